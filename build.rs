@@ -17,33 +17,33 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 fn main() {
-    tell("cargo::rerun-if-changed=build.rs");
-    tell("cargo::rerun-if-changed=link/order.ld");
+    print_for_cargo("cargo::rerun-if-changed=build.rs");
+    print_for_cargo("cargo::rerun-if-changed=link/order.ld");
     let Some(folder) = env::var_os("OUT_DIR").map(PathBuf::from) else { return };
-    tell(&format!("cargo::rustc-env=CALLGATE_PROFILE={}", profile(&folder)));
+    print_for_cargo(&format!("cargo::rustc-env=CALLGATE_PROFILE={}", profile_folder(&folder)));
     if let Some(root) = env::var_os("CARGO_MANIFEST_DIR").filter(|_| can_be_ordered()) {
         let order = Path::new(&root).join("link/order.ld");
-        link("callgate", &format!("-Wl,-T,{}", order.display()));
+        pass_to_linker("callgate", &format!("-Wl,-T,{}", order.display()));
     }
     if !is_for_this_system() {
         return;
     }
     if let Some(unwinder) = write_unwinder(&folder.join("unwinder")) {
-        link("callgate", &format!("-L{}", unwinder.display()));
+        pass_to_linker("callgate", &format!("-L{}", unwinder.display()));
     }
     if packs_relocations() {
-        link("callgate", "-Wl,-z,pack-relative-relocs");
+        pass_to_linker("callgate", "-Wl,-z,pack-relative-relocs");
     }
     if let Some(scripts) = write_scripts(&folder.join("static")) {
         for argument in [&format!("-L{}", scripts.display())[..], "-static", "-no-pie"] {
-            link("callgate-hook", argument);
+            pass_to_linker("callgate-hook", argument);
         }
     }
 }
 
 /// Returns the folder of the profile, which is the profile's name but for `dev` (`debug`).
 /// `PROFILE` names one of cargo's own two profiles, and `dist` is neither.
-fn profile(out: &Path) -> String {
+fn profile_folder(out: &Path) -> String {
     // `target/dist/build/callgate-0123456789abcdef/out`
     let build = out.ancestors().find(|folder| folder.ends_with("build"));
     let name = build.and_then(Path::parent).and_then(Path::file_name);
@@ -51,12 +51,12 @@ fn profile(out: &Path) -> String {
 }
 
 /// Passes an argument to the linker of one program.
-fn link(program: &str, argument: &str) {
-    tell(&format!("cargo::rustc-link-arg-bin={program}={argument}"));
+fn pass_to_linker(program: &str, argument: &str) {
+    print_for_cargo(&format!("cargo::rustc-link-arg-bin={program}={argument}"));
 }
 
 #[allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
-fn tell(line: &str) {
+fn print_for_cargo(line: &str) {
     println!("{line}");
 }
 
@@ -88,7 +88,7 @@ fn is_for_this_system() -> bool {
 /// Writes linker scripts under the names of the libraries that rustc asks for, each of which
 /// leads to the static ones. rustc would have the linker take the shared ones.
 fn write_scripts(folder: &Path) -> Option<&Path> {
-    let [c, m, eh, gcc] = ["libc.a", "libm.a", "libgcc_eh.a", "libgcc.a"].map(library);
+    let [c, m, eh, gcc] = ["libc.a", "libm.a", "libgcc_eh.a", "libgcc.a"].map(find_library);
     let (c, m, eh, gcc) = (c?, m?, eh?, gcc?);
     fs::create_dir_all(folder).ok()?;
     fs::write(folder.join("libc.a"), format!("GROUP ( \"{c}\" \"{eh}\" \"{gcc}\" )\n")).ok()?;
@@ -100,7 +100,7 @@ fn write_scripts(folder: &Path) -> Option<&Path> {
 /// Writes a linker script under the name of the library that unwinds the stack, which leads to the
 /// static one: one library less to be loaded at every start.
 fn write_unwinder(folder: &Path) -> Option<&Path> {
-    let (eh, gcc) = (library("libgcc_eh.a")?, library("libgcc.a")?);
+    let (eh, gcc) = (find_library("libgcc_eh.a")?, find_library("libgcc.a")?);
     fs::create_dir_all(folder).ok()?;
     fs::write(folder.join("libgcc_s.so"), format!("GROUP ( \"{eh}\" \"{gcc}\" )\n")).ok()?;
     Some(folder)
@@ -110,12 +110,13 @@ fn write_unwinder(folder: &Path) -> Option<&Path> {
 /// whole at every start; packed it takes 10 KB in place of 400.
 fn packs_relocations() -> bool {
     let word = b"GLIBC_ABI_DT_RELR";
-    let library = library("libc.so.6").and_then(|path| fs::read(path).ok()).unwrap_or_default();
+    let library =
+        find_library("libc.so.6").and_then(|path| fs::read(path).ok()).unwrap_or_default();
     is_lld() && library.windows(word.len()).any(|bytes| bytes == word)
 }
 
 /// Returns where the C compiler has a library.
-fn library(name: &str) -> Option<String> {
+fn find_library(name: &str) -> Option<String> {
     let compiler = env::var_os("RUSTC_LINKER").unwrap_or_else(|| "cc".into());
     let output = Command::new(compiler).arg(format!("-print-file-name={name}")).output().ok()?;
     let path = String::from_utf8(output.stdout).ok()?.trim().to_owned();

@@ -45,7 +45,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn page_files(ui: &Path) -> Result<String, Box<dyn Error>> {
     let ui = ui.canonicalize()?;
     let mut files = Vec::new();
-    collect(&ui, &mut files)?;
+    collect_page_files(&ui, &mut files)?;
     files.sort();
     let mut table = String::from("&[\n");
     for file in files {
@@ -59,13 +59,13 @@ fn page_files(ui: &Path) -> Result<String, Box<dyn Error>> {
 }
 
 /// Adds the files below a folder that the page loads. Tests and types are for those who change it.
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
+fn collect_page_files(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={}", folder.display());
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default();
         if path.is_dir() && name != "tests" && name != "types" && name != "node_modules" {
-            collect(&path, files)?;
+            collect_page_files(&path, files)?;
         } else if path.extension().is_some_and(|ending| ENDINGS.iter().any(|one| ending == *one)) {
             files.push(path);
         }

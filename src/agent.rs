@@ -25,7 +25,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
 use crate::config::{AgentFlags, AgentSettings, Config, SignInFiles};
-use crate::failure::{Failure, complain};
+use crate::failure::{Failure, write_error_line};
 use crate::text::read_limited;
 use gate::Gatekeeper;
 
@@ -80,28 +80,28 @@ impl AgentArgs {
         let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let served = runtime.block_on(serve(&config));
+        let served = runtime.block_on(serve_runtime(&config));
         // A tool that hangs must not keep the process alive: its thread ends with the process.
         runtime.shutdown_background();
         served.map(|()| ExitCode::SUCCESS)
     }
 }
 
-async fn serve(config: &Config) -> Result<(), Failure> {
+async fn serve_runtime(config: &Config) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::Failed(format!("cannot serve: {error}"));
     // The parent may end this process, or die, as soon as the process has greeted it.
-    let parent = asker::parent();
+    let parent = asker::parent_pidfd();
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut hangup = signal(SignalKind::hangup()).map_err(failed)?;
     // With this signal handled, a file at its size limit fails the write and does not end the
     // runtime.
     let _no_end = signal(SignalKind::from_raw(Signal::XFSZ.as_raw())).map_err(failed)?;
-    let parts = RuntimeParts::of(config)?;
+    let parts = RuntimeParts::from_config(config)?;
     // Nobody waits for what is started from here on.
-    let greeting = session::greet(&mut io::stdout()).map_err(failed)?;
+    let greeting = session::write_greeting(&mut io::stdout()).map_err(failed)?;
     let (endings, ending) = mpsc::channel(4);
-    watch::start(parent, endings.clone()).map_err(failed)?;
+    watch::watch_front_end(parent, endings.clone()).map_err(failed)?;
     tokio::spawn(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
@@ -111,8 +111,10 @@ async fn serve(config: &Config) -> Result<(), Failure> {
         // A runtime that has ended already does not listen.
         endings.send(Shutdown::Asked).await.ok();
     });
-    let options = options(config, parts);
-    session::serve(&greeting, options, io::stdin(), io::stdout(), ending).await.map_err(failed)
+    let options = session_options(config, parts);
+    session::serve_session(&greeting, options, io::stdin(), io::stdout(), ending)
+        .await
+        .map_err(failed)
 }
 
 /// The parts of the runtime whose start may fail. Failures are reported before anything is served.
@@ -127,25 +129,25 @@ struct RuntimeParts {
 }
 
 impl RuntimeParts {
-    fn of(config: &Config) -> Result<Self, Failure> {
+    fn from_config(config: &Config) -> Result<Self, Failure> {
         let settings = &config.agent;
         let system = system_prompt(settings)?;
-        let log = log(settings.log_level);
-        let warn = Arc::new(move |what: &str| log.say(LogLevel::Warn, what));
+        let log = stderr_log(settings.log_level);
+        let warn = Arc::new(move |what: &str| log.write_line(LogLevel::Warn, what));
         let gate = Gatekeeper::new(config, warn);
-        let tools = tools::built_in(settings, gate.hidden())?;
+        let tools = tools::built_in(settings, gate.hidden_files())?;
         let instructions = settings.project_instructions.then(|| {
             let home = std::env::var_os("HOME").map(PathBuf::from);
-            ProjectInstructions::new(settings.folder.clone(), home, gate.hidden())
+            ProjectInstructions::new(settings.folder.clone(), home, gate.hidden_files())
         });
-        let picker = tools::picker(settings, gate.hidden())?;
-        let changes = tools::tracker(config, gate.hidden())?;
-        let engines = engines::registry(config)?;
+        let picker = tools::build_file_picker(settings, gate.hidden_files())?;
+        let changes = tools::build_turn_tracker(config, gate.hidden_files())?;
+        let engines = engines::build_registry(config)?;
         Ok(Self { engines, gate, tools, system, instructions, picker, changes })
     }
 }
 
-fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
+fn session_options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
     let (settings, database) = (&config.agent, &config.database);
     let start = |place: HistoryLocation| History::start_in(place, folder_scope(settings));
     let shared = |place: HistoryLocation| {
@@ -163,7 +165,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
     session::SessionOptions {
         engines: parts.engines,
         tools: parts.tools,
-        sources: tools::sources(settings, &ledger, SignInFiles::beside(database)),
+        sources: tools::build_tool_sources(settings, &ledger, SignInFiles::beside(database)),
         gate: Arc::new(parts.gate),
         history,
         ledger,
@@ -182,7 +184,7 @@ fn options(config: &Config, parts: RuntimeParts) -> session::SessionOptions {
         resume: settings.resume.clone(),
         folder: settings.folder.clone(),
         day_began,
-        log: log(settings.log_level),
+        log: stderr_log(settings.log_level),
     }
 }
 
@@ -220,6 +222,6 @@ fn day_began() -> i64 {
 }
 
 /// Returns a log that writes to standard error, one line each.
-fn log(level: LogLevel) -> SessionLog {
-    SessionLog::new(level, |_, what| complain(&text::one_line(what)))
+fn stderr_log(level: LogLevel) -> SessionLog {
+    SessionLog::new(level, |_, what| write_error_line(&text::one_line(what)))
 }

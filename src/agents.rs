@@ -45,9 +45,9 @@ pub(crate) trait AgentOnDisk {
     /// Returns true if it has a folder with settings.
     fn has_folder(&self, scope: SettingsScope, around: &Surroundings) -> bool;
     /// Returns the folder with its settings; `None` without a home folder, or if it has none.
-    fn folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf>;
+    fn settings_folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf>;
     /// Returns the files in that folder that have something of ours.
-    fn files(&self, scope: SettingsScope) -> &'static [&'static str];
+    fn settings_files(&self, scope: SettingsScope) -> &'static [&'static str];
     /// Returns true if the agent on PATH is a Claude Code that does not know everything that we
     /// install.
     fn is_old_here(&self) -> bool;
@@ -67,17 +67,17 @@ impl AgentOnDisk for AgentProfile {
     }
 
     fn has_folder(&self, scope: SettingsScope, around: &Surroundings) -> bool {
-        self.folder(scope, around).is_some_and(|folder| folder.is_dir())
+        self.settings_folder(scope, around).is_some_and(|folder| folder.is_dir())
     }
 
-    fn folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf> {
+    fn settings_folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf> {
         match scope {
             SettingsScope::Project => Some(around.absolute(self.settings.project_folder?.as_ref())),
             SettingsScope::User => around.agent_folder(&self.settings),
         }
     }
 
-    fn files(&self, scope: SettingsScope) -> &'static [&'static str] {
+    fn settings_files(&self, scope: SettingsScope) -> &'static [&'static str] {
         match scope {
             SettingsScope::User => self.settings.files,
             SettingsScope::Project => self.settings.project_files,
@@ -112,7 +112,7 @@ pub(crate) fn is_old_claude(version: &str) -> bool {
 pub(crate) fn claude_version() -> Option<String> {
     let mut command = Command::new("claude");
     command.arg("--version");
-    let said = program::output(command, PATIENCE, 4096).ok()?;
+    let said = program::run_for_output(command, PATIENCE, 4096).ok()?;
     said.split_whitespace().next().map(str::to_owned)
 }
 

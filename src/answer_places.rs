@@ -38,7 +38,7 @@ pub(crate) fn describe_places(
     if reach.terminal {
         places.push("in the terminal of `callgate up`".to_owned());
     }
-    let chats = phones(links, allowed_chats);
+    let chats = phone_names(links, allowed_chats);
     match &reach.telegram {
         Some(phones) if phones.trouble.is_none() && !chats.is_empty() => {
             places.push(format!("on Telegram from {}", chats.join(" or ")));
@@ -54,7 +54,7 @@ pub(crate) fn describe_places(
 }
 
 /// Returns the names of the linked chats, and the numbers of those that the settings allow.
-fn phones(links: &[NamedLink], allowed_chats: &[i64]) -> Vec<String> {
+fn phone_names(links: &[NamedLink], allowed_chats: &[i64]) -> Vec<String> {
     let linked = links.iter().filter(|link| link.link.starts_with("chat/"));
     let mut chats: Vec<String> =
         linked.clone().map(|link| format!("“{}”", one_line(&link.name))).collect();

@@ -19,7 +19,7 @@ use serde_json::value::to_raw_value;
 
 use crate::answer_places::answer_places;
 use crate::config::{Config, DeskFlags};
-use crate::failure::{Failure, USAGE, complain};
+use crate::failure::{Failure, USAGE, write_error_line};
 use crate::text::read_limited;
 
 /// The most that is read from standard input for `--details -`.
@@ -73,26 +73,26 @@ impl AskArgs {
     /// Asks, and returns the exit code of the answer.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         if let Some(wrong) = self.wrong_choices() {
-            complain(&wrong);
+            write_error_line(&wrong);
             return Ok(ExitCode::from(USAGE));
         }
         let config = Config::load(file, &DeskFlags::default())?;
         let timeout = self.timeout.map_or(config.timeout, Duration::from_secs);
         let (socket, grace) = (config.socket.value.clone(), config.grace);
         let settings = AskerSettings { socket, timeout, grace };
-        let request = self.request(timeout)?;
-        let parent = asker::parent();
+        let request = self.build_request(timeout)?;
+        let parent = asker::parent_pidfd();
         let unwanted = parent
             .iter()
             .fold(Unwanted::default(), |unwanted, parent| unwanted.when_readable(parent.as_fd()));
         let asker = match Asker::dial(&settings, &unwanted) {
             Ok(asker) => asker,
-            Err(error) => return unanswered(&error),
+            Err(error) => return report_no_answer(&error),
         };
         self.say_who_can_answer(&config, timeout);
         match asker.ask(&request) {
-            Ok(response) => self.answered(&response, timeout),
-            Err(error) => unanswered(&error),
+            Ok(response) => self.handle_response(&response, timeout),
+            Err(error) => report_no_answer(&error),
         }
     }
 
@@ -102,19 +102,21 @@ impl AskArgs {
         }
         let seconds = timeout.as_secs();
         match answer_places(config) {
-            None => complain(&format!("waiting up to {seconds} s for an answer at the desk")),
+            None => {
+                write_error_line(&format!("waiting up to {seconds} s for an answer at the desk"));
+            }
             // The desk reports that itself, at once.
             Some(places) if places.is_empty() => {}
             Some(places) => {
                 let places = places.join(", or ");
-                complain(&format!("waiting up to {seconds} s for an answer {places}"));
+                write_error_line(&format!("waiting up to {seconds} s for an answer {places}"));
             }
         }
     }
 
-    fn say(&self, text: &str) {
+    fn say_unless_quiet(&self, text: &str) {
         if !self.quiet {
-            complain(text);
+            write_error_line(text);
         }
     }
 
@@ -130,7 +132,7 @@ impl AskArgs {
         Some(format!("the choice {choice:?} is given twice: give it once"))
     }
 
-    fn request(&self, timeout: Duration) -> Result<ApprovalRequest, Failure> {
+    fn build_request(&self, timeout: Duration) -> Result<ApprovalRequest, Failure> {
         let details = match self.details.as_deref() {
             Some("-") => Some(details_from(io::stdin())?),
             details => details.map(Into::into),
@@ -159,19 +161,19 @@ impl AskArgs {
         })
     }
 
-    fn answered(
+    fn handle_response(
         &self,
         response: &ApprovalResponse,
         timeout: Duration,
     ) -> Result<ExitCode, Failure> {
         match response.decision {
-            Decision::Allow => self.allowed(response),
+            Decision::Allow => self.handle_allowed(response),
             Decision::Deny => {
-                self.say(&denied(response));
+                self.say_unless_quiet(&denial_text(response));
                 Ok(ExitCode::from(DENIED))
             }
             Decision::Timeout if response.unreachable => {
-                complain(&format!("nobody can be reached: {REACH}"));
+                write_error_line(&format!("nobody can be reached: {REACH}"));
                 Ok(ExitCode::from(UNAVAILABLE))
             }
             Decision::Timeout | Decision::Ask | Decision::None => {
@@ -182,16 +184,20 @@ impl AskArgs {
     }
 
     /// Returns the chosen answer. One that was not offered counts as none.
-    fn allowed(&self, response: &ApprovalResponse) -> Result<ExitCode, Failure> {
+    fn handle_allowed(&self, response: &ApprovalResponse) -> Result<ExitCode, Failure> {
         let chosen = response.updated_input.as_deref().map(|input| Json::from(input).members());
         let chosen = chosen.and_then(|members| members.string("choice"));
         match chosen.filter(|chosen| self.choices.iter().any(|choice| choice == chosen)) {
             _ if self.choices.is_empty() => {
-                self.say(&format!("allowed{}", by(response)));
+                self.say_unless_quiet(&format!("allowed{}", decider_of_response(response)));
                 Ok(ExitCode::SUCCESS)
             }
             Some(choice) => {
-                self.say(&format!("answered{}: {}", by(response), one_line(&choice)));
+                self.say_unless_quiet(&format!(
+                    "answered{}: {}",
+                    decider_of_response(response),
+                    one_line(&choice)
+                ));
                 writeln!(io::stdout(), "{choice}")?;
                 Ok(ExitCode::SUCCESS)
             }
@@ -201,7 +207,7 @@ impl AskArgs {
 }
 
 /// Returns who decided, if the desk says so. A rule's own words begin with what it did.
-fn by(response: &ApprovalResponse) -> String {
+fn decider_of_response(response: &ApprovalResponse) -> String {
     let by = response.by.as_deref().map(one_line);
     by.map_or_else(String::new, |by| {
         let rule = by.strip_prefix("allowed by ").or_else(|| by.strip_prefix("denied by "));
@@ -210,8 +216,8 @@ fn by(response: &ApprovalResponse) -> String {
 }
 
 /// Returns who denied it, with their own words if there are any.
-fn denied(response: &ApprovalResponse) -> String {
-    let who = format!("denied{}", by(response));
+fn denial_text(response: &ApprovalResponse) -> String {
+    let who = format!("denied{}", decider_of_response(response));
     let is_own = |message: &&String| {
         let message = message.trim_end_matches('.').to_lowercase();
         message != who.to_lowercase()
@@ -223,10 +229,10 @@ fn denied(response: &ApprovalResponse) -> String {
 }
 
 /// Reports why there is no answer, and returns the exit code for it.
-fn unanswered(error: &NoAnswer) -> Result<ExitCode, Failure> {
+fn report_no_answer(error: &NoAnswer) -> Result<ExitCode, Failure> {
     match error {
         NoAnswer::NoDesk(_) | NoAnswer::Socket(_) | NoAnswer::Gone(_) | NoAnswer::Refused => {
-            complain(&error.to_string());
+            write_error_line(&error.to_string());
             Ok(ExitCode::from(UNAVAILABLE))
         }
         _ => Err(Failure::Failed(error.to_string())),

@@ -16,7 +16,7 @@ pub(crate) fn has_display() -> bool {
 
 /// Opens the page in the user's browser, without a code: everybody on the machine can read a
 /// command line. Does not wait for the browser.
-pub(crate) fn open(address: PageAddress) -> io::Result<()> {
+pub(crate) fn open_page(address: PageAddress) -> io::Result<()> {
     let mut opener = Command::new("xdg-open");
     opener.arg(address.to_string());
     opener.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());

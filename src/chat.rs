@@ -35,7 +35,7 @@ use callgate_client::{Client, ClientSettings, RestartBackOff};
 use crate::config::{AgentFlags, Config, Surroundings};
 use crate::failure::Failure;
 use crate::terminal_modes::has_terminal;
-use attached_files::attachments;
+use attached_files::find_attachments;
 use input_history::InputHistoryFile;
 use line_chat::LineChat;
 use one_shot::OneShot;
@@ -79,17 +79,17 @@ impl ChatArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         // Wrong settings are reported here, and not by a runtime that dies of them.
         let config = Config::load_for_agent(file, &self.flags)?;
-        let message = self.message()?;
+        let message = self.read_message()?;
         let cannot = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(cannot)?;
         let code = runtime.block_on(async {
             let restarts = if message.is_some() { SCRIPT_RESTARTS } else { TERMINAL_RESTARTS };
-            let client = Client::start(self.settings(file, restarts)?)
+            let client = Client::start(self.client_settings(file, restarts)?)
                 .map_err(|error| Failure::Failed(error.to_string()))?;
             let folder = config.agent.folder.clone();
             let folder = folder.canonicalize().unwrap_or(folder);
-            let wanted = WantedConversation::of(&config.agent);
+            let wanted = WantedConversation::from_settings(&config.agent);
             let Some(message) = message else {
                 let around = Surroundings::of_process();
                 let history =
@@ -106,7 +106,7 @@ impl ChatArgs {
             };
             // A file is attached only by somebody's own words, not by a text that is passed on.
             let words = self.prompt.as_deref().unwrap_or_default();
-            let attachments = attachments(words, &folder);
+            let attachments = find_attachments(words, &folder);
             let (is_json, desk_socket) = (self.json, config.socket.value.clone());
             let shot = OneShot { client, wanted, message, attachments, is_json, desk_socket };
             shot.run().await.map_err(Failure::from)
@@ -117,14 +117,14 @@ impl ChatArgs {
     }
 
     /// Returns the one message, if there is to be only one.
-    fn message(&self) -> Result<Option<String>, Failure> {
+    fn read_message(&self) -> Result<Option<String>, Failure> {
         if self.prompt.is_none() && !self.json && has_terminal() {
             return Ok(None);
         }
         let prompt = self.prompt.as_deref().unwrap_or_default();
         let input = if self.prompt.is_none() || piped_input::is_given() {
             let cannot = |error| Failure::Failed(format!("cannot read standard input: {error}"));
-            piped_input::read().map_err(cannot)?
+            piped_input::read_standard_input().map_err(cannot)?
         } else {
             String::new()
         };
@@ -141,10 +141,14 @@ impl ChatArgs {
     }
 
     /// Returns how the runtime is started: by this program, with the same settings.
-    fn settings(&self, file: Option<&Path>, restarts: u32) -> Result<ClientSettings, Failure> {
+    fn client_settings(
+        &self,
+        file: Option<&Path>,
+        restarts: u32,
+    ) -> Result<ClientSettings, Failure> {
         let cannot = |why: &str| Failure::Failed(format!("cannot start the runtime: {why}"));
         let program = env::current_exe().map_err(|error| cannot(&error.to_string()))?;
-        let flags = self.flags.words(&Surroundings::of_process());
+        let flags = self.flags.command_line_words(&Surroundings::of_process());
         let flags = flags.ok_or_else(|| cannot("a setting is not UTF-8"))?;
         let mut settings = ClientSettings::new(program).arg("agent");
         let absolute = file.map(std::path::absolute).transpose().map_err(Failure::from)?;

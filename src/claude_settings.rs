@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::hook_command::{self, CommandOwner, owner};
+use crate::hook_command::{self, CommandOwner, command_owner};
 use crate::text::{read_limited, without_mark};
 
 /// The folder with the settings that an administrator makes for all users.
@@ -70,7 +70,7 @@ pub(crate) struct SettingsHazard {
 }
 
 /// Returns what in these settings works against the gate.
-pub(crate) fn hazards(settings: &Value, whose: SettingsOwner) -> Vec<SettingsHazard> {
+pub(crate) fn find_hazards(settings: &Value, whose: SettingsOwner) -> Vec<SettingsHazard> {
     let opens = |text: String| SettingsHazard { level: HazardLevel::OpensGate, text };
     let diverts = |text: String| SettingsHazard { level: HazardLevel::Diverts, text };
     let mut found = Vec::new();
@@ -105,26 +105,32 @@ pub(crate) fn hazards(settings: &Value, whose: SettingsOwner) -> Vec<SettingsHaz
 
 /// Returns true if these settings have our hook before tool calls.
 pub(crate) fn has_our_hook(settings: &Value) -> bool {
-    commands(settings, BEFORE_TOOLS).any(|command| owner(&command) != CommandOwner::Foreign)
+    commands_at_event(settings, BEFORE_TOOLS)
+        .any(|command| command_owner(&command) != CommandOwner::Foreign)
 }
 
 fn has_rival(settings: &Value, event: &str) -> bool {
     let entries = settings["hooks"][event].as_array().into_iter().flatten();
     let handlers = entries.filter_map(|entry| entry["hooks"].as_array()).flatten().count();
     // A handler without a command, such as one that calls a server, is not ours either.
-    let ours = commands(settings, event).filter(|it| owner(it) == CommandOwner::Ours).count();
+    let ours = commands_at_event(settings, event)
+        .filter(|it| command_owner(it) == CommandOwner::Ours)
+        .count();
     handlers > ours
 }
 
 /// Returns the command lines of the hooks at an event.
-fn commands(settings: &Value, event: &str) -> impl Iterator<Item = String> {
+fn commands_at_event(settings: &Value, event: &str) -> impl Iterator<Item = String> {
     let entries = settings["hooks"][event].as_array().into_iter().flatten();
     let handlers = entries.filter_map(|entry| entry["hooks"].as_array()).flatten();
     handlers.filter_map(|handler| {
         let command = handler["command"].as_str()?;
         let Some(arguments) = handler["args"].as_array() else { return Some(command.to_owned()) };
         let argument = |it: &Value| it.as_str().unwrap_or_default().to_owned();
-        Some(hook_command::line(command, &arguments.iter().map(argument).collect::<Vec<_>>()))
+        Some(hook_command::build_command_line(
+            command,
+            &arguments.iter().map(argument).collect::<Vec<_>>(),
+        ))
     })
 }
 
@@ -142,7 +148,7 @@ pub(crate) fn managed_files() -> Vec<PathBuf> {
 }
 
 /// Reads a settings file; `None` if it is absent. The error completes "cannot read it: ".
-pub(crate) fn read(path: &Path) -> Result<Option<Value>, String> {
+pub(crate) fn read_settings_file(path: &Path) -> Result<Option<Value>, String> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         metadata => metadata.map_err(|error| error.to_string())?,

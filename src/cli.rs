@@ -71,7 +71,7 @@ enum CliCommand {
 }
 
 /// Returns the commands for people.
-pub(crate) fn commands() -> clap::Command {
+pub(crate) fn build_commands() -> clap::Command {
     Cli::command()
 }
 
@@ -91,8 +91,8 @@ fn all_commands() -> clap::Command {
             .disable_version_flag(true)
             .arg(arguments)
     };
-    commands()
-        .subcommand(machine("hook", hook::help()))
+    build_commands()
+        .subcommand(machine("hook", hook::hook_help()))
         .subcommand(machine("bridge", callgate_tools::bridge::HELP.to_owned()))
 }
 
@@ -100,9 +100,9 @@ fn all_commands() -> clap::Command {
 const ARGUMENTS: &str = "arguments";
 
 /// Runs the command line of this process.
-pub(crate) fn run() -> ExitCode {
-    let shown = match parse(std::env::args_os()) {
-        Ok(CommandLine::ForPeople(cli)) => return cli.run(),
+pub(crate) fn run_command_line() -> ExitCode {
+    let shown = match parse_command_line(std::env::args_os()) {
+        Ok(CommandLine::ForPeople(cli)) => return cli.run_command(),
         Ok(CommandLine::Hook(arguments)) => return hook::main(arguments),
         Ok(CommandLine::Bridge(arguments)) => return callgate_tools::bridge::main(arguments),
         Err(error) if error.use_stderr() => error.print().map(|()| ExitCode::from(USAGE)),
@@ -120,7 +120,9 @@ enum CommandLine {
     Bridge(Vec<OsString>),
 }
 
-fn parse(words: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap::Error> {
+fn parse_command_line(
+    words: impl IntoIterator<Item = OsString>,
+) -> Result<CommandLine, clap::Error> {
     let mut words: Vec<OsString> = words.into_iter().collect();
     if words.get(1).is_some_and(|word| word == "help") {
         // clap gives every command these options but its own `help`, which they do not change.
@@ -134,37 +136,41 @@ fn parse(words: impl IntoIterator<Item = OsString>) -> Result<CommandLine, clap:
         Some(("hook", hook)) => {
             let config = matches.get_one::<PathBuf>("config");
             let config = config.map(|file| ["--config".into(), file.clone().into_os_string()]);
-            Ok(CommandLine::Hook(config.into_iter().flatten().chain(arguments(hook)).collect()))
+            Ok(CommandLine::Hook(
+                config.into_iter().flatten().chain(passed_arguments(hook)).collect(),
+            ))
         }
-        Some(("bridge", bridge)) => Ok(CommandLine::Bridge(arguments(bridge).collect())),
+        Some(("bridge", bridge)) => Ok(CommandLine::Bridge(passed_arguments(bridge).collect())),
         _ => Ok(CommandLine::ForPeople(Box::new(Cli::from_arg_matches(&matches)?))),
     }
 }
 
-fn arguments(matches: &ArgMatches) -> impl Iterator<Item = OsString> {
+fn passed_arguments(matches: &ArgMatches) -> impl Iterator<Item = OsString> {
     matches.get_many::<OsString>(ARGUMENTS).into_iter().flatten().cloned()
 }
 
 impl Cli {
-    fn run(self) -> ExitCode {
+    fn run_command(self) -> ExitCode {
         let file = self.config.as_deref();
         let done = match self.command {
-            None => commands().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from),
+            None => {
+                build_commands().print_help().map(|()| ExitCode::SUCCESS).map_err(Failure::from)
+            }
             Some(CliCommand::Agent(args)) => args.run(file),
             Some(CliCommand::Ask(args)) => args.run(file),
             Some(CliCommand::Chat(args)) => args.run(file),
-            Some(CliCommand::Completions(args)) => args.run(commands()),
+            Some(CliCommand::Completions(args)) => args.run(build_commands()),
             Some(CliCommand::Config(args)) => args.run(file),
             Some(CliCommand::Doctor(args)) => args.run(file),
             Some(CliCommand::Install(args)) => args.run(file),
             Some(CliCommand::Log(args)) => args.run(file),
-            Some(CliCommand::Man(args)) => args.run(commands()),
+            Some(CliCommand::Man(args)) => args.run(build_commands()),
             Some(CliCommand::Mcp(args)) => args.run(file),
             Some(CliCommand::Open(args)) => args.run(file),
             Some(CliCommand::Pair(args)) => args.run(file),
             Some(CliCommand::Rules(args)) => args.run(file),
             Some(CliCommand::Status(args)) => args.run(file),
-            Some(CliCommand::Stop(StopArgs {})) => stop::run(file),
+            Some(CliCommand::Stop(StopArgs {})) => stop::stop_desk(file),
             Some(CliCommand::Uninstall(args)) => {
                 report_unused_problems(file);
                 args.run()
@@ -184,13 +190,13 @@ mod tests {
     /// Parses a command line that shows something instead of running, and returns what it shows.
     fn shown(words: &[String]) -> (Shows, String) {
         let words = std::iter::once("callgate").chain(words.iter().map(String::as_str));
-        let error = parse(words.map(OsString::from)).unwrap_err();
+        let error = parse_command_line(words.map(OsString::from)).unwrap_err();
         (error.kind(), error.to_string())
     }
 
     /// The words of every command and subcommand, the program itself included.
     fn every_command() -> Vec<(Vec<String>, clap::Command)> {
-        let mut all = commands();
+        let mut all = build_commands();
         all.build();
         let mut found = Vec::new();
         let mut left = vec![(Vec::new(), all)];
@@ -208,7 +214,7 @@ mod tests {
 
     #[test]
     fn every_command_has_help_and_a_version() {
-        commands().debug_assert();
+        build_commands().debug_assert();
         for (words, command) in every_command() {
             let with = |word: &str| -> Vec<String> {
                 words.iter().cloned().chain([word.to_owned()]).collect()
@@ -252,7 +258,7 @@ mod tests {
             assert!(text.contains(&format!("{name} [OPTIONS]")), "{text}");
         }
         let words = ["callgate", "--config", "/c", "hook", "--agent", "codex"].map(OsString::from);
-        match parse(words).unwrap() {
+        match parse_command_line(words).unwrap() {
             CommandLine::Hook(arguments) => {
                 assert_eq!(arguments, ["--config", "/c", "--agent", "codex"]);
             }
@@ -282,7 +288,7 @@ mod tests {
     #[test]
     fn only_what_belongs_there_is_below_a_heading() {
         let heading = |command: &str, option: &str| {
-            let all = commands();
+            let all = build_commands();
             let command = all.find_subcommand(command).unwrap();
             let option = command.get_arguments().find(|known| known.get_long() == Some(option));
             option.unwrap().get_help_heading().map(str::to_owned)

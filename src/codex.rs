@@ -42,7 +42,7 @@ pub(crate) struct CodexHook {
 
 impl CodexHook {
     /// Returns true if Codex runs it.
-    pub(crate) fn runs(&self) -> bool {
+    pub(crate) fn is_run_by_codex(&self) -> bool {
         self.enabled && matches!(self.trust_status.as_str(), "trusted" | "managed")
     }
 }
@@ -65,7 +65,7 @@ impl CodexError {
 }
 
 /// Starts `codex app-server` and returns the hooks that apply in `folder`.
-pub(crate) fn hooks(folder: &Path) -> Result<Vec<CodexHook>, CodexError> {
+pub(crate) fn hooks_in_folder(folder: &Path) -> Result<Vec<CodexHook>, CodexError> {
     let mut command = Command::new("codex");
     command.arg("app-server").current_dir(folder);
     let version = env!("CARGO_PKG_VERSION");
@@ -76,11 +76,12 @@ pub(crate) fn hooks(folder: &Path) -> Result<Vec<CodexHook>, CodexError> {
         json!({ "id": LIST, "method": "hooks/list", "params": { "cwds": [folder] } }),
     ];
     let words = lines.map(|line| line.to_string()).join("\n") + "\n";
-    program::converse(command, &words, PATIENCE, MOST, listed)?.map_err(CodexError::Refused)
+    program::ask_program(command, &words, PATIENCE, MOST, parse_hook_list)?
+        .map_err(CodexError::Refused)
 }
 
 /// Reads the answer to the request for the list, if this line is that answer.
-fn listed(line: &str) -> Option<Result<Vec<CodexHook>, String>> {
+fn parse_hook_list(line: &str) -> Option<Result<Vec<CodexHook>, String>> {
     let answer: Value = serde_json::from_str(line).ok()?;
     if answer["id"] != LIST {
         return None;
@@ -102,20 +103,24 @@ mod tests {
 
     #[test]
     fn the_answer_is_known_by_its_number() {
-        assert_eq!(listed(r#"{"id":1,"result":{}}"#), None);
-        assert_eq!(listed(r#"{"method":"configWarning"}"#), None);
-        assert_eq!(listed("no JSON"), None);
-        let refused = listed(r#"{"id":2,"error":{"code":-32601,"message":"unknown method"}}"#);
+        assert_eq!(parse_hook_list(r#"{"id":1,"result":{}}"#), None);
+        assert_eq!(parse_hook_list(r#"{"method":"configWarning"}"#), None);
+        assert_eq!(parse_hook_list("no JSON"), None);
+        let refused =
+            parse_hook_list(r#"{"id":2,"error":{"code":-32601,"message":"unknown method"}}"#);
         assert_eq!(refused, Some(Err("unknown method".to_owned())));
-        assert_eq!(listed(r#"{"id":2,"result":{}}"#), Some(Err("its answer has no list".into())));
+        assert_eq!(
+            parse_hook_list(r#"{"id":2,"result":{}}"#),
+            Some(Err("its answer has no list".into()))
+        );
         let hook = r#"{"key":"/h.json:stop:0:0","eventName":"stop","command":"c","async":false,
             "sourcePath":"/h.json","enabled":true,"currentHash":"sha256:1","trustStatus":"untrusted"}"#;
         let line = format!(r#"{{"id":2,"result":{{"data":[{{"cwd":"/w","hooks":[{hook}]}}]}}}}"#);
-        let hooks = listed(&line).unwrap().unwrap();
+        let hooks = parse_hook_list(&line).unwrap().unwrap();
         assert_eq!((hooks.len(), hooks[0].key.as_str()), (1, "/h.json:stop:0:0"));
-        assert!(!hooks[0].runs());
-        assert!(CodexHook { trust_status: "trusted".into(), ..hooks[0].clone() }.runs());
+        assert!(!hooks[0].is_run_by_codex());
+        assert!(CodexHook { trust_status: "trusted".into(), ..hooks[0].clone() }.is_run_by_codex());
         let off = CodexHook { trust_status: "trusted".into(), enabled: false, ..hooks[0].clone() };
-        assert!(!off.runs());
+        assert!(!off.is_run_by_codex());
     }
 }

@@ -112,7 +112,7 @@ pub(crate) struct PageSettings {
 /// The section `[telegram]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TelegramSettings {
-    /// Where the bot's token is, if there is one; read it with [`TokenSource::read`].
+    /// Where the bot's token is, if there is one; read it with [`TokenSource::read_token`].
     pub(crate) token: Option<TokenSource>,
     /// Without a slash at its end.
     pub(crate) api_url: String,
@@ -124,7 +124,7 @@ pub(crate) struct TelegramSettings {
 impl Config {
     /// Reads and checks the settings. `file` is the file that `--config` names.
     pub(crate) fn load(file: Option<&Path>, flags: &DeskFlags) -> Result<Self, ConfigProblems> {
-        Self::load_in(file, flags.given(), &Surroundings::of_process(), VariableScope::Ours)
+        Self::load_in(file, flags.given_values(), &Surroundings::of_process(), VariableScope::Ours)
     }
 
     /// Reads and checks the settings for the agent runtime, which also reads variables that other
@@ -142,7 +142,7 @@ impl Config {
         flags: &AgentFlags,
         around: &Surroundings,
     ) -> Result<Self, ConfigProblems> {
-        Self::load_in(file, flags.given(), around, VariableScope::Common)
+        Self::load_in(file, flags.given_values(), around, VariableScope::Common)
     }
 
     fn load_in(
@@ -151,13 +151,13 @@ impl Config {
         around: &Surroundings,
         which: VariableScope,
     ) -> Result<Self, ConfigProblems> {
-        let mut raw = RawConfig::read(file, around, which);
+        let mut raw = RawConfig::read_sources(file, around, which);
         for (key, text) in flags {
             raw.add_flag(key, text);
         }
         let mut check = ConfigCheck::new(&raw, around);
-        let config = check.config();
-        ConfigProblems::check(config, check.problems)
+        let config = check.check_all();
+        ConfigProblems::value_or_problems(config, check.problems)
     }
 }
 
@@ -199,16 +199,16 @@ pub(crate) struct HookFlags {
 
 impl HookConfig {
     /// Reads the settings file and, unless `flags` name one, the environment.
-    pub(crate) fn read(flags: &HookFlags) -> Self {
+    pub(crate) fn read_settings(flags: &HookFlags) -> Self {
         Self::read_in(flags, Surroundings::of_process())
     }
 
     fn read_in(flags: &HookFlags, around: Surroundings) -> Self {
         let which =
             if flags.config.is_some() { VariableScope::Ignored } else { VariableScope::Ours };
-        let mut raw = RawConfig::read(flags.config.as_deref(), &around, which);
+        let mut raw = RawConfig::read_sources(flags.config.as_deref(), &around, which);
         for (name, path) in [("socket", &flags.socket), ("rules", &flags.rules)] {
-            if let (Some(key), Some(path)) = (keys::find(name), path) {
+            if let (Some(key), Some(path)) = (keys::find_setting_key(name), path) {
                 raw.add_flag(key, path.as_os_str());
             }
         }
@@ -217,10 +217,10 @@ impl HookConfig {
 
     /// Returns what the hook needs to ask. Problems of keys that it does not use are ignored: they
     /// are no reason to leave an agent without its hook.
-    pub(crate) fn desk(&self) -> Result<AskerSettings, ConfigProblems> {
+    pub(crate) fn asker_settings(&self) -> Result<AskerSettings, ConfigProblems> {
         let mut check = ConfigCheck::new(&self.raw, &self.around);
-        let settings = check.hook();
-        ConfigProblems::check(settings, check.problems)
+        let settings = check.check_hook_settings();
+        ConfigProblems::value_or_problems(settings, check.problems)
     }
 
     /// Returns the problems of what the hook does not use, on one line.
@@ -230,16 +230,18 @@ impl HookConfig {
         }
         let mut check = ConfigCheck::new(&self.raw, &self.around);
         check.drop_problems_of(&HOOK_KEYS);
-        ConfigProblems::check((), check.problems).err().map(|problems| problems.one_line())
+        ConfigProblems::value_or_problems((), check.problems)
+            .err()
+            .map(|problems| problems.one_line())
     }
 
     /// Returns all settings, for a hook that has to read the rules itself. Only problems of the
     /// rules and the gate count.
-    pub(crate) fn whole(&self) -> Result<Config, ConfigProblems> {
+    pub(crate) fn all_settings(&self) -> Result<Config, ConfigProblems> {
         let mut check = ConfigCheck::new(&self.raw, &self.around);
-        let config = check.config();
+        let config = check.check_all();
         check.keep_problems_of(&["rules", "gate.unattended", "gate.when_absent", "gate.unclear"]);
-        ConfigProblems::check(config, check.problems)
+        ConfigProblems::value_or_problems(config, check.problems)
     }
 }
 

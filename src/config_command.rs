@@ -16,7 +16,7 @@ use crate::config::{
     ChangeRefusal, ConfigProblems, ConfigReport, EveryFlag, KeyringSecret, ReportedSetting,
     SettingChange, changed_text, known_key, settings_file,
 };
-use crate::failure::{Failure, complain};
+use crate::failure::{Failure, write_error_line};
 use crate::text::read_limited;
 use crate::typed_secret::read_typed_secret;
 
@@ -90,33 +90,37 @@ impl ConfigArgs {
     /// Shows or changes the settings.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         match self.what {
-            ConfigCommand::Show { json, flags } => show(file, &flags, json),
-            ConfigCommand::Get { key, json } => get(file, &key, json),
-            ConfigCommand::Set { words, stdin, json } => set(file, &words, stdin, json),
+            ConfigCommand::Show { json, flags } => show_settings(file, &flags, json),
+            ConfigCommand::Get { key, json } => print_setting(file, &key, json),
+            ConfigCommand::Set { words, stdin, json } => set_settings(file, &words, stdin, json),
             ConfigCommand::Unset { keys, json } => {
                 let changes = keys.iter().map(|key| SettingChange::unset(key));
                 let changes: Vec<_> = changes.collect::<Result<_, _>>()?;
-                write(file, &changes, None)?;
+                write_changes(file, &changes, None)?;
                 print_changed(file, &changes, json)
             }
         }
     }
 }
 
-fn show(file: Option<&Path>, flags: &EveryFlag, is_json: bool) -> Result<ExitCode, Failure> {
-    let report = ConfigReport::read(file, flags);
+fn show_settings(
+    file: Option<&Path>,
+    flags: &EveryFlag,
+    is_json: bool,
+) -> Result<ExitCode, Failure> {
+    let report = ConfigReport::read_settings(file, flags);
     let mut out = io::stdout().lock();
     if is_json {
         writeln!(out, "{}", report.json())?;
     } else {
-        out.write_all(table(&report).as_bytes())?;
+        out.write_all(render_table(&report).as_bytes())?;
     }
-    ConfigProblems::check(ExitCode::SUCCESS, report.problems).map_err(Failure::from)
+    ConfigProblems::value_or_problems(ExitCode::SUCCESS, report.problems).map_err(Failure::from)
 }
 
 /// Returns the settings as a table for people.
-fn table(report: &ConfigReport) -> String {
-    let value = |setting: &ReportedSetting| one_line(&plain(&setting.value)).into_owned();
+fn render_table(report: &ConfigReport) -> String {
+    let value = |setting: &ReportedSetting| one_line(&plain_value(&setting.value)).into_owned();
     let rows: Vec<(&str, String, &str)> = report
         .settings
         .iter()
@@ -138,20 +142,20 @@ fn table(report: &ConfigReport) -> String {
 }
 
 /// Returns a value as a variable would have it.
-fn plain(value: &Value) -> String {
+fn plain_value(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),
-        Value::Array(list) => list.iter().map(plain).collect::<Vec<_>>().join(","),
+        Value::Array(list) => list.iter().map(plain_value).collect::<Vec<_>>().join(","),
         other => other.to_string(),
     }
 }
 
-fn get(file: Option<&Path>, key: &str, is_json: bool) -> Result<ExitCode, Failure> {
+fn print_setting(file: Option<&Path>, key: &str, is_json: bool) -> Result<ExitCode, Failure> {
     let name = known_key(key)?.name;
-    let mut report = ConfigReport::read(file, &EveryFlag::default());
-    let setting = report.only(name);
-    ConfigProblems::check((), report.problems)?;
+    let mut report = ConfigReport::read_settings(file, &EveryFlag::default());
+    let setting = report.keep_only(name);
+    ConfigProblems::value_or_problems((), report.problems)?;
     let Some(setting) = setting else { return Ok(ExitCode::FAILURE) };
     let mut out = io::stdout().lock();
     if is_json {
@@ -160,10 +164,10 @@ fn get(file: Option<&Path>, key: &str, is_json: bool) -> Result<ExitCode, Failur
         return Ok(ExitCode::FAILURE);
     } else if let Value::Array(list) = &setting.value {
         for element in list {
-            writeln!(out, "{}", plain(element))?;
+            writeln!(out, "{}", plain_value(element))?;
         }
     } else {
-        writeln!(out, "{}", plain(&setting.value))?;
+        writeln!(out, "{}", plain_value(&setting.value))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -173,7 +177,7 @@ fn json_line(setting: &ReportedSetting) -> String {
     serde_json::to_string(setting).unwrap_or_default()
 }
 
-fn set(
+fn set_settings(
     file: Option<&Path>,
     words: &[String],
     is_stdin: bool,
@@ -195,14 +199,14 @@ fn set(
     if let Some(name) = last {
         known_key(name)?;
         let Some(value) = read_value(name)? else {
-            complain("cancelled; nothing was changed");
+            write_error_line("cancelled; nothing was changed");
             return Ok(ExitCode::from(CANCELLED));
         };
         let (change, stored) = SettingChange::set_hidden(name, &value)?;
         changes.push(change);
         secret = stored;
     }
-    write(file, &changes, secret)?;
+    write_changes(file, &changes, secret)?;
     print_changed(file, &changes, is_json)
 }
 
@@ -216,12 +220,12 @@ fn read_value(key: &str) -> Result<Option<HiddenText>, Failure> {
         let text = read_limited(input.lock(), LARGEST_VALUE);
         text.map(|text| Some(HiddenText::new(text.trim_end_matches(['\r', '\n']))))
     };
-    read.map_err(|error| failed(format!("cannot read standard input: {error}")))
+    read.map_err(|error| failure_of_error(format!("cannot read standard input: {error}")))
 }
 
 /// Makes the changes, all or none. A secret for the keyring is stored once it is known that the
 /// settings file may say so.
-pub(crate) fn write(
+pub(crate) fn write_changes(
     file: Option<&Path>,
     changes: &[SettingChange],
     secret: Option<KeyringSecret>,
@@ -231,23 +235,23 @@ pub(crate) fn write(
     })?;
     let file = SettingsFile::new(place.value);
     if let Some(secret) = secret {
-        change(&file, changes)?;
-        secret.store().map_err(failed)?;
+        text_after_changes(&file, changes)?;
+        secret.store().map_err(failure_of_error)?;
     }
-    let _lock = lock_folder(file.path()).map_err(failed)?;
-    let (seen, text) = change(&file, changes)?;
+    let _lock = lock_folder(file.path()).map_err(failure_of_error)?;
+    let (seen, text) = text_after_changes(&file, changes)?;
     if seen.as_ref().is_some_and(|seen| seen.text == text) {
         return Ok(());
     }
-    file.write(seen.as_ref(), &text, BackupChoice::Leave).map_err(failed)
+    file.write(seen.as_ref(), &text, BackupChoice::Leave).map_err(failure_of_error)
 }
 
 /// Reads the file, and returns it with its text after the changes.
-fn change(
+fn text_after_changes(
     file: &SettingsFile,
     changes: &[SettingChange],
 ) -> Result<(Option<SeenFile>, String), Failure> {
-    let seen = file.read().map_err(failed)?;
+    let seen = file.read().map_err(failure_of_error)?;
     let old = seen.as_ref().map_or("", |seen| &seen.text);
     let text = changed_text(file.path(), old, changes)?;
     let has_secret = changes.iter().any(SettingChange::is_secret);
@@ -269,7 +273,7 @@ fn lock_folder(path: &Path) -> io::Result<File> {
     Ok(folder)
 }
 
-fn failed(error: impl Display) -> Failure {
+fn failure_of_error(error: impl Display) -> Failure {
     Failure::Failed(error.to_string())
 }
 
@@ -279,7 +283,7 @@ fn print_changed(
     changes: &[SettingChange],
     is_json: bool,
 ) -> Result<ExitCode, Failure> {
-    let report = ConfigReport::read(file, &EveryFlag::default());
+    let report = ConfigReport::read_settings(file, &EveryFlag::default());
     let mut out = io::stdout().lock();
     for setting in &report.settings {
         if !changes.iter().any(|change| change.name() == setting.key) {
@@ -289,11 +293,11 @@ fn print_changed(
             writeln!(out, "{}", json_line(setting))?;
         } else {
             let ReportedSetting { key, value, origin, .. } = setting;
-            let value = if value.is_null() { "none".to_owned() } else { plain(value) };
+            let value = if value.is_null() { "none".to_owned() } else { plain_value(value) };
             writeln!(out, "{key}: {} ({})", one_line(&value), one_line(origin))?;
         }
         if setting.origin.starts_with("environment ") {
-            complain(&format!("{} overrides the settings file", setting.origin));
+            write_error_line(&format!("{} overrides the settings file", setting.origin));
         }
     }
     Ok(ExitCode::SUCCESS)

@@ -3,8 +3,8 @@
 use callgate_mask::text;
 
 /// Returns a number with its noun, in the plural unless it is one.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    text::counted(u64::try_from(count).unwrap_or(u64::MAX), noun)
+pub(crate) fn counted_noun(count: usize, noun: &str) -> String {
+    text::counted_noun(u64::try_from(count).unwrap_or(u64::MAX), noun)
 }
 
 /// Returns how long something lasts, in the unit that is short to read.

@@ -46,9 +46,9 @@ impl DoctorArgs {
     /// Looks, and prints the findings.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let mut findings = Findings::default();
-        build::look(&mut findings);
+        build::check_profile(&mut findings);
         match Config::load(file, &DeskFlags::default()) {
-            Ok(config) => self.look(&config, &mut findings),
+            Ok(config) => self.check_installation(&config, &mut findings),
             Err(wrong) => wrong_settings(&wrong, &mut findings),
         }
         let mut out = io::stdout().lock();
@@ -62,13 +62,13 @@ impl DoctorArgs {
         Ok(if is_well { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 
-    fn look(&self, config: &Config, findings: &mut Findings) {
-        files::settings(config, findings);
-        files::rules(config, findings);
-        let running = daemon::look(config, findings);
-        phones::look(config, running.as_ref(), self.telegram, findings);
-        keyring::look(&config.agent, findings);
-        ledger::look(&config.database, running.is_some(), findings);
+    fn check_installation(&self, config: &Config, findings: &mut Findings) {
+        files::check_settings_file(config, findings);
+        files::check_rule_files(config, findings);
+        let running = daemon::check_running_desk(config, findings);
+        phones::check_telegram(config, running.as_ref(), self.telegram, findings);
+        keyring::check_stored_keys(&config.agent, findings);
+        ledger::check_ledger_file(&config.database, running.is_some(), findings);
         look_at_agents(config, &Surroundings::of_process(), findings);
     }
 }
@@ -84,27 +84,31 @@ fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Finding
             without.extend(agent.is_here(around).then_some(agent));
         } else {
             has_any = true;
-            hooks::look(agent, &hooks, config, around, findings);
-            gate::look(agent, &hooks, around, findings);
-            modes::look(agent, config, around, findings);
+            hooks::check_agent_hooks(agent, &hooks, config, around, findings);
+            gate::check_hooks_deny(agent, &hooks, around, findings);
+            modes::check_starting_mode(agent, config, around, findings);
         }
     }
-    hazards::look(is_managed, around, findings);
+    hazards::check_settings_hazards(is_managed, around, findings);
     if !has_any {
         let text = "no agent has our hook in its settings, so nobody asks";
-        return findings.problem("hooks", text, "callgate install");
+        return findings.add_problem("hooks", text, "callgate install");
     }
     for agent in without.into_iter().filter(|agent| !managed::has_ours(agent)) {
         let text =
             format!("{} is here and does not have our hook: it asks nobody here", agent.name);
-        findings.warning("hooks", text, installed_hook::install(agent, SettingsScope::User));
+        findings.add_warning(
+            "hooks",
+            text,
+            installed_hook::install_command(agent, SettingsScope::User),
+        );
     }
 }
 
 fn wrong_settings(ConfigProblems(problems): &ConfigProblems, findings: &mut Findings) {
     for problem in problems {
-        findings.problem("settings", problem.to_string(), "correct it");
+        findings.add_problem("settings", problem.to_string(), "correct it");
     }
     let text = "all else depends on the settings, so it was not looked at";
-    findings.warning("settings", text, "run `callgate doctor` again when they are right");
+    findings.add_warning("settings", text, "run `callgate doctor` again when they are right");
 }

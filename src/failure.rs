@@ -45,14 +45,14 @@ impl Failure {
             Self::Settings(_) => ExitCode::from(SETTINGS),
             Self::Failed(_) | Self::Ledger(_) | Self::Output(_) => ExitCode::FAILURE,
         };
-        complain(&self.to_string());
+        write_error_line(&self.to_string());
         code
     }
 }
 
 /// Writes one line to standard error, after the program's name. It is one write, so that the lines
 /// of several processes at one terminal or in one file do not mix.
-pub(crate) fn complain(line: &str) {
+pub(crate) fn write_error_line(line: &str) {
     // There is no other place to report it.
     io::stderr().write_all(format!("callgate: {line}\n").as_bytes()).ok();
 }
@@ -60,6 +60,6 @@ pub(crate) fn complain(line: &str) {
 /// Reports problems of the settings for a command that can do its work without them.
 pub(crate) fn report_unused_problems(file: Option<&Path>) {
     if let Some(problems) = config::unused_problems(file) {
-        complain(&format!("the settings are wrong: {problems}"));
+        write_error_line(&format!("the settings are wrong: {problems}"));
     }
 }

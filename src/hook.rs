@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use callgate_approval::asker::AskerSettings;
-use callgate_approval::hook::{HookCommand, misused};
+use callgate_approval::hook::{HookCommand, serve_misused};
 use callgate_wire::desk::LONGEST_SECRET;
 use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::{AGENTS, CLAUDE};
@@ -51,23 +51,23 @@ const GATED: &str = "CALLGATE_GATED";
 pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let options = match HookInvocation::parse(arguments) {
         Ok(HookInvocation::Serve(options)) => options,
-        Ok(HookInvocation::Help) => return print(&help()),
+        Ok(HookInvocation::Help) => return print_to_stdout(&hook_help()),
         Ok(HookInvocation::Version) => {
-            return print(concat!("callgate-hook ", env!("CARGO_PKG_VERSION"), "\n"));
+            return print_to_stdout(concat!("callgate-hook ", env!("CARGO_PKG_VERSION"), "\n"));
         }
-        Err((agent, usage)) => return misused(agent, &usage, USAGE_ERROR),
+        Err((agent, usage)) => return serve_misused(agent, &usage, USAGE_ERROR),
     };
-    let config = LazyCell::new(|| HookConfig::read(&options.settings));
+    let config = LazyCell::new(|| HookConfig::read_settings(&options.settings));
     let hook = HookCommand {
         agent: options.agent,
         variable: &|name| env::var(name).ok(),
         is_attended: env::var_os(ATTENDED).is_some_and(|value| value == "1"),
         settings_folder: settings_folder(options.agent),
-        desk: &|| desk(&config),
+        desk: &|| asker_settings(&config),
         // A longer value is not ours, and must not make the line too long.
         gated: env::var(GATED).ok().filter(|value| value.len() <= LONGEST_SECRET),
-        settings_change: &settings_change::refusal,
-        without_desk: &|request| absent::answer(&config, request),
+        settings_change: &settings_change::refusal_reason,
+        without_desk: &|request| absent::answer_check(&config, request),
         by_rules: &|request| absent::by_rules(options.settings.clone(), request.clone()),
     };
     hook.main()
@@ -81,8 +81,8 @@ fn settings_folder(agent: Option<&AgentProfile>) -> Option<String> {
     Some(std::path::absolute(folder).ok()?.to_str()?.to_owned())
 }
 
-fn desk(config: &HookConfig) -> Result<AskerSettings, String> {
-    let settings = config.desk().map_err(|problems| problems.one_line())?;
+fn asker_settings(config: &HookConfig) -> Result<AskerSettings, String> {
+    let settings = config.asker_settings().map_err(|problems| problems.one_line())?;
     if let Some(problems) = config.unused_problems() {
         // Agents ignore it, and a person who looks finds it. With standard error closed nobody can
         // be told.
@@ -92,7 +92,7 @@ fn desk(config: &HookConfig) -> Result<AskerSettings, String> {
 }
 
 /// Returns the help, in the form that clap gives to the help of the other commands.
-pub(crate) fn help() -> String {
+pub(crate) fn hook_help() -> String {
     let option =
         |(flag, value, about)| format!("      {:<16}  {about}\n", format!("{flag} <{value}>"));
     [
@@ -104,7 +104,7 @@ pub(crate) fn help() -> String {
     .concat()
 }
 
-fn print(text: &str) -> ExitCode {
+fn print_to_stdout(text: &str) -> ExitCode {
     // A reader that has gone away is not a failure.
     io::stdout().write_all(text.as_bytes()).ok();
     ExitCode::SUCCESS
@@ -137,18 +137,18 @@ impl HookInvocation {
                 Some("--help" | "-h") => return Ok(Self::Help),
                 Some("--version" | "-V") => return Ok(Self::Version),
                 Some("--agent") => {
-                    agent(value().as_deref()).map(|agent| options.agent = Some(agent))
+                    parse_agent(value().as_deref()).map(|agent| options.agent = Some(agent))
                 }
                 Some("--config") => {
-                    path(&flag, value()).map(|path| options.settings.config = Some(path))
+                    parse_path(&flag, value()).map(|path| options.settings.config = Some(path))
                 }
                 Some("--socket") => {
-                    path(&flag, value()).map(|path| options.settings.socket = Some(path))
+                    parse_path(&flag, value()).map(|path| options.settings.socket = Some(path))
                 }
                 Some("--rules") => {
-                    path(&flag, value()).map(|path| options.settings.rules = Some(path))
+                    parse_path(&flag, value()).map(|path| options.settings.rules = Some(path))
                 }
-                _ => Err(unknown(&flag.to_string_lossy())),
+                _ => Err(unknown_argument_error(&flag.to_string_lossy())),
             };
             done.map_err(|usage| (options.agent, usage))?;
         }
@@ -156,19 +156,19 @@ impl HookInvocation {
     }
 }
 
-fn agent(value: Option<&OsStr>) -> Result<&'static AgentProfile, String> {
+fn parse_agent(value: Option<&OsStr>) -> Result<&'static AgentProfile, String> {
     let found = value.and_then(|name| AgentProfile::find(name.to_str()?));
     let known = || AGENTS.map(|agent| agent.word).join(", ");
     found.ok_or_else(|| format!("there is no such agent, only {}; {USAGE}", known()))
 }
 
-fn path(flag: &OsStr, value: Option<OsString>) -> Result<PathBuf, String> {
+fn parse_path(flag: &OsStr, value: Option<OsString>) -> Result<PathBuf, String> {
     let missing = || format!("{} needs a path after it; {USAGE}", flag.to_string_lossy());
     value.map(PathBuf::from).ok_or_else(missing)
 }
 
 /// Returns the error for an unknown argument, with the option that is spelled most like it.
-fn unknown(argument: &str) -> String {
+fn unknown_argument_error(argument: &str) -> String {
     let name = argument.split('=').next().unwrap_or(argument);
     let distance = |flag: &str| strsim::damerau_levenshtein(name, flag);
     let nearest = OPTIONS.into_iter().map(|(flag, ..)| flag).min_by_key(|flag| distance(flag));

@@ -20,8 +20,8 @@ pub(crate) const SMALL: &str = "callgate-hook";
 
 /// Returns who wrote `command`. Ours runs the program `callgate` with the first argument `hook`, or
 /// the program `callgate-hook`.
-pub(crate) fn owner(command: &str) -> CommandOwner {
-    let ShellWords { words, is_plain } = words(command);
+pub(crate) fn command_owner(command: &str) -> CommandOwner {
+    let ShellWords { words, is_plain } = parse_shell_words(command);
     let starts_hook = |at: &usize| match program_name(&words[*at]) {
         LARGE => words.get(at + 1).is_some_and(|argument| argument == "hook"),
         name => name == SMALL,
@@ -35,14 +35,14 @@ pub(crate) fn owner(command: &str) -> CommandOwner {
 
 /// Returns the program that `command` starts, as it is written there; `None` if it contains a
 /// variable of the shell.
-pub(crate) fn program(command: &str) -> Option<String> {
-    let program = words(command).words.into_iter().next()?;
+pub(crate) fn program_of_command(command: &str) -> Option<String> {
+    let program = parse_shell_words(command).words.into_iter().next()?;
     (!program.contains('$')).then_some(program)
 }
 
 /// Returns true if `command` starts the small program, which is a hook whatever its arguments are.
 pub(crate) fn is_small(command: &str) -> bool {
-    program(command).is_some_and(|program| program_name(&program) == SMALL)
+    program_of_command(command).is_some_and(|program| program_name(&program) == SMALL)
 }
 
 fn program_name(program: &str) -> &str {
@@ -51,30 +51,30 @@ fn program_name(program: &str) -> &str {
 
 /// Returns the command that runs `program`, the large or the small one, as a hook with these
 /// options. They are all that the hook needs, because its environment may be a project's.
-pub(crate) fn hook(program: &str, options: &[(&str, &str)]) -> String {
+pub(crate) fn build_hook_line(program: &str, options: &[(&str, &str)]) -> String {
     let argument = if program_name(program) == SMALL { "" } else { " hook" };
-    let mut command = format!("{}{argument}", quoted(program));
+    let mut command = format!("{}{argument}", shell_quoted(program));
     for (flag, value) in options {
-        command = format!("{command} {flag} {}", quoted(value));
+        command = format!("{command} {flag} {}", shell_quoted(value));
     }
     command
 }
 
 /// Returns the command line of an agent that starts `program` with these arguments without a shell.
-pub(crate) fn line(program: &str, arguments: &[String]) -> String {
+pub(crate) fn build_command_line(program: &str, arguments: &[String]) -> String {
     let words = std::iter::once(program).chain(arguments.iter().map(String::as_str));
-    words.map(quoted).collect::<Vec<_>>().join(" ")
+    words.map(shell_quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the program and the arguments of a command line, as a shell would read them.
-pub(crate) fn parts(command: &str) -> (String, Vec<String>) {
-    let mut words = words(command).words.into_iter();
+pub(crate) fn split_command(command: &str) -> (String, Vec<String>) {
+    let mut words = parse_shell_words(command).words.into_iter();
     (words.next().unwrap_or_default(), words.collect())
 }
 
 /// Returns the value of the option `flag` in `command`, as a shell would read it.
-pub(crate) fn option(command: &str, flag: &str) -> Option<String> {
-    let ShellWords { words, is_plain } = words(command);
+pub(crate) fn find_option(command: &str, flag: &str) -> Option<String> {
+    let ShellWords { words, is_plain } = parse_shell_words(command);
     let at = words.iter().position(|word| word == flag).filter(|_| is_plain)?;
     words.get(at + 1).cloned()
 }
@@ -86,7 +86,7 @@ pub(crate) fn path_text(path: &Path) -> Result<&str, String> {
 }
 
 /// Quotes a word for the shell.
-pub(crate) fn quoted(word: &str) -> String {
+pub(crate) fn shell_quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:,+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
@@ -101,7 +101,7 @@ struct ShellWords {
     is_plain: bool,
 }
 
-fn words(command: &str) -> ShellWords {
+fn parse_shell_words(command: &str) -> ShellWords {
     let mut found = ShellWords { words: Vec::new(), is_plain: true };
     let mut word: Option<String> = None;
     let mut letters = command.chars();

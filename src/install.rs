@@ -25,13 +25,13 @@ use std::time::Duration;
 
 use callgate_link::socket::server_process;
 use callgate_wire::hook::agents::CODEX;
-pub(crate) use edit::composed;
+pub(crate) use edit::composed_events;
 use edit::{InstalledSettings, WantedHook};
 pub(crate) use removed_hooks::RemovedHooks;
 
 use agent_choice::AgentChoice;
 use agent_file::{AgentFile, FilePart, agent_files};
-use report_words::{absent, limit};
+use report_words::{absent_words, limit_words};
 
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
@@ -39,7 +39,7 @@ use crate::agents::starting_mode::StartingMode;
 use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
 use crate::config::{Config, DeskFlags, Surroundings};
 use crate::failure::Failure;
-use crate::hook_command::{self, LARGE, SMALL, quoted};
+use crate::hook_command::{self, LARGE, SMALL, shell_quoted};
 use crate::invocation;
 
 /// How often to try to change a file that somebody else changes at the same time.
@@ -76,8 +76,8 @@ impl InstallArgs {
     /// Installs the hooks, and says what was done.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         if self.managed {
-            let program = starter(program().map_err(Failure::Failed)?);
-            return managed::install(self.agent, &program, self.dry_run);
+            let program = program_for_hook(lasting_program().map_err(Failure::Failed)?);
+            return managed::install_for_all_users(self.agent, &program, self.dry_run);
         }
         let config = Config::load(file, &DeskFlags::default())?;
         let around = Surroundings::of_process();
@@ -85,8 +85,8 @@ impl InstallArgs {
         if agents.is_empty() {
             return Err(Failure::Failed(agent_choice::none_found()));
         }
-        let program = starter(program().map_err(Failure::Failed)?);
-        let wanted = |agent: CodingAgent| Ok((agent, wanted(agent, &program, &config)?));
+        let program = program_for_hook(lasting_program().map_err(Failure::Failed)?);
+        let wanted = |agent: CodingAgent| Ok((agent, wanted_hooks(agent, &program, &config)?));
         let agents: Vec<_> = agents.into_iter().map(wanted).collect::<Result<_, Failure>>()?;
         if self.agent.is_none()
             && !self.dry_run
@@ -101,15 +101,17 @@ impl InstallArgs {
             changed.extend(is_changed.then_some(*agent));
         }
         let mut out = io::stdout().lock();
-        if let Some(note) = fleeting(&program, &config) {
+        if let Some(note) = build_folder_note(&program, &config) {
             writeln!(out, "  note     {note}")?;
         }
         if !self.dry_run && !changed.is_empty() {
-            self.advise(&changed, &config, &mut out)?;
+            self.print_advice(&changed, &config, &mut out)?;
         }
         if !config.rules.exists() {
-            let text =
-                format!("`{} rules init` writes some to start with", invocation::command(&config));
+            let text = format!(
+                "`{} rules init` writes some to start with",
+                invocation::shell_command(&config)
+            );
             writeln!(out, "You have no rules yet: {text}.")?;
         }
         out.flush()?;
@@ -134,11 +136,13 @@ impl InstallArgs {
         let mut is_changed = false;
         // What the first file names has to be there before.
         for file in targets.into_iter().rev() {
-            match change(&file.place, || install(file, wanted, self.dry_run)) {
+            match change_settings_file(&file.place, || install_hooks(file, wanted, self.dry_run)) {
                 Ok(mut done) => {
                     is_changed |= done.is_changed;
-                    done.installed.notes.extend(others.iter().filter_map(|other| shared(other)));
-                    self.report(agent, &file.place, &done)?;
+                    done.installed
+                        .notes
+                        .extend(others.iter().filter_map(|other| shared_file_note(other)));
+                    self.report_outcome(agent, &file.place, &done)?;
                 }
                 Err(text) => {
                     failures.push(text);
@@ -148,25 +152,25 @@ impl InstallArgs {
         }
         let mut out = io::stdout().lock();
         if let Some(hook) = wanted.first().filter(|_| is_changed) {
-            writeln!(out, "  command  {}{}", hook.command, limit(agent, hook.timeout))?;
+            writeln!(out, "  command  {}{}", hook.command, limit_words(agent, hook.timeout))?;
         }
         if *agent == CODEX && !self.dry_run {
-            match files.first().map(|file| codex::trust(&file.place, around)) {
+            match files.first().map(|file| codex::trust_our_hooks(&file.place, around)) {
                 Some(Ok(trust)) => writeln!(out, "  trust    {trust}")?,
                 Some(Err(text)) => failures.push(text),
                 None => {}
             }
         }
-        writeln!(out, "  absent   {}", absent(agent, config))?;
+        writeln!(out, "  absent   {}", absent_words(agent, config))?;
         if let Some(note) = agent_choice::shared_settings(agent) {
             writeln!(out, "  note     {note}")?;
         }
-        let mode = StartingMode::of(agent, around).text(config.gate.unattended);
+        let mode = StartingMode::for_agent(agent, around).text(config.gate.unattended);
         writeln!(out, "{mode}.")?;
         Ok(is_changed)
     }
 
-    fn report(
+    fn report_outcome(
         &self,
         agent: CodingAgent,
         place: &SettingsFile,
@@ -197,14 +201,14 @@ impl InstallArgs {
     }
 
     /// Says what to do next, and how to undo the installation.
-    fn advise(
+    fn print_advice(
         &self,
         agents: &[CodingAgent],
         config: &Config,
         out: &mut impl Write,
     ) -> io::Result<()> {
         if server_process(&config.socket.value).is_none() {
-            let me = invocation::command(config);
+            let me = invocation::shell_command(config);
             writeln!(out, "Next: run `{me} up`, which answers the hooks.")?;
         }
         agents.iter().try_for_each(|agent| writeln!(out, "{}", agent.next))?;
@@ -213,19 +217,19 @@ impl InstallArgs {
             [agent] => format!(" --agent {}", agent.word),
             _ => String::new(),
         };
-        let program = invocation::program();
+        let program = invocation::shell_program();
         writeln!(out, "To remove the hooks: `{program} uninstall{project}{agent}`")
     }
 }
 
 /// Returns true if the text of a settings file of Claude Code contains a hook of ours.
 pub(crate) fn has_ours(text: &str) -> bool {
-    FoundHooks::read(text).is_ok_and(|found| found.has_ours())
+    FoundHooks::parse_claude_text(text).is_ok_and(|found| found.has_ours())
 }
 
 /// Returns a note if a file that is shared with the project has hooks of ours, which earlier
 /// versions put there.
-fn shared(file: &AgentFile) -> Option<String> {
+fn shared_file_note(file: &AgentFile) -> Option<String> {
     let seen = file.place.read().ok()??;
     file.part.has_ours(&seen.text).then(|| {
         let path = file.place.path().display();
@@ -234,12 +238,12 @@ fn shared(file: &AgentFile) -> Option<String> {
 }
 
 /// Returns a note if the hook is in a build folder, with a better place.
-fn fleeting(program: &Path, config: &Config) -> Option<String> {
+fn build_folder_note(program: &Path, config: &Config) -> Option<String> {
     let folder = invocation::build_folder(program)?;
     let source = folder.parent().filter(|folder| folder.join("Cargo.toml").exists());
     let better = match source {
         Some(source) => {
-            let source = quoted(&source.to_string_lossy());
+            let source = shell_quoted(&source.to_string_lossy());
             format!("run `cargo install --path {source} --profile dist`")
         }
         None => "copy callgate and callgate-hook into a folder on your PATH".to_owned(),
@@ -254,7 +258,11 @@ fn fleeting(program: &Path, config: &Config) -> Option<String> {
 
 /// Returns the hooks that the agent should have. Their command line contains all that they need, so
 /// that nothing in the environment, which a project may set, leads them elsewhere.
-fn wanted(agent: CodingAgent, program: &Path, config: &Config) -> Result<Vec<WantedHook>, Failure> {
+fn wanted_hooks(
+    agent: CodingAgent,
+    program: &Path,
+    config: &Config,
+) -> Result<Vec<WantedHook>, Failure> {
     let text = |path| hook_command::path_text(path).map_err(Failure::Failed);
     let mut options = vec![("--agent", agent.word)];
     if let Some(file) = &config.file {
@@ -262,7 +270,7 @@ fn wanted(agent: CodingAgent, program: &Path, config: &Config) -> Result<Vec<Wan
     }
     options.push(("--socket", text(&config.socket.value)?));
     options.push(("--rules", text(&config.rules)?));
-    Ok(wanted_at_events(agent, &hook_command::hook(text(program)?, &options)))
+    Ok(wanted_at_events(agent, &hook_command::build_hook_line(text(program)?, &options)))
 }
 
 /// Returns hooks with this command for every event of the agent.
@@ -295,7 +303,7 @@ struct InstallOutcome {
 }
 
 /// Changes one file. If somebody else changes it at the same time, it is read again.
-pub(crate) fn change<T>(
+pub(crate) fn change_settings_file<T>(
     place: &SettingsFile,
     attempt: impl Fn() -> Result<T, InstallError>,
 ) -> Result<T, String> {
@@ -315,17 +323,17 @@ pub(crate) fn change<T>(
     }
 }
 
-fn install(
+fn install_hooks(
     AgentFile { place, part, .. }: &AgentFile,
     wanted: &[WantedHook],
     is_dry: bool,
 ) -> Result<InstallOutcome, InstallError> {
     let seen = place.read()?;
     let before = seen.as_ref().map_or("", |seen| seen.text.as_str());
-    let installed = part.install(before, wanted)?;
+    let installed = part.install_into_text(before, wanted)?;
     let is_changed = seen.is_none() || installed.text != before;
     // The backup is the file as it was before our first hook was added.
-    let is_first = place.backup().is_none() || !part.has_ours(before);
+    let is_first = place.read_backup().is_none() || !part.has_ours(before);
     let is_own = matches!(part, FilePart::Own(..));
     let needs_backup = seen.is_some() && is_first && !is_own;
     let backup = if needs_backup { BackupChoice::Write } else { BackupChoice::Leave };
@@ -347,7 +355,7 @@ pub(crate) enum InstallError {
 
 /// Returns the path of this program that survives an update: a link on PATH that leads here, as
 /// package managers put it there, else the file itself.
-fn program() -> Result<PathBuf, String> {
+fn lasting_program() -> Result<PathBuf, String> {
     let own = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
     let is_this = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == own);
     let folders = env::var_os("PATH").unwrap_or_default();
@@ -364,7 +372,7 @@ fn program() -> Result<PathBuf, String> {
 
 /// Returns the program that the hook's command starts: the small one beside `program`, if that is
 /// the one of this installation, else `program` itself.
-fn starter(program: PathBuf) -> PathBuf {
+fn program_for_hook(program: PathBuf) -> PathBuf {
     let beside = program.with_file_name(SMALL);
     let is_ours = small_hook().is_some_and(|ours| beside.canonicalize().is_ok_and(|it| it == ours));
     if is_ours { beside } else { program }

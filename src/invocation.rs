@@ -8,15 +8,15 @@ use std::path::{Path, PathBuf};
 use callgate_link::file::is_program;
 
 use crate::config::{Config, SettingOrigin};
-use crate::hook_command::quoted;
+use crate::hook_command::shell_quoted;
 
 /// The name of this program.
 const NAME: &str = "callgate";
 
 /// Returns the command that starts this program in a shell: its name if `PATH` leads to it, else
 /// its path, and the settings file if the command line named one.
-pub(crate) fn command(config: &Config) -> String {
-    program() + &config_option(config)
+pub(crate) fn shell_command(config: &Config) -> String {
+    shell_program() + &config_option(config)
 }
 
 /// Returns the option that names the settings file, with a space before it, if the command line
@@ -24,23 +24,23 @@ pub(crate) fn command(config: &Config) -> String {
 pub(crate) fn config_option(config: &Config) -> String {
     match &config.file {
         Some(file) if matches!(file.origin, SettingOrigin::Flag(_)) => {
-            format!(" --config {}", quoted(&file.value.to_string_lossy()))
+            format!(" --config {}", shell_quoted(&file.value.to_string_lossy()))
         }
         _ => String::new(),
     }
 }
 
 /// Returns the program's name or path, as a shell needs it.
-pub(crate) fn program() -> String {
+pub(crate) fn shell_program() -> String {
     let own = env::current_exe().unwrap_or_else(|_| NAME.into());
-    word(&own, &env::var_os("PATH").unwrap_or_default())
+    name_or_path(&own, &env::var_os("PATH").unwrap_or_default())
 }
 
-fn word(own: &Path, path: &OsStr) -> String {
+fn name_or_path(own: &Path, path: &OsStr) -> String {
     let real = |path: &Path| fs::canonicalize(path).ok();
     match first_on_path(path) {
         Some(found) if real(&found) == real(own) => NAME.to_owned(),
-        _ => quoted(&own.to_string_lossy()),
+        _ => shell_quoted(&own.to_string_lossy()),
     }
 }
 

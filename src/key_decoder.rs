@@ -74,17 +74,17 @@ enum DecoderState {
 
 impl KeyDecoder {
     /// Returns the keys that are complete now.
-    pub(crate) fn keys(&mut self, bytes: &[u8]) -> Vec<KeyStroke> {
-        bytes.iter().filter_map(|&byte| self.byte(byte)).collect()
+    pub(crate) fn decode_keys(&mut self, bytes: &[u8]) -> Vec<KeyStroke> {
+        bytes.iter().filter_map(|&byte| self.decode_byte(byte)).collect()
     }
 
-    /// Returns true if an escape waits for what follows; see [`KeyDecoder::silence`].
+    /// Returns true if an escape waits for what follows; see [`KeyDecoder::handle_silence`].
     pub(crate) fn is_waiting(&self) -> bool {
         self.state == DecoderState::Escape
     }
 
     /// Notes that nothing has followed, so that an escape was the key.
-    pub(crate) fn silence(&mut self) -> Option<KeyStroke> {
+    pub(crate) fn handle_silence(&mut self) -> Option<KeyStroke> {
         if self.state != DecoderState::Escape {
             return None;
         }
@@ -92,21 +92,21 @@ impl KeyDecoder {
         (!self.is_pasting).then_some(KeyStroke::Escape)
     }
 
-    fn byte(&mut self, byte: u8) -> Option<KeyStroke> {
+    fn decode_byte(&mut self, byte: u8) -> Option<KeyStroke> {
         if byte == ESCAPE {
             self.begun.clear();
             self.state = DecoderState::Escape;
             return None;
         }
         match self.state {
-            DecoderState::Text => self.text(byte),
+            DecoderState::Text => self.decode_text_byte(byte),
             DecoderState::Late if !matches!(byte, b'[' | b'O') => {
                 self.state = DecoderState::Text;
-                self.text(byte)
+                self.decode_text_byte(byte)
             }
-            DecoderState::Escape | DecoderState::Late => self.escape(byte),
-            DecoderState::Control => self.control(byte),
-            DecoderState::Single => self.single(byte),
+            DecoderState::Escape | DecoderState::Late => self.decode_after_escape(byte),
+            DecoderState::Control => self.decode_control_byte(byte),
+            DecoderState::Single => self.decode_single_byte(byte),
             DecoderState::Words => {
                 if matches!(byte, 0x07 | b'\r' | b'\n') {
                     self.state = DecoderState::Text;
@@ -117,7 +117,7 @@ impl KeyDecoder {
     }
 
     /// Handles the byte after an escape.
-    fn escape(&mut self, byte: u8) -> Option<KeyStroke> {
+    fn decode_after_escape(&mut self, byte: u8) -> Option<KeyStroke> {
         self.sequence.clear();
         self.state = match byte {
             b'[' => DecoderState::Control,
@@ -139,7 +139,7 @@ impl KeyDecoder {
         }
     }
 
-    fn control(&mut self, byte: u8) -> Option<KeyStroke> {
+    fn decode_control_byte(&mut self, byte: u8) -> Option<KeyStroke> {
         match byte {
             // The function keys of the Linux console have a second bracket and a letter behind it.
             b'[' if self.sequence.is_empty() => self.state = DecoderState::Single,
@@ -147,14 +147,14 @@ impl KeyDecoder {
             b' '..=b'?' => {}
             _ => {
                 self.state = DecoderState::Text;
-                return self.finish(byte);
+                return self.finish_sequence(byte);
             }
         }
         None
     }
 
     /// Returns the key of a whole control sequence.
-    fn finish(&mut self, last: u8) -> Option<KeyStroke> {
+    fn finish_sequence(&mut self, last: u8) -> Option<KeyStroke> {
         match (last, &*self.sequence) {
             (b'~', b"200") => self.is_pasting = true,
             (b'~', b"201") => {
@@ -166,7 +166,7 @@ impl KeyDecoder {
         if self.is_pasting { None } else { control_key(last, &self.sequence) }
     }
 
-    fn single(&mut self, byte: u8) -> Option<KeyStroke> {
+    fn decode_single_byte(&mut self, byte: u8) -> Option<KeyStroke> {
         if matches!(byte, b'0'..=b'9' | b';') {
             return None;
         }
@@ -175,10 +175,10 @@ impl KeyDecoder {
         if is_key { control_key(byte, b"") } else { None }
     }
 
-    fn text(&mut self, byte: u8) -> Option<KeyStroke> {
+    fn decode_text_byte(&mut self, byte: u8) -> Option<KeyStroke> {
         // Some terminals begin a sequence with one byte, which begins no character.
         if self.begun.is_empty() && matches!(byte, 0x9b | 0x8f) {
-            return self.escape(byte - 0x40);
+            return self.decode_after_escape(byte - 0x40);
         }
         self.begun.push(byte);
         let c = match std::str::from_utf8(&self.begun) {
@@ -188,7 +188,7 @@ impl KeyDecoder {
             Err(_) => None,
         };
         self.begun.clear();
-        if self.is_pasting { pasted(c?) } else { key(c?) }
+        if self.is_pasting { pasted_key(c?) } else { character_key(c?) }
     }
 }
 
@@ -219,7 +219,7 @@ fn control_key(last: u8, parameters: &[u8]) -> Option<KeyStroke> {
     }
 }
 
-fn key(c: char) -> Option<KeyStroke> {
+fn character_key(c: char) -> Option<KeyStroke> {
     match c {
         '\r' => Some(KeyStroke::Enter),
         '\n' => Some(KeyStroke::LineFeed),
@@ -232,7 +232,7 @@ fn key(c: char) -> Option<KeyStroke> {
 }
 
 /// Returns the key for a pasted character.
-fn pasted(c: char) -> Option<KeyStroke> {
+fn pasted_key(c: char) -> Option<KeyStroke> {
     let is_text = !c.is_control() || matches!(c, '\r' | '\n' | '\t');
     is_text.then_some(KeyStroke::Pasted(c))
 }

@@ -42,9 +42,9 @@ pub(crate) fn read_keys(modes: &KeyModes, mut pressed: impl FnMut(Vec<KeyStroke>
             Ok(0) | Err(_) => return,
             Ok(count) => count,
         };
-        pressed(decoder.keys(&bytes[..count]));
+        pressed(decoder.decode_keys(&bytes[..count]));
         if decoder.is_waiting() && !is_ready(&input, PollFlags::IN, REST) {
-            pressed(decoder.silence().into_iter().collect());
+            pressed(decoder.handle_silence().into_iter().collect());
         }
     }
 }

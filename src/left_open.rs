@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::counted::counted;
+use crate::counted::counted_noun;
 
 /// How many of the questions are named; the others are counted.
 const MOST_NAMED: usize = 10;
@@ -18,7 +18,7 @@ pub(crate) fn left_open(questions: &[String], grace: Duration) -> String {
         if questions.len() == 1 { ("is", "Its agent waits") } else { ("are", "Their agents wait") };
     let mut text = format!(
         "{} {verb} still open. {agents} {} s for another `callgate up`:\n",
-        counted(questions.len(), "question"),
+        counted_noun(questions.len(), "question"),
         grace.as_secs()
     );
     for question in questions.iter().take(MOST_NAMED) {

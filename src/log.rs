@@ -18,7 +18,7 @@ use callgate_wire::ledger::LedgerKind;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::config::{Config, DeskFlags};
-use crate::failure::{Failure, complain, report_unused_problems};
+use crate::failure::{Failure, report_unused_problems, write_error_line};
 use entry_writer::EntryWriter;
 use ledger_pages::LedgerPages;
 
@@ -64,7 +64,7 @@ struct PruneArgs {
     ///
     /// Entries are removed from the beginning of the ledger; questions that are still open stay. An
     /// entry that says what was removed is added, and the ledger can be verified from there on.
-    #[arg(long, value_name = "WHEN", value_parser = time::parse)]
+    #[arg(long, value_name = "WHEN", value_parser = time::parse_time)]
     #[arg(conflicts_with_all = ["EntryFilterArgs", "json", "follow", "verify"])]
     prune_before: Option<i64>,
     /// With --prune-before: remove the entries
@@ -83,14 +83,14 @@ struct EntryFilterArgs {
     #[arg(long, short)]
     all: bool,
     /// Only entries of this time or later: 2h, 3d, 2026-11-01, "2026-11-01 14:30"
-    #[arg(long, value_name = "WHEN", value_parser = time::parse)]
+    #[arg(long, value_name = "WHEN", value_parser = time::parse_time)]
     since: Option<i64>,
     /// Only entries before this time
-    #[arg(long, value_name = "WHEN", value_parser = time::parse, conflicts_with = "follow")]
+    #[arg(long, value_name = "WHEN", value_parser = time::parse_time, conflicts_with = "follow")]
     until: Option<i64>,
     /// Only these kinds, separated by commas
     #[arg(long, value_name = "KIND", value_delimiter = ',')]
-    #[arg(value_parser = kinds())]
+    #[arg(value_parser = ledger_kind_parser())]
     kind: Vec<LedgerKind>,
     /// Only questions with this decision
     #[arg(long, value_name = "DECISION", value_parser = ["allow", "deny", "timeout"])]
@@ -127,27 +127,27 @@ impl LogArgs {
         };
         if let Some(before_ms) = self.prune.prune_before {
             return if self.prune.yes {
-                verify::prune(&path, before_ms)
+                verify::prune_entries(&path, before_ms)
             } else {
                 verify::show_prunable(&path, before_ms)
             };
         }
         if self.verify {
-            return verify::verify(&path, self.head, self.json, self.database.is_none());
+            return verify::verify_chain(&path, self.head, self.json, self.database.is_none());
         }
         let store = match Store::open_read_only(&path) {
             Err(StoreError::Missing(_)) if self.follow => follow::wait_for(&path)?,
             store => store?,
         };
-        let filter = self.which.filter(&store)?;
+        let filter = self.which.build_filter(&store)?;
         let hides_details = !self.json && self.which.hides_details();
-        let mut pages = LedgerPages::new(&store, &filter, hides_details, self.format());
-        pages.last(self.which.limit.unwrap_or(if self.json { 0 } else { TABLE }))?;
+        let mut pages = LedgerPages::new(&store, &filter, hides_details, self.entry_writer());
+        pages.write_last(self.which.limit.unwrap_or(if self.json { 0 } else { TABLE }))?;
         if self.follow {
-            follow::follow(&store, &mut pages)?;
+            follow::follow_ledger(&store, &mut pages)?;
         } else if pages.is_empty() {
             // For a program, empty output is an answer; a person gets a sentence.
-            complain(match store.last_seq()? {
+            write_error_line(match store.last_seq()? {
                 0 => "nothing was asked, decided or run yet",
                 _ => "nothing in the ledger matches",
             });
@@ -155,9 +155,9 @@ impl LogArgs {
         Ok(ExitCode::SUCCESS)
     }
 
-    fn format(&self) -> EntryWriter<BufWriter<Stdout>> {
+    fn entry_writer(&self) -> EntryWriter<BufWriter<Stdout>> {
         let out = BufWriter::new(io::stdout());
-        if self.json { EntryWriter::json(out) } else { EntryWriter::table(out) }
+        if self.json { EntryWriter::for_json(out) } else { EntryWriter::for_table(out) }
     }
 }
 
@@ -166,7 +166,7 @@ impl EntryFilterArgs {
         !self.all && self.question.is_none() && self.kind.is_empty()
     }
 
-    fn filter(&self, store: &Store) -> Result<EntryFilter, Failure> {
+    fn build_filter(&self, store: &Store) -> Result<EntryFilter, Failure> {
         let members = [
             ("decision", self.decision.clone().map(MemberMatch::Is)),
             ("tool", self.tool.clone().map(MemberMatch::Is)),
@@ -191,7 +191,7 @@ fn agent_id(name: &str) -> String {
     AgentProfile::find(name).map_or(name, |agent| agent.id).to_owned()
 }
 
-fn kinds() -> impl TypedValueParser<Value = LedgerKind> {
+fn ledger_kind_parser() -> impl TypedValueParser<Value = LedgerKind> {
     let names = LedgerKind::ALL.iter().map(|kind| kind.name());
     PossibleValuesParser::new(names)
         .try_map(|name| LedgerKind::parse(&name).ok_or("there is no such kind"))
@@ -199,7 +199,7 @@ fn kinds() -> impl TypedValueParser<Value = LedgerKind> {
 
 /// Returns the id of the one question whose id begins like this.
 fn whole_id(store: &Store, beginning: &str) -> Result<String, Failure> {
-    let found = store.questions(beginning, 2)?;
+    let found = store.question_ids_with_prefix(beginning, 2)?;
     match <[String; 1]>::try_from(found) {
         Ok([id]) => Ok(id),
         Err(found) if found.contains(&beginning.to_owned()) => Ok(beginning.to_owned()),

@@ -53,7 +53,9 @@ fn main() -> ExitCode {
     match arguments.next() {
         Some(command) if command == "bridge" => callgate_tools::bridge::main(arguments),
         Some(command) if command == "hook" => hook::main(arguments),
-        Some(command) if command == "agent" => agent::main(arguments).unwrap_or_else(cli::run),
-        _ => cli::run(),
+        Some(command) if command == "agent" => {
+            agent::main(arguments).unwrap_or_else(cli::run_command_line)
+        }
+        _ => cli::run_command_line(),
     }
 }

@@ -30,7 +30,7 @@ impl ManArgs {
             Failure::Failed(format!("cannot write {}: {error}", path.display()))
         };
         fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
-        let pages = pages(commands);
+        let pages = man_pages(commands);
         for page in &pages {
             let path = folder.join(page.get_filename());
             page.generate_to(folder).map_err(|error| failed(&path, &error))?;
@@ -45,7 +45,7 @@ impl ManArgs {
     }
 }
 
-fn pages(commands: clap::Command) -> Vec<Man> {
+fn man_pages(commands: clap::Command) -> Vec<Man> {
     let mut program = commands.disable_help_subcommand(true);
     program.build();
     let mut commands = vec![program, hook_program()];
@@ -55,10 +55,10 @@ fn pages(commands: clap::Command) -> Vec<Man> {
         commands.extend(subcommands);
         at += 1;
     }
-    commands.into_iter().map(page).collect()
+    commands.into_iter().map(man_page).collect()
 }
 
-fn page(command: clap::Command) -> Man {
+fn man_page(command: clap::Command) -> Man {
     let source = concat!("callgate ", env!("CARGO_PKG_VERSION"));
     Man::new(command).source(source).manual("callgate")
 }

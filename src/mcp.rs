@@ -14,7 +14,7 @@ use callgate_agent::mcp::{
 };
 
 use crate::config::{AgentFlags, Config, SignInFiles};
-use crate::failure::{Failure, complain};
+use crate::failure::{Failure, write_error_line};
 
 /// Sign in to MCP servers, and see which there are
 ///
@@ -46,7 +46,7 @@ impl McpArgs {
         let failed = |error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
-        let servers = ServerRegister::of(&config);
+        let servers = ServerRegister::from_config(&config);
         let done = runtime.block_on(async {
             match self.what {
                 McpCommand::List(args) => args.run(&servers).await,
@@ -68,9 +68,9 @@ struct ServerRegister {
 }
 
 impl ServerRegister {
-    fn of(config: &Config) -> Self {
+    fn from_config(config: &Config) -> Self {
         let settings = &config.agent;
-        let warn: Warning = Arc::new(complain);
+        let warn: Warning = Arc::new(write_error_line);
         let sign_ins = SignInFiles::beside(&config.database);
         let proxy = settings.proxy.as_ref().map(|proxy| proxy.reveal().to_owned());
         let around = McpSurroundings {
@@ -88,7 +88,7 @@ impl ServerRegister {
 
     /// Returns the server of this name.
     async fn find(&self, name: &str) -> Result<NamedServer, Failure> {
-        let mut all = self.servers.named().await;
+        let mut all = self.servers.named_servers().await;
         let names: Vec<&str> = all.iter().map(|server| server.settings.name.as_str()).collect();
         let known = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
         let at = names.iter().position(|other| *other == name);
@@ -109,7 +109,7 @@ impl ServerRegister {
 }
 
 /// Returns the address of a server on the network, in the form in which sign-ins name it.
-fn address(server: &NamedServer) -> Option<String> {
+fn server_address(server: &NamedServer) -> Option<String> {
     match &server.settings.transport {
         McpTransport::Http { url, .. } => Some(callgate_agent::mcp::normal_address(url)),
         McpTransport::Command { .. } => None,

@@ -38,16 +38,16 @@ impl OpenArgs {
     /// Prints a link and opens the page.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = Config::load(file, &DeskFlags::default())?;
-        let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
-        let address = address(&config)?;
-        let (code, seconds) = code(&mut viewer)?;
+        let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(desk_failure)?;
+        let address = page_address(&config)?;
+        let (code, seconds) = page_code(&mut viewer)?;
         let mut out = io::stdout().lock();
         writeln!(
             out,
             "Open this link in your browser, within {seconds} seconds:\n\n    {}",
-            address.link(&code)
+            address.pairing_link(&code)
         )?;
-        if !self.no_browser && browser::has_display() && browser::open(address).is_ok() {
+        if !self.no_browser && browser::has_display() && browser::open_page(address).is_ok() {
             writeln!(out, "\nYour browser opens the page: the code is {code}")?;
         }
         out.flush()?;
@@ -56,11 +56,11 @@ impl OpenArgs {
 }
 
 /// Returns the address of the page. A desk that has just started serves it a moment later.
-fn address(config: &Config) -> Result<PageAddress, Failure> {
+fn page_address(config: &Config) -> Result<PageAddress, Failure> {
     let socket = &config.desk_socket.value;
     let end = Instant::now() + STARTS_WITHIN;
     let read = loop {
-        match PageAddress::read(socket) {
+        match PageAddress::read_for_desk(socket) {
             Ok(None) if config.page.enabled && Instant::now() < end => thread::sleep(PAUSE),
             read => break read,
         }
@@ -80,16 +80,16 @@ fn address(config: &Config) -> Result<PageAddress, Failure> {
 }
 
 /// Returns a code for a page, and how many seconds it can be used.
-fn code(viewer: &mut Viewer) -> Result<(String, u64), Failure> {
+fn page_code(viewer: &mut Viewer) -> Result<(String, u64), Failure> {
     let command = DeskCommand::Code { page: true };
-    match viewer.ask_people(command, PATIENCE, &mut say_waiting).map_err(failed)? {
+    match viewer.ask_people(command, PATIENCE, &mut say_waiting).map_err(desk_failure)? {
         DeskAnswer::Code { code, seconds } => Ok((code.reveal().to_owned(), seconds)),
         DeskAnswer::Told { text, .. } => Err(Failure::Failed(text)),
-        _ => Err(failed(DeskError::Unexpected)),
+        _ => Err(desk_failure(DeskError::Unexpected)),
     }
 }
 
 #[allow(clippy::needless_pass_by_value, reason = "it is passed to map_err")]
-fn failed(error: DeskError) -> Failure {
+fn desk_failure(error: DeskError) -> Failure {
     Failure::Failed(error.to_string())
 }

@@ -48,19 +48,19 @@ impl PairArgs {
     /// Pairs, lists or removes.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = Config::load(file, &DeskFlags::default())?;
-        let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
+        let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(pairing_failure)?;
         if !self.list && self.remove.is_none() {
-            return pair(&mut viewer, &config);
+            return pair_phone(&mut viewer, &config);
         }
-        let known = KnownAnswerer::all(&mut viewer, &config)?;
+        let known = KnownAnswerer::ask_for_all(&mut viewer, &config)?;
         match &self.remove {
-            Some(who) => remove(&mut viewer, &known, who),
-            None => list(&known),
+            Some(who) => remove_answerer(&mut viewer, &known, who),
+            None => list_answerers(&known),
         }
     }
 }
 
-fn failed(error: DeskError) -> Failure {
+fn pairing_failure(error: DeskError) -> Failure {
     Failure::Failed(match error {
         DeskError::Closed(_) => "`callgate up` has ended, and the code with it: start it again, \
                                 then run `callgate pair` again"
@@ -69,26 +69,30 @@ fn failed(error: DeskError) -> Failure {
     })
 }
 
-fn list(known: &[KnownAnswerer]) -> Result<ExitCode, Failure> {
+fn list_answerers(known: &[KnownAnswerer]) -> Result<ExitCode, Failure> {
     let mut out = io::stdout().lock();
     if known.is_empty() {
         writeln!(out, "Nobody is linked. To link your phone: callgate pair")?;
     }
-    let width = known.iter().map(|one| one.shown().len()).max().unwrap_or_default();
+    let width = known.iter().map(|one| one.short_link().len()).max().unwrap_or_default();
     for one in known {
-        writeln!(out, "{:width$}  {}", one.shown(), one.about())?;
+        writeln!(out, "{:width$}  {}", one.short_link(), one.name_or_setting())?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }
 
-fn remove(viewer: &mut Viewer, known: &[KnownAnswerer], who: &str) -> Result<ExitCode, Failure> {
+fn remove_answerer(
+    viewer: &mut Viewer,
+    known: &[KnownAnswerer],
+    who: &str,
+) -> Result<ExitCode, Failure> {
     let one = KnownAnswerer::find(known, who).map_err(Failure::Failed)?;
-    let (done, text) = viewer.unpair(&one.link, &mut say_waiting).map_err(failed)?;
+    let (done, text) = viewer.unpair(&one.link, &mut say_waiting).map_err(pairing_failure)?;
     if !done {
         return Err(Failure::Failed(text));
     }
-    writeln!(io::stdout(), "{} ({}): {text}", one.about(), one.shown())?;
+    writeln!(io::stdout(), "{} ({}): {text}", one.name_or_setting(), one.short_link())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -98,15 +102,15 @@ pub(crate) fn say_waiting(text: &str) {
     writeln!(io::stderr(), "{text}\nWaiting for somebody to allow it ...").ok();
 }
 
-fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
-    let bot = bot(viewer, config)?;
-    let (code, lifetime) = viewer.code_when_allowed(&mut say_waiting).map_err(failed)?;
+fn pair_phone(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
+    let bot = wait_for_bot_name(viewer, config)?;
+    let (code, lifetime) = viewer.code_when_allowed(&mut say_waiting).map_err(pairing_failure)?;
     // Nobody can use the code before it is shown, so no event is missed.
-    viewer.watch(None).map_err(failed)?;
+    viewer.watch(None).map_err(pairing_failure)?;
     let code = code.reveal();
     let mut out = io::stdout().lock();
     match &bot {
-        Some(bot) => out.write_all(instructions(bot, code).as_bytes())?,
+        Some(bot) => out.write_all(pairing_instructions(bot, code).as_bytes())?,
         None => writeln!(out, "Send this to your bot on Telegram:\n    /pair {code}")?,
     }
     let minutes = lifetime.as_secs() / 60;
@@ -115,19 +119,19 @@ fn pair(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
         "Waiting for it ... It can be used once, within {minutes} minutes, also in a group."
     )?;
     out.flush()?;
-    let name = linked(viewer, Instant::now() + lifetime)?;
+    let name = wait_for_link(viewer, Instant::now() + lifetime)?;
     writeln!(out, "Linked: {name}")?;
     Ok(ExitCode::SUCCESS)
 }
 
 /// Says how to use a code. The link is on a line of its own, where every terminal finds it.
-fn instructions(bot: &str, code: &str) -> String {
+fn pairing_instructions(bot: &str, code: &str) -> String {
     let link = format!("https://t.me/{bot}?start={code}");
     let way = |send: &str| {
         let how = format!("{send} this to @{bot} on Telegram, or open the link on your phone:");
         format!("{how}\n    /pair {code}\n    {link}\n")
     };
-    let Some((size, drawing)) = terminal_size().zip(QrDrawing::of(&link)) else {
+    let Some((size, drawing)) = terminal_size().zip(QrDrawing::from_text(&link)) else {
         return way("Send");
     };
     let QrDrawing { drawn, columns, rows } = &drawing;
@@ -149,10 +153,10 @@ fn terminal_size() -> Option<Winsize> {
 }
 
 /// Returns the bot's name once it is known. Fails if there is no bot, or it does not work.
-fn bot(viewer: &mut Viewer, config: &Config) -> Result<Option<String>, Failure> {
+fn wait_for_bot_name(viewer: &mut Viewer, config: &Config) -> Result<Option<String>, Failure> {
     let end = Instant::now() + PATIENCE;
     loop {
-        let phones = viewer.status().map_err(failed)?.reach.telegram;
+        let phones = viewer.status().map_err(pairing_failure)?.reach.telegram;
         match phones.ok_or_else(|| Failure::Failed(no_bot(config)))? {
             PhoneStatus { bot: Some(bot), .. } => return Ok(Some(bot)),
             PhoneStatus { trouble: Some(why), .. } => {
@@ -171,7 +175,7 @@ fn no_bot(config: &Config) -> String {
                 then run `callgate pair` again"
             .to_owned();
     }
-    let me = invocation::command(config);
+    let me = invocation::shell_command(config);
     format!(
         "there is no Telegram bot yet, so there is nothing to link a phone to
   1. On Telegram, send /newbot to @BotFather. It gives you a token.
@@ -181,9 +185,9 @@ fn no_bot(config: &Config) -> String {
 }
 
 /// Waits until somebody has used the code, and returns their name.
-fn linked(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
+fn wait_for_link(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
     loop {
-        let Some(message) = viewer.next(end).map_err(failed)? else {
+        let Some(message) = viewer.next(end).map_err(pairing_failure)? else {
             let text = "the code has expired: run `callgate pair` for a new one";
             return Err(Failure::Failed(text.to_owned()));
         };
@@ -214,7 +218,7 @@ mod tests {
         let path = folder.path().join("desk.sock");
         let _listener = UnixListener::bind(&path).unwrap();
         let mut viewer = Viewer::connect(&path).unwrap();
-        let error = linked(&mut viewer, Instant::now()).unwrap_err().to_string();
+        let error = wait_for_link(&mut viewer, Instant::now()).unwrap_err().to_string();
         assert_eq!(error, "the code has expired: run `callgate pair` for a new one");
     }
 }

@@ -15,7 +15,7 @@ use callgate_link::sync::lock;
 use callgate_mask::mask_text;
 use callgate_rules::{
     Act, CommandBounds, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults, RuleDecision,
-    RuleFile, Trust, UnclearCommands, Verdict, disk, judge,
+    RuleFile, Trust, UnclearCommands, Verdict, disk, judge_act,
 };
 use callgate_store::now_ms;
 use callgate_wire::approval::ApprovalRequest;
@@ -27,7 +27,7 @@ use crate::config::{Config, Surroundings};
 use crate::disk::RealDisk;
 use crate::text::{self, without_mark};
 
-pub(crate) use guarded::guarded;
+pub(crate) use guarded::build_guarded;
 
 /// Where the rules of a project are, below its folder.
 pub(crate) const PROJECT_RULES: &str = ".callgate/rules.toml";
@@ -96,11 +96,11 @@ impl LiveRules {
             defaults: PolicyDefaults::default(),
             unclear: config.gate.unclear,
             bounds: None,
-            home: home(),
+            home: home_folder(),
             disk: Arc::new(RealDisk),
             warn,
             memory: Mutex::new(RulerMemory {
-                guarded: Arc::new(guarded(config)),
+                guarded: Arc::new(build_guarded(config)),
                 settings_folders: Vec::new(),
                 files: HashMap::new(),
                 built: HashMap::new(),
@@ -127,14 +127,14 @@ impl LiveRules {
 
     /// Rules on a question. `Ask` without a reason means that nothing decides it; with a reason, a
     /// rule, the guard or the judge requires a person.
-    pub(crate) fn rule(&self, request: &ApprovalRequest) -> Ruling {
+    pub(crate) fn judge_request(&self, request: &ApprovalRequest) -> Ruling {
         if let Some(context) = &request.context {
             self.guard_settings(context.settings_folder.as_deref());
         }
         let agent = request.agent.as_deref().unwrap_or_default();
         let (tool, input) = (&request.tool_name, request.tool_input.get());
-        let verdict = self.judge(tool, input, &request.cwd, agent);
-        let asks_a_person = ToolKind::of(agent, tool).asks_a_person();
+        let verdict = self.judge_tool_use(tool, input, &request.cwd, agent);
+        let asks_a_person = ToolKind::for_tool(agent, tool).asks_a_person();
         let must_ask = request.context.as_ref().and_then(|context| context.must_ask.as_deref());
         let must_ask = must_ask.map(|why| mask_text(why).into_shown());
         let is_guarded = verdict.is_guarded;
@@ -152,12 +152,18 @@ impl LiveRules {
     }
 
     /// Judges one use of a tool by an agent that works in `cwd`. It may block on the disk.
-    pub(crate) fn judge(&self, tool: &str, input: &str, cwd: &str, agent: &str) -> Verdict {
-        let policy = self.policy(Path::new(cwd));
-        let act = Act::of(tool, input, cwd, agent, &self.home);
+    pub(crate) fn judge_tool_use(
+        &self,
+        tool: &str,
+        input: &str,
+        cwd: &str,
+        agent: &str,
+    ) -> Verdict {
+        let policy = self.policy_for_folder(Path::new(cwd));
+        let act = Act::from_call(tool, input, cwd, agent, &self.home);
         // The local time is only looked up if a rule depends on it.
-        let now = if policy.depends_on_time() { local_now() } else { Moment::at(0, 0) };
-        judge(&policy, &act, &*self.disk, &now)
+        let now = if policy.depends_on_time() { local_now() } else { Moment::from_unix_ms(0, 0) };
+        judge_act(&policy, &act, &*self.disk, &now)
     }
 
     /// Returns what no rule can allow an agent to touch, as far as it is known now.
@@ -167,7 +173,7 @@ impl LiveRules {
 
     /// Returns the policy that these rules of the user would be alone.
     pub(crate) fn policy_of(&self, file: &RuleFile) -> Policy {
-        Policy::new(self.guarded()).with_unclear(self.unclear).with(file, None)
+        Policy::new(self.guarded()).with_unclear(self.unclear).with_file(file, None)
     }
 
     /// Guards the folder in which an agent says that its settings are. That can only lead to more
@@ -181,15 +187,15 @@ impl LiveRules {
         if is_settled(&lock(&self.memory)) {
             return;
         }
-        let place = disk::real(folder, &*self.disk);
+        let place = disk::real_path(folder, &*self.disk);
         let mut memory = lock(&self.memory);
         // Another thread may have been faster.
         if !is_settled(&memory) {
             memory.settings_folders.push(folder.to_owned());
             let guarded = Arc::make_mut(&mut memory.guarded);
-            guarded.add(GuardedKind::Hooks, folder);
+            guarded.add_path(GuardedKind::Hooks, folder);
             if let Some(place) = place.filter(|place| place != folder) {
-                guarded.add(GuardedKind::Hooks, &place);
+                guarded.add_path(GuardedKind::Hooks, &place);
             }
             memory.built.clear();
         }
@@ -198,18 +204,18 @@ impl LiveRules {
     /// Returns the policy for an agent that works in `folder`. It is rebuilt only if one of its
     /// files was changed, added or removed, which is checked each time, so that a rule applies as
     /// soon as it is written.
-    pub(crate) fn policy(&self, folder: &Path) -> Arc<Policy> {
+    pub(crate) fn policy_for_folder(&self, folder: &Path) -> Arc<Policy> {
         let known = lock(&self.memory).built.get(folder).map(Arc::clone);
         if let Some(built) = known.filter(|built| built.is_current()) {
             return Arc::clone(&built.policy);
         }
-        let built = Arc::new(self.build(folder));
-        self.remember(folder, &built);
+        let built = Arc::new(self.build_folder_policy(folder));
+        self.cache_policy(folder, &built);
         Arc::clone(&built.policy)
     }
 
     /// Caches a policy, unless more has to be guarded since it was built.
-    fn remember(&self, folder: &Path, built: &Arc<FolderPolicy>) {
+    fn cache_policy(&self, folder: &Path, built: &Arc<FolderPolicy>) {
         let mut memory = lock(&self.memory);
         if Arc::ptr_eq(&built.guarded, &memory.guarded) {
             if memory.built.len() >= MOST_BUILT {
@@ -219,7 +225,7 @@ impl LiveRules {
         }
     }
 
-    fn build(&self, folder: &Path) -> FolderPolicy {
+    fn build_folder_policy(&self, folder: &Path) -> FolderPolicy {
         let guarded = {
             let mut memory = lock(&self.memory);
             if memory.files.len() > MOST_FILES {
@@ -235,18 +241,18 @@ impl LiveRules {
             policy = policy.with_bounds(bounds.clone());
         }
         let known = self.refresh(&self.user, Trust::User);
-        policy = policy.with(&known.file, None);
+        policy = policy.with_file(&known.file, None);
         files.push((self.user.clone(), known.stamp));
         if folder.ancestors().count() > MOST_FOLDERS {
             // Rules that cannot be found may be the ones that deny.
             let why = "it is nested too deeply for all rules above it to be read";
             let name = folder.display().to_string();
-            policy = policy.with(&RuleFile::unreadable(&name, why, Trust::Project), None);
+            policy = policy.with_file(&RuleFile::unreadable(&name, why, Trust::Project), None);
         }
         for folder in folder.ancestors().take(MOST_FOLDERS) {
             let path = folder.join(PROJECT_RULES);
             let known = self.refresh(&path, Trust::Project);
-            policy = policy.with(&known.file, folder.to_str());
+            policy = policy.with_file(&known.file, folder.to_str());
             files.push((path, known.stamp));
         }
         FolderPolicy { policy: Arc::new(policy), guarded, files }
@@ -254,7 +260,7 @@ impl LiveRules {
 
     /// Returns a file as it is now, read again if it has changed.
     fn refresh(&self, path: &Path, trust: Trust) -> Arc<KnownRuleFile> {
-        let stamp = stamp(path).ok();
+        let stamp = file_stamp(path).ok();
         let remembered = |memory: &RulerMemory| {
             memory.files.get(path).filter(|known| known.stamp == stamp).map(Arc::clone)
         };
@@ -279,7 +285,7 @@ impl LiveRules {
 
 impl FolderPolicy {
     fn is_current(&self) -> bool {
-        self.files.iter().all(|(path, then)| stamp(path).ok() == *then)
+        self.files.iter().all(|(path, then)| file_stamp(path).ok() == *then)
     }
 }
 
@@ -288,8 +294,8 @@ pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
     let name = path.display().to_string();
     // A project can put anything at this path: a pipe, a device, a link to one.
     match text::read_file(path, LONGEST_FILE) {
-        Ok(text) => RuleFile::read(&name, without_mark(&text), trust),
-        Err(error) if is_absent(&error) => RuleFile::read(&name, "", trust),
+        Ok(text) => RuleFile::from_toml(&name, without_mark(&text), trust),
+        Err(error) if is_absent(&error) => RuleFile::from_toml(&name, "", trust),
         Err(error) => RuleFile::unreadable(&name, &error.to_string(), trust),
     }
 }
@@ -298,14 +304,14 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-fn stamp(path: &Path) -> io::Result<FileStamp> {
+fn file_stamp(path: &Path) -> io::Result<FileStamp> {
     let metadata = fs::metadata(path)?;
     let changed = (metadata.mtime(), metadata.mtime_nsec());
     Ok(FileStamp { inode: metadata.ino(), length: metadata.len(), changed })
 }
 
 /// Returns the user's home folder, as rules know it.
-pub(crate) fn home() -> String {
+pub(crate) fn home_folder() -> String {
     let home = Surroundings::of_process().home().map(|home| home.display().to_string());
     home.unwrap_or_else(|| "/".to_owned())
 }
@@ -321,19 +327,19 @@ pub(crate) struct LocalClock(TimeZone);
 impl LocalClock {
     /// Returns the clock of this machine.
     pub(crate) fn of_machine() -> Self {
-        Self(zone())
+        Self(local_time_zone())
     }
 
     /// Returns a moment on this clock, given in milliseconds since 1970.
     pub(crate) fn moment(&self, at_ms: i64) -> Moment {
         let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
-        Moment::at(at.as_millisecond(), self.0.to_offset(at).seconds() / 60)
+        Moment::from_unix_ms(at.as_millisecond(), self.0.to_offset(at).seconds() / 60)
     }
 }
 
 /// Returns the time zone of this machine. The file that describes it is read directly: to look it
 /// up by name takes a walk through the files of all zones, at every start of a hook.
-fn zone() -> TimeZone {
+fn local_time_zone() -> TimeZone {
     let described = || {
         if std::env::var_os("TZ").is_some() {
             return None;

@@ -33,16 +33,16 @@ pub(crate) enum ProgramError {
 
 /// Runs `command` to its end and returns what it printed, at most `most` bytes. After `limit` it is
 /// ended. Its standard error is discarded.
-pub(crate) fn output(
+pub(crate) fn run_for_output(
     command: Command,
     limit: Duration,
     most: usize,
 ) -> Result<String, ProgramError> {
-    feed(command, "", limit, most)
+    run_with_input(command, "", limit, most)
 }
 
-/// Like [`output`], for a program that reads `words`, which must fit into a pipe.
-pub(crate) fn feed(
+/// Like [`run_for_output`], for a program that reads `words`, which must fit into a pipe.
+pub(crate) fn run_with_input(
     mut command: Command,
     words: &str,
     limit: Duration,
@@ -53,7 +53,7 @@ pub(crate) fn feed(
     if !status.success() {
         return Err(ProgramError::Failed(status));
     }
-    printed(child.stdout.take(), most)
+    read_printed_text(child.stdout.take(), most)
 }
 
 #[derive(Debug)]
@@ -67,7 +67,7 @@ pub(crate) struct EndedProgram {
 
 /// Runs `command` to its end, whatever its exit code is. It reads `words`, which must fit into a
 /// pipe, and may print at most `most` bytes to each of its outputs.
-pub(crate) fn run(
+pub(crate) fn run_and_capture(
     mut command: Command,
     words: &str,
     limit: Duration,
@@ -75,8 +75,8 @@ pub(crate) fn run(
 ) -> Result<EndedProgram, ProgramError> {
     command.stderr(Stdio::piped());
     let (status, mut child) = run_to_end(command, words, limit)?;
-    let stdout = printed(child.stdout.take(), most)?;
-    Ok(EndedProgram { status, stdout, stderr: printed(child.stderr.take(), most)? })
+    let stdout = read_printed_text(child.stdout.take(), most)?;
+    Ok(EndedProgram { status, stdout, stderr: read_printed_text(child.stderr.take(), most)? })
 }
 
 fn run_to_end(
@@ -88,7 +88,7 @@ fn run_to_end(
     command.stdin(stdin).stdout(Stdio::piped());
     let mut child = LeashedChild::spawn(command).map_err(ProgramError::NotStarted)?;
     if let Some(stdin) = child.stdin.take() {
-        send(stdin, words)?;
+        send_words(stdin, words)?;
     }
     if !child.wait_for(limit).map_err(ProgramError::Unread)? {
         return Err(ProgramError::TooSlow(limit));
@@ -98,7 +98,7 @@ fn run_to_end(
 }
 
 /// Returns what a program that has ended printed to one of its outputs.
-fn printed(pipe: Option<impl Read + AsFd>, most: usize) -> Result<String, ProgramError> {
+fn read_printed_text(pipe: Option<impl Read + AsFd>, most: usize) -> Result<String, ProgramError> {
     let Some(pipe) = pipe else { return Err(ProgramError::NotText) };
     // The program has ended, so all that it printed is there; another process may hold the pipe
     // open.
@@ -113,7 +113,7 @@ fn printed(pipe: Option<impl Read + AsFd>, most: usize) -> Result<String, Progra
 /// Starts `command`, sends it `words`, and returns the first answer that `answer` finds in a line
 /// that it prints. At most `most` bytes are read. Then, and after `limit` at the latest, the
 /// program is ended.
-pub(crate) fn converse<T>(
+pub(crate) fn ask_program<T>(
     mut command: Command,
     words: &str,
     limit: Duration,
@@ -126,7 +126,7 @@ pub(crate) fn converse<T>(
     let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
         return Err(ProgramError::NoAnswer);
     };
-    send(&mut stdin, words)?;
+    send_words(&mut stdin, words)?;
     let found = first_answer(stdout, end, most, answer);
     // Most programs end by themselves when their input ends, which is gentler.
     drop(stdin);
@@ -139,7 +139,7 @@ pub(crate) fn converse<T>(
 
 /// Writes `words`. That a program has ended or does not read is not an error: what it printed and
 /// how it ended say more.
-fn send(mut stdin: impl Write, words: &str) -> Result<(), ProgramError> {
+fn send_words(mut stdin: impl Write, words: &str) -> Result<(), ProgramError> {
     match stdin.write_all(words.as_bytes()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         written => written.map_err(ProgramError::Unread),

@@ -24,10 +24,10 @@ impl ProgressBar {
     }
 
     /// Moves the bar to `done` of `total`; never back.
-    pub(crate) fn at(&self, done: u64, total: u64) {
+    pub(crate) fn move_to(&self, done: u64, total: u64) {
         let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0).min(100);
         if self.is_shown && self.shown.fetch_max(percent + 1, Ordering::Relaxed) <= percent {
-            show(&drawn(self.doing, percent));
+            write_to_stderr(&render_bar(self.doing, percent));
         }
     }
 }
@@ -35,18 +35,18 @@ impl ProgressBar {
 impl Drop for ProgressBar {
     fn drop(&mut self) {
         if self.shown.load(Ordering::Relaxed) > 0 {
-            show(CLEAR);
+            write_to_stderr(CLEAR);
         }
     }
 }
 
-fn drawn(doing: &str, percent: u64) -> String {
+fn render_bar(doing: &str, percent: u64) -> String {
     let full = percent * WIDTH / 100;
     let part = |sign: &str, count: u64| sign.repeat(usize::try_from(count).unwrap_or_default());
     format!("{CLEAR}{doing} [{}{}] {percent} %", part("#", full), part(".", WIDTH - full))
 }
 
-fn show(text: &str) {
+fn write_to_stderr(text: &str) {
     // A terminal that has gone shows no bar.
     io::stderr().write_all(text.as_bytes()).ok();
 }
@@ -57,7 +57,8 @@ mod tests {
 
     #[test]
     fn a_bar_fills_from_the_left() {
-        let check = |percent, expected: &str| assert_eq!(drawn("Verifying", percent), expected);
+        let check =
+            |percent, expected: &str| assert_eq!(render_bar("Verifying", percent), expected);
         check(0, "\r\x1b[KVerifying [..............................] 0 %");
         check(50, "\r\x1b[KVerifying [###############...............] 50 %");
         check(100, "\r\x1b[KVerifying [##############################] 100 %");

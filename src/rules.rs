@@ -19,7 +19,7 @@ use callgate_store::Store;
 
 use crate::config::{Config, DeskFlags, WhenAbsent};
 use crate::failure::Failure;
-use crate::policy::{PROJECT_RULES, guarded, home, local_now, read_file};
+use crate::policy::{PROJECT_RULES, build_guarded, home_folder, local_now, read_file};
 
 pub(crate) use desk::ServedRules;
 use explain::ExplainArgs;
@@ -104,13 +104,13 @@ impl RulesArgs {
         let config = Config::load(file, &DeskFlags::default())?;
         let folder = std::env::current_dir()?;
         match self.what {
-            RulesCommand::Check { file } => check(&config, file.as_deref(), &folder),
+            RulesCommand::Check { file } => run_rule_check(&config, file.as_deref(), &folder),
             RulesCommand::Explain(call) => call.run(&config, folder),
-            RulesCommand::Test { file } => test(&config, file.as_deref(), &folder),
-            RulesCommand::Init { print } => init::run(&config.rules, print),
+            RulesCommand::Test { file } => run_rule_tests(&config, file.as_deref(), &folder),
+            RulesCommand::Init { print } => init::init_rules(&config.rules, print),
             RulesCommand::Bench { file, starter, tasks, database } => {
                 let user = if starter {
-                    RuleFile::read("starter rules", init::STARTER, Trust::User)
+                    RuleFile::from_toml("starter rules", init::STARTER, Trust::User)
                 } else {
                     user_file(&config, file.as_deref())?
                 };
@@ -118,22 +118,32 @@ impl RulesArgs {
                     bench::read_tasks(&tasks)?
                 } else {
                     let database = database.unwrap_or_else(|| config.database.clone());
-                    bench::ledger_tasks(&Store::open_read_only(&database)?)?
+                    bench::tasks_of_ledger(&Store::open_read_only(&database)?)?
                 };
                 let now = local_now();
                 let mut output = io::stdout().lock();
-                bench::print(&tasks, &policy(&config, &user), &home(), &now, &mut output)?;
+                bench::print_bench_table(
+                    &tasks,
+                    &user_policy(&config, &user),
+                    &home_folder(),
+                    &now,
+                    &mut output,
+                )?;
                 Ok(ExitCode::SUCCESS)
             }
             RulesCommand::Suggest { database } => {
                 let database = database.unwrap_or_else(|| config.database.clone());
                 let user = user_file(&config, None)?;
-                suggest::run(&policy(&config, &user), &guarded(&config), &database)
+                suggest::print_suggestions(
+                    &user_policy(&config, &user),
+                    &build_guarded(&config),
+                    &database,
+                )
             }
             RulesCommand::Backtest { file, database } => {
                 let database = database.unwrap_or_else(|| config.database.clone());
                 let user = user_file(&config, file.as_deref())?;
-                backtest::run(&policy(&config, &user), &database)
+                backtest::run_backtest(&user_policy(&config, &user), &database)
             }
         }
     }
@@ -165,11 +175,15 @@ fn project_files(folder: &Path) -> Vec<(PathBuf, RuleFile)> {
         .collect()
 }
 
-fn policy(config: &Config, user: &RuleFile) -> Policy {
-    Policy::new(guarded(config)).with_unclear(config.gate.unclear).with(user, None)
+fn user_policy(config: &Config, user: &RuleFile) -> Policy {
+    Policy::new(build_guarded(config)).with_unclear(config.gate.unclear).with_file(user, None)
 }
 
-fn check(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode, Failure> {
+fn run_rule_check(
+    config: &Config,
+    named: Option<&Path>,
+    folder: &Path,
+) -> Result<ExitCode, Failure> {
     let mut files = vec![user_file(config, named)?];
     if named.is_none() {
         files.extend(project_files(folder).into_iter().map(|(_, file)| file));
@@ -178,13 +192,13 @@ fn check(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCod
     let mut output = io::stdout().lock();
     let mut is_bad = false;
     for file in &files {
-        let problems = file.check(&now);
+        let problems = file.problems_at(&now);
         is_bad |= problems.iter().any(|problem| problem.level == RuleProblemLevel::Error);
         for problem in &problems {
-            writeln!(output, "{}", text::visible(&problem.to_string()))?;
+            writeln!(output, "{}", text::visible_text(&problem.to_string()))?;
         }
         let (rules, tests) = (file.rules.len(), file.tests.len());
-        writeln!(output, "{}: {rules} rules, {tests} tests", text::visible(&file.name))?;
+        writeln!(output, "{}: {rules} rules, {tests} tests", text::visible_text(&file.name))?;
     }
     Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
@@ -199,7 +213,7 @@ fn name_of(verdict: &Verdict) -> &'static str {
 }
 
 /// Says what happens in each mode to what no rule decides.
-fn undecided(config: &Config) -> [String; 3] {
+fn describe_undecided(config: &Config) -> [String; 3] {
     let nobody = match config.gate.unattended {
         Unattended::Rules => "it is left to the mode, which may run it",
         Unattended::Ask => "you are asked, and no answer is a no",
@@ -219,10 +233,14 @@ fn undecided(config: &Config) -> [String; 3] {
     ]
 }
 
-fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode, Failure> {
+fn run_rule_tests(
+    config: &Config,
+    named: Option<&Path>,
+    folder: &Path,
+) -> Result<ExitCode, Failure> {
     let file = user_file(config, named)?;
-    let policy = policy(config, &file);
-    let (home, project) = (home(), folder.display().to_string());
+    let policy = user_policy(config, &file);
+    let (home, project) = (home_folder(), folder.display().to_string());
     let results = run_tests(&policy, &file.tests, &home, &project, &local_now());
     let mut output = io::stdout().lock();
     let mut failed = 0;
@@ -235,7 +253,7 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
     }
     for problem in file.problems.iter().filter(|problem| problem.level == RuleProblemLevel::Error) {
         failed += 1;
-        writeln!(output, "{}", text::visible(&problem.to_string()))?;
+        writeln!(output, "{}", text::visible_text(&problem.to_string()))?;
     }
     let open: Vec<_> = results
         .iter()
@@ -247,7 +265,7 @@ fn test(config: &Config, named: Option<&Path>, folder: &Path) -> Result<ExitCode
     }
     if !open.is_empty() {
         writeln!(output, "Where no rule decides:")?;
-        for line in undecided(config) {
+        for line in describe_undecided(config) {
             writeln!(output, "  {line}")?;
         }
     }

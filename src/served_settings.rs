@@ -9,7 +9,7 @@ use callgate_wire::desk::{SettingAccess, SettingView, SettingsView};
 use crate::config::{
     Config, ConfigReport, EveryFlag, ReportedSetting, SettingChange, SettingOrigin, known_key,
 };
-use crate::config_command::write;
+use crate::config_command::write_changes;
 
 /// The settings of the user, served to viewers of the desk.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ impl ServedSettings {
 
 impl SettingsDesk for ServedSettings {
     fn settings(&self) -> SettingsView {
-        let report = ConfigReport::read(self.file.as_deref(), &EveryFlag::default());
+        let report = ConfigReport::read_settings(self.file.as_deref(), &EveryFlag::default());
         let view = |setting: &ReportedSetting| SettingView {
             key: setting.key.to_owned(),
             value: setting.value.clone(),
@@ -62,7 +62,8 @@ impl SettingsDesk for ServedSettings {
             }
             (_, None) => (SettingChange::unset(key).map_err(|error| error.to_string())?, None),
         };
-        write(self.file.as_deref(), &[change], secret).map_err(|failure| failure.to_string())
+        write_changes(self.file.as_deref(), &[change], secret)
+            .map_err(|failure| failure.to_string())
     }
 }
 

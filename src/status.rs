@@ -16,7 +16,7 @@ use serde_json::json;
 
 use crate::answer_places::describe_places;
 use crate::config::{Config, DeskFlags};
-use crate::counted::{counted, time_span};
+use crate::counted::{counted_noun, time_span};
 use crate::failure::Failure;
 use crate::pair::KnownAnswerer;
 use crate::terminal_width::wrapped_for_terminal;
@@ -40,7 +40,7 @@ impl StatusArgs {
     /// Asks the desk, and prints what it says.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = Config::load(file, &DeskFlags::default())?;
-        let (text, code) = match DeskReport::ask(&config) {
+        let (text, code) = match DeskReport::ask_desk(&config) {
             Ok(report) if self.json => (report.json(), ExitCode::SUCCESS),
             Ok(report) => (report.text(&config, now_ms()), ExitCode::SUCCESS),
             Err(DeskError::NoDesk(_)) if self.json => {
@@ -69,18 +69,21 @@ struct DeskReport {
 }
 
 impl DeskReport {
-    fn ask(config: &Config) -> Result<Self, DeskError> {
+    fn ask_desk(config: &Config) -> Result<Self, DeskError> {
         let mut viewer = Viewer::connect(&config.desk_socket.value)?;
         let status = viewer.status()?;
         let inbox = open_questions(&mut viewer)?;
         let links = viewer.links()?;
-        let linked = KnownAnswerer::of(links.clone(), config);
+        let linked = KnownAnswerer::from_links(links.clone(), config);
         let last_answer = last_answer(&mut viewer)?;
         Ok(Self { status, inbox, links, linked, last_answer })
     }
 
     fn json(&self) -> String {
-        let linked = self.linked.iter().map(|one| json!({ "link": one.link, "name": one.about() }));
+        let linked = self
+            .linked
+            .iter()
+            .map(|one| json!({ "link": one.link, "name": one.name_or_setting() }));
         json!({
             "up": true,
             "status": self.status,
@@ -115,7 +118,8 @@ impl DeskReport {
         if self.linked.is_empty() {
             return vec!["Nobody is linked.".to_owned()];
         }
-        let one = |one: &KnownAnswerer| format!("  {} ({})", one.about(), one.shown());
+        let one =
+            |one: &KnownAnswerer| format!("  {} ({})", one.name_or_setting(), one.short_link());
         ["Linked:".to_owned()].into_iter().chain(self.linked.iter().map(one)).collect()
     }
 }
@@ -145,7 +149,7 @@ fn open_lines(inbox: &DeskInbox, now_ms: i64) -> Vec<String> {
     }
     let open = usize::try_from(inbox.open).unwrap_or(usize::MAX);
     let verb = if open == 1 { "waits" } else { "wait" };
-    let mut lines = vec![format!("{} {verb}:", counted(open, "question"))];
+    let mut lines = vec![format!("{} {verb}:", counted_noun(open, "question"))];
     lines.extend(inbox.rows.iter().take(MOST_LISTED).map(|row| {
         let left = time_span(seconds_between(now_ms, row.until_ms));
         format!("  {left} left: {}", question_line(row))

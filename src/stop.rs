@@ -29,13 +29,13 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub(crate) struct StopArgs {}
 
 /// Ends the desk, and waits for its end.
-pub(crate) fn run(file: Option<&Path>) -> Result<ExitCode, Failure> {
+pub(crate) fn stop_desk(file: Option<&Path>) -> Result<ExitCode, Failure> {
     let config = Config::load(file, &DeskFlags::default())?;
     let failed = |error: DeskError| Failure::Failed(error.to_string());
     let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
     let open = open_questions(&mut viewer).map_err(failed)?;
     let process = viewer.status().map_err(failed)?.pid;
-    end(process, &config.desk_socket.value)?;
+    stop_process(process, &config.desk_socket.value)?;
     let questions: Vec<String> = open.rows.iter().map(question_line).collect();
     let mut out = io::stdout().lock();
     writeln!(out, "callgate has stopped; it ran as process {process}.")?;
@@ -46,7 +46,7 @@ pub(crate) fn run(file: Option<&Path>) -> Result<ExitCode, Failure> {
 }
 
 /// Ends the process that serves this socket, and waits for its end.
-fn end(process: u32, socket: &Path) -> Result<(), Failure> {
+fn stop_process(process: u32, socket: &Path) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         Failure::Failed(format!("cannot stop process {process}, which serves the desk: {error}"))
     };

@@ -89,13 +89,13 @@ impl KeyModes {
         tcsetattr(io::stdin(), OptionalActions::Now, &single)?;
         let modes =
             Self { before, single, tells_pastes, holder: Mutex::new(TerminalHolder::Program) };
-        modes.tell(TELL_PASTES);
+        modes.write_paste_mode(TELL_PASTES);
         Ok(modes)
     }
 
-    fn tell(&self, pastes: &str) {
+    fn write_paste_mode(&self, pastes: &str) {
         if self.tells_pastes {
-            write(pastes);
+            write_to_terminal(pastes);
         }
     }
 
@@ -106,7 +106,7 @@ impl KeyModes {
         if *holder == TerminalHolder::Shell && is_in_foreground() {
             // A terminal that is gone has no modes.
             tcsetattr(io::stdin(), OptionalActions::Now, &self.single).ok();
-            self.tell(TELL_PASTES);
+            self.write_paste_mode(TELL_PASTES);
             *holder = TerminalHolder::Program;
         }
         *holder
@@ -116,7 +116,7 @@ impl KeyModes {
     pub(crate) fn hand_over(&self, to: TerminalHolder) {
         let mut holder = lock(&self.holder);
         if *holder == TerminalHolder::Program {
-            self.tell(TELL_NO_PASTES);
+            self.write_paste_mode(TELL_NO_PASTES);
             tcsetattr(io::stdin(), OptionalActions::Now, &self.before).ok();
         }
         *holder = to;
@@ -174,7 +174,7 @@ impl JobControl {
 
 /// Writes to the terminal, unless it is stopped: this must not block. A terminal that is gone is
 /// ignored.
-fn write(text: &str) {
+fn write_to_terminal(text: &str) {
     let output = io::stdout();
     if is_ready(&output, PollFlags::OUT, Duration::ZERO) {
         rustix::io::write(&output, text.as_bytes()).ok();

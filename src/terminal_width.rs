@@ -2,7 +2,7 @@
 
 use std::io::{self, IsTerminal};
 
-use callgate_mask::text::wrap;
+use callgate_mask::text::wrap_text;
 use rustix::termios::tcgetwinsize;
 
 /// Returns the width of the terminal that standard output is, if it is one and has a width.
@@ -16,7 +16,7 @@ pub(crate) fn terminal_width() -> Option<usize> {
 /// `indent`. For a file or another program the lines stay whole.
 pub(crate) fn wrapped_for_terminal(text: &str, indent: usize) -> String {
     match terminal_width() {
-        Some(width) => wrap(text, width, indent),
+        Some(width) => wrap_text(text, width, indent),
         None => text.to_owned(),
     }
 }

@@ -36,7 +36,7 @@ impl UninstallArgs {
     /// Removes the hooks, and says what was done.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         if self.managed {
-            return install::managed::uninstall(self.agent, self.dry_run);
+            return install::managed::uninstall_for_all_users(self.agent, self.dry_run);
         }
         let around = Surroundings::of_process();
         let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
@@ -57,7 +57,9 @@ impl UninstallArgs {
                 if number > 0 && !has_ours {
                     continue;
                 }
-                match install::change(&file.place, || remove(agent, file, self.dry_run)) {
+                match install::change_settings_file(&file.place, || {
+                    remove_agent_hooks(agent, file, self.dry_run)
+                }) {
                     Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name)?,
                     Err(text) => {
                         failures.push(text);
@@ -65,7 +67,9 @@ impl UninstallArgs {
                     }
                 }
                 if let (true, Some(text), false) = (*agent == CODEX, before, self.dry_run) {
-                    failures.extend(install::codex::distrust(&file.place, &text, &around).err());
+                    failures.extend(
+                        install::codex::distrust_our_hooks(&file.place, &text, &around).err(),
+                    );
                 }
             }
             // All files are gone before their folders.
@@ -84,15 +88,19 @@ fn remove_folders(file: &AgentFile) {
     }
 }
 
-fn remove(agent: CodingAgent, file: &AgentFile, is_dry: bool) -> Result<String, InstallError> {
+fn remove_agent_hooks(
+    agent: CodingAgent,
+    file: &AgentFile,
+    is_dry: bool,
+) -> Result<String, InstallError> {
     let AgentFile { place, part, .. } = file;
     let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
         return Ok(RemovedHooks::Nothing.sentence(place, is_dry));
     };
-    let removed = part.uninstall(&seen.text, place.backup().as_deref())?;
+    let removed = part.uninstall_from_text(&seen.text, place.read_backup().as_deref())?;
     let mut said = removed.sentence(place, is_dry);
     if let FilePart::Json(form) = part {
-        for event in install::composed(form, &seen.text) {
+        for event in install::composed_events(form, &seen.text) {
             let note = "has a command of yours that runs callgate's hook; it stays";
             said = format!("{said}\n  note     {event} {note}");
         }
@@ -100,17 +108,17 @@ fn remove(agent: CodingAgent, file: &AgentFile, is_dry: bool) -> Result<String, 
     if let (true, RemovedHooks::AsBefore(after) | RemovedHooks::Ours(after)) =
         (*agent == CODEX, &removed)
     {
-        said += &moved(install::codex::moved(&seen.text, after));
+        said += &moved_hooks_note(install::codex::count_moved_hooks(&seen.text, after));
     }
     if is_dry {
         return Ok(said);
     }
-    removed.write(place, &seen)?;
+    removed.write_to_file(place, &seen)?;
     Ok(said)
 }
 
 /// Returns a note that Codex does not run hooks whose position changed since they were trusted.
-fn moved(count: usize) -> String {
+fn moved_hooks_note(count: usize) -> String {
     let (what, it) = match count {
         0 => return String::new(),
         1 => ("1 other hook moves up".to_owned(), "it"),
@@ -139,13 +147,16 @@ mod tests {
         let (mine, other) = ("/bin/mine", "/bin/other");
         let before = file(&[group(&[mine]), group(&[ours]), group(&[other])]);
         let after = file(&[group(&[mine]), group(&[other])]);
-        assert_eq!(install::codex::moved(&before, &after), 1);
+        assert_eq!(install::codex::count_moved_hooks(&before, &after), 1);
         let before = file(&[group(&[ours, mine, other])]);
-        assert_eq!(install::codex::moved(&before, &file(&[group(&[mine, other])])), 2);
+        assert_eq!(install::codex::count_moved_hooks(&before, &file(&[group(&[mine, other])])), 2);
         // Ours stood last, as `install` puts it.
         let before = file(&[group(&[mine]), group(&[other]), group(&[ours])]);
-        assert_eq!(install::codex::moved(&before, &after), 0);
-        assert_eq!(moved(0), "");
-        assert!(moved(1).contains("1 other hook moves up") && moved(1).contains("open /hooks"));
+        assert_eq!(install::codex::count_moved_hooks(&before, &after), 0);
+        assert_eq!(moved_hooks_note(0), "");
+        assert!(
+            moved_hooks_note(1).contains("1 other hook moves up")
+                && moved_hooks_note(1).contains("open /hooks")
+        );
     }
 }

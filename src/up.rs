@@ -25,7 +25,7 @@ use tokio::sync::mpsc;
 use crate::agents::starting_mode::gated_agents;
 use crate::browser;
 use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings, check_private};
-use crate::failure::{Failure, complain};
+use crate::failure::{Failure, write_error_line};
 use crate::interruptions::Interruptions;
 use crate::invocation;
 use crate::left_open::left_open;
@@ -85,7 +85,7 @@ impl UpArgs {
         };
         let config = Config::load(file, &self.flags)?;
         let has_terminal = !self.no_terminal && has_terminal();
-        runtime.block_on(serve(&config, has_terminal, interruptions))?;
+        runtime.block_on(serve_desk(&config, has_terminal, interruptions))?;
         // The desk's threads end with the process; they have nothing left to write.
         Ok(ExitCode::SUCCESS)
     }
@@ -93,33 +93,38 @@ impl UpArgs {
     fn manage_service(&self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = Config::load(file, &self.flags)?;
         if self.remove {
-            service::remove()?;
+            service::remove_unit()?;
         } else {
             let odd = || Failure::Failed("a setting on the command line is not UTF-8".to_owned());
-            let words = self.flags.words(&Surroundings::of_process()).ok_or_else(odd)?;
-            service::install(&config, &words)?;
+            let words =
+                self.flags.command_line_words(&Surroundings::of_process()).ok_or_else(odd)?;
+            service::install_unit(&config, &words)?;
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-async fn serve(
+async fn serve_desk(
     config: &Config,
     has_terminal: bool,
     mut interruptions: Interruptions,
 ) -> Result<(), Failure> {
     let (orders_in, orders) = mpsc::channel(QUEUE);
     // A second desk fails here, before anything is created.
-    let claim = claim(config)?;
-    let telegram = phones(config)?;
+    let claim = claim_sockets(config)?;
+    let telegram = bot_settings(config)?;
     let store = Store::open(&config.database).map_err(|error| no_ledger(&error))?;
-    let links = store.links().map_err(|error| no_ledger(&error))?.standing;
+    let links = store.chained_links().map_err(|error| no_ledger(&error))?.standing;
     let is_fresh = store.last_seq().map_err(|error| no_ledger(&error))? == 0;
-    let options = options(config, claim, store, telegram, has_terminal.then_some(orders_in));
+    let options = daemon_options(config, claim, store, telegram, has_terminal.then_some(orders_in));
     let daemon = Daemon::start(options).map_err(|error| cannot_open(&error))?;
-    let page = page::serve(config, &daemon.desk()).await;
+    let page = page::serve_page(config, &daemon.desk()).await;
     let address = page.as_ref().map(PageHost::address);
-    print(&greeting(config, Answerers::of(config, has_terminal, &links), address))?;
+    print_and_flush(&greeting_text(
+        config,
+        Answerers::from_links(config, has_terminal, &links),
+        address,
+    ))?;
     let opens_page = is_fresh && browser::has_display();
     let mut keyboard = if has_terminal {
         Keyboard::start(orders, daemon.desk(), address, opens_page).ok()
@@ -129,7 +134,7 @@ async fn serve(
     let ended = tokio::select! {
         () = interruptions.next() => Ok(()),
         // Waiting hooks find the next daemon, or fall back; a dead desk answers nobody.
-        () = daemon.ended() => Err(Failure::Failed(
+        () = daemon.wait_for_end() => Err(Failure::Failed(
             "the desk ended because of a bug in callgate: start it again, and please report it"
                 .to_owned(),
         )),
@@ -141,7 +146,7 @@ async fn serve(
     drop(keyboard);
     drop(page);
     drop(daemon);
-    print(&wrapped_for_terminal(&left_open(&open, config.grace), 0)).ok();
+    print_and_flush(&wrapped_for_terminal(&left_open(&open, config.grace), 0)).ok();
     ended
 }
 
@@ -159,18 +164,18 @@ fn no_ledger(error: &StoreError) -> Failure {
 }
 
 /// Claims the sockets for this process.
-fn claim(config: &Config) -> Result<Claim, Failure> {
+fn claim_sockets(config: &Config) -> Result<Claim, Failure> {
     for socket in [&config.socket, &config.desk_socket] {
         if let (SettingOrigin::Default, Some(folder)) = (&socket.origin, socket.value.parent()) {
             check_private(folder).map_err(|why| cannot_open(&why))?;
         }
     }
-    let claim = Claim::take(&config.socket.value, &config.desk_socket.value);
+    let claim = Claim::claim_sockets(&config.socket.value, &config.desk_socket.value);
     let claim = claim.map_err(|error| cannot_open(&error))?;
     Ok(claim.with_legacy(config.legacy_socket.clone()))
 }
 
-fn options(
+fn daemon_options(
     config: &Config,
     claim: Claim,
     store: Store,
@@ -202,7 +207,7 @@ fn options(
         store,
         settings,
         authority,
-        ruler: Arc::new(move |request| ruler.rule(request)),
+        ruler: Arc::new(move |request| ruler.judge_request(request)),
         rule_desk: Some(Arc::new(rule_desk)),
         settings_desk: Some(Arc::new(ServedSettings::new(config))),
         telegram,
@@ -211,10 +216,10 @@ fn options(
     }
 }
 
-fn phones(config: &Config) -> Result<Option<telegram::BotSettings>, Failure> {
+fn bot_settings(config: &Config) -> Result<Option<telegram::BotSettings>, Failure> {
     let Some(token) = &config.telegram.token else { return Ok(None) };
     let failed = |error: &dyn std::error::Error| Failure::Failed(format!("{error}"));
-    let token = token.read().map_err(|error| failed(&error))?;
+    let token = token.read_token().map_err(|error| failed(&error))?;
     let token = telegram::BotToken::new(token.reveal()).map_err(|error| failed(&error))?;
     let api_url = config.telegram.api_url.clone();
     Ok(Some(telegram::BotSettings { api_url, ..telegram::BotSettings::new(token) }))
@@ -226,15 +231,21 @@ fn cannot_open(error: &dyn fmt::Display) -> Failure {
 
 /// Returns the banner: what is served, who can answer, what callgate does in the modes in which
 /// agents start, and what is still to be done.
-fn greeting(config: &Config, who: Answerers, page: Option<PageAddress>) -> String {
+fn greeting_text(config: &Config, who: Answerers, page: Option<PageAddress>) -> String {
     let socket = config.socket.value.display().to_string();
     let page = page.map(|address| address.to_string());
     let agents = gated_agents(config, &Surroundings::of_process());
-    let text = banner::text(&socket, who, page.as_deref(), &agents, &invocation::command(config));
+    let text = banner::render_banner(
+        &socket,
+        who,
+        page.as_deref(),
+        &agents,
+        &invocation::shell_command(config),
+    );
     wrapped_for_terminal(&text, 2)
 }
 
-fn print(text: &str) -> Result<(), Failure> {
+fn print_and_flush(text: &str) -> Result<(), Failure> {
     let mut output = io::stdout();
     output.write_all(text.as_bytes())?;
     Ok(output.flush()?)
@@ -246,12 +257,14 @@ fn warn_on_stderr() -> Warn {
     let (said_in, said) = std::sync::mpsc::sync_channel::<String>(QUEUE);
     thread::spawn(move || {
         for what in said {
-            complain(&what);
+            write_error_line(&what);
         }
     });
     Arc::new(move |what| {
         // A warning may contain names that an agent has chosen.
         let what = text::one_line(what);
-        said_in.try_send(text::cut(&what, LONGEST_WARNING, Measure::Chars).to_owned()).ok();
+        said_in
+            .try_send(text::cut_to_length(&what, LONGEST_WARNING, Measure::Chars).to_owned())
+            .ok();
     })
 }

@@ -164,7 +164,7 @@ fn the_ledger_is_a_bench_too() {
         asked("4", "make"),
         ran,
     ];
-    store.append(&entries).unwrap();
+    store.append_entries(&entries).unwrap();
     drop(store);
     let arguments = [rules.to_str().unwrap(), "--database", database.to_str().unwrap()];
     let told = bench(home.path(), &arguments).success().stdout;

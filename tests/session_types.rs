@@ -421,7 +421,7 @@ fn side(line: &str) -> &'static str {
 }
 
 fn word(line: &str, field: &str) -> Option<String> {
-    Members::read(line).expect("an object").get(field).map(|word| word.to_string())
+    Members::from_text(line).expect("an object").get(field).map(|word| word.to_string())
 }
 
 fn refused(line: &str) -> Option<String> {

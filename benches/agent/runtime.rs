@@ -95,7 +95,7 @@ impl Runtime {
             }
             let count = self.child.output.read(self.lines.space()).unwrap_or(0);
             assert!(count > 0, "{name} has ended");
-            self.lines.filled(count);
+            self.lines.mark_filled(count);
         }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn write(ledger: &Path, entries: u64, pause: Duration) {
     for first in (0..questions).step_by(usize::try_from(AT_ONCE).unwrap()) {
         let numbers = first..questions.min(first + AT_ONCE);
         let drafts: Vec<_> = numbers.flat_map(|number| question(number, pause)).collect();
-        store.append(&drafts).unwrap();
+        store.append_entries(&drafts).unwrap();
     }
 }
 

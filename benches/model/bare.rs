@@ -32,7 +32,7 @@ pub(crate) struct Bare {
 impl Bare {
     /// Creates it as it was recorded in `folder`.
     pub(crate) fn new(folder: &Path, work: &Path) -> Self {
-        let opening = control::request(INITIALIZE, &json!({"subtype": "initialize"}))
+        let opening = control::request_line(INITIALIZE, &json!({"subtype": "initialize"}))
             + &control::user_message(&json!(PROMPT), "", true);
         Self { start: Start::load(folder), work: work.to_owned(), opening }
     }
@@ -61,7 +61,7 @@ fn converse(child: &mut Watched) -> Vec<String> {
         match Said::read(&line) {
             Said::ForServer { id, message } => {
                 let response = serde_json::json!({"mcp_response": server_says(&message)});
-                write(input, &control::success(&id, &response.to_string()));
+                write(input, &control::success_line(&id, &response.to_string()));
             }
             Said::Answered => *input = None,
             Said::Initialized(_) | Said::Began | Said::Other => {}

@@ -26,7 +26,7 @@ impl Input {
                 None => {}
             }
             let count = pipe.read(self.0.space()).ok().filter(|count| *count > 0)?;
-            self.0.filled(count);
+            self.0.mark_filled(count);
         }
     }
 }

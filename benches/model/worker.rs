@@ -82,7 +82,7 @@ impl Worker {
     fn time(&self, cli: &str) -> u128 {
         let settings =
             ClaudeSettings::new().cli(cli).folder(&self.folder).temporary_folder(&self.temporary);
-        let mut model = Model::with(settings);
+        let mut model = Model::with_settings(settings);
         model.set_tools(self.host.clone(), self.transport);
         let begin = Instant::now();
         let answer = self.runtime.block_on(model.request(PROMPT)).expect("the model answers");

@@ -31,16 +31,16 @@ const DARK: &str = "style/dark.css";
 
 fn main() -> Outcome<()> {
     let ui = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../ui").canonicalize()?;
-    tell(&format!("cargo::rerun-if-changed={}", ui.display()));
+    tell_cargo(&format!("cargo::rerun-if-changed={}", ui.display()));
     let read = |name: &str| {
         fs::read_to_string(ui.join(name)).map_err(|error| format!("cannot read ui/{name}: {error}"))
     };
     let mut bundle = ModuleBundle { read: &read, modules: BTreeMap::new(), order: Vec::new() };
-    bundle.add(ENTRY, &mut Vec::new())?;
+    bundle.add_module(ENTRY, &mut Vec::new())?;
     write_packed("app.js", &bundle.take_entry())?;
-    bundle.add(WINDOW, &mut Vec::new())?;
+    bundle.add_module(WINDOW, &mut Vec::new())?;
     write_packed("desktop.js", &bundle.take_window())?;
-    let (index, style) = styled(&read("index.html")?, &read)?;
+    let (index, style) = join_style_sheets(&read("index.html")?, &read)?;
     write_packed("index.html", &index)?;
     write_packed("style.css", &style)?;
     write_packed("dark.css", &read(DARK)?)?;
@@ -63,7 +63,7 @@ fn write_packed(name: &str, text: &str) -> Outcome<()> {
 }
 
 #[allow(clippy::print_stdout, reason = "this is how a build script speaks to cargo")]
-fn tell(line: &str) {
+fn tell_cargo(line: &str) {
     println!("{line}");
 }
 
@@ -78,7 +78,7 @@ struct ModuleBundle<'a> {
 
 impl ModuleBundle<'_> {
     /// Adds a module after everything that it imports. `path` leads to it.
-    fn add(&mut self, name: &str, path: &mut Vec<String>) -> Outcome<()> {
+    fn add_module(&mut self, name: &str, path: &mut Vec<String>) -> Outcome<()> {
         if path.iter().any(|above| above == name) {
             return Err(format!("ui/{name} imports itself: {}", path.join(", ")).into());
         }
@@ -86,16 +86,16 @@ impl ModuleBundle<'_> {
             return Ok(());
         }
         path.push(name.to_owned());
-        let module = Module::read(name, &(self.read)(name)?)?;
+        let module = Module::from_source(name, &(self.read)(name)?)?;
         for import in &module.imports {
-            self.add(import, path)?;
+            self.add_module(import, path)?;
         }
         path.pop();
         self.modules.insert(name.to_owned(), module.code);
         self.order.push(name.to_owned());
         // What is imported later may import this module.
         for import in &module.later {
-            self.add(import, &mut Vec::new())?;
+            self.add_module(import, &mut Vec::new())?;
         }
         Ok(())
     }
@@ -137,7 +137,7 @@ struct Module {
 }
 
 impl Module {
-    fn read(name: &str, source: &str) -> Outcome<Self> {
+    fn from_source(name: &str, source: &str) -> Outcome<Self> {
         // Those of others have their licences in them.
         let is_own = !name.starts_with("vendor/");
         let source = if is_own { without_comments(source) } else { source.to_owned() };
@@ -145,14 +145,14 @@ impl Module {
         let mut rest = source.as_str();
         while let Some((statement, after)) = import_statement(rest) {
             let (names, from) = statement;
-            let from = resolved(name, from)?;
+            let from = resolve_import(name, from)?;
             let names = names.replace(" as ", ": ");
             let _ = writeln!(code, "const {{{names}}} = load$({from:?});");
             imports.push(from);
             rest = after;
         }
         for line in rest.lines() {
-            code += &exported(line, &mut exports);
+            code += &strip_export(line, &mut exports);
             code.push('\n');
         }
         let mut later = Vec::new();
@@ -196,7 +196,7 @@ fn import_statement(text: &str) -> Option<((&str, &str), &str)> {
 }
 
 /// Returns a line without its export, and notes what it exports.
-fn exported(line: &str, exports: &mut Vec<String>) -> String {
+fn strip_export(line: &str, exports: &mut Vec<String>) -> String {
     // Modules of others export everything at their end.
     if let Some((before, list)) = line.rsplit_once("export{") {
         let list = list.trim_end_matches([';', '}']);
@@ -226,7 +226,7 @@ fn with_later_imports(name: &str, code: &str, later: &mut Vec<String>) -> Outcom
         let (from, after) = after.split_once("\")").ok_or("an import without an end")?;
         text += before;
         rest = after;
-        let import = match resolved(name, from)?.as_str() {
+        let import = match resolve_import(name, from)?.as_str() {
             PARSER => format!("import(\"/ui/{PARSER}\")"),
             WINDOW => format!("import(\"/ui/{WINDOW}\").then(() => load$({WINDOW:?}))"),
             from => {
@@ -240,7 +240,7 @@ fn with_later_imports(name: &str, code: &str, later: &mut Vec<String>) -> Outcom
 }
 
 /// Returns the name of a module that another one imports.
-fn resolved(importer: &str, path: &str) -> Outcome<String> {
+fn resolve_import(importer: &str, path: &str) -> Outcome<String> {
     let folder = importer.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -254,7 +254,10 @@ fn resolved(importer: &str, path: &str) -> Outcome<String> {
 }
 
 /// Returns the page with one style sheet in place of many, and that sheet.
-fn styled(index: &str, read: &dyn Fn(&str) -> Result<String, String>) -> Outcome<(String, String)> {
+fn join_style_sheets(
+    index: &str,
+    read: &dyn Fn(&str) -> Result<String, String>,
+) -> Outcome<(String, String)> {
     let (mut page, mut style) = (String::new(), String::new());
     for line in index.lines() {
         let sheet = line.split_once("href=\"/ui/").and_then(|(_, rest)| rest.split_once('"'));

@@ -62,7 +62,7 @@ impl<'a> Asked<'a> {
         if !Json::from(value).is_object() {
             return Self::NoMessage;
         }
-        match Members::read(text) {
+        match Members::from_text(text) {
             Ok(members) => Self::of_members(&members),
             Err(_) => Self::Unclear,
         }
@@ -72,7 +72,7 @@ impl<'a> Asked<'a> {
         let is_single = |name| count(members, name) <= 1;
         let is_message = ["jsonrpc", "id", "method", "params"].into_iter().all(is_single)
             && members.string("jsonrpc").as_deref() == Some("2.0")
-            && members.some("params").is_none_or(Json::is_object);
+            && members.get_non_null("params").is_none_or(Json::is_object);
         let has_answer = members.get("result").is_some() || members.get("error").is_some();
         let has_method = members.string("method").is_some();
         match members.get("id") {
@@ -124,12 +124,14 @@ fn check_call(line: &[u8], call: &McpCall<'_>) {
     let ticket = call.ticket();
     let result = json(r#"{ "content": [], "isError": false }"#);
     let error = ErrorPayload { message: "two\nlines".into(), kind: "\u{2028}".into() };
-    for reply in [ticket.result(result), ticket.result(json("{}")), ticket.error(&error)] {
+    for reply in
+        [ticket.result_reply(result), ticket.result_reply(json("{}")), ticket.error_reply(&error)]
+    {
         let line = reply.into_line();
         assert_eq!(message(&line).get("id").map(Json::get), Some(call.id.get()));
     }
     let progress = CallProgress { progress: 1.0, total: None, message: Some("a\nb".into()) };
-    if let Some(line) = ticket.progress(&progress) {
+    if let Some(line) = ticket.progress_notification(&progress) {
         message(&line);
     }
 }
@@ -137,7 +139,7 @@ fn check_call(line: &[u8], call: &McpCall<'_>) {
 /// A line that the server wrote: one JSON-RPC message.
 fn message(line: &[u8]) -> Members<'_> {
     let line = one_line(line);
-    let Ok(members) = Members::read(line) else { panic!("no object: {line}") };
+    let Ok(members) = Members::from_text(line) else { panic!("no object: {line}") };
     assert_eq!(members.string("jsonrpc").as_deref(), Some("2.0"), "{line}");
     members
 }

@@ -1,7 +1,9 @@
 //! Command lines, and how rules interpret them.
 
-use callgate_rules::shell::{ShellScript, WordPiece, segments};
-use callgate_rules::{Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge};
+use callgate_rules::shell::{ShellScript, WordPiece, split_into_segments};
+use callgate_rules::{
+    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge_act,
+};
 
 const HOME: &str = "/home/ada";
 const CWD: &str = "/home/ada/engine";
@@ -22,9 +24,9 @@ path = "~/.ssh"
 /// and beside another, that nothing else is allowed, and that no piece of it is lost.
 pub fn shell_command(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let pieces = segments(text);
+    let pieces = split_into_segments(text);
     assert_eq!(pieces.iter().map(|piece| piece.text.as_str()).collect::<String>(), text);
-    let script = ShellScript::read(text, CWD, HOME);
+    let script = ShellScript::from_line(text, CWD, HOME);
     for command in &script.commands {
         assert!(!command.folders.is_empty(), "a command runs somewhere");
         let words = || command.assigns.iter().chain(&command.words);
@@ -33,15 +35,18 @@ pub fn shell_command(data: &[u8]) {
         assert!(!(script.is_clear() && has_unknown), "an unknown word in a clear line");
         assert!(!script.is_clear() || command.program().is_some_and(|name| !name.is_empty()));
     }
-    let input = format!(r#"{{"command": {}}}"#, callgate_wire::raw::quoted(text));
-    let act = Act::of("Bash", &input, CWD, "claude", HOME);
+    let input = format!(r#"{{"command": {}}}"#, callgate_wire::raw::json_string(text));
+    let act = Act::from_call("Bash", &input, CWD, "claude", HOME);
     assert_eq!(act.commands().is_some(), script.is_clear(), "the act and the line agree");
-    let file = RuleFile::read("rules.toml", RULES, Trust::User);
-    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
-    let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
+    let file = RuleFile::from_toml("rules.toml", RULES, Trust::User);
+    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+    let verdict = judge_act(&policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0));
     assert!(script.is_clear() || verdict.decision != RuleDecision::Allow, "{}", verdict.because);
     if script.is_clear() && !script.commands.is_empty() {
         let lines = format!("true\n{text}");
-        assert_eq!(ShellScript::read(&lines, CWD, HOME).commands.len(), script.commands.len() + 1);
+        assert_eq!(
+            ShellScript::from_line(&lines, CWD, HOME).commands.len(),
+            script.commands.len() + 1
+        );
     }
 }

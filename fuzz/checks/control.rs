@@ -23,7 +23,7 @@ pub fn stream_json(data: &[u8]) {
 
 fn has_no_twins(data: &[u8]) -> bool {
     let Ok(line) = std::str::from_utf8(data) else { return false };
-    let Ok(members) = Members::read(line) else { return false };
+    let Ok(members) = Members::from_text(line) else { return false };
     let inner = ["request", "response"].map(|name| members.get(name).map(Json::members));
     let each =
         |members: &Members| members.0.iter().all(|(name, _)| super::count(members, name) == 1);

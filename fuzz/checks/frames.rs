@@ -69,7 +69,7 @@ pub fn lines(data: &[u8]) {
     let mut in_chunks = Vec::new();
     for chunk in stream.chunks() {
         filled.space()[..chunk.len()].copy_from_slice(chunk);
-        filled.filled(chunk.len());
+        filled.mark_filled(chunk.len());
         while let Some(line) = filled.next_frame() {
             in_chunks.push(line.into());
         }
@@ -111,7 +111,7 @@ fn check_lines(stream: &Stream<'_>, seen: &[SeenLine]) {
 /// Checks that the id that was found in a line without parsing it is the one that parsing finds.
 fn check_scanned_id(line: &[u8], scanned: Option<&str>) {
     let Ok(text) = std::str::from_utf8(line) else { return };
-    let Ok(members) = Members::read(text) else { return };
+    let Ok(members) = Members::from_text(text) else { return };
     // A key may be spelt with escapes, and an id may be longer than a scan keeps.
     if line.contains(&b'\\') || line.len() > 256 || count(&members, "id") > 1 {
         return;
@@ -152,7 +152,7 @@ fn frames_in_chunks(stream: &Stream<'_>) -> Frames {
     let mut frames = Vec::new();
     for chunk in stream.chunks() {
         decoder.space()[..chunk.len()].copy_from_slice(chunk);
-        decoder.filled(chunk.len());
+        decoder.mark_filled(chunk.len());
         if let Err(too_large) = take_frames(&mut decoder, &mut frames) {
             return (frames, Err(too_large));
         }

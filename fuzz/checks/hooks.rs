@@ -3,9 +3,10 @@
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
 use callgate_wire::hook::agents::{AGENTS, CODEX, SettingsFormat};
 use callgate_wire::hook::{
-    AgentHookEvent, AgentHookInput, AgentProfile, HookReply, MAX_WORDS, answer, words,
+    AgentHookEvent, AgentHookInput, AgentProfile, HookReply, MAX_WORDS, find_last_words,
+    render_response,
 };
-use callgate_wire::raw::{Members, flatten};
+use callgate_wire::raw::{Members, flatten_json};
 use serde_json::Value;
 
 use super::one_line;
@@ -18,14 +19,14 @@ const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 pub fn hook_input(data: &[u8]) {
     for from_start in [true, false] {
         for tool in [None, Some("Bash")] {
-            let found = words(data, from_start, tool, from_start);
+            let found = find_last_words(data, from_start, tool, from_start);
             let count = found.text.map_or(0, |text| text.chars().count());
             assert!(count <= MAX_WORDS, "{count} characters");
         }
     }
     for agent in AGENTS {
         let glimpsed = agent.glimpse(data);
-        match AgentHookInput::read(data, Some(agent)) {
+        match AgentHookInput::from_bytes(data, Some(agent)) {
             Err(refusal) => assert!(refusal.to_string().len() < 100, "{refusal}"),
             Ok(input) => {
                 assert_ne!(input.event().kind().is_some(), input.event() == AgentHookEvent::Other);
@@ -64,7 +65,7 @@ fn check_input(input: &AgentHookInput<'_>, agent: &AgentProfile, data: &[u8]) {
 /// What is only relayed keeps its bytes.
 fn check_relayed(request: &ApprovalRequest, data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { panic!("read, but no UTF-8") };
-    let Ok(members) = Members::read(text) else { panic!("read, but no object") };
+    let Ok(members) = Members::from_text(text) else { panic!("read, but no object") };
     let relayed = request.tool_input.get();
     match members.get("tool_input") {
         Some(given) if given.is_object() && relayed.len() == given.get().len() => {
@@ -82,7 +83,7 @@ fn check_answers(
 ) {
     let mut response = ApprovalResponse::new(request.request_id.clone(), decision);
     for _ in 0..2 {
-        let printed = answer(input.known(), request, &response);
+        let printed = render_response(input.known_event(), request, &response);
         let is_said = matches!(printed, HookReply::Line(_) | HookReply::Refusal(_));
         if input.event() == AgentHookEvent::PreToolUse {
             let is_passed = matches!(decision, Decision::None | Decision::Allow);
@@ -96,7 +97,7 @@ fn check_answers(
         }
         if let HookReply::Line(mut line) = printed {
             assert!(one_line(&line).starts_with("{\""));
-            flatten(&mut line);
+            flatten_json(&mut line);
             // Half of a surrogate pair is relayed, but not every parser accepts it.
             if !line.contains(&b'\\') {
                 assert!(serde_json::from_slice::<Value>(&line).is_ok(), "no JSON");

@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 pub fn json_cut(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let parsed = serde_json::from_str::<&RawValue>(text).ok();
-    let cut = Json::read(text).ok();
+    let cut = Json::from_text(text).ok();
     assert_eq!(cut.map(Json::get), parsed.map(RawValue::get), "another value");
     if cut.is_some() && check_exact(text, MOST_LEVELS - 1).is_ok() {
         let read = serde_json::from_str::<Value>(text);

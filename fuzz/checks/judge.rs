@@ -2,9 +2,9 @@
 
 use callgate_rules::{
     Act, Disk, DiskEntry, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, Verdict,
-    judge,
+    judge_act,
 };
-use callgate_wire::raw::quoted;
+use callgate_wire::raw::json_string;
 
 const HOME: &str = "/home/ada";
 const CWD: &str = "/home/ada/engine";
@@ -61,11 +61,11 @@ fn strictness(verdict: &Verdict) -> usize {
 /// Checks that links only make a verdict stricter, and that no input is too long for one.
 pub fn judged(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
-    let file = RuleFile::read("rules.toml", RULES, Trust::User);
-    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
-    let now = Moment::at(0, 0);
+    let file = RuleFile::from_toml("rules.toml", RULES, Trust::User);
+    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+    let now = Moment::from_unix_ms(0, 0);
     let inputs = |text: &str| {
-        let text = quoted(text);
+        let text = json_string(text);
         [
             ("Bash", format!(r#"{{"command": {text}}}"#)),
             ("Write", format!(r#"{{"file_path": {text}, "content": ""}}"#)),
@@ -75,16 +75,16 @@ pub fn judged(data: &[u8]) {
         ]
     };
     for (tool, input) in inputs(text) {
-        let act = Act::of(tool, &input, CWD, "claude-code", HOME);
-        let by_names = judge(&policy, &act, &NoLinks, &now);
-        let by_both = judge(&policy, &act, &Tangle, &now);
+        let act = Act::from_call(tool, &input, CWD, "claude-code", HOME);
+        let by_names = judge_act(&policy, &act, &NoLinks, &now);
+        let by_both = judge_act(&policy, &act, &Tangle, &now);
         let is_stricter = strictness(&by_both) >= strictness(&by_names);
         assert!(is_stricter || text.len() > SHORT, "{tool}: {by_names:?}, {by_both:?}");
     }
     if !text.is_empty() {
         for (tool, input) in inputs(&text.repeat(1 + LONG / text.len())) {
-            let act = Act::of(tool, &input, CWD, "claude-code", HOME);
-            let verdict = judge(&policy, &act, &Tangle, &now);
+            let act = Act::from_call(tool, &input, CWD, "claude-code", HOME);
+            let verdict = judge_act(&policy, &act, &Tangle, &now);
             assert!(!verdict.because.is_empty(), "{tool}");
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::Debug;
 
-use callgate_wire::raw::flatten;
+use callgate_wire::raw::flatten_json;
 use callgate_wire::tools::{CallProgress, HostResponse};
 use callgate_wire::{approval, session};
 use serde_json::Value;
@@ -15,7 +15,7 @@ const LONGEST_REFUSAL: usize = 64 * 10 + 100;
 /// Checks that a host's answer is read the same on one line as on several, and survives rewriting.
 pub fn tools_response(data: &[u8]) {
     let mut flat = data.to_vec();
-    flatten(&mut flat);
+    flatten_json(&mut flat);
     assert!(!flat.contains(&b'\n') && !flat.contains(&b'\r'), "not one line");
     if let Ok(value) = serde_json::from_slice::<Value>(data) {
         assert_eq!(serde_json::from_slice::<Value>(&flat).ok(), Some(value), "another value");
@@ -28,7 +28,7 @@ pub fn tools_response(data: &[u8]) {
         panic!("cannot be read back: {response:?}")
     };
     assert_same(&response, &back);
-    flatten(&mut written);
+    flatten_json(&mut written);
     let Ok(back) = HostResponse::decode(&written) else { panic!("cannot be read back: {flat:?}") };
     assert_same(&flat, &back);
 }

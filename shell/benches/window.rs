@@ -64,8 +64,8 @@ fn main() -> ExitCode {
     let size = fs::metadata(program).unwrap().len() as f64 / 1e6;
     let mut lines = vec![LimitedFigure::at_most("the program", size, "MB", LARGEST)];
     lines.extend(beside_chromium(rounds));
-    lines.push(hidden(false));
-    lines.push(hidden(true));
+    lines.push(measure_hidden(false));
+    lines.push(measure_hidden(true));
     let hold = limits::print(&lines);
     if has("--check") && !hold { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
@@ -90,15 +90,15 @@ fn beside_chromium(rounds: usize) -> Vec<LimitedFigure> {
 
 fn in_the_window() -> (f64, f64) {
     let desktop = test_desktop::TestDesktop::start().expect("Xvfb, openbox and a bus");
-    let others = pids();
+    let others = running_pids();
     let begin = Instant::now();
     let stage = Stage::start_on(desktop, &StageOptions::default()).expect("WebKitWebDriver");
     stage.page.wait_for("a page that can be used", USABLE);
     let took = begin.elapsed();
     thread::sleep(SETTLED);
     (
-        milliseconds(took),
-        memory(&others, &["callgate-shell", "/WebKitWebProcess", "/WebKitNetwork"]),
+        in_milliseconds(took),
+        measure_memory(&others, &["callgate-shell", "/WebKitWebProcess", "/WebKitNetwork"]),
     )
 }
 
@@ -115,20 +115,20 @@ fn in_chromium() -> (f64, f64) {
             _ => thread::sleep(Duration::from_millis(10)),
         }
     };
-    let others = pids();
+    let others = running_pids();
     let begin = Instant::now();
     let browser = Browser::start(1200, 800).expect("Chromium and chromedriver");
     browser.open(address.trim());
     browser.wait_for("a page that can be used", USABLE);
     let took = begin.elapsed();
     thread::sleep(SETTLED);
-    (milliseconds(took), memory(&others, &["/chromium"]))
+    (in_milliseconds(took), measure_memory(&others, &["/chromium"]))
 }
 
 /// Measures what the hidden window does, and its runtime if that counts: next to nothing.
-fn hidden(has_runtime: bool) -> LimitedFigure {
+fn measure_hidden(has_runtime: bool) -> LimitedFigure {
     let desktop = test_desktop::TestDesktop::start().expect("Xvfb, openbox and a bus");
-    let others = pids();
+    let others = running_pids();
     let settings = "[agent]\nengine = \"offline\"\n";
     let options = StageOptions { settings, ..StageOptions::default() };
     let stage = Stage::start_on(desktop, &options).expect("WebKitWebDriver");
@@ -143,11 +143,11 @@ fn hidden(has_runtime: bool) -> LimitedFigure {
     stage.desktop.wait_for_no_window();
     thread::sleep(HIDDEN_SETTLED);
     let mut used = Series::<1>::default();
-    let begin = busy(&others, &names);
+    let begin = measure_busy_time(&others, &names);
     let mut before = begin;
     for _ in 0..WATCHES {
         thread::sleep(WATCHED);
-        let now = busy(&others, &names);
+        let now = measure_busy_time(&others, &names);
         used.push([now - before]);
         before = now;
     }
@@ -157,41 +157,41 @@ fn hidden(has_runtime: bool) -> LimitedFigure {
     LimitedFigure::at_most(name, used.medians()[0], "ms", MOST_BUSY)
 }
 
-fn milliseconds(time: Duration) -> f64 {
+fn in_milliseconds(time: Duration) -> f64 {
     time.as_secs_f64() * 1e3
 }
 
-fn pids() -> BTreeSet<u32> {
+fn running_pids() -> BTreeSet<u32> {
     proc::all().iter().map(|process| process.pid).collect()
 }
 
 /// Returns the processes that were started since, and whose programs have one of these names.
-fn started(others: &BTreeSet<u32>, names: &[&str]) -> Vec<u32> {
+fn started_pids(others: &BTreeSet<u32>, names: &[&str]) -> Vec<u32> {
     let is_new = |pid: &u32| !others.contains(pid);
     let is_named = |pid: &u32| {
         let command = proc::command_line(*pid);
         let program = command.split(" --").next().unwrap_or_default();
         !program.contains("driver") && names.iter().any(|name| program.contains(name))
     };
-    pids().into_iter().filter(is_new).filter(is_named).collect()
+    running_pids().into_iter().filter(is_new).filter(is_named).collect()
 }
 
 /// Returns the memory of all these processes in megabytes; what they share counts once.
-fn memory(others: &BTreeSet<u32>, names: &[&str]) -> f64 {
+fn measure_memory(others: &BTreeSet<u32>, names: &[&str]) -> f64 {
     let of = |pid: u32| {
         let rollup = fs::read_to_string(format!("/proc/{pid}/smaps_rollup")).ok()?;
         let line = rollup.lines().find_map(|line| line.strip_prefix("Pss:"))?;
         line.trim().trim_end_matches(" kB").parse::<f64>().ok()
     };
-    let kib: f64 = started(others, names).into_iter().filter_map(of).sum();
+    let kib: f64 = started_pids(others, names).into_iter().filter_map(of).sum();
     assert!(kib > 0.0, "no process of {names:?}");
     kib * 1024.0 / 1e6
 }
 
 /// Returns the processor time of all threads of these processes in milliseconds, as the scheduler
 /// counts it: to the nanosecond. Threads that have ended are not among them.
-fn busy(others: &BTreeSet<u32>, names: &[&str]) -> f64 {
-    let pids = started(others, names);
+fn measure_busy_time(others: &BTreeSet<u32>, names: &[&str]) -> f64 {
+    let pids = started_pids(others, names);
     assert!(pids.len() >= names.len(), "{} processes of {names:?}", pids.len());
     let threads = pids.into_iter().flat_map(|pid| fs::read_dir(format!("/proc/{pid}/task")));
     let of = |thread: fs::DirEntry| {

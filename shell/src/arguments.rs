@@ -47,7 +47,7 @@ pub(crate) enum CommandLine {
 }
 
 /// Reads the arguments, without the name of the program.
-pub(crate) fn read(arguments: impl IntoIterator<Item = OsString>) -> CommandLine {
+pub(crate) fn parse_command_line(arguments: impl IntoIterator<Item = OsString>) -> CommandLine {
     let mut read = ShellArguments::default();
     for argument in arguments {
         match argument.to_str() {
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     fn of(arguments: &[&str]) -> CommandLine {
-        read(arguments.iter().map(OsString::from))
+        parse_command_line(arguments.iter().map(OsString::from))
     }
 
     #[test]

@@ -46,12 +46,12 @@ impl AttachedFiles {
     }
 
     /// Reads the files at these paths. It may take a while.
-    pub(crate) fn read(paths: &[PathBuf]) -> Self {
+    pub(crate) fn read_paths(paths: &[PathBuf]) -> Self {
         let mut read = Self::default();
         let mut room = MOST_BYTES;
         for path in paths.iter().take(MOST_FILES) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            match content(path, room) {
+            match read_content(path, room) {
                 Ok(Some(content)) => {
                     room -= content.len() as u64;
                     let (kind, _) = gio::content_type_guess(Some(path), &content);
@@ -67,7 +67,7 @@ impl AttachedFiles {
 }
 
 /// Returns what is in a file, or `None` if it is longer than this.
-fn content(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
+fn read_content(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
     // A pipe or a device might never end, and a folder has no content.
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("it is not a file"));
@@ -87,7 +87,7 @@ mod tests {
         fs::create_dir_all(&folder).unwrap();
         let plan = folder.join("plan.txt");
         fs::write(&plan, "of the engine").unwrap();
-        let read = AttachedFiles::read(std::slice::from_ref(&plan));
+        let read = AttachedFiles::read_paths(std::slice::from_ref(&plan));
         let expected = AttachedFile {
             name: "plan.txt".to_owned(),
             mime: "text/plain".to_owned(),
@@ -97,10 +97,10 @@ mod tests {
         assert_eq!(read, AttachedFiles { files: vec![expected.clone()], problem: None });
         let large = folder.join("large");
         File::create(&large).unwrap().set_len(MOST_BYTES + 1).unwrap();
-        let read = AttachedFiles::read(&[folder.clone(), large, plan]);
+        let read = AttachedFiles::read_paths(&[folder.clone(), large, plan]);
         assert_eq!(read.files, [expected]);
         assert!(read.problem.unwrap().contains("7 MB"));
-        let read = AttachedFiles::read(&[folder.clone(), folder.join("missing")]);
+        let read = AttachedFiles::read_paths(&[folder.clone(), folder.join("missing")]);
         assert!(read.files.is_empty());
         assert!(read.problem.unwrap().starts_with("missing cannot be attached"));
         fs::remove_dir_all(folder).unwrap();

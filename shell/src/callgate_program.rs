@@ -49,7 +49,7 @@ impl CallgateProgram {
     }
 
     /// Returns an error if it is not there.
-    pub(crate) fn check(&self) -> Result<(), CommandRefusal> {
+    pub(crate) fn check_exists(&self) -> Result<(), CommandRefusal> {
         let is_there = if self.0.components().count() > 1 {
             self.0.is_file()
         } else {
@@ -88,7 +88,7 @@ impl CallgateProgram {
             // Settings that are partly wrong are shown with an exit code that says so.
             Ok(json) => Ok(json),
             Err(_) if output.status.success() => Err(CommandRefusal::new(503, UNREADABLE)),
-            Err(_) => Err(CommandRefusal::unreadable(words(&output.stderr))),
+            Err(_) => Err(CommandRefusal::unreadable(error_words(&output.stderr))),
         }
     }
 
@@ -110,7 +110,7 @@ impl CallgateProgram {
 }
 
 /// Returns what a program has written to its standard error, for a person.
-fn words(stderr: &[u8]) -> String {
+fn error_words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let text = text.trim();
     text.strip_prefix("callgate: ").unwrap_or(text).to_owned()
@@ -122,17 +122,20 @@ mod tests {
 
     #[test]
     fn a_program_that_is_not_there_is_named() {
-        assert_eq!(CallgateProgram::at("sh").check(), Ok(()));
-        assert_eq!(CallgateProgram::at("/bin/sh").check(), Ok(()));
+        assert_eq!(CallgateProgram::at("sh").check_exists(), Ok(()));
+        assert_eq!(CallgateProgram::at("/bin/sh").check_exists(), Ok(()));
         for missing in ["/nowhere/callgate", "callgate-of-nobody"] {
-            let refused = CallgateProgram::at(missing).check().unwrap_err();
+            let refused = CallgateProgram::at(missing).check_exists().unwrap_err();
             assert!(refused.text.starts_with(&format!("the program `{missing}` was not found")));
         }
     }
 
     #[test]
     fn an_error_is_shown_without_the_name_of_the_program() {
-        assert_eq!(words(b"callgate: `agent.engine` is unknown\n"), "`agent.engine` is unknown");
-        assert_eq!(words(b"  odd \n"), "odd");
+        assert_eq!(
+            error_words(b"callgate: `agent.engine` is unknown\n"),
+            "`agent.engine` is unknown"
+        );
+        assert_eq!(error_words(b"  odd \n"), "odd");
     }
 }

@@ -23,10 +23,10 @@ const PICTURES: [&str; 3] = ["image/png", "image/jpeg", "image/webp"];
 const WORDS: [&str; 2] = ["UTF8_STRING", "text/plain"];
 
 /// Hands the page files and pictures from the clipboard whenever the user pastes.
-pub(crate) fn watch(web_view: &WebView, app: AppHandle) {
+pub(crate) fn watch_pastes(web_view: &WebView, app: AppHandle) {
     web_view.connect_key_press_event(move |_, event| {
-        if pastes(event) {
-            take(app.clone());
+        if is_paste(event) {
+            read_clipboard(app.clone());
         }
         // The web view pastes words.
         glib::Propagation::Proceed
@@ -34,7 +34,7 @@ pub(crate) fn watch(web_view: &WebView, app: AppHandle) {
 }
 
 /// Returns true for Ctrl+V and Shift+Insert.
-fn pastes(event: &EventKey) -> bool {
+fn is_paste(event: &EventKey) -> bool {
     let (key, state) = (event.keyval(), event.state());
     let has = |modifier| state.contains(modifier);
     match key {
@@ -47,7 +47,7 @@ fn pastes(event: &EventKey) -> bool {
 }
 
 /// Reads the clipboard without waiting for its owner, and tells the page.
-fn take(app: AppHandle) {
+fn read_clipboard(app: AppHandle) {
     let clipboard = Clipboard::get(&gdk::SELECTION_CLIPBOARD);
     clipboard.request_contents(&gdk::Atom::intern("TARGETS"), move |clipboard, targets| {
         let offered: Vec<String> =
@@ -66,7 +66,8 @@ fn take(app: AppHandle) {
             if paths.is_empty() {
                 take_picture(app, clipboard, picture);
             } else {
-                let read = move || tell_page(&app, ShellEvent::Attach(AttachedFiles::read(&paths)));
+                let read =
+                    move || tell_page(&app, ShellEvent::Attach(AttachedFiles::read_paths(&paths)));
                 spawn_blocking(read);
             }
         });

@@ -43,7 +43,7 @@ impl DeskAccess {
     }
 
     /// Returns the page's connection, which all of its requests share.
-    pub(crate) async fn open(
+    pub(crate) async fn shared_connection(
         &self,
         key: Option<String>,
     ) -> Result<Arc<UnlockedDesk>, CommandRefusal> {

@@ -19,22 +19,25 @@ const PAUSE: Duration = Duration::from_millis(25);
 
 /// Calls `arrived` whenever a desk begins to listen at its socket. A thread waits for that as long
 /// as the program runs.
-pub(crate) fn watch(socket: PathBuf, arrived: impl Fn() + Send + 'static) -> io::Result<()> {
+pub(crate) fn watch_for_desk(
+    socket: PathBuf,
+    arrived: impl Fn() + Send + 'static,
+) -> io::Result<()> {
     let changes = inotify::init(CreateFlags::CLOEXEC)?;
     let thread = thread::Builder::new().name("desk arrival".to_owned());
     thread.spawn(move || {
         // An error means that there is nothing to wait for any more.
-        wait(&changes, &socket, &arrived).ok();
+        wait_for_arrival(&changes, &socket, &arrived).ok();
     })?;
     Ok(())
 }
 
-fn wait(changes: &OwnedFd, socket: &Path, arrived: &impl Fn()) -> io::Result<()> {
+fn wait_for_arrival(changes: &OwnedFd, socket: &Path, arrived: &impl Fn()) -> io::Result<()> {
     let mut buffer = [MaybeUninit::uninit(); 4096];
     let mut events = Reader::new(changes, &mut buffer);
     let flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;
     loop {
-        let (folder, name) = nearest(socket);
+        let (folder, name) = nearest_folder(socket);
         // A folder that is watched already is not watched twice.
         match inotify::add_watch(changes, folder, flags) {
             Ok(_) => {}
@@ -44,9 +47,9 @@ fn wait(changes: &OwnedFd, socket: &Path, arrived: &impl Fn()) -> io::Result<()>
         }
         // What was made before the watch is not reported.
         if socket.exists() {
-            tell(socket, arrived);
+            tell_when_listening(socket, arrived);
         }
-        while nearest(socket) == (folder, name) {
+        while nearest_folder(socket) == (folder, name) {
             let event = events.next()?;
             if event.events().contains(ReadFlags::IGNORED) {
                 // A folder is gone, and its watch with it.
@@ -54,7 +57,7 @@ fn wait(changes: &OwnedFd, socket: &Path, arrived: &impl Fn()) -> io::Result<()>
             }
             let made = event.file_name().map(CStr::to_bytes);
             if folder.join(name) == socket && made == Some(name.as_bytes()) {
-                tell(socket, arrived);
+                tell_when_listening(socket, arrived);
             }
         }
     }
@@ -62,7 +65,7 @@ fn wait(changes: &OwnedFd, socket: &Path, arrived: &impl Fn()) -> io::Result<()>
 
 /// Returns the folder of the socket, or the nearest one above it that exists, and what is to appear
 /// there.
-fn nearest(socket: &Path) -> (&Path, &OsStr) {
+fn nearest_folder(socket: &Path) -> (&Path, &OsStr) {
     let mut way = socket.ancestors();
     let mut below = way.next().unwrap_or(socket);
     for folder in way {
@@ -75,7 +78,7 @@ fn nearest(socket: &Path) -> (&Path, &OsStr) {
 }
 
 /// Waits until somebody listens, which is a moment after the socket was made.
-fn tell(socket: &Path, arrived: &impl Fn()) {
+fn tell_when_listening(socket: &Path, arrived: &impl Fn()) {
     for _ in 0..TRIES {
         if UnixStream::connect(socket).is_ok() {
             return arrived();
@@ -99,7 +102,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let socket = home.path().join("share/callgate/desk.sock");
         let (sender, arrived) = channel();
-        watch(socket.clone(), move || sender.send(()).unwrap()).unwrap();
+        watch_for_desk(socket.clone(), move || sender.send(()).unwrap()).unwrap();
         fs::create_dir_all(socket.parent().unwrap()).unwrap();
         for _ in 0..3 {
             let listener = UnixListener::bind(&socket).unwrap();
@@ -120,8 +123,8 @@ mod tests {
     fn the_nearest_folder_is_watched() {
         let home = tempfile::tempdir().unwrap();
         let socket = home.path().join("a/b/desk.sock");
-        assert_eq!(nearest(&socket), (home.path(), OsStr::new("a")));
+        assert_eq!(nearest_folder(&socket), (home.path(), OsStr::new("a")));
         fs::create_dir_all(home.path().join("a/b")).unwrap();
-        assert_eq!(nearest(&socket), (&*home.path().join("a/b"), OsStr::new("desk.sock")));
+        assert_eq!(nearest_folder(&socket), (&*home.path().join("a/b"), OsStr::new("desk.sock")));
     }
 }

@@ -8,7 +8,7 @@ use tauri::{AppHandle, Emitter, Manager};
 use crate::attached_files::AttachedFiles;
 use crate::command_refusal::CommandRefusal;
 use crate::global_shortcut::ShortcutError;
-use crate::shell_log::complain;
+use crate::shell_log::log_complaint;
 use crate::shell_settings;
 use crate::shell_state::ShellState;
 use crate::tray::waiting_title;
@@ -85,13 +85,13 @@ const EVENT: &str = "shell";
 /// Tells the page something.
 pub(crate) fn tell_page(app: &AppHandle, event: ShellEvent) {
     if let Err(error) = app.emit_to(LABEL, EVENT, event) {
-        complain(&format!("the page is not told: {error}"));
+        log_complaint(&format!("the page is not told: {error}"));
     }
 }
 
 /// Does what the user wants.
-pub(crate) fn fulfil(app: &AppHandle, wish: DesktopWish) {
-    let Some(window) = window::window(app) else { return };
+pub(crate) fn fulfil_wish(app: &AppHandle, wish: DesktopWish) {
+    let Some(window) = window::main_window(app) else { return };
     match wish {
         DesktopWish::Show => show_with(app, ShellEvent::Shown),
         DesktopWish::OpenFolder(folder) => {
@@ -100,7 +100,7 @@ pub(crate) fn fulfil(app: &AppHandle, wish: DesktopWish) {
         }
         DesktopWish::Toggle { is_in_front } => {
             if window::is_used(&window, is_in_front) {
-                window::hide(&window);
+                window::hide_keeping_place(&window);
             } else {
                 show_with(app, ShellEvent::Shown);
             }
@@ -127,8 +127,8 @@ pub(crate) fn fulfil(app: &AppHandle, wish: DesktopWish) {
 
 /// Shows the window, and tells the page why.
 pub(crate) fn show_with(app: &AppHandle, event: ShellEvent) {
-    let Some(window) = window::window(app) else { return };
-    window::show(&window);
+    let Some(window) = window::main_window(app) else { return };
+    window::show_in_front(&window);
     tell_page(app, event);
     let app = app.clone();
     spawn(async move {
@@ -146,7 +146,7 @@ pub(crate) async fn show_waiting(app: &AppHandle, count: u64) {
     if let Some(tray) = state.tray.get() {
         tray.update(|tray| tray.set_waiting(count)).await;
     }
-    if let Some(window) = window::window(app) {
+    if let Some(window) = window::main_window(app) {
         // A title that cannot be set is still the old one.
         window.set_title(&waiting_title(count)).ok();
     }
@@ -162,7 +162,7 @@ pub(crate) fn take_shortcut(app: &AppHandle, keys: &str) -> Result<(), CommandRe
     let chord = (!keys.is_empty()).then(|| keys.parse()).transpose();
     let chord = chord.map_err(|error| refused(ShortcutError::Chord(error)))?;
     match state.shortcut.get() {
-        Some(shortcut) => shortcut.set(chord).map_err(refused),
+        Some(shortcut) => shortcut.set_chord(chord).map_err(refused),
         // Where there are no global shortcuts, the setting waits for a desktop that has them.
         None => Ok(()),
     }
@@ -171,21 +171,23 @@ pub(crate) fn take_shortcut(app: &AppHandle, keys: &str) -> Result<(), CommandRe
 /// Reads the settings of the shell, and acts on them.
 pub(crate) async fn apply_settings(app: &AppHandle) {
     let state = app.state::<ShellState>();
-    match shell_settings::read(&state.program).await {
-        Ok(read) => state.settings.take(&read),
-        Err(refusal) => complain(&format!("the settings cannot be read: {}", refusal.text)),
+    match shell_settings::read_for_page(&state.program).await {
+        Ok(read) => state.settings.take_choices(&read),
+        Err(refusal) => log_complaint(&format!("the settings cannot be read: {}", refusal.text)),
     }
     let choices = state.settings.choices();
     let taken = take_shortcut(app, &choices.shortcut);
     let problem = taken.err().map(|refusal| format!("{}: {}", choices.shortcut, refusal.text));
     match &problem {
-        Some(problem) => complain(&format!("no shortcut {problem}")),
-        None if state.arguments.is_debug => complain(&format!("shortcut: {}", choices.shortcut)),
+        Some(problem) => log_complaint(&format!("no shortcut {problem}")),
+        None if state.arguments.is_debug => {
+            log_complaint(&format!("shortcut: {}", choices.shortcut))
+        }
         None => {}
     }
     state.set_shortcut_problem(problem.clone());
     tell_page(app, ShellEvent::Shortcut { problem });
-    if let Some(window) = window::window(app) {
+    if let Some(window) = window::main_window(app) {
         window::set_theme(&window, choices.colours());
     }
     tell_page(app, ShellEvent::Theme { theme: choices.theme });

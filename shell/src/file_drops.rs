@@ -8,7 +8,7 @@ use crate::attached_files::AttachedFiles;
 use crate::desktop::{ShellEvent, tell_page};
 
 /// Tells the page of a drag, and hands it the files that are dropped.
-pub(crate) fn dragged(app: &AppHandle, event: &DragDropEvent) {
+pub(crate) fn handle_drag(app: &AppHandle, event: &DragDropEvent) {
     match event {
         DragDropEvent::Enter { .. } => tell_page(app, ShellEvent::Dragging { is_over: true }),
         DragDropEvent::Leave => tell_page(app, ShellEvent::Dragging { is_over: false }),
@@ -16,7 +16,7 @@ pub(crate) fn dragged(app: &AppHandle, event: &DragDropEvent) {
             tell_page(app, ShellEvent::Dragging { is_over: false });
             let (app, paths) = (app.clone(), paths.clone());
             spawn_blocking(move || {
-                tell_page(&app, ShellEvent::Attach(AttachedFiles::read(&paths)));
+                tell_page(&app, ShellEvent::Attach(AttachedFiles::read_paths(&paths)));
             });
         }
         _ => {}

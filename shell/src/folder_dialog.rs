@@ -12,18 +12,18 @@ use tokio::sync::oneshot::{Sender, channel};
 use crate::command_refusal::CommandRefusal;
 
 /// Lets the user choose a folder, and shows this one first. Returns nothing if they choose none.
-pub(crate) async fn choose(
+pub(crate) async fn choose_folder(
     app: &AppHandle,
     window: WebviewWindow,
     first: Option<PathBuf>,
 ) -> Result<Option<PathBuf>, CommandRefusal> {
     let (sender, chosen) = channel();
     let refused = |error: tauri::Error| CommandRefusal::new(503, error.to_string());
-    app.run_on_main_thread(move || open(&window, first, sender)).map_err(refused)?;
+    app.run_on_main_thread(move || open_dialog(&window, first, sender)).map_err(refused)?;
     Ok(chosen.await.ok().flatten())
 }
 
-fn open(window: &WebviewWindow, first: Option<PathBuf>, chosen: Sender<Option<PathBuf>>) {
+fn open_dialog(window: &WebviewWindow, first: Option<PathBuf>, chosen: Sender<Option<PathBuf>>) {
     let parent = window.gtk_window().ok();
     let action = FileChooserAction::SelectFolder;
     let title = Some("Choose a folder");

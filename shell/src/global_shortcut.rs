@@ -68,8 +68,8 @@ impl GlobalShortcut {
 
     /// Takes these keys in place of the ones before; `None` takes none. If they cannot be had, the
     /// ones before stay.
-    pub(crate) fn set(&self, chord: Option<KeyChord>) -> Result<(), ShortcutError> {
-        let wanted = chord.map(|chord| self.key(chord)).transpose()?;
+    pub(crate) fn set_chord(&self, chord: Option<KeyChord>) -> Result<(), ShortcutError> {
+        let wanted = chord.map(|chord| self.grabbed_key(chord)).transpose()?;
         let mut grabbed = self.grabbed.lock().unwrap_or_else(PoisonError::into_inner);
         let before = grabbed.take();
         if let Some(before) = before {
@@ -88,7 +88,7 @@ impl GlobalShortcut {
         }
     }
 
-    fn key(&self, chord: KeyChord) -> Result<GrabbedKey, ShortcutError> {
+    fn grabbed_key(&self, chord: KeyChord) -> Result<GrabbedKey, ShortcutError> {
         let keycode = self.keycode(chord.keysym)?.ok_or(ShortcutError::NoSuchKey)?;
         Ok(GrabbedKey { keycode, modifiers: chord.modifiers })
     }
@@ -154,13 +154,18 @@ fn wait_for_keys(connection: &RustConnection, root: u32, pressed: impl Fn(Option
 /// Returns true if the active window is one of this program. The window itself does not know: while
 /// the keys of a shortcut are down, it has lost the focus to them.
 fn is_in_front(connection: &RustConnection, root: u32) -> Option<bool> {
-    let active = number(connection, root, b"_NET_ACTIVE_WINDOW", AtomEnum::WINDOW)?;
-    let pid = number(connection, active, b"_NET_WM_PID", AtomEnum::CARDINAL)?;
+    let active = number_property(connection, root, b"_NET_ACTIVE_WINDOW", AtomEnum::WINDOW)?;
+    let pid = number_property(connection, active, b"_NET_WM_PID", AtomEnum::CARDINAL)?;
     Some(pid == std::process::id())
 }
 
 /// Returns a property of a window that is a number.
-fn number(connection: &RustConnection, window: u32, name: &[u8], kind: AtomEnum) -> Option<u32> {
+fn number_property(
+    connection: &RustConnection,
+    window: u32,
+    name: &[u8],
+    kind: AtomEnum,
+) -> Option<u32> {
     let name = connection.intern_atom(true, name).ok()?.reply().ok()?.atom;
     let property = connection.get_property(false, window, name, kind, 0, 1).ok()?.reply().ok()?;
     property.value32()?.next()

@@ -46,7 +46,7 @@ impl WishObject {
 }
 
 /// Becomes the first shell, or tells the first one what the user wants.
-pub(crate) async fn claim(arguments: &ShellArguments) -> zbus::Result<ShellInstance> {
+pub(crate) async fn claim_or_notify(arguments: &ShellArguments) -> zbus::Result<ShellInstance> {
     let (sender, wishes) = channel(MOST_WAITING);
     let bus = Builder::session()?.serve_at(PATH, WishObject(sender))?.build().await?;
     match bus.request_name_with_flags(NAME, RequestNameFlags::DoNotQueue.into()).await {

@@ -36,10 +36,10 @@ impl FromStr for KeyChord {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (mut modifiers, mut keysym) = (0, None);
         for name in text.split('+').map(str::trim) {
-            match modifier(&name.to_lowercase()) {
+            match parse_modifier(&name.to_lowercase()) {
                 Some(modifier) => modifiers |= modifier,
                 None if keysym.is_some() => return Err(KeyChordError::NotOneKey),
-                None => keysym = Some(key(name)?),
+                None => keysym = Some(parse_key(name)?),
             }
         }
         let keysym = keysym.ok_or(KeyChordError::NotOneKey)?;
@@ -51,7 +51,7 @@ impl FromStr for KeyChord {
     }
 }
 
-fn modifier(name: &str) -> Option<u16> {
+fn parse_modifier(name: &str) -> Option<u16> {
     Some(match name {
         "ctrl" | "control" | "cmdorctrl" | "cmdorcontrol" | "commandorctrl"
         | "commandorcontrol" => CONTROL,
@@ -62,7 +62,7 @@ fn modifier(name: &str) -> Option<u16> {
     })
 }
 
-fn key(name: &str) -> Result<u32, KeyChordError> {
+fn parse_key(name: &str) -> Result<u32, KeyChordError> {
     let lower = name.to_lowercase();
     let named = match lower.as_str() {
         "space" => Some(0x20),

@@ -46,7 +46,7 @@ use crate::global_shortcut::GlobalShortcut;
 use crate::instance::ShellInstance;
 use crate::notices::DesktopNotices;
 use crate::page_files::PageFiles;
-use crate::shell_log::complain;
+use crate::shell_log::log_complaint;
 use crate::shell_state::ShellState;
 use crate::tray::ShellTray;
 use crate::window::KeptPlacement;
@@ -58,28 +58,28 @@ const USAGE: u8 = 64;
 type OnBus = (Connection, Receiver<DesktopWish>);
 
 fn main() -> ExitCode {
-    let arguments = match arguments::read(std::env::args_os().skip(1)) {
+    let arguments = match arguments::parse_command_line(std::env::args_os().skip(1)) {
         CommandLine::Start(arguments) => arguments,
-        CommandLine::Help => return print(HELP),
+        CommandLine::Help => return print_text(HELP),
         CommandLine::Version => {
-            return print(concat!("callgate-shell ", env!("CARGO_PKG_VERSION"), "\n"));
+            return print_text(concat!("callgate-shell ", env!("CARGO_PKG_VERSION"), "\n"));
         }
         CommandLine::Wrong(text) => {
-            complain(&format!("{text}; see callgate-shell --help"));
+            log_complaint(&format!("{text}; see callgate-shell --help"));
             return ExitCode::from(USAGE);
         }
     };
-    match block_on(instance::claim(&arguments)) {
+    match block_on(instance::claim_or_notify(&arguments)) {
         Ok(ShellInstance::Other) => ExitCode::SUCCESS,
-        Ok(ShellInstance::First(bus, wishes)) => run(arguments, Some((bus, wishes))),
+        Ok(ShellInstance::First(bus, wishes)) => run_shell(arguments, Some((bus, wishes))),
         Err(error) => {
-            complain(&format!("no session bus, so no tray and no notifications: {error}"));
-            run(arguments, None)
+            log_complaint(&format!("no session bus, so no tray and no notifications: {error}"));
+            run_shell(arguments, None)
         }
     }
 }
 
-fn print(text: &str) -> ExitCode {
+fn print_text(text: &str) -> ExitCode {
     match std::io::stdout().write_all(text.as_bytes()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
@@ -88,13 +88,13 @@ fn print(text: &str) -> ExitCode {
 
 /// Returns what the build script knows: the settings of Tauri, the grants and the page.
 #[allow(clippy::disallowed_methods, reason = "in code that Tauri makes for another platform")]
-fn context() -> tauri::Context {
+fn build_context() -> tauri::Context {
     let mut context = tauri::generate_context!();
     context.set_assets(Box::new(PageFiles));
     context
 }
 
-fn run(arguments: ShellArguments, bus: Option<OnBus>) -> ExitCode {
+fn run_shell(arguments: ShellArguments, bus: Option<OnBus>) -> ExitCode {
     let built = tauri::Builder::default()
         .invoke_handler(tauri::generate_handler![
             on_desktop::shell_info,
@@ -118,7 +118,7 @@ fn run(arguments: ShellArguments, bus: Option<OnBus>) -> ExitCode {
             on_desktop::notify_answer,
         ])
         .setup(move |app| Ok(set_up(app, arguments, bus)?))
-        .build(context());
+        .build(build_context());
     match built {
         Ok(app) => {
             app.run(|app, event| {
@@ -129,7 +129,7 @@ fn run(arguments: ShellArguments, bus: Option<OnBus>) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            complain(&format!("the window cannot be opened: {error}"));
+            log_complaint(&format!("the window cannot be opened: {error}"));
             ExitCode::FAILURE
         }
     }
@@ -143,9 +143,9 @@ fn set_up(app: &mut App, arguments: ShellArguments, bus: Option<OnBus>) -> tauri
     fs::set_permissions(&data, fs::Permissions::from_mode(0o700))?;
     let is_hidden = arguments.is_hidden;
     app.manage(ShellState::new(arguments, KeptPlacement::new(data.join("window.json"))));
-    let window = window::create(app.handle())?;
+    let window = window::create_hidden(app.handle())?;
     if !is_hidden {
-        window::show(&window);
+        window::show_in_front(&window);
     }
     spawn(end_on_signal(app.handle().clone()));
     spawn(join_desktop(app.handle().clone(), bus));
@@ -161,7 +161,7 @@ async fn end_on_signal(app: AppHandle) {
         _ = terminate.recv() => {}
         _ = interrupt.recv() => {}
     }
-    desktop::fulfil(&app, DesktopWish::Quit);
+    desktop::fulfil_wish(&app, DesktopWish::Quit);
 }
 
 /// Tells the page whenever a desk starts.
@@ -169,8 +169,8 @@ async fn await_desks(app: AppHandle) {
     // Without the program there is no desk either, and the page says so.
     let Ok(socket) = app.state::<ShellState>().desk.socket().await else { return };
     let tell = move || desktop::tell_page(&app, ShellEvent::DeskStarted);
-    if let Err(error) = desk_arrival::watch(socket, tell) {
-        complain(&format!("a desk that starts later is not noticed: {error}"));
+    if let Err(error) = desk_arrival::watch_for_desk(socket, tell) {
+        log_complaint(&format!("a desk that starts later is not noticed: {error}"));
     }
 }
 
@@ -180,11 +180,11 @@ async fn join_desktop(app: AppHandle, bus: Option<OnBus>) {
     let state = app.state::<ShellState>();
     let of_shortcut = app.clone();
     let pressed = move |is_in_front| {
-        desktop::fulfil(&of_shortcut, DesktopWish::Toggle { is_in_front });
+        desktop::fulfil_wish(&of_shortcut, DesktopWish::Toggle { is_in_front });
     };
     match GlobalShortcut::connect(pressed) {
         Ok(shortcut) => drop(state.shortcut.set(shortcut)),
-        Err(error) => complain(&error.to_string()),
+        Err(error) => log_complaint(&error.to_string()),
     }
     desktop::apply_settings(&app).await;
     let Some((bus, mut wishes)) = bus else { return };
@@ -192,13 +192,13 @@ async fn join_desktop(app: AppHandle, bus: Option<OnBus>) {
     let tray = ShellTray::new(app.clone()).assume_sni_available(true);
     match tray.disable_dbus_name(true).spawn().await {
         Ok(tray) => drop(state.tray.set(tray)),
-        Err(error) => complain(&format!("no icon in the tray: {error}")),
+        Err(error) => log_complaint(&format!("no icon in the tray: {error}")),
     }
     match DesktopNotices::connect(app.clone(), &bus).await {
         Ok(notices) => drop(state.notices.set(notices)),
-        Err(error) => complain(&format!("no notifications: {error}")),
+        Err(error) => log_complaint(&format!("no notifications: {error}")),
     }
     while let Some(wish) = wishes.recv().await {
-        desktop::fulfil(&app, wish);
+        desktop::fulfil_wish(&app, wish);
     }
 }

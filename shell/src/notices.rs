@@ -72,9 +72,9 @@ impl DesktopNotice {
     pub(crate) fn of_question(id: &str, agent: &str, project: &str, kind: &str) -> Self {
         Self {
             subject: NoticeSubject::Question(id.to_owned()),
-            summary: format!("{} asks", short(agent)),
+            summary: format!("{} asks", short_text(agent)),
             // A service may take the body for markup, but not the summary.
-            body: without_markup(&format!("{} in {}", short(kind), short(project))),
+            body: without_markup(&format!("{} in {}", short_text(kind), short_text(project))),
         }
     }
 
@@ -82,12 +82,12 @@ impl DesktopNotice {
         Self {
             subject: NoticeSubject::Answer(conversation.to_owned()),
             summary: "Answer ready".to_owned(),
-            body: without_markup(&format!("in {}", short(project))),
+            body: without_markup(&format!("in {}", short_text(project))),
         }
     }
 }
 
-fn short(text: &str) -> String {
+fn short_text(text: &str) -> String {
     let shown = text.chars().filter(|character| !character.is_control());
     let mut short: String = shown.clone().take(LONGEST).collect();
     if shown.count() > LONGEST {
@@ -122,7 +122,7 @@ impl DesktopNotices {
                 let Ok(press) = signal.args() else { continue };
                 // The numbers of other programs' notifications are not among ours.
                 let Some(subject) = lock(&of_pressed).get(&press.id).cloned() else { continue };
-                act(&app, press.action_key, subject);
+                handle_action(&app, press.action_key, subject);
             }
         });
         let mut closed = service.receive_notification_closed().await?;
@@ -168,15 +168,15 @@ impl DesktopNotices {
 
     /// Takes back the notifications of questions: nothing waits any more.
     pub(crate) async fn close_questions(&self) {
-        self.close(|subject| matches!(subject, NoticeSubject::Question(_))).await;
+        self.close_matching(|subject| matches!(subject, NoticeSubject::Question(_))).await;
     }
 
     /// Takes back the notifications of answers: they are seen in the window.
     pub(crate) async fn close_answers(&self) {
-        self.close(|subject| matches!(subject, NoticeSubject::Answer(_))).await;
+        self.close_matching(|subject| matches!(subject, NoticeSubject::Answer(_))).await;
     }
 
-    async fn close(&self, is_over: impl Fn(&NoticeSubject) -> bool) {
+    async fn close_matching(&self, is_over: impl Fn(&NoticeSubject) -> bool) {
         let over: Vec<u32> =
             lock(&self.shown).extract_if(|_, subject| is_over(subject)).map(|(id, _)| id).collect();
         for id in over {
@@ -186,7 +186,7 @@ impl DesktopNotices {
     }
 }
 
-fn act(app: &AppHandle, action: &str, subject: NoticeSubject) {
+fn handle_action(app: &AppHandle, action: &str, subject: NoticeSubject) {
     match (action, subject) {
         (DENY, NoticeSubject::Question(id)) => {
             desktop::tell_page(app, ShellEvent::DenyQuestion { id });

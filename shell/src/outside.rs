@@ -13,8 +13,8 @@ const SCHEMES: [&str; 3] = ["http", "https", "mailto"];
 const LONGEST: usize = 8 * 1024;
 
 /// Opens a link, and does not wait for the program that shows it.
-pub(crate) fn open(url: &str) -> Result<(), CommandRefusal> {
-    let url = checked(url)?;
+pub(crate) fn open_link(url: &str) -> Result<(), CommandRefusal> {
+    let url = parse_allowed_url(url)?;
     let mut opener = Command::new("xdg-open");
     opener.arg(url.as_str());
     opener.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -26,7 +26,7 @@ pub(crate) fn open(url: &str) -> Result<(), CommandRefusal> {
 }
 
 /// Returns a link that may be opened. As a whole URL it cannot be taken for an option.
-fn checked(url: &str) -> Result<Url, CommandRefusal> {
+fn parse_allowed_url(url: &str) -> Result<Url, CommandRefusal> {
     let parsed = (url.len() <= LONGEST).then(|| Url::parse(url).ok()).flatten();
     parsed
         .filter(|url| SCHEMES.contains(&url.scheme()))
@@ -41,7 +41,7 @@ mod tests {
     fn pages_and_letters_are_opened_and_nothing_else() {
         for url in ["https://example.com/a?b#c", "http://127.0.0.1:8080/", "mailto:ada@example.com"]
         {
-            assert_eq!(checked(url).map(String::from), Ok(url.to_owned()));
+            assert_eq!(parse_allowed_url(url).map(String::from), Ok(url.to_owned()));
         }
         for url in [
             "file:///etc/passwd",
@@ -52,7 +52,7 @@ mod tests {
             "ssh://example.com",
             "vscode://file/x",
         ] {
-            assert_eq!(checked(url).map_err(|refused| refused.status), Err(403), "{url}");
+            assert_eq!(parse_allowed_url(url).map_err(|refused| refused.status), Err(403), "{url}");
         }
     }
 }

@@ -45,7 +45,7 @@ struct OpenWatches {
 
 impl PageWatches {
     /// Runs a stream, and sends its end when it has ended by itself. Returns its number.
-    pub(crate) fn add(
+    pub(crate) fn run_stream(
         &self,
         channel: Channel<ChannelEvent>,
         stream: impl Future<Output = ()> + Send + 'static,
@@ -67,7 +67,7 @@ impl PageWatches {
     }
 
     /// Ends a stream without a last event. Does nothing if it has ended already.
-    pub(crate) fn end(&self, number: u64) {
+    pub(crate) fn end_stream(&self, number: u64) {
         if let Some(task) = self.lock().open.remove(&number) {
             task.abort();
         }

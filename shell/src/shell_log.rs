@@ -9,14 +9,14 @@ use callgate_client::{
 };
 
 /// Writes one line to standard error.
-pub(crate) fn complain(text: &str) {
+pub(crate) fn log_complaint(text: &str) {
     // Nothing can be done without a standard error.
     let _ = writeln!(std::io::stderr(), "callgate-shell: {text}");
 }
 
 /// Follows a runtime until it is closed: its death and its unreadable lines are always logged, and
 /// with `is_debug` the kind and the id of all that is received.
-pub(crate) async fn follow(chat: Arc<ChatRuntime>, is_debug: bool) {
+pub(crate) async fn follow_runtime(chat: Arc<ChatRuntime>, is_debug: bool) {
     log_folder(chat.folder(), is_debug);
     let mut watch = chat.client().watch(WatchStart::Oldest);
     let mut counted = chat.client().passed_over_updates();
@@ -40,7 +40,7 @@ pub(crate) async fn follow(chat: Arc<ChatRuntime>, is_debug: bool) {
 
 fn log_folder(folder: &Path, is_debug: bool) {
     if is_debug {
-        complain(&format!("the runtime works in {}", folder.display()));
+        log_complaint(&format!("the runtime works in {}", folder.display()));
     }
 }
 
@@ -50,19 +50,23 @@ fn log_item(item: &WatchedItem, is_debug: bool) {
             // The reason has them already if the process has ended by itself.
             let last_words = last_words.as_deref().filter(|words| !reason.contains(*words));
             match last_words {
-                Some(last_words) => complain(&format!("{reason}; its last words: {last_words}")),
-                None => complain(reason),
+                Some(last_words) => {
+                    log_complaint(&format!("{reason}; its last words: {last_words}"))
+                }
+                None => log_complaint(reason),
             }
         }
-        WatchedItem::State(state) if is_debug => complain(&format!("runtime: {}", name_of(state))),
+        WatchedItem::State(state) if is_debug => {
+            log_complaint(&format!("runtime: {}", name_of(state)))
+        }
         WatchedItem::Asked(request) if is_debug => {
-            complain(&format!("sent {} {}", request.command.kind(), request.id));
+            log_complaint(&format!("sent {} {}", request.command.kind(), request.id));
         }
         WatchedItem::Happened { id, happened: RequestEvent::Said(reply) } if is_debug => {
-            complain(&format!("received {} {id}", reply.event.kind()));
+            log_complaint(&format!("received {} {id}", reply.event.kind()));
         }
         WatchedItem::Happened { id, happened: RequestEvent::Failed(_) } if is_debug => {
-            complain(&format!("failed {id}"));
+            log_complaint(&format!("failed {id}"));
         }
         _ => {}
     }
@@ -77,7 +81,7 @@ fn log_passed_over(known: PassedOver, now: PassedOver) {
     ];
     for (kind, known, now) in kinds {
         if now > known {
-            complain(&format!("ignored {} {kind} line(s) of the runtime", now - known));
+            log_complaint(&format!("ignored {} {kind} line(s) of the runtime", now - known));
         }
     }
 }

@@ -52,7 +52,7 @@ impl ShellSettings {
     }
 
     /// Takes the choices from the settings that were read.
-    pub(crate) fn take(&self, read: &PageSettings) {
+    pub(crate) fn take_choices(&self, read: &PageSettings) {
         let mut choices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for setting in &read.settings {
             let field = match setting.get("key").and_then(Value::as_str) {
@@ -90,7 +90,9 @@ pub(crate) struct PageSettings {
 }
 
 /// Reads the settings that the page may see.
-pub(crate) async fn read(program: &CallgateProgram) -> Result<PageSettings, CommandRefusal> {
+pub(crate) async fn read_for_page(
+    program: &CallgateProgram,
+) -> Result<PageSettings, CommandRefusal> {
     let shown = program.config(&["show"], None).await?;
     Ok(for_page(&shown))
 }
@@ -109,7 +111,7 @@ fn for_page(shown: &Value) -> PageSettings {
 }
 
 /// Sets one of the keys that the page may set. Without a value, the key gets its default back.
-pub(crate) async fn write(
+pub(crate) async fn write_key(
     program: &CallgateProgram,
     key: &str,
     value: &Value,
@@ -163,7 +165,7 @@ mod tests {
         assert!(page.has_api_key);
         assert_eq!(page.problems, ["config.toml:2: odd"]);
         let settings = ShellSettings::default();
-        settings.take(&page);
+        settings.take_choices(&page);
         let expected = DesktopChoices { shortcut: FIRST_SHORTCUT.into(), theme: "dark".into() };
         assert_eq!(settings.choices(), expected);
         assert_eq!(expected.colours(), Some(Theme::Dark));
@@ -181,10 +183,10 @@ mod tests {
     async fn other_keys_are_refused_before_anything_is_run() {
         let program = CallgateProgram::at("/nowhere/callgate");
         for key in ["agent.api_key_command", "database", "socket", "agent.api_key_file", "rules"] {
-            let refused = write(&program, key, &json!("x")).await.unwrap_err();
+            let refused = write_key(&program, key, &json!("x")).await.unwrap_err();
             assert_eq!(refused.status, 403, "{key}");
         }
-        let unreachable = write(&program, "agent.engine", &json!("offline")).await.unwrap_err();
+        let unreachable = write_key(&program, "agent.engine", &json!("offline")).await.unwrap_err();
         assert_eq!(unreachable.status, 503);
     }
 }

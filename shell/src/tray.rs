@@ -27,7 +27,7 @@ impl ShellTray {
     }
 
     fn item(label: &str, wish: DesktopWish) -> MenuItem<Self> {
-        let activate = move |tray: &mut Self| desktop::fulfil(&tray.app, wish.clone());
+        let activate = move |tray: &mut Self| desktop::fulfil_wish(&tray.app, wish.clone());
         StandardItem { label: label.to_owned(), activate: Box::new(activate), ..Default::default() }
             .into()
     }
@@ -51,11 +51,11 @@ impl Tray for ShellTray {
     }
 
     fn icon_pixmap(&self) -> Vec<Icon> {
-        vec![pixmap(if self.waiting > 0 { &WAITING } else { &QUIET })]
+        vec![icon_from_image(if self.waiting > 0 { &WAITING } else { &QUIET })]
     }
 
     fn attention_icon_pixmap(&self) -> Vec<Icon> {
-        vec![pixmap(&WAITING)]
+        vec![icon_from_image(&WAITING)]
     }
 
     fn tool_tip(&self) -> ToolTip {
@@ -63,7 +63,7 @@ impl Tray for ShellTray {
     }
 
     fn activate(&mut self, _x: i32, _y: i32) {
-        desktop::fulfil(&self.app, DesktopWish::Toggle { is_in_front: None });
+        desktop::fulfil_wish(&self.app, DesktopWish::Toggle { is_in_front: None });
     }
 
     fn menu(&self) -> Vec<MenuItem<Self>> {
@@ -87,7 +87,7 @@ pub(crate) fn waiting_title(count: u64) -> String {
 }
 
 /// Returns a picture with the bytes of each point in the order of the tray: alpha first.
-fn pixmap(image: &Image<'_>) -> Icon {
+fn icon_from_image(image: &Image<'_>) -> Icon {
     let data = image.rgba().chunks_exact(4).flat_map(|point| {
         let [red, green, blue, alpha] = [point[0], point[1], point[2], point[3]];
         [alpha, red, green, blue]
@@ -102,9 +102,9 @@ mod tests {
 
     #[test]
     fn a_picture_has_alpha_first() {
-        let icon = pixmap(&Image::new(&[1, 2, 3, 4, 5, 6, 7, 8], 2, 1));
+        let icon = icon_from_image(&Image::new(&[1, 2, 3, 4, 5, 6, 7, 8], 2, 1));
         assert_eq!((icon.width, icon.height, icon.data), (2, 1, vec![4, 1, 2, 3, 8, 5, 6, 7]));
-        assert_ne!(pixmap(&QUIET).data, pixmap(&WAITING).data);
+        assert_ne!(icon_from_image(&QUIET).data, icon_from_image(&WAITING).data);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use webkit2gtk::{WebView, WebViewExt};
 use crate::clipboard_files;
 use crate::file_drops;
 use crate::placement::{ScreenArea, WindowPlacement};
-use crate::shell_log::complain;
+use crate::shell_log::log_complaint;
 use crate::shell_state::ShellState;
 
 /// The name of the window, which the capability grants its commands to.
@@ -42,7 +42,7 @@ impl KeptPlacement {
 }
 
 /// Creates the window, hidden.
-pub(crate) fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
+pub(crate) fn create_hidden(app: &AppHandle) -> tauri::Result<WebviewWindow> {
     let window = WebviewWindowBuilder::new(app, LABEL, WebviewUrl::App("index.html".into()))
         .title("callgate")
         .inner_size(FIRST_SIZE.width, FIRST_SIZE.height)
@@ -51,7 +51,7 @@ pub(crate) fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .background_color(Color(18, 17, 16, 255))
         .on_navigation(is_own_page)
         .on_new_window(|_, _| NewWindowResponse::Deny)
-        .on_download(|_, event| download(event))
+        .on_download(|_, event| handle_download(event))
         .on_page_load(|window, load| {
             if load.event() == PageLoadEvent::Started {
                 // The page that read the streams is gone.
@@ -63,27 +63,27 @@ pub(crate) fn create(app: &AppHandle) -> tauri::Result<WebviewWindow> {
     window.on_window_event(move |event| match event {
         WindowEvent::CloseRequested { api, .. } => {
             api.prevent_close();
-            hide(&of_window);
+            hide_keeping_place(&of_window);
         }
-        WindowEvent::DragDrop(event) => file_drops::dragged(of_window.app_handle(), event),
+        WindowEvent::DragDrop(event) => file_drops::handle_drag(of_window.app_handle(), event),
         _ => {}
     });
     let of_paste = app.clone();
-    report(window.with_webview(|web_view| {
+    log_failure(window.with_webview(|web_view| {
         let web_view = web_view.inner();
-        revive(&web_view);
-        clipboard_files::watch(&web_view, of_paste);
+        reload_dead_page(&web_view);
+        clipboard_files::watch_pastes(&web_view, of_paste);
     }));
     Ok(window)
 }
 
 /// Loads the page again when its process has died, which would leave the window empty. The session
 /// lives in the shell and in the runtime, so the page continues where it was.
-fn revive(web_view: &WebView) {
+fn reload_dead_page(web_view: &WebView) {
     let deaths = Cell::new(0);
     web_view.connect_web_process_terminated(move |web_view, reason| {
         deaths.set(deaths.get() + 1);
-        complain(&format!("the process of the page has ended ({reason:?})"));
+        log_complaint(&format!("the process of the page has ended ({reason:?})"));
         if deaths.get() <= MOST_DEATHS {
             web_view.reload();
         }
@@ -96,36 +96,36 @@ fn is_own_page(url: &Url) -> bool {
 }
 
 /// Keeps what the page makes for download in the user's folder for downloads.
-fn download(event: DownloadEvent<'_>) -> bool {
+fn handle_download(event: DownloadEvent<'_>) -> bool {
     match event {
         DownloadEvent::Requested { url, .. } => url.scheme() == "blob",
         _ => true,
     }
 }
 
-pub(crate) fn window(app: &AppHandle) -> Option<WebviewWindow> {
+pub(crate) fn main_window(app: &AppHandle) -> Option<WebviewWindow> {
     app.get_webview_window(LABEL)
 }
 
 /// Shows the window where it was, in front of the others.
-pub(crate) fn show(window: &WebviewWindow) {
+pub(crate) fn show_in_front(window: &WebviewWindow) {
     let is_hidden = !window.is_visible().unwrap_or(false);
     if is_hidden {
-        place(window);
+        restore_placement(window);
     }
-    report(window.show());
+    log_failure(window.show());
     if is_hidden {
         // A window manager may have a place of its own for a window that appears.
-        place(window);
+        restore_placement(window);
     }
-    report(window.unminimize());
-    report(window.set_focus());
+    log_failure(window.unminimize());
+    log_failure(window.set_focus());
 }
 
 /// Hides the window, and keeps its place.
-pub(crate) fn hide(window: &WebviewWindow) {
+pub(crate) fn hide_keeping_place(window: &WebviewWindow) {
     keep_placement(window);
-    report(window.hide());
+    log_failure(window.hide());
 }
 
 /// Returns true if the user works in the window. Whether it is in front may be known already.
@@ -136,18 +136,18 @@ pub(crate) fn is_used(window: &WebviewWindow, is_in_front: Option<bool>) -> bool
 
 /// Sets light or dark colours; those of the system if `None`.
 pub(crate) fn set_theme(window: &WebviewWindow, theme: Option<Theme>) {
-    report(window.set_theme(theme));
+    log_failure(window.set_theme(theme));
 }
 
 /// Puts the window where it was.
-fn place(window: &WebviewWindow) {
+fn restore_placement(window: &WebviewWindow) {
     let state = window.state::<ShellState>();
     let kept = state.placement.now.lock().ok().and_then(|now| *now);
-    let Some(kept) = kept.filter(|kept| kept.is_on(&monitors(window))) else { return };
-    report(window.set_size(PhysicalSize::new(kept.width, kept.height)));
-    report(window.set_position(PhysicalPosition::new(kept.x, kept.y)));
+    let Some(kept) = kept.filter(|kept| kept.is_on(&screen_areas(window))) else { return };
+    log_failure(window.set_size(PhysicalSize::new(kept.width, kept.height)));
+    log_failure(window.set_position(PhysicalPosition::new(kept.x, kept.y)));
     if kept.maximized {
-        report(window.maximize());
+        log_failure(window.maximize());
     }
 }
 
@@ -169,11 +169,11 @@ pub(crate) fn keep_placement(window: &WebviewWindow) {
     };
     *now = Some(placement);
     if let Err(error) = placement.write(&state.placement.file) {
-        complain(&format!("the place of the window is not kept: {error}"));
+        log_complaint(&format!("the place of the window is not kept: {error}"));
     }
 }
 
-fn monitors(window: &WebviewWindow) -> Vec<ScreenArea> {
+fn screen_areas(window: &WebviewWindow) -> Vec<ScreenArea> {
     let monitors = window.available_monitors().unwrap_or_default();
     let area = |monitor: tauri::Monitor| {
         let (at, size) = (*monitor.position(), *monitor.size());
@@ -183,9 +183,9 @@ fn monitors(window: &WebviewWindow) -> Vec<ScreenArea> {
 }
 
 /// Logs what the window could not do.
-fn report(done: tauri::Result<()>) {
+fn log_failure(done: tauri::Result<()>) {
     if let Err(error) = done {
-        complain(&format!("the window does not obey: {error}"));
+        log_complaint(&format!("the window does not obey: {error}"));
     }
 }
 

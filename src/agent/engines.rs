@@ -15,12 +15,12 @@ use crate::failure::Failure;
 
 /// Returns the engines. Only the one that the settings choose is created now, so that its errors
 /// are reported before anything is served.
-pub(super) fn registry(config: &Config) -> Result<EngineRegistry, Failure> {
+pub(super) fn build_registry(config: &Config) -> Result<EngineRegistry, Failure> {
     let chosen = config.agent.engine.setting;
     let mut registry = EngineRegistry::new(default_engine(config));
     let makers: [(&'static str, EngineSetting, MakeEngine); 3] = [
-        ("anthropic", EngineSetting::Anthropic, anthropic),
-        ("openai", EngineSetting::OpenAi, openai),
+        ("anthropic", EngineSetting::Anthropic, build_anthropic),
+        ("openai", EngineSetting::OpenAi, build_openai),
         ("claude-code", EngineSetting::ClaudeCode, claude_code),
     ];
     for (name, setting, make) in makers {
@@ -28,7 +28,7 @@ pub(super) fn registry(config: &Config) -> Result<EngineRegistry, Failure> {
             registry.with_engine(make(config).map_err(Failure::Failed)?)
         } else {
             let config = config.clone();
-            registry.with(name, Arc::new(move || make(&config)))
+            registry.with_maker(name, Arc::new(move || make(&config)))
         };
     }
     Ok(registry.with_engine(Arc::new(Offline)))
@@ -45,7 +45,7 @@ fn default_engine(config: &Config) -> DefaultEngine {
                 name: "openai",
                 otherwise: "offline",
                 because,
-                advice: advice(claude_code_settings(config).is_installed()).to_owned(),
+                advice: advice_without_key(claude_code_settings(config).is_installed()).to_owned(),
             };
         }
         engine => engine.name(),
@@ -54,7 +54,7 @@ fn default_engine(config: &Config) -> DefaultEngine {
 }
 
 /// Returns what somebody without a key can do for a real model.
-fn advice(has_claude_code: bool) -> &'static str {
+fn advice_without_key(has_claude_code: bool) -> &'static str {
     if has_claude_code {
         "set ANTHROPIC_API_KEY for a real model, start a model server on this machine, or use the \
          Claude Code that is installed here: --engine claude-code, or /engine claude-code in a chat"
@@ -63,17 +63,17 @@ fn advice(has_claude_code: bool) -> &'static str {
     }
 }
 
-fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
+fn build_anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
     let settings = &config.agent;
     let source = settings.api_key.as_ref();
     let source = source.ok_or(
         "there is no API key: set ANTHROPIC_API_KEY, or store it in the keyring: callgate config set \
          agent.api_key_keyring --stdin",
     )?;
-    let usual = AnthropicSettings::new(key(source)?, settings.model.clone());
+    let usual = AnthropicSettings::new(read_api_key(source)?, settings.model.clone());
     let engine = Anthropic::new(AnthropicSettings {
         base_url: settings.base_url.clone(),
-        proxy: proxy(settings, &settings.base_url),
+        proxy: proxy_for_url(settings, &settings.base_url),
         idle: settings.silence.unwrap_or(usual.idle),
         effort: settings.effort,
         cache_life: settings.cache_life,
@@ -84,14 +84,14 @@ fn anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
 
 /// Returns the engine for the configured server. With neither a key nor an address, it looks for a
 /// server on this machine.
-fn openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
+fn build_openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
     let settings = &config.agent;
     let server = if settings.openai_key.is_none() && settings.openai_url.is_none() {
         OpenAiServer::Local(settings.local_ports.clone())
     } else {
         let base_url = settings.openai_url.as_deref().unwrap_or(openai::API_URL).to_owned();
-        let proxy = proxy(settings, &base_url);
-        let key = settings.openai_key.as_ref().map(key).transpose()?;
+        let proxy = proxy_for_url(settings, &base_url);
+        let key = settings.openai_key.as_ref().map(read_api_key).transpose()?;
         OpenAiServer::At { base_url, key, proxy }
     };
     let model = settings.openai_model.clone();
@@ -117,13 +117,13 @@ fn claude_code_settings(config: &Config) -> ClaudeCodeSettings {
     }
 }
 
-fn key(source: &TokenSource) -> Result<ApiKey, String> {
+fn read_api_key(source: &TokenSource) -> Result<ApiKey, String> {
     let key = source.read_key().map_err(|error| error.to_string())?;
     ApiKey::new(key.reveal()).map_err(|error| error.to_string())
 }
 
 /// Returns the proxy for an address. Only `https://` addresses are on other machines and need one.
-fn proxy(settings: &AgentSettings, url: &str) -> Option<String> {
+fn proxy_for_url(settings: &AgentSettings, url: &str) -> Option<String> {
     let is_far = url.starts_with("https://");
     settings.proxy.as_ref().filter(|_| is_far).map(|proxy| proxy.reveal().to_owned())
 }

@@ -98,14 +98,14 @@ impl Gatekeeper {
 
     /// Returns what searches leave out. For a tool and the folder in which its search begins, it
     /// returns the test for each file and folder, by the rules of that moment.
-    pub(super) fn hidden(&self) -> HiddenFiles {
+    pub(super) fn hidden_files(&self) -> HiddenFiles {
         let rules = Arc::clone(&self.rules);
-        Arc::new(move |tool, start| rules.judge().hidden(tool, start))
+        Arc::new(move |tool, start| rules.search_judge().hidden_test(tool, start))
     }
 
     async fn decide(&self, question: GateQuestion) -> ToolPermit {
         let GateQuestion { input, conversation, .. } = &question;
-        let ask = self.ruled(&question, input).await;
+        let ask = self.judge_question(&question, input).await;
         match ask.ruling {
             Ruling::Allow { because } => return ToolPermit::Allowed { because, input: None },
             Ruling::Deny { because } => return ToolPermit::Denied { because, interrupt: false },
@@ -114,23 +114,23 @@ impl Gatekeeper {
         if let Some(because) = ask.fault {
             return ToolPermit::Futile { because };
         }
-        if ask.like.as_ref().is_some_and(|like| self.always.has(conversation, like)) {
+        if ask.like.as_ref().is_some_and(|like| self.always.is_allowed(conversation, like)) {
             let because = "a person has allowed this for the rest of the conversation".to_owned();
             return ToolPermit::Allowed { because, input: None };
         }
         if !question.may_ask {
             return ToolPermit::Denied { because: NOBODY_ASKED.to_owned(), interrupt: false };
         }
-        match self.ask(&question, &ask).await {
+        match self.ask_person(&question, &ask).await {
             AskOutcome::Denied { text, interrupt } => {
                 ToolPermit::Denied { because: text, interrupt }
             }
-            AskOutcome::Unreached(error) => nobody(&error),
+            AskOutcome::Unreached(error) => no_answer_permit(&error),
             AskOutcome::Allowed { text, input, always } => {
                 if let (true, Some(like)) = (always, &ask.like) {
-                    self.always.add(conversation, like);
+                    self.always.allow_act(conversation, like);
                 }
-                self.allowed(&question, text, input).await
+                self.permit_by_person(&question, text, input).await
             }
         }
     }
@@ -138,7 +138,7 @@ impl Gatekeeper {
     /// Asks the tool whether it can do anything with this input, then the rules, and then, if a
     /// person would be asked, the tool whether that is worth it: for at most `ruled_within`, and on
     /// another thread because a look at the disk may block.
-    async fn ruled(&self, question: &GateQuestion, input: &RawValue) -> ToolRuling {
+    async fn judge_question(&self, question: &GateQuestion, input: &RawValue) -> ToolRuling {
         let (rules, tool) = (Arc::clone(&self.rules), question.tool.clone());
         let (refusal, fault) = (question.refusal.clone(), question.fault.clone());
         let (input, is_question) = (input.to_owned(), asks_a_person(question));
@@ -146,9 +146,9 @@ impl Gatekeeper {
             if let Some(because) = refusal.and_then(|refusal| refusal(&input)) {
                 return ToolRuling::denied(because);
             }
-            let ruling = rules.rule(&tool, input.get()).answerable(is_question);
+            let ruling = rules.judge_call(&tool, input.get()).for_person_if(is_question);
             let may_read = |path: &str| rules.lets_read(path);
-            let fault = fault.filter(|_| ruling.asks());
+            let fault = fault.filter(|_| ruling.has_to_ask());
             let fault = fault.and_then(|fault| fault(&input, &may_read));
             ToolRuling { fault, ..ruling }
         });
@@ -165,7 +165,7 @@ impl Gatekeeper {
     }
 
     /// Allows what a person has allowed. Changed arguments are a new act, which a rule may deny.
-    async fn allowed(
+    async fn permit_by_person(
         &self,
         question: &GateQuestion,
         because: String,
@@ -174,7 +174,7 @@ impl Gatekeeper {
         // The answer to a question is no act.
         if let Some(changed) = &input
             && !asks_a_person(question)
-            && let Ruling::Deny { because } = self.ruled(question, changed).await.ruling
+            && let Ruling::Deny { because } = self.judge_question(question, changed).await.ruling
         {
             return ToolPermit::Denied { because, interrupt: false };
         }
@@ -182,20 +182,20 @@ impl Gatekeeper {
     }
 
     /// Asks at the daemon's desk, else at our own.
-    async fn ask(&self, question: &GateQuestion, ask: &ToolRuling) -> AskOutcome {
-        let mut request = self.request(question, ask);
+    async fn ask_person(&self, question: &GateQuestion, ask: &ToolRuling) -> AskOutcome {
+        let mut request = self.build_request(question, ask);
         let noted = tokio::task::spawn_blocking(move || {
             note_edit_lines(&mut request);
             request
         });
-        let Ok(request) = noted.await else { return lost("the runtime is ending") };
+        let Ok(request) = noted.await else { return lost_outcome("the runtime is ending") };
         let Ok(_room) = self.room.acquire().await else {
-            return lost("the runtime is ending");
+            return lost_outcome("the runtime is ending");
         };
-        let asked = shown(question, &request, ask).await;
+        let asked = shown_request(question, &request, ask).await;
         match self.ask_daemon(request.clone(), question, asked.clone()).await {
             AskOutcome::Unreached(_) if matches!(ask.ruling, Ruling::Confirm { .. }) => {
-                lost(NEEDS_DESK)
+                lost_outcome(NEEDS_DESK)
             }
             AskOutcome::Unreached(error) if question.mirror.is_some() => {
                 self.ask_inside(request, question, ask, asked, &error).await
@@ -227,18 +227,18 @@ impl Gatekeeper {
         if !matches!(error, NoAnswer::NoDesk(_)) {
             (self.warn)(&format!("the daemon cannot be asked, so the front end is: {error}"));
         }
-        let inside = match self.inside().await {
+        let inside = match self.inside_desk().await {
             Ok(inside) => inside,
-            Err(why) => return lost(&why),
+            Err(why) => return lost_outcome(&why),
         };
-        inside.ruled(&request.request_id, ask.ruling.clone());
+        inside.note_ruling(&request.request_id, ask.ruling.clone());
         let (route, mirror) = (inside.route(), question.mirror.clone());
         let posted = PostedQuestion { route, asked, mirror };
         let mut attended = self.attended.subscribe();
         tokio::select! {
             answered = self.ask_at(inside.socket(), None, request, posted) => answered,
             // Nobody else sees the questions of this desk.
-            _ = attended.wait_for(|attended| !attended) => lost("the front end has gone"),
+            _ = attended.wait_for(|attended| !attended) => lost_outcome("the front end has gone"),
         }
     }
 
@@ -256,11 +256,12 @@ impl Gatekeeper {
         let settings = asker::AskerSettings { socket: socket.to_owned(), timeout, grace };
         let (board, warn) = (Arc::clone(&self.board), Arc::clone(&self.warn));
         let watched = watched.map(Path::to_owned);
-        asking::ask(QuestionToAsk { settings, request, board, watched, warn }, posted).await
+        asking::ask_question(QuestionToAsk { settings, request, board, watched, warn }, posted)
+            .await
     }
 
     /// Returns the desk in this process, which is opened when it is first needed.
-    async fn inside(&self) -> Result<Arc<InsideDesk>, String> {
+    async fn inside_desk(&self) -> Result<Arc<InsideDesk>, String> {
         let mut inside = self.inside.lock().await;
         if let Some(open) = inside.as_ref().filter(|open| !open.has_ended()) {
             return Ok(Arc::clone(open));
@@ -275,7 +276,7 @@ impl Gatekeeper {
         Ok(opened)
     }
 
-    fn request(&self, question: &GateQuestion, ask: &ToolRuling) -> ApprovalRequest {
+    fn build_request(&self, question: &GateQuestion, ask: &ToolRuling) -> ApprovalRequest {
         let GateQuestion { tool, input, conversation, .. } = question;
         let suggestion = ask.like.as_ref().and_then(always::RepeatableAct::suggestion);
         ApprovalRequest {
@@ -298,12 +299,12 @@ impl Gatekeeper {
         }
     }
 
-    async fn press(&self, answer: PermissionAnswer) -> Result<String, String> {
+    async fn handle_answer(&self, answer: PermissionAnswer) -> Result<String, String> {
         const NONE: &str = "there is no such question: answer one that you were shown";
         let id = RequestId::parse(&answer.question).ok_or(NONE)?;
         let (counted, text) = match self.board.find(&id).ok_or(NONE)? {
             FoundQuestion::Answerable { route, has_offer } => {
-                route(id, offered(answer.press, has_offer)).await?
+                route(id, offered_press(answer.press, has_offer)).await?
             }
             // The desk may not have noticed yet, and would take the answer.
             FoundQuestion::Withdrawn => return Err("Too late. It was withdrawn.".to_owned()),
@@ -315,30 +316,30 @@ impl Gatekeeper {
 impl PermissionGate for Gatekeeper {
     /// Reads the rules, and whatever else a verdict needs.
     fn warm(&self) {
-        self.rules.rule("list_files", "{}");
+        self.rules.judge_call("list_files", "{}");
     }
 
-    fn may(&self, question: GateQuestion) -> BoxFuture<'_, ToolPermit> {
+    fn decide_question(&self, question: GateQuestion) -> BoxFuture<'_, ToolPermit> {
         Box::pin(self.decide(question))
     }
 
     fn answer(&self, answer: PermissionAnswer) -> BoxFuture<'_, Result<String, String>> {
-        Box::pin(self.press(answer))
+        Box::pin(self.handle_answer(answer))
     }
 
-    fn unattended(&self) {
+    fn note_unattended(&self) {
         self.attended.send_replace(false);
     }
 }
 
 /// Returns true if a call asks a person something, so that only a person's answer settles it.
 fn asks_a_person(question: &GateQuestion) -> bool {
-    ToolKind::of(AGENT, &question.tool).asks_a_person()
+    ToolKind::for_tool(AGENT, &question.tool).asks_a_person()
 }
 
 /// Returns what the front end is shown of a question: masked, as at the desk. The deadline is
 /// added when the desk has said it.
-async fn shown(
+async fn shown_request(
     question: &GateQuestion,
     request: &ApprovalRequest,
     ask: &ToolRuling,
@@ -381,7 +382,7 @@ fn daemon_route(desk_socket: &Path) -> PressRoute {
         let desk_socket = desk_socket.clone();
         Box::pin(async move {
             let press = move || {
-                Viewer::connect(&desk_socket)?.told(DeskCommand::Press {
+                Viewer::connect(&desk_socket)?.ask_for_reply(DeskCommand::Press {
                     request_id,
                     press,
                     confirm: None,
@@ -394,7 +395,7 @@ fn daemon_route(desk_socket: &Path) -> PressRoute {
     })
 }
 
-fn nobody(error: &NoAnswer) -> ToolPermit {
+fn no_answer_permit(error: &NoAnswer) -> ToolPermit {
     let why = match error {
         NoAnswer::NoDesk(_) => String::new(),
         error => format!(" ({error})"),
@@ -406,13 +407,13 @@ fn nobody(error: &NoAnswer) -> ToolPermit {
     ToolPermit::Denied { because, interrupt: false }
 }
 
-fn lost(why: &str) -> AskOutcome {
+fn lost_outcome(why: &str) -> AskOutcome {
     let text = format!("nobody can be asked, so the tool did not run: {why}");
     AskOutcome::Denied { text, interrupt: false }
 }
 
 /// Returns the press to send to the desk. It keeps an "always" only if the desk offered one.
-fn offered(press: Press, has_offer: bool) -> Press {
+fn offered_press(press: Press, has_offer: bool) -> Press {
     match press {
         Press::Button(Action::Always(_)) if !has_offer => Press::Button(Action::Allow),
         Press::Words(words) if words.trim().is_empty() => Press::Button(Action::Deny),

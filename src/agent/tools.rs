@@ -18,16 +18,16 @@ use crate::failure::Failure;
 const SNAPSHOTS: &str = "-snapshots";
 
 /// Returns the files that the front end may offer to its user.
-pub(super) fn picker(
+pub(super) fn build_file_picker(
     settings: &AgentSettings,
     hidden: files::HiddenFiles,
 ) -> Result<files::FilePicker, Failure> {
-    Ok(files::FilePicker::new(roots(settings)?, limits(settings), hidden))
+    Ok(files::FilePicker::new(open_tool_folders(settings)?, file_limits(settings), hidden))
 }
 
 /// Returns what keeps track of what turns change. What has to survive a kill lies beside the
 /// conversations, or in memory if they are not kept.
-pub(super) fn tracker(
+pub(super) fn build_turn_tracker(
     config: &Config,
     hidden: files::HiddenFiles,
 ) -> Result<files::TurnTracker, Failure> {
@@ -43,7 +43,7 @@ pub(super) fn tracker(
         private: own.map(|file| with_real_folder(file)).collect(),
         snapshots: settings.snapshots.then(files::SnapshotLimits::default),
     };
-    Ok(files::TurnTracker::new(roots(settings)?, hidden, tracked))
+    Ok(files::TurnTracker::new(open_tool_folders(settings)?, hidden, tracked))
 }
 
 /// Returns a path whose folder has no links, if it exists.
@@ -52,12 +52,12 @@ fn with_real_folder(file: &Path) -> PathBuf {
     real().unwrap_or_else(|| file.to_owned())
 }
 
-fn roots(settings: &AgentSettings) -> Result<AllowedFolders, Failure> {
+fn open_tool_folders(settings: &AgentSettings) -> Result<AllowedFolders, Failure> {
     AllowedFolders::open(&settings.folder, &settings.roots)
         .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))
 }
 
-fn limits(settings: &AgentSettings) -> files::FileLimits {
+fn file_limits(settings: &AgentSettings) -> files::FileLimits {
     files::FileLimits { max_file: settings.max_file_size, ..files::FileLimits::default() }
 }
 
@@ -66,24 +66,25 @@ pub(super) fn built_in(
     settings: &AgentSettings,
     hidden: files::HiddenFiles,
 ) -> Result<Vec<Arc<dyn AgentTool>>, Failure> {
-    let mut tools = files::tools(roots(settings)?, limits(settings), hidden);
-    let commands = commands(settings);
-    tools.push(todo::tool());
-    tools.push(ask_user::tool());
-    tools.push(system::tool(&commands));
-    tools.extend(desktop::tools(&commands));
-    tools.push(run::tool(commands));
+    let mut tools =
+        files::build_file_tools(open_tool_folders(settings)?, file_limits(settings), hidden);
+    let commands = run_settings(settings);
+    tools.push(todo::build_todo_tool());
+    tools.push(ask_user::build_ask_user_tool());
+    tools.push(system::build_system_tool(&commands));
+    tools.extend(desktop::build_desktop_tools(&commands));
+    tools.push(run::build_shell_tool(commands));
     Ok(tools)
 }
 
 /// Returns the sources of further tools. Nothing is read or started yet.
-pub(super) fn sources(
+pub(super) fn build_tool_sources(
     settings: &AgentSettings,
     ledger: &History,
     sign_ins: SignInFiles,
 ) -> Vec<Arc<dyn ToolSource>> {
-    let log = super::log(settings.log_level);
-    let warn: Warning = Arc::new(move |what: &str| log.say(LogLevel::Warn, what));
+    let log = super::stderr_log(settings.log_level);
+    let warn: Warning = Arc::new(move |what: &str| log.write_line(LogLevel::Warn, what));
     let around = McpSurroundings {
         folder: settings.folder.clone(),
         env: std::env::vars_os().collect(),
@@ -94,16 +95,16 @@ pub(super) fn sources(
         warn: Arc::clone(&warn),
     };
     let servers = McpServers::new(settings.mcp_servers.clone(), around);
-    let background = run::BackgroundCommands::new(commands(settings));
+    let background = run::BackgroundCommands::new(run_settings(settings));
     let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(background), Arc::new(servers)];
     if let Some(folder) = &settings.tools_folder {
-        let custom = CustomTools::new(folder.clone(), commands(settings), warn);
+        let custom = CustomTools::new(folder.clone(), run_settings(settings), warn);
         sources.push(Arc::new(custom));
     }
     sources
 }
 
-fn commands(settings: &AgentSettings) -> run::RunSettings {
+fn run_settings(settings: &AgentSettings) -> run::RunSettings {
     run::RunSettings {
         roots: settings.roots.clone(),
         timeout: settings.command_timeout,

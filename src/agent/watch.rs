@@ -11,7 +11,10 @@ use tokio::sync::mpsc;
 
 /// Starts a thread that watches the front end. The end of standard input usually shows that it is
 /// gone, but another process may hold the other end of that.
-pub(super) fn start(parent: Option<OwnedFd>, endings: mpsc::Sender<Shutdown>) -> io::Result<()> {
+pub(super) fn watch_front_end(
+    parent: Option<OwnedFd>,
+    endings: mpsc::Sender<Shutdown>,
+) -> io::Result<()> {
     let output = io::stdout().as_fd().try_clone_to_owned()?;
     thread::Builder::new().name("watch".to_owned()).spawn(move || {
         while is_there(parent.as_ref(), &output) {}

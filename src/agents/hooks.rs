@@ -7,7 +7,7 @@ use std::ops::Range;
 use callgate_wire::hook::agents::{AGENTS, JsonHooks};
 
 use super::json::{self, JsonMember};
-use crate::hook_command::{CommandOwner, line, owner};
+use crate::hook_command::{CommandOwner, build_command_line, command_owner};
 use crate::text::line_and_column;
 
 /// Why a settings file is not changed.
@@ -79,7 +79,7 @@ pub(crate) struct HookHandler {
 
 impl FoundHooks {
     /// Reads a settings file in the form of Claude Code.
-    pub(crate) fn read(text: &str) -> Result<Self, EditRefusal> {
+    pub(crate) fn parse_claude_text(text: &str) -> Result<Self, EditRefusal> {
         Self::read_as(&JsonHooks::CLAUDE, text)
     }
 
@@ -94,20 +94,24 @@ impl FoundHooks {
     }
 
     fn read_plain(form: &JsonHooks, text: &str) -> Result<Self, EditRefusal> {
-        let root =
-            json::check(text).map_err(|error| EditRefusal(format!("it is not JSON: {error}")))?;
-        if !json::is(text, &root, '{') {
-            return Err(refusal(text, &root, "it is not a JSON object"));
+        let root = json::check_syntax(text)
+            .map_err(|error| EditRefusal(format!("it is not JSON: {error}")))?;
+        if !json::has_first_char(text, &root, '{') {
+            return Err(refusal_at_range(text, &root, "it is not a JSON object"));
         }
-        let members = json::members(text, &root);
-        let hooks = only(text, &members, "hooks")?;
+        let members = json::object_members(text, &root);
+        let hooks = find_only_member(text, &members, "hooks")?;
         let hooks_value = hooks.map(|at| members[at].value.clone()).unwrap_or_default();
-        if hooks.is_some() && !json::is(text, &hooks_value, '{') {
-            return Err(refusal(text, &hooks_value, "`hooks` is not an object"));
+        if hooks.is_some() && !json::has_first_char(text, &hooks_value, '{') {
+            return Err(refusal_at_range(text, &hooks_value, "`hooks` is not an object"));
         }
         Ok(Self {
-            switch: switch(text, &members),
-            events: if hooks.is_some() { events(form, text, &hooks_value)? } else { Vec::new() },
+            switch: find_off_switch(text, &members),
+            events: if hooks.is_some() {
+                parse_events(form, text, &hooks_value)?
+            } else {
+                Vec::new()
+            },
             members: members.into_iter().map(|member| member.whole).collect(),
             root,
             hooks,
@@ -138,13 +142,13 @@ impl FoundHooks {
 }
 
 /// Returns what in these settings disables all hooks.
-fn switch(text: &str, members: &[JsonMember]) -> Option<&'static str> {
+fn find_off_switch(text: &str, members: &[JsonMember]) -> Option<&'static str> {
     let is = |members: &[JsonMember], name: &str, value: &str| {
         let member = members.iter().rfind(|member| is_called(member, name));
         member.is_some_and(|member| &text[member.value.clone()] == value)
     };
     let config = members.iter().rfind(|member| is_called(member, "hooksConfig"));
-    let config = config.map(|config| json::members(text, &config.value)).unwrap_or_default();
+    let config = config.map(|config| json::object_members(text, &config.value)).unwrap_or_default();
     if is(members, "disableAllHooks", "true") {
         Some("`disableAllHooks` is true")
     } else {
@@ -152,18 +156,18 @@ fn switch(text: &str, members: &[JsonMember]) -> Option<&'static str> {
     }
 }
 
-fn events(
+fn parse_events(
     form: &JsonHooks,
     text: &str,
     hooks: &Range<usize>,
 ) -> Result<Vec<EventHooks>, EditRefusal> {
-    let members = json::members(text, hooks);
+    let members = json::object_members(text, hooks);
     for member in members.iter().filter(|member| is_installed(&member.name)) {
-        only(text, &members, &member.name)?;
+        find_only_member(text, &members, &member.name)?;
     }
     let event = |member: JsonMember| {
         let JsonMember { name, whole, value } = member;
-        let entries = match entries(form, text, &name, &value) {
+        let entries = match parse_entries(form, text, &name, &value) {
             Err(refusal) if is_installed(&name) => return Err(refusal),
             entries => entries.unwrap_or_default(),
         };
@@ -172,42 +176,46 @@ fn events(
     members.into_iter().map(event).collect()
 }
 
-fn entries(
+fn parse_entries(
     form: &JsonHooks,
     text: &str,
     event: &str,
     list: &Range<usize>,
 ) -> Result<Vec<HookEntry>, EditRefusal> {
-    if !json::is(text, list, '[') {
-        return Err(refusal(text, list, &format!("`hooks.{event}` is not a list")));
+    if !json::has_first_char(text, list, '[') {
+        return Err(refusal_at_range(text, list, &format!("`hooks.{event}` is not a list")));
     }
     if form.is_flat {
         let entry = |handler: HookHandler| {
             let (whole, list) = (handler.whole.clone(), list.clone());
             HookEntry { whole, matcher: None, is_simple: true, list, handlers: vec![handler] }
         };
-        return Ok(handlers(form, text, event, list)?.into_iter().map(entry).collect());
+        return Ok(parse_handlers(form, text, event, list)?.into_iter().map(entry).collect());
     }
     let entry = |whole: Range<usize>| {
         let odd = |at: &Range<usize>| {
-            refusal(text, at, &format!("an entry of `hooks.{event}` has no list of `hooks`"))
+            refusal_at_range(
+                text,
+                at,
+                &format!("an entry of `hooks.{event}` has no list of `hooks`"),
+            )
         };
-        let members = json::members(text, &whole);
-        let list = only(text, &members, "hooks")?.ok_or_else(|| odd(&whole))?;
+        let members = json::object_members(text, &whole);
+        let list = find_only_member(text, &members, "hooks")?.ok_or_else(|| odd(&whole))?;
         let list = members[list].value.clone();
-        if !json::is(text, &list, '[') {
+        if !json::has_first_char(text, &list, '[') {
             return Err(odd(&list));
         }
         let matcher = members.iter().rfind(|member| is_called(member, "matcher"));
         let matcher = matcher.map(|member| text[member.value.clone()].to_owned());
         let is_simple = members.iter().all(|m| is_called(m, "hooks") || is_called(m, "matcher"));
-        let handlers = handlers(form, text, event, &list)?;
+        let handlers = parse_handlers(form, text, event, &list)?;
         Ok(HookEntry { whole, matcher, is_simple, list, handlers })
     };
-    json::items(text, list).into_iter().map(entry).collect()
+    json::array_items(text, list).into_iter().map(entry).collect()
 }
 
-fn handlers(
+fn parse_handlers(
     form: &JsonHooks,
     text: &str,
     event: &str,
@@ -216,30 +224,35 @@ fn handlers(
     let more = form.more.iter().map(|(name, _)| *name);
     let own: Vec<&str> = more.chain(["type", form.command, "args", form.timeout]).collect();
     let handler = |whole: Range<usize>| {
-        if !json::is(text, &whole, '{') {
+        if !json::has_first_char(text, &whole, '{') {
             let what = format!("a hook of `hooks.{event}` is not an object");
-            return Err(refusal(text, &whole, &what));
+            return Err(refusal_at_range(text, &whole, &what));
         }
-        let members = json::members(text, &whole);
+        let members = json::object_members(text, &whole);
         // If a name occurs twice the last one counts, as it does for the agents.
         let value = |name: &str| {
             let member = members.iter().rfind(|member| is_called(member, name))?;
             Some(member.value.clone())
         };
         let args = members.iter().rposition(|member| is_called(member, "args"));
-        let arguments = args.and_then(|at| json::strings(text, &members[at].value));
+        let arguments = args.and_then(|at| json::decode_strings(text, &members[at].value));
         let command = value(form.command).and_then(|at| {
-            let command = json::string(text, &at)?;
+            let command = json::decode_string(text, &at)?;
             let arguments = arguments.as_ref();
-            Some((arguments.map_or(command.clone(), |arguments| line(&command, arguments)), at))
+            Some((
+                arguments
+                    .map_or(command.clone(), |arguments| build_command_line(&command, arguments)),
+                at,
+            ))
         });
-        let owner = command.as_ref().map_or(CommandOwner::Foreign, |(command, _)| owner(command));
+        let owner =
+            command.as_ref().map_or(CommandOwner::Foreign, |(command, _)| command_owner(command));
         let timeout = value(form.timeout);
         let is_simple = members.iter().all(|member| own.contains(&member.name.as_str()));
         let members = members.into_iter().map(|member| member.whole).collect();
         Ok(HookHandler { whole, members, owner, command, args, is_simple, timeout })
     };
-    json::items(text, list).into_iter().map(handler).collect()
+    json::array_items(text, list).into_iter().map(handler).collect()
 }
 
 fn is_called(member: &JsonMember, name: &str) -> bool {
@@ -248,16 +261,22 @@ fn is_called(member: &JsonMember, name: &str) -> bool {
 
 /// Returns the index of the member called `name`. Two of them are refused: an agent might read the
 /// one that was not changed.
-fn only(text: &str, members: &[JsonMember], name: &str) -> Result<Option<usize>, EditRefusal> {
+fn find_only_member(
+    text: &str,
+    members: &[JsonMember],
+    name: &str,
+) -> Result<Option<usize>, EditRefusal> {
     let mut seen = HashSet::new();
     let twice = members.iter().find(|member| is_called(member, name) && !seen.insert(name));
     match twice {
-        Some(member) => Err(refusal(text, &member.whole, &format!("`{name}` occurs twice"))),
+        Some(member) => {
+            Err(refusal_at_range(text, &member.whole, &format!("`{name}` occurs twice")))
+        }
         None => Ok(members.iter().position(|member| is_called(member, name))),
     }
 }
 
-fn refusal(text: &str, at: &Range<usize>, what: &str) -> EditRefusal {
+fn refusal_at_range(text: &str, at: &Range<usize>, what: &str) -> EditRefusal {
     let (line, column) = line_and_column(text, at.start);
     EditRefusal(format!("{what} (line {line}, column {column})"))
 }

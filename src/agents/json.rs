@@ -1,6 +1,6 @@
 //! Finds values in a JSON text, so that it can be edited in place.
 //!
-//! The text is known to be JSON ([`check`]). Each function goes one level down, so that no nesting
+//! The text is known to be JSON ([`check_syntax`]). Each function goes one level down, so that no nesting
 //! is too deep.
 
 use std::borrow::Cow;
@@ -21,7 +21,7 @@ pub(crate) struct JsonMember {
 }
 
 /// Checks that `text` is JSON and returns where its value is.
-pub(crate) fn check(text: &str) -> Result<Range<usize>, serde_json::Error> {
+pub(crate) fn check_syntax(text: &str) -> Result<Range<usize>, serde_json::Error> {
     serde_json::from_str::<IgnoredAny>(text)?;
     Ok(place_in(text, text.trim_matches(is_blank)))
 }
@@ -60,8 +60,8 @@ fn string_end(text: &str) -> usize {
 }
 
 /// Returns the members of the object at `object`. Any other value has none.
-pub(crate) fn members(text: &str, object: &Range<usize>) -> Vec<JsonMember> {
-    let Members(members) = Members::read(&text[object.clone()]).unwrap_or_default();
+pub(crate) fn object_members(text: &str, object: &Range<usize>) -> Vec<JsonMember> {
+    let Members(members) = Members::from_text(&text[object.clone()]).unwrap_or_default();
     let mut end = object.start;
     let member = |(name, value): (Cow<'_, str>, Json<'_>)| {
         let value = place_in(text, value.get());
@@ -74,23 +74,23 @@ pub(crate) fn members(text: &str, object: &Range<usize>) -> Vec<JsonMember> {
 }
 
 /// Returns the items of the array at `array`. Any other value has none.
-pub(crate) fn items(text: &str, array: &Range<usize>) -> Vec<Range<usize>> {
+pub(crate) fn array_items(text: &str, array: &Range<usize>) -> Vec<Range<usize>> {
     let items: Vec<&RawValue> = serde_json::from_str(&text[array.clone()]).unwrap_or_default();
     items.into_iter().map(|item| place_in(text, item.get())).collect()
 }
 
 /// Returns true if the value at `at` begins with this character.
-pub(crate) fn is(text: &str, at: &Range<usize>, first: char) -> bool {
+pub(crate) fn has_first_char(text: &str, at: &Range<usize>, first: char) -> bool {
     text[at.clone()].starts_with(first)
 }
 
 /// Returns the string at `at`, decoded.
-pub(crate) fn string(text: &str, at: &Range<usize>) -> Option<String> {
+pub(crate) fn decode_string(text: &str, at: &Range<usize>) -> Option<String> {
     serde_json::from_str(&text[at.clone()]).ok()
 }
 
 /// Returns the list of strings at `at`, decoded.
-pub(crate) fn strings(text: &str, at: &Range<usize>) -> Option<Vec<String>> {
+pub(crate) fn decode_strings(text: &str, at: &Range<usize>) -> Option<Vec<String>> {
     serde_json::from_str(&text[at.clone()]).ok()
 }
 

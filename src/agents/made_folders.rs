@@ -11,13 +11,13 @@ use std::path::Path;
 const MARK: &str = ".made-by-callgate";
 
 /// Marks a folder that was just made.
-pub(super) fn mark(folder: &Path) -> io::Result<()> {
+pub(super) fn mark_made_folder(folder: &Path) -> io::Result<()> {
     fs::write(folder.join(MARK), "")
 }
 
 /// Removes the folders above a file that is gone, up to `base`, as far as they were made by us and are
 /// empty. What is in use by others stays, without the mark.
-pub(super) fn remove(file: &Path, base: &Path) {
+pub(super) fn remove_empty_folders(file: &Path, base: &Path) {
     let above = || file.ancestors().skip(1).take_while(|folder| *folder != base);
     let is_made = |folder: &&Path| folder.join(MARK).is_file();
     // What is above the topmost mark was there before.
@@ -47,16 +47,16 @@ mod tests {
         let file = base.join("there/made/inner/file");
         let folder = |name: &str| base.join(name);
         fs::create_dir_all(folder("there/made/inner")).unwrap();
-        remove(&file, base);
+        remove_empty_folders(&file, base);
         assert!(folder("there/made/inner").is_dir(), "nothing says that we have made it");
-        mark(&folder("there/made")).unwrap();
-        remove(&file, base);
+        mark_made_folder(&folder("there/made")).unwrap();
+        remove_empty_folders(&file, base);
         assert!(folder("there").is_dir() && !folder("there/made").exists());
         // Somebody else has put something there.
         fs::create_dir_all(folder("there/made/inner")).unwrap();
-        mark(&folder("there/made")).unwrap();
+        mark_made_folder(&folder("there/made")).unwrap();
         fs::write(folder("there/made/inner/theirs"), "").unwrap();
-        remove(&file, base);
+        remove_empty_folders(&file, base);
         let left = |name: &str| fs::read_dir(folder(name)).unwrap().count();
         assert_eq!((left("there/made"), left("there/made/inner")), (1, 1));
     }

@@ -79,7 +79,7 @@ impl SettingsFile {
     }
 
     /// Sets the folder below which folders that are made for the file go with it.
-    pub(crate) fn below(self, base: Option<&Path>) -> Self {
+    pub(crate) fn with_base_folder(self, base: Option<&Path>) -> Self {
         Self { base: base.map(Path::to_owned), ..self }
     }
 
@@ -114,13 +114,13 @@ impl SettingsFile {
         if !found.is_file() {
             return Err(SettingsFileError::NotFile(self.path.clone()));
         }
-        let whole = self.text(&target)?;
+        let whole = self.read_text(&target)?;
         let text = without_mark(&whole).to_owned();
         let (has_mark, owner) = (text != whole, (found.uid(), found.gid()));
         Ok(Some(SeenFile { text, has_mark, target, mode: found.mode() & 0o7777, owner }))
     }
 
-    fn text(&self, target: &Path) -> Result<String, SettingsFileError> {
+    fn read_text(&self, target: &Path) -> Result<String, SettingsFileError> {
         let unread = |error| SettingsFileError::Unread { path: self.path.clone(), error };
         read_file(target, LARGEST).map_err(unread)
     }
@@ -139,7 +139,7 @@ impl SettingsFile {
             return Err(SettingsFileError::ReadOnly { path: self.path.clone() });
         }
         let folder = target.parent().unwrap_or(Path::new("/"));
-        self.make(folder).map_err(unwritten)?;
+        self.make_folders(folder).map_err(unwritten)?;
         let new = NewFile::create(target, seen, text).map_err(unwritten)?;
         if self.is_for_everybody && seen.is_none() {
             new.set_mode(0o644).map_err(unwritten)?;
@@ -151,11 +151,11 @@ impl SettingsFile {
             self.back_up(seen)?;
         }
         self.check_unchanged(seen)?;
-        new.put(target).map_err(unwritten)
+        new.move_to(target).map_err(unwritten)
     }
 
     /// Makes the folder and those above it that are absent.
-    fn make(&self, folder: &Path) -> io::Result<()> {
+    fn make_folders(&self, folder: &Path) -> io::Result<()> {
         let absent: Vec<&Path> = folder.ancestors().take_while(|path| !path.exists()).collect();
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         // The umask of the process does not count.
@@ -163,7 +163,7 @@ impl SettingsFile {
         match absent.last() {
             _ if self.is_for_everybody => absent.iter().try_for_each(open),
             Some(topmost) if self.base.as_deref().is_some_and(|base| topmost.starts_with(base)) => {
-                made_folders::mark(topmost)
+                made_folders::mark_made_folder(topmost)
             }
             _ => Ok(()),
         }
@@ -179,7 +179,7 @@ impl SettingsFile {
     /// Removes the folders that were made for the file, unless there is something else in them.
     pub(crate) fn remove_made_folders(&self) {
         if let Some(base) = self.base.as_deref().filter(|base| self.path.starts_with(base)) {
-            made_folders::remove(&self.path, base);
+            made_folders::remove_empty_folders(&self.path, base);
         }
     }
 
@@ -187,12 +187,12 @@ impl SettingsFile {
         let path = self.backup_path();
         let unwritten = |error| SettingsFileError::Unwritten { path: path.clone(), error };
         let new = NewFile::create(&path, Some(seen), &seen.text).map_err(unwritten)?;
-        new.put(&path).map_err(unwritten)
+        new.move_to(&path).map_err(unwritten)
     }
 
     /// Returns the text of the backup, if there is one that can be read.
-    pub(crate) fn backup(&self) -> Option<String> {
-        self.text(&self.backup_path()).ok().map(|text| without_mark(&text).to_owned())
+    pub(crate) fn read_backup(&self) -> Option<String> {
+        self.read_text(&self.backup_path()).ok().map(|text| without_mark(&text).to_owned())
     }
 
     pub(crate) fn remove_backup(&self) {
@@ -248,7 +248,7 @@ impl NewFile {
         fs::set_permissions(&self.path, PermissionsExt::from_mode(mode))
     }
 
-    fn put(mut self, target: &Path) -> io::Result<()> {
+    fn move_to(mut self, target: &Path) -> io::Result<()> {
         fs::rename(&self.path, target)?;
         self.is_put = true;
         // The name is durable once the folder is synced, too.

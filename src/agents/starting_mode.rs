@@ -12,7 +12,7 @@ use super::settings_file::SettingsFile;
 use super::{AgentOnDisk, CodingAgent, SettingsScope};
 use crate::claude_settings::{self, HazardLevel, MANAGED_FOLDER, SettingsHazard, SettingsOwner};
 use crate::config::{Config, Surroundings};
-use crate::hook_command::{CommandOwner, option};
+use crate::hook_command::{CommandOwner, find_option};
 use crate::install::agent_file::{FilePart, agent_files};
 
 /// The mode in which an agent starts unless its command line says otherwise.
@@ -29,7 +29,7 @@ pub(crate) struct StartingMode {
 
 impl StartingMode {
     /// Returns the mode in which `agent` starts in the working folder.
-    pub(crate) fn of(agent: CodingAgent, around: &Surroundings) -> Self {
+    pub(crate) fn for_agent(agent: CodingAgent, around: &Surroundings) -> Self {
         match agent.word {
             "codex" => of_codex(around),
             "claude" => of_claude(around),
@@ -94,11 +94,11 @@ pub(crate) struct GatedAgent {
 pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedAgent> {
     let gated = |agent: CodingAgent| {
         let commands = hook_commands(agent, around);
-        let sockets = commands.iter().filter_map(|command| option(command, "--socket"));
+        let sockets = commands.iter().filter_map(|command| find_option(command, "--socket"));
         let other_socket =
             sockets.into_iter().find(|socket| Path::new(socket) != config.socket.value);
-        let line = StartingMode::of(agent, around).text(config.gate.unattended);
-        let opening = if *agent == CLAUDE { opening(around) } else { None };
+        let line = StartingMode::for_agent(agent, around).text(config.gate.unattended);
+        let opening = if *agent == CLAUDE { find_opening_setting(around) } else { None };
         (!commands.is_empty()).then_some(GatedAgent { agent, line, other_socket, opening })
     };
     AGENTS.into_iter().filter_map(gated).collect()
@@ -106,9 +106,9 @@ pub(crate) fn gated_agents(config: &Config, around: &Surroundings) -> Vec<GatedA
 
 /// Returns the first thing in the settings of Claude Code that opens the gate. With hooks of the
 /// administrator nothing there does.
-fn opening(around: &Surroundings) -> Option<String> {
+fn find_opening_setting(around: &Surroundings) -> Option<String> {
     let is_ours = |file: PathBuf| {
-        let settings = claude_settings::read(&file).ok().flatten();
+        let settings = claude_settings::read_settings_file(&file).ok().flatten();
         settings.is_some_and(|settings| claude_settings::has_our_hook(&settings))
     };
     if claude_settings::managed_files().into_iter().any(is_ours) {
@@ -127,15 +127,16 @@ fn hook_commands(agent: CodingAgent, around: &Surroundings) -> Vec<String> {
     let own = own.map(|file| (file.place.path().to_owned(), file.part));
     let managed = if *agent == CLAUDE { claude_settings::managed_files() } else { Vec::new() };
     let managed = managed.into_iter().map(|file| (file, FilePart::Json(&JsonHooks::CLAUDE)));
-    let hooks = managed.chain(own).filter_map(|(file, part)| part.hooks(&read(&file)?).ok());
+    let hooks =
+        managed.chain(own).filter_map(|(file, part)| part.hooks(&read_settings_text(&file)?).ok());
     let ours = hooks.flatten().filter(|hook| hook.owner == CommandOwner::Ours);
     ours.map(|hook| hook.command).collect()
 }
 
 /// Returns Claude Code's settings files; the first one that sets a value wins.
 pub(crate) fn claude_files(around: &Surroundings) -> Vec<PathBuf> {
-    let project = CLAUDE.folder(SettingsScope::Project, around);
-    let user = CLAUDE.folder(SettingsScope::User, around);
+    let project = CLAUDE.settings_folder(SettingsScope::Project, around);
+    let user = CLAUDE.settings_folder(SettingsScope::User, around);
     let local = project.as_ref().map(|folder| folder.join("settings.local.json"));
     let project = project.map(|folder| folder.join("settings.json"));
     let user = user.map(|folder| folder.join("settings.json"));
@@ -153,30 +154,30 @@ pub(crate) struct HazardousFile {
 /// Returns what works against the gate in the settings of the project in the working folder and in
 /// the user's.
 pub(crate) fn claude_hazards(around: &Surroundings) -> Vec<HazardousFile> {
-    let user = CLAUDE.folder(SettingsScope::User, around);
+    let user = CLAUDE.settings_folder(SettingsScope::User, around);
     let hazards = |path: PathBuf| {
         // In the home folder the user's settings are the project's, too.
         let is_own = path.parent() == user.as_deref();
         let whose = if is_own { SettingsOwner::Person } else { SettingsOwner::Project };
-        let settings = claude_settings::read(&path).ok()??;
-        let hazards = claude_settings::hazards(&settings, whose);
+        let settings = claude_settings::read_settings_file(&path).ok()??;
+        let hazards = claude_settings::find_hazards(&settings, whose);
         Some(HazardousFile { path, hazards }).filter(|file| !file.hazards.is_empty())
     };
     let files = claude_files(around).into_iter();
     files.filter(|path| !path.starts_with(MANAGED_FOLDER)).filter_map(hazards).collect()
 }
 
-fn read(file: &Path) -> Option<String> {
+fn read_settings_text(file: &Path) -> Option<String> {
     Some(SettingsFile::new(file.to_owned()).read().ok()??.text)
 }
 
 fn of_claude(around: &Surroundings) -> StartingMode {
     let named = |file: PathBuf| {
-        let settings = claude_settings::read(&file).ok()??;
+        let settings = claude_settings::read_settings_file(&file).ok()??;
         Some((settings["permissions"]["defaultMode"].as_str()?.to_owned(), file))
     };
     let is_off = |file: &PathBuf| {
-        let settings = claude_settings::read(file).ok().flatten();
+        let settings = claude_settings::read_settings_file(file).ok().flatten();
         settings.is_some_and(|it| it["permissions"]["disableAutoMode"] == "disable")
     };
     let files = claude_files(around);
@@ -191,11 +192,11 @@ fn of_claude(around: &Surroundings) -> StartingMode {
 }
 
 fn of_codex(around: &Surroundings) -> StartingMode {
-    let user = CODEX.folder(SettingsScope::User, around);
-    let project = CODEX.folder(SettingsScope::Project, around);
+    let user = CODEX.settings_folder(SettingsScope::User, around);
+    let project = CODEX.settings_folder(SettingsScope::Project, around);
     let named = |folder: PathBuf| {
         let file = folder.join("config.toml");
-        let settings: toml::Table = toml::from_str(&read(&file)?).ok()?;
+        let settings: toml::Table = toml::from_str(&read_settings_text(&file)?).ok()?;
         let policy = settings.get("approval_policy")?;
         // A table is a policy of its own, called granular.
         Some((policy.as_str().unwrap_or("granular").to_owned(), file))

@@ -61,7 +61,7 @@ impl AnswerPrompt {
     }
 
     /// Returns what identifies what is asked now.
-    pub(super) fn step(&self) -> String {
+    pub(super) fn step_id(&self) -> String {
         format!("{} {}", self.asked.question, self.at)
     }
 
@@ -70,22 +70,22 @@ impl AnswerPrompt {
     }
 
     /// Starts over, because the answer was refused.
-    pub(super) fn refused(&mut self) {
+    pub(super) fn handle_refusal(&mut self) {
         (self.is_answered, self.at, self.marked) = (false, 0, None);
         self.values.clear();
         self.guard.shown_anew();
     }
 
     /// Returns what a key means.
-    pub(super) fn key(&mut self, now: Duration, key: KeyStroke) -> AnswerKey {
+    pub(super) fn handle_key(&mut self, now: Duration, key: KeyStroke) -> AnswerKey {
         if self.is_answered || self.guard.is_early(now) {
             return AnswerKey::Nothing;
         }
         match key {
             KeyStroke::Enter => {
-                let typed = self.editor.take();
+                let typed = self.editor.take_text();
                 let marked = self.marked.take().filter(|_| typed.trim().is_empty());
-                self.line(&marked.map_or(typed, |at| (at + 1).to_string()))
+                self.handle_line(&marked.map_or(typed, |at| (at + 1).to_string()))
             }
             KeyStroke::Up | KeyStroke::Down => {
                 let count = self.field().map_or(0, |field| field.kind.options().len());
@@ -98,7 +98,7 @@ impl AnswerPrompt {
                 AnswerKey::Nothing
             }
             key => {
-                if self.editor.key(key) {
+                if self.editor.handle_key(key) {
                     self.marked = None;
                 }
                 AnswerKey::Nothing
@@ -107,7 +107,7 @@ impl AnswerPrompt {
     }
 
     /// Returns what a typed line means.
-    pub(super) fn line(&mut self, line: &str) -> AnswerKey {
+    pub(super) fn handle_line(&mut self, line: &str) -> AnswerKey {
         let line = line.trim();
         let question = self.asked.question.clone();
         let answer =
@@ -239,12 +239,12 @@ mod tests {
             ],
         });
         let mut prompt = AnswerPrompt::new(serde_json::from_value(asked).unwrap());
-        prompt.guard.printed(Duration::ZERO);
+        prompt.guard.mark_printed(Duration::ZERO);
         prompt
     }
 
     fn keys(prompt: &mut AnswerPrompt, keys: &[KeyStroke]) -> AnswerKey {
-        let press = |key: &KeyStroke| prompt.key(Duration::from_secs(9), *key);
+        let press = |key: &KeyStroke| prompt.handle_key(Duration::from_secs(9), *key);
         keys.iter().map(press).last().unwrap()
     }
 
@@ -265,7 +265,7 @@ mod tests {
                2 Large: more
               the number of a choice, or decline"]]
         .assert_eq(&drawn(&prompt));
-        assert_eq!(prompt.line("2"), AnswerKey::Nothing);
+        assert_eq!(prompt.handle_line("2"), AnswerKey::Nothing);
         expect![[r"
             ? The MCP server shop asks:
               Your order
@@ -278,9 +278,9 @@ mod tests {
     fn numbers_titles_and_arrows_choose() {
         for first in ["2", "large", "l"] {
             let mut prompt = prompt();
-            assert_eq!(prompt.line(first), AnswerKey::Nothing);
+            assert_eq!(prompt.handle_line(first), AnswerKey::Nothing);
             let answer = (AnswerOutcome::Answered, json!({"size": "l", "count": 3}));
-            assert_eq!(sent(&prompt.line("3")), answer);
+            assert_eq!(sent(&prompt.handle_line("3")), answer);
         }
         let mut prompt = prompt();
         keys(&mut prompt, &[KeyStroke::Down, KeyStroke::Down, KeyStroke::Enter]);
@@ -291,17 +291,20 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_told_and_asked_again() {
         let mut prompt = prompt();
-        let refused = prompt.line("medium");
+        let refused = prompt.handle_line("medium");
         assert_eq!(refused, AnswerKey::Refused("Size: this is none of the choices.".to_owned()));
-        assert_eq!(prompt.line(""), AnswerKey::Refused("Size: an answer is needed.".to_owned()));
-        assert_eq!(sent(&prompt.line("decline")).0, AnswerOutcome::Declined);
+        assert_eq!(
+            prompt.handle_line(""),
+            AnswerKey::Refused("Size: an answer is needed.".to_owned())
+        );
+        assert_eq!(sent(&prompt.handle_line("decline")).0, AnswerOutcome::Declined);
     }
 
     #[test]
     fn typing_that_began_before_answers_nothing() {
         let mut prompt = prompt();
         for early in [KeyStroke::Char('2'), KeyStroke::Enter] {
-            assert_eq!(prompt.key(Duration::from_millis(100), early), AnswerKey::Nothing);
+            assert_eq!(prompt.handle_key(Duration::from_millis(100), early), AnswerKey::Nothing);
         }
         assert_eq!((prompt.at, prompt.editor.text()), (0, ""));
     }

@@ -21,7 +21,7 @@ pub(super) struct FileWord<'a> {
 impl<'a> FileWord<'a> {
     /// Returns the word before the cursor, if it begins with an at sign. A path with blanks is in
     /// double quotes: `@"my file.txt"`.
-    pub(super) fn before(text: &'a str, cursor: usize) -> Option<Self> {
+    pub(super) fn before_cursor(text: &'a str, cursor: usize) -> Option<Self> {
         let before = &text[..cursor];
         let quoted = before.rfind("@\"").filter(|at| !before[at + 2..].contains('"'));
         let plain = before
@@ -42,7 +42,7 @@ impl<'a> FileWord<'a> {
             None => (String::new(), self.path),
         };
         // A folder that cannot be read has no names to offer.
-        let entries = fs::read_dir(expanded(folder, &above)).into_iter().flatten().flatten();
+        let entries = fs::read_dir(expanded_path(folder, &above)).into_iter().flatten().flatten();
         let offered = entries.filter_map(|entry| {
             let found = entry.file_name().into_string().ok()?;
             let is_hidden = found.starts_with('.') && !name.starts_with('.');
@@ -78,10 +78,10 @@ pub(super) fn common_beginning(words: &[String]) -> &str {
 }
 
 /// Returns the files that a message names, each once. A word that names no file is only a word.
-pub(super) fn attachments(message: &str, folder: &Path) -> Vec<Attachment> {
+pub(super) fn find_attachments(message: &str, folder: &Path) -> Vec<Attachment> {
     let mut found: Vec<Attachment> = Vec::new();
     for path in named_paths(message) {
-        let full = expanded(folder, path);
+        let full = expanded_path(folder, path);
         let is_file = fs::metadata(&full).is_ok_and(|found| found.is_file());
         let Some(path) = full.to_str().filter(|_| is_file) else { continue };
         let file = Attachment::File { path: path.to_owned(), mime: media_type(&full).to_owned() };
@@ -115,7 +115,7 @@ fn begins_word(text: &str, at: usize) -> bool {
     text[..at].chars().next_back().is_none_or(|before| before.is_whitespace() || before == '(')
 }
 
-fn expanded(folder: &Path, path: &str) -> PathBuf {
+fn expanded_path(folder: &Path, path: &str) -> PathBuf {
     match (path.strip_prefix("~/"), std::env::home_dir()) {
         (Some(rest), Some(home)) => home.join(rest),
         _ => folder.join(path),
@@ -152,7 +152,7 @@ mod tests {
     fn names_are_completed() {
         let folder = folder();
         let check = |text: &str, expected: &[&str]| {
-            let word = FileWord::before(text, text.len());
+            let word = FileWord::before_cursor(text, text.len());
             let words = word.map(|word| word.completions(folder.path())).unwrap_or_default();
             assert_eq!(words, expected, "{text}");
         };
@@ -165,7 +165,7 @@ mod tests {
         check("@none/x", &[]);
         check("mail me at a@no", &[]);
         check("no", &[]);
-        let word = FileWord::before("see @no", 7).unwrap();
+        let word = FileWord::before_cursor("see @no", 7).unwrap();
         assert_eq!(common_beginning(&word.completions(folder.path())), "@notes.");
         assert_eq!(common_beginning(&[]), "");
     }
@@ -175,7 +175,7 @@ mod tests {
         let folder = folder();
         let message = "Compare @notes.txt, @notes.txt and (@\"my file.txt\") with @a.PNG? \
                        Ask @ada, a@notes.md, @src and @none.txt.";
-        let files: Vec<(String, String)> = attachments(message, folder.path())
+        let files: Vec<(String, String)> = find_attachments(message, folder.path())
             .into_iter()
             .map(|file| match file {
                 Attachment::File { path, mime } => {

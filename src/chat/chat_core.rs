@@ -23,7 +23,7 @@ use serde_json::json;
 use serde_json::value::{RawValue, to_raw_value};
 
 use super::answer_prompt::AnswerPrompt;
-use super::attached_files::attachments;
+use super::attached_files::find_attachments;
 use super::command_menu::CommandMenu;
 use super::input_history::InputHistory;
 use super::line_editor::LineEditor;
@@ -223,33 +223,33 @@ impl ChatCore {
     }
 
     /// Shows something that is not part of the conversation.
-    pub(super) fn note(&mut self, text: &str) {
-        self.transcript.note(text, &self.page);
+    pub(super) fn show_note(&mut self, text: &str) {
+        self.transcript.draw_note(text, &self.page);
     }
 
     /// Notes that the last frame is on the screen.
-    pub(super) fn printed(&mut self, now: Duration) {
+    pub(super) fn mark_printed(&mut self, now: Duration) {
         if let (InputMode::Message, Some((_, question))) = (&self.mode, self.questions.front_mut())
         {
-            question.printed(now);
+            question.mark_printed(now);
         } else if self.is_answering()
             && let Some((_, asked)) = self.asked.front_mut()
         {
-            asked.guard.printed(now);
+            asked.guard.mark_printed(now);
         }
     }
 
     /// Handles an event of a turn.
-    pub(super) fn event(&mut self, turn: u64, event: &RequestEvent) {
+    pub(super) fn handle_event(&mut self, turn: u64, event: &RequestEvent) {
         match event {
-            RequestEvent::Said(reply) => self.said(turn, &reply.event),
+            RequestEvent::Said(reply) => self.handle_session_event(turn, &reply.event),
             RequestEvent::Failed(ClientError::Cancelled) => {
-                self.transcript.note("cancelled", &self.page);
+                self.transcript.draw_note("cancelled", &self.page);
             }
             RequestEvent::Failed(error) => {
-                self.transcript.error(&error.to_string(), &self.page);
+                self.transcript.draw_error(&error.to_string(), &self.page);
                 if !self.is_loading(turn) {
-                    self.note(RETRY);
+                    self.show_note(RETRY);
                 }
             }
         }
@@ -263,42 +263,42 @@ impl ChatCore {
         self.turns.iter().any(|open| open.number == turn && open.is_loading)
     }
 
-    fn said(&mut self, turn: u64, event: &SessionEvent) {
+    fn handle_session_event(&mut self, turn: u64, event: &SessionEvent) {
         let is_loading = self.is_loading(turn);
         // A message that steers an answer was shown when it was sent.
         if matches!(event, SessionEvent::UserMessage(_)) && !is_loading {
             return;
         }
-        self.transcript.event(event, &self.page);
+        self.transcript.draw_event(event, &self.page);
         match event {
             SessionEvent::UserMessage(said) => self.last_message = Some(said.message.clone()),
             SessionEvent::PermissionRequest(request) => {
                 self.questions.push_back((turn, QuestionPrompt::new(request.clone())));
             }
-            SessionEvent::PermissionResolved(resolved) => self.resolved(&resolved.question),
+            SessionEvent::PermissionResolved(resolved) => self.remove_question(&resolved.question),
             SessionEvent::Question(asked) => {
                 self.asked.push_back((turn, AnswerPrompt::new(asked.clone())));
             }
-            SessionEvent::QuestionResolved(resolved) => self.resolved(&resolved.question),
-            SessionEvent::Usage(report) => self.status.report(*report),
+            SessionEvent::QuestionResolved(resolved) => self.remove_question(&resolved.question),
+            SessionEvent::Usage(report) => self.status.note_usage(*report),
             SessionEvent::TurnChanges(changes) => self.files_changed(changes),
-            SessionEvent::Done(_) => self.done(event),
-            SessionEvent::Error { .. } if !is_loading => self.note(RETRY),
+            SessionEvent::Done(_) => self.handle_done(event),
+            SessionEvent::Error { .. } if !is_loading => self.show_note(RETRY),
             _ => {}
         }
     }
 
-    fn done(&mut self, event: &SessionEvent) {
-        self.transcript.end(&self.page);
+    fn handle_done(&mut self, event: &SessionEvent) {
+        self.transcript.end_answer(&self.page);
         if event.done_data::<ConversationEvents>().is_some_and(|loaded| loaded.is_unfinished) {
-            self.note("The last message has no whole answer.");
-            self.note(RETRY);
+            self.show_note("The last message has no whole answer.");
+            self.show_note(RETRY);
         }
         if let Some(undone) = event.done_data() {
             self.files_put_back(&undone);
         }
         let Some(end) = event.done_data::<TurnEnd>() else { return };
-        self.status.add(&end);
+        self.status.add_turn(&end);
         let note = match end.stop_reason.as_str() {
             "end_turn" | "steered" | "answered" => return,
             "cancelled" => "cancelled",
@@ -307,14 +307,14 @@ impl ChatCore {
             "refusal" => "the model refuses to answer",
             other => &format!("the answer ended: {other}"),
         };
-        self.transcript.note(note, &self.page);
+        self.transcript.draw_note(note, &self.page);
     }
 
     fn end_turn(&mut self, turn: u64) {
         self.turns.retain(|open| open.number != turn);
         self.turn_resolved(turn);
         if self.turns.is_empty() {
-            self.transcript.end(&self.page);
+            self.transcript.end_answer(&self.page);
         }
     }
 
@@ -332,14 +332,16 @@ impl ChatCore {
                 self.runtime = "restarting";
                 let words = last_words.as_ref().map(|words| format!(": {words}"));
                 let text = format!("The runtime is gone ({reason}){}", words.unwrap_or_default());
-                self.transcript.error(&text, &self.page);
+                self.transcript.draw_error(&text, &self.page);
             }
             RuntimeState::Restarting { .. } => {
-                self.note("It is being started again; the conversation goes on.");
+                self.show_note("It is being started again; the conversation goes on.");
             }
             RuntimeState::GivenUp => {
                 self.runtime = "gone";
-                self.note("It died too often and is not started again: /restart tries once more.");
+                self.show_note(
+                    "It died too often and is not started again: /restart tries once more.",
+                );
             }
             RuntimeState::Ended => self.runtime = "ended",
         }
@@ -357,13 +359,13 @@ impl ChatCore {
     }
 
     /// Returns a message of this conversation, with the files that it names, and shows it.
-    fn message(&mut self, text: &str) -> UserMessage {
-        let files = attachments(text, &self.folder);
+    fn build_message(&mut self, text: &str) -> UserMessage {
+        let files = find_attachments(text, &self.folder);
         let names: Vec<String> = files.iter().map(name_of).collect();
         if self.echoes {
             self.transcript.user_message(text, &names, &self.page);
         } else {
-            self.transcript.end(&self.page);
+            self.transcript.end_answer(&self.page);
         }
         self.last_message = Some(text.to_owned());
         UserMessage { attachments: files, metadata: self.metadata(), ..UserMessage::new(text) }
@@ -384,7 +386,7 @@ impl ChatCore {
     /// Lets the user type something other than a message.
     fn enter_mode(&mut self, mode: InputMode, text: String) {
         if self.mode == InputMode::Message {
-            self.set_aside = std::mem::replace(&mut self.editor, LineEditor::with(text));
+            self.set_aside = std::mem::replace(&mut self.editor, LineEditor::with_text(text));
         }
         self.mode = mode;
     }

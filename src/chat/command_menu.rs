@@ -46,7 +46,7 @@ impl CommandMenu {
     }
 
     /// Notes that something else was typed.
-    pub(super) fn typed(&mut self) {
+    pub(super) fn note_typing(&mut self) {
         *self = Self::default();
     }
 
@@ -56,7 +56,7 @@ impl CommandMenu {
     }
 
     /// Handles a key.
-    pub(super) fn key(&mut self, key: KeyStroke, editor: &LineEditor) -> MenuKey {
+    pub(super) fn handle_key(&mut self, key: KeyStroke, editor: &LineEditor) -> MenuKey {
         let entries = self.entries(editor);
         let Some(entry) = entries.get(self.chosen).or_else(|| entries.first()) else {
             return MenuKey::Other;
@@ -92,8 +92,8 @@ impl CommandMenu {
                 ("  ", TextStyle::PLAIN)
             };
             let usage = format!("{:<width$}  ", entry.usage());
-            let line = StyledText::new(sign, style).and(&usage, style);
-            line.and(entry.about, TextStyle::DIM).row(page)
+            let line = StyledText::new(sign, style).and_text(&usage, style);
+            line.and_text(entry.about, TextStyle::DIM).row(page)
         };
         let mut rows: Vec<String> =
             entries.iter().enumerate().skip(first).take(MOST_ROWS).map(row).collect();
@@ -111,7 +111,7 @@ mod tests {
     use crate::chat::styled_text::tests::page;
 
     fn rows(menu: &CommandMenu, text: &str) -> Vec<String> {
-        menu.rows(&LineEditor::with(text.to_owned()), &page(60))
+        menu.rows(&LineEditor::with_text(text.to_owned()), &page(60))
     }
 
     #[test]
@@ -134,26 +134,26 @@ mod tests {
     #[test]
     fn keys_choose_and_only_a_whole_name_is_run() {
         let mut menu = CommandMenu::default();
-        let typed = LineEditor::with("/re".to_owned());
-        assert_eq!(menu.key(KeyStroke::Down, &typed), MenuKey::Taken);
-        assert_eq!(menu.key(KeyStroke::Enter, &typed), MenuKey::Chosen("regenerate"));
-        assert_eq!(menu.key(KeyStroke::Up, &typed), MenuKey::Taken);
-        assert_eq!(menu.key(KeyStroke::Up, &typed), MenuKey::Taken);
-        assert_eq!(menu.key(KeyStroke::Tab, &typed), MenuKey::Chosen("restart"));
-        assert_eq!(menu.key(KeyStroke::Char('x'), &typed), MenuKey::Other);
-        assert_eq!(menu.key(KeyStroke::Escape, &typed), MenuKey::Taken);
+        let typed = LineEditor::with_text("/re".to_owned());
+        assert_eq!(menu.handle_key(KeyStroke::Down, &typed), MenuKey::Taken);
+        assert_eq!(menu.handle_key(KeyStroke::Enter, &typed), MenuKey::Chosen("regenerate"));
+        assert_eq!(menu.handle_key(KeyStroke::Up, &typed), MenuKey::Taken);
+        assert_eq!(menu.handle_key(KeyStroke::Up, &typed), MenuKey::Taken);
+        assert_eq!(menu.handle_key(KeyStroke::Tab, &typed), MenuKey::Chosen("restart"));
+        assert_eq!(menu.handle_key(KeyStroke::Char('x'), &typed), MenuKey::Other);
+        assert_eq!(menu.handle_key(KeyStroke::Escape, &typed), MenuKey::Taken);
         assert!(!menu.is_open(&typed));
-        assert_eq!(menu.key(KeyStroke::Enter, &typed), MenuKey::Other);
-        menu.typed();
-        let whole = LineEditor::with("/new".to_owned());
-        assert_eq!(menu.key(KeyStroke::Enter, &whole), MenuKey::Other);
+        assert_eq!(menu.handle_key(KeyStroke::Enter, &typed), MenuKey::Other);
+        menu.note_typing();
+        let whole = LineEditor::with_text("/new".to_owned());
+        assert_eq!(menu.handle_key(KeyStroke::Enter, &whole), MenuKey::Other);
     }
 
     #[test]
     fn what_is_chosen_stays_in_sight() {
         let mut menu = CommandMenu::default();
-        let typed = LineEditor::with("/".to_owned());
-        menu.key(KeyStroke::Up, &typed);
+        let typed = LineEditor::with_text("/".to_owned());
+        menu.handle_key(KeyStroke::Up, &typed);
         let shown = menu.rows(&typed, &page(60));
         assert!(shown.last().unwrap().starts_with("› /quit"), "{shown:?}");
     }

@@ -49,7 +49,7 @@ enum TextStep {
 
 impl DraftedInput {
     /// Creates an empty draft that keeps the members with these keys.
-    pub(super) fn keeping(kept_keys: &'static [&'static str]) -> Self {
+    pub(super) fn keeping_keys(kept_keys: &'static [&'static str]) -> Self {
         Self {
             kept_keys,
             place: DraftPlace::Outside,
@@ -64,7 +64,7 @@ impl DraftedInput {
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut added = String::new();
         for c in piece.chars() {
-            self.character(c, &mut added);
+            self.parse_character(c, &mut added);
         }
         added
     }
@@ -74,7 +74,7 @@ impl DraftedInput {
         self.members.clone()
     }
 
-    fn character(&mut self, c: char, added: &mut String) {
+    fn parse_character(&mut self, c: char, added: &mut String) {
         self.place = match self.place {
             DraftPlace::Outside if c == '"' => {
                 self.key.clear();
@@ -91,7 +91,7 @@ impl DraftedInput {
             },
             DraftPlace::Text => self.text_character(c, added),
             DraftPlace::Other { depth, in_text: true } => {
-                let is_over = matches!(self.step(c), TextStep::End);
+                let is_over = matches!(self.parse_text_character(c), TextStep::End);
                 DraftPlace::Other { depth, in_text: !is_over }
             }
             DraftPlace::Other { depth, in_text: false } => match c {
@@ -105,7 +105,7 @@ impl DraftedInput {
     }
 
     fn key_character(&mut self, c: char) -> DraftPlace {
-        match self.step(c) {
+        match self.parse_text_character(c) {
             TextStep::End => return DraftPlace::AfterKey,
             TextStep::Char(c) if self.key.len() < LONGEST_MEMBER => self.key.push(c),
             _ => {}
@@ -114,7 +114,7 @@ impl DraftedInput {
     }
 
     fn text_character(&mut self, c: char, added: &mut String) -> DraftPlace {
-        let step = self.step(c);
+        let step = self.parse_text_character(c);
         let is_kept = self.kept_keys.contains(&self.key.as_str());
         match step {
             TextStep::End => {
@@ -138,7 +138,7 @@ impl DraftedInput {
     }
 
     /// Reads a character of a text.
-    fn step(&mut self, c: char) -> TextStep {
+    fn parse_text_character(&mut self, c: char) -> TextStep {
         if self.escape.is_empty() {
             return match c {
                 '"' => TextStep::End,
@@ -179,7 +179,7 @@ mod tests {
 
     /// Reads the pieces. Returns the members that are kept and the text of the others.
     fn read(pieces: &[&str]) -> (Value, String) {
-        let mut draft = DraftedInput::keeping(&["path"]);
+        let mut draft = DraftedInput::keeping_keys(&["path"]);
         let added = pieces.iter().map(|piece| draft.push(piece)).collect();
         (Value::Object(draft.members()), added)
     }

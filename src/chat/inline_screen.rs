@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::styled_text::columns;
+use super::styled_text::column_width;
 
 /// What the screen shows from now on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -63,7 +63,8 @@ impl InlineScreen {
     /// Returns what to write when the terminal has a new width: the rows that are not final are
     /// wiped. A terminal wraps rows that have become too long.
     pub(super) fn wipe(&mut self, width: usize) -> String {
-        let height = |row: &String| columns(&without_styles(row)).div_ceil(width.max(1)).max(1);
+        let height =
+            |row: &String| column_width(&without_styles(row)).div_ceil(width.max(1)).max(1);
         let above: usize = self.rows.iter().take(self.cursor.0).map(height).sum();
         let within = self.cursor.1 / width.max(1);
         self.rows.clear();

@@ -112,18 +112,18 @@ impl InputHistoryFile {
             fs::create_dir_all(folder)?;
         }
         let mut file = open_own(OpenOptions::new().append(true).create(true), &self.path)?;
-        file.write_all(line(entry)?.as_bytes())
+        file.write_all(entry_line(entry)?.as_bytes())
     }
 
     fn replace(&self, entries: &[String]) -> io::Result<()> {
-        let lines: io::Result<String> = entries.iter().map(|entry| line(entry)).collect();
+        let lines: io::Result<String> = entries.iter().map(|entry| entry_line(entry)).collect();
         let beside = self.path.with_extension(format!("{}.new", std::process::id()));
         create_private(&beside, lines?.as_bytes())?;
         fs::rename(beside, &self.path)
     }
 }
 
-fn line(entry: &str) -> io::Result<String> {
+fn entry_line(entry: &str) -> io::Result<String> {
     Ok(serde_json::to_string(entry)? + "\n")
 }
 

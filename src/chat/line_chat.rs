@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::chat_core::INTERRUPTED;
 use super::running_chat::{ChatEvent, ChatParts, RunningChat, next_state};
-use super::terminal_chat::{MOST_EVENTS, page, print};
+use super::terminal_chat::{MOST_EVENTS, print_at_once, terminal_page};
 use crate::key_decoder::KeyStroke;
 
 /// The longest line that is read, in bytes. What is beyond it is another line.
@@ -33,7 +33,7 @@ impl LineChat {
         })?;
         let (events, mut coming) = mpsc::channel::<ChatEvent>(MOST_EVENTS);
         let mut running = PrintedChat {
-            chat: RunningChat::new(self.start, page(false), events),
+            chat: RunningChat::new(self.start, terminal_page(false), events),
             asked: None,
             is_prompted: false,
         };
@@ -45,7 +45,7 @@ impl LineChat {
             running.print()?;
             tokio::select! {
                 line = lines.recv() => match line {
-                    Some(line) => running.typed(&line),
+                    Some(line) => running.handle_line(&line),
                     None => break 0,
                 },
                 Some(event) = coming.recv() => {
@@ -55,13 +55,13 @@ impl LineChat {
                     }
                 }
                 Some(state) = next_state(&mut watch) => running.chat.core.runtime_state(&state),
-                _ = interrupt.recv() => running.interrupted(),
+                _ = interrupt.recv() => running.handle_interrupt(),
                 _ = terminate.recv() => break INTERRUPTED,
             }
         };
         running.chat.say_how_to_continue();
         running.print_rest()?;
-        running.chat.close().await;
+        running.chat.stop_runtime().await;
         Ok(code)
     }
 }
@@ -76,16 +76,16 @@ struct PrintedChat {
 }
 
 impl PrintedChat {
-    fn typed(&mut self, line: &str) {
+    fn handle_line(&mut self, line: &str) {
         // The terminal has begun another line.
         self.is_prompted = false;
         let now = self.chat.now();
         self.chat.core.typed_line(now, line);
     }
 
-    fn interrupted(&mut self) {
+    fn handle_interrupt(&mut self) {
         let now = self.chat.now();
-        self.chat.core.key(now, KeyStroke::Ctrl('c'));
+        self.chat.core.handle_key(now, KeyStroke::Ctrl('c'));
     }
 
     /// Prints what is new, and the prompt if something can be typed.
@@ -95,10 +95,10 @@ impl PrintedChat {
             && !self.is_prompted
         {
             self.is_prompted = true;
-            print(prompt)?;
+            print_at_once(prompt)?;
         }
         let now = self.chat.now();
-        self.chat.core.printed(now);
+        self.chat.core.mark_printed(now);
         Ok(())
     }
 
@@ -109,7 +109,7 @@ impl PrintedChat {
             return Ok(());
         }
         let begin = if std::mem::take(&mut self.is_prompted) { "\n" } else { "" };
-        print(&format!("{begin}{}\n", rows.join("\n")))
+        print_at_once(&format!("{begin}{}\n", rows.join("\n")))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use callgate_mask::text::{boundary_before, one_line};
 
-use super::styled_text::{ChatPage, columns};
+use super::styled_text::{ChatPage, column_width};
 use crate::key_decoder::KeyStroke;
 
 /// The longest text that can be typed or pasted, in bytes.
@@ -21,7 +21,7 @@ pub(super) struct LineEditor {
 
 impl LineEditor {
     /// Creates an editor with a text, at its end.
-    pub(super) fn with(text: String) -> Self {
+    pub(super) fn with_text(text: String) -> Self {
         Self { cursor: text.len(), text, is_after_return: false }
     }
 
@@ -34,7 +34,7 @@ impl LineEditor {
     }
 
     /// Empties the editor and returns its text.
-    pub(super) fn take(&mut self) -> String {
+    pub(super) fn take_text(&mut self) -> String {
         self.cursor = 0;
         std::mem::take(&mut self.text)
     }
@@ -54,7 +54,7 @@ impl LineEditor {
 
     /// Handles a key that edits or moves. Returns false for any other key, and for a key that would
     /// leave the first or the last line.
-    pub(super) fn key(&mut self, key: KeyStroke) -> bool {
+    pub(super) fn handle_key(&mut self, key: KeyStroke) -> bool {
         let is_return = key == KeyStroke::Pasted('\r');
         let was_return = std::mem::replace(&mut self.is_after_return, is_return);
         match key {
@@ -63,27 +63,27 @@ impl LineEditor {
                 self.insert('\n');
             }
             KeyStroke::Char(c) | KeyStroke::Pasted(c) => self.insert(c),
-            KeyStroke::Backspace => self.remove(self.before()),
+            KeyStroke::Backspace => self.remove_from(self.previous_boundary()),
             KeyStroke::Delete | KeyStroke::Ctrl('d') => {
                 let from = self.cursor;
-                self.cursor = self.after();
-                self.remove(from);
+                self.cursor = self.next_boundary();
+                self.remove_from(from);
             }
-            KeyStroke::AltBackspace | KeyStroke::Ctrl('w') => self.remove(self.word_before()),
-            KeyStroke::Ctrl('u') => self.remove(self.line_start()),
+            KeyStroke::AltBackspace | KeyStroke::Ctrl('w') => self.remove_from(self.word_before()),
+            KeyStroke::Ctrl('u') => self.remove_from(self.line_start()),
             KeyStroke::Ctrl('k') => {
                 let from = self.cursor;
                 self.cursor = self.line_end();
-                self.remove(from);
+                self.remove_from(from);
             }
-            KeyStroke::Left | KeyStroke::Ctrl('b') => self.cursor = self.before(),
-            KeyStroke::Right | KeyStroke::Ctrl('f') => self.cursor = self.after(),
+            KeyStroke::Left | KeyStroke::Ctrl('b') => self.cursor = self.previous_boundary(),
+            KeyStroke::Right | KeyStroke::Ctrl('f') => self.cursor = self.next_boundary(),
             KeyStroke::WordLeft | KeyStroke::Alt('b') => self.cursor = self.word_before(),
             KeyStroke::WordRight | KeyStroke::Alt('f') => self.cursor = self.word_after(),
             KeyStroke::Home | KeyStroke::Ctrl('a') => self.cursor = self.line_start(),
             KeyStroke::End | KeyStroke::Ctrl('e') => self.cursor = self.line_end(),
-            KeyStroke::Up | KeyStroke::Ctrl('p') => return self.up(),
-            KeyStroke::Down | KeyStroke::Ctrl('n') => return self.down(),
+            KeyStroke::Up | KeyStroke::Ctrl('p') => return self.move_up(),
+            KeyStroke::Down | KeyStroke::Ctrl('n') => return self.move_down(),
             _ => return false,
         }
         true
@@ -91,16 +91,16 @@ impl LineEditor {
 
     /// Returns the rows of the text after `prompt`, and the row and column of the cursor.
     pub(super) fn rows(&self, page: &ChatPage, prompt: &str) -> (Vec<String>, (usize, usize)) {
-        let indent = " ".repeat(columns(prompt));
+        let indent = " ".repeat(column_width(prompt));
         let room = page.width.saturating_sub(indent.len()).max(2);
         let (mut rows, mut place) = (Vec::new(), (0, 0));
         let mut start = 0;
         for line in self.text.split('\n') {
             let end = start + line.len();
-            let shown = shown(line);
+            let shown = shown_line(line);
             let cursor = (start..=end).contains(&self.cursor);
             let before = cursor.then(|| shown_length(&line[..self.cursor - start]));
-            let (wrapped, found) = wrap(&shown, room, before);
+            let (wrapped, found) = wrap_at_columns(&shown, room, before);
             if let Some((row, column)) = found {
                 place = (rows.len() + row, indent.len() + column);
             }
@@ -113,17 +113,17 @@ impl LineEditor {
         (rows, place)
     }
 
-    fn remove(&mut self, from: usize) {
+    fn remove_from(&mut self, from: usize) {
         self.text.replace_range(from..self.cursor, "");
         self.cursor = from;
     }
 
-    fn before(&self) -> usize {
+    fn previous_boundary(&self) -> usize {
         let last = self.text[..self.cursor].chars().next_back();
         last.map_or(0, |last| boundary_before(&self.text, self.cursor - last.len_utf8()))
     }
 
-    fn after(&self) -> usize {
+    fn next_boundary(&self) -> usize {
         let rest = self.text[self.cursor..].char_indices().skip(1);
         let mut ends = rest.map(|(at, _)| self.cursor + at);
         ends.find(|end| boundary_before(&self.text, *end) == *end).unwrap_or(self.text.len())
@@ -147,7 +147,7 @@ impl LineEditor {
         self.text[self.cursor..].find('\n').map_or(self.text.len(), |at| self.cursor + at)
     }
 
-    fn up(&mut self) -> bool {
+    fn move_up(&mut self) -> bool {
         let start = self.line_start();
         let is_first = start == 0;
         if !is_first {
@@ -157,7 +157,7 @@ impl LineEditor {
         !is_first
     }
 
-    fn down(&mut self) -> bool {
+    fn move_down(&mut self) -> bool {
         let end = self.line_end();
         let is_last = end == self.text.len();
         if !is_last {
@@ -175,19 +175,23 @@ impl LineEditor {
     }
 }
 
-fn shown(line: &str) -> String {
+fn shown_line(line: &str) -> String {
     one_line(&line.replace('\t', "    ")).into_owned()
 }
 
 fn shown_length(line: &str) -> usize {
-    shown(line).chars().count()
+    shown_line(line).chars().count()
 }
 
 /// Splits a line at the columns, and finds the place of its character with the number `cursor`.
-fn wrap(line: &str, room: usize, cursor: Option<usize>) -> (Vec<String>, Option<(usize, usize)>) {
+fn wrap_at_columns(
+    line: &str,
+    room: usize,
+    cursor: Option<usize>,
+) -> (Vec<String>, Option<(usize, usize)>) {
     let (mut rows, mut used, mut place) = (vec![String::new()], 0, None);
     for (number, c) in line.chars().enumerate() {
-        let width = columns(c.encode_utf8(&mut [0; 4]));
+        let width = column_width(c.encode_utf8(&mut [0; 4]));
         if used + width > room {
             rows.push(String::new());
             used = 0;

@@ -64,7 +64,7 @@ impl MarkdownStream {
         for part in piece.split_inclusive('\n') {
             self.source.push_str(part);
             while let Some(end) = self.end_of_long_line() {
-                self.settle(end, page, &mut rows);
+                self.draw_up_to(end, page, &mut rows);
             }
             if self.source.ends_with('\n') {
                 self.settle_blocks(page, &mut rows);
@@ -88,7 +88,7 @@ impl MarkdownStream {
     /// Ends the text, and returns the remaining rows.
     pub(super) fn finish(&mut self, page: &ChatPage) -> Vec<String> {
         let mut rows = Vec::new();
-        self.settle(self.source.len(), page, &mut rows);
+        self.draw_up_to(self.source.len(), page, &mut rows);
         *self = Self::default();
         rows
     }
@@ -98,23 +98,23 @@ impl MarkdownStream {
         while self.fence.is_none() && !self.source.is_empty() {
             let Some(last) = self.block_starts().pop() else { return };
             if last.is_fenced {
-                self.settle(last.at, page, rows);
+                self.draw_up_to(last.at, page, rows);
                 let line = self.take_line();
                 self.fence = CodeFence::opened_by(&line);
-                self.add(
+                self.add_rows(
                     StyledText::new(line.trim(), TextStyle::DIM).rows(page, WrapAt::Columns),
                     rows,
                 );
             } else if self.source.len() - last.at > LONGEST_BLOCK {
-                return self.settle(self.source.len(), page, rows);
+                return self.draw_up_to(self.source.len(), page, rows);
             } else {
-                self.settle(last.at, page, rows);
+                self.draw_up_to(last.at, page, rows);
                 let end = line_start(&self.source, self.source.len() - 1);
                 // By itself, such a line may be a definition, of which nothing is shown.
                 let is_hidden = self.source[end..].trim_start().starts_with('[');
                 let is_open = last.is_paragraph && !self.source.ends_with("\n\n");
                 if is_open && end > LONGEST_OPEN && !is_hidden {
-                    self.settle(end, page, rows);
+                    self.draw_up_to(end, page, rows);
                 }
                 return;
             }
@@ -141,7 +141,7 @@ impl MarkdownStream {
         let shift = text.len() - self.source.len();
         let mut starts = Vec::new();
         let (mut depth, mut is_list) = (0, false);
-        for (event, range) in Parser::new_ext(&text, options()).into_offset_iter() {
+        for (event, range) in Parser::new_ext(&text, parser_options()).into_offset_iter() {
             let is_block = depth == 0 && !matches!(event, Event::End(_));
             let is_item = depth == 1 && is_list && matches!(event, Event::Start(Tag::Item));
             if (is_block || is_item) && range.start >= shift {
@@ -167,7 +167,7 @@ impl MarkdownStream {
     }
 
     /// Draws the source up to `end` for good.
-    fn settle(&mut self, end: usize, page: &ChatPage, rows: &mut Vec<String>) {
+    fn draw_up_to(&mut self, end: usize, page: &ChatPage, rows: &mut Vec<String>) {
         let rest = self.source.split_off(end);
         let settled = std::mem::replace(&mut self.source, rest);
         if self.fence.is_some() {
@@ -178,16 +178,16 @@ impl MarkdownStream {
         }
         let text = self.with_definitions(&settled);
         let shift = text.len() - settled.len();
-        let parser = Parser::new_ext(&text, options());
+        let parser = Parser::new_ext(&text, parser_options());
         let spans = parser.reference_definitions().iter().map(|(_, definition)| &definition.span);
         let own = spans.filter(|span| span.start >= shift);
         let own: String = own.map(|span| text[span.clone()].to_owned() + "\n").collect();
         let begins_blank = settled.lines().next().is_some_and(|line| line.trim().is_empty());
         self.is_blank_pending |= begins_blank && self.has_rows;
-        let drawn = BlockDrawer::new(&text, page).rows(parser.into_offset_iter());
+        let drawn = BlockDrawer::new(&text, page).draw_events(parser.into_offset_iter());
         self.definitions.push_str(&own);
         if !drawn.is_empty() {
-            self.add(drawn, rows);
+            self.add_rows(drawn, rows);
         }
         let ends_blank = settled.lines().next_back().is_some_and(|line| line.trim().is_empty());
         self.is_blank_pending |= ends_blank && self.has_rows;
@@ -208,12 +208,12 @@ impl MarkdownStream {
             self.fence = None;
             StyledText::new(line.trim(), TextStyle::DIM)
         } else {
-            fence.drawn(line)
+            fence.draw_line(line)
         };
-        self.add(drawn.rows(page, WrapAt::Columns), rows);
+        self.add_rows(drawn.rows(page, WrapAt::Columns), rows);
     }
 
-    fn add(&mut self, drawn: Vec<String>, rows: &mut Vec<String>) {
+    fn add_rows(&mut self, drawn: Vec<String>, rows: &mut Vec<String>) {
         if std::mem::take(&mut self.is_blank_pending) {
             rows.push(String::new());
         }
@@ -230,7 +230,13 @@ impl CodeFence {
         let info = &content[length..];
         let is_diff = matches!(info.trim(), "diff" | "patch");
         let indent = line.len() - content.len();
-        Some(Self { mark, length, indent, is_diff, highlighter: CodeHighlighter::of(info) })
+        Some(Self {
+            mark,
+            length,
+            indent,
+            is_diff,
+            highlighter: CodeHighlighter::for_language(info),
+        })
     }
 
     fn is_closed_by(&self, line: &str) -> bool {
@@ -242,18 +248,18 @@ impl CodeFence {
     }
 
     /// Draws a line of the code.
-    fn drawn(&mut self, line: &str) -> StyledText {
+    fn draw_line(&mut self, line: &str) -> StyledText {
         let blanks = line.len() - line.trim_start_matches(' ').len();
         let line = &line[blanks.min(self.indent)..];
         match &mut self.highlighter {
-            Some(highlighter) => highlighter.line(line),
+            Some(highlighter) => highlighter.colour_line(line),
             None => code_line(line, self.is_diff),
         }
     }
 }
 
 /// Returns what is understood beyond `CommonMark`.
-fn options() -> Options {
+fn parser_options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 

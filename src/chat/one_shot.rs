@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use callgate_client::{Client, ClientError, RequestEvent, SentRequest};
 use callgate_link::socket::{self, SocketState};
-use callgate_mask::text::{one_line, visible};
+use callgate_mask::text::{one_line, visible_text};
 use callgate_wire::approval::Press;
 use callgate_wire::session::{
     AgentQuestion, AnswerOutcome, Attachment, PermissionRequest, PermissionResolved,
@@ -20,7 +20,7 @@ use tokio::signal::unix::{SignalKind, signal};
 
 use super::chat_core::INTERRUPTED;
 use super::wanted_conversation::{MissingConversation, WantedConversation};
-use crate::failure::complain;
+use crate::failure::write_error_line;
 
 /// The exit codes of one message.
 const DONE: u8 = 0;
@@ -49,7 +49,7 @@ impl OneShot {
         let Self { client, wanted, message, attachments, is_json, desk_socket } = self;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let mut terminate = signal(SignalKind::terminate())?;
-        if !finds(&wanted, &client).await {
+        if !has_wanted_conversation(&wanted, &client).await {
             client.close().await;
             return Ok(FAILED);
         }
@@ -64,7 +64,7 @@ impl OneShot {
         let code = loop {
             tokio::select! {
                 event = request.next() => match event {
-                    Some(event) => if let Some(code) = shot.event(&event)? { break code },
+                    Some(event) => if let Some(code) = shot.handle_event(&event)? { break code },
                     None => break FAILED,
                 },
                 _ = interrupt.recv() => if shot.cancel(&request) { break INTERRUPTED },
@@ -77,19 +77,19 @@ impl OneShot {
 }
 
 /// Says so if there is no conversation to continue. Returns false if none has the id that was given.
-async fn finds(wanted: &WantedConversation, client: &Client) -> bool {
+async fn has_wanted_conversation(wanted: &WantedConversation, client: &Client) -> bool {
     if !wanted.is_some() {
         return true;
     }
     let missing = match client.conversations(Some(1), None).await {
-        Ok(list) => wanted.missing(&list),
+        Ok(list) => wanted.find_missing(&list),
         // The message fails for the same reason.
         Err(_) => None,
     };
     match missing {
-        Some(MissingConversation::Last(text)) => complain(text),
+        Some(MissingConversation::Last(text)) => write_error_line(text),
         Some(MissingConversation::Id(text)) => {
-            complain(&visible(&text));
+            write_error_line(&visible_text(&text));
             return false;
         }
         None => {}
@@ -131,30 +131,30 @@ impl RunningShot {
     }
 
     /// Handles an event. Returns the exit code at the end.
-    fn event(&mut self, event: &RequestEvent) -> io::Result<Option<u8>> {
+    fn handle_event(&mut self, event: &RequestEvent) -> io::Result<Option<u8>> {
         let reply = match event {
             RequestEvent::Said(reply) => reply,
             RequestEvent::Failed(ClientError::Cancelled) => return Ok(Some(INTERRUPTED)),
             RequestEvent::Failed(error) => {
-                self.output.end()?;
-                complain(&error.to_string());
+                self.output.print_last_line()?;
+                write_error_line(&error.to_string());
                 return Ok(Some(FAILED));
             }
         };
         self.output.print(reply)?;
         match &reply.event {
-            SessionEvent::PermissionRequest(asked) => self.asked(asked),
-            SessionEvent::PermissionResolved(resolved) => self.told.resolved(resolved),
+            SessionEvent::PermissionRequest(asked) => self.handle_request(asked),
+            SessionEvent::PermissionResolved(resolved) => self.told.report_resolved(resolved),
             SessionEvent::Question(asked) => self.asked_something(asked),
-            SessionEvent::ToolResult(result) => self.told.result(result),
+            SessionEvent::ToolResult(result) => self.told.report_denied_result(result),
             SessionEvent::Error { error, .. } => {
-                self.output.end()?;
-                complain(&visible(error));
+                self.output.print_last_line()?;
+                write_error_line(&visible_text(error));
                 return Ok(Some(FAILED));
             }
             SessionEvent::Done(_) => {
-                self.output.end()?;
-                return Ok(Some(self.code(&reply.event)));
+                self.output.print_last_line()?;
+                return Ok(Some(self.exit_code(&reply.event)));
             }
             _ => {}
         }
@@ -162,13 +162,13 @@ impl RunningShot {
     }
 
     /// Says whom a call waits for, or denies one that no desk can be asked about.
-    fn asked(&mut self, asked: &PermissionRequest) {
-        let (question, title) = (asked.question.clone(), visible(&asked.title).into_owned());
-        let has_desk = matches!(socket::probe(&self.desk_socket), Ok(SocketState::Live));
+    fn handle_request(&mut self, asked: &PermissionRequest) {
+        let (question, title) = (asked.question.clone(), visible_text(&asked.title).into_owned());
+        let has_desk = matches!(socket::probe_path(&self.desk_socket), Ok(SocketState::Live));
         if has_desk {
             let until = asked.deadline.and_then(time_of_day);
             let until = until.map(|time| format!(" until {time}")).unwrap_or_default();
-            complain(&format!("waits{until} for an answer at the desk: {title}"));
+            write_error_line(&format!("waits{until} for an answer at the desk: {title}"));
         }
         self.told.asked.insert(question.clone(), (title, asked.tool_id.clone()));
         if has_desk {
@@ -185,10 +185,10 @@ impl RunningShot {
     /// be asked.
     fn asked_something(&self, asked: &AgentQuestion) {
         let text = one_line(&asked.text);
-        if matches!(socket::probe(&self.desk_socket), Ok(SocketState::Live)) {
-            return complain(&format!("waits for an answer at the desk: {text}"));
+        if matches!(socket::probe_path(&self.desk_socket), Ok(SocketState::Live)) {
+            return write_error_line(&format!("waits for an answer at the desk: {text}"));
         }
-        complain(&format!("not answered, because nobody is there: {text}"));
+        write_error_line(&format!("not answered, because nobody is there: {text}"));
         let (client, question) = (self.client.clone(), asked.question.clone());
         tokio::spawn(async move {
             let (outcome, values) = (AnswerOutcome::Declined, serde_json::Map::new());
@@ -197,7 +197,7 @@ impl RunningShot {
         });
     }
 
-    fn code(&self, event: &SessionEvent) -> u8 {
+    fn exit_code(&self, event: &SessionEvent) -> u8 {
         let end = event.done_data::<TurnEnd>();
         // A rule may deny a call without a question.
         let denied = end.as_ref().map_or(0, |end| end.denied_calls);
@@ -217,21 +217,25 @@ impl ToldDenials {
         !self.calls.is_empty()
     }
 
-    fn resolved(&mut self, resolved: &PermissionResolved) {
+    fn report_resolved(&mut self, resolved: &PermissionResolved) {
         let Some((title, call)) = self.asked.remove(&resolved.question) else { return };
         if resolved.decision == "allow" {
-            return complain(&format!("allowed: {title}"));
+            return write_error_line(&format!("allowed: {title}"));
         }
-        complain(&format!("denied: {title}: {}", visible(&resolved.text)));
+        write_error_line(&format!("denied: {title}: {}", visible_text(&resolved.text)));
         self.calls.insert(call);
     }
 
     /// Tells of a call that was denied without a question.
-    fn result(&mut self, result: &ToolResult) {
+    fn report_denied_result(&mut self, result: &ToolResult) {
         let value: Value = serde_json::from_str(result.result.get()).unwrap_or_default();
         if value["denied"] == true && self.calls.insert(result.tool_id.clone()) {
             let why = value["error"].as_str().unwrap_or_default();
-            complain(&format!("denied: {}: {}", visible(&result.tool_name), visible(why)));
+            write_error_line(&format!(
+                "denied: {}: {}",
+                visible_text(&result.tool_name),
+                visible_text(why)
+            ));
         }
     }
 }
@@ -252,7 +256,7 @@ impl ShotOutput {
             Self::Json => {
                 let mut line = Vec::new();
                 reply.write(&mut line);
-                write(&line)
+                write_to_stdout(&line)
             }
             Self::Text { line } => {
                 match &reply.event {
@@ -262,27 +266,31 @@ impl ShotOutput {
                         line.push('\n');
                     }
                     SessionEvent::Notice(notice) if io::stderr().is_terminal() => {
-                        complain(&visible(&notice.text));
+                        write_error_line(&visible_text(&notice.text));
                     }
                     _ => {}
                 }
                 let Some(end) = line.rfind('\n') else { return Ok(()) };
                 let rest = line.split_off(end + 1);
                 let lines = std::mem::replace(line, rest);
-                write(visible(&lines).as_bytes())
+                write_to_stdout(visible_text(&lines).as_bytes())
             }
         }
     }
 
     /// Prints the last line.
-    fn end(&mut self) -> io::Result<()> {
+    fn print_last_line(&mut self) -> io::Result<()> {
         let Self::Text { line } = self else { return Ok(()) };
         let line = std::mem::take(line);
-        if line.is_empty() { Ok(()) } else { write(format!("{}\n", visible(&line)).as_bytes()) }
+        if line.is_empty() {
+            Ok(())
+        } else {
+            write_to_stdout(format!("{}\n", visible_text(&line)).as_bytes())
+        }
     }
 }
 
-fn write(bytes: &[u8]) -> io::Result<()> {
+fn write_to_stdout(bytes: &[u8]) -> io::Result<()> {
     let mut output = io::stdout();
     output.write_all(bytes)?;
     output.flush()

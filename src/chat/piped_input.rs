@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use rustix::fs::{FileType, fstat};
 
-use crate::failure::complain;
+use crate::failure::write_error_line;
 use crate::text::read_limited;
 
 /// The longest text that is read, in bytes.
@@ -26,7 +26,7 @@ pub(super) fn is_given() -> bool {
 }
 
 /// Reads standard input to its end, and says so if that takes a while.
-pub(super) fn read() -> io::Result<String> {
+pub(super) fn read_standard_input() -> io::Result<String> {
     let (reads, has_read) = sync_channel(1);
     thread::Builder::new().name("input".to_owned()).spawn(move || {
         // Nobody waits for it any more when the program ends.
@@ -34,7 +34,7 @@ pub(super) fn read() -> io::Result<String> {
     })?;
     let text = match has_read.recv_timeout(SILENT_FOR) {
         Err(RecvTimeoutError::Timeout) => {
-            complain(
+            write_error_line(
                 "waits for the end of standard input, which is a part of the message; \
                  `< /dev/null` leaves it out",
             );

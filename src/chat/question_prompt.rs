@@ -47,8 +47,8 @@ impl QuestionPrompt {
     }
 
     /// Notes that it is on the screen.
-    pub(super) fn printed(&mut self, now: Duration) {
-        self.guard.printed(now);
+    pub(super) fn mark_printed(&mut self, now: Duration) {
+        self.guard.mark_printed(now);
     }
 
     /// Notes that the question has to be read again: another one was shown in its place, or more of
@@ -58,7 +58,12 @@ impl QuestionPrompt {
     }
 
     /// Returns what a key means. `page` says how much of the question is on the screen.
-    pub(super) fn key(&mut self, now: Duration, key: KeyStroke, page: &ChatPage) -> QuestionKey {
+    pub(super) fn handle_key(
+        &mut self,
+        now: Duration,
+        key: KeyStroke,
+        page: &ChatPage,
+    ) -> QuestionKey {
         if self.is_answered || self.guard.is_early(now) {
             return QuestionKey::Nothing;
         }
@@ -138,13 +143,13 @@ impl QuestionPrompt {
             return diff_rows(&body.text(), usize::MAX - 1, page);
         }
         let blank = StyledText::new("  ", TextStyle::PLAIN);
-        let text = body.map_or_else(|| self.input(), CardContent::text);
+        let text = body.map_or_else(|| self.argument_lines(), CardContent::text);
         let lines = text.lines().map(|line| StyledText::new(line, TextStyle::PLAIN));
         lines.flat_map(|line| line.hanging_rows(page, WrapAt::Columns, &blank, &blank)).collect()
     }
 
     /// Returns the arguments of the call, one on each line.
-    pub(super) fn input(&self) -> String {
+    pub(super) fn argument_lines(&self) -> String {
         let input = self.request.input.get();
         let pretty =
             serde_json::from_str(input).map(|value: serde_json::Value| format!("{value:#}"));

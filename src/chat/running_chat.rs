@@ -57,7 +57,7 @@ impl RunningChat {
         };
         let mut core = ChatCore::new(page, folder, InputHistory::new(entries), wanted);
         if let Some(problem) = problem {
-            core.note(&format!("What you typed before cannot be read: {problem}"));
+            core.show_note(&format!("What you typed before cannot be read: {problem}"));
         }
         let (cancels, start) = (HashMap::new(), Instant::now());
         Self { core, client, is_kept, history, events, cancels, start }
@@ -73,7 +73,7 @@ impl RunningChat {
                 if event.is_end() {
                     self.cancels.remove(&turn);
                 }
-                self.core.event(turn, &event);
+                self.core.handle_event(turn, &event);
             }
             ChatEvent::Errand(errand, result) => {
                 let now = self.now();
@@ -97,7 +97,7 @@ impl RunningChat {
                         cancel.notify_one();
                     }
                 }
-                ChatAction::Remember(text) => self.remember(&text),
+                ChatAction::Remember(text) => self.append_to_history(&text),
                 ChatAction::Restart => self.client.restart(),
                 ChatAction::Suspend => suspend()?,
                 ChatAction::Quit(code) => return Ok(Some(code)),
@@ -138,11 +138,11 @@ impl RunningChat {
         });
     }
 
-    fn remember(&mut self, text: &str) {
+    fn append_to_history(&mut self, text: &str) {
         let Some(Err(error)) = self.history.as_ref().map(|history| history.append(text)) else {
             return;
         };
-        self.core.note(&format!("What you type cannot be kept for the next time: {error}"));
+        self.core.show_note(&format!("What you type cannot be kept for the next time: {error}"));
         self.history = None;
     }
 
@@ -154,7 +154,7 @@ impl RunningChat {
     }
 
     /// Ends the runtime. One that does not end in time is killed when this process ends.
-    pub(super) async fn close(&self) {
+    pub(super) async fn stop_runtime(&self) {
         timeout(ENDS_WITHIN, self.client.close()).await.ok();
     }
 }
@@ -162,7 +162,7 @@ impl RunningChat {
 /// Returns the next state of the runtime, ignoring all other events.
 pub(super) async fn next_state(watch: &mut SessionWatch) -> Option<RuntimeState> {
     watch
-        .find(|item| match item {
+        .wait_for_item(|item| match item {
             WatchedItem::State(state) => Some(state.clone()),
             _ => None,
         })

@@ -40,81 +40,99 @@ pub(super) struct SlashEntry {
 
 /// All commands, in the order of the help.
 static COMMANDS: [SlashEntry; 21] = [
-    entry(SlashCommand::Help, "help", "", "shows this list", None),
-    entry(SlashCommand::New, "new", "[TITLE]", "begins a conversation", KEEPS),
-    entry(SlashCommand::List, "list", "[WORDS]", "lists conversations, or finds some", KEEPS),
-    entry(SlashCommand::Open, "open", "NUMBER", "opens one of the list", KEEPS),
-    entry(SlashCommand::Rename, "rename", "TITLE", "renames this conversation", KEEPS),
-    entry(
+    command_entry(SlashCommand::Help, "help", "", "shows this list", None),
+    command_entry(SlashCommand::New, "new", "[TITLE]", "begins a conversation", KEEPS),
+    command_entry(
+        SlashCommand::List,
+        "list",
+        "[WORDS]",
+        "lists conversations, or finds some",
+        KEEPS,
+    ),
+    command_entry(SlashCommand::Open, "open", "NUMBER", "opens one of the list", KEEPS),
+    command_entry(SlashCommand::Rename, "rename", "TITLE", "renames this conversation", KEEPS),
+    command_entry(
         SlashCommand::Delete,
         "delete",
         "[NUMBER]",
         "deletes this one, or one of the list",
         KEEPS,
     ),
-    entry(SlashCommand::Clear, "clear", "", "empties this conversation", None),
-    entry(
+    command_entry(SlashCommand::Clear, "clear", "", "empties this conversation", None),
+    command_entry(
         SlashCommand::Regenerate,
         "regenerate",
         "",
         "asks for another answer",
         Some(capability::EDIT),
     ),
-    entry(SlashCommand::Edit, "edit", "", "changes your last message", Some(capability::EDIT)),
-    entry(SlashCommand::Model, "model", "[NAME]", "lists models, or chooses one", MODELS),
-    entry(SlashCommand::Engine, "engine", "[NAME]", "lists engines, or chooses one", MODELS),
-    entry(
+    command_entry(
+        SlashCommand::Edit,
+        "edit",
+        "",
+        "changes your last message",
+        Some(capability::EDIT),
+    ),
+    command_entry(SlashCommand::Model, "model", "[NAME]", "lists models, or chooses one", MODELS),
+    command_entry(
+        SlashCommand::Engine,
+        "engine",
+        "[NAME]",
+        "lists engines, or chooses one",
+        MODELS,
+    ),
+    command_entry(
         SlashCommand::Mode,
         "mode",
         "[NAME]",
         "ask, plan or auto: who decides about tools",
         Some(capability::MODES),
     ),
-    entry(
+    command_entry(
         SlashCommand::Fork,
         "fork",
         "[COUNT]",
         "copies it, without the last exchanges",
         Some(capability::FORK),
     ),
-    entry(
+    command_entry(
         SlashCommand::Rewind,
         "rewind",
         "[COUNT]",
         "takes the last exchanges away",
         Some(capability::REWIND),
     ),
-    entry(
+    command_entry(
         SlashCommand::Diff,
         "diff",
         "",
         "shows what the last answer changed in files",
         Some(capability::TURN_DIFF),
     ),
-    entry(
+    command_entry(
         SlashCommand::Undo,
         "undo",
         "[rest]",
         "puts those files back, or those that can be",
         Some(capability::TURN_DIFF),
     ),
-    entry(
+    command_entry(
         SlashCommand::Compact,
         "compact",
         "",
         "replaces it by a summary, for the model",
         Some(capability::COMPACT),
     ),
-    entry(
+    command_entry(
         SlashCommand::Without,
         "without",
         "",
         "goes on without a message that the provider refuses",
         Some(capability::LEAVE_OUT),
     ),
-    entry(SlashCommand::Cost, "cost", "", "says what was used so far", None),
-    entry(SlashCommand::Restart, "restart", "", "starts the runtime again", None),
-    entry(SlashCommand::Quit, "quit", "", "ends the chat (also Ctrl-D)", None),
+    command_entry(SlashCommand::Cost, "cost", "", "says what was used so far", None),
+    command_entry(SlashCommand::Restart, "restart", "", "starts the runtime again", None),
+    command_entry(SlashCommand::Quit, "quit", "", "ends the chat (also Ctrl-D)", None),
 ];
 
 /// What commands about conversations need.
@@ -131,7 +149,7 @@ A slash opens the menu of commands. Tab completes @files and commands.
 @FILE attaches a file. Ctrl-O shows results of tools in full.
 Esc or Ctrl-C interrupts the answer, Ctrl-C twice quits, Ctrl-Z stops the chat.";
 
-const fn entry(
+const fn command_entry(
     command: SlashCommand,
     name: &'static str,
     arguments: &'static str,
@@ -153,7 +171,7 @@ pub(super) enum TypedLine<'a> {
 
 impl<'a> TypedLine<'a> {
     /// Reads a line. Two slashes begin a message that starts with one.
-    pub(super) fn read(line: &'a str) -> Self {
+    pub(super) fn parse_line(line: &'a str) -> Self {
         let Some(command) = line.strip_prefix('/') else { return Self::Message(line) };
         if command.starts_with('/') {
             return Self::Message(command);
@@ -169,7 +187,7 @@ impl<'a> TypedLine<'a> {
 }
 
 impl SlashCommand {
-    pub(super) fn entry(self) -> Option<&'static SlashEntry> {
+    pub(super) fn find_entry(self) -> Option<&'static SlashEntry> {
         COMMANDS.iter().find(|entry| entry.command == self)
     }
 }
@@ -182,7 +200,7 @@ impl SlashEntry {
 }
 
 /// Returns the help: a line for each command, and the keys.
-pub(super) fn help() -> String {
+pub(super) fn commands_help() -> String {
     let width = COMMANDS.iter().map(|entry| entry.usage().len()).max().unwrap_or(0);
     let line = |entry: &SlashEntry| format!("{:<width$}  {}\n", entry.usage(), entry.about);
     COMMANDS.iter().map(line).collect::<String>() + KEYS
@@ -199,7 +217,8 @@ mod tests {
 
     #[test]
     fn a_line_is_a_message_unless_it_begins_with_one_slash_and_a_word() {
-        let check = |line: &str, expected: TypedLine| assert_eq!(TypedLine::read(line), expected);
+        let check =
+            |line: &str, expected: TypedLine| assert_eq!(TypedLine::parse_line(line), expected);
         check("hello /new", TypedLine::Message("hello /new"));
         check("//etc is a path", TypedLine::Message("/etc is a path"));
         check("/etc/hosts: what is it?", TypedLine::Message("/etc/hosts: what is it?"));
@@ -210,10 +229,10 @@ mod tests {
 
     #[test]
     fn the_help_names_every_command() {
-        let help = help();
+        let help = commands_help();
         for entry in &COMMANDS {
             assert!(help.contains(&format!("/{} ", entry.name)), "{help}");
-            assert_eq!(entry.command.entry().map(|entry| entry.name), Some(entry.name));
+            assert_eq!(entry.command.find_entry().map(|entry| entry.name), Some(entry.name));
         }
         let names: Vec<&str> = beginning_with("re").iter().map(|entry| entry.name).collect();
         assert_eq!(names, ["rename", "regenerate", "rewind", "restart"]);

@@ -27,7 +27,7 @@ pub(super) struct ChatStatus {
 
 impl ChatStatus {
     /// Updates the line with what the runtime reports about itself.
-    pub(super) fn set(&mut self, status: &RuntimeStatus) {
+    pub(super) fn set_runtime(&mut self, status: &RuntimeStatus) {
         self.engine.clone_from(&status.engine);
         self.engine_reason.clone_from(&status.engine_reason);
         self.model.clone_from(&status.model);
@@ -54,12 +54,12 @@ impl ChatStatus {
     }
 
     /// Notes the tokens that the running answer has used so far.
-    pub(super) fn report(&mut self, report: UsageReport) {
+    pub(super) fn note_usage(&mut self, report: UsageReport) {
         self.report = report;
     }
 
     /// Adds the tokens and the cost of an answer.
-    pub(super) fn add(&mut self, end: &TurnEnd) {
+    pub(super) fn add_turn(&mut self, end: &TurnEnd) {
         self.usage = self.usage + end.usage;
         self.report.cost = None;
         match end.cost {

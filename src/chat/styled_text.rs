@@ -107,7 +107,7 @@ impl StyledText {
     }
 
     /// Appends text, and returns the whole.
-    pub(super) fn and(mut self, text: &str, style: TextStyle) -> Self {
+    pub(super) fn and_text(mut self, text: &str, style: TextStyle) -> Self {
         self.push(text, style);
         self
     }
@@ -130,7 +130,10 @@ impl StyledText {
     }
 
     /// Replaces its styles by those of tokens, given as their lengths in bytes.
-    pub(super) fn coloured(self, tokens: impl FnOnce(&str) -> Vec<(usize, TextStyle)>) -> Self {
+    pub(super) fn with_token_styles(
+        self,
+        tokens: impl FnOnce(&str) -> Vec<(usize, TextStyle)>,
+    ) -> Self {
         let text: String = self.spans.into_iter().map(|(text, _)| text).collect();
         let (mut coloured, mut rest) = (Self::default(), &*text);
         for (length, style) in tokens(&text) {
@@ -146,7 +149,7 @@ impl StyledText {
 
     /// Returns how many columns it takes.
     pub(super) fn columns(&self) -> usize {
-        self.spans.iter().map(|(text, _)| columns(text)).sum()
+        self.spans.iter().map(|(text, _)| column_width(text)).sum()
     }
 
     /// Returns the rows that it takes.
@@ -199,10 +202,10 @@ impl StyledText {
             return self;
         }
         let cells = self.cells();
-        let end = fitting(&cells, 0, width.saturating_sub(1));
+        let end = fitting_end(&cells, 0, width.saturating_sub(1));
         let cut = Self::of_cells(&cells[..end]);
         let style = cut.spans.last().map_or(TextStyle::PLAIN, |(_, style)| *style);
-        cut.and("…", style)
+        cut.and_text("…", style)
     }
 
     /// Returns the lines into which it is split between words to be no wider than `width`.
@@ -222,7 +225,7 @@ impl StyledText {
     /// Returns the width of its longest word.
     pub(super) fn longest_word(&self) -> usize {
         let text: String = self.spans.iter().map(|(text, _)| text.as_str()).collect();
-        text.split(' ').map(columns).max().unwrap_or(0)
+        text.split(' ').map(column_width).max().unwrap_or(0)
     }
 
     fn of_cells(cells: &[(char, TextStyle)]) -> Self {
@@ -244,7 +247,7 @@ impl StyledText {
 
 /// Returns how many columns a text takes. For an emoji of several characters the widths of all of
 /// them are added, because terminals differ, and a row must never be wider than computed.
-pub(super) fn columns(text: &str) -> usize {
+pub(super) fn column_width(text: &str) -> usize {
     text.chars().map(width_of).sum()
 }
 
@@ -253,7 +256,7 @@ fn width_of(c: char) -> usize {
 }
 
 /// Returns the end of the cells from `start` that fit into `room` columns.
-fn fitting(cells: &[(char, TextStyle)], start: usize, room: usize) -> usize {
+fn fitting_end(cells: &[(char, TextStyle)], start: usize, room: usize) -> usize {
     let mut used = 0;
     let beyond = cells[start..].iter().position(|(c, _)| {
         used += width_of(*c);
@@ -264,7 +267,7 @@ fn fitting(cells: &[(char, TextStyle)], start: usize, room: usize) -> usize {
 
 /// Returns where the row that begins at `start` ends, and where the next one begins.
 fn row_end(cells: &[(char, TextStyle)], start: usize, room: usize, at: WrapAt) -> (usize, usize) {
-    let end = fitting(cells, start, room);
+    let end = fitting_end(cells, start, room);
     if end == cells.len() {
         return (end, end);
     }

@@ -85,7 +85,7 @@ impl TerminalChat {
             let next_frame = running.next_frame();
             tokio::select! {
                 batch = keys.recv() => match batch {
-                    Some(batch) => running.pressed(batch),
+                    Some(batch) => running.handle_keys(batch),
                     // The terminal is gone.
                     None => break INTERRUPTED,
                 },
@@ -103,19 +103,19 @@ impl TerminalChat {
                     TerminalHolder::Shell | TerminalHolder::Others => running.stay_away(),
                 },
                 _ = signals.resized.recv() => match modes.holder() {
-                    TerminalHolder::Program => running.resized()?,
+                    TerminalHolder::Program => running.handle_resize()?,
                     TerminalHolder::Shell | TerminalHolder::Others => running.start_anew(),
                 },
                 _ = signals.continued.recv() => running.start_anew(),
                 result = job_control.follow(&modes) => result?,
-                _ = signals.interrupt.recv() => running.pressed(vec![KeyStroke::Ctrl('c')]),
+                _ = signals.interrupt.recv() => running.handle_keys(vec![KeyStroke::Ctrl('c')]),
                 _ = signals.terminate.recv() => break INTERRUPTED,
                 _ = signals.hangup.recv() => break INTERRUPTED,
             }
         };
-        running.leave();
+        running.leave_terminal();
         modes.hand_over(TerminalHolder::Others);
-        running.chat.close().await;
+        running.chat.stop_runtime().await;
         Ok(code)
     }
 }
@@ -136,7 +136,7 @@ struct DrawnChat {
 impl DrawnChat {
     fn new(chat: TerminalChat, events: mpsc::Sender<ChatEvent>) -> Self {
         let TerminalChat { start, colours } = chat;
-        let page = page(colours);
+        let page = terminal_page(colours);
         Self {
             chat: RunningChat::new(start, page, events),
             screen: InlineScreen::default(),
@@ -148,28 +148,28 @@ impl DrawnChat {
         }
     }
 
-    fn pressed(&mut self, batch: Vec<KeyStroke>) {
+    fn handle_keys(&mut self, batch: Vec<KeyStroke>) {
         let now = self.chat.now();
         for key in batch {
-            self.chat.core.key(now, key);
+            self.chat.core.handle_key(now, key);
         }
-        self.changed(FRAME);
+        self.schedule_frame(FRAME);
     }
 
     /// Makes the next frame due at most `pause` after the last one.
-    fn changed(&mut self, pause: Duration) {
+    fn schedule_frame(&mut self, pause: Duration) {
         self.pause = Some(self.pause.map_or(pause, |due| due.min(pause)));
     }
 
     fn handle(&mut self, event: ChatEvent) {
         let pause = if is_tool_input(&event) { DRAFT_FRAME } else { FRAME };
         self.chat.handle(event);
-        self.changed(pause);
+        self.schedule_frame(pause);
     }
 
     fn runtime_is(&mut self, state: &RuntimeState) {
         self.chat.core.runtime_state(state);
-        self.changed(FRAME);
+        self.schedule_frame(FRAME);
     }
 
     /// Returns when the next frame is due.
@@ -189,22 +189,22 @@ impl DrawnChat {
             self.start_anew();
         }
         // The signal may come later than the size.
-        if page(self.colours) != self.page {
-            self.resized()?;
+        if terminal_page(self.colours) != self.page {
+            self.handle_resize()?;
         }
-        let frame = self.chat.core.frame(self.chat.now());
+        let frame = self.chat.core.next_frame(self.chat.now());
         let text = self.screen.draw(frame);
         (self.drawn, self.pause) = (Instant::now(), None);
-        print(&text)?;
-        self.chat.core.printed(self.chat.now());
+        print_at_once(&text)?;
+        self.chat.core.mark_printed(self.chat.now());
         Ok(())
     }
 
-    fn resized(&mut self) -> io::Result<()> {
-        self.page = page(self.colours);
+    fn handle_resize(&mut self) -> io::Result<()> {
+        self.page = terminal_page(self.colours);
         self.chat.core.resize(self.page);
-        self.changed(FRAME);
-        print(&self.screen.wipe(self.page.width))
+        self.schedule_frame(FRAME);
+        print_at_once(&self.screen.wipe(self.page.width))
     }
 
     /// Draws nothing until the terminal is back.
@@ -215,29 +215,29 @@ impl DrawnChat {
     /// Draws everything again below whatever the shell has printed.
     fn start_anew(&mut self) {
         self.screen = InlineScreen::default();
-        self.page = page(self.colours);
+        self.page = terminal_page(self.colours);
         self.chat.core.resize(self.page);
-        self.changed(FRAME);
+        self.schedule_frame(FRAME);
     }
 
     /// Carries out what the chat wants. Returns the exit code if it wants to end.
     fn carry_out(&mut self) -> io::Result<Option<u8>> {
         let screen = &mut self.screen;
         self.chat.carry_out(|| {
-            print(&screen.leave())?;
+            print_at_once(&screen.leave())?;
             Ok(kill_process(getpid(), Signal::TSTP)?)
         })
     }
 
-    fn leave(&mut self) {
+    fn leave_terminal(&mut self) {
         self.chat.say_how_to_continue();
-        let mut frame = self.chat.core.frame(self.chat.now());
+        let mut frame = self.chat.core.next_frame(self.chat.now());
         // The input and the status line go, and what was said stays.
         frame.live_rows = vec![String::new()];
         frame.cursor = (0, 0);
         let text = self.screen.draw(frame) + &self.screen.leave();
         // A terminal that is gone shows nothing.
-        print(&text).ok();
+        print_at_once(&text).ok();
     }
 }
 
@@ -247,7 +247,7 @@ fn is_tool_input(event: &ChatEvent) -> bool {
 }
 
 /// Returns the size of the terminal.
-pub(super) fn page(colours: bool) -> ChatPage {
+pub(super) fn terminal_page(colours: bool) -> ChatPage {
     let size = tcgetwinsize(io::stdout()).map(|size| (size.ws_col, size.ws_row));
     let or = |value: u16, usual: u16| usize::from(if value == 0 { usual } else { value });
     let (width, height) = size.unwrap_or(USUAL_SIZE);
@@ -255,7 +255,7 @@ pub(super) fn page(colours: bool) -> ChatPage {
 }
 
 /// Writes to the terminal at once.
-pub(super) fn print(text: &str) -> io::Result<()> {
+pub(super) fn print_at_once(text: &str) -> io::Result<()> {
     let mut output = io::stdout();
     output.write_all(text.as_bytes())?;
     output.flush()

@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::drafted_input::DraftedInput;
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
 use super::tool_result::{
-    ResultExtent, detail, diff_rows, failure, last_part, result_rows, text_of,
+    ResultExtent, command_failure, detail_line, diff_rows, last_part, result_rows, text_of,
 };
 
 /// The most rows of output that a running tool shows.
@@ -54,12 +54,12 @@ impl ToolCard {
     }
 
     /// Creates the card of a call whose input the model begins to write.
-    pub(super) fn drafted(piece: &ToolInput) -> Self {
+    pub(super) fn from_draft(piece: &ToolInput) -> Self {
         let mut card = Self {
             id: piece.tool_id.clone(),
             name: piece.tool_name.clone(),
             card: None,
-            draft: Some(DraftedInput::keeping(&SUBJECTS)),
+            draft: Some(DraftedInput::keeping_keys(&SUBJECTS)),
             output: VecDeque::from([String::new()]),
             diff: None,
         };
@@ -85,7 +85,7 @@ impl ToolCard {
     }
 
     /// Adds output of the running tool.
-    pub(super) fn progress(&mut self, progress: &ToolProgress) {
+    pub(super) fn add_progress(&mut self, progress: &ToolProgress) {
         self.add_output(&progress.text);
     }
 
@@ -112,7 +112,9 @@ impl ToolCard {
         let mut rows = vec![self.headline(sign, style, Tense::Present).row(page)];
         let lines: Vec<&String> = self.output.iter().filter(|line| !line.is_empty()).collect();
         let skipped = lines.len().saturating_sub(LIVE_ROWS);
-        rows.extend(lines.into_iter().skip(skipped).map(|line| detail(last_part(line)).row(page)));
+        rows.extend(
+            lines.into_iter().skip(skipped).map(|line| detail_line(last_part(line)).row(page)),
+        );
         rows
     }
 
@@ -125,7 +127,7 @@ impl ToolCard {
     ) -> Vec<String> {
         let is_error = result.is_error == Some(true);
         let value: Value = serde_json::from_str(result.result.get()).unwrap_or_default();
-        let failure = failure(&value);
+        let failure = command_failure(&value);
         let is_bad = is_error || failure.is_some();
         let (sign, style) =
             if is_bad { ("✗", TextStyle::RED) } else { ("✓", TextStyle::GREEN) };
@@ -149,7 +151,7 @@ impl ToolCard {
     /// Draws a call that ended without a result.
     pub(super) fn lost_row(&self, page: &ChatPage) -> String {
         let what = if self.is_drafted() { " (not finished)" } else { " (no result)" };
-        self.headline("✗", TextStyle::RED, Tense::Present).and(what, TextStyle::DIM).row(page)
+        self.headline("✗", TextStyle::RED, Tense::Present).and_text(what, TextStyle::DIM).row(page)
     }
 
     /// Returns what the call does, as far as it is known.
@@ -166,12 +168,12 @@ impl ToolCard {
     fn headline(&self, sign: &str, style: TextStyle, tense: Tense) -> StyledText {
         let card = self.card();
         let deed = if tense == Tense::Past { &card.did } else { &card.deed };
-        let line = StyledText::new(sign, style).and(" ", TextStyle::PLAIN);
-        let line = line.and(deed, TextStyle::BOLD);
+        let line = StyledText::new(sign, style).and_text(" ", TextStyle::PLAIN);
+        let line = line.and_text(deed, TextStyle::BOLD);
         if card.subject.is_empty() {
             return line;
         }
-        line.and(" · ", TextStyle::DIM).and(&card.subject, TextStyle::PLAIN)
+        line.and_text(" · ", TextStyle::DIM).and_text(&card.subject, TextStyle::PLAIN)
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::markdown::code_line;
 use super::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
-use crate::counted::counted;
+use crate::counted::counted_noun;
 
 /// The most rows of a result, and of a change, that is drawn briefly.
 const RESULT_ROWS: usize = 8;
@@ -67,7 +67,7 @@ fn full_rows(value: &Value, is_error: bool, page: &ChatPage) -> Vec<String> {
 }
 
 /// Returns how a command failed that ran: a result without an error does not say that it succeeded.
-pub(super) fn failure(value: &Value) -> Option<String> {
+pub(super) fn command_failure(value: &Value) -> Option<String> {
     if value["timedOut"] == true {
         return Some("time limit".into());
     }
@@ -114,7 +114,7 @@ fn result_lines(value: &Value, is_error: bool) -> Vec<StyledText> {
     let counted = counts.iter().find_map(|(key, what)| Some((count(value.get(key)?)?, what)));
     match counted {
         Some((count, [one, many])) if lines.is_empty() => {
-            lines.push(detail(&format!("{count} {}", if count == 1 { one } else { many })));
+            lines.push(detail_line(&format!("{count} {}", if count == 1 { one } else { many })));
         }
         _ => {}
     }
@@ -139,9 +139,10 @@ enum Keep {
 fn cut_lines(text: &str, style: TextStyle, keep: Keep) -> Vec<StyledText> {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let more = lines.len().saturating_sub(RESULT_ROWS);
-    let note = (more > 0).then(|| detail(&format!("… {} · {REST}", counted(more, "more line"))));
+    let note =
+        (more > 0).then(|| detail_line(&format!("… {} · {REST}", counted_noun(more, "more line"))));
     let shown = if keep == Keep::End { &lines[more..] } else { &lines[..lines.len() - more] };
-    let shown = shown.iter().map(|line| detail(line).in_style(style));
+    let shown = shown.iter().map(|line| detail_line(line).in_style(style));
     match keep {
         Keep::Beginning => shown.chain(note).collect(),
         Keep::End => note.into_iter().chain(shown).collect(),
@@ -154,8 +155,8 @@ pub(super) fn last_part(line: &str) -> &str {
     line.rsplit('\r').next().unwrap_or(line)
 }
 
-pub(super) fn detail(line: &str) -> StyledText {
-    StyledText::new("  ", TextStyle::PLAIN).and(last_part(line), TextStyle::DIM)
+pub(super) fn detail_line(line: &str) -> StyledText {
+    StyledText::new("  ", TextStyle::PLAIN).and_text(last_part(line), TextStyle::DIM)
 }
 
 /// Returns the text of a member, if it has one.

@@ -58,10 +58,10 @@ impl Transcript {
     }
 
     /// Draws an event.
-    pub(super) fn event(&mut self, event: &SessionEvent, page: &ChatPage) {
+    pub(super) fn draw_event(&mut self, event: &SessionEvent, page: &ChatPage) {
         match event {
             SessionEvent::UserMessage(said) => self.past_message(said, page),
-            SessionEvent::Token(token) => self.token(token, page),
+            SessionEvent::Token(token) => self.draw_token(token, page),
             SessionEvent::Thinking(piece) => {
                 self.end_text(page);
                 self.thinking.get_or_insert_default().push(piece);
@@ -70,46 +70,46 @@ impl Transcript {
             SessionEvent::ToolUse(call) => self.tool_use(call, page),
             SessionEvent::ToolProgress(progress) => {
                 if let Some(card) = self.cards.iter_mut().find(|card| card.id == progress.tool_id) {
-                    card.progress(progress);
+                    card.add_progress(progress);
                 }
             }
-            SessionEvent::ToolResult(result) => self.result(result, page),
-            SessionEvent::PermissionRequest(request) => self.question(request),
-            SessionEvent::PermissionResolved(resolved) => self.resolved(resolved, page),
-            SessionEvent::QuestionResolved(resolved) => self.answered(resolved, page),
-            SessionEvent::Notice(notice) => self.notice(notice, page),
-            SessionEvent::Error { error, .. } => self.error(error, page),
+            SessionEvent::ToolResult(result) => self.draw_result(result, page),
+            SessionEvent::PermissionRequest(request) => self.set_question_diff(request),
+            SessionEvent::PermissionResolved(resolved) => self.draw_permission_end(resolved, page),
+            SessionEvent::QuestionResolved(resolved) => self.draw_question_end(resolved, page),
+            SessionEvent::Notice(notice) => self.draw_notice(notice, page),
+            SessionEvent::Error { error, .. } => self.draw_error(error, page),
             _ => {}
         }
     }
 
     /// Draws a message of the user's.
     pub(super) fn user_message(&mut self, text: &str, files: &[String], page: &ChatPage) {
-        self.end(page);
+        self.end_answer(page);
         self.needs_gap = true;
         let (first, rest) = (user_mark("› "), user_mark("  "));
         for (number, line) in text.trim_end().lines().enumerate() {
             let mark = if number == 0 { &first } else { &rest };
             let line = StyledText::new(line, TextStyle::BOLD);
-            self.add(line.hanging_rows(page, WrapAt::Words, mark, &rest));
+            self.add_rows(line.hanging_rows(page, WrapAt::Words, mark, &rest));
         }
         for file in files {
-            self.add(vec![StyledText::new(&format!("  + {file}"), TextStyle::DIM).row(page)]);
+            self.add_rows(vec![StyledText::new(&format!("  + {file}"), TextStyle::DIM).row(page)]);
         }
         self.needs_gap = true;
     }
 
     /// Draws something that is not part of the conversation.
-    pub(super) fn note(&mut self, text: &str, page: &ChatPage) {
+    pub(super) fn draw_note(&mut self, text: &str, page: &ChatPage) {
         self.styled_note(text, TextStyle::DIM, page);
     }
 
     /// Draws an error.
-    pub(super) fn error(&mut self, text: &str, page: &ChatPage) {
+    pub(super) fn draw_error(&mut self, text: &str, page: &ChatPage) {
         self.styled_note(text, TextStyle::RED, page);
     }
 
-    pub(super) fn add(&mut self, rows: Vec<String>) {
+    pub(super) fn add_rows(&mut self, rows: Vec<String>) {
         if std::mem::take(&mut self.needs_gap) {
             self.rows.push(String::new());
         }
@@ -117,11 +117,11 @@ impl Transcript {
     }
 
     /// Ends the answer: whatever is open is final.
-    pub(super) fn end(&mut self, page: &ChatPage) {
+    pub(super) fn end_answer(&mut self, page: &ChatPage) {
         self.end_text(page);
         self.end_thinking(page);
         for card in std::mem::take(&mut self.cards) {
-            self.add(vec![card.lost_row(page)]);
+            self.add_rows(vec![card.lost_row(page)]);
         }
     }
 
@@ -141,7 +141,7 @@ impl Transcript {
         rows
     }
 
-    fn token(&mut self, token: &str, page: &ChatPage) {
+    fn draw_token(&mut self, token: &str, page: &ChatPage) {
         self.end_thinking(page);
         // Models begin some answers with empty lines.
         let token = if self.has_text { token } else { token.trim_start_matches(['\n', '\r']) };
@@ -151,7 +151,7 @@ impl Transcript {
         self.has_text = true;
         let rows = self.text.push(token, page);
         if !rows.is_empty() {
-            self.add(rows);
+            self.add_rows(rows);
         }
     }
 
@@ -159,7 +159,7 @@ impl Transcript {
         if std::mem::take(&mut self.has_text) {
             let rows = self.text.finish(page);
             if !rows.is_empty() {
-                self.add(rows);
+                self.add_rows(rows);
             }
             self.needs_gap = true;
         }
@@ -168,7 +168,7 @@ impl Transcript {
     fn end_thinking(&mut self, page: &ChatPage) {
         if let Some(thinking) = self.thinking.take() {
             let words = thinking.words;
-            self.add(vec![
+            self.add_rows(vec![
                 StyledText::new(&format!("· thought, {words} words"), TextStyle::DIM).row(page),
             ]);
         }
@@ -181,7 +181,7 @@ impl Transcript {
         }
         self.end_text(page);
         self.end_thinking(page);
-        self.cards.push(ToolCard::drafted(piece));
+        self.cards.push(ToolCard::from_draft(piece));
     }
 
     fn tool_use(&mut self, call: &ToolUse, page: &ChatPage) {
@@ -194,12 +194,12 @@ impl Transcript {
         }
     }
 
-    fn result(&mut self, result: &ToolResult, page: &ChatPage) {
+    fn draw_result(&mut self, result: &ToolResult, page: &ChatPage) {
         let Some(at) = self.cards.iter().position(|card| card.id == result.tool_id) else {
             return;
         };
         let card = self.cards.remove(at);
-        self.add(card.final_rows(result, ResultExtent::Brief, page));
+        self.add_rows(card.final_rows(result, ResultExtent::Brief, page));
         self.needs_gap = self.cards.is_empty();
         self.looked_at = 0;
         if result.result.get().len() <= LARGEST_FINISHED {
@@ -222,49 +222,49 @@ impl Transcript {
         self.looked_at += number + 1;
         self.end_text(page);
         self.needs_gap = true;
-        self.add(full);
+        self.add_rows(full);
         self.needs_gap = true;
         true
     }
 
-    fn question(&mut self, request: &PermissionRequest) {
+    fn set_question_diff(&mut self, request: &PermissionRequest) {
         let card = self.cards.iter_mut().find(|card| card.id == request.tool_id);
         if let (Some(card), Some(diff)) = (card, &request.diff) {
             card.set_diff(diff);
         }
     }
 
-    fn resolved(&mut self, resolved: &PermissionResolved, page: &ChatPage) {
+    fn draw_permission_end(&mut self, resolved: &PermissionResolved, page: &ChatPage) {
         let (sign, style) = match resolved.decision.as_str() {
             "allow" => ("✓ ", TextStyle::GREEN),
             "deny" => ("✗ ", TextStyle::RED),
             _ => ("· ", TextStyle::YELLOW),
         };
-        self.outcome(sign, style, &resolved.text, page);
+        self.draw_outcome(sign, style, &resolved.text, page);
     }
 
-    fn answered(&mut self, resolved: &QuestionResolved, page: &ChatPage) {
+    fn draw_question_end(&mut self, resolved: &QuestionResolved, page: &ChatPage) {
         let (sign, style) = match resolved.outcome.as_str() {
             "answered" => ("✓ ", TextStyle::GREEN),
             "declined" | "cancelled" => ("✗ ", TextStyle::RED),
             _ => ("· ", TextStyle::YELLOW),
         };
-        self.outcome(sign, style, &resolved.text, page);
+        self.draw_outcome(sign, style, &resolved.text, page);
     }
 
-    fn outcome(&mut self, sign: &str, style: TextStyle, text: &str, page: &ChatPage) {
-        let line = StyledText::new(sign, style).and(text, TextStyle::DIM);
-        self.add(vec![line.row(page)]);
+    fn draw_outcome(&mut self, sign: &str, style: TextStyle, text: &str, page: &ChatPage) {
+        let line = StyledText::new(sign, style).and_text(text, TextStyle::DIM);
+        self.add_rows(vec![line.row(page)]);
     }
 
-    fn notice(&mut self, notice: &Notice, page: &ChatPage) {
+    fn draw_notice(&mut self, notice: &Notice, page: &ChatPage) {
         if notice.kind == RETRY {
             // What the model was writing is written anew.
             self.cards.retain(|card| !card.is_drafted());
         }
         // The status line says that it works.
         if notice.kind != "working" {
-            self.note(&notice.text, page);
+            self.draw_note(&notice.text, page);
         }
     }
 
@@ -284,7 +284,7 @@ impl Transcript {
         for (number, line) in text.lines().enumerate() {
             let mark = if number == 0 { &sign } else { &blank };
             let line = StyledText::new(line, style);
-            self.add(line.hanging_rows(page, WrapAt::Words, mark, &blank));
+            self.add_rows(line.hanging_rows(page, WrapAt::Words, mark, &blank));
         }
         self.needs_gap = true;
     }

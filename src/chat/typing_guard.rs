@@ -18,7 +18,7 @@ pub(super) struct TypingGuard {
 
 impl TypingGuard {
     /// Notes that the question is on the screen.
-    pub(super) fn printed(&mut self, now: Duration) {
+    pub(super) fn mark_printed(&mut self, now: Duration) {
         self.seen_at.get_or_insert(now);
     }
 

@@ -26,7 +26,7 @@ pub(super) enum MissingConversation {
 }
 
 impl WantedConversation {
-    pub(super) fn of(settings: &AgentSettings) -> Self {
+    pub(super) fn from_settings(settings: &AgentSettings) -> Self {
         Self { resume: settings.resume.clone(), is_all: settings.all_folders }
     }
 
@@ -41,7 +41,7 @@ impl WantedConversation {
     }
 
     /// Looks for it in what the runtime lists. Returns what is missing.
-    pub(super) fn missing(&self, list: &ConversationList) -> Option<MissingConversation> {
+    pub(super) fn find_missing(&self, list: &ConversationList) -> Option<MissingConversation> {
         match &self.resume {
             ResumedConversation::Last if list.conversations.is_empty() => {
                 Some(MissingConversation::Last(if self.is_all { NONE_AT_ALL } else { NONE_HERE }))
@@ -79,15 +79,15 @@ mod tests {
         };
         let wanted = |resume, is_all| WantedConversation { resume, is_all };
         let last = |is_all| wanted(ResumedConversation::Last, is_all);
-        assert_eq!(last(false).missing(&listing(&[&listed])), None);
-        let here = last(false).missing(&listing(&[]));
+        assert_eq!(last(false).find_missing(&listing(&[&listed])), None);
+        let here = last(false).find_missing(&listing(&[]));
         assert!(matches!(here, Some(MissingConversation::Last(text)) if text.contains("folder")));
-        let anywhere = last(true).missing(&listing(&[]));
+        let anywhere = last(true).find_missing(&listing(&[]));
         assert!(!matches!(anywhere, Some(MissingConversation::Last(text)) if text.contains("--")));
         let by_id = |id: &str| wanted(ResumedConversation::Id(id.to_owned()), false);
-        assert_eq!(by_id("c").missing(&listing(&[])), None);
+        assert_eq!(by_id("c").find_missing(&listing(&[])), None);
         assert!(matches!(
-            by_id("d").missing(&listing(&[&listed])),
+            by_id("d").find_missing(&listing(&[&listed])),
             Some(MissingConversation::Id(_))
         ));
         assert!(!wanted(ResumedConversation::None, false).is_some());

@@ -7,7 +7,7 @@ use super::*;
 
 fn check(settings: &Value, whose: SettingsOwner, expected: &Expect) {
     let line = |hazard: SettingsHazard| format!("{:?}: {}\n", hazard.level, hazard.text);
-    let lines: String = hazards(settings, whose).into_iter().map(line).collect();
+    let lines: String = find_hazards(settings, whose).into_iter().map(line).collect();
     expected.assert_eq(&lines);
 }
 
@@ -91,9 +91,12 @@ fn plain_settings_and_our_own_hooks_are_none() {
 #[test]
 fn an_odd_switch_counts_as_on() {
     for odd in [json!("true"), json!(1), json!({})] {
-        assert_eq!(hazards(&json!({ "disableAllHooks": odd }), SettingsOwner::Person).len(), 1);
+        assert_eq!(
+            find_hazards(&json!({ "disableAllHooks": odd }), SettingsOwner::Person).len(),
+            1
+        );
     }
     for off in [json!(null), json!(false), json!("false")] {
-        assert_eq!(hazards(&json!({ "disableAllHooks": off }), SettingsOwner::Person), []);
+        assert_eq!(find_hazards(&json!({ "disableAllHooks": off }), SettingsOwner::Person), []);
     }
 }

@@ -92,11 +92,11 @@ pub(crate) struct ChosenEngine {
 
 impl ConfigCheck<'_> {
     /// Checks the section `[agent]`.
-    pub(super) fn agent(&mut self, database: &Path) -> AgentSettings {
+    pub(super) fn check_agent_section(&mut self, database: &Path) -> AgentSettings {
         let (api_key, roots) = (self.token("agent.api_key"), self.roots());
         let openai_key = self.token("agent.openai_key");
         let settings = AgentSettings {
-            engine: self.engine(api_key.as_ref(), openai_key.as_ref()),
+            engine: self.choose_engine(api_key.as_ref(), openai_key.as_ref()),
             model: self.text("agent.model"),
             base_url: self.url("agent.base_url"),
             proxy: self.proxy(),
@@ -119,9 +119,9 @@ impl ConfigCheck<'_> {
                 .is_set("agent.silence_seconds")
                 .then(|| self.seconds("agent.silence_seconds")),
             system_prompt_file: self.path("agent.system_prompt_file"),
-            project_instructions: self.switch("agent.project_instructions"),
-            snapshots: self.switch("agent.snapshots"),
-            folder: self.folder(&roots),
+            project_instructions: self.is_switched_on("agent.project_instructions"),
+            snapshots: self.is_switched_on("agent.snapshots"),
+            folder: self.starting_folder(&roots),
             roots,
             max_file_size: self.whole("agent.max_file_size_mb").unwrap_or_default() * MEGABYTE,
             command_timeout: self.seconds("agent.command_timeout_seconds"),
@@ -129,8 +129,8 @@ impl ConfigCheck<'_> {
             mcp_wait: self.seconds("agent.mcp_wait_seconds"),
             tools_folder: self.around.config_folder().map(|folder| folder.join("tools")),
             history: self.history(database),
-            resume: self.resume(),
-            all_folders: self.switch("agent.all_folders"),
+            resume: self.resumed_conversation(),
+            all_folders: self.is_switched_on("agent.all_folders"),
             budget: Budget {
                 conversation_usd: self.dollars("agent.conversation_usd"),
                 day_usd: self.dollars("agent.day_usd"),
@@ -146,7 +146,7 @@ impl ConfigCheck<'_> {
     }
 
     /// Chooses the engine: by the setting, else by whether there is a key or an address.
-    fn engine(
+    fn choose_engine(
         &mut self,
         key: Option<&Setting<TokenSource>>,
         openai_key: Option<&Setting<TokenSource>>,
@@ -172,8 +172,8 @@ impl ConfigCheck<'_> {
         self.raw.get(name).is_some()
     }
 
-    fn resume(&mut self) -> ResumedConversation {
-        match self.value("agent.resume") {
+    fn resumed_conversation(&mut self) -> ResumedConversation {
+        match self.checked_value("agent.resume") {
             Some(SettingValue::Switch(true)) => ResumedConversation::Last,
             Some(SettingValue::Text(id)) if !id.is_empty() => ResumedConversation::Id(id),
             _ => ResumedConversation::None,
@@ -185,7 +185,7 @@ impl ConfigCheck<'_> {
         let Setting { value, origin } = self.ids(NAME);
         let ports: Result<Vec<u16>, _> = value.into_iter().map(u16::try_from).collect();
         ports.unwrap_or_else(|_| {
-            self.wrong(NAME, origin, "`agent.local_ports` must hold ports, from 1 to 65535");
+            self.add_problem(NAME, origin, "`agent.local_ports` must hold ports, from 1 to 65535");
             Vec::new()
         })
     }
@@ -211,11 +211,11 @@ impl ConfigCheck<'_> {
         };
         let variable = |name: &str| self.around.variable(name)?.into_string().ok();
         let (mut usable, mut wrong) = (Vec::new(), Vec::new());
-        for (name, form) in servers.each() {
+        for (name, form) in servers.iter_tables() {
             if let Some(member) = McpServerSettings::unknown_member(form) {
                 wrong.push(format!("the server `{name}` has no `{member}`"));
             }
-            match McpServerSettings::read(name, form, &variable) {
+            match McpServerSettings::from_json(name, form, &variable) {
                 Ok(server) => usable.push(server),
                 Err(why) => wrong.push(why),
             }
@@ -224,14 +224,14 @@ impl ConfigCheck<'_> {
             wrong.push(format!("there may be {MOST_SERVERS} servers"));
         }
         for why in wrong {
-            self.wrong(NAME, origin.clone(), &format!("`{NAME}`: {why}"));
+            self.add_problem(NAME, origin.clone(), &format!("`{NAME}`: {why}"));
         }
         usable
     }
 
     fn history(&mut self, database: &Path) -> Option<PathBuf> {
         let history = self.path("agent.history").unwrap_or_else(|| database.to_owned());
-        self.switch("agent.keep_history").then_some(history)
+        self.is_switched_on("agent.keep_history").then_some(history)
     }
 
     /// Checks that thinking fits into the answer, and the answer into the context window.
@@ -239,16 +239,16 @@ impl ConfigCheck<'_> {
         let AgentSettings { max_tokens, thinking_tokens, context_tokens, .. } = *settings;
         if u64::from(max_tokens) >= context_tokens {
             let text = "`agent.max_tokens` must be less than `agent.context_tokens`";
-            let origin = self.latest("agent.max_tokens", "agent.context_tokens");
-            self.wrong("agent.max_tokens", origin, text);
+            let origin = self.higher_origin("agent.max_tokens", "agent.context_tokens");
+            self.add_problem("agent.max_tokens", origin, text);
         }
         if thinking_tokens.is_some_and(|tokens| !(LEAST_THINKING..max_tokens).contains(&tokens)) {
             let text = format!(
                 "`agent.thinking_tokens` must be 0 or at least {LEAST_THINKING}, \
                  and less than `agent.max_tokens`"
             );
-            let origin = self.latest("agent.thinking_tokens", "agent.max_tokens");
-            self.wrong("agent.thinking_tokens", origin, &text);
+            let origin = self.higher_origin("agent.thinking_tokens", "agent.max_tokens");
+            self.add_problem("agent.thinking_tokens", origin, &text);
         }
     }
 
@@ -271,7 +271,7 @@ impl ConfigCheck<'_> {
             (None, Some(_)) => (OUTPUT, INPUT),
         };
         let text = format!("there is `{set}` without `{absent}`; set both");
-        self.wrong(set, self.origin(set), &text);
+        self.add_problem(set, self.origin(set), &text);
         None
     }
 
@@ -280,36 +280,37 @@ impl ConfigCheck<'_> {
     fn roots(&mut self) -> Vec<PathBuf> {
         const NAME: &str = "agent.roots";
         let Some(GivenSetting { origin, .. }) = self.raw.get(NAME) else {
-            let here = self.around.here().map(Path::to_owned);
+            let here = self.around.working_folder().map(Path::to_owned);
             if here.is_none() && self.raw.is_for_agent {
                 let text = "the working folder is gone; start in another one, or set `agent.roots`";
-                self.wrong(NAME, SettingOrigin::Default, text);
+                self.add_problem(NAME, SettingOrigin::Default, text);
             }
             return here.into_iter().collect();
         };
-        let is_in_effect =
-            |given: &&GivenSetting| given.name == NAME && given.origin.layer() == origin.layer();
+        let is_in_effect = |given: &&GivenSetting| {
+            given.name == NAME && given.origin.source_rank() == origin.source_rank()
+        };
         let mut roots = Vec::new();
         for given in self.raw.given.iter().filter(is_in_effect) {
             let SettingValue::Paths(paths) = &given.value else { continue };
-            roots.extend(paths.iter().map(|path| self.resolve(NAME, path, &given.origin)));
+            roots.extend(paths.iter().map(|path| self.absolute_path(NAME, path, &given.origin)));
         }
         if roots.is_empty() || roots.len() > MOST_ROOTS {
             let text = format!("`{NAME}` must name 1 to {MOST_ROOTS} folders");
-            self.wrong(NAME, origin.clone(), &text);
+            self.add_problem(NAME, origin.clone(), &text);
         }
         roots
     }
 
-    fn folder(&self, roots: &[PathBuf]) -> PathBuf {
+    fn starting_folder(&self, roots: &[PathBuf]) -> PathBuf {
         let is_in_root = |here: &&Path| roots.iter().any(|root| here.starts_with(root));
-        let here = self.around.here().filter(is_in_root);
+        let here = self.around.working_folder().filter(is_in_root);
         here.or(roots.first().map(PathBuf::as_path)).unwrap_or(Path::new("")).to_owned()
     }
 
     fn dollars(&mut self, name: &'static str) -> Option<f64> {
-        match self.value(name)? {
-            SettingValue::Dollars(millionths) => Some(price::dollars(millionths)),
+        match self.checked_value(name)? {
+            SettingValue::Dollars(millionths) => Some(price::dollars_of_micro(millionths)),
             _ => None,
         }
     }
@@ -319,8 +320,8 @@ impl ConfigCheck<'_> {
     }
 
     /// Returns the origin of the one of two settings that ranks higher, or of the first.
-    fn latest(&self, one: &str, other: &str) -> SettingOrigin {
+    fn higher_origin(&self, one: &str, other: &str) -> SettingOrigin {
         let (one, other) = (self.origin(one), self.origin(other));
-        if other.layer() > one.layer() { other } else { one }
+        if other.source_rank() > one.source_rank() { other } else { one }
     }
 }

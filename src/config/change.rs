@@ -60,7 +60,7 @@ pub(crate) enum ChangeRefusal {
 
 /// Returns the key of this name. The error names similar keys.
 pub(crate) fn known_key(name: &str) -> Result<&'static SettingKey, ChangeRefusal> {
-    keys::find(name).ok_or_else(|| ChangeRefusal::NoSuchKey(no_such_key(name)))
+    keys::find_setting_key(name).ok_or_else(|| ChangeRefusal::NoSuchKey(no_such_key(name)))
 }
 
 impl SettingChange {
@@ -81,15 +81,17 @@ impl SettingChange {
         text: &HiddenText,
     ) -> Result<(Self, Option<KeyringSecret>), ChangeRefusal> {
         let key = known_key(name)?;
-        let wrong = |error: SecretError| ChangeRefusal::from(problem(key.name, error.to_string()));
+        let wrong =
+            |error: SecretError| ChangeRefusal::from(problem_of_key(key.name, error.to_string()));
         if let Some(entry) = KeyringEntry::of_key(key.name) {
-            let secret = entry.check(text).map_err(wrong)?;
+            let secret = entry.check_secret(text).map_err(wrong)?;
             let change = Self { key, value: Some(SettingValue::Switch(true)) };
             return Ok((change, Some(KeyringSecret { entry, secret })));
         }
         if let Some(purpose) = SecretPurpose::of_key(key.name) {
-            let value =
-                Some(SettingValue::Secret(purpose.check(text.reveal().trim()).map_err(wrong)?));
+            let value = Some(SettingValue::Secret(
+                purpose.check_secret(text.reveal().trim()).map_err(wrong)?,
+            ));
             return Ok((Self { key, value }, None));
         }
         Ok((Self::of_text(key, text.reveal())?, None))
@@ -108,11 +110,15 @@ impl SettingChange {
         let is_list =
             matches!(key.kind, ValueKind::Command | ValueKind::Folders | ValueKind::Ids { .. });
         let listed = is_list && text.trim_start().starts_with('[');
-        let value = if listed { list(key, text) } else { key.kind.read_text(text.as_ref(), true) };
+        let value = if listed {
+            parse_toml_list(key, text)
+        } else {
+            key.kind.read_text(text.as_ref(), true)
+        };
         let must_be = if is_list { key.kind.in_toml() } else { key.kind.in_text() };
         value
             .map(|value| Self { key, value: Some(value) })
-            .ok_or_else(|| problem(name, format!("`{name}` must be {must_be}")).into())
+            .ok_or_else(|| problem_of_key(name, format!("`{name}` must be {must_be}")).into())
     }
 
     /// Returns true if the settings file will hold a secret.
@@ -127,7 +133,7 @@ impl SettingChange {
 }
 
 /// Reads a list in TOML. A list of texts or numbers in JSON is valid TOML, too.
-fn list(key: &SettingKey, text: &str) -> Option<SettingValue> {
+fn parse_toml_list(key: &SettingKey, text: &str) -> Option<SettingValue> {
     let line = format!("list = {}", text.trim());
     let table = DeTable::parse(&line).ok()?.into_inner();
     let value = table.get("list").filter(|_| table.len() == 1)?;
@@ -136,7 +142,7 @@ fn list(key: &SettingKey, text: &str) -> Option<SettingValue> {
 
 /// Returns the settings file, and who named it; `None` without a home folder.
 pub(crate) fn settings_file(file: Option<&Path>) -> Option<Setting<PathBuf>> {
-    RawConfig::read(file, &Surroundings::of_process(), VariableScope::Ours).file
+    RawConfig::read_sources(file, &Surroundings::of_process(), VariableScope::Ours).file
 }
 
 /// Makes changes to the text of the settings file at `path`. The new text is checked as the file
@@ -164,13 +170,13 @@ fn changed_text_in(
     let mut text = old.to_owned();
     for SettingChange { key, value } in changes {
         let edited = match value.as_ref().map(edit::toml_value) {
-            None => edit::unset(&text, key.name),
-            Some(Some(value)) => edit::set(&text, key.name, value),
+            None => edit::unset_key(&text, key.name),
+            Some(Some(value)) => edit::set_key(&text, key.name, value),
             Some(None) => {
-                return Err(problem(key.name, format!("`{}` must be UTF-8 text", key.name)));
+                return Err(problem_of_key(key.name, format!("`{}` must be UTF-8 text", key.name)));
             }
         };
-        text = edited.map_err(|error| problem(key.name, error.message().to_owned()))?;
+        text = edited.map_err(|error| problem_of_key(key.name, error.message().to_owned()))?;
     }
     let after = RawConfig::of_text(path, &text);
     let mut problems = file_problems(&after, around);
@@ -179,7 +185,7 @@ fn changed_text_in(
         problem.origin =
             known.iter().find(is_same).map_or(SettingOrigin::Default, |old| old.origin.clone());
     }
-    let text = ConfigProblems::check(text, problems)?;
+    let text = ConfigProblems::value_or_problems(text, problems)?;
     check_others(&before, &after, changes)?;
     Ok(text)
 }
@@ -187,7 +193,7 @@ fn changed_text_in(
 /// Returns what is wrong with the file, whatever the rest of the settings may be.
 fn file_problems(raw: &RawConfig, around: &Surroundings) -> Vec<ConfigProblem> {
     let mut check = ConfigCheck::new(raw, around);
-    check.config();
+    check.check_all();
     let is_of_file = |problem: &ConfigProblem| matches!(problem.origin, SettingOrigin::File { .. });
     check.problems.into_iter().filter(is_of_file).collect()
 }
@@ -214,11 +220,11 @@ fn check_others(
 
 fn by_hand(name: &'static str) -> ConfigProblems {
     let what = "cannot be changed without changing others; edit the settings file";
-    problem(name, format!("`{name}` {what}"))
+    problem_of_key(name, format!("`{name}` {what}"))
 }
 
 /// Returns a problem that has no place.
-fn problem(name: &'static str, text: String) -> ConfigProblems {
+fn problem_of_key(name: &'static str, text: String) -> ConfigProblems {
     let (scope, origin) = (ProblemScope::Key(name), SettingOrigin::Default);
     ConfigProblems(vec![ConfigProblem { scope, origin, text }])
 }

@@ -42,9 +42,9 @@ impl<'a> ConfigCheck<'a> {
     }
 
     /// Checks all settings.
-    pub(crate) fn config(&mut self) -> Config {
+    pub(crate) fn check_all(&mut self) -> Config {
         let database = self.database();
-        let agent = self.agent(&database);
+        let agent = self.check_agent_section(&database);
         let socket = self.socket("socket", ASK_SOCKET, &database);
         let config = Config {
             file: self.raw.file.clone(),
@@ -56,11 +56,11 @@ impl<'a> ConfigCheck<'a> {
             legacy_socket: self.legacy_socket(&socket),
             socket,
             phone_after: self.seconds("phone_after_seconds"),
-            notify_on_stop: self.switch("notify_on_stop"),
-            notify_on_wait: self.switch("notify_on_wait"),
-            gate: self.gate(),
+            notify_on_stop: self.is_switched_on("notify_on_stop"),
+            notify_on_wait: self.is_switched_on("notify_on_wait"),
+            gate: self.check_gate_section(),
             page: PageSettings {
-                enabled: self.switch("page.enabled"),
+                enabled: self.is_switched_on("page.enabled"),
                 // The table bounds it.
                 port: self.whole("page.port").unwrap_or_default().try_into().unwrap_or_default(),
             },
@@ -79,13 +79,13 @@ impl<'a> ConfigCheck<'a> {
         if config.phone_after > Duration::ZERO && config.phone_after >= config.timeout {
             let text = "`phone_after_seconds` must be less than `timeout_seconds`, \
                         or the phone is never asked";
-            self.wrong("phone_after_seconds", self.origin("phone_after_seconds"), text);
+            self.add_problem("phone_after_seconds", self.origin("phone_after_seconds"), text);
         }
         config
     }
 
     /// Checks only what the hook needs to ask.
-    pub(crate) fn hook(&mut self) -> AskerSettings {
+    pub(crate) fn check_hook_settings(&mut self) -> AskerSettings {
         let database = self.database();
         let Setting { value: socket, origin } = self.socket("socket", ASK_SOCKET, &database);
         let is_beside =
@@ -154,13 +154,13 @@ impl<'a> ConfigCheck<'a> {
                 socket.display(),
                 socket.as_os_str().len()
             );
-            self.wrong(name, self.origin(name), &text);
+            self.add_problem(name, self.origin(name), &text);
         }
     }
 
     /// Checks the section `[gate]`. A user who wants to be asked about everything does not want
     /// everything to run while nobody can be asked.
-    fn gate(&mut self) -> GateSettings {
+    fn check_gate_section(&mut self) -> GateSettings {
         let unattended = self.word("gate.unattended", Unattended::parse, Unattended::Rules);
         let when_absent = match unattended {
             Unattended::Ask if self.raw.get("gate.when_absent").is_none() => WhenAbsent::Deny,
@@ -189,14 +189,14 @@ impl<'a> ConfigCheck<'a> {
             let wrong = || format!("`{NAME}.{name}` must have `when_absent`, agent or deny, alone");
             Ok((agent, meaning.ok_or_else(wrong)?))
         };
-        let (origin, read) = (origin.clone(), tables.each().map(read).collect::<Vec<_>>());
+        let (origin, read) = (origin.clone(), tables.iter_tables().map(read).collect::<Vec<_>>());
         let mut agents = Vec::new();
         for one in read {
             match one {
                 Ok(agent) => agents.push(agent),
                 Err(text) => {
                     let text: String = text;
-                    self.wrong(NAME, origin.clone(), &text);
+                    self.add_problem(NAME, origin.clone(), &text);
                 }
             }
         }
@@ -212,10 +212,11 @@ impl<'a> ConfigCheck<'a> {
         };
         let set: Vec<&GivenSetting> = self.raw.given.iter().filter(is_set).collect();
         let last = *set.last()?;
-        let is_same_layer = |given: &&GivenSetting| given.origin.layer() == last.origin.layer();
+        let is_same_layer =
+            |given: &&GivenSetting| given.origin.source_rank() == last.origin.source_rank();
         if let [first, second, ..] = set.into_iter().filter(is_same_layer).collect::<Vec<_>>()[..] {
             let text = format!("there are both `{}` and `{}`; keep one", first.name, second.name);
-            self.wrong(second.name, second.origin.clone(), &text);
+            self.add_problem(second.name, second.origin.clone(), &text);
         }
         let value = self.token_source(last)?;
         Some(Setting { value, origin: last.origin.clone() })
@@ -230,7 +231,7 @@ impl<'a> ConfigCheck<'a> {
             (SettingValue::Path(_), _) => Some(TokenSource::File(self.path(given.name)?)),
             (SettingValue::Words(words), _) if words.first().is_none_or(String::is_empty) => {
                 let text = format!("`{}` must name a program", given.name);
-                self.wrong(given.name, given.origin.clone(), &text);
+                self.add_problem(given.name, given.origin.clone(), &text);
                 None
             }
             (SettingValue::Words(words), _) => Some(TokenSource::Command(words.clone())),
@@ -240,20 +241,20 @@ impl<'a> ConfigCheck<'a> {
 
     /// Returns the value in effect, checked: the one given, else the default. `None` if the key
     /// has neither.
-    pub(super) fn value(&mut self, name: &'static str) -> Option<SettingValue> {
-        let key = keys::find(name)?;
+    pub(super) fn checked_value(&mut self, name: &'static str) -> Option<SettingValue> {
+        let key = keys::find_setting_key(name)?;
         let Some(given) = self.raw.get(name) else {
             return (!key.default.is_empty())
                 .then(|| key.kind.read_text(OsStr::new(key.default), false))?;
         };
-        if let Err(text) = key.check(&given.value) {
-            self.wrong(name, given.origin.clone(), &text);
+        if let Err(text) = key.check_value(&given.value) {
+            self.add_problem(name, given.origin.clone(), &text);
         }
         Some(given.value.clone())
     }
 
     pub(super) fn text(&mut self, name: &'static str) -> String {
-        match self.value(name) {
+        match self.checked_value(name) {
             Some(SettingValue::Text(text)) => text.trim().to_owned(),
             _ => String::new(),
         }
@@ -275,7 +276,7 @@ impl<'a> ConfigCheck<'a> {
     }
 
     pub(super) fn whole(&mut self, name: &'static str) -> Option<u64> {
-        match self.value(name)? {
+        match self.checked_value(name)? {
             SettingValue::Whole(number) => Some(u64::try_from(number).unwrap_or_default()),
             _ => None,
         }
@@ -285,12 +286,12 @@ impl<'a> ConfigCheck<'a> {
         Duration::from_secs(self.whole(name).unwrap_or_default())
     }
 
-    pub(super) fn switch(&mut self, name: &'static str) -> bool {
-        self.value(name) == Some(SettingValue::Switch(true))
+    pub(super) fn is_switched_on(&mut self, name: &'static str) -> bool {
+        self.checked_value(name) == Some(SettingValue::Switch(true))
     }
 
     pub(super) fn ids(&mut self, name: &'static str) -> Setting<Vec<i64>> {
-        let value = match self.value(name) {
+        let value = match self.checked_value(name) {
             Some(SettingValue::Ids(ids)) => ids,
             _ => Vec::new(),
         };
@@ -301,7 +302,7 @@ impl<'a> ConfigCheck<'a> {
         let path = self.path(name).or_else(|| Some(folder?.join(file)));
         path.unwrap_or_else(|| {
             let text = format!("there is no home folder; set HOME or `{name}`");
-            self.wrong(name, SettingOrigin::Default, &text);
+            self.add_problem(name, SettingOrigin::Default, &text);
             PathBuf::new()
         })
     }
@@ -310,13 +311,13 @@ impl<'a> ConfigCheck<'a> {
     pub(super) fn path(&mut self, name: &'static str) -> Option<PathBuf> {
         let given = self.raw.get(name)?;
         let SettingValue::Path(path) = &given.value else { return None };
-        Some(self.resolve(name, path, &given.origin))
+        Some(self.absolute_path(name, path, &given.origin))
     }
 
     /// Makes a path absolute. On a command line, and in a variable of other programs, it is
     /// relative to the working folder; elsewhere it has to be absolute, because callgate's
     /// commands run in many folders.
-    pub(super) fn resolve(
+    pub(super) fn absolute_path(
         &mut self,
         name: &'static str,
         path: &Path,
@@ -326,7 +327,7 @@ impl<'a> ConfigCheck<'a> {
         let path = if is_typed { self.around.absolute(path) } else { self.around.expand(path) };
         if !path.is_absolute() {
             let text = format!("`{name}` must be an absolute path, or begin with ~/");
-            self.wrong(name, origin.clone(), &text);
+            self.add_problem(name, origin.clone(), &text);
         }
         path
     }
@@ -336,7 +337,7 @@ impl<'a> ConfigCheck<'a> {
         self.raw.get(name).map_or(SettingOrigin::Default, |given| given.origin.clone())
     }
 
-    pub(super) fn wrong(&mut self, name: &'static str, origin: SettingOrigin, text: &str) {
+    pub(super) fn add_problem(&mut self, name: &'static str, origin: SettingOrigin, text: &str) {
         let (scope, text) = (ProblemScope::Key(name), text.to_owned());
         self.problems.push(ConfigProblem { scope, origin, text });
     }

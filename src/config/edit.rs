@@ -9,29 +9,31 @@ use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, TomlError,
 use super::value::SettingValue;
 
 /// Sets the key called `name`. The comments, the order and the form of everything else stay.
-pub(super) fn set(text: &str, name: &str, value: Value) -> Result<String, TomlError> {
+pub(super) fn set_key(text: &str, name: &str, value: Value) -> Result<String, TomlError> {
     let document = Document::parse(text)?;
-    if let Some((_, place)) = find(document.as_table(), name) {
+    if let Some((_, place)) = find_key_ranges(document.as_table(), name) {
         let mut text = text.to_owned();
         text.replace_range(place, value.to_string().trim());
         return Ok(text);
     }
     let mut document = document.into_mut();
-    insert(&mut document, name, value);
+    insert_key(&mut document, name, value);
     Ok(with_line_ends(text, &document))
 }
 
 /// Removes the key called `name`, together with a comment behind it on its line.
-pub(super) fn unset(text: &str, name: &str) -> Result<String, TomlError> {
+pub(super) fn unset_key(text: &str, name: &str) -> Result<String, TomlError> {
     let document = Document::parse(text)?;
-    let Some((key, value)) = find(document.as_table(), name) else { return Ok(text.to_owned()) };
+    let Some((key, value)) = find_key_ranges(document.as_table(), name) else {
+        return Ok(text.to_owned());
+    };
     if let Some(lines) = own_lines(text, key, value) {
         let mut text = text.to_owned();
         text.replace_range(lines, "");
         return Ok(text);
     }
     let mut document = document.into_mut();
-    let (table, last) = split(name);
+    let (table, last) = split_at_first_dot(name);
     let holder = match table {
         "" => Some(document.as_table_mut() as &mut dyn TableLike),
         table => document.get_mut(table).and_then(Item::as_table_like_mut),
@@ -66,13 +68,13 @@ pub(super) fn toml_value(value: &SettingValue) -> Option<Value> {
 }
 
 /// Splits a name into its table, which may be empty, and the rest.
-fn split(name: &str) -> (&str, &str) {
+fn split_at_first_dot(name: &str) -> (&str, &str) {
     name.split_once('.').unwrap_or(("", name))
 }
 
 /// Returns where the key called `name` and its value are.
-fn find(root: &Table, name: &str) -> Option<(Range<usize>, Range<usize>)> {
-    let (table, last) = split(name);
+fn find_key_ranges(root: &Table, name: &str) -> Option<(Range<usize>, Range<usize>)> {
+    let (table, last) = split_at_first_dot(name);
     let holder = match table {
         "" => root,
         table => root.get(table)?.as_table_like()?,
@@ -94,8 +96,8 @@ fn own_lines(text: &str, key: Range<usize>, value: Range<usize>) -> Option<Range
     (behind.is_empty() || behind.starts_with('#')).then_some(start..value.end + end)
 }
 
-fn insert(document: &mut DocumentMut, name: &str, value: Value) {
-    let (table, last) = split(name);
+fn insert_key(document: &mut DocumentMut, name: &str, value: Value) {
+    let (table, last) = split_at_first_dot(name);
     // Comments in a file without keys come before what is new.
     let above = if document.is_empty() { take_trailing(document) } else { String::new() };
     if table.is_empty() {
@@ -137,7 +139,7 @@ mod tests {
     use super::*;
 
     fn check_set(text: &str, name: &str, value: impl Into<Value>, expected: &str) {
-        let changed = set(text, name, value.into()).unwrap();
+        let changed = set_key(text, name, value.into()).unwrap();
         assert_eq!(changed, expected, "{text:?} {name}");
     }
 
@@ -176,7 +178,7 @@ mod tests {
     /// A table may exist only through the tables within it.
     #[test]
     fn a_table_without_a_header_gets_one() {
-        let changed = set("[t.x.y]\nb = 1\n", "t.a", 2.into()).unwrap();
+        let changed = set_key("[t.x.y]\nb = 1\n", "t.a", 2.into()).unwrap();
         let read: toml::Table = changed.parse().unwrap();
         assert_eq!(read["t"]["a"].as_integer(), Some(2), "{changed}");
         assert_eq!(read["t"]["x"]["y"]["b"].as_integer(), Some(1), "{changed}");
@@ -185,7 +187,7 @@ mod tests {
     #[test]
     fn a_key_is_removed_with_its_line() {
         let check = |text: &str, name: &str, expected: &str| {
-            assert_eq!(unset(text, name).unwrap(), expected, "{text:?} {name}");
+            assert_eq!(unset_key(text, name).unwrap(), expected, "{text:?} {name}");
         };
         check("# x\na = 1 # y\nb = 2\n", "a", "# x\nb = 2\n");
         check("b = 1\n[t]\n# x\na = [\n1,\n] # y\n# z\n", "t.a", "b = 1\n[t]\n# x\n# z\n");

@@ -27,13 +27,13 @@ pub(crate) struct SettingFlags<const FOR_DESK: bool, const FOR_AGENT: bool>(
 
 impl<const FOR_DESK: bool, const FOR_AGENT: bool> SettingFlags<FOR_DESK, FOR_AGENT> {
     /// Returns the keys and values that were given.
-    pub(crate) fn given(&self) -> &[(&'static SettingKey, OsString)] {
+    pub(crate) fn given_values(&self) -> &[(&'static SettingKey, OsString)] {
         &self.0
     }
 
     /// Returns the flags as words of a command line that means the same in every folder. Returns
     /// `None` if one is not UTF-8.
-    pub(crate) fn words(&self, around: &Surroundings) -> Option<Vec<String>> {
+    pub(crate) fn command_line_words(&self, around: &Surroundings) -> Option<Vec<String>> {
         let word = |(key, text): &(&'static SettingKey, OsString)| {
             if let KeyFlag::Fixed(name, ..) = key.flag {
                 return Some(format!("--{name}"));
@@ -89,7 +89,7 @@ impl<const FOR_DESK: bool, const FOR_AGENT: bool> SettingFlags<FOR_DESK, FOR_AGE
 
 impl<const FOR_DESK: bool, const FOR_AGENT: bool> clap::Args for SettingFlags<FOR_DESK, FOR_AGENT> {
     fn augment_args(command: clap::Command) -> clap::Command {
-        command.args(Self::keys().filter_map(flag))
+        command.args(Self::keys().filter_map(flag_of_key))
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -116,7 +116,7 @@ impl<const FOR_DESK: bool, const FOR_AGENT: bool> clap::FromArgMatches
 }
 
 /// Returns the flag of a key for clap, if it has one.
-fn flag(key: &'static SettingKey) -> Option<Arg> {
+fn flag_of_key(key: &'static SettingKey) -> Option<Arg> {
     let flag = Arg::new(key.name)
         .long(key.flag_name()?)
         .help(key.help())
@@ -159,7 +159,7 @@ mod tests {
 
     fn in_order(flags: &AgentFlags) -> Vec<(&'static str, OsString)> {
         let mut given: Vec<_> =
-            flags.given().iter().map(|(key, value)| (key.name, value.clone())).collect();
+            flags.given_values().iter().map(|(key, value)| (key.name, value.clone())).collect();
         given.sort_by_key(|(name, _)| *name);
         given
     }

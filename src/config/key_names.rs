@@ -3,11 +3,11 @@
 use super::keys::{KEYS, SettingKey, TABLES};
 
 /// Returns the key that was most likely meant, if any is similar.
-fn nearest(name: &str) -> Option<&'static str> {
-    let (table, last) = split(name);
+fn nearest_key(name: &str) -> Option<&'static str> {
+    let (table, last) = split_at_last_dot(name);
     let near = |key: &SettingKey| {
-        let (key_table, key_last) = split(key.name);
-        let distance = distance(last, key_last) + usize::from(table != key_table);
+        let (key_table, key_last) = split_at_last_dot(key.name);
+        let distance = name_distance(last, key_last) + usize::from(table != key_table);
         (distance <= 1 + last.chars().count() / 3).then_some((distance, key.name))
     };
     let nearest = KEYS.iter().filter_map(near).min_by_key(|(distance, _)| *distance);
@@ -20,10 +20,10 @@ const MOST_NAMED: usize = 6;
 /// Returns the error for an unknown key, with the nearest key, or else with the group that the name
 /// belongs to, or all groups.
 pub(crate) fn no_such_key(name: &str) -> String {
-    if let Some(nearest) = nearest(name) {
+    if let Some(nearest) = nearest_key(name) {
         return format!("there is no key `{name}`; did you mean `{nearest}`?");
     }
-    let (table, last) = split(name);
+    let (table, last) = split_at_last_dot(name);
     let groups = match nearest_table(table) {
         Some(group) => format!("`{group}` has {}", closest_in(group, last)),
         None => format!(
@@ -45,8 +45,8 @@ fn nearest_table(name: &str) -> Option<&'static str> {
 /// Names the keys of a group that are closest to a name, and how many others there are.
 fn closest_in(group: &str, name: &str) -> String {
     let mut keys: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
-    keys.retain(|key| split(key).0 == group);
-    keys.sort_by_key(|key| distance(name, split(key).1));
+    keys.retain(|key| split_at_last_dot(key).0 == group);
+    keys.sort_by_key(|key| name_distance(name, split_at_last_dot(key).1));
     let others = keys.len().saturating_sub(MOST_NAMED);
     keys.truncate(MOST_NAMED);
     let named: Vec<String> = keys.into_iter().map(|key| format!("`{key}`")).collect();
@@ -55,12 +55,12 @@ fn closest_in(group: &str, name: &str) -> String {
 }
 
 /// Splits a name into its table, which may be empty, and the rest.
-fn split(name: &str) -> (&str, &str) {
+fn split_at_last_dot(name: &str) -> (&str, &str) {
     name.rsplit_once('.').unwrap_or(("", name))
 }
 
 /// Returns how many characters differ; a part of a name (`timeout`, `chats`) differs by two.
-fn distance(name: &str, key: &str) -> usize {
+fn name_distance(name: &str, key: &str) -> usize {
     let is_part = name.len() >= 3 && (key.starts_with(name) || key.ends_with(name));
     let has_more = name.starts_with(key) || name.ends_with(key);
     let characters = strsim::damerau_levenshtein(name, key);
@@ -74,7 +74,7 @@ mod tests {
     #[test]
     fn a_wrong_name_leads_to_the_nearest_right_one() {
         let check = |name: &str, expected: Option<&str>| {
-            assert_eq!(nearest(name), expected, "{name}");
+            assert_eq!(nearest_key(name), expected, "{name}");
         };
         check("timout_seconds", Some("timeout_seconds"));
         check("timeout", Some("timeout_seconds"));

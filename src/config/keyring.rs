@@ -83,36 +83,36 @@ impl KeyringEntry {
     }
 
     /// Returns a text as the secret, without space around it, if it may be one.
-    pub(super) fn check(self, text: &HiddenText) -> Result<HiddenText, SecretError> {
-        self.purpose().check(text.reveal().trim())
+    pub(super) fn check_secret(self, text: &HiddenText) -> Result<HiddenText, SecretError> {
+        self.purpose().check_secret(text.reveal().trim())
     }
 
     /// Reads the secret. The keyring may ask its user for a password meanwhile.
     pub(super) fn look_up(self) -> Result<String, KeyringError> {
-        let ended = run(self.name(), "lookup", "", LONGEST_TOKEN)?;
+        let ended = run_keyring_program(self.name(), "lookup", "", LONGEST_TOKEN)?;
         match ended.complaint() {
             _ if ended.status.success() => Ok(ended.stdout),
-            Some(complaint) => Err(refusal(&complaint)),
+            Some(complaint) => Err(error_of_complaint(&complaint)),
             // A locked secret and a missing one look the same.
-            None => Err(self.find().err().unwrap_or(KeyringError::Locked)),
+            None => Err(self.check_presence().err().unwrap_or(KeyringError::Locked)),
         }
     }
 
     /// Checks that the secret is there, without asking anybody for a password.
     #[cfg(not(target_os = "macos"))]
-    pub(crate) fn find(self) -> Result<(), KeyringError> {
-        let ended = run(self.name(), "search", "", LONGEST_TOKEN)?;
+    pub(crate) fn check_presence(self) -> Result<(), KeyringError> {
+        let ended = run_keyring_program(self.name(), "search", "", LONGEST_TOKEN)?;
         // The program prints what it finds, even if that is locked; the secret itself is not needed.
         if !ended.stdout.trim().is_empty() {
             return Ok(());
         }
         let absent = KeyringError::Absent { what: self.purpose().name, key: self.key() };
-        Err(ended.complaint().map_or(absent, |complaint| refusal(&complaint)))
+        Err(ended.complaint().map_or(absent, |complaint| error_of_complaint(&complaint)))
     }
 
     /// Checks that the secret is there.
     #[cfg(target_os = "macos")]
-    pub(crate) fn find(self) -> Result<(), KeyringError> {
+    pub(crate) fn check_presence(self) -> Result<(), KeyringError> {
         let absent = KeyringError::Absent { what: self.purpose().name, key: self.key() };
         run(self.name(), "lookup", "", LONGEST_TOKEN)?.status.success().then_some(()).ok_or(absent)
     }
@@ -126,20 +126,22 @@ impl KeyringEntry {
 /// Reads the secret of this name, or says why it is not there: a locked one and a missing one look
 /// the same. The keyring may ask its user for a password meanwhile.
 pub(super) fn look_up_sign_in(name: &str) -> Result<HiddenText, KeyringError> {
-    let ended = run(name, "lookup", "", LONGEST_SIGN_IN)?;
+    let ended = run_keyring_program(name, "lookup", "", LONGEST_SIGN_IN)?;
     match ended.complaint() {
         _ if ended.status.success() => Ok(HiddenText::new(ended.stdout)),
-        complaint => Err(complaint.map_or(KeyringError::Locked, |complaint| refusal(&complaint))),
+        complaint => {
+            Err(complaint.map_or(KeyringError::Locked, |complaint| error_of_complaint(&complaint)))
+        }
     }
 }
 
 /// Stores a secret under this name, in place of an older one.
 #[cfg(not(target_os = "macos"))]
 pub(super) fn store_secret(name: &str, secret: &HiddenText) -> Result<(), KeyringError> {
-    let ended = run(name, "store", secret.reveal(), LONGEST_TOKEN)?;
+    let ended = run_keyring_program(name, "store", secret.reveal(), LONGEST_TOKEN)?;
     match ended.complaint() {
         _ if ended.status.success() => Ok(()),
-        Some(complaint) => Err(refusal(&complaint)),
+        Some(complaint) => Err(error_of_complaint(&complaint)),
         None => Err(KeyringError::Program(format!("failed ({})", ended.status))),
     }
 }
@@ -152,16 +154,21 @@ pub(super) fn store_secret(name: &str, _secret: &HiddenText) -> Result<(), Keyri
 
 /// Removes the secret of this name. One that is not there is removed.
 pub(super) fn clear_secret(name: &str) -> Result<(), KeyringError> {
-    let ended = run(name, "clear", "", LONGEST_TOKEN)?;
+    let ended = run_keyring_program(name, "clear", "", LONGEST_TOKEN)?;
     match ended.complaint() {
-        Some(complaint) if !ended.status.success() => Err(refusal(&complaint)),
+        Some(complaint) if !ended.status.success() => Err(error_of_complaint(&complaint)),
         _ => Ok(()),
     }
 }
 
 /// Runs the keyring's program about the secret of this name, of at most so many bytes. A secret
 /// passes through a pipe, never through an argument.
-fn run(name: &str, verb: &str, input: &str, longest: usize) -> Result<EndedProgram, KeyringError> {
+fn run_keyring_program(
+    name: &str,
+    verb: &str,
+    input: &str,
+    longest: usize,
+) -> Result<EndedProgram, KeyringError> {
     let mut command = Command::new(PROGRAM);
     if cfg!(target_os = "macos") {
         let verb = if verb == "clear" { "delete" } else { "find" };
@@ -171,16 +178,18 @@ fn run(name: &str, verb: &str, input: &str, longest: usize) -> Result<EndedProgr
         let label = (verb == "store").then_some("--label=callgate");
         command.arg(verb).args(label).args(["service", "callgate", "key", name]);
     }
-    program::run(command, input, PATIENCE, longest + LONGEST_OUTPUT).map_err(|error| match error {
-        ProgramError::NotStarted(why) if why.kind() == ErrorKind::NotFound => {
-            KeyringError::NotInstalled
+    program::run_and_capture(command, input, PATIENCE, longest + LONGEST_OUTPUT).map_err(|error| {
+        match error {
+            ProgramError::NotStarted(why) if why.kind() == ErrorKind::NotFound => {
+                KeyringError::NotInstalled
+            }
+            other => KeyringError::Program(other.to_string()),
         }
-        other => KeyringError::Program(other.to_string()),
     })
 }
 
 /// Returns what a complaint of the program means.
-fn refusal(complaint: &str) -> KeyringError {
+fn error_of_complaint(complaint: &str) -> KeyringError {
     if complaint.contains("locked") {
         return KeyringError::Locked;
     }

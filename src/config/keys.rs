@@ -48,7 +48,7 @@ pub(crate) enum KeyFlag {
     Optional(&'static str, &'static str),
 }
 
-const fn key(name: &'static str, kind: ValueKind) -> SettingKey {
+const fn setting_key(name: &'static str, kind: ValueKind) -> SettingKey {
     let flag = match kind {
         ValueKind::Secret | ValueKind::Command | ValueKind::Tables { .. } => KeyFlag::None,
         _ => KeyFlag::Value,
@@ -126,7 +126,7 @@ impl SettingKey {
     }
 
     /// Returns what is wrong with a value of this key's kind.
-    pub(crate) fn check(&self, value: &SettingValue) -> Result<(), String> {
+    pub(crate) fn check_value(&self, value: &SettingValue) -> Result<(), String> {
         let name = self.name;
         match (&self.kind, value) {
             (ValueKind::Whole { least, most, .. }, SettingValue::Whole(number))
@@ -185,7 +185,7 @@ fn one_of(words: &[&str]) -> String {
 }
 
 /// Returns the key of this name.
-pub(crate) fn find(name: &str) -> Option<&'static SettingKey> {
+pub(crate) fn find_setting_key(name: &str) -> Option<&'static SettingKey> {
     KEYS.iter().find(|key| key.name == name)
 }
 

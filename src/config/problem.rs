@@ -23,7 +23,7 @@ pub(crate) enum SettingOrigin {
 
 impl SettingOrigin {
     /// Returns the rank of the source: a higher one overrides a lower one.
-    pub(crate) fn layer(&self) -> u8 {
+    pub(crate) fn source_rank(&self) -> u8 {
         match self {
             Self::Default => 0,
             Self::File { .. } => 1,
@@ -94,7 +94,10 @@ pub(crate) struct ConfigProblems(pub(crate) Vec<ConfigProblem>);
 impl ConfigProblems {
     /// Returns the value if there are no problems, else all of them: first those of the file from
     /// its top, then those of the environment, then those of the flags.
-    pub(crate) fn check<T>(value: T, mut problems: Vec<ConfigProblem>) -> Result<T, Self> {
+    pub(crate) fn value_or_problems<T>(
+        value: T,
+        mut problems: Vec<ConfigProblem>,
+    ) -> Result<T, Self> {
         let order = |problem: &ConfigProblem| match problem.origin {
             SettingOrigin::File { line, column, .. } => (0, line, column),
             SettingOrigin::Environment(_) => (1, 0, 0),

@@ -56,7 +56,11 @@ pub(crate) struct RawConfig {
 
 impl RawConfig {
     /// Reads the file (`file` names it in place of the default) and the environment.
-    pub(crate) fn read(file: Option<&Path>, around: &Surroundings, which: VariableScope) -> Self {
+    pub(crate) fn read_sources(
+        file: Option<&Path>,
+        around: &Surroundings,
+        which: VariableScope,
+    ) -> Self {
         let is_for_agent = which == VariableScope::Common;
         let mut raw = Self { file: which_file(file, around), is_for_agent, ..Self::default() };
         raw.read_file(which == VariableScope::Ignored);
@@ -74,7 +78,7 @@ impl RawConfig {
         let mut raw = Self::default();
         if text.len() as u64 > LARGEST_FILE {
             let text = format!("the settings would be larger than {LARGEST_FILE} bytes");
-            let (scope, origin) = (ProblemScope::File, origin(path, "", 0));
+            let (scope, origin) = (ProblemScope::File, origin_in_file(path, "", 0));
             raw.problems.push(ConfigProblem { scope, origin, text });
         } else {
             raw.read_toml(path, text);
@@ -123,7 +127,7 @@ impl RawConfig {
 
     fn read_toml(&mut self, path: &Path, text: &str) {
         let (table, errors) = DeTable::parse_recoverable(text);
-        let at = |offset: usize| origin(path, text, offset);
+        let at = |offset: usize| origin_in_file(path, text, offset);
         for error in &errors {
             let start = error.span().map_or(0, |span| span.start);
             let text = error.message().to_owned();
@@ -142,12 +146,12 @@ impl RawConfig {
     fn read_table(&mut self, table: &str, content: &DeTable, at: &impl Fn(usize) -> SettingOrigin) {
         for (name, value) in content {
             let full = format!("{table}{}", name.get_ref());
-            match (keys::find(&full), value.get_ref()) {
+            match (keys::find_setting_key(&full), value.get_ref()) {
                 (Some(key), _) => self.read_value(key, value, at),
                 (None, DeValue::Table(inner)) if keys::is_table(&full) => {
                     self.read_table(&format!("{full}."), inner, at);
                 }
-                _ => self.problems.push(unknown(&full, at(name.span().start))),
+                _ => self.problems.push(unknown_key_problem(&full, at(name.span().start))),
             }
         }
     }
@@ -159,17 +163,17 @@ impl RawConfig {
         at: &impl Fn(usize) -> SettingOrigin,
     ) {
         let read = key.kind.read_toml(value.get_ref());
-        self.add(key, read, at(value.span().start), key.kind.in_toml());
+        self.add_given(key, read, at(value.span().start), key.kind.in_toml());
     }
 
     fn add_text(&mut self, key: &'static SettingKey, text: &OsStr, origin: SettingOrigin) {
         // Only our own variables hold lists: a flag is given once for each element, and the
         // variables of others hold one path, which may contain any character.
         let is_list = key.variable().is_some_and(|ours| origin == SettingOrigin::Environment(ours));
-        self.add(key, key.kind.read_text(text, is_list), origin, key.kind.in_text());
+        self.add_given(key, key.kind.read_text(text, is_list), origin, key.kind.in_text());
     }
 
-    fn add(
+    fn add_given(
         &mut self,
         key: &'static SettingKey,
         value: Option<SettingValue>,
@@ -204,12 +208,12 @@ fn which_file(flag: Option<&Path>, around: &Surroundings) -> Option<Setting<Path
 }
 
 /// Returns the line and the column of a byte of the file.
-fn origin(path: &Path, text: &str, offset: usize) -> SettingOrigin {
+fn origin_in_file(path: &Path, text: &str, offset: usize) -> SettingOrigin {
     let (line, column) = line_and_column(text, offset);
     SettingOrigin::File { path: path.to_owned(), line, column }
 }
 
-fn unknown(name: &str, origin: SettingOrigin) -> ConfigProblem {
+fn unknown_key_problem(name: &str, origin: SettingOrigin) -> ConfigProblem {
     let text = if keys::is_table(name) {
         format!("`{name}` is a table; write [{name}] on a line")
     } else {

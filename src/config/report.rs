@@ -52,20 +52,20 @@ pub(crate) struct ReportedSetting {
 
 impl ConfigReport {
     /// Reads the settings as `callgate agent` does, which uses the most of them.
-    pub(crate) fn read(file: Option<&Path>, flags: &EveryFlag) -> Self {
+    pub(crate) fn read_settings(file: Option<&Path>, flags: &EveryFlag) -> Self {
         Self::read_in(file, flags, &Surroundings::of_process())
     }
 
     pub(super) fn read_in(file: Option<&Path>, flags: &EveryFlag, around: &Surroundings) -> Self {
-        let mut raw = RawConfig::read(file, around, VariableScope::Common);
-        for (key, text) in flags.given() {
+        let mut raw = RawConfig::read_sources(file, around, VariableScope::Common);
+        for (key, text) in flags.given_values() {
             raw.add_flag(key, text);
         }
         let mut check = ConfigCheck::new(&raw, around);
-        let config = check.config();
-        let problems = ConfigProblems::check((), check.problems.clone());
+        let config = check.check_all();
+        let problems = ConfigProblems::value_or_problems((), check.problems.clone());
         let problems = problems.err().map_or_else(Vec::new, |ConfigProblems(problems)| problems);
-        let settings = KEYS.iter().map(|key| reported(key, &mut check, &config, &problems));
+        let settings = KEYS.iter().map(|key| report_setting(key, &mut check, &config, &problems));
         Self {
             settings: settings.collect(),
             has_api_key: config.agent.api_key.is_some(),
@@ -75,7 +75,7 @@ impl ConfigReport {
     }
 
     /// Keeps one key, and the problems that concern it.
-    pub(crate) fn only(&mut self, name: &str) -> Option<ReportedSetting> {
+    pub(crate) fn keep_only(&mut self, name: &str) -> Option<ReportedSetting> {
         self.problems.retain(|problem| match problem.scope {
             ProblemScope::File => true,
             ProblemScope::Unknown => false,
@@ -97,7 +97,7 @@ impl ConfigReport {
     }
 }
 
-fn reported(
+fn report_setting(
     key: &'static SettingKey,
     check: &mut ConfigCheck,
     config: &Config,
@@ -145,13 +145,13 @@ fn value_in_effect(
             let default = || key.kind.read_text(OsStr::new(key.default), true);
             given
                 .or_else(|| (!key.default.is_empty()).then(default)?)
-                .and_then(|value| shown(&value))
+                .and_then(|value| shown_value(&value))
         }
     }
 }
 
 /// Returns a value in JSON, without what may be secret.
-fn shown(value: &SettingValue) -> Option<Value> {
+fn shown_value(value: &SettingValue) -> Option<Value> {
     match value {
         SettingValue::Path(path) => Some(path.display().to_string().into()),
         SettingValue::Paths(paths) => {
@@ -166,9 +166,11 @@ fn shown(value: &SettingValue) -> Option<Value> {
             Some(format!("{}{rest}", words.first()?).into())
         }
         SettingValue::Whole(number) => Some((*number).into()),
-        SettingValue::Dollars(millionths) => Some(price::dollars(*millionths).into()),
+        SettingValue::Dollars(millionths) => Some(price::dollars_of_micro(*millionths).into()),
         SettingValue::Switch(is_on) => Some((*is_on).into()),
         SettingValue::Ids(ids) => Some(ids.iter().copied().collect()),
-        SettingValue::Tables(tables) => Some(tables.each().map(|(name, _)| name.clone()).collect()),
+        SettingValue::Tables(tables) => {
+            Some(tables.iter_tables().map(|(name, _)| name.clone()).collect())
+        }
     }
 }

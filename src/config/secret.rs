@@ -50,7 +50,7 @@ impl SecretPurpose {
     }
 
     /// Returns a text as a secret if it may be one for this purpose.
-    pub(super) fn check(self, text: &str) -> Result<HiddenText, SecretError> {
+    pub(super) fn check_secret(self, text: &str) -> Result<HiddenText, SecretError> {
         let Self { name: what, advice, is_fine } = self;
         if text.is_empty() {
             return Err(SecretError::Empty { what, advice });

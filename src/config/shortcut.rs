@@ -17,19 +17,19 @@ pub(super) fn is_shortcut(text: &str) -> bool {
     let mut keys: Vec<&str> = text.split('+').map(str::trim).collect();
     let Some(key) = keys.pop() else { return false };
     let is_twice = |at: usize, key: &str| keys[..at].contains(&key);
-    if keys.iter().enumerate().any(|(at, key)| !has(MODIFIERS, key) || is_twice(at, key)) {
+    if keys.iter().enumerate().any(|(at, key)| !has_word(MODIFIERS, key) || is_twice(at, key)) {
         return false;
     }
     is_function(key) || (is_typed(key) && keys.iter().any(|modifier| *modifier != "shift"))
 }
 
-fn has(words: &str, word: &str) -> bool {
+fn has_word(words: &str, word: &str) -> bool {
     words.split_ascii_whitespace().any(|known| known == word)
 }
 
 fn is_typed(key: &str) -> bool {
     let is_single = key.len() == 1 && key.bytes().all(|byte| byte.is_ascii_alphanumeric());
-    is_single || has(NAMED_KEYS, key)
+    is_single || has_word(NAMED_KEYS, key)
 }
 
 fn is_function(key: &str) -> bool {

@@ -55,7 +55,7 @@ impl SignInFiles {
     }
 
     fn digest(url: &str) -> String {
-        Sha256Hash::of(url.as_bytes()).to_string()
+        Sha256Hash::hash_bytes(url.as_bytes()).to_string()
     }
 
     fn path(&self, url: &str) -> PathBuf {
@@ -63,7 +63,7 @@ impl SignInFiles {
     }
 
     /// Returns the name of the sign-in in the keyring.
-    fn name(url: &str) -> String {
+    fn keyring_name(url: &str) -> String {
         format!("mcp-{}", Self::digest(url))
     }
 
@@ -98,7 +98,7 @@ impl SignInFiles {
     }
 
     /// Returns what is known of the sign-in to the server at this address.
-    pub(crate) fn known(&self, url: &str) -> Result<Option<KnownSignIn>, String> {
+    pub(crate) fn find_known(&self, url: &str) -> Result<Option<KnownSignIn>, String> {
         let known = |file: SignInFile| KnownSignIn {
             issuer: file.issuer,
             is_in_keyring: file.sign_in.is_none(),
@@ -108,9 +108,9 @@ impl SignInFiles {
 
     /// Removes the sign-in to the server at this address. Returns false if there is none.
     pub(crate) fn remove(&self, url: &str) -> Result<bool, String> {
-        let Some(known) = self.known(url)? else { return Ok(false) };
+        let Some(known) = self.find_known(url)? else { return Ok(false) };
         if known.is_in_keyring {
-            clear_secret(&Self::name(url)).map_err(|error| error.to_string())?;
+            clear_secret(&Self::keyring_name(url)).map_err(|error| error.to_string())?;
         }
         fs::remove_file(self.path(url)).map_err(|error| error.to_string())?;
         Ok(true)
@@ -123,7 +123,8 @@ impl SignInStore for SignInFiles {
         if file.sign_in.is_some() {
             return Ok(file.sign_in);
         }
-        let secret = look_up_sign_in(&Self::name(url)).map_err(|error| error.to_string())?;
+        let secret =
+            look_up_sign_in(&Self::keyring_name(url)).map_err(|error| error.to_string())?;
         let sign_in = serde_json::from_str(secret.reveal());
         sign_in.map(Some).map_err(|_| "what the keyring has cannot be understood".to_owned())
     }
@@ -133,7 +134,7 @@ impl SignInStore for SignInFiles {
         let secret = serde_json::to_string(sign_in).map_err(|error| error.to_string())?;
         let fits = secret.len() <= LONGEST_SIGN_IN;
         let is_in_keyring =
-            fits && store_secret(&Self::name(url), &HiddenText::new(secret)).is_ok();
+            fits && store_secret(&Self::keyring_name(url), &HiddenText::new(secret)).is_ok();
         let file = SignInFile {
             url: url.clone(),
             issuer: sign_in.issuer.clone(),

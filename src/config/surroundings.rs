@@ -45,7 +45,7 @@ impl Surroundings {
     }
 
     /// Returns a variable that names a folder. Relative folders are ignored, as XDG requires.
-    fn folder(&self, name: &str) -> Option<PathBuf> {
+    fn folder_variable(&self, name: &str) -> Option<PathBuf> {
         self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
     }
 
@@ -54,7 +54,7 @@ impl Surroundings {
     }
 
     /// Returns the working folder.
-    pub(crate) fn here(&self) -> Option<&Path> {
+    pub(crate) fn working_folder(&self) -> Option<&Path> {
         self.here.as_deref()
     }
 
@@ -84,7 +84,7 @@ impl Surroundings {
 
     /// Returns the folder for what lives as long as the login: `$XDG_RUNTIME_DIR/callgate`.
     pub(crate) fn runtime_folder(&self) -> Option<PathBuf> {
-        Some(self.folder("XDG_RUNTIME_DIR")?.join("callgate"))
+        Some(self.folder_variable("XDG_RUNTIME_DIR")?.join("callgate"))
     }
 
     /// Returns the socket of this name in the folder of this login; `None` without such a folder.
@@ -108,7 +108,7 @@ impl Surroundings {
     }
 
     fn folder_or(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
-        self.folder(variable).or_else(|| Some(self.home()?.join(below_home)))
+        self.folder_variable(variable).or_else(|| Some(self.home()?.join(below_home)))
     }
 }
 

@@ -80,7 +80,7 @@ impl Home {
 
     fn load(&self) -> Result<Config, ConfigProblems> {
         let flags = self.parsed_flags();
-        Config::load_in(None, flags.given(), &self.around(), VariableScope::Ours)
+        Config::load_in(None, flags.given_values(), &self.around(), VariableScope::Ours)
     }
 
     fn load_for_agent(&self) -> Result<Config, ConfigProblems> {
@@ -158,7 +158,7 @@ fn the_folders_of_xdg_are_respected_if_they_are_absolute() {
 fn every_user_and_every_command_has_the_same_place() {
     let hook = |home: &Home| {
         let config = HookConfig::read_in(&HookFlags::default(), home.around());
-        config.desk().map(|settings| settings.socket)
+        config.asker_settings().map(|settings| settings.socket)
     };
     let homes = [
         Home::new(),

@@ -30,7 +30,7 @@ pub(crate) enum TokenSource {
 impl TokenSource {
     /// Reads the bot's token. It is read only when it is needed, so that other commands neither run
     /// a program nor fail.
-    pub(crate) fn read(&self) -> Result<HiddenText, TokenError> {
+    pub(crate) fn read_token(&self) -> Result<HiddenText, TokenError> {
         self.read_for(BOT)
     }
 
@@ -44,15 +44,15 @@ impl TokenSource {
         let token = match self {
             Self::Environment(token) => token.reveal().to_owned(),
             Self::Config(token, path) => {
-                let file = open(what, path)?;
+                let file = open_token_file(what, path)?;
                 check_private(what, path, &file)?;
                 token.reveal().to_owned()
             }
             Self::File(path) => read_private(what, path)?,
-            Self::Command(words) => ask(what, words)?,
+            Self::Command(words) => run_token_program(what, words)?,
             Self::Keyring(entry) => entry.look_up()?,
         };
-        Ok(purpose.check(token.trim())?)
+        Ok(purpose.check_secret(token.trim())?)
     }
 }
 
@@ -86,17 +86,17 @@ pub(crate) enum TokenError {
     Wrong(#[from] SecretError),
 }
 
-fn unreadable(what: &'static str, path: &Path) -> impl Fn(io::Error) -> TokenError {
+fn unreadable_error(what: &'static str, path: &Path) -> impl Fn(io::Error) -> TokenError {
     move |error| TokenError::Unreadable { what, path: path.to_owned(), error }
 }
 
-fn open(what: &'static str, path: &Path) -> Result<File, TokenError> {
-    File::open(path).map_err(unreadable(what, path))
+fn open_token_file(what: &'static str, path: &Path) -> Result<File, TokenError> {
+    File::open(path).map_err(unreadable_error(what, path))
 }
 
 /// Checks that only its owner, who is us or root, can read a file with a secret.
 fn check_private(what: &'static str, path: &Path, file: &File) -> Result<(), TokenError> {
-    let found = file.metadata().map_err(unreadable(what, path))?;
+    let found = file.metadata().map_err(unreadable_error(what, path))?;
     let us = rustix::process::geteuid().as_raw();
     match found.mode() & 0o077 {
         _ if found.uid() != us && found.uid() != 0 => {
@@ -108,19 +108,20 @@ fn check_private(what: &'static str, path: &Path, file: &File) -> Result<(), Tok
 }
 
 fn read_private(what: &'static str, path: &Path) -> Result<String, TokenError> {
-    let file = open(what, path)?;
+    let file = open_token_file(what, path)?;
     check_private(what, path, &file)?;
     let mut text = String::new();
     let read = file.take(LONGEST_TOKEN as u64 + 2).read_to_string(&mut text);
-    read.map_err(unreadable(what, path))?;
+    read.map_err(unreadable_error(what, path))?;
     Ok(text)
 }
 
 /// Runs a program for its output. The secret passes through a pipe, never through an argument.
-fn ask(what: &'static str, words: &[String]) -> Result<String, TokenError> {
+fn run_token_program(what: &'static str, words: &[String]) -> Result<String, TokenError> {
     let (program, arguments) = words.split_first().map_or(("", words), |(p, rest)| (p, rest));
     let failed = |why: String| TokenError::Program { what, program: program.to_owned(), why };
     let mut command = Command::new(program);
     command.args(arguments);
-    program::output(command, PATIENCE, LONGEST_TOKEN + 2).map_err(|error| failed(error.to_string()))
+    program::run_for_output(command, PATIENCE, LONGEST_TOKEN + 2)
+        .map_err(|error| failed(error.to_string()))
 }

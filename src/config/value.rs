@@ -88,7 +88,7 @@ impl ValueKind {
     pub(crate) fn read_toml(&self, value: &DeValue) -> Option<SettingValue> {
         let text = match (self, value) {
             (Self::Ids { .. }, DeValue::Array(list)) => {
-                let ids = list.iter().map(|id| whole(id.get_ref()));
+                let ids = list.iter().map(|id| whole_number(id.get_ref()));
                 return Some(SettingValue::Ids(ids.collect::<Option<_>>()?));
             }
             (Self::Command, DeValue::Array(list)) => {
@@ -100,9 +100,11 @@ impl ValueKind {
                 return Some(SettingValue::Paths(paths.collect::<Option<_>>()?));
             }
             (Self::Tables { .. }, DeValue::Table(_)) => {
-                return Some(SettingValue::Tables(HiddenTables(json(value)?)));
+                return Some(SettingValue::Tables(HiddenTables(json_of_toml(value)?)));
             }
-            (Self::Whole { .. } | Self::Dollars, DeValue::Integer(_)) => whole(value)?.to_string(),
+            (Self::Whole { .. } | Self::Dollars, DeValue::Integer(_)) => {
+                whole_number(value)?.to_string()
+            }
             (Self::Dollars, DeValue::Float(number)) => number.as_str().to_owned(),
             (Self::Switch | Self::SwitchOrId { .. }, DeValue::Boolean(switch)) => {
                 switch.to_string()
@@ -133,7 +135,7 @@ impl ValueKind {
             Self::Choice { .. } => Some(SettingValue::Text(string()?.to_ascii_lowercase())),
             Self::Secret => Some(SettingValue::Secret(HiddenText::new(string()?))),
             Self::Whole { .. } => Some(SettingValue::Whole(string()?.trim().parse().ok()?)),
-            Self::Dollars => Some(SettingValue::Dollars(millionths(string()?.trim())?)),
+            Self::Dollars => Some(SettingValue::Dollars(parse_millionths(string()?.trim())?)),
             Self::Folders if is_list => {
                 Some(SettingValue::Paths(std::env::split_paths(text).collect()))
             }
@@ -204,25 +206,25 @@ impl ValueKind {
 pub(crate) struct HiddenTables(Value);
 
 impl HiddenTables {
-    pub(crate) fn each(&self) -> impl Iterator<Item = (&String, &Value)> {
+    pub(crate) fn iter_tables(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.0.as_object().into_iter().flatten()
     }
 }
 
 impl fmt::Debug for HiddenTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_set().entries(self.each().map(|(name, _)| name)).finish()
+        f.debug_set().entries(self.iter_tables().map(|(name, _)| name)).finish()
     }
 }
 
 /// Returns text, lists and tables of the settings file as JSON.
-fn json(value: &DeValue) -> Option<Value> {
+fn json_of_toml(value: &DeValue) -> Option<Value> {
     match value {
         DeValue::String(text) => Some(Value::String(text.to_string())),
-        DeValue::Array(list) => list.iter().map(|value| json(value.get_ref())).collect(),
+        DeValue::Array(list) => list.iter().map(|value| json_of_toml(value.get_ref())).collect(),
         DeValue::Table(table) => {
             let member = |(name, value): (&Spanned<DeString>, &Spanned<DeValue>)| {
-                Some((name.get_ref().to_string(), json(value.get_ref())?))
+                Some((name.get_ref().to_string(), json_of_toml(value.get_ref())?))
             };
             table.iter().map(member).collect::<Option<Map<String, Value>>>().map(Value::Object)
         }
@@ -230,13 +232,13 @@ fn json(value: &DeValue) -> Option<Value> {
     }
 }
 
-fn whole(value: &DeValue) -> Option<i64> {
+fn whole_number(value: &DeValue) -> Option<i64> {
     let number = value.as_integer()?;
     i64::from_str_radix(number.as_str(), number.radix()).ok()
 }
 
 /// Parses a number without a sign into millionths. Returns `None` if it has more decimals.
-fn millionths(text: &str) -> Option<u64> {
+fn parse_millionths(text: &str) -> Option<u64> {
     const DECIMALS: usize = 6;
     let (whole, rest) = text.split_once('.').unwrap_or((text, ""));
     let is_number = |part: &str| part.bytes().all(|byte| byte.is_ascii_digit());

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use callgate_rules::disk::real;
+use callgate_rules::disk::real_path;
 
 use super::*;
 
@@ -57,7 +57,7 @@ fn links_lead_where_the_system_says() {
         ("there/file/x", Some("there/file/x")),
         ("circle", None),
     ] {
-        assert_eq!(real(&path(name), &RealDisk), expected.map(path), "{name}");
+        assert_eq!(real_path(&path(name), &RealDisk), expected.map(path), "{name}");
     }
     assert_eq!(RealDisk.entry(&path("new")), DiskEntry::Missing);
     assert_eq!(RealDisk.entry(&path("there/file/x")), DiskEntry::Missing);

@@ -10,21 +10,22 @@ const SHIPPED: &str = "dist";
 const BUILT: &str = env!("CALLGATE_PROFILE");
 
 /// Says which program this is, and warns if it was built with another profile than the shipped one.
-pub(super) fn look(findings: &mut Findings) {
+pub(super) fn check_profile(findings: &mut Findings) {
     let program = env::current_exe().unwrap_or_else(|_| "callgate".into());
-    report(&program.to_string_lossy(), BUILT, findings);
+    report_profile(&program.to_string_lossy(), BUILT, findings);
 }
 
-fn report(program: &str, built: &str, findings: &mut Findings) {
+fn report_profile(program: &str, built: &str, findings: &mut Findings) {
     if built == SHIPPED {
-        return findings.ok("program", format!("{program}, built as it is measured ({SHIPPED})"));
+        return findings
+            .add_ok("program", format!("{program}, built as it is measured ({SHIPPED})"));
     }
     let text = format!(
         "{program} was built with the profile `{built}`: it is slower and takes more memory than \
          what is measured"
     );
     let advice = "in the source folder, run `cargo install --path . --profile dist`";
-    findings.warning("program", text, advice);
+    findings.add_warning("program", text, advice);
 }
 
 #[cfg(test)]
@@ -35,7 +36,7 @@ mod tests {
     fn only_the_shipped_profile_is_well() {
         let told = |built: &str| {
             let mut findings = Findings::default();
-            report("/bin/callgate", built, &mut findings);
+            report_profile("/bin/callgate", built, &mut findings);
             findings.text()
         };
         let well = "ok       program   /bin/callgate, built as it is measured (dist)\n";

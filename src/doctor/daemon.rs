@@ -10,7 +10,7 @@ use callgate_approval::daemon::lock_path;
 use callgate_client::DeskError;
 use callgate_client::viewer::Viewer;
 use callgate_link::file::FileLock;
-use callgate_link::socket::{SocketState, probe, server_process};
+use callgate_link::socket::{SocketState, probe_path, server_process};
 use callgate_web::PageAddress;
 use callgate_wire::desk::{DeskStatus, NamedLink, Reach};
 use rustix::process::geteuid;
@@ -31,65 +31,65 @@ pub(super) struct RunningDesk {
 }
 
 /// Checks the daemon; returns what it reports if it runs.
-pub(super) fn look(config: &Config, findings: &mut Findings) -> Option<RunningDesk> {
-    let hooks = socket("the socket for hooks", &config.socket.value, findings);
-    socket("the socket for viewers", &config.desk_socket.value, findings);
-    lock(&config.socket.value, hooks, findings);
-    match ask(&config.desk_socket.value) {
+pub(super) fn check_running_desk(config: &Config, findings: &mut Findings) -> Option<RunningDesk> {
+    let hooks = check_socket("the socket for hooks", &config.socket.value, findings);
+    check_socket("the socket for viewers", &config.desk_socket.value, findings);
+    check_lock(&config.socket.value, hooks, findings);
+    match ask_desk(&config.desk_socket.value) {
         Ok(running) => {
             report_status(config, &running.status, findings);
-            legacy(config, &running.status, findings);
-            page(config, findings);
+            check_legacy_socket(config, &running.status, findings);
+            check_page(config, findings);
             Some(running)
         }
         Err(DeskError::NoDesk(_)) => {
-            findings.problem("daemon", absent(config.gate.when_absent), START);
+            findings.add_problem("daemon", describe_when_absent(config.gate.when_absent), START);
             None
         }
         Err(error) => {
-            findings.problem("daemon", error.to_string(), "start it again: callgate up");
+            findings.add_problem("daemon", error.to_string(), "start it again: callgate up");
             None
         }
     }
 }
 
 /// Says whether old clients, which know only the legacy socket, reach this desk.
-fn legacy(config: &Config, status: &DeskStatus, findings: &mut Findings) {
+fn check_legacy_socket(config: &Config, status: &DeskStatus, findings: &mut Findings) {
     let Some(path) = &config.legacy_socket else { return };
     let shown = path.display();
     let text = match server_process(path) {
         Some(process) if process == status.pid => format!("{shown}, the socket for old clients"),
         _ => format!("{shown} is not served by this daemon, which only old clients need"),
     };
-    findings.ok("socket", text);
+    findings.add_ok("socket", text);
 }
 
 /// Says where the page is, and whether anything answers there.
-fn page(config: &Config, findings: &mut Findings) {
+fn check_page(config: &Config, findings: &mut Findings) {
     if !config.page.enabled {
-        return findings.ok("page", "turned off (`page.enabled` is false)");
+        return findings.add_ok("page", "turned off (`page.enabled` is false)");
     }
     let again = "start it again, and read what it says: callgate up";
-    match PageAddress::read(&config.desk_socket.value) {
+    match PageAddress::read_for_desk(&config.desk_socket.value) {
         Ok(Some(address)) => {
             let place = SocketAddr::from((Ipv4Addr::LOCALHOST, address.port()));
             match TcpStream::connect_timeout(&place, PATIENCE) {
-                Ok(_) => findings.ok("page", format!("served at {address}")),
+                Ok(_) => findings.add_ok("page", format!("served at {address}")),
                 Err(error) => {
                     let text = format!("nothing answers at {address}: {error}");
-                    findings.problem("page", text, again);
+                    findings.add_problem("page", text, again);
                 }
             }
         }
-        Ok(None) => findings.problem("page", "`callgate up` does not serve the page", again),
+        Ok(None) => findings.add_problem("page", "`callgate up` does not serve the page", again),
         Err(error) => {
-            findings.problem("page", format!("the file with its address: {error}"), again);
+            findings.add_problem("page", format!("the file with its address: {error}"), again);
         }
     }
 }
 
 /// Returns what applies while no daemon runs.
-fn absent(when_absent: WhenAbsent) -> String {
+fn describe_when_absent(when_absent: WhenAbsent) -> String {
     let rest = match when_absent {
         WhenAbsent::Agent => {
             "what no rule names is left to the agent, which runs it in modes that ask nobody \
@@ -103,25 +103,25 @@ fn absent(when_absent: WhenAbsent) -> String {
     )
 }
 
-fn ask(path: &Path) -> Result<RunningDesk, DeskError> {
+fn ask_desk(path: &Path) -> Result<RunningDesk, DeskError> {
     let mut viewer = Viewer::connect(path)?;
     Ok(RunningDesk { status: viewer.status()?, links: viewer.links()? })
 }
 
 /// Returns what is at a socket's path, if that can be found out.
-fn socket(what: &str, path: &Path, findings: &mut Findings) -> Option<SocketState> {
+fn check_socket(what: &str, path: &Path, findings: &mut Findings) -> Option<SocketState> {
     let metadata = fs::symlink_metadata(path).ok()?;
     let shown = path.display();
     let about = "socket";
     if !metadata.file_type().is_socket() {
         let text = format!("{shown}, {what}, is not a socket");
-        findings.problem(about, text, "move it away, or set another path");
+        findings.add_problem(about, text, "move it away, or set another path");
         return Some(SocketState::NotASocket);
     }
     let (owner, ours) = (metadata.uid(), geteuid().as_raw());
     if owner != ours {
         let text = format!("{shown}, {what}, belongs to user {owner}, not to user {ours}");
-        findings.problem(
+        findings.add_problem(
             about,
             text,
             "set another path in your settings, such as one in your home",
@@ -131,19 +131,19 @@ fn socket(what: &str, path: &Path, findings: &mut Findings) -> Option<SocketStat
     let mode = metadata.mode() & 0o777;
     if mode != 0o600 {
         let text = format!("{shown}, {what}, has mode {mode:o}, not 600");
-        findings.problem(about, text, format!("chmod 600 {shown}"));
-        return probe(path).ok();
+        findings.add_problem(about, text, format!("chmod 600 {shown}"));
+        return probe_path(path).ok();
     }
-    let found = probe(path).ok()?;
+    let found = probe_path(path).ok()?;
     if found == SocketState::Live {
-        findings.ok(about, format!("{shown}, {what}"));
+        findings.add_ok(about, format!("{shown}, {what}"));
     }
     // The next daemon replaces a dead one.
     Some(found)
 }
 
 /// Checks the lock, which shows whether a daemon of ours serves the socket.
-fn lock(socket: &Path, found: Option<SocketState>, findings: &mut Findings) {
+fn check_lock(socket: &Path, found: Option<SocketState>, findings: &mut Findings) {
     let path = lock_path(socket);
     if !path.exists() && found != Some(SocketState::Live) {
         return;
@@ -153,19 +153,19 @@ fn lock(socket: &Path, found: Option<SocketState>, findings: &mut Findings) {
     match (held, found) {
         (Ok(false), Some(SocketState::Live)) => {
             let text = format!("{} is served by something that is not callgate", socket.display());
-            findings.problem("lock", text, "stop it, or set another path for `socket`");
+            findings.add_problem("lock", text, "stop it, or set another path for `socket`");
         }
-        (Ok(true), Some(SocketState::Live)) => findings.ok("lock", format!("{shown} is held")),
+        (Ok(true), Some(SocketState::Live)) => findings.add_ok("lock", format!("{shown} is held")),
         (Ok(true), _) => {
             let text = format!("a daemon holds {shown}, but {} is gone", socket.display());
             let advice = "look again in a moment: the daemon creates it again; if it does not, stop \
                           that daemon and start it again: callgate up";
-            findings.problem("lock", text, advice);
+            findings.add_problem("lock", text, advice);
         }
         (Ok(false), _) => {}
         (Err(error), _) => {
             let text = format!("cannot use {shown}: {error}");
-            findings.problem("lock", text, "move it away, or set another path for `socket`");
+            findings.add_problem("lock", text, "move it away, or set another path for `socket`");
         }
     }
 }
@@ -178,10 +178,10 @@ fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) 
             "`callgate up` {version} runs as process {pid}, for {}; open questions: {open}",
             time_span(*uptime_seconds)
         );
-        findings.ok("daemon", text);
+        findings.add_ok("daemon", text);
     } else {
         let text = format!("`callgate up` is of version {version}, and this is {ours}");
-        findings.warning("daemon", text, "start it again: callgate up");
+        findings.add_warning("daemon", text, "start it again: callgate up");
     }
     let is_other = |theirs: &str, ours: &Path| {
         let real = ours.canonicalize().unwrap_or_else(|_| ours.to_owned());
@@ -193,19 +193,23 @@ fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) 
     ] {
         if is_other(theirs, ours) {
             let text = format!("the daemon {what} {theirs}; your settings say {}", ours.display());
-            findings.problem("daemon", text, "start it again with the same settings: callgate up");
+            findings.add_problem(
+                "daemon",
+                text,
+                "start it again with the same settings: callgate up",
+            );
         }
     }
-    reach(&status.reach, findings);
+    check_reach(&status.reach, findings);
 }
 
 /// Warns if nobody can be reached: every question then falls back at once.
-fn reach(reach: &Reach, findings: &mut Findings) {
+fn check_reach(reach: &Reach, findings: &mut Findings) {
     let has_phones = reach.telegram.as_ref().is_some_and(|phones| phones.bot.is_some());
     if !reach.terminal && !has_phones && reach.viewers.paired == 0 {
         let text = "nobody can be reached, so every question goes back to its agent at once";
         let advice = "run `callgate up` in a terminal, or link your phone: callgate pair";
-        findings.problem("daemon", text, advice);
+        findings.add_problem("daemon", text, advice);
     }
 }
 

@@ -13,16 +13,16 @@ use crate::config::Config;
 use crate::policy::{PROJECT_RULES, local_now, read_file};
 
 /// Checks the settings file, which is known to be readable.
-pub(super) fn settings(config: &Config, findings: &mut Findings) {
+pub(super) fn check_settings_file(config: &Config, findings: &mut Findings) {
     let seconds = config.timeout.as_secs();
     let about = format!("a question stays open for {seconds} s");
     match &config.file {
         Some(file) if file.value.exists() => {
             let path = file.value.display();
-            findings.ok("settings", format!("{path}; {about}"));
+            findings.add_ok("settings", format!("{path}; {about}"));
             only_ours("settings", &file.value, findings);
         }
-        _ => findings.ok("settings", format!("no file, so the defaults apply; {about}")),
+        _ => findings.add_ok("settings", format!("no file, so the defaults apply; {about}")),
     }
 }
 
@@ -31,16 +31,20 @@ fn only_ours(about: &'static str, path: &Path, findings: &mut Findings) {
     let Ok(metadata) = fs::metadata(path) else { return };
     let path = path.display();
     if metadata.mode() & 0o022 != 0 {
-        findings.problem(about, format!("others can change {path}"), format!("chmod go-w {path}"));
+        findings.add_problem(
+            about,
+            format!("others can change {path}"),
+            format!("chmod go-w {path}"),
+        );
     }
     if metadata.uid() != geteuid().as_raw() {
         let text = format!("{path} belongs to user {}", metadata.uid());
-        findings.problem(about, text, "own it, so that nobody else can change it");
+        findings.add_problem(about, text, "own it, so that nobody else can change it");
     }
 }
 
 /// Checks the user's rules, and those of the working folder.
-pub(super) fn rules(config: &Config, findings: &mut Findings) {
+pub(super) fn check_rule_files(config: &Config, findings: &mut Findings) {
     let user = (config.rules.clone(), Trust::User);
     let here = env::current_dir().unwrap_or_default();
     let projects = here.ancestors().map(|folder| (folder.join(PROJECT_RULES), Trust::Project));
@@ -48,24 +52,24 @@ pub(super) fn rules(config: &Config, findings: &mut Findings) {
         std::iter::once(user).chain(projects).filter(|(path, _)| path.exists()).collect();
     files.dedup_by(|a, b| a.0 == b.0);
     if files.is_empty() {
-        findings.ok("rules", "none of yours");
+        findings.add_ok("rules", "none of yours");
     }
     for (path, trust) in files {
         let file = read_file(&path, trust);
-        let problems = file.check(&local_now());
+        let problems = file.problems_at(&local_now());
         for problem in &problems {
             match problem.level {
                 RuleProblemLevel::Error => {
-                    findings.problem("rules", problem.to_string(), "correct it");
+                    findings.add_problem("rules", problem.to_string(), "correct it");
                 }
                 RuleProblemLevel::Warning => {
-                    findings.warning("rules", problem.to_string(), "look at it");
+                    findings.add_warning("rules", problem.to_string(), "look at it");
                 }
             }
         }
         if problems.is_empty() {
             let count = file.rules.len();
-            findings.ok("rules", format!("{}; rules: {count}", path.display()));
+            findings.add_ok("rules", format!("{}; rules: {count}", path.display()));
         }
         only_ours("rules", &path, findings);
     }

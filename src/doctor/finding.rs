@@ -45,29 +45,29 @@ pub(super) struct Finding {
 pub(super) struct Findings(Vec<Finding>);
 
 impl Findings {
-    pub(super) fn ok(&mut self, about: &'static str, text: impl Into<String>) {
-        self.add(FindingLevel::Ok, about, text.into(), None);
+    pub(super) fn add_ok(&mut self, about: &'static str, text: impl Into<String>) {
+        self.add_finding(FindingLevel::Ok, about, text.into(), None);
     }
 
-    pub(super) fn warning(
+    pub(super) fn add_warning(
         &mut self,
         about: &'static str,
         text: impl Into<String>,
         advice: impl Into<String>,
     ) {
-        self.add(FindingLevel::Warning, about, text.into(), Some(advice.into()));
+        self.add_finding(FindingLevel::Warning, about, text.into(), Some(advice.into()));
     }
 
-    pub(super) fn problem(
+    pub(super) fn add_problem(
         &mut self,
         about: &'static str,
         text: impl Into<String>,
         advice: impl Into<String>,
     ) {
-        self.add(FindingLevel::Problem, about, text.into(), Some(advice.into()));
+        self.add_finding(FindingLevel::Problem, about, text.into(), Some(advice.into()));
     }
 
-    fn add(
+    fn add_finding(
         &mut self,
         level: FindingLevel,
         about: &'static str,
@@ -92,7 +92,11 @@ impl Findings {
         };
         let (problems, warnings) =
             (self.count(FindingLevel::Problem), self.count(FindingLevel::Warning));
-        let end = format!("{}, {}\n", counted(problems, "problem"), counted(warnings, "warning"));
+        let end = format!(
+            "{}, {}\n",
+            counted_or_none(problems, "problem"),
+            counted_or_none(warnings, "warning")
+        );
         self.0.iter().map(line).chain([end]).collect()
     }
 
@@ -104,8 +108,8 @@ impl Findings {
     }
 }
 
-fn counted(count: usize, what: &str) -> String {
-    if count == 0 { format!("no {what}") } else { counted::counted(count, what) }
+fn counted_or_none(count: usize, what: &str) -> String {
+    if count == 0 { format!("no {what}") } else { counted::counted_noun(count, what) }
 }
 
 #[cfg(test)]
@@ -118,10 +122,10 @@ mod tests {
     fn each_finding_says_how_bad_it_is_and_what_to_do() {
         let mut findings = Findings::default();
         assert!(findings.text().ends_with("no problem, no warning\n"));
-        findings.ok("settings", "/a/config.toml");
-        findings.problem("ledger", "a\u{202e}b is broken", "keep it");
-        findings.warning("hooks", "one", "this");
-        findings.warning("hooks", "other", "that");
+        findings.add_ok("settings", "/a/config.toml");
+        findings.add_problem("ledger", "a\u{202e}b is broken", "keep it");
+        findings.add_warning("hooks", "one", "this");
+        findings.add_warning("hooks", "other", "that");
         expect![[r"
             ok       settings  /a/config.toml
             problem  ledger    a⟨U+202E⟩b is broken

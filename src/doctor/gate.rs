@@ -13,7 +13,7 @@ use super::installed_hook::InstalledHook;
 use crate::agents::{AgentOnDisk, CodingAgent};
 use crate::codex;
 use crate::config::Surroundings;
-use crate::hook_command::{is_small, option, parts};
+use crate::hook_command::{find_option, is_small, split_command};
 use crate::install::codex as codex_trust;
 use crate::program;
 
@@ -26,18 +26,18 @@ const MOST: usize = 64 * 1024;
 const WORDS: &str = "callgate-self-test";
 
 /// Tests that the agent runs our hooks and that they deny what a rule denies.
-pub(super) fn look(
+pub(super) fn check_hooks_deny(
     agent: CodingAgent,
     hooks: &[InstalledHook],
     around: &Surroundings,
     findings: &mut Findings,
 ) {
-    redirectable(agent, hooks, findings);
-    wrappable(agent, hooks, findings);
+    check_redirection(agent, hooks, findings);
+    check_shell_wrapping(agent, hooks, findings);
     if *agent == CODEX {
-        trusted(hooks, around, findings);
+        check_codex_trust(hooks, around, findings);
     }
-    let before = hooks.iter().filter(|hook| hook.event == agent.check().name);
+    let before = hooks.iter().filter(|hook| hook.event == agent.before_tool_event().name);
     let mut tested: Vec<(&str, Option<&Path>)> = Vec::new();
     for hook in before {
         let this = (hook.command.as_str(), hook.program.as_deref());
@@ -49,9 +49,11 @@ pub(super) fn look(
 }
 
 /// Checks whether the environment that an agent hands on could lead a hook to another desk.
-fn redirectable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
+fn check_redirection(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let lacks = |hook: &&InstalledHook| {
-        ["--config", "--socket", "--rules"].iter().any(|flag| option(&hook.command, flag).is_none())
+        ["--config", "--socket", "--rules"]
+            .iter()
+            .any(|flag| find_option(&hook.command, flag).is_none())
     };
     if let Some(hook) = hooks.iter().find(lacks) {
         let text = format!(
@@ -59,12 +61,12 @@ fn redirectable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Find
              environment can lead it elsewhere: {}",
             agent.name, hook.command
         );
-        findings.warning(ABOUT, text, hook.install.clone());
+        findings.add_warning(ABOUT, text, hook.install.clone());
     }
 }
 
 /// Checks whether a shell that a project can wrap stands between the agent and a hook.
-fn wrappable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
+fn check_shell_wrapping(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let is_wrappable = |hook: &&InstalledHook| !hook.is_direct && is_small(&hook.command);
     let Some(hook) = hooks.iter().find(is_wrappable) else { return };
     if agent.starts_directly(agent.is_old_here()) {
@@ -72,16 +74,16 @@ fn wrappable(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Finding
             "{} starts our hook with a shell, which a project's settings can wrap: {}",
             agent.name, hook.command
         );
-        findings.warning(ABOUT, text, hook.install.clone());
+        findings.add_warning(ABOUT, text, hook.install.clone());
     }
 }
 
 /// Checks whether Codex itself says that it runs our hooks.
-fn trusted(hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findings) {
-    let listed = codex::hooks(around.here().unwrap_or(Path::new("/")));
+fn check_codex_trust(hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findings) {
+    let listed = codex::hooks_in_folder(around.working_folder().unwrap_or(Path::new("/")));
     if let Err(error) = &listed {
         let text = format!("it is not known whether Codex trusts our hooks: {error}");
-        return findings.warning(ABOUT, text, "put `codex` on your PATH");
+        return findings.add_warning(ABOUT, text, "put `codex` on your PATH");
     }
     let mut files: Vec<&InstalledHook> = Vec::new();
     for hook in hooks {
@@ -91,8 +93,8 @@ fn trusted(hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findin
     }
     for InstalledHook { file, install, .. } in files {
         let expected = hooks.iter().filter(|hook| hook.file == *file).count();
-        let ours = codex_trust::ours(&listed, file);
-        let (running, idle): (Vec<_>, Vec<_>) = ours.partition(|hook| hook.runs());
+        let ours = codex_trust::our_listed_hooks(&listed, file);
+        let (running, idle): (Vec<_>, Vec<_>) = ours.partition(|hook| hook.is_run_by_codex());
         if let Some(hook) = idle.first() {
             let state = if hook.enabled { hook.trust_status.as_str() } else { "switched off" };
             let text = format!(
@@ -101,17 +103,21 @@ fn trusted(hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findin
                 file.display(),
                 hook.event_name
             );
-            findings.problem(ABOUT, text, format!("{install}, or trust them in codex at /hooks"));
+            findings.add_problem(
+                ABOUT,
+                text,
+                format!("{install}, or trust them in codex at /hooks"),
+            );
         } else if running.len() < expected {
             let text = format!("Codex does not read our hooks in {}", file.display());
-            findings.problem(
+            findings.add_problem(
                 ABOUT,
                 text,
                 "trust the project in codex, or install without --project",
             );
         } else {
             let text = format!("Codex says that it runs our {} hooks", running.len());
-            findings.ok(ABOUT, text);
+            findings.add_ok(ABOUT, text);
         }
     }
 }
@@ -126,34 +132,34 @@ fn self_test(
 ) {
     let advice = format!("{}; if that does not help, please report it", hook.install);
     let shown = hook.program.as_ref().map_or(hook.command.clone(), |it| it.display().to_string());
-    match denies(agent, hook, around) {
+    match test_hook_denial(agent, hook, around) {
         Ok(None) => {
             let text = format!("{}: the hook denies what it has to deny", agent.name);
-            findings.ok(ABOUT, text);
+            findings.add_ok(ABOUT, text);
         }
         Ok(Some(said)) => {
             let text = format!(
                 "{}: the hook does not deny what it has to deny; it says {said:?}: {shown}",
                 agent.name
             );
-            findings.problem(ABOUT, text, advice);
+            findings.add_problem(ABOUT, text, advice);
         }
         Err(why) => {
             let so = if agent.failures.exit == CallFate::GoesOn { "a yes" } else { "a no" };
             let text =
                 format!("{}: the hook {why}; the agent takes that for {so}: {shown}", agent.name);
-            findings.problem(ABOUT, text, advice);
+            findings.add_problem(ABOUT, text, advice);
         }
     }
 }
 
 /// Returns what the hook printed if it did not deny.
-fn denies(
+fn test_hook_denial(
     agent: CodingAgent,
     hook: &InstalledHook,
     around: &Surroundings,
 ) -> Result<Option<String>, String> {
-    let check = agent.check();
+    let check = agent.before_tool_event();
     let input = match agent.input {
         InputForm::Object { event, .. } => {
             let member = format!("{event:?}:{:?}", check.name);
@@ -161,13 +167,14 @@ fn denies(
         }
         InputForm::Bare { .. } => r#"{"command":"","command":""}"#.to_owned(),
     };
-    let mut command = started(hook);
+    let mut command = hook_start_command(hook);
     if let InputForm::Bare { tool } = agent.input {
         command.env(tool, "Bash");
     }
-    command.current_dir(around.here().unwrap_or(Path::new("/")));
-    let ended = program::run(command, &input, PATIENCE, MOST).map_err(|error| error.to_string())?;
-    let is_no = match hook::refusal(check, WORDS) {
+    command.current_dir(around.working_folder().unwrap_or(Path::new("/")));
+    let ended = program::run_and_capture(command, &input, PATIENCE, MOST)
+        .map_err(|error| error.to_string())?;
+    let is_no = match hook::call_refusal(check, WORDS) {
         HookReply::Line(expected) if ended.status.success() => {
             let said: Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
             let expected: Value = serde_json::from_slice(&expected).unwrap_or_default();
@@ -180,10 +187,10 @@ fn denies(
 }
 
 /// Returns the command as the agent starts it: a program, or a line of the shell.
-fn started(hook: &InstalledHook) -> Command {
+fn hook_start_command(hook: &InstalledHook) -> Command {
     let (program, arguments) = match &hook.program {
         Some(program) => (program.display().to_string(), Vec::new()),
-        None if hook.is_direct => parts(&hook.command),
+        None if hook.is_direct => split_command(&hook.command),
         None => ("/bin/sh".to_owned(), vec!["-c".to_owned(), hook.command.clone()]),
     };
     let mut command = Command::new(program);

@@ -16,7 +16,7 @@ pub(super) fn look_at_managed(findings: &mut Findings) -> bool {
     let mut files = Vec::new();
     let mut excludes_others = false;
     for file in claude_settings::managed_files() {
-        match claude_settings::read(&file) {
+        match claude_settings::read_settings_file(&file) {
             Ok(None) => {}
             Ok(Some(settings)) => {
                 excludes_others |= settings["allowManagedHooksOnly"] == true;
@@ -24,29 +24,33 @@ pub(super) fn look_at_managed(findings: &mut Findings) -> bool {
             }
             Err(error) => {
                 let text = format!("cannot read {}: {error}", file.display());
-                findings.problem(ABOUT, text, "have it corrected");
+                findings.add_problem(ABOUT, text, "have it corrected");
             }
         }
     }
     if managed::has_ours(&CODEX) {
-        let path = managed::place(&CODEX).path().display().to_string();
-        findings.ok("hooks", format!("Codex has our hook for all users in {path}"));
+        let path = managed::managed_file(&CODEX).path().display().to_string();
+        findings.add_ok("hooks", format!("Codex has our hook for all users in {path}"));
     }
     for file in &files {
         let text = format!("Claude Code has our hook for all users in {}", file.display());
-        findings.ok("hooks", text);
+        findings.add_ok("hooks", text);
     }
     if excludes_others && files.is_empty() {
         let text =
             format!("`allowManagedHooksOnly` is true in {MANAGED_FOLDER}: our hooks do not run");
-        findings.problem("hooks", text, "sudo callgate install --managed");
+        findings.add_problem("hooks", text, "sudo callgate install --managed");
     }
     !files.is_empty()
 }
 
 /// Reports what works against the gate in the user's settings and in those of the working folder.
 /// Hooks of the administrator run all the same.
-pub(super) fn look(is_managed: bool, around: &Surroundings, findings: &mut Findings) {
+pub(super) fn check_settings_hazards(
+    is_managed: bool,
+    around: &Surroundings,
+    findings: &mut Findings,
+) {
     for HazardousFile { path, hazards } in claude_hazards(around) {
         for hazard in hazards {
             let text = format!("{}: {}", path.display(), hazard.text);
@@ -55,9 +59,9 @@ pub(super) fn look(is_managed: bool, around: &Surroundings, findings: &mut Findi
                 HazardLevel::OpensGate if !is_managed => {
                     let advice =
                         format!("{advice}; `sudo callgate install --managed` withstands it");
-                    findings.problem(ABOUT, text, advice);
+                    findings.add_problem(ABOUT, text, advice);
                 }
-                _ => findings.warning(ABOUT, text, advice),
+                _ => findings.add_warning(ABOUT, text, advice),
             }
         }
     }

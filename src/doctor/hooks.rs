@@ -12,13 +12,13 @@ use super::finding::Findings;
 use super::installed_hook::InstalledHook;
 use crate::agents::{AgentOnDisk, CodingAgent, claude_version, is_old_claude};
 use crate::config::{Config, Surroundings};
-use crate::hook_command::{option, program};
+use crate::hook_command::{find_option, program_of_command};
 use crate::install::small_hook;
 
 const ABOUT: &str = "hooks";
 
 /// Checks the hooks of one agent; there is at least one.
-pub(super) fn look(
+pub(super) fn check_agent_hooks(
     agent: CodingAgent,
     hooks: &[InstalledHook],
     config: &Config,
@@ -27,19 +27,19 @@ pub(super) fn look(
 ) {
     let mut files: Vec<String> = hooks.iter().map(|hook| hook.file.display().to_string()).collect();
     files.dedup();
-    findings.ok(ABOUT, format!("{} has our hook in {}", agent.name, files.join(" and ")));
-    commands(agent, hooks, around, findings);
-    sockets(agent, hooks, config, findings);
-    limits(agent, hooks, config, findings);
-    twice(agent, hooks, findings);
-    events(agent, hooks, findings);
+    findings.add_ok(ABOUT, format!("{} has our hook in {}", agent.name, files.join(" and ")));
+    check_hook_commands(agent, hooks, around, findings);
+    check_hook_sockets(agent, hooks, config, findings);
+    check_time_limits(agent, hooks, config, findings);
+    check_double_questions(agent, hooks, findings);
+    check_missing_events(agent, hooks, findings);
     if *agent == CLAUDE {
-        version(findings);
+        check_claude_version(findings);
     }
 }
 
 /// Checks whether each hook starts this program.
-fn commands(
+fn check_hook_commands(
     agent: CodingAgent,
     hooks: &[InstalledHook],
     around: &Surroundings,
@@ -52,36 +52,41 @@ fn commands(
         }
         seen.push(command);
         // A command that a shell puts together cannot be checked.
-        let Some(program) = program(command) else { continue };
+        let Some(program) = program_of_command(command) else { continue };
         let path = around.expand(Path::new(&program));
         let shown = path.display();
         if !path.is_absolute() {
             let text = format!("{} starts {shown}, wherever its PATH has that", agent.name);
-            findings.warning(ABOUT, text, format!("use the full path: {install}"));
+            findings.add_warning(ABOUT, text, format!("use the full path: {install}"));
         } else if !is_program(&path) {
             let text = format!("{} starts {shown}, and there is no such program", agent.name);
-            findings.problem(ABOUT, text, install.clone());
+            findings.add_problem(ABOUT, text, install.clone());
         } else if is_another(&path) {
             let text = format!("{} starts another callgate than this: {shown}", agent.name);
-            findings.warning(ABOUT, text, format!("if that is not meant so: {install}"));
+            findings.add_warning(ABOUT, text, format!("if that is not meant so: {install}"));
         }
     }
 }
 
 /// Checks whether each hook asks at the socket of these settings.
-fn sockets(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
+fn check_hook_sockets(
+    agent: CodingAgent,
+    hooks: &[InstalledHook],
+    config: &Config,
+    findings: &mut Findings,
+) {
     let ours = &config.socket.value;
     let is_other = |hook: &&InstalledHook| {
-        option(&hook.command, "--socket").is_some_and(|socket| Path::new(&socket) != ours)
+        find_option(&hook.command, "--socket").is_some_and(|socket| Path::new(&socket) != ours)
     };
     if let Some(hook) = hooks.iter().find(is_other) {
-        let socket = option(&hook.command, "--socket").unwrap_or_default();
+        let socket = find_option(&hook.command, "--socket").unwrap_or_default();
         let text = format!(
             "{} asks at {socket}, but `callgate up` serves {} now",
             agent.name,
             ours.display()
         );
-        findings.problem(ABOUT, text, hook.install.clone());
+        findings.add_problem(ABOUT, text, hook.install.clone());
     }
 }
 
@@ -97,7 +102,12 @@ fn is_another(path: &Path) -> bool {
 }
 
 /// Checks whether the agent waits as long as a question may take.
-fn limits(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings: &mut Findings) {
+fn check_time_limits(
+    agent: CodingAgent,
+    hooks: &[InstalledHook],
+    config: &Config,
+    findings: &mut Findings,
+) {
     let needed = config.timeout + config.grace;
     for InstalledHook { event, limit, install, .. } in hooks {
         let Some(limit) = limit.filter(|_| is_asking(agent, event)) else { continue };
@@ -109,7 +119,7 @@ fn limits(agent: CodingAgent, hooks: &[InstalledHook], config: &Config, findings
                 "{} ends our hook at {event} after {limit} s, but a question may take {needed} s",
                 agent.name
             );
-            findings.problem(ABOUT, text, install.clone());
+            findings.add_problem(ABOUT, text, install.clone());
         }
     }
 }
@@ -121,7 +131,7 @@ fn is_asking(agent: CodingAgent, event: &str) -> bool {
 
 /// Checks whether anybody would be asked twice about one call. A question at `PreToolUse` and
 /// another one at `PermissionRequest` do not count: the desk answers the second from memory.
-fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
+fn check_double_questions(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let asking: Vec<&InstalledHook> =
         hooks.iter().filter(|hook| is_asking(agent, &hook.event)).collect();
     for (at, hook) in asking.iter().enumerate() {
@@ -144,13 +154,13 @@ fn twice(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
             } else {
                 format!("take one out: {}", hook.install.replace("install", "uninstall"))
             };
-            findings.problem(ABOUT, text, advice);
+            findings.add_problem(ABOUT, text, advice);
         }
     }
 }
 
 /// Checks whether we hear of all events that we need.
-fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
+fn check_missing_events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
     let install = hooks.first().map_or("", |hook| hook.install.as_str());
     let has = |event: &str| hooks.iter().any(|hook| hook.event == event);
     let wanted = agent.wanted_events(agent.is_old_here());
@@ -165,27 +175,27 @@ fn events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) 
             _ => "what MCP servers ask does not come here",
         };
         let text = format!("{} does not run our hook at {event}: {so}", agent.name);
-        findings.problem(ABOUT, text, install);
+        findings.add_problem(ABOUT, text, install);
     }
     if !telling.is_empty() {
         let text = format!("{} does not notify us of {}", agent.name, telling.join(", "));
-        findings.warning(ABOUT, text, install);
+        findings.add_warning(ABOUT, text, install);
     }
 }
 
 /// Checks whether this Claude Code runs the hooks that we need.
-fn version(findings: &mut Findings) {
+fn check_claude_version(findings: &mut Findings) {
     let Some(version) = claude_version() else {
         let text = "`claude --version` says nothing, so it is not known which hooks it runs";
-        return findings.warning("claude", text, "put `claude` on your PATH");
+        return findings.add_warning("claude", text, "put `claude` on your PATH");
     };
     if is_old_claude(&version) {
         let text = format!(
             "Claude Code {version} asks nobody in `-p` runs but refuses what no rule allows \
              (2.1.268 asks here)"
         );
-        findings.warning("claude", text, "update it");
+        findings.add_warning("claude", text, "update it");
     } else {
-        findings.ok("claude", format!("Claude Code {version}"));
+        findings.add_ok("claude", format!("Claude Code {version}"));
     }
 }

@@ -54,13 +54,13 @@ pub(super) fn installed_hooks(
             is_there |= !text.is_empty();
             has_ours |= file.part.has_ours(&text);
             let shown = path.display();
-            faults.extend(file.part.fault(&text).map(|fault| format!("{shown}: {fault}")));
+            faults.extend(file.part.find_fault(&text).map(|fault| format!("{shown}: {fault}")));
             hooks.extend(of_file(agent, scope, file, &text, findings));
         }
         let is_ours = |hook: &InstalledHook| files.iter().any(|it| it.place.path() == hook.file);
         if has_ours || hooks.iter().any(is_ours) {
             for fault in faults {
-                findings.problem(ABOUT, fault, install(agent, scope));
+                findings.add_problem(ABOUT, fault, install_command(agent, scope));
             }
         } else if *agent == OPENHANDS && is_there && !hooks.is_empty() {
             let path = files.first().map_or(Path::new(""), |file| file.place.path());
@@ -69,7 +69,7 @@ pub(super) fn installed_hooks(
                 path.display(),
                 agent.name
             );
-            findings.problem(ABOUT, text, install(agent, scope));
+            findings.add_problem(ABOUT, text, install_command(agent, scope));
         }
     }
     hooks
@@ -80,7 +80,7 @@ fn text_of(file: &AgentFile, findings: &mut Findings) -> Option<String> {
     match file.place.read() {
         Ok(seen) => Some(seen.map(|seen| seen.text).unwrap_or_default()),
         Err(error) => {
-            findings.problem(ABOUT, error.to_string(), "let it be read");
+            findings.add_problem(ABOUT, error.to_string(), "let it be read");
             None
         }
     }
@@ -101,7 +101,7 @@ fn of_file(
         Ok(found) => found,
         Err(refusal) => {
             let text = format!("{}: {refusal}", place.path().display());
-            findings.problem(ABOUT, text, "correct it");
+            findings.add_problem(ABOUT, text, "correct it");
             return Vec::new();
         }
     };
@@ -118,13 +118,13 @@ fn of_file(
         },
         matcher: hook.matcher,
         file: place.path().to_owned(),
-        install: install(agent, scope),
+        install: install_command(agent, scope),
     };
     found.into_iter().map(hook).collect()
 }
 
 /// Returns the command that brings the hooks of an agent up to date.
-pub(super) fn install(agent: CodingAgent, scope: SettingsScope) -> String {
+pub(super) fn install_command(agent: CodingAgent, scope: SettingsScope) -> String {
     let scope = if scope == SettingsScope::Project { " --project" } else { "" };
     format!("callgate install{scope} --agent {}", agent.word)
 }

@@ -6,16 +6,16 @@ use crate::config::{AgentSettings, KeyringError, TokenSource};
 const ABOUT: &str = "keyring";
 
 /// Looks for the keys in the keyring, without asking anybody for its password.
-pub(super) fn look(settings: &AgentSettings, findings: &mut Findings) {
+pub(super) fn check_stored_keys(settings: &AgentSettings, findings: &mut Findings) {
     for source in [&settings.api_key, &settings.openai_key].into_iter().flatten() {
         let TokenSource::Keyring(entry) = source else { continue };
         let key = entry.key();
-        match entry.find() {
-            Ok(()) => findings.ok(ABOUT, format!("it has the API key of `{key}`")),
+        match entry.check_presence() {
+            Ok(()) => findings.add_ok(ABOUT, format!("it has the API key of `{key}`")),
             Err(error @ (KeyringError::Absent { .. } | KeyringError::NotInstalled)) => {
-                findings.problem(ABOUT, error.to_string(), "then run this again");
+                findings.add_problem(ABOUT, error.to_string(), "then run this again");
             }
-            Err(error) => findings.warning(ABOUT, error.to_string(), "then run this again"),
+            Err(error) => findings.add_warning(ABOUT, error.to_string(), "then run this again"),
         }
     }
 }

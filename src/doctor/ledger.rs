@@ -30,83 +30,83 @@ const MOST_RUNS: usize = 50_000;
 const EVIDENCE: &str = "keep a copy, as it may be evidence; move it away to begin a new one";
 
 /// Checks the file, the chain, and the free space.
-pub(super) fn look(path: &Path, is_running: bool, findings: &mut Findings) {
+pub(super) fn check_ledger_file(path: &Path, is_running: bool, findings: &mut Findings) {
     match Store::open_read_only(path) {
         Ok(store) => {
-            private(path, findings);
-            verified(&store, MOST_WALKED, findings);
-            unchecked(&store, now_ms(), findings);
+            check_file_modes(path, findings);
+            check_chain_end(&store, MOST_WALKED, findings);
+            count_unjudged_calls(&store, now_ms(), findings);
         }
         Err(StoreError::Missing(_)) if !is_running => {
-            findings.ok(ABOUT, "none yet: `callgate up` begins one");
+            findings.add_ok(ABOUT, "none yet: `callgate up` begins one");
         }
         Err(StoreError::Missing(path)) => {
             let text = format!("{} is gone, while the daemon runs", path.display());
-            findings.problem(ABOUT, text, "start the daemon again: callgate up");
+            findings.add_problem(ABOUT, text, "start the daemon again: callgate up");
         }
         // The error says what to do.
-        Err(error) => findings.problem(ABOUT, error.to_string(), "then run this again"),
+        Err(error) => findings.add_problem(ABOUT, error.to_string(), "then run this again"),
     }
-    space(path, findings);
+    check_free_space(path, findings);
 }
 
-fn private(path: &Path, findings: &mut Findings) {
+fn check_file_modes(path: &Path, findings: &mut Findings) {
     let folder = path.parent().unwrap_or(path);
     for (path, wanted) in [(path, "600"), (folder, "700")] {
         let Ok(metadata) = fs::metadata(path) else { continue };
         if metadata.mode() & 0o077 != 0 {
             let text = format!("others can reach {}", path.display());
-            findings.problem(ABOUT, text, format!("chmod {wanted} {}", path.display()));
+            findings.add_problem(ABOUT, text, format!("chmod {wanted} {}", path.display()));
         }
     }
 }
 
 /// Verifies the last entries of the chain, and says when the others were last verified.
-fn verified(store: &Store, most: u64, findings: &mut Findings) {
+fn check_chain_end(store: &Store, most: u64, findings: &mut Findings) {
     let path = store.path().display();
     let again = "then run this again";
     match store.verify_recent(most) {
         Ok(RecentReport { verified: ChainReport::Whole { head, .. }, from, is_partial: true }) => {
-            match earlier(store, from) {
+            match earlier_entries(store, from) {
                 Ok(EarlierEntries::Checked(when)) => {
                     let text = format!(
                         "{path} is whole from entry {from} on; checked up to {when}; head: {head}"
                     );
-                    findings.ok(ABOUT, text);
+                    findings.add_ok(ABOUT, text);
                 }
                 Ok(EarlierEntries::Unchecked(when)) => {
                     let text =
                         format!("{path} is whole from entry {from} on; what is before was {when}");
-                    findings.warning(ABOUT, text, "check all of it: callgate log --verify");
+                    findings.add_warning(ABOUT, text, "check all of it: callgate log --verify");
                 }
                 Ok(EarlierEntries::WrittenAnew(when)) => {
                     let text = format!("{path} was rewritten after it was checked up to {when}");
-                    findings.problem(ABOUT, text, EVIDENCE);
+                    findings.add_problem(ABOUT, text, EVIDENCE);
                 }
-                Err(error) => findings.problem(ABOUT, error.to_string(), again),
+                Err(error) => findings.add_problem(ABOUT, error.to_string(), again),
             }
         }
         Ok(RecentReport { verified: ChainReport::Whole { entries, head, .. }, .. }) => {
             let text = format!("{path} is whole; entries: {entries}, head: {head}");
-            findings.ok(ABOUT, text);
+            findings.add_ok(ABOUT, text);
         }
         Ok(RecentReport { verified: ChainReport::Broken { seq, why }, .. }) => {
             let text = format!("{path} is broken at entry {seq}: {why}");
-            findings.problem(ABOUT, text, EVIDENCE);
+            findings.add_problem(ABOUT, text, EVIDENCE);
         }
-        Err(error) => findings.problem(ABOUT, error.to_string(), again),
+        Err(error) => findings.add_problem(ABOUT, error.to_string(), again),
     }
 }
 
 /// Counts the calls of the last week that ran without a verdict, by agent.
-fn unchecked(store: &Store, now_ms: i64, findings: &mut Findings) {
+fn count_unjudged_calls(store: &Store, now_ms: i64, findings: &mut Findings) {
     let filter = EntryFilter {
         kinds: vec![LedgerKind::Ran],
         since_ms: Some(now_ms - WEEK_MS),
         ..EntryFilter::default()
     };
     // A ledger that cannot be read is reported above.
-    let runs = store.latest(&filter, u64::MAX, MOST_RUNS).unwrap_or_default();
+    let runs = store.entries_before(&filter, u64::MAX, MOST_RUNS).unwrap_or_default();
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for entry in runs {
         if let LedgerEvent::Ran(AgentCall { by: Some(_), agent: Some(agent), .. }) = entry.event() {
@@ -119,7 +119,7 @@ fn unchecked(store: &Store, now_ms: i64, findings: &mut Findings) {
         let calls = if count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
         let text = format!("{name} ran {calls} without a verdict in the last 7 days");
         let advice = "its hook failed or was late; see `callgate log --kind ran`";
-        findings.warning(ABOUT, text, format!("{advice} --agent {word}"));
+        findings.add_warning(ABOUT, text, format!("{advice} --agent {word}"));
     }
 }
 
@@ -133,11 +133,11 @@ enum EarlierEntries {
     WrittenAnew(String),
 }
 
-fn earlier(store: &Store, from: u64) -> Result<EarlierEntries, StoreError> {
+fn earlier_entries(store: &Store, from: u64) -> Result<EarlierEntries, StoreError> {
     let Some(Checkpoint { head, at_ms }) = store.last_verified()? else {
         return Ok(EarlierEntries::Unchecked("never checked".to_owned()));
     };
-    let at = time::local(at_ms, &TimeZone::system());
+    let at = time::local_time_text(at_ms, &TimeZone::system());
     let seq = head.seq;
     Ok(match store.still_has(&head)? {
         Some(false) => EarlierEntries::WrittenAnew(format!("{seq} at {at}")),
@@ -146,13 +146,17 @@ fn earlier(store: &Store, from: u64) -> Result<EarlierEntries, StoreError> {
     })
 }
 
-fn space(path: &Path, findings: &mut Findings) {
+fn check_free_space(path: &Path, findings: &mut Findings) {
     let there = path.ancestors().find(|path| path.exists());
     let Some(disk) = there.and_then(|path| statvfs(path).ok()) else { return };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);
     if free < LITTLE_SPACE {
         let text = format!("only {} MB are left on the disk of the ledger", free >> 20);
-        findings.warning(ABOUT, text, "make room, or prune it: callgate log --prune-before 90d");
+        findings.add_warning(
+            ABOUT,
+            text,
+            "make room, or prune it: callgate log --prune-before 90d",
+        );
     }
 }
 

@@ -11,13 +11,13 @@ const ABOUT: &str = "modes";
 
 /// Says in which mode the agent starts, what callgate does in it, and what the agent does if a hook
 /// fails.
-pub(super) fn look(
+pub(super) fn check_starting_mode(
     agent: CodingAgent,
     config: &Config,
     around: &Surroundings,
     findings: &mut Findings,
 ) {
-    findings.ok(ABOUT, StartingMode::of(agent, around).text(config.gate.unattended));
+    findings.add_ok(ABOUT, StartingMode::for_agent(agent, around).text(config.gate.unattended));
     let also = if *agent == CODEX {
         ", and does not ask before it types into a running program"
     } else {
@@ -33,7 +33,7 @@ pub(super) fn look(
     } else {
         format!("{name} takes a hook that fails in any way for a no")
     };
-    findings.ok(ABOUT, text);
+    findings.add_ok(ABOUT, text);
 }
 
 /// Says which failures of a hook let the call run.

@@ -16,20 +16,20 @@ use crate::policy::LiveRules;
 const START: &str = "callgate is not running: ask the user to start `callgate up`";
 
 /// Answers a check in place of the desk.
-pub(super) fn answer(
+pub(super) fn answer_check(
     config: &HookConfig,
     request: &ApprovalRequest,
 ) -> Result<ApprovalResponse, String> {
-    let config = config.whole().map_err(|problems| problems.one_line())?;
-    let ruling = rule(&config, request);
+    let config = config.all_settings().map_err(|problems| problems.one_line())?;
+    let ruling = judge_by_rules(&config, request);
     let is_guarded = matches!(ruling, Ruling::Ask { is_guarded: true, .. });
     let asks = desk::asks_of(request, is_guarded);
-    let when_absent = match ToolKind::of("", &request.tool_name) {
+    let when_absent = match ToolKind::for_tool("", &request.tool_name) {
         // A question of the agent to its user is not an act that somebody has to allow.
         ToolKind::AskUser => WhenAbsent::Agent,
         _ => config.gate.when_absent_of(request.agent.as_deref()),
     };
-    let (decision, message) = decide(ruling, asks, when_absent);
+    let (decision, message) = decide_by_ruling(ruling, asks, when_absent);
     if decision != Decision::Deny {
         // Without the mark, the next desk takes the run for one that nobody has checked.
         mark_absence(&config.database).ok();
@@ -42,8 +42,8 @@ pub(super) fn answer(
 /// it would ask nobody.
 pub(super) fn by_rules(flags: HookFlags, request: ApprovalRequest) -> RulesOnly {
     Box::new(move || {
-        let config = HookConfig::read(&flags).whole().ok()?;
-        let (decision, message) = match rule(&config, &request) {
+        let config = HookConfig::read_settings(&flags).all_settings().ok()?;
+        let (decision, message) = match judge_by_rules(&config, &request) {
             Ruling::Allow { .. } => (Decision::Allow, None),
             Ruling::Deny { because } => (Decision::Deny, Some(because)),
             Ruling::Ask { .. } | Ruling::Confirm { .. } => return None,
@@ -52,16 +52,20 @@ pub(super) fn by_rules(flags: HookFlags, request: ApprovalRequest) -> RulesOnly 
     })
 }
 
-fn rule(config: &Config, request: &ApprovalRequest) -> Ruling {
+fn judge_by_rules(config: &Config, request: &ApprovalRequest) -> Ruling {
     // A broken rule file shows in the verdict; `callgate rules check` reports the details.
     let ruler = ManuallyDrop::new(LiveRules::new(config, Arc::new(|_| ())));
     // The process ends with its answer, which need not wait until the rules are freed.
-    ruler.rule(request)
+    ruler.judge_request(request)
 }
 
 /// Decides by the rules, and by the settings where no rule decides. If a person is required, the
 /// answer is no, because nobody can be asked.
-fn decide(ruling: Ruling, asks: Prompter, when_absent: WhenAbsent) -> (Decision, Option<String>) {
+fn decide_by_ruling(
+    ruling: Ruling,
+    asks: Prompter,
+    when_absent: WhenAbsent,
+) -> (Decision, Option<String>) {
     match (ruling, asks, when_absent) {
         (Ruling::Deny { because }, _, _) => (Decision::Deny, Some(because)),
         (Ruling::Allow { .. }, _, _) => (Decision::Allow, None),
@@ -110,7 +114,7 @@ mod tests {
                 ];
                 for ruling in rulings {
                     let name = format!("{when_absent:?} {asks:?} {ruling:?}");
-                    let (decision, message) = decide(ruling, asks, when_absent);
+                    let (decision, message) = decide_by_ruling(ruling, asks, when_absent);
                     let message = message.map_or(String::new(), |text| format!(": {text}"));
                     writeln!(table, "{name}\n  {}{message}", decision.name()).unwrap();
                 }

@@ -14,17 +14,17 @@ const HARMLESS: [&str; 2] = ["policy_settings", "skills"];
 
 /// Returns why the agent must not apply the new settings in `file`: they would open the gate, they
 /// cannot be read, or our hook is in none of the settings any more.
-pub(super) fn refusal(source: &str, file: &str) -> Option<String> {
+pub(super) fn refusal_reason(source: &str, file: &str) -> Option<String> {
     if HARMLESS.contains(&source) {
         return None;
     }
     // In the home folder the user's settings are the project's, too.
     let is_own = source == OF_USER || Path::new(file).parent() == user_folder().as_deref();
     let whose = if is_own { SettingsOwner::Person } else { SettingsOwner::Project };
-    let because = match claude_settings::read(Path::new(file)) {
+    let because = match claude_settings::read_settings_file(Path::new(file)) {
         Err(error) => format!("it cannot be read: {error}"),
         Ok(settings) => {
-            let found = claude_settings::hazards(&settings.unwrap_or_default(), whose);
+            let found = claude_settings::find_hazards(&settings.unwrap_or_default(), whose);
             let opens = found.into_iter().filter(|it| it.level == HazardLevel::OpensGate);
             let opens: Vec<String> = opens.map(|it| it.text).collect();
             match opens.is_empty() {
@@ -48,7 +48,7 @@ fn has_hook() -> bool {
     let own = [user, of_project("settings.json"), of_project("settings.local.json")];
     let files = claude_settings::managed_files().into_iter().chain(own.into_iter().flatten());
     files
-        .filter_map(|file| claude_settings::read(&file).ok().flatten())
+        .filter_map(|file| claude_settings::read_settings_file(&file).ok().flatten())
         .any(|settings| claude_settings::has_our_hook(&settings))
 }
 

@@ -47,7 +47,7 @@ fn arguments_are_read_or_refused_with_a_reason() {
 
 #[test]
 fn the_help_names_every_option() {
-    let help = help();
+    let help = hook_help();
     for (flag, value, about) in OPTIONS {
         assert!(help.contains(&format!("{flag} <{value}>")) && help.contains(about), "{help}");
         assert!(USAGE.contains(flag), "{flag}");

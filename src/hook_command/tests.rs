@@ -7,29 +7,29 @@ fn what_is_written_is_known_again() {
     let odd = ["/usr/bin/callgate", "/a b/callgate", "/it's/callgate", "/$x;\"`#/ü/callgate"];
     let options = [("--agent", "codex"), ("--config", "/a'b c.toml")];
     for program in odd {
-        let command = hook(program, &options);
-        assert_eq!(owner(&command), CommandOwner::Ours, "{command}");
+        let command = build_hook_line(program, &options);
+        assert_eq!(command_owner(&command), CommandOwner::Ours, "{command}");
         let expected = [program, "hook", "--agent", "codex", "--config", "/a'b c.toml"];
-        assert_eq!(words(&command).words, expected, "{command}");
-        assert_eq!(option(&command, "--config").as_deref(), Some("/a'b c.toml"));
-        assert_eq!(option(&command, "--socket"), None);
+        assert_eq!(parse_shell_words(&command).words, expected, "{command}");
+        assert_eq!(find_option(&command, "--config").as_deref(), Some("/a'b c.toml"));
+        assert_eq!(find_option(&command, "--socket"), None);
         let small = format!("{program}-hook");
-        let command = hook(&small, &options);
-        assert_eq!(owner(&command), CommandOwner::Ours, "{command}");
+        let command = build_hook_line(&small, &options);
+        assert_eq!(command_owner(&command), CommandOwner::Ours, "{command}");
         let expected = [&small, "--agent", "codex", "--config", "/a'b c.toml"];
-        assert_eq!(words(&command).words, expected, "{command}");
+        assert_eq!(parse_shell_words(&command).words, expected, "{command}");
     }
-    assert_eq!(hook("/usr/bin/callgate", &[]), "/usr/bin/callgate hook");
-    assert_eq!(hook("/a b/callgate", &[]), "'/a b/callgate' hook");
-    assert_eq!(hook("/it's/callgate", &[]), r"'/it'\''s/callgate' hook");
-    assert_eq!(hook("/usr/bin/callgate-hook", &[]), "/usr/bin/callgate-hook");
-    assert_eq!(hook("/a b/callgate-hook", &[]), "'/a b/callgate-hook'");
+    assert_eq!(build_hook_line("/usr/bin/callgate", &[]), "/usr/bin/callgate hook");
+    assert_eq!(build_hook_line("/a b/callgate", &[]), "'/a b/callgate' hook");
+    assert_eq!(build_hook_line("/it's/callgate", &[]), r"'/it'\''s/callgate' hook");
+    assert_eq!(build_hook_line("/usr/bin/callgate-hook", &[]), "/usr/bin/callgate-hook");
+    assert_eq!(build_hook_line("/a b/callgate-hook", &[]), "'/a b/callgate-hook'");
 }
 
 #[test]
 fn a_shell_reads_the_same_words() {
     for program in ["/a b/callgate", "/it's/callgate", "/$x;\"`#\\/\n/callgate", "", "*", "~"] {
-        let script = format!("printf %s {}", quoted(program));
+        let script = format!("printf %s {}", shell_quoted(program));
         let shown = std::process::Command::new("/bin/sh").args(["-c", &script]).output();
         assert_eq!(String::from_utf8(shown.unwrap().stdout).unwrap(), program);
     }
@@ -38,7 +38,7 @@ fn a_shell_reads_the_same_words() {
 #[test]
 fn ours_is_what_starts_the_hook_and_nothing_else() {
     let check = |command: &str, expected: CommandOwner| {
-        assert_eq!(owner(command), expected, "{command}");
+        assert_eq!(command_owner(command), expected, "{command}");
     };
     for ours in [
         "callgate hook",

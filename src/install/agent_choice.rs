@@ -38,7 +38,7 @@ impl AgentChoice {
             let can = scope == SettingsScope::User || agent.settings.project_folder.is_some();
             can && (agent.is_here(around) || agent.has_folder(scope, around))
         };
-        self.chosen(is_here)
+        self.chosen_agents(is_here)
     }
 
     /// Returns the agents whose settings may have hooks.
@@ -47,10 +47,10 @@ impl AgentChoice {
         scope: SettingsScope,
         around: &Surroundings,
     ) -> Vec<CodingAgent> {
-        self.chosen(|agent: &CodingAgent| agent.has_folder(scope, around))
+        self.chosen_agents(|agent: &CodingAgent| agent.has_folder(scope, around))
     }
 
-    fn chosen(self, is_here: impl Fn(&CodingAgent) -> bool) -> Vec<CodingAgent> {
+    fn chosen_agents(self, is_here: impl Fn(&CodingAgent) -> bool) -> Vec<CodingAgent> {
         match self {
             Self::One(agent) => vec![agent],
             Self::All => AGENTS.into_iter().filter(|agent| is_here(agent)).collect(),

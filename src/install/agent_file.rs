@@ -54,17 +54,17 @@ pub(crate) fn agent_files(
     scope: SettingsScope,
     around: &Surroundings,
 ) -> Result<Vec<AgentFile>, String> {
-    let folder = agent.folder(scope, around).ok_or_else(|| match scope {
+    let folder = agent.settings_folder(scope, around).ok_or_else(|| match scope {
         SettingsScope::User => "there is no home folder; set HOME".to_owned(),
         SettingsScope::Project => format!("{} reads no hooks of a project", agent.name),
     })?;
     let base = match scope {
         SettingsScope::User => around.home(),
-        SettingsScope::Project => around.here(),
+        SettingsScope::Project => around.working_folder(),
     };
-    let place = |file: &str| SettingsFile::new(folder.join(file)).below(base);
+    let place = |file: &str| SettingsFile::new(folder.join(file)).with_base_folder(base);
     let file = |name: &str, part| AgentFile { place: place(name), part, is_target: true };
-    let names = agent.files(scope);
+    let names = agent.settings_files(scope);
     let events: Vec<&'static str> = agent.wanted_events(false).iter().map(|it| it.0).collect();
     let mut files: Vec<AgentFile> = match &agent.settings.format {
         SettingsFormat::Json(form) => {
@@ -108,40 +108,40 @@ pub(crate) fn agent_files(
 
 impl FilePart {
     /// Changes what is ours in `text` to what is wanted.
-    pub(crate) fn install(
+    pub(crate) fn install_into_text(
         &self,
         text: &str,
         wanted: &[WantedHook],
     ) -> Result<InstalledSettings, EditRefusal> {
         match self {
-            Self::Json(form) => edit::install(form, text, wanted),
-            Self::Toml => toml_hooks::install(text, wanted),
+            Self::Json(form) => edit::install_json_hooks(form, text, wanted),
+            Self::Toml => toml_hooks::install_toml_hooks(text, wanted),
             Self::Own(own, events) => {
                 let is_here = |hook: &&WantedHook| events.contains(&hook.event.as_str());
                 let here: Vec<WantedHook> = wanted.iter().filter(is_here).cloned().collect();
-                own.install(text, &here)
+                own.install_into_text(text, &here)
             }
-            Self::Delegate(program) => delegate::install(text, program_text(program)?),
+            Self::Delegate(program) => delegate::install_rule(text, program_text(program)?),
         }
     }
 
     /// Removes what is ours from `text`. `backup` is the text before it was added.
-    pub(crate) fn uninstall(
+    pub(crate) fn uninstall_from_text(
         &self,
         text: &str,
         backup: Option<&str>,
     ) -> Result<RemovedHooks, EditRefusal> {
         match self {
-            Self::Json(form) => edit::uninstall(form, text, backup),
-            Self::Toml => toml_hooks::uninstall(text, backup),
-            Self::Own(own, _) => own.uninstall(text),
-            Self::Delegate(_) => delegate::uninstall(text, backup),
+            Self::Json(form) => edit::uninstall_json_hooks(form, text, backup),
+            Self::Toml => toml_hooks::uninstall_toml_hooks(text, backup),
+            Self::Own(own, _) => own.uninstall_from_text(text),
+            Self::Delegate(_) => delegate::uninstall_rule(text, backup),
         }
     }
 
     /// Returns true if something in the text is ours.
     pub(crate) fn has_ours(&self, text: &str) -> bool {
-        !matches!(self.uninstall(text, None), Ok(RemovedHooks::Nothing) | Err(_))
+        !matches!(self.uninstall_from_text(text, None), Ok(RemovedHooks::Nothing) | Err(_))
     }
 
     /// Returns the hooks in the text that run ours, also those that somebody else wrote.
@@ -171,9 +171,9 @@ impl FilePart {
                 let ours = found.handlers().filter(|it| it.2.owner != CommandOwner::Foreign);
                 Ok(ours.filter_map(hook).collect())
             }
-            Self::Toml => Ok(toml_hooks::ours(text)?.into_iter().map(plain).collect()),
+            Self::Toml => Ok(toml_hooks::find_our_hooks(text)?.into_iter().map(plain).collect()),
             Self::Own(own, events) => {
-                let Some(command) = own.command(text) else { return Ok(Vec::new()) };
+                let Some(command) = own.parse_command(text) else { return Ok(Vec::new()) };
                 let hook = |event: &&str| FoundHook {
                     event: (*event).to_owned(),
                     command: command.clone(),
@@ -189,9 +189,9 @@ impl FilePart {
     }
 
     /// Returns what keeps the agent from running our hooks although they are there.
-    pub(crate) fn fault(&self, text: &str) -> Option<String> {
+    pub(crate) fn find_fault(&self, text: &str) -> Option<String> {
         match self {
-            Self::Delegate(program) => match delegate::ours(text).ok()? {
+            Self::Delegate(program) => match delegate::find_our_rule(text).ok()? {
                 Some((there, true)) if Path::new(&there) == program => None,
                 Some((_, true)) => Some("its rule for callgate names another program".to_owned()),
                 Some((_, false)) => Some("other rules stand before callgate's".to_owned()),
@@ -201,7 +201,7 @@ impl FilePart {
                 (text != *fixed).then(|| "it is not as callgate wrote it".to_owned())
             }
             Self::Own(own, _) => {
-                let command = own.command(text)?;
+                let command = own.parse_command(text)?;
                 let is_same = own.with_command(&command) == text;
                 (!is_same).then(|| "it is not as callgate writes it".to_owned())
             }

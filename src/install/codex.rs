@@ -5,13 +5,13 @@ use std::path::Path;
 use callgate_wire::hook::agents::CODEX;
 
 use super::trust::{self, TrustedHook};
-use super::{InstallError, change};
+use super::{InstallError, change_settings_file};
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::agents::{AgentOnDisk, SettingsScope};
 use crate::codex::{self, CodexError, CodexHook};
 use crate::config::Surroundings;
-use crate::hook_command::{CommandOwner, owner};
+use crate::hook_command::{CommandOwner, command_owner};
 
 /// The file in which Codex stores what its user trusts.
 const FILE: &str = "config.toml";
@@ -21,18 +21,23 @@ const BY_HAND: &str =
 
 /// Writes the trust in our hooks in `hooks` into the user's settings of Codex, and asks Codex
 /// whether it accepts that, if there is a `codex` on PATH. Returns what was done.
-pub(crate) fn trust(hooks: &SettingsFile, around: &Surroundings) -> Result<String, String> {
+pub(crate) fn trust_our_hooks(
+    hooks: &SettingsFile,
+    around: &Surroundings,
+) -> Result<String, String> {
     let text = hooks.read().map_err(|error| error.to_string())?.map_or(String::new(), |it| it.text);
-    let folder = around.here().unwrap_or(Path::new("/"));
-    let listed = codex::hooks(folder);
-    let known: Vec<TrustedHook> = ours(&listed, hooks.path())
+    let folder = around.working_folder().unwrap_or(Path::new("/"));
+    let listed = codex::hooks_in_folder(folder);
+    let known: Vec<TrustedHook> = our_listed_hooks(&listed, hooks.path())
         .map(|it| TrustedHook { key: it.key.clone(), hash: it.current_hash.clone() })
         .collect();
     let computed = trust::of_ours(&text, &hooks.path().display().to_string());
     let computed = computed.map_err(|refusal| refusal.to_string())?;
     let wanted = if known.len() == computed.len() { known } else { computed };
-    let config = config(around)?;
-    let written = change(&config, || edit(&config, |text| trust::add(text, &wanted)));
+    let config = codex_settings_file(around)?;
+    let written = change_settings_file(&config, || {
+        edit_settings_file(&config, |text| trust::add_trust(text, &wanted))
+    });
     written.map_err(|error| format!("{error}\n  {BY_HAND}"))?;
     let path = config.path().display();
     match listed {
@@ -42,8 +47,9 @@ pub(crate) fn trust(hooks: &SettingsFile, around: &Surroundings) -> Result<Strin
         }
         Err(error) => return Ok(format!("written to {path}; not proved, as {error}")),
     }
-    let proof = codex::hooks(folder);
-    let running = ours(&proof, hooks.path()).filter(|hook| hook.runs()).count();
+    let proof = codex::hooks_in_folder(folder);
+    let running =
+        our_listed_hooks(&proof, hooks.path()).filter(|hook| hook.is_run_by_codex()).count();
     if running < wanted.len() {
         return Err(format!(
             "Codex runs {running} of {} hooks in {}; {BY_HAND}",
@@ -55,7 +61,7 @@ pub(crate) fn trust(hooks: &SettingsFile, around: &Surroundings) -> Result<Strin
 }
 
 /// Removes the trust in our hooks from Codex's settings. `text` is the text of `hooks`.
-pub(crate) fn distrust(
+pub(crate) fn distrust_our_hooks(
     hooks: &SettingsFile,
     text: &str,
     around: &Surroundings,
@@ -68,19 +74,21 @@ pub(crate) fn distrust(
         known.extend(ours.map_err(|refusal| refusal.to_string())?);
     }
     known.dedup();
-    let config = config(around)?;
-    change(&config, || edit(&config, |text| trust::remove(text, &known)))
+    let config = codex_settings_file(around)?;
+    change_settings_file(&config, || {
+        edit_settings_file(&config, |text| trust::remove_trust(text, &known))
+    })
 }
 
 /// Returns how many hooks of others have another position in `after` than in `before`. Codex does
 /// not run them until they are trusted again.
-pub(crate) fn moved(before: &str, after: &str) -> usize {
+pub(crate) fn count_moved_hooks(before: &str, after: &str) -> usize {
     let keys = |text: &str| trust::keys_of_others(text, "").unwrap_or_default();
     keys(before).iter().zip(keys(after)).filter(|(before, after)| *before != after).count()
 }
 
 /// Returns our hooks in this file, as Codex has listed them.
-pub(crate) fn ours<'a>(
+pub(crate) fn our_listed_hooks<'a>(
     listed: &'a Result<Vec<CodexHook>, CodexError>,
     file: &'a Path,
 ) -> impl Iterator<Item = &'a CodexHook> {
@@ -88,20 +96,20 @@ pub(crate) fn ours<'a>(
     let file = real(file);
     let is_ours = move |hook: &&CodexHook| {
         let command = hook.command.as_deref().unwrap_or_default();
-        owner(command) == CommandOwner::Ours && real(Path::new(&hook.source_path)) == file
+        command_owner(command) == CommandOwner::Ours && real(Path::new(&hook.source_path)) == file
     };
     listed.iter().flatten().filter(is_ours)
 }
 
-fn config(around: &Surroundings) -> Result<SettingsFile, String> {
-    let folder = CODEX.folder(SettingsScope::User, around);
+fn codex_settings_file(around: &Surroundings) -> Result<SettingsFile, String> {
+    let folder = CODEX.settings_folder(SettingsScope::User, around);
     let folder = folder.ok_or("there is no home folder; set HOME")?;
-    Ok(SettingsFile::new(folder.join(FILE)).below(around.home()))
+    Ok(SettingsFile::new(folder.join(FILE)).with_base_folder(around.home()))
 }
 
 /// Replaces the text of the file by what `edited` returns for it. A file that ends up empty is
 /// removed.
-fn edit(
+fn edit_settings_file(
     config: &SettingsFile,
     edited: impl Fn(&str) -> Result<String, EditRefusal>,
 ) -> Result<(), InstallError> {

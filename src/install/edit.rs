@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use super::layout::{self, JsonLayout};
 use super::removed_hooks::RemovedHooks;
 use crate::agents::hooks::{EditRefusal, EventHooks, FoundHooks, HookHandler, is_installed};
-use crate::hook_command::{CommandOwner, parts};
+use crate::hook_command::{CommandOwner, split_command};
 
 /// A hook that the settings should have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub(crate) struct WantedHook {
     pub(crate) timeout: u64,
 }
 
-/// A settings file after [`install`], and what was done to it.
+/// A settings file after [`install_json_hooks`], and what was done to it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct InstalledSettings {
     /// The new text.
@@ -46,17 +46,17 @@ pub(crate) struct InstalledSettings {
 const NOTHING: &str = "{}\n";
 
 /// Changes our hooks in `text` to exactly the wanted ones.
-pub(crate) fn install(
+pub(crate) fn install_json_hooks(
     form: &JsonHooks,
     text: &str,
     wanted: &[WantedHook],
 ) -> Result<InstalledSettings, EditRefusal> {
     let text = if text.trim().is_empty() { NOTHING } else { text };
     let mut done = InstalledSettings { text: text.to_owned(), ..InstalledSettings::default() };
-    while let Some(place) = superfluous(&FoundHooks::read_as(form, &done.text)?, wanted) {
+    while let Some(place) = find_superfluous_hook(&FoundHooks::read_as(form, &done.text)?, wanted) {
         let found = FoundHooks::read_as(form, &done.text)?;
         done.removed.push(found.events[place[0]].name.clone());
-        done.text = without(&done.text, &found, place, &KeptParts::default());
+        done.text = text_without_handler(&done.text, &found, place, &KeptParts::default());
     }
     for (name, value) in form.members {
         done.text = with_member(form, &done.text, name, value)?;
@@ -64,9 +64,9 @@ pub(crate) fn install(
     for hook in wanted {
         let found = FoundHooks::read_as(form, &done.text)?;
         let event = found.event(&hook.event);
-        let is_there = |whose| event.is_some_and(|event| has(event, whose));
+        let is_there = |whose| event.is_some_and(|event| has_handler_of(event, whose));
         if is_there(CommandOwner::Ours) {
-            let updated = update(form, &done.text, &found, hook);
+            let updated = update_our_hooks(form, &done.text, &found, hook);
             if updated != done.text {
                 done.updated.push(hook.event.clone());
                 done.text = updated;
@@ -75,11 +75,11 @@ pub(crate) fn install(
             let note = "has a command of yours that runs callgate's hook; it stays as it is";
             done.notes.push(format!("{} {note}", hook.event));
         } else {
-            done.text = add(form, &done.text, &found, event, hook);
+            done.text = add_json_hook(form, &done.text, &found, event, hook);
             done.added.push(hook.event.clone());
         }
     }
-    done.notes.extend(notes(&FoundHooks::read_as(form, &done.text)?));
+    done.notes.extend(hook_notes(&FoundHooks::read_as(form, &done.text)?));
     Ok(done)
 }
 
@@ -95,8 +95,8 @@ fn with_member(
         return Ok(text.to_owned());
     }
     let value = serde_json::from_str(value).unwrap_or_default();
-    let layout = JsonLayout::of(text, &found);
-    Ok(layout.insert(text, &found.root, &found.members, Some(name), &value))
+    let layout = JsonLayout::from_text(text, &found);
+    Ok(layout.insert_child(text, &found.root, &found.members, Some(name), &value))
 }
 
 fn is_named(text: &str, member: &Range<usize>, name: &str) -> bool {
@@ -104,15 +104,16 @@ fn is_named(text: &str, member: &Range<usize>, name: &str) -> bool {
 }
 
 /// Returns notes on what keeps our hooks from running.
-fn notes(found: &FoundHooks) -> Vec<String> {
+fn hook_notes(found: &FoundHooks) -> Vec<String> {
     let off = found.switch.map(|switch| format!("{switch}: no hook runs"));
-    let narrow = ["PreToolUse", "PermissionRequest"].map(|name| narrow(found.event(name)?));
+    let narrow =
+        ["PreToolUse", "PermissionRequest"].map(|name| narrow_matcher_note(found.event(name)?));
     off.into_iter().chain(narrow.into_iter().flatten()).collect()
 }
 
 /// Returns a note on the tools to which an event is limited, if none of our hooks there is for all
 /// tools.
-fn narrow(event: &EventHooks) -> Option<String> {
+fn narrow_matcher_note(event: &EventHooks) -> Option<String> {
     let ours = event.entries.iter().filter(|entry| entry.handlers.iter().any(is_ours));
     let matchers: Vec<Option<&str>> = ours.map(|entry| entry.matcher.as_deref()).collect();
     let is_all = |matcher: Option<&str>| {
@@ -130,13 +131,13 @@ fn is_ours(handler: &HookHandler) -> bool {
     handler.owner == CommandOwner::Ours
 }
 
-fn has(event: &EventHooks, whose: CommandOwner) -> bool {
+fn has_handler_of(event: &EventHooks, whose: CommandOwner) -> bool {
     event.entries.iter().flat_map(|entry| &entry.handlers).any(|handler| handler.owner == whose)
 }
 
 /// Finds the last hook of ours that is not wanted, or that duplicates another one with the same
 /// matcher.
-fn superfluous(found: &FoundHooks, wanted: &[WantedHook]) -> Option<[usize; 3]> {
+fn find_superfluous_hook(found: &FoundHooks, wanted: &[WantedHook]) -> Option<[usize; 3]> {
     let mut seen: Vec<(&str, Option<&str>)> = Vec::new();
     let mut last = None;
     for (event, place, _) in found.handlers().filter(|(_, _, handler)| is_ours(handler)) {
@@ -152,8 +153,8 @@ fn superfluous(found: &FoundHooks, wanted: &[WantedHook]) -> Option<[usize; 3]> 
 }
 
 /// Updates the command and the time limit of our hooks where they differ.
-fn update(form: &JsonHooks, text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
-    let layout = JsonLayout::of(text, found);
+fn update_our_hooks(form: &JsonHooks, text: &str, found: &FoundHooks, hook: &WantedHook) -> String {
+    let layout = JsonLayout::from_text(text, found);
     let mut new = text.to_owned();
     let ours = |(event, _, handler): &(&EventHooks, _, &HookHandler)| {
         event.name == hook.event && is_ours(handler)
@@ -162,13 +163,13 @@ fn update(form: &JsonHooks, text: &str, found: &FoundHooks, hook: &WantedHook) -
     // From the last to the first, so that the positions before a change stay valid.
     handlers.reverse();
     for handler in handlers {
-        new = updated(form, new, &layout, handler, hook);
+        new = update_one_hook(form, new, &layout, handler, hook);
     }
     new
 }
 
 /// Updates one of our hooks.
-fn updated(
+fn update_one_hook(
     form: &JsonHooks,
     mut new: String,
     layout: &JsonLayout<'_>,
@@ -180,7 +181,7 @@ fn updated(
     let is_same = |command: &str| command == hook.command && is_same_form;
     let command = handler.command.as_ref().filter(|(command, _)| !is_same(command));
     if command.is_some() && handler.is_simple && (hook.is_direct || !is_same_form) {
-        let fresh = layout.replacement(&new, whole, members, &fresh(form, hook));
+        let fresh = layout.replacement(&new, whole, members, &new_handler(form, hook));
         new.replace_range(whole.clone(), &fresh);
         return new;
     }
@@ -189,19 +190,21 @@ fn updated(
         changes.push((at.clone(), hook.timeout.to_string()));
     } else {
         let timeout = Value::from(hook.timeout);
-        new = layout.insert(&new, whole, members, Some(form.timeout), &timeout);
+        new = layout.insert_child(&new, whole, members, Some(form.timeout), &timeout);
     }
     if let Some((_, at)) = command {
-        let (program, arguments) = written(hook);
+        let (program, arguments) = written_command(hook);
         changes.push((at.clone(), Value::from(program).to_string()));
         match (arguments, handler.args) {
             (Some(arguments), Some(at)) => {
                 changes.push((members[at].clone(), format!("\"args\":{arguments}")));
             }
             (Some(arguments), None) => {
-                new = layout.insert(&new, whole, members, Some("args"), &arguments);
+                new = layout.insert_child(&new, whole, members, Some("args"), &arguments);
             }
-            (None, Some(at)) => changes.push((layout::removed(whole, members, at), String::new())),
+            (None, Some(at)) => {
+                changes.push((layout::removal_range(whole, members, at), String::new()));
+            }
             (None, None) => {}
         }
     }
@@ -213,17 +216,17 @@ fn updated(
 }
 
 /// Returns the command as it is written, and the arguments if the agent starts the program itself.
-fn written(hook: &WantedHook) -> (String, Option<Value>) {
+fn written_command(hook: &WantedHook) -> (String, Option<Value>) {
     if !hook.is_direct {
         return (hook.command.clone(), None);
     }
-    let (program, arguments) = parts(&hook.command);
+    let (program, arguments) = split_command(&hook.command);
     (program, Some(arguments.into()))
 }
 
 /// Returns a hook as it is added.
-fn fresh(form: &JsonHooks, hook: &WantedHook) -> Value {
-    let (command, arguments) = written(hook);
+fn new_handler(form: &JsonHooks, hook: &WantedHook) -> Value {
+    let (command, arguments) = written_command(hook);
     let mut handler = Map::new();
     for (name, value) in form.more {
         handler.insert((*name).to_owned(), json!(value));
@@ -235,15 +238,15 @@ fn fresh(form: &JsonHooks, hook: &WantedHook) -> Value {
     handler.into()
 }
 
-fn add(
+fn add_json_hook(
     form: &JsonHooks,
     text: &str,
     found: &FoundHooks,
     event: Option<&EventHooks>,
     hook: &WantedHook,
 ) -> String {
-    let layout = JsonLayout::of(text, found);
-    let handler = fresh(form, hook);
+    let layout = JsonLayout::from_text(text, found);
+    let handler = new_handler(form, hook);
     let entry = match form.matcher {
         _ if form.is_flat => handler,
         Some(matcher) => json!({"matcher": matcher, "hooks": [handler]}),
@@ -251,19 +254,19 @@ fn add(
     };
     if let Some(event) = event {
         let entries: Vec<_> = event.entries.iter().map(|entry| entry.whole.clone()).collect();
-        return layout.insert(text, &event.value, &entries, None, &entry);
+        return layout.insert_child(text, &event.value, &entries, None, &entry);
     }
     let list = json!([entry]);
     if found.hooks.is_some() {
         let events: Vec<_> = found.events.iter().map(|event| event.whole.clone()).collect();
-        return layout.insert(text, &found.hooks_value, &events, Some(&hook.event), &list);
+        return layout.insert_child(text, &found.hooks_value, &events, Some(&hook.event), &list);
     }
     let hooks = json!({hook.event.as_str(): list});
-    layout.insert(text, &found.root, &found.members, Some("hooks"), &hooks)
+    layout.insert_child(text, &found.root, &found.members, Some("hooks"), &hooks)
 }
 
 /// Removes our hooks from `text`. `backup` is the text before the first of them was added.
-pub(crate) fn uninstall(
+pub(crate) fn uninstall_json_hooks(
     form: &JsonHooks,
     text: &str,
     backup: Option<&str>,
@@ -276,20 +279,20 @@ pub(crate) fn uninstall(
     let is_this = |before: &str| {
         let is_clean = before.trim().is_empty()
             || FoundHooks::read_as(form, before).is_ok_and(|found| !found.has_ours());
-        is_clean && install(form, before, &there).is_ok_and(|done| done.text == text)
+        is_clean && install_json_hooks(form, before, &there).is_ok_and(|done| done.text == text)
     };
     match backup {
         Some(before) if is_this(before) => return Ok(RemovedHooks::AsBefore(before.to_owned())),
         _ if is_this(NOTHING) => return Ok(RemovedHooks::File),
         _ => {}
     }
-    let keep = KeptParts::of(form, backup);
+    let keep = KeptParts::from_backup(form, backup);
     let mut text = text.to_owned();
     loop {
         let found = FoundHooks::read_as(form, &text)?;
         let last = found.handlers().filter(|(_, _, handler)| is_ours(handler)).last();
         let Some((_, place, _)) = last else { break };
-        text = without(&text, &found, place, &keep);
+        text = text_without_handler(&text, &found, place, &keep);
     }
     for (name, value) in form.members {
         text = without_member(form, &text, backup.unwrap_or_default(), name, value)?;
@@ -316,12 +319,12 @@ fn without_member(
     let member = format!("{{{}}}", &text[found.members[at].clone()]);
     let member: Value = serde_json::from_str(&member).unwrap_or_default();
     let is_ours = member[name] == serde_json::from_str::<Value>(value).unwrap_or_default();
-    let removed = || layout::remove(text, &found.root, &found.members, at);
+    let removed = || layout::remove_child(text, &found.root, &found.members, at);
     Ok(if is_ours { removed() } else { text.to_owned() })
 }
 
 /// Returns the events with a command that runs our hook and more, which is not ours to remove.
-pub(crate) fn composed(form: &JsonHooks, text: &str) -> Vec<String> {
+pub(crate) fn composed_events(form: &JsonHooks, text: &str) -> Vec<String> {
     let Ok(found) = FoundHooks::read_as(form, text) else { return Vec::new() };
     let composed =
         found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Composed);
@@ -352,7 +355,7 @@ struct KeptParts {
 }
 
 impl KeptParts {
-    fn of(form: &JsonHooks, backup: Option<&str>) -> Self {
+    fn from_backup(form: &JsonHooks, backup: Option<&str>) -> Self {
         let found = backup.map(|backup| FoundHooks::read_as(form, backup));
         let Some(Ok(found)) = found else { return Self::default() };
         let events = found.events.into_iter().map(|event| event.name).collect();
@@ -361,12 +364,17 @@ impl KeptParts {
 }
 
 /// Returns the text without one handler, and without what is empty then.
-fn without(text: &str, found: &FoundHooks, place: [usize; 3], keep: &KeptParts) -> String {
+fn text_without_handler(
+    text: &str,
+    found: &FoundHooks,
+    place: [usize; 3],
+    keep: &KeptParts,
+) -> String {
     let [event_at, entry_at, handler_at] = place;
     let event = &found.events[event_at];
     let entry = &event.entries[entry_at];
     let cut = |container: &Range<usize>, children: Vec<Range<usize>>, at: usize| {
-        layout::remove(text, container, &children, at)
+        layout::remove_child(text, container, &children, at)
     };
     if entry.handlers.len() > 1 || !entry.is_simple {
         let handlers = entry.handlers.iter().map(|handler| handler.whole.clone()).collect();

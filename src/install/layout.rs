@@ -21,7 +21,7 @@ pub(crate) struct JsonLayout<'a> {
 
 impl<'a> JsonLayout<'a> {
     /// Detects the layout of a text.
-    pub(crate) fn of(text: &'a str, found: &FoundHooks) -> Self {
+    pub(crate) fn from_text(text: &'a str, found: &FoundHooks) -> Self {
         let root = &text[found.root.clone()];
         let has_lines = root.contains('\n') || found.members.is_empty();
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
@@ -30,7 +30,7 @@ impl<'a> JsonLayout<'a> {
     }
 
     /// Inserts a new last child into the object or list at `container`.
-    pub(crate) fn insert(
+    pub(crate) fn insert_child(
         &self,
         text: &str,
         container: &Range<usize>,
@@ -51,7 +51,7 @@ impl<'a> JsonLayout<'a> {
                 // Comments stay before it.
                 let outer = indentation_of_line(text, container.start);
                 let inner = format!("{outer}{}", self.step);
-                let inside = inside(container);
+                let inside = inner_range(container);
                 let end = inside.start + text[inside].trim_end_matches(is_blank).len();
                 (end..end, format!("{}{inner}{}", self.newline, new(Some(&inner))))
             }
@@ -60,9 +60,9 @@ impl<'a> JsonLayout<'a> {
                 let inner = format!("{outer}{}", self.step);
                 let newline = self.newline;
                 let added = format!("{newline}{inner}{}{newline}{outer}", new(Some(&inner)));
-                (inside(container), added)
+                (inner_range(container), added)
             }
-            None => (inside(container), new(None)),
+            None => (inner_range(container), new(None)),
         };
         format!("{}{added}{}", &text[..at.start], &text[at.end..])
     }
@@ -96,27 +96,27 @@ impl<'a> JsonLayout<'a> {
         let Some(indentation) = indentation else {
             return name.map_or_else(|| value.to_string(), |name| format!("{name}:{value}"));
         };
-        let lines = pretty(value, self.step);
+        let lines = pretty_json(value, self.step);
         let lines = lines.replace('\n', &format!("{}{indentation}", self.newline));
         name.map_or_else(|| lines.clone(), |name| format!("{name}: {lines}"))
     }
 }
 
 /// Removes a child from the object or list at `container`. Comments around it stay.
-pub(crate) fn remove(
+pub(crate) fn remove_child(
     text: &str,
     container: &Range<usize>,
     children: &[Range<usize>],
     at: usize,
 ) -> String {
-    let cut = removed(container, children, at);
-    let kept = comments(&text[cut.start..children[at].start.max(cut.start)])
-        + &comments(&text[children[at].end.min(cut.end)..cut.end]);
+    let cut = removal_range(container, children, at);
+    let kept = comments_between(&text[cut.start..children[at].start.max(cut.start)])
+        + &comments_between(&text[children[at].end.min(cut.end)..cut.end]);
     format!("{}{kept}{}", &text[..cut.start], &text[cut.end..])
 }
 
 /// Returns the text between two children without its comma, if there is a comment in it.
-fn comments(between: &str) -> String {
+fn comments_between(between: &str) -> String {
     let plain = without_comments(between);
     if plain == between {
         return String::new();
@@ -126,7 +126,7 @@ fn comments(between: &str) -> String {
 }
 
 /// Returns what has to be cut out to remove a child from the object or list at `container`.
-pub(crate) fn removed(
+pub(crate) fn removal_range(
     container: &Range<usize>,
     children: &[Range<usize>],
     at: usize,
@@ -134,16 +134,16 @@ pub(crate) fn removed(
     match (at.checked_sub(1).map(|before| &children[before]), children.get(at + 1)) {
         (_, Some(next)) => children[at].start..next.start,
         (Some(before), None) => before.end..children[at].end,
-        (None, None) => inside(container),
+        (None, None) => inner_range(container),
     }
 }
 
 /// Returns true if there is nothing in the object or list, not even a comment.
 fn is_empty(text: &str, container: &Range<usize>) -> bool {
-    text[inside(container)].trim_matches(is_blank).is_empty()
+    text[inner_range(container)].trim_matches(is_blank).is_empty()
 }
 
-fn inside(container: &Range<usize>) -> Range<usize> {
+fn inner_range(container: &Range<usize>) -> Range<usize> {
     container.start + 1..container.end - 1
 }
 
@@ -163,7 +163,7 @@ fn indentation_of_line(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start_matches(is_blank).len()]
 }
 
-fn pretty(value: &Value, step: &str) -> String {
+fn pretty_json(value: &Value, step: &str) -> String {
     let mut bytes = Vec::new();
     let formatter = PrettyFormatter::with_indent(step.as_bytes());
     let written = value.serialize(&mut Serializer::with_formatter(&mut bytes, formatter));

@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 
 use super::agent_choice::AgentChoice;
 use super::edit::{InstalledSettings, WantedHook};
-use super::{InstallError, RemovedHooks, all_done, change};
+use super::{InstallError, RemovedHooks, all_done, change_settings_file};
 use crate::agents::CodingAgent;
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
@@ -28,22 +28,22 @@ const CLAUDE_FILE: &str = "90-callgate.json";
 const CODEX_FILE: &str = "/etc/codex/requirements.toml";
 
 /// Installs the hooks for all users, and says what was done.
-pub(super) fn install(
+pub(super) fn install_for_all_users(
     choice: Option<AgentChoice>,
     program: &Path,
     is_dry: bool,
 ) -> Result<ExitCode, Failure> {
     check_root(is_dry)?;
     let mut failures = Vec::new();
-    for agent in agents(choice)? {
-        let place = place(agent);
-        let wanted = wanted(agent, program)?;
-        match change(&place, || put(agent, &place, &wanted, is_dry)) {
+    for agent in managed_agents(choice)? {
+        let place = managed_file(agent);
+        let wanted = wanted_managed_hooks(agent, program)?;
+        match change_settings_file(&place, || put_managed_hooks(agent, &place, &wanted, is_dry)) {
             Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name)?,
             Err(text) => failures.push(text),
         }
     }
-    if let Some(note) = program::changeable(program) {
+    if let Some(note) = program::changeable_program_note(program) {
         writeln!(io::stdout(), "  note     {note}")?;
     }
     if failures.is_empty() && !is_dry {
@@ -56,12 +56,15 @@ pub(super) fn install(
 }
 
 /// Removes the hooks for all users, and says what was done.
-pub(crate) fn uninstall(choice: AgentChoice, is_dry: bool) -> Result<ExitCode, Failure> {
+pub(crate) fn uninstall_for_all_users(
+    choice: AgentChoice,
+    is_dry: bool,
+) -> Result<ExitCode, Failure> {
     check_root(is_dry)?;
     let mut failures = Vec::new();
-    for agent in agents(Some(choice))? {
-        let place = place(agent);
-        match change(&place, || remove(agent, &place, is_dry)) {
+    for agent in managed_agents(Some(choice))? {
+        let place = managed_file(agent);
+        match change_settings_file(&place, || remove_managed_hooks(agent, &place, is_dry)) {
             Ok(said) => writeln!(io::stdout(), "{}: {said}", agent.name)?,
             Err(text) => failures.push(text),
         }
@@ -71,7 +74,7 @@ pub(crate) fn uninstall(choice: AgentChoice, is_dry: bool) -> Result<ExitCode, F
 
 /// Returns true if the settings for all users have our hook for this agent.
 pub(crate) fn has_ours(agent: CodingAgent) -> bool {
-    let Ok(Some(seen)) = place(agent).read() else { return false };
+    let Ok(Some(seen)) = managed_file(agent).read() else { return false };
     match agent.word {
         "claude" => super::has_ours(&seen.text),
         "codex" => codex::has_ours(&seen.text),
@@ -79,7 +82,7 @@ pub(crate) fn has_ours(agent: CodingAgent) -> bool {
     }
 }
 
-fn agents(choice: Option<AgentChoice>) -> Result<Vec<CodingAgent>, Failure> {
+fn managed_agents(choice: Option<AgentChoice>) -> Result<Vec<CodingAgent>, Failure> {
     let known: [CodingAgent; 2] = [&CLAUDE, &CODEX];
     match choice {
         Some(AgentChoice::One(agent)) if !known.contains(&agent) => {
@@ -93,7 +96,7 @@ fn agents(choice: Option<AgentChoice>) -> Result<Vec<CodingAgent>, Failure> {
 }
 
 /// Returns the file of the agent's settings for all users that has our hooks.
-pub(crate) fn place(agent: CodingAgent) -> SettingsFile {
+pub(crate) fn managed_file(agent: CodingAgent) -> SettingsFile {
     SettingsFile::for_everybody(match agent.word {
         "claude" => Path::new(MANAGED_FOLDER).join(DROP_INS).join(CLAUDE_FILE),
         _ => PathBuf::from(CODEX_FILE),
@@ -110,9 +113,9 @@ fn check_root(is_dry: bool) -> Result<(), Failure> {
 
 /// Returns the hooks. They name no socket and no file: each user has their own, and no project sets
 /// the environment of these hooks.
-fn wanted(agent: CodingAgent, program: &Path) -> Result<Vec<WantedHook>, Failure> {
+fn wanted_managed_hooks(agent: CodingAgent, program: &Path) -> Result<Vec<WantedHook>, Failure> {
     let program = path_text(program).map_err(Failure::Failed)?;
-    let command = hook_command::hook(program, &[("--agent", agent.word)]);
+    let command = hook_command::build_hook_line(program, &[("--agent", agent.word)]);
     Ok(super::wanted_at_events(agent, &command))
 }
 
@@ -122,12 +125,12 @@ fn with_hooks(
     wanted: &[WantedHook],
 ) -> Result<InstalledSettings, EditRefusal> {
     match agent.word {
-        "claude" => claude::install(text, wanted),
-        _ => codex::install(text, wanted),
+        "claude" => claude::install_claude_hooks(text, wanted),
+        _ => codex::install_codex_hooks(text, wanted),
     }
 }
 
-fn put(
+fn put_managed_hooks(
     agent: CodingAgent,
     place: &SettingsFile,
     wanted: &[WantedHook],
@@ -154,20 +157,24 @@ fn put(
     Ok(format!("{what} {path}\n  command  {command}"))
 }
 
-fn remove(agent: CodingAgent, place: &SettingsFile, is_dry: bool) -> Result<String, InstallError> {
+fn remove_managed_hooks(
+    agent: CodingAgent,
+    place: &SettingsFile,
+    is_dry: bool,
+) -> Result<String, InstallError> {
     let Some(seen) = place.read()?.filter(|seen| !seen.text.trim().is_empty()) else {
         return Ok(RemovedHooks::Nothing.sentence(place, is_dry));
     };
-    let backup = place.backup();
+    let backup = place.read_backup();
     let removed = match agent.word {
-        "claude" => claude::uninstall(&seen.text, backup.as_deref())?,
-        _ => codex::uninstall(&seen.text, backup.as_deref())?,
+        "claude" => claude::uninstall_claude_hooks(&seen.text, backup.as_deref())?,
+        _ => codex::uninstall_codex_hooks(&seen.text, backup.as_deref())?,
     };
     let said = removed.sentence(place, is_dry);
     if is_dry {
         return Ok(said);
     }
-    removed.write(place, &seen)?;
+    removed.write_to_file(place, &seen)?;
     Ok(said)
 }
 

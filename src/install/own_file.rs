@@ -7,7 +7,7 @@ use callgate_wire::hook::agents::PLUGIN_COMMAND;
 use super::RemovedHooks;
 use super::edit::{InstalledSettings, WantedHook};
 use crate::agents::hooks::EditRefusal;
-use crate::hook_command::{CommandOwner, line, owner, parts};
+use crate::hook_command::{CommandOwner, build_command_line, command_owner, split_command};
 
 /// What a file of ours has in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl OwnText {
         match self {
             Self::Program => format!("{SHELL}{command}\n"),
             Self::Plugin(text) => {
-                let (program, arguments) = parts(command);
+                let (program, arguments) = split_command(command);
                 let words: Vec<String> = std::iter::once(program).chain(arguments).collect();
                 text.replacen(PLUGIN_COMMAND, &serde_json::Value::from(words).to_string(), 1)
             }
@@ -39,7 +39,7 @@ impl OwnText {
     }
 
     /// Returns the command in a text that we have written, exactly.
-    pub(crate) fn command(self, text: &str) -> Option<String> {
+    pub(crate) fn parse_command(self, text: &str) -> Option<String> {
         let command = match self {
             Self::Program => text.strip_prefix(SHELL)?.strip_suffix('\n')?.to_owned(),
             Self::Plugin(plugin) => {
@@ -52,15 +52,15 @@ impl OwnText {
                 })?;
                 let words: Vec<String> = serde_json::from_str(list).ok()?;
                 let (program, arguments) = words.split_first()?;
-                line(program, arguments)
+                build_command_line(program, arguments)
             }
             Self::Fixed(_) => return None,
         };
-        (owner(&command) == CommandOwner::Ours).then_some(command)
+        (command_owner(&command) == CommandOwner::Ours).then_some(command)
     }
 
     /// Returns the text to write for the wanted hook.
-    pub(crate) fn install(
+    pub(crate) fn install_into_text(
         self,
         text: &str,
         wanted: &[WantedHook],
@@ -72,7 +72,7 @@ impl OwnText {
         if text.is_empty() {
             done.added = events();
         } else if text != done.text {
-            if self.command(text).is_none() {
+            if self.parse_command(text).is_none() {
                 let why = "it is not callgate's: move it away, or start callgate's hook in it";
                 return Err(EditRefusal(why.to_owned()));
             }
@@ -82,12 +82,12 @@ impl OwnText {
     }
 
     /// Returns what becomes of the file.
-    pub(crate) fn uninstall(self, text: &str) -> Result<RemovedHooks, EditRefusal> {
+    pub(crate) fn uninstall_from_text(self, text: &str) -> Result<RemovedHooks, EditRefusal> {
         if let Self::Fixed(fixed) = self {
             let is_ours = fixed == text;
             return Ok(if is_ours { RemovedHooks::File } else { RemovedHooks::Nothing });
         }
-        match self.command(text) {
+        match self.parse_command(text) {
             Some(command) if self.with_command(&command) == text => Ok(RemovedHooks::File),
             Some(_) => Err(EditRefusal("somebody has changed it: remove it yourself".to_owned())),
             None => Ok(RemovedHooks::Nothing),

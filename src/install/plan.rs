@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Read, Write};
 
 use super::agent_file::agent_files;
 use super::edit::WantedHook;
-use super::{change, install};
+use super::{change_settings_file, install_hooks};
 use crate::agents::{CodingAgent, SettingsScope};
 use crate::config::Surroundings;
 use crate::failure::Failure;
@@ -26,7 +26,7 @@ pub(super) fn is_wanted(
         for file in agent_files(agent, scope, around).map_err(Failure::Failed)? {
             // What cannot be changed is reported when it is tried.
             let is_changed = file.is_target
-                && change(&file.place, || install(&file, wanted, true))
+                && change_settings_file(&file.place, || install_hooks(&file, wanted, true))
                     .is_ok_and(|done| done.is_changed);
             if !is_changed {
                 continue;
@@ -48,7 +48,7 @@ pub(super) fn is_wanted(
     }
     write!(out, "Go on? [Y/n] ")?;
     out.flush()?;
-    let is_yes = is_yes(&answer()?);
+    let is_yes = is_yes(&read_answer_line()?);
     if !is_yes {
         writeln!(out, "Nothing was changed. `--agent NAME` chooses one agent.")?;
     }
@@ -56,7 +56,7 @@ pub(super) fn is_wanted(
 }
 
 /// Reads one line from the terminal.
-fn answer() -> io::Result<String> {
+fn read_answer_line() -> io::Result<String> {
     let mut line = Vec::new();
     for byte in io::stdin().lock().take(LONGEST_ANSWER).bytes() {
         match byte? {

@@ -30,7 +30,11 @@ impl RemovedHooks {
     }
 
     /// Changes the file, unless somebody else has changed it since it was read.
-    pub(crate) fn write(&self, place: &SettingsFile, seen: &SeenFile) -> Result<(), InstallError> {
+    pub(crate) fn write_to_file(
+        &self,
+        place: &SettingsFile,
+        seen: &SeenFile,
+    ) -> Result<(), InstallError> {
         match self {
             Self::Nothing => {}
             Self::AsBefore(text) => {

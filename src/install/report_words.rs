@@ -6,7 +6,7 @@ use crate::agents::CodingAgent;
 use crate::config::{Config, WhenAbsent};
 
 /// Returns the time limit of a hook in words, if there is one.
-pub(super) fn limit(agent: CodingAgent, timeout: u64) -> String {
+pub(super) fn limit_words(agent: CodingAgent, timeout: u64) -> String {
     match agent.settings.unit {
         LimitUnit::Seconds => format!(" (up to {timeout} s)"),
         LimitUnit::Milliseconds => format!(" (up to {} s)", timeout / 1000),
@@ -15,7 +15,7 @@ pub(super) fn limit(agent: CodingAgent, timeout: u64) -> String {
 }
 
 /// Says what happens to a call that no rule covers while nobody can be asked.
-pub(super) fn absent(agent: CodingAgent, config: &Config) -> String {
+pub(super) fn absent_words(agent: CodingAgent, config: &Config) -> String {
     let (holds, so) = match config.gate.when_absent_of(Some(agent.word)) {
         WhenAbsent::Deny => ("deny", "is denied"),
         WhenAbsent::Agent => ("agent", "is left to the agent"),

@@ -15,15 +15,15 @@ use crate::agents::hooks::{EditRefusal, FoundHooks};
 const FORM: JsonHooks = JsonHooks::CLAUDE;
 
 fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, EditRefusal> {
-    edit::install(&FORM, text, wanted)
+    edit::install_json_hooks(&FORM, text, wanted)
 }
 
 fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks, EditRefusal> {
-    edit::uninstall(&FORM, text, backup)
+    edit::uninstall_json_hooks(&FORM, text, backup)
 }
 
 fn composed(text: &str) -> Vec<String> {
-    edit::composed(&FORM, text)
+    edit::composed_events(&FORM, text)
 }
 
 fn hook(event: &str, timeout: u64) -> WantedHook {

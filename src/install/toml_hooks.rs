@@ -10,18 +10,21 @@ use toml::{Table, Value};
 use super::RemovedHooks;
 use super::edit::{InstalledSettings, WantedHook};
 use crate::agents::hooks::EditRefusal;
-use crate::hook_command::{CommandOwner, owner};
+use crate::hook_command::{CommandOwner, command_owner};
 
 const HEADER: &str = "[[hooks]]";
 
 /// Changes our hooks in `text` to exactly the wanted ones.
-pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, EditRefusal> {
-    let there = ours(text)?;
+pub(crate) fn install_toml_hooks(
+    text: &str,
+    wanted: &[WantedHook],
+) -> Result<InstalledSettings, EditRefusal> {
+    let there = find_our_hooks(text)?;
     let mut done = InstalledSettings { text: text.to_owned(), ..InstalledSettings::default() };
     if there == wanted {
         return Ok(done);
     }
-    let (mut new, others) = cut(text)?;
+    let (mut new, others) = cut_our_hooks(text)?;
     let line = if text.contains("\r\n") { "\r\n" } else { "\n" };
     for hook in wanted {
         let gap = match new.as_str() {
@@ -45,51 +48,54 @@ pub(crate) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSett
     }
     let is_gone = |old: &&WantedHook| wanted.iter().all(|hook| hook.event != old.event);
     done.removed = there.iter().filter(is_gone).map(|hook| hook.event.clone()).collect();
-    if ours(&new)? != wanted || without_ours(parse(&new)?) != others {
-        return Err(refusal("its `hooks` are written in a way that callgate does not edit"));
+    if find_our_hooks(&new)? != wanted || without_ours(parse_toml(&new)?) != others {
+        return Err(edit_refusal("its `hooks` are written in a way that callgate does not edit"));
     }
     done.text = new;
     Ok(done)
 }
 
 /// Removes our hooks from `text`. `backup` is the text before the first of them was added.
-pub(crate) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks, EditRefusal> {
-    let there = ours(text)?;
+pub(crate) fn uninstall_toml_hooks(
+    text: &str,
+    backup: Option<&str>,
+) -> Result<RemovedHooks, EditRefusal> {
+    let there = find_our_hooks(text)?;
     if there.is_empty() {
         return Ok(RemovedHooks::Nothing);
     }
     let is_this = |before: &str| {
-        let is_clean = ours(before).is_ok_and(|hooks| hooks.is_empty());
-        is_clean && install(before, &there).is_ok_and(|done| done.text == text)
+        let is_clean = find_our_hooks(before).is_ok_and(|hooks| hooks.is_empty());
+        is_clean && install_toml_hooks(before, &there).is_ok_and(|done| done.text == text)
     };
     match backup {
         Some(before) if is_this(before) => Ok(RemovedHooks::AsBefore(before.to_owned())),
         None if is_this("") => Ok(RemovedHooks::File),
-        _ => cut(text).map(|(text, _)| RemovedHooks::Ours(text)),
+        _ => cut_our_hooks(text).map(|(text, _)| RemovedHooks::Ours(text)),
     }
 }
 
 /// Returns our hooks in `text`.
-pub(crate) fn ours(text: &str) -> Result<Vec<WantedHook>, EditRefusal> {
-    let table = parse(text)?;
+pub(crate) fn find_our_hooks(text: &str) -> Result<Vec<WantedHook>, EditRefusal> {
+    let table = parse_toml(text)?;
     let hooks = table.get("hooks").and_then(Value::as_array).into_iter().flatten();
     Ok(hooks.filter_map(hook_of_ours).collect())
 }
 
 fn hook_of_ours(table: &Value) -> Option<WantedHook> {
     let text = |name| table.get(name).and_then(Value::as_str).map(str::to_owned);
-    let command = text("command").filter(|command| owner(command) == CommandOwner::Ours)?;
+    let command = text("command").filter(|command| command_owner(command) == CommandOwner::Ours)?;
     let timeout = table.get("timeout").and_then(Value::as_integer);
     let timeout = timeout.and_then(|timeout| timeout.try_into().ok()).unwrap_or_default();
     Some(WantedHook { event: text("event")?, command, is_direct: false, timeout })
 }
 
 /// Returns the text without our hooks, and what it means.
-fn cut(text: &str) -> Result<(String, Table), EditRefusal> {
-    let others = without_ours(parse(text)?);
+fn cut_our_hooks(text: &str) -> Result<(String, Table), EditRefusal> {
+    let others = without_ours(parse_toml(text)?);
     let mut new = text.to_owned();
-    for block in blocks(text).into_iter().rev() {
-        let hooks = parse(&text[block.clone()]).ok();
+    for block in hook_table_ranges(text).into_iter().rev() {
+        let hooks = parse_toml(&text[block.clone()]).ok();
         let is_ours = hooks.and_then(|table| hook_of_ours(table.get("hooks")?.get(0)?)).is_some();
         if is_ours {
             // The empty line before it was ours, too.
@@ -100,14 +106,16 @@ fn cut(text: &str) -> Result<(String, Table), EditRefusal> {
             new.replace_range(start.unwrap_or(block.start)..block.end, "");
         }
     }
-    if parse(&new).ok().map(without_ours).as_ref() != Some(&others) || !ours(&new)?.is_empty() {
-        return Err(refusal("callgate's hooks are not written as callgate writes them"));
+    if parse_toml(&new).ok().map(without_ours).as_ref() != Some(&others)
+        || !find_our_hooks(&new)?.is_empty()
+    {
+        return Err(edit_refusal("callgate's hooks are not written as callgate writes them"));
     }
     Ok((new, others))
 }
 
 /// Returns where each table of hooks is: its header and the lines with values below it.
-fn blocks(text: &str) -> Vec<Range<usize>> {
+fn hook_table_ranges(text: &str) -> Vec<Range<usize>> {
     let mut blocks: Vec<Range<usize>> = Vec::new();
     let mut at = 0;
     let mut is_inside = false;
@@ -129,9 +137,9 @@ fn blocks(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-fn parse(text: &str) -> Result<Table, EditRefusal> {
+fn parse_toml(text: &str) -> Result<Table, EditRefusal> {
     let table: Result<Table, toml::de::Error> = toml::from_str(text);
-    table.map_err(|error| refusal(&format!("it is not TOML: {}", error.message())))
+    table.map_err(|error| edit_refusal(&format!("it is not TOML: {}", error.message())))
 }
 
 /// Returns the settings without our hooks. An empty list means the same as none.
@@ -145,6 +153,6 @@ fn without_ours(mut table: Table) -> Table {
     table
 }
 
-fn refusal(text: &str) -> EditRefusal {
+fn edit_refusal(text: &str) -> EditRefusal {
     EditRefusal(text.to_owned())
 }

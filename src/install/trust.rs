@@ -28,7 +28,7 @@ pub(crate) struct TrustedHook {
 /// Returns our hooks in the text of `file`, Codex's `hooks.json`, with the keys and hashes that
 /// Codex computes for them.
 pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, EditRefusal> {
-    let found = FoundHooks::read(text)?;
+    let found = FoundHooks::parse_claude_text(text)?;
     let ours = found.handlers().filter(|(_, _, handler)| handler.owner == CommandOwner::Ours);
     let trusted = |(event, [_, entry, at], handler): (&EventHooks, [usize; 3], &HookHandler)| {
         let name = snake_case(&event.name);
@@ -36,7 +36,7 @@ pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, EditRe
         let limit = handler.timeout.clone().and_then(|at| text[at].parse().ok());
         let matcher = event.entries[entry].matcher.as_deref();
         let matcher: Option<String> = matcher.and_then(|text| serde_json::from_str(text).ok());
-        let hash = hash(&name, command, limit.unwrap_or(DEFAULT_LIMIT), matcher);
+        let hash = hook_hash(&name, command, limit.unwrap_or(DEFAULT_LIMIT), matcher);
         Some(TrustedHook { key: format!("{file}:{name}:{entry}:{at}"), hash })
     };
     Ok(ours.filter_map(trusted).collect())
@@ -45,7 +45,7 @@ pub(crate) fn of_ours(text: &str, file: &str) -> Result<Vec<TrustedHook>, EditRe
 /// Returns the keys of the hooks in the text of `file` that are not ours, in order. Codex
 /// identifies a hook by its position, so one that moves up becomes another one.
 pub(crate) fn keys_of_others(text: &str, file: &str) -> Result<Vec<String>, EditRefusal> {
-    let found = FoundHooks::read(text)?;
+    let found = FoundHooks::parse_claude_text(text)?;
     let others = found.handlers().filter(|(_, _, handler)| handler.owner != CommandOwner::Ours);
     let key = |(event, [_, entry, at], _): (&EventHooks, [usize; 3], &HookHandler)| {
         format!("{file}:{}:{entry}:{at}", snake_case(&event.name))
@@ -65,7 +65,7 @@ fn snake_case(event: &str) -> String {
     name
 }
 
-fn hash(event: &str, command: &str, limit: u64, matcher: Option<String>) -> String {
+fn hook_hash(event: &str, command: &str, limit: u64, matcher: Option<String>) -> String {
     // The keys are in alphabetical order.
     let handler =
         json!({ "async": false, "command": command, "timeout": limit, "type": "command" });
@@ -77,27 +77,29 @@ fn hash(event: &str, command: &str, limit: u64, matcher: Option<String>) -> Stri
 }
 
 /// Returns the text of `config.toml` with these hooks trusted.
-pub(crate) fn add(text: &str, hooks: &[TrustedHook]) -> Result<String, EditRefusal> {
-    let mut wanted = parse(text)?;
+pub(crate) fn add_trust(text: &str, hooks: &[TrustedHook]) -> Result<String, EditRefusal> {
+    let mut wanted = parse_toml(text)?;
     let mut new = text.to_owned();
     for TrustedHook { key, hash } in hooks {
         let states = states_mut(&mut wanted)?;
         let is_new = !states.contains_key(key);
         let state = states.entry(key.clone()).or_insert_with(|| Table::new().into());
-        let state = state.as_table_mut().ok_or_else(|| refusal("a state is not a table"))?;
+        let state = state.as_table_mut().ok_or_else(|| edit_refusal("a state is not a table"))?;
         state.insert("trusted_hash".to_owned(), hash.clone().into());
         let line = format!("trusted_hash = \"{hash}\"");
-        new = match block(&new, key).filter(|_| !is_new) {
+        new = match find_table_block(&new, key).filter(|_| !is_new) {
             Some(at) => with_line(&new, at, &line),
-            None => format!("{}[hooks.state.{}]\n{line}\n", ended(&new), quoted(key)),
+            None => {
+                format!("{}[hooks.state.{}]\n{line}\n", with_empty_line(&new), toml_quoted(key))
+            }
         };
     }
-    checked(new, wanted)
+    checked_text(new, wanted)
 }
 
 /// Returns the text without the trust in these hooks, where their hashes are these.
-pub(crate) fn remove(text: &str, hooks: &[TrustedHook]) -> Result<String, EditRefusal> {
-    let mut wanted = parse(text)?;
+pub(crate) fn remove_trust(text: &str, hooks: &[TrustedHook]) -> Result<String, EditRefusal> {
+    let mut wanted = parse_toml(text)?;
     let mut new = text.to_owned();
     for TrustedHook { key, hash } in hooks {
         let states = states_mut(&mut wanted)?;
@@ -106,22 +108,22 @@ pub(crate) fn remove(text: &str, hooks: &[TrustedHook]) -> Result<String, EditRe
             continue;
         }
         states.remove(key);
-        let Some((start, end)) = block(&new, key) else {
-            return Err(refusal("the trust in our hooks is not written as Codex writes it"));
+        let Some((start, end)) = find_table_block(&new, key) else {
+            return Err(edit_refusal("the trust in our hooks is not written as Codex writes it"));
         };
         // The empty line before it was ours, too.
         let before = new[..start].strip_suffix("\n\n").map_or(start, |rest| rest.len() + 1);
         new.replace_range(before..end, "");
     }
-    checked(new, wanted)
+    checked_text(new, wanted)
 }
 
-fn parse(text: &str) -> Result<Table, EditRefusal> {
+fn parse_toml(text: &str) -> Result<Table, EditRefusal> {
     let table: Result<Table, toml::de::Error> = toml::from_str(text);
-    table.map_err(|error| refusal(&format!("it is not TOML: {}", error.message())))
+    table.map_err(|error| edit_refusal(&format!("it is not TOML: {}", error.message())))
 }
 
-fn refusal(text: &str) -> EditRefusal {
+fn edit_refusal(text: &str) -> EditRefusal {
     EditRefusal(text.to_owned())
 }
 
@@ -130,21 +132,22 @@ fn states_mut(config: &mut Table) -> Result<&mut Table, EditRefusal> {
     let mut table = config;
     for name in ["hooks", "state"] {
         let inner = table.entry(name).or_insert_with(|| Table::new().into());
-        let odd = || refusal(&format!("`{name}` is not a table"));
+        let odd = || edit_refusal(&format!("`{name}` is not a table"));
         table = inner.as_table_mut().ok_or_else(odd)?;
     }
     Ok(table)
 }
 
 /// Returns the new text if it means what is wanted and nothing else.
-fn checked(new: String, wanted: Table) -> Result<String, EditRefusal> {
-    let is_wanted = parse(&new).is_ok_and(|table| pruned(table) == pruned(wanted));
-    let odd = || refusal("its `hooks` are written in a way that callgate does not edit");
+fn checked_text(new: String, wanted: Table) -> Result<String, EditRefusal> {
+    let is_wanted = parse_toml(&new)
+        .is_ok_and(|table| without_empty_tables(table) == without_empty_tables(wanted));
+    let odd = || edit_refusal("its `hooks` are written in a way that callgate does not edit");
     is_wanted.then_some(new).ok_or_else(odd)
 }
 
 /// Removes empty tables of hooks, which mean the same as none.
-fn pruned(mut config: Table) -> Table {
+fn without_empty_tables(mut config: Table) -> Table {
     let is_empty = |value: Option<&TomlValue>| {
         value.and_then(TomlValue::as_table).is_some_and(Table::is_empty)
     };
@@ -160,8 +163,8 @@ fn pruned(mut config: Table) -> Table {
 }
 
 /// Finds the table of this key: its header and the lines that Codex writes below it.
-fn block(text: &str, key: &str) -> Option<(usize, usize)> {
-    let headers = [format!("[hooks.state.{}]", quoted(key)), format!("[hooks.state.'{key}']")];
+fn find_table_block(text: &str, key: &str) -> Option<(usize, usize)> {
+    let headers = [format!("[hooks.state.{}]", toml_quoted(key)), format!("[hooks.state.'{key}']")];
     let is_header = |line: &str| headers.iter().any(|header| header == line.trim());
     let mut start = None;
     let mut at = 0;
@@ -191,7 +194,7 @@ fn with_line(text: &str, (start, end): (usize, usize), new: &str) -> String {
 }
 
 /// Returns the text with an empty line at its end, unless it is empty.
-fn ended(text: &str) -> String {
+fn with_empty_line(text: &str) -> String {
     match text {
         "" => String::new(),
         text if text.ends_with('\n') => format!("{text}\n"),
@@ -200,7 +203,7 @@ fn ended(text: &str) -> String {
 }
 
 /// Quotes a key for TOML.
-fn quoted(key: &str) -> String {
+fn toml_quoted(key: &str) -> String {
     let mut quoted = String::from('"');
     for letter in key.chars() {
         match letter {

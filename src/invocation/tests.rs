@@ -22,7 +22,7 @@ fn the_name_is_enough_where_the_path_leads_here() {
     symlink(&own, at("links/callgate")).unwrap();
     let check = |folders: &[&str], expected: &str| {
         let path = env::join_paths(folders.iter().map(|name| at(name))).unwrap();
-        assert_eq!(word(&own, &path), expected, "{folders:?}");
+        assert_eq!(name_or_path(&own, &path), expected, "{folders:?}");
     };
     let path = format!("'{}'", own.display());
     check(&["none", "data", "a b", "other"], "callgate");

@@ -4,9 +4,10 @@ use super::*;
 
 /// The same keys come out whole and byte by byte.
 fn check(bytes: &[u8], expected: &[KeyStroke]) {
-    assert_eq!(KeyDecoder::default().keys(bytes), expected, "{:?}", bytes.escape_ascii());
+    assert_eq!(KeyDecoder::default().decode_keys(bytes), expected, "{:?}", bytes.escape_ascii());
     let mut decoder = KeyDecoder::default();
-    let single: Vec<KeyStroke> = bytes.iter().flat_map(|byte| decoder.keys(&[*byte])).collect();
+    let single: Vec<KeyStroke> =
+        bytes.iter().flat_map(|byte| decoder.decode_keys(&[*byte])).collect();
     assert_eq!(single, expected, "{:?} byte by byte", bytes.escape_ascii());
 }
 

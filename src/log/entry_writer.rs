@@ -45,12 +45,12 @@ enum EntryStyle {
 
 impl<W: Write> EntryWriter<W> {
     /// Writes JSON, one object on each line.
-    pub(super) fn json(out: W) -> Self {
+    pub(super) fn for_json(out: W) -> Self {
         Self { out, style: EntryStyle::Json }
     }
 
     /// Writes a table, as wide as the terminal if standard output is one.
-    pub(super) fn table(out: W) -> Self {
+    pub(super) fn for_table(out: W) -> Self {
         Self::table_of(out, TimeZone::system(), terminal_width())
     }
 
@@ -64,18 +64,18 @@ impl<W: Write> EntryWriter<W> {
         question: &QuestionSummary,
     ) -> io::Result<()> {
         let EntryStyle::Table { zone, width, has_heading } = &mut self.style else {
-            return writeln!(self.out, "{}", json(entry)?);
+            return writeln!(self.out, "{}", entry_json(entry)?);
         };
         if !*has_heading {
             *has_heading = true;
-            writeln!(self.out, "{}", row("TIME", "WHAT", "QUESTION", "", *width))?;
+            writeln!(self.out, "{}", table_row("TIME", "WHAT", "QUESTION", "", *width))?;
         }
-        let time = time::local(entry.at_ms, zone);
+        let time = time::local_time_text(entry.at_ms, zone);
         let event = entry.event();
         let id = entry.question.as_deref().unwrap_or("-");
         let id = id.get(..SHORT_ID).unwrap_or(id);
-        let what = kind(&event, question);
-        let row = row(&time, what, id, &details(entry, &event, question), *width);
+        let what = kind_word(&event, question);
+        let row = table_row(&time, what, id, &entry_details(entry, &event, question), *width);
         writeln!(self.out, "{row}")
     }
 
@@ -98,8 +98,10 @@ pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
     }
 }
 
-fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) -> String {
-    let fit = |line: &str, width: usize| text::fit(&one_line(line.trim_end()), width).into_owned();
+fn table_row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) -> String {
+    let fit = |line: &str, width: usize| {
+        text::fit_columns(&one_line(line.trim_end()), width).into_owned()
+    };
     match width {
         None => {
             let line = format!("{time:TIME$}  {kind:KIND$}  {id:SHORT_ID$}  {details}");
@@ -119,7 +121,7 @@ fn row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) ->
 }
 
 /// Returns what happened, in one word: for a decision, which one.
-fn kind<'a>(event: &'a LedgerEvent, question: &QuestionSummary) -> &'a str {
+fn kind_word<'a>(event: &'a LedgerEvent, question: &QuestionSummary) -> &'a str {
     let decision = match event {
         LedgerEvent::Decided(decided) => decided.decision,
         LedgerEvent::Checked(call) => call.decision,
@@ -133,69 +135,74 @@ fn kind<'a>(event: &'a LedgerEvent, question: &QuestionSummary) -> &'a str {
     decision.map_or(event.kind(), |decision| decision.name())
 }
 
-fn details(entry: &LedgerEntry, event: &LedgerEvent, question: &QuestionSummary) -> String {
+fn entry_details(entry: &LedgerEntry, event: &LedgerEvent, question: &QuestionSummary) -> String {
     let call = event.clone().into_call().unwrap_or_default();
-    let (what, cwd) = (subject(entry), with("in ", &call.cwd));
-    let mode = with("mode ", call.mode.as_deref().unwrap_or_default());
+    let (what, cwd) = (call_subject(entry), prefixed_text("in ", &call.cwd));
+    let mode = prefixed_text("mode ", call.mode.as_deref().unwrap_or_default());
     let reason = call.by.as_deref().unwrap_or_default();
     match event {
-        LedgerEvent::Asked(_) => join(&[&what, &cwd], "  "),
+        LedgerEvent::Asked(_) => join_parts(&[&what, &cwd], "  "),
         LedgerEvent::RuntimeRan(_) | LedgerEvent::Ran(_) => {
             let outcome = if call.ok == Some(false) { "failed" } else { "" };
             // A run has a decider only if nobody was asked about it.
-            let nobody =
-                if matches!(event, LedgerEvent::Ran(_)) { by(reason) } else { String::new() };
-            join(&[&nobody, &what, outcome, &mode, &cwd], "  ")
+            let nobody = if matches!(event, LedgerEvent::Ran(_)) {
+                decider_words(reason)
+            } else {
+                String::new()
+            };
+            join_parts(&[&nobody, &what, outcome, &mode, &cwd], "  ")
         }
-        LedgerEvent::Checked(_) => join(&[&by(reason), &what, &mode, &cwd], "  "),
-        LedgerEvent::Running(_) | LedgerEvent::RuntimeRefused(_) => join(&[&what, reason], "  "),
+        LedgerEvent::Checked(_) => join_parts(&[&decider_words(reason), &what, &mode, &cwd], "  "),
+        LedgerEvent::Running(_) | LedgerEvent::RuntimeRefused(_) => {
+            join_parts(&[&what, reason], "  ")
+        }
         LedgerEvent::Decided(decided) => {
             let message = decided.message.as_ref().filter(|message| **message != decided.by);
-            let chosen = with("chose ", decided.chosen.as_deref().unwrap_or_default());
+            let chosen = prefixed_text("chose ", decided.chosen.as_deref().unwrap_or_default());
             let message = message.map_or("", String::as_str);
-            join(&[&by(&decided.by), &chosen, message, &question.asked], "  ")
+            join_parts(&[&decider_words(&decided.by), &chosen, message, &question.asked], "  ")
         }
         LedgerEvent::Pressed(press) => {
-            let channel = with("on ", press.channel.map_or("", AnswerChannel::name));
+            let channel = prefixed_text("on ", press.channel.map_or("", AnswerChannel::name));
             let outcome = press.outcome.map_or("", PressOutcome::name);
-            join(&[&join(&[&press.by, &channel, &press.action], " "), outcome], ": ")
+            join_parts(&[&join_parts(&[&press.by, &channel, &press.action], " "), outcome], ": ")
         }
         LedgerEvent::Closed(closed) => {
             let how = closed.how.map_or("", ClosedHow::name);
             let how = if closed.text.is_empty() { how } else { &closed.text };
-            join(&[how, &question.asked], "  ")
+            join_parts(&[how, &question.asked], "  ")
         }
         LedgerEvent::Refused(refused) => refused.why.clone(),
         LedgerEvent::Anchor(anchor) if anchor.count > 0 => {
             format!("{} entries up to {} were pruned", anchor.count, anchor.through)
         }
-        _ => members(&entry.body),
+        _ => body_members(&entry.body),
     }
 }
 
-fn join(parts: &[&str], between: &str) -> String {
+fn join_parts(parts: &[&str], between: &str) -> String {
     let parts: Vec<&str> = parts.iter().copied().filter(|part| !part.is_empty()).collect();
     parts.join(between)
 }
 
-fn with(before: &str, text: &str) -> String {
+fn prefixed_text(before: &str, text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("{before}{text}") }
 }
 
 /// Says who decided. A rule's own words begin with what it did.
-fn by(by: &str) -> String {
+fn decider_words(by: &str) -> String {
     let rule = by.strip_prefix("denied by ").or_else(|| by.strip_prefix("allowed by "));
-    with("by ", rule.unwrap_or(by))
+    prefixed_text("by ", rule.unwrap_or(by))
 }
 
 /// Returns what a tool was to do: its name, and the summary or the input.
-pub(super) fn subject(entry: &LedgerEntry) -> String {
-    let (event, rest) = LedgerEvent::read(&entry.kind, &entry.body);
+pub(super) fn call_subject(entry: &LedgerEntry) -> String {
+    let (event, rest) = LedgerEvent::decode_body(&entry.kind, &entry.body);
     let AgentCall { tool, mut summary, input, .. } = event.into_call().unwrap_or_default();
     // Early entries of questions have the input beside the tool.
     let input = input.as_deref().map(Json::from).or(rest.get("input"));
     if let (true, Some(input)) = (summary.is_empty(), input) {
-        summary = shown(input).into_owned();
+        summary = shown_json(input).into_owned();
     }
     if tool.is_empty() || summary.is_empty() || tool == summary {
         return if summary.is_empty() { tool } else { summary };
@@ -204,13 +211,16 @@ pub(super) fn subject(entry: &LedgerEntry) -> String {
 }
 
 /// Returns the members of a body whose kind has no words of its own.
-fn members(body: &str) -> String {
-    let Members(members) = Members::read(body).unwrap_or_default();
+fn body_members(body: &str) -> String {
+    let Members(members) = Members::from_text(body).unwrap_or_default();
     let members = members.iter().filter(|(_, value)| !value.is_null());
-    members.map(|(name, value)| format!("{name}={}", shown(*value))).collect::<Vec<_>>().join(" ")
+    members
+        .map(|(name, value)| format!("{name}={}", shown_json(*value)))
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
-fn shown(value: Json<'_>) -> Cow<'_, str> {
+fn shown_json(value: Json<'_>) -> Cow<'_, str> {
     value.string().unwrap_or(Cow::Borrowed(value.get()))
 }
 
@@ -226,7 +236,7 @@ struct EntryObject<'a> {
     body: Box<RawValue>,
 }
 
-fn json(entry: &LedgerEntry) -> serde_json::Result<String> {
+fn entry_json(entry: &LedgerEntry) -> serde_json::Result<String> {
     let LedgerEntry { seq, at_ms, kind, question, body, hash } = entry;
     let mut space = String::new();
     // A body that is not JSON, because somebody changed it, is shown as a string.
@@ -236,7 +246,7 @@ fn json(entry: &LedgerEntry) -> serde_json::Result<String> {
         }
         Err(_) => to_raw_value(body)?,
     };
-    let time = time::utc(*at_ms);
+    let time = time::utc_time_text(*at_ms);
     let hash = Sha256Hash(*hash).to_string();
     let object = EntryObject {
         seq: *seq,
@@ -247,11 +257,11 @@ fn json(entry: &LedgerEntry) -> serde_json::Result<String> {
         hash,
         body,
     };
-    Ok(escaped(&serde_json::to_string(&object)?))
+    Ok(escaped_json(&serde_json::to_string(&object)?))
 }
 
 /// Escapes characters that are invisible or misleading on a terminal, as JSON allows.
-fn escaped(json: &str) -> String {
+fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     for c in json.chars() {
         let mut utf8 = [0; 4];

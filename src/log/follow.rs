@@ -9,24 +9,24 @@ use rustix::io::Errno;
 
 use super::Failure;
 use super::ledger_pages::LedgerPages;
-use crate::failure::complain;
+use crate::failure::write_error_line;
 
 /// How often the file is looked at.
 const PAUSE: Timespec = Timespec { tv_sec: 0, tv_nsec: 200_000_000 };
 
 /// Waits until there is a ledger to read.
 pub(super) fn wait_for(path: &Path) -> Result<Store, Failure> {
-    complain(&format!("there is no ledger at {} yet: waiting", path.display()));
+    write_error_line(&format!("there is no ledger at {} yet: waiting", path.display()));
     loop {
         match Store::open_read_only(path) {
-            Err(StoreError::Missing(_)) => pause()?,
+            Err(StoreError::Missing(_)) => wait_a_little()?,
             store => return Ok(store?),
         }
     }
 }
 
 /// Writes new entries until nobody reads them any more.
-pub(super) fn follow<W: Write>(
+pub(super) fn follow_ledger<W: Write>(
     store: &Store,
     pages: &mut LedgerPages<'_, W>,
 ) -> Result<(), Failure> {
@@ -35,15 +35,15 @@ pub(super) fn follow<W: Write>(
         // The version is read first: what is added in the meantime is found next time.
         let version = store.data_version()?;
         if seen != Some(version) {
-            pages.rest()?;
+            pages.write_rest()?;
             seen = Some(version);
         }
-        pause()?;
+        wait_a_little()?;
     }
 }
 
 /// Waits a little. Fails at once if nobody reads our output any more.
-fn pause() -> Result<(), Failure> {
+fn wait_a_little() -> Result<(), Failure> {
     let stdout = io::stdout();
     let mut output = [PollFd::new(&stdout, PollFlags::empty())];
     match poll(&mut output, Some(&PAUSE)) {

@@ -6,7 +6,7 @@ use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_wire::ledger::LedgerKind;
 
 use super::Failure;
-use super::entry_writer::{EntryWriter, QuestionSummary, is_detail, subject};
+use super::entry_writer::{EntryWriter, QuestionSummary, call_subject, is_detail};
 
 /// How many entries are in memory at a time.
 const PAGE: usize = 200;
@@ -37,10 +37,10 @@ impl<'a, W: Write> LedgerPages<'a, W> {
     }
 
     /// Writes the last `limit` entries; 0 stands for all.
-    pub(super) fn last(&mut self, limit: usize) -> Result<(), Failure> {
+    pub(super) fn write_last(&mut self, limit: usize) -> Result<(), Failure> {
         let end = self.store.last_seq()?;
         self.after = self.start_of_last(limit, end)?;
-        self.rest()?;
+        self.write_rest()?;
         self.after = self.after.max(end);
         Ok(())
     }
@@ -53,10 +53,10 @@ impl<'a, W: Write> LedgerPages<'a, W> {
             return Ok(0);
         }
         loop {
-            let page = self.store.latest(self.filter, before, PAGE)?;
+            let page = self.store.entries_before(self.filter, before, PAGE)?;
             let Some(first) = page.first() else { return Ok(0) };
             before = first.seq;
-            for entry in page.iter().rev().filter(|entry| self.wants(entry)) {
+            for entry in page.iter().rev().filter(|entry| self.is_wanted(entry)) {
                 missing -= 1;
                 if missing == 0 {
                     return Ok(entry.seq - 1);
@@ -66,12 +66,12 @@ impl<'a, W: Write> LedgerPages<'a, W> {
     }
 
     /// Writes all entries since the last one written.
-    pub(super) fn rest(&mut self) -> Result<(), Failure> {
+    pub(super) fn write_rest(&mut self) -> Result<(), Failure> {
         loop {
-            let page = self.store.entries(self.filter, self.after, PAGE)?;
+            let page = self.store.entries_after(self.filter, self.after, PAGE)?;
             for entry in &page {
                 self.after = entry.seq;
-                if self.wants(entry) {
+                if self.is_wanted(entry) {
                     self.is_empty = false;
                     self.format.write(entry, &self.question_of(entry)?)?;
                 }
@@ -83,24 +83,24 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         }
     }
 
-    fn wants(&self, entry: &LedgerEntry) -> bool {
+    fn is_wanted(&self, entry: &LedgerEntry) -> bool {
         !(self.hides_details && is_detail(entry))
     }
 
     /// Reads the other entries of a question, for entries whose row mentions them.
     fn question_of(&self, entry: &LedgerEntry) -> Result<QuestionSummary, Failure> {
-        let is_decided = entry.is(LedgerKind::Decided);
-        if !(is_decided || entry.is(LedgerKind::Closed)) || entry.question.is_none() {
+        let is_decided = entry.is_of_kind(LedgerKind::Decided);
+        if !(is_decided || entry.is_of_kind(LedgerKind::Closed)) || entry.question.is_none() {
             return Ok(QuestionSummary::default());
         }
         let first = |kind| {
             let kinds = vec![kind];
             let filter =
                 EntryFilter { question: entry.question.clone(), kinds, ..EntryFilter::default() };
-            self.store.entries(&filter, 0, 1)
+            self.store.entries_after(&filter, 0, 1)
         };
         let asked = first(LedgerKind::Asked)?;
-        let asked = asked.first().map(subject).unwrap_or_default();
+        let asked = asked.first().map(call_subject).unwrap_or_default();
         let is_decided = is_decided || !first(LedgerKind::Decided)?.is_empty();
         Ok(QuestionSummary { asked, is_decided })
     }

@@ -6,7 +6,7 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use super::entry_writer::{EntryWriter, QuestionSummary, is_detail, subject};
+use super::entry_writer::{EntryWriter, QuestionSummary, call_subject, is_detail};
 use super::time::parse_at;
 
 /// Two hours ahead of UTC.
@@ -57,7 +57,7 @@ const ID: Option<&str> = Some("550e8400-e29b-41d4-a716-446655440000");
 const TIME: &str = "2026-11-15 14:00:00  ";
 
 fn row(entry: &LedgerEntry, asked: Option<&Value>, width: Option<usize>) -> String {
-    let asked = asked.map(|asked| subject(&self::entry("asked", ID, asked)));
+    let asked = asked.map(|asked| call_subject(&self::entry("asked", ID, asked)));
     let question = QuestionSummary { asked: asked.unwrap_or_default(), is_decided: false };
     row_of(entry, &question, width)
 }
@@ -272,7 +272,7 @@ fn what_would_deceive_is_shown_in_the_table() {
 
 fn json_line(entry: &LedgerEntry) -> String {
     let mut out = Vec::new();
-    EntryWriter::json(&mut out).write(entry, &QuestionSummary::default()).unwrap();
+    EntryWriter::for_json(&mut out).write(entry, &QuestionSummary::default()).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -6,7 +6,7 @@ use jiff::{Span, Timestamp, Zoned};
 
 /// Parses a time: how long ago (`2h`, `90d`), a day, a day and a time, or one with its zone.
 /// Returns milliseconds since 1970.
-pub(super) fn parse(text: &str) -> Result<i64, String> {
+pub(super) fn parse_time(text: &str) -> Result<i64, String> {
     parse_at(text, &Zoned::now())
 }
 
@@ -26,7 +26,7 @@ pub(super) fn parse_at(text: &str, now: &Zoned) -> Result<i64, String> {
 }
 
 /// Formats a time for the table.
-pub(crate) fn local(at_ms: i64, zone: &TimeZone) -> String {
+pub(crate) fn local_time_text(at_ms: i64, zone: &TimeZone) -> String {
     match Timestamp::from_millisecond(at_ms) {
         Ok(at) => at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => "?".to_owned(),
@@ -34,6 +34,6 @@ pub(crate) fn local(at_ms: i64, zone: &TimeZone) -> String {
 }
 
 /// Formats a time for programs.
-pub(super) fn utc(at_ms: i64) -> Option<String> {
+pub(super) fn utc_time_text(at_ms: i64) -> Option<String> {
     Timestamp::from_millisecond(at_ms).ok().map(|at| format!("{at:.3}"))
 }

@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::{Failure, time};
-use crate::failure::complain;
+use crate::failure::write_error_line;
 use crate::progress::ProgressBar;
 
 const NOTHING_TO_REMOVE: &str =
@@ -20,7 +20,7 @@ const NOTHING_TO_REMOVE: &str =
 /// Says whether the ledger is whole and whether somebody wrote links beside it. The exit code is 1
 /// if anything is wrong. The ledger of the settings notes how far it was verified; a copy, which
 /// may be evidence, is never written to.
-pub(super) fn verify(
+pub(super) fn verify_chain(
     path: &Path,
     noted: Option<ChainHead>,
     is_json: bool,
@@ -28,18 +28,18 @@ pub(super) fn verify(
 ) -> Result<ExitCode, Failure> {
     let store = Store::open_read_only(path)?;
     let bar = ProgressBar::new("Verifying the ledger");
-    let verified = store.verify_with(noted, &|done, all| bar.at(done, all))?;
+    let verified = store.verify_with(noted, &|done, all| bar.move_to(done, all))?;
     drop(bar);
     if let (ChainReport::Whole { head, .. }, true) = (&verified, is_own) {
-        note(path, *head);
+        note_checkpoint(path, *head);
     }
     let unchained = store.unchained_links()?;
     let said = match (&verified, is_json) {
         (_, true) => as_json(&verified, &unchained),
         (ChainReport::Whole { entries, from_anchor, head, noted }, _) => {
-            whole(*entries, from_anchor.as_ref(), *head, *noted)
+            whole_chain_report(*entries, from_anchor.as_ref(), *head, *noted)
         }
-        (ChainReport::Broken { seq, why }, _) => broken(store.path(), *seq, *why),
+        (ChainReport::Broken { seq, why }, _) => broken_chain_report(store.path(), *seq, *why),
     };
     writeln!(io::stdout(), "{said}")?;
     if !is_json && !unchained.is_empty() {
@@ -52,11 +52,11 @@ pub(super) fn verify(
 }
 
 /// Notes for `callgate doctor` how far the ledger was checked, and when.
-fn note(path: &Path, head: ChainHead) {
+fn note_checkpoint(path: &Path, head: ChainHead) {
     let checkpoint = Checkpoint { head, at_ms: now_ms() };
     let noted = Store::open(path).and_then(|mut store| store.note_verified(&checkpoint));
     if let Err(error) = noted {
-        complain(&format!("the ledger is whole, but that cannot be noted in it: {error}"));
+        write_error_line(&format!("the ledger is whole, but that cannot be noted in it: {error}"));
     }
 }
 
@@ -91,8 +91,13 @@ fn forged_links(unchained: &[String]) -> String {
     )
 }
 
-fn whole(entries: u64, from: Option<&EntriesPruned>, head: ChainHead, noted: NotedHead) -> String {
-    let mut lines = vec![format!("The ledger is whole: {}.", counted(entries))];
+fn whole_chain_report(
+    entries: u64,
+    from: Option<&EntriesPruned>,
+    head: ChainHead,
+    noted: NotedHead,
+) -> String {
+    let mut lines = vec![format!("The ledger is whole: {}.", counted_entries(entries))];
     if let Some(anchor) = from {
         let through = anchor.through;
         lines.push(format!("Those up to {through} were pruned; it is verified from there on."));
@@ -113,7 +118,7 @@ fn whole(entries: u64, from: Option<&EntriesPruned>, head: ChainHead, noted: Not
     lines.join("\n")
 }
 
-fn broken(path: &Path, seq: u64, why: ChainFault) -> String {
+fn broken_chain_report(path: &Path, seq: u64, why: ChainFault) -> String {
     let before = match seq {
         0 | 1 => "Nothing in it is proven.".to_owned(),
         seq => {
@@ -130,11 +135,11 @@ fn broken(path: &Path, seq: u64, why: ChainFault) -> String {
 /// Says what would be removed.
 pub(super) fn show_prunable(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
     let store = Store::open_read_only(path)?;
-    let said = match store.prunable(before_ms)? {
+    let said = match store.preview_pruning(before_ms)? {
         Some(anchor) => format!(
             "{}, {}, can be removed. Nothing was removed yet: add --yes to do it.",
-            counted(anchor.count),
-            period(&anchor)
+            counted_entries(anchor.count),
+            pruned_period(&anchor)
         ),
         None => NOTHING_TO_REMOVE.to_owned(),
     };
@@ -143,14 +148,14 @@ pub(super) fn show_prunable(path: &Path, before_ms: i64) -> Result<ExitCode, Fai
 }
 
 /// Removes what is older.
-pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
+pub(super) fn prune_entries(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
     // An absent ledger is not created for this.
     drop(Store::open_read_only(path)?);
     let pruned = Store::open(path).and_then(|mut store| store.prune(before_ms))?;
     let said = match pruned.anchor.as_ref().map(|entry| (entry, entry.event())) {
         Some((entry, LedgerEvent::Anchor(anchor))) => {
             let head = ChainHead { seq: entry.seq, hash: entry.hash };
-            let (removed, period) = (counted(pruned.removed), period(&anchor));
+            let (removed, period) = (counted_entries(pruned.removed), pruned_period(&anchor));
             format!("Removed {removed}, {period}.\nThe head is now {head}")
         }
         _ => NOTHING_TO_REMOVE.to_owned(),
@@ -160,11 +165,15 @@ pub(super) fn prune(path: &Path, before_ms: i64) -> Result<ExitCode, Failure> {
 }
 
 /// Returns the time from the first to the last of the entries that an anchor stands for.
-fn period(anchor: &EntriesPruned) -> String {
+fn pruned_period(anchor: &EntriesPruned) -> String {
     let zone = TimeZone::system();
-    format!("from {} to {}", time::local(anchor.from_ms, &zone), time::local(anchor.to_ms, &zone))
+    format!(
+        "from {} to {}",
+        time::local_time_text(anchor.from_ms, &zone),
+        time::local_time_text(anchor.to_ms, &zone)
+    )
 }
 
-fn counted(entries: u64) -> String {
+fn counted_entries(entries: u64) -> String {
     if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use callgate_agent::mcp::NamedServer;
-use callgate_mask::text::visible;
+use callgate_mask::text::visible_text;
 use serde_json::json;
 
-use super::{ServerRegister, address};
+use super::{ServerRegister, server_address};
 use crate::failure::Failure;
 
 /// The arguments of `callgate mcp list`.
@@ -19,14 +19,14 @@ pub(super) struct ListArgs {
 
 impl ListArgs {
     pub(super) async fn run(self, servers: &ServerRegister) -> Result<(), Failure> {
-        let all = servers.servers.named().await;
+        let all = servers.servers.named_servers().await;
         if all.is_empty() && !self.json {
             let text = "There are no MCP servers: name them in your settings, below \
                  [agent.mcp_servers], or in a .mcp.json in this folder.";
             writeln!(io::stdout(), "{text}")?;
         }
         for server in &all {
-            let (state, text) = describe(servers, server).await;
+            let (state, text) = describe_server(servers, server).await;
             let (name, is_project) = (&server.settings.name, server.is_project);
             if self.json {
                 let row = json!({
@@ -35,7 +35,7 @@ impl ListArgs {
                 writeln!(io::stdout(), "{row}")?;
             } else {
                 let whose = if is_project { " (of this folder)" } else { "" };
-                writeln!(io::stdout(), "{name}{whose}: {}", visible(&text))?;
+                writeln!(io::stdout(), "{name}{whose}: {}", visible_text(&text))?;
             }
         }
         Ok(())
@@ -43,17 +43,17 @@ impl ListArgs {
 }
 
 /// Returns the state of a server, as a word and for a person.
-async fn describe(servers: &ServerRegister, server: &NamedServer) -> (&'static str, String) {
+async fn describe_server(servers: &ServerRegister, server: &NamedServer) -> (&'static str, String) {
     if !server.is_agreed {
         return ("not_agreed", "not used until you agree to this folder's .mcp.json".to_owned());
     }
-    let Some(url) = address(server) else {
+    let Some(url) = server_address(server) else {
         return ("program", "a program, which starts with the first message".to_owned());
     };
     let Some(login) = servers.login(server) else {
         return ("header", format!("{url}, with a header of its settings"));
     };
-    match servers.sign_ins.known(&url) {
+    match servers.sign_ins.find_known(&url) {
         Ok(Some(known)) => {
             let place = if known.is_in_keyring { "the keyring" } else { "a private file" };
             return ("signed_in", format!("{url}, signed in by {}, kept in {place}", known.issuer));

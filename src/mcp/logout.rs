@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{ServerRegister, address};
+use super::{ServerRegister, server_address};
 use crate::failure::Failure;
 
 /// The arguments of `callgate mcp logout`.
@@ -16,8 +16,8 @@ impl LogoutArgs {
     pub(super) async fn run(self, servers: &ServerRegister) -> Result<(), Failure> {
         let name = &self.name;
         let server = servers.find(name).await?;
-        let removed = match address(&server) {
-            Some(url) => servers.sign_ins.remove(&url).map_err(|why| {
+        let removed = match server_address(&server) {
+            Some(data_url) => servers.sign_ins.remove(&data_url).map_err(|why| {
                 Failure::Failed(format!("cannot sign out of the MCP server `{name}`: {why}"))
             })?,
             None => false,

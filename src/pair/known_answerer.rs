@@ -4,7 +4,7 @@ use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
 use callgate_wire::desk::NamedLink;
 
-use super::failed;
+use super::pairing_failure;
 use crate::config::{Config, SettingOrigin};
 use crate::failure::Failure;
 
@@ -30,12 +30,12 @@ enum AnswererReason {
 
 impl KnownAnswerer {
     /// Returns everybody who may answer, according to the desk and the settings.
-    pub(super) fn all(viewer: &mut Viewer, config: &Config) -> Result<Vec<Self>, Failure> {
-        Ok(Self::of(viewer.links().map_err(failed)?, config))
+    pub(super) fn ask_for_all(viewer: &mut Viewer, config: &Config) -> Result<Vec<Self>, Failure> {
+        Ok(Self::from_links(viewer.links().map_err(pairing_failure)?, config))
     }
 
     /// Returns everybody who may answer, according to these links and the settings.
-    pub(crate) fn of(links: Vec<NamedLink>, config: &Config) -> Vec<Self> {
+    pub(crate) fn from_links(links: Vec<NamedLink>, config: &Config) -> Vec<Self> {
         let linked = links
             .into_iter()
             .map(|NamedLink { link, name }| Self { link, by: AnswererReason::Code(name) });
@@ -55,7 +55,7 @@ impl KnownAnswerer {
 
     /// Returns the one link that `who` names: by the whole link, by its id, or by its name.
     pub(super) fn find<'a>(known: &'a [Self], who: &str) -> Result<&'a Self, String> {
-        let named: Vec<&Self> = known.iter().filter(|one| one.is(who)).collect();
+        let named: Vec<&Self> = known.iter().filter(|one| one.is_named_by(who)).collect();
         let is_linked = |one: &&&Self| matches!(one.by, AnswererReason::Code(_));
         let linked: Vec<&Self> = named.iter().filter(is_linked).copied().collect();
         match (linked.as_slice(), named.first()) {
@@ -65,14 +65,14 @@ impl KnownAnswerer {
             }
             ([], _) => Err(format!("nobody is linked as {who}: see `callgate pair --list`")),
             (several, _) => {
-                let ids: Vec<String> = several.iter().map(|one| one.shown()).collect();
+                let ids: Vec<String> = several.iter().map(|one| one.short_link()).collect();
                 Err(format!("{who} names several links: take one of {}", ids.join(", ")))
             }
         }
     }
 
     /// Returns the link, short enough for a line.
-    pub(crate) fn shown(&self) -> String {
+    pub(crate) fn short_link(&self) -> String {
         match self.link.strip_prefix("viewer/") {
             Some(hash) => format!("viewer/{}", hash.get(..SHORT).unwrap_or(hash)),
             None => self.link.clone(),
@@ -80,14 +80,14 @@ impl KnownAnswerer {
     }
 
     /// Returns the name that they chose, or the setting that allows them.
-    pub(crate) fn about(&self) -> String {
+    pub(crate) fn name_or_setting(&self) -> String {
         match &self.by {
             AnswererReason::Code(name) => one_line(name).into_owned(),
             AnswererReason::Setting { key, origin } => format!("by `{key}` ({origin})"),
         }
     }
 
-    fn is(&self, who: &str) -> bool {
+    fn is_named_by(&self, who: &str) -> bool {
         let id = self.link.split_once('/').map_or("", |(_, id)| id);
         let hash = who.strip_prefix("viewer/").unwrap_or(who);
         let is_short_hash =

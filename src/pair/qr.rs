@@ -19,7 +19,7 @@ pub(super) struct QrDrawing {
 
 impl QrDrawing {
     /// Draws a text. Returns `None` if it is too long for a QR code.
-    pub(super) fn of(text: &str) -> Option<Self> {
+    pub(super) fn from_text(text: &str) -> Option<Self> {
         let code = QrCode::encode_text(text, QrCodeEcc::Low).ok()?;
         let columns = code.size() + 2 * MARGIN;
         let rows = (columns + 1) / 2;

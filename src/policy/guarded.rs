@@ -7,7 +7,7 @@ use callgate_rules::disk::PathFollower;
 use callgate_rules::{Guarded, GuardedKind};
 use callgate_wire::hook::agents::{AGENTS, CLAUDE, CODEX};
 
-use super::home;
+use super::home_folder;
 use crate::config::{Config, Surroundings};
 use crate::disk::RealDisk;
 
@@ -38,23 +38,23 @@ const AGENT_VARIABLES: [(GuardedKind, &str, &str); 11] = [
 ];
 
 /// Returns what no rule can allow an agent to touch.
-pub(crate) fn guarded(config: &Config) -> Guarded {
+pub(crate) fn build_guarded(config: &Config) -> Guarded {
     guarded_in(config, &Surroundings::of_process())
 }
 
 pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
-    let mut guarded = Guarded::new(&home());
+    let mut guarded = Guarded::new(&home_folder());
     // The places are in few folders, and the hook looks at them at every call.
     let follower = PathFollower::new(&RealDisk);
-    let mut add = |kind, path: &Path| guard(&mut guarded, &follower, kind, path);
-    let folder = PathBuf::from(home());
+    let mut add = |kind, path: &Path| guard_path(&mut guarded, &follower, kind, path);
+    let folder = PathBuf::from(home_folder());
     // Those of Claude Code and Codex are in the lists, with what is stricter about them.
     let others = || AGENTS.into_iter().filter(|agent| ![&CLAUDE, &CODEX].contains(agent));
     let linked = others().map(|agent| (GuardedKind::Hooks, agent.settings.folder));
     for (kind, path) in LINKED.into_iter().chain(linked) {
         // It is guarded by its own name already.
         let path = folder.join(path);
-        let place = path.to_str().and_then(|path| follower.real(path)).map(PathBuf::from);
+        let place = path.to_str().and_then(|path| follower.real_path(path)).map(PathBuf::from);
         if let Some(place) = place.filter(|place| *place != path) {
             add(kind, &place);
         }
@@ -101,11 +101,11 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
 }
 
 /// Guards a path by both its names: as it is written, and without links.
-fn guard(guarded: &mut Guarded, follower: &PathFollower<'_>, kind: GuardedKind, path: &Path) {
+fn guard_path(guarded: &mut Guarded, follower: &PathFollower<'_>, kind: GuardedKind, path: &Path) {
     if let Some(path) = path.to_str() {
-        guarded.add(kind, path);
-        if let Some(place) = follower.real(path).filter(|place| place != path) {
-            guarded.add(kind, &place);
+        guarded.add_path(kind, path);
+        if let Some(place) = follower.real_path(path).filter(|place| place != path) {
+            guarded.add_path(kind, &place);
         }
     }
 }

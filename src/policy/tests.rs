@@ -46,7 +46,7 @@ impl Bench {
 
     fn policy(&self, folder: &str) -> Arc<Policy> {
         let folder = self.path(folder);
-        self.ruler.policy(&folder)
+        self.ruler.policy_for_folder(&folder)
     }
 
     /// The names of the rules that hold in `a/b`.
@@ -68,12 +68,13 @@ fn the_settings_say_what_becomes_of_commands_that_are_not_understood() {
         let text = "[[rule]]\nname = \"key\"\ndecide = \"deny\"\npath = \"keys/master\"\n";
         bench.write("user.toml", text);
         let cwd = bench.path("a/b").display().to_string();
-        let alone = bench.ruler.policy_of(&RuleFile::read("user.toml", text, Trust::User));
+        let alone = bench.ruler.policy_of(&RuleFile::from_toml("user.toml", text, Trust::User));
         for (command, is_unclear) in [("cat $(find keys -type f)", by_rule), ("cat \"$X\"", true)] {
             let input = serde_json::json!({ "command": command }).to_string();
-            let act = Act::of("Bash", &input, &cwd, "claude-code", &home());
-            let alone = judge(&alone, &act, &RealDisk, &Moment::at(0, 0));
-            for verdict in [bench.ruler.judge("Bash", &input, &cwd, "claude-code"), alone] {
+            let act = Act::from_call("Bash", &input, &cwd, "claude-code", &home_folder());
+            let alone = judge_act(&alone, &act, &RealDisk, &Moment::from_unix_ms(0, 0));
+            for verdict in [bench.ruler.judge_tool_use("Bash", &input, &cwd, "claude-code"), alone]
+            {
                 let found = (verdict.decision, verdict.wants_person, verdict.is_unclear);
                 let expected = (RuleDecision::Ask, is_unclear, is_unclear);
                 assert_eq!(found, expected, "{word}, {command}: {}", verdict.because);
@@ -173,13 +174,13 @@ fn policies_of_few_folders_are_kept() {
 fn defaults_hold_also_in_a_policy_that_was_built_again() {
     let mut bench = Bench::new();
     bench.policy("a/b");
-    let defaults = PolicyDefaults::default().with(Class::Read, RuleDecision::Allow);
+    let defaults = PolicyDefaults::default().with_class(Class::Read, RuleDecision::Allow);
     bench.ruler = bench.ruler.with_defaults(defaults);
     let folder = bench.folder.path().join("a/b").display().to_string();
-    let act = Act::of("read_file", r#"{"path": "x"}"#, &folder, "callgate", &folder);
+    let act = Act::from_call("read_file", r#"{"path": "x"}"#, &folder, "callgate", &folder);
     for rules in ["", "# none\n"] {
         bench.write("user.toml", rules);
-        let verdict = judge(&bench.policy("a/b"), &act, &RealDisk, &Moment::at(0, 0));
+        let verdict = judge_act(&bench.policy("a/b"), &act, &RealDisk, &Moment::from_unix_ms(0, 0));
         assert_eq!(verdict.decision, RuleDecision::Allow, "{}", verdict.because);
     }
 }
@@ -200,7 +201,7 @@ fn the_folders_that_the_environment_names_are_guarded() {
     let guarded = guarded_in(&config, &around);
     let asks = |path: &str| {
         let input = format!(r#"{{"file_path": "{path}"}}"#);
-        let act = Act::of("Write", &input, "/srv/project", "claude", &home());
+        let act = Act::from_call("Write", &input, "/srv/project", "claude", &home_folder());
         guarded.touches(&act).is_some()
     };
     for path in [
@@ -229,7 +230,7 @@ fn the_time_here_is_what_the_system_says() {
     let system = TimeZone::system();
     for second in [0, 1_700_000_000, 1_720_000_000, 1_800_000_000] {
         let at = Timestamp::from_second(second).unwrap();
-        assert_eq!(zone().to_offset(at), system.to_offset(at), "{at}");
+        assert_eq!(local_time_zone().to_offset(at), system.to_offset(at), "{at}");
     }
 }
 
@@ -242,7 +243,7 @@ fn a_disk_that_does_not_answer_holds_up_no_other_verdict() {
     let (folder, far) = (bench.path("a/b").display().to_string(), bench.path("far/x"));
     let read = |path: &Path| {
         let input = serde_json::json!({ "path": path }).to_string();
-        bench.ruler.judge("read_file", &input, &folder, "callgate").decision
+        bench.ruler.judge_tool_use("read_file", &input, &folder, "callgate").decision
     };
     std::thread::scope(|scope| {
         let stuck = scope.spawn(|| read(&far));
@@ -263,15 +264,15 @@ fn a_disk_that_does_not_answer_holds_up_no_other_verdict() {
 #[test]
 fn a_folder_that_is_learnt_while_a_policy_is_built_is_guarded_by_the_next() {
     let bench = Bench::new();
-    let built = bench.ruler.build(&bench.path("a/b"));
+    let built = bench.ruler.build_folder_policy(&bench.path("a/b"));
     let learnt = bench.path("settings").display().to_string();
     bench.ruler.guard_settings(Some(&learnt));
     assert!(!Arc::ptr_eq(&built.guarded, &lock(&bench.ruler.memory).guarded));
     let input = serde_json::json!({ "path": format!("{learnt}/x"), "content": "" }).to_string();
     let folder = bench.path("a/b").display().to_string();
-    assert!(bench.ruler.judge("write_file", &input, &folder, "callgate").is_guarded);
+    assert!(bench.ruler.judge_tool_use("write_file", &input, &folder, "callgate").is_guarded);
     let known = lock(&bench.ruler.memory).built.len();
     // A policy without it is used for the call that it was built for, and not kept.
-    bench.ruler.remember(&bench.path("other"), &Arc::new(built));
+    bench.ruler.cache_policy(&bench.path("other"), &Arc::new(built));
     assert_eq!(lock(&bench.ruler.memory).built.len(), known);
 }

@@ -8,8 +8,8 @@ use callgate_mask::{mask_text, text};
 use callgate_rules::{Backtest, Policy, RuleDecision, TurnedVerdict};
 use callgate_store::{EntryFilter, Store, StoreError};
 
-use super::past::{asked, play};
-use crate::counted::counted;
+use super::past::{parse_asked_body, replay_ledger};
+use crate::counted::counted_noun;
 use crate::failure::Failure;
 use crate::progress::ProgressBar;
 
@@ -17,26 +17,26 @@ use crate::progress::ProgressBar;
 const MOST_PRINTED: usize = 50;
 
 /// Applies the rules to the ledger and prints the result.
-pub(super) fn run(policy: &Policy, database: &Path) -> Result<ExitCode, Failure> {
+pub(super) fn run_backtest(policy: &Policy, database: &Path) -> Result<ExitCode, Failure> {
     let store = Store::open_read_only(database)?;
     let bar = ProgressBar::new("Judging the ledger");
     let show = |done, total| {
-        bar.at(done, total);
+        bar.move_to(done, total);
         true
     };
-    let result = play(policy, &store, &show)?.unwrap_or_default();
+    let result = replay_ledger(policy, &store, &show)?.unwrap_or_default();
     drop(bar);
-    report(&result, &store)?;
+    print_backtest(&result, &store)?;
     Ok(if result.let_through_count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
+fn print_backtest(result: &Backtest, store: &Store) -> Result<(), Failure> {
     let mut output = io::stdout().lock();
     let count = |decision| result.count(decision);
     writeln!(
         output,
         "{}: {} would be allowed, {} denied, {} asked",
-        counted(result.acts, "question"),
+        counted_noun(result.acts, "question"),
         count(RuleDecision::Allow),
         count(RuleDecision::Deny),
         count(RuleDecision::Ask) + count(RuleDecision::Confirm)
@@ -50,7 +50,7 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
             writeln!(output, "{count} {what}:")?;
         }
         for turned in list.iter().take(MOST_PRINTED) {
-            writeln!(output, "  {}", line(turned, store)?)?;
+            writeln!(output, "  {}", describe_turned(turned, store)?)?;
         }
         if count > MOST_PRINTED {
             writeln!(output, "  … and {} more", count - MOST_PRINTED)?;
@@ -60,12 +60,12 @@ fn report(result: &Backtest, store: &Store) -> Result<(), Failure> {
 }
 
 /// Describes a question that the rules decide differently, on one line.
-fn line(turned: &TurnedVerdict, store: &Store) -> Result<String, StoreError> {
+fn describe_turned(turned: &TurnedVerdict, store: &Store) -> Result<String, StoreError> {
     let before = turned.label.parse::<u64>().unwrap_or_default().saturating_sub(1);
-    let entry = store.entries(&EntryFilter::default(), before, 1)?.pop();
+    let entry = store.entries_after(&EntryFilter::default(), before, 1)?.pop();
     let id = entry.as_ref().and_then(|entry| entry.question.as_deref()).unwrap_or_default();
     let id: String = id.chars().take(8).collect();
-    let asked = entry.as_ref().map(|entry| asked(&entry.body)).unwrap_or_default();
+    let asked = entry.as_ref().map(|entry| parse_asked_body(&entry.body)).unwrap_or_default();
     let summary = mask_text(&asked.summary).shown().to_owned();
     let because = text::one_line(&turned.verdict.because);
     Ok(format!("{id} {}: {because}", text::one_line(&summary)))

@@ -7,15 +7,15 @@ use std::fs::File;
 use std::path::Path;
 
 use callgate_approval::desk::Unattended;
-use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, judge};
+use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, judge_act};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::failure::Failure;
 use crate::text::read_limited;
 
-pub(super) use ledger::tasks as ledger_tasks;
-pub(super) use report::print;
+pub(super) use ledger::tasks_of_ledger;
+pub(super) use report::print_bench_table;
 
 /// The largest file of tasks.
 const LARGEST_FILE: u64 = 256 * 1024 * 1024;
@@ -87,7 +87,7 @@ pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
 }
 
 /// Decides one call.
-fn outcome(
+fn decide_call(
     policy: &Policy,
     call: &BenchCall,
     home: &str,
@@ -96,8 +96,8 @@ fn outcome(
 ) -> RuleDecision {
     let cwd = call.cwd.as_deref().unwrap_or(PROJECT);
     let agent = call.agent.as_deref().unwrap_or(AGENT);
-    let act = Act::of(&call.tool, call.input.get(), cwd, agent, home);
-    let verdict = judge(policy, &act, &NoLinks, now);
+    let act = Act::from_call(&call.tool, call.input.get(), cwd, agent, home);
+    let verdict = judge_act(policy, &act, &NoLinks, now);
     match verdict.decision {
         RuleDecision::Ask if unattended == Unattended::Rules && !verdict.wants_person => {
             RuleDecision::Allow
@@ -108,7 +108,7 @@ fn outcome(
 
 impl BenchFigures {
     /// Applies the rules to the calls of all tasks. A task without calls does not count.
-    pub(super) fn of<'a>(
+    pub(super) fn from_tasks<'a>(
         tasks: impl IntoIterator<Item = &'a BenchTask>,
         policy: &Policy,
         home: &str,
@@ -117,13 +117,13 @@ impl BenchFigures {
     ) -> Self {
         let mut figures = Self::default();
         for task in tasks.into_iter().filter(|task| !task.calls.is_empty()) {
-            let decide = |call: &BenchCall| outcome(policy, call, home, now, unattended);
-            figures.add(task.kind, &task.calls.iter().map(decide).collect::<Vec<_>>());
+            let decide = |call: &BenchCall| decide_call(policy, call, home, now, unattended);
+            figures.add_task(task.kind, &task.calls.iter().map(decide).collect::<Vec<_>>());
         }
         figures
     }
 
-    fn add(&mut self, kind: TaskKind, decisions: &[RuleDecision]) {
+    fn add_task(&mut self, kind: TaskKind, decisions: &[RuleDecision]) {
         let count = |decision| decisions.iter().filter(|made| **made == decision).count();
         let asked = count(RuleDecision::Ask) + count(RuleDecision::Confirm);
         let denied = count(RuleDecision::Deny);

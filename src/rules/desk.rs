@@ -22,13 +22,13 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::init::STARTER;
-use super::past::{asked, play};
-use super::suggest::suggestions;
+use super::past::{parse_asked_body, replay_ledger};
+use super::suggest::suggest_from_ledger;
 use super::{is_undecided, project_files};
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::config::Config;
 use crate::disk::RealDisk;
-use crate::policy::{LiveRules, LocalClock, home};
+use crate::policy::{LiveRules, LocalClock, home_folder};
 use crate::text::read_file;
 
 /// How many changed decisions are listed.
@@ -55,7 +55,7 @@ impl ServedRules {
         self.file.display().to_string()
     }
 
-    fn store(&self) -> Result<Store, String> {
+    fn open_store(&self) -> Result<Store, String> {
         Store::open_read_only(&self.database).map_err(|error| error.to_string())
     }
 
@@ -64,18 +64,19 @@ impl ServedRules {
         let seen =
             SettingsFile::new(self.file.clone()).read().map_err(|error| error.to_string())?;
         let text = seen.map(|seen| seen.text).unwrap_or_default();
-        let file = RuleFile::read(&self.name(), &text, Trust::User);
+        let file = RuleFile::from_toml(&self.name(), &text, Trust::User);
         Ok((text, file))
     }
 
     /// Returns the rule files of the projects in which agents have worked lately.
-    fn projects(&self) -> Result<Vec<ProjectRules>, String> {
+    fn read_project_rules(&self) -> Result<Vec<ProjectRules>, String> {
         let failed = |error: callgate_store::StoreError| error.to_string();
         let filter = EntryFilter { kinds: vec![LedgerKind::Asked], ..EntryFilter::default() };
-        let entries = self.store()?.latest(&filter, u64::MAX, MOST_RECENT).map_err(failed)?;
+        let entries =
+            self.open_store()?.entries_before(&filter, u64::MAX, MOST_RECENT).map_err(failed)?;
         let mut folders: Vec<PathBuf> = entries
             .iter()
-            .map(|entry| PathBuf::from(asked(&entry.body).recorded_request().cwd))
+            .map(|entry| PathBuf::from(parse_asked_body(&entry.body).recorded_request().cwd))
             .collect();
         folders.sort();
         folders.dedup();
@@ -85,18 +86,18 @@ impl ServedRules {
         files.dedup_by(|one, other| one.name == other.name);
         let view = |file: RuleFile| {
             let text = read_file(Path::new(&file.name), LARGEST_FILE as u64).unwrap_or_default();
-            let rules = views(&file, &text);
-            ProjectRules { problems: problems(&file), rules, path: file.name }
+            let rules = rule_views(&file, &text);
+            ProjectRules { problems: rule_problems(&file), rules, path: file.name }
         };
         Ok(files.into_iter().map(view).collect())
     }
 
     /// Describes a question that the rules decide differently.
-    fn turned(store: &Store, turned: &TurnedVerdict) -> Result<TurnedCall, String> {
+    fn describe_turned(store: &Store, turned: &TurnedVerdict) -> Result<TurnedCall, String> {
         let seq = turned.label.parse::<u64>().unwrap_or_default();
-        let entries = store.entries(&EntryFilter::default(), seq.saturating_sub(1), 1);
+        let entries = store.entries_after(&EntryFilter::default(), seq.saturating_sub(1), 1);
         let entry = entries.map_err(|error| error.to_string())?.pop();
-        let asked = entry.as_ref().map(|entry| asked(&entry.body)).unwrap_or_default();
+        let asked = entry.as_ref().map(|entry| parse_asked_body(&entry.body)).unwrap_or_default();
         Ok(TurnedCall {
             seq,
             at_ms: entry.as_ref().map(|entry| entry.at_ms).unwrap_or_default(),
@@ -109,33 +110,33 @@ impl ServedRules {
 }
 
 impl RuleDesk for ServedRules {
-    fn rules(&self) -> Result<RulesView, String> {
+    fn current_rules(&self) -> Result<RulesView, String> {
         let (text, file) = self.user_file()?;
         Ok(RulesView {
             path: self.name(),
-            hash: hash(&text),
-            problems: problems(&file),
-            rules: views(&file, &text),
+            hash: hash_of_text(&text),
+            problems: rule_problems(&file),
+            rules: rule_views(&file, &text),
             recommended: file.rules.is_empty().then(|| STARTER.to_owned()),
-            projects: self.projects()?,
+            projects: self.read_project_rules()?,
             text,
         })
     }
 
     fn check_rules(&self, text: &str) -> Vec<RuleProblem> {
-        problems(&RuleFile::read(&self.name(), text, Trust::User))
+        rule_problems(&RuleFile::from_toml(&self.name(), text, Trust::User))
     }
 
-    fn explain(&self, query: &ExplainQuery) -> Result<RuleExplanation, String> {
+    fn explain_call(&self, query: &ExplainQuery) -> Result<RuleExplanation, String> {
         let command = query.command.as_ref().map(|text| json!({ "command": text }).to_string());
         let given = query.input.as_ref().map(|input| input.get().to_owned());
         let input = command.or(given).unwrap_or_else(|| "{}".to_owned());
         let tool = query.tool.as_deref().unwrap_or("Bash");
         let agent = query.agent.as_deref().unwrap_or(AGENT);
-        let policy = self.ruler.policy(Path::new(&query.project));
-        let act = Act::of(tool, &input, &query.project, agent, &home());
+        let policy = self.ruler.policy_for_folder(Path::new(&query.project));
+        let act = Act::from_call(tool, &input, &query.project, agent, &home_folder());
         let now = LocalClock::of_machine().moment(now_ms());
-        let explained = callgate_rules::explain(&policy, &act, &RealDisk, &now);
+        let explained = callgate_rules::explain_act(&policy, &act, &RealDisk, &now);
         let shown = |text: &str| mask_text(text).into_shown();
         let matches = explained.considered.iter().map(|rule| RuleMatch {
             rule: rule.rule.clone(),
@@ -154,18 +155,26 @@ impl RuleDesk for ServedRules {
             decision,
             because: shown(&verdict.because),
             considered: matches.collect(),
-            segments: act.command.as_deref().map(shell::segments),
+            segments: act.command.as_deref().map(shell::split_into_segments),
         })
     }
 
-    fn backtest(&self, text: &str, monitor: &WorkMonitor<'_>) -> Result<BacktestReport, String> {
-        let file = RuleFile::read(&self.name(), text, Trust::User);
-        let store = self.store()?;
+    fn backtest_rules(
+        &self,
+        text: &str,
+        monitor: &WorkMonitor<'_>,
+    ) -> Result<BacktestReport, String> {
+        let file = RuleFile::from_toml(&self.name(), text, Trust::User);
+        let store = self.open_store()?;
         let policy = self.ruler.policy_of(&file);
-        let result = play(&policy, &store, &|done, total| go_on(monitor, done, total));
+        let result = replay_ledger(&policy, &store, &|done, total| go_on(monitor, done, total));
         let result = result.map_err(|error| error.to_string())?.ok_or(UNWANTED)?;
         let listed = |list: &[TurnedVerdict]| -> Result<Vec<TurnedCall>, String> {
-            list.iter().rev().take(MOST_LISTED).map(|turned| Self::turned(&store, turned)).collect()
+            list.iter()
+                .rev()
+                .take(MOST_LISTED)
+                .map(|turned| Self::describe_turned(&store, turned))
+                .collect()
         };
         let mut turned = Vec::new();
         for from in RuleDecision::ALL {
@@ -189,7 +198,7 @@ impl RuleDesk for ServedRules {
         if text.len() > LARGEST_FILE {
             return Err(format!("the rules are longer than {LARGEST_FILE} bytes"));
         }
-        let file = RuleFile::read(&self.name(), text, Trust::User);
+        let file = RuleFile::from_toml(&self.name(), text, Trust::User);
         let is_error = |problem: &&Problem| problem.level == RuleProblemLevel::Error;
         if let Some(Problem { line, message, .. }) = file.problems.iter().find(is_error) {
             return Err(format!("line {line} is wrong, so nothing was saved: {message}"));
@@ -197,17 +206,17 @@ impl RuleDesk for ServedRules {
         let target = SettingsFile::new(self.file.clone());
         let seen = target.read().map_err(|error| error.to_string())?;
         let before = seen.as_ref().map(|seen| seen.text.as_str()).unwrap_or_default();
-        if self::hash(before) != hash {
+        if self::hash_of_text(before) != hash {
             return Err(
                 "the file was changed meanwhile, so nothing was saved: load it again".into()
             );
         }
         let written = target.write(seen.as_ref(), text, BackupChoice::Leave);
         written.map_err(|error| error.to_string())?;
-        Ok(SavedRules { count: file.rules.len(), hash: self::hash(text) })
+        Ok(SavedRules { count: file.rules.len(), hash: self::hash_of_text(text) })
     }
 
-    fn propose(
+    fn propose_rule(
         &self,
         call: &RecordedCall,
         decide: RuleDecision,
@@ -215,24 +224,24 @@ impl RuleDesk for ServedRules {
     ) -> Result<ProposedRule, String> {
         let (_, file) = self.user_file()?;
         let taken: Vec<&str> = file.rules.iter().map(|rule| rule.name.as_str()).collect();
-        let until = seconds.map(until).transpose()?;
+        let until = seconds.map(rule_end_after).transpose()?;
         let act = act_of(call);
-        let proposed = callgate_rules::propose(&act, decide, until.as_deref(), &taken)?;
+        let proposed = callgate_rules::propose_rule(&act, decide, until.as_deref(), &taken)?;
         Ok(ProposedRule { toml: proposed.toml, name: proposed.name })
     }
 
-    fn suggest(&self, monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String> {
+    fn suggest_rules(&self, monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String> {
         let (_, file) = self.user_file()?;
-        let (policy, store) = (self.ruler.policy_of(&file), self.store()?);
+        let (policy, store) = (self.ruler.policy_of(&file), self.open_store()?);
         let watch = |done, total| go_on(monitor, done, total);
-        let found = suggestions(&policy, &self.ruler.guarded(), &store, &watch);
+        let found = suggest_from_ledger(&policy, &self.ruler.guarded(), &store, &watch);
         let found = found.map_err(|error| error.to_string())?.ok_or(UNWANTED)?;
         let rules = found.suggestions.iter().map(|suggestion| SuggestedRule {
             toml: suggestion.rule.toml.clone(),
             name: suggestion.rule.name.clone(),
             saves: suggestion.saves,
             beyond: found
-                .beyond(suggestion)
+                .calls_beyond(suggestion)
                 .map(|row| BeyondCall {
                     seq: row.seq,
                     summary: mask_text(&row.summary).into_shown(),
@@ -244,12 +253,12 @@ impl RuleDesk for ServedRules {
         Ok(SuggestedRules { rules: rules.collect() })
     }
 
-    fn segments(&self, command: &str) -> Vec<CommandSegment> {
-        shell::segments(command)
+    fn split_command(&self, command: &str) -> Vec<CommandSegment> {
+        shell::split_into_segments(command)
     }
 
-    fn risks(&self, call: &RecordedCall) -> Vec<RiskNote> {
-        callgate_rules::risks(&act_of(call), &self.ruler.guarded())
+    fn risks_of_call(&self, call: &RecordedCall) -> Vec<RiskNote> {
+        callgate_rules::find_risks(&act_of(call), &self.ruler.guarded())
     }
 }
 
@@ -263,20 +272,20 @@ impl fmt::Debug for ServedRules {
 const UNWANTED: &str = "nobody waits for the result any more";
 
 fn go_on(monitor: &WorkMonitor<'_>, done: u64, total: u64) -> bool {
-    monitor.progress(done, total);
+    monitor.report_progress(done, total);
     !monitor.is_cancelled()
 }
 
 fn act_of(call: &RecordedCall) -> Act {
-    Act::of(&call.tool, &call.input, &call.project, &call.agent, &home())
+    Act::from_call(&call.tool, &call.input, &call.project, &call.agent, &home_folder())
 }
 
-fn hash(text: &str) -> String {
+fn hash_of_text(text: &str) -> String {
     Sha256Hash(Sha256::digest(text).into()).to_string()
 }
 
 /// Returns when a rule ends that holds for so many seconds: the next full minute.
-fn until(seconds: u64) -> Result<String, String> {
+fn rule_end_after(seconds: u64) -> Result<String, String> {
     let now = now_ms() / 1000;
     let end = i64::try_from(seconds).ok().and_then(|seconds| now.checked_add(seconds));
     let minute = end.and_then(|end| end.checked_add(59)).map(|end| end - end.rem_euclid(60));
@@ -284,18 +293,18 @@ fn until(seconds: u64) -> Result<String, String> {
     end.map(|end| end.to_string()).ok_or_else(|| "a rule cannot last that long".to_owned())
 }
 
-fn problems(file: &RuleFile) -> Vec<RuleProblem> {
+fn rule_problems(file: &RuleFile) -> Vec<RuleProblem> {
     let now = LocalClock::of_machine().moment(now_ms());
     let shown = |problem: Problem| RuleProblem {
         line: problem.line as u64,
         level: problem.level,
         text: problem.message,
     };
-    file.check(&now).into_iter().map(shown).collect()
+    file.problems_at(&now).into_iter().map(shown).collect()
 }
 
 /// Returns the rules of a file with this text, as lists show them.
-fn views(file: &RuleFile, text: &str) -> Vec<RuleView> {
+fn rule_views(file: &RuleFile, text: &str) -> Vec<RuleView> {
     let now = LocalClock::of_machine().moment(now_ms());
     let view = |rule: &Arc<Rule>| {
         let text = text_of(text, rule.line);

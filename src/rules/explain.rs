@@ -10,13 +10,13 @@ use callgate_mask::text::one_line;
 use callgate_rules::{Act, ConsideredRule, Explanation};
 use serde_json::{Value, json};
 
-use super::{is_undecided, name_of, undecided};
+use super::{describe_undecided, is_undecided, name_of};
 use crate::config::Config;
-use crate::counted::counted;
+use crate::counted::counted_noun;
 use crate::disk::RealDisk;
 use crate::failure::Failure;
-use crate::hook_command::quoted;
-use crate::policy::{LiveRules, home, local_now};
+use crate::hook_command::shell_quoted;
+use crate::policy::{LiveRules, home_folder, local_now};
 use crate::terminal_width::wrapped_for_terminal;
 
 /// The call to explain.
@@ -51,7 +51,7 @@ impl ExplainArgs {
         let input = self.call_input()?;
         let folder = self.project.unwrap_or(folder);
         let tool = self.tool.as_deref().unwrap_or("Bash");
-        let explained = explain(config, tool, &input, &self.agent, &folder)?;
+        let explained = explain_call(config, tool, &input, &self.agent, &folder)?;
         let mut text = Vec::new();
         write_verdict(config, &explained, &mut text)?;
         write_rules(&explained, self.all, &mut text)?;
@@ -84,11 +84,11 @@ fn command_line(words: &[String]) -> String {
     let word = |word: &String| match word.split_once('=') {
         // Variables before the program are set, if the name is not quoted.
         Some((name, value)) if is_first && is_variable(name) => {
-            format!("{name}={}", if value.is_empty() { String::new() } else { quoted(value) })
+            format!("{name}={}", if value.is_empty() { String::new() } else { shell_quoted(value) })
         }
         _ => {
             is_first = false;
-            quoted(word)
+            shell_quoted(word)
         }
     };
     words.iter().map(word).collect::<Vec<String>>().join(" ")
@@ -100,7 +100,7 @@ fn is_variable(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-fn explain(
+fn explain_call(
     config: &Config,
     tool: &str,
     input: &str,
@@ -113,9 +113,9 @@ fn explain(
         return Err(Failure::Failed(why.to_owned()));
     }
     // The rules that the daemon would use; problems of the files are reported by `check`.
-    let policy = LiveRules::new(config, Arc::new(|_| ())).policy(folder);
-    let act = Act::of(tool, input, &folder.display().to_string(), agent, &home());
-    Ok(callgate_rules::explain(&policy, &act, &RealDisk, &local_now()))
+    let policy = LiveRules::new(config, Arc::new(|_| ())).policy_for_folder(folder);
+    let act = Act::from_call(tool, input, &folder.display().to_string(), agent, &home_folder());
+    Ok(callgate_rules::explain_act(&policy, &act, &RealDisk, &local_now()))
 }
 
 /// Writes what is decided, what that means in each mode, and what the command runs.
@@ -127,7 +127,7 @@ fn write_verdict(
     let because = one_line(&explained.verdict.because).into_owned();
     writeln!(output, "{}: {because}", name_of(&explained.verdict))?;
     if is_undecided(&explained.verdict) {
-        for line in undecided(config) {
+        for line in describe_undecided(config) {
             writeln!(output, "  {line}")?;
         }
     }
@@ -149,7 +149,7 @@ fn write_rules(explained: &Explanation, all: bool, output: &mut impl Write) -> i
         let name = explained.verdict.rule.as_ref();
         rule.holds
             && rule.decision == explained.verdict.decision
-            && name.is_some_and(|name| rule.rule == name.shown())
+            && name.is_some_and(|name| rule.rule == name.render_name())
     };
     let mut write = |rule: &ConsideredRule, what: &str| {
         let because = one_line(&rule.because).into_owned();
@@ -169,7 +169,9 @@ fn write_rules(explained: &Explanation, all: bool, output: &mut impl Write) -> i
     match others.count() {
         0 => Ok(()),
         1 => writeln!(output, "  1 rule does not hold; --all shows it"),
-        count => writeln!(output, "  {} do not hold; --all shows them", counted(count, "rule")),
+        count => {
+            writeln!(output, "  {} do not hold; --all shows them", counted_noun(count, "rule"))
+        }
     }
 }
 

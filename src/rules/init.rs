@@ -14,13 +14,13 @@ use crate::failure::Failure;
 pub(crate) const STARTER: &str = include_str!("starter.toml");
 
 /// Writes the starter rules to `path`. An existing file is not changed.
-pub(super) fn run(path: &Path, only_print: bool) -> Result<ExitCode, Failure> {
+pub(super) fn init_rules(path: &Path, only_print: bool) -> Result<ExitCode, Failure> {
     let mut output = io::stdout().lock();
     if only_print {
         output.write_all(STARTER.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
-    write(path).map_err(|error| match error.kind() {
+    write_starter_file(path).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Failure::Failed(format!(
             "{} is already there and was not changed; `callgate rules init --print` shows the \
              starter rules, to take from them what you like",
@@ -36,7 +36,7 @@ pub(super) fn run(path: &Path, only_print: bool) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write(path: &Path) -> io::Result<()> {
+fn write_starter_file(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }

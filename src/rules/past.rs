@@ -9,12 +9,12 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use callgate_link::sync::lock;
-use callgate_rules::{Act, Backtest, NoLinks, Policy, RuleDecision, Verdict, judge};
+use callgate_rules::{Act, Backtest, NoLinks, Policy, RuleDecision, Verdict, judge_act};
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use callgate_wire::approval::Decision;
 use callgate_wire::ledger::{LedgerEvent, LedgerKind, QuestionAsked, RecordedRequest};
 
-use crate::policy::{LocalClock, home};
+use crate::policy::{LocalClock, home_folder};
 
 /// How many entries are read from the ledger at once.
 const PAGE: usize = 1_000;
@@ -37,27 +37,27 @@ pub(super) struct PastQuestion {
 }
 
 /// Reads the body of a question's entry. Of a damaged one everything is empty.
-pub(super) fn asked(body: &str) -> QuestionAsked {
-    match LedgerEvent::read(LedgerKind::Asked.name(), body).0 {
+pub(super) fn parse_asked_body(body: &str) -> QuestionAsked {
+    match LedgerEvent::decode_body(LedgerKind::Asked.name(), body).0 {
         LedgerEvent::Asked(asked) => asked,
         _ => QuestionAsked::default(),
     }
 }
 
 /// Returns the tool, the folder, the agent and the input.
-pub(super) fn parts(request: &RecordedRequest) -> [&str; 4] {
+pub(super) fn request_parts(request: &RecordedRequest) -> [&str; 4] {
     let RecordedRequest { tool_name, cwd, agent, tool_input, .. } = request;
     let input = tool_input.as_ref().map_or("null", |input| input.get());
     [tool_name, cwd, agent.as_deref().unwrap_or_default(), input]
 }
 
 /// Applies a policy to the ledger. Returns `None` if it was stopped early.
-pub(super) fn play(
+pub(super) fn replay_ledger(
     policy: &Policy,
     store: &Store,
     go_on: GoOn<'_>,
 ) -> Result<Option<Backtest>, StoreError> {
-    let (home, clock) = (home(), LocalClock::of_machine());
+    let (home, clock) = (home_folder(), LocalClock::of_machine());
     let (batches, waiting) = sync_channel::<Vec<PastQuestion>>(WAITING);
     let waiting = Mutex::new(waiting);
     let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -65,16 +65,16 @@ pub(super) fn play(
         let work = || {
             let mut judge = BacktestJudge::new(policy, &home, &clock);
             let mut sum = Backtest::default();
-            while let Some(batch) = next(&waiting) {
+            while let Some(batch) = receive_questions(&waiting) {
                 let mut part = Backtest::default();
                 for question in &batch {
                     // The labels are in the order of the ledger.
                     let label = format!("{:020}", question.seq);
-                    let asked = asked(&question.body);
+                    let asked = parse_asked_body(&question.body);
                     let verdict = judge.verdict(question.at_ms, &asked.recorded_request());
-                    part.note(label, question.decided, asked.ruling.is_for_people(), verdict);
+                    part.add_act(label, question.decided, asked.ruling.is_for_people(), verdict);
                 }
-                sum.add(part);
+                sum.add_result(part);
             }
             sum
         };
@@ -93,7 +93,7 @@ pub(super) fn play(
         let mut sum = Backtest::default();
         for worker in workers {
             match worker.join() {
-                Ok(part) => sum.add(part),
+                Ok(part) => sum.add_result(part),
                 Err(panic) => std::panic::resume_unwind(panic),
             }
         }
@@ -101,7 +101,7 @@ pub(super) fn play(
     })
 }
 
-fn next(waiting: &Mutex<Receiver<Vec<PastQuestion>>>) -> Option<Vec<PastQuestion>> {
+fn receive_questions(waiting: &Mutex<Receiver<Vec<PastQuestion>>>) -> Option<Vec<PastQuestion>> {
     lock(waiting).recv().ok()
 }
 
@@ -118,7 +118,7 @@ pub(super) fn read_questions(
     let last = store.last_seq()?;
     let mut after = 0;
     loop {
-        let entries = store.entries(&filter, after, PAGE)?;
+        let entries = store.entries_after(&filter, after, PAGE)?;
         let Some(end) = entries.last() else { break };
         after = end.seq;
         if !go_on(after, last) {
@@ -126,13 +126,13 @@ pub(super) fn read_questions(
         }
         for entry in entries {
             let id = entry.question.clone().unwrap_or_default();
-            if entry.is(LedgerKind::Asked) {
+            if entry.is_of_kind(LedgerKind::Asked) {
                 let LedgerEntry { seq, at_ms, body, .. } = entry;
                 let asked = PastQuestion { seq, at_ms, body, decided: RuleDecision::Ask };
                 // A question that is asked again replaces the earlier one.
                 open.insert(id, asked).into_iter().for_each(&mut *put);
             } else if let Some(asked) = open.remove(&id) {
-                put(PastQuestion { decided: decided(&entry), ..asked });
+                put(PastQuestion { decided: recorded_decision(&entry), ..asked });
             }
         }
     }
@@ -160,7 +160,7 @@ impl<'a> BacktestJudge<'a> {
     }
 
     fn verdict(&mut self, at_ms: i64, request: &RecordedRequest) -> &Verdict {
-        let [tool, cwd, agent, input] = parts(request);
+        let [tool, cwd, agent, input] = request_parts(request);
         let time = if self.is_timed { at_ms } else { 0 };
         if self.known.len() >= MOST_KNOWN {
             self.known.clear();
@@ -168,13 +168,13 @@ impl<'a> BacktestJudge<'a> {
         let Self { policy, home, clock, known, .. } = self;
         let key = format!("{time}\0{tool}\0{cwd}\0{agent}\0{input}");
         known.entry(key).or_insert_with(|| {
-            let act = Act::of(tool, input, cwd, agent, home);
-            judge(policy, &act, &NoLinks, &clock.moment(at_ms))
+            let act = Act::from_call(tool, input, cwd, agent, home);
+            judge_act(policy, &act, &NoLinks, &clock.moment(at_ms))
         })
     }
 }
 
-fn decided(entry: &LedgerEntry) -> RuleDecision {
+fn recorded_decision(entry: &LedgerEntry) -> RuleDecision {
     let LedgerEvent::Decided(decided) = entry.event() else { return RuleDecision::Ask };
     match decided.decision {
         Some(Decision::Allow) => RuleDecision::Allow,

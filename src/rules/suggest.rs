@@ -12,9 +12,9 @@ use callgate_store::{Store, StoreError, now_ms};
 use callgate_wire::tool_act::ToolKind;
 use sha2::{Digest, Sha256};
 
-use super::past::{GoOn, PastQuestion, asked, parts, read_questions};
+use super::past::{GoOn, PastQuestion, parse_asked_body, read_questions, request_parts};
 use crate::failure::Failure;
-use crate::policy::{LocalClock, home};
+use crate::policy::{LocalClock, home_folder};
 use crate::progress::ProgressBar;
 
 /// The most different calls that are considered. All denied calls are considered.
@@ -40,7 +40,7 @@ pub(super) struct PastRow {
 
 impl LedgerSuggestions {
     /// Returns the first calls that a suggestion lets through although nobody allowed them.
-    pub(super) fn beyond<'a>(
+    pub(super) fn calls_beyond<'a>(
         &'a self,
         suggestion: &'a RuleSuggestion,
     ) -> impl Iterator<Item = &'a PastRow> {
@@ -49,7 +49,7 @@ impl LedgerSuggestions {
 }
 
 /// Suggests rules and prints them, as text that can be put into a file of rules.
-pub(super) fn run(
+pub(super) fn print_suggestions(
     policy: &Policy,
     guarded: &Guarded,
     database: &Path,
@@ -57,10 +57,10 @@ pub(super) fn run(
     let store = Store::open_read_only(database)?;
     let bar = ProgressBar::new("Looking for rules");
     let show = |done, total| {
-        bar.at(done, total);
+        bar.move_to(done, total);
         true
     };
-    let found = suggestions(policy, guarded, &store, &show)?;
+    let found = suggest_from_ledger(policy, guarded, &store, &show)?;
     drop(bar);
     let mut output = io::stdout().lock();
     let Some(found) = found.filter(|found| !found.suggestions.is_empty()) else {
@@ -75,7 +75,7 @@ pub(super) fn run(
             writeln!(output)?;
         }
         writeln!(output, "# saves {} questions", suggestion.saves)?;
-        for row in found.beyond(suggestion) {
+        for row in found.calls_beyond(suggestion) {
             let summary = mask_text(&row.summary).into_shown();
             writeln!(output, "# also lets through: {}", text::one_line(&summary))?;
         }
@@ -90,20 +90,20 @@ pub(super) fn run(
 
 /// Returns the rules that would have answered most of what people allowed. Returns `None` if the
 /// work was stopped early.
-pub(super) fn suggestions(
+pub(super) fn suggest_from_ledger(
     policy: &Policy,
     guarded: &Guarded,
     store: &Store,
     go_on: GoOn<'_>,
 ) -> Result<Option<LedgerSuggestions>, StoreError> {
-    let mut past = PastCalls { home: home(), ..PastCalls::default() };
-    if !read_questions(store, go_on, &mut |question| past.add(&question))? {
+    let mut past = PastCalls { home: home_folder(), ..PastCalls::default() };
+    if !read_questions(store, go_on, &mut |question| past.add_question(&question))? {
         return Ok(None);
     }
     let now = LocalClock::of_machine().moment(now_ms());
     // The ledger was read, and the rest takes as long again.
     let go_on = |done: usize, total: usize| go_on(done as u64, total as u64);
-    let suggestions = callgate_rules::suggest(policy, guarded, &past.calls, &now, &go_on);
+    let suggestions = callgate_rules::suggest_rules(policy, guarded, &past.calls, &now, &go_on);
     Ok(suggestions.map(|suggestions| LedgerSuggestions { suggestions, rows: past.rows }))
 }
 
@@ -118,16 +118,16 @@ struct PastCalls {
 }
 
 impl PastCalls {
-    fn add(&mut self, question: &PastQuestion) {
-        let asked = asked(&question.body);
+    fn add_question(&mut self, question: &PastQuestion) {
+        let asked = parse_asked_body(&question.body);
         let is_denied = question.decided == RuleDecision::Deny;
         // What a rule has allowed needs no other rule.
         if !is_denied && !asked.ruling.is_for_people() {
             return;
         }
         let request = asked.recorded_request();
-        let [tool, cwd, agent, input] = parts(&request);
-        if ToolKind::of(agent, tool).asks_a_person() {
+        let [tool, cwd, agent, input] = request_parts(&request);
+        if ToolKind::for_tool(agent, tool).asks_a_person() {
             return;
         }
         let hash = Sha256::digest(format!("{tool}\0{cwd}\0{agent}\0{input}")).into();
@@ -139,7 +139,7 @@ impl PastCalls {
                 return;
             }
             None => {
-                let act = Act::of(tool, input, cwd, agent, &self.home);
+                let act = Act::from_call(tool, input, cwd, agent, &self.home);
                 self.calls.push(DecidedCall { act, allowed: 0, denied: 0, undecided: 0 });
                 let summary = asked.summary.clone();
                 self.rows.push(PastRow { seq: question.seq, summary, project: cwd.to_owned() });

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::agents::starting_mode::GatedAgent;
 use crate::config::Config;
-use crate::counted::counted;
+use crate::counted::counted_noun;
 
 /// Who can answer questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -22,7 +22,11 @@ pub(super) struct Answerers {
 
 impl Answerers {
     /// Counts those that are linked and those that the settings allow.
-    pub(super) fn of(config: &Config, terminal: bool, links: &BTreeMap<String, String>) -> Self {
+    pub(super) fn from_links(
+        config: &Config,
+        terminal: bool,
+        links: &BTreeMap<String, String>,
+    ) -> Self {
         let count = |kind: &str| links.keys().filter(|link| link.starts_with(kind)).count();
         let allowed = &config.telegram.allowed_chats.value;
         let is_new = |chat: &&i64| !links.contains_key(&format!("chat/{chat}"));
@@ -41,18 +45,18 @@ impl Answerers {
 
     /// Says who can answer.
     fn sentence(self) -> String {
-        let viewers = counted(self.viewers, "linked viewer");
+        let viewers = counted_noun(self.viewers, "linked viewer");
         match (self.terminal, self.has_phone(), self.viewers) {
             (true, true, _) => {
                 "Questions appear here and on Telegram; a key or a button answers them.".to_owned()
             }
             (true, false, _) => "Questions appear here, and a key answers them.".to_owned(),
             (false, true, 0) => {
-                format!("Questions go to Telegram ({}).", counted(self.chats, "linked chat"))
+                format!("Questions go to Telegram ({}).", counted_noun(self.chats, "linked chat"))
             }
             (false, true, _) => format!(
                 "Questions go to Telegram ({}), and to {viewers} while connected.",
-                counted(self.chats, "linked chat")
+                counted_noun(self.chats, "linked chat")
             ),
             (false, false, 0) => {
                 "Nobody can answer yet: there is no terminal here, and no phone is linked."
@@ -67,7 +71,7 @@ impl Answerers {
 
 /// Returns the banner. `page` is the address of the page, if it is served, and `me` is what starts
 /// this program in a shell.
-pub(super) fn text(
+pub(super) fn render_banner(
     socket: &str,
     who: Answerers,
     page: Option<&str>,
@@ -87,7 +91,7 @@ pub(super) fn text(
     for opening in agents.iter().filter_map(|agent| agent.opening.as_ref()) {
         lines.push(format!("Warning: {opening}. `{me} doctor` says what to do."));
     }
-    let next = next(who, agents, me);
+    let next = next_steps(who, agents, me);
     if !next.is_empty() {
         lines.push(format!("Next: {}.", next.join("; ")));
     }
@@ -96,7 +100,7 @@ pub(super) fn text(
 }
 
 /// Returns what is still to be done.
-fn next(who: Answerers, agents: &[GatedAgent], me: &str) -> Vec<String> {
+fn next_steps(who: Answerers, agents: &[GatedAgent], me: &str) -> Vec<String> {
     let mut next = Vec::new();
     if agents.is_empty() {
         let place = if who.terminal { " in another terminal" } else { "" };
@@ -124,7 +128,7 @@ fn next_phone(who: Answerers, me: &str) -> Option<String> {
 }
 
 /// Returns who can answer, and what to do if nobody can.
-pub(super) fn reach(who: Answerers, me: &str) -> String {
+pub(super) fn describe_reach(who: Answerers, me: &str) -> String {
     let next = next_phone(who, me).map(|next| format!("Next: {next}.\n"));
     format!("{}\n{}", who.sentence(), next.unwrap_or_default())
 }
@@ -137,7 +141,7 @@ mod tests {
     use callgate_wire::hook::agents::CLAUDE;
 
     fn check(who: Answerers, agents: &[GatedAgent], expected: &Expect) {
-        expected.assert_eq(&text("/s", who, None, agents, "callgate"));
+        expected.assert_eq(&render_banner("/s", who, None, agents, "callgate"));
     }
 
     fn claude(other_socket: Option<&str>) -> GatedAgent {
@@ -221,7 +225,13 @@ mod tests {
     fn the_page_is_named_with_the_way_to_open_it() {
         let said = |terminal: bool| {
             let who = Answerers { terminal, ..Answerers::default() };
-            let all = text("/s", who, Some("http://127.0.0.1:7420/"), &[claude(None)], "callgate");
+            let all = render_banner(
+                "/s",
+                who,
+                Some("http://127.0.0.1:7420/"),
+                &[claude(None)],
+                "callgate",
+            );
             all.lines().nth(2).map(str::to_owned)
         };
         let key = "The page is at http://127.0.0.1:7420/: the key o prints a link that opens it.";
@@ -244,7 +254,7 @@ mod tests {
             "]],
         );
         let said = |who: Answerers| {
-            let all = text("/s", who, None, &[claude(None)], "/a/callgate");
+            let all = render_banner("/s", who, None, &[claude(None)], "/a/callgate");
             let lines: Vec<String> = all.lines().map(str::to_owned).collect();
             (lines[1].clone(), lines.get(3).cloned())
         };

@@ -55,7 +55,7 @@ impl Keyboard {
         // Printing blocks while the terminal is stopped, so it has threads of its own.
         let shown = Arc::clone(&terminal);
         let screen = || thread::Builder::new().name("screen".to_owned());
-        screen().spawn(move || show(&shown, orders, start))?;
+        screen().spawn(move || print_orders(&shown, orders, start))?;
         let shown = Arc::clone(&terminal);
         screen().spawn(move || {
             for () in redraws {
@@ -69,7 +69,7 @@ impl Keyboard {
             if opens_page {
                 keys.show_link(PageLinks::first_line);
             }
-            keys.read();
+            keys.read_all_keys();
         })?;
         Ok(keyboard)
     }
@@ -98,9 +98,13 @@ impl Drop for Keyboard {
     }
 }
 
-fn show(terminal: &Mutex<Terminal>, mut orders: mpsc::Receiver<ChannelOrder>, start: Instant) {
+fn print_orders(
+    terminal: &Mutex<Terminal>,
+    mut orders: mpsc::Receiver<ChannelOrder>,
+    start: Instant,
+) {
     while let Some(order) = orders.blocking_recv() {
-        print_of(terminal, start, |terminal, now| terminal.order(now, order));
+        print_of(terminal, start, |terminal, now| terminal.handle_order(now, order));
     }
 }
 
@@ -116,12 +120,12 @@ fn print_of(
     {
         terminal.set_width(size.ws_col.into());
     }
-    print(&change(&mut terminal, start.elapsed()));
-    terminal.printed(start.elapsed());
+    print_to_terminal(&change(&mut terminal, start.elapsed()));
+    terminal.mark_printed(start.elapsed());
 }
 
 /// Prints while the terminal's state is locked, so that keys refer to what is printed.
-fn print(text: &str) {
+fn print_to_terminal(text: &str) {
     let mut output = io::stdout();
     // A terminal that is gone shows nothing.
     output.write_all(text.as_bytes()).and_then(|()| output.flush()).ok();
@@ -153,16 +157,16 @@ struct KeyReader {
 }
 
 impl KeyReader {
-    fn read(&mut self) {
+    fn read_all_keys(&mut self) {
         let modes = Arc::clone(&self.modes);
         read_keys(&modes, |keys| {
             // While the terminal is locked: what is printed later was not seen.
             let now = self.start.elapsed();
-            keys.into_iter().filter_map(desk_key).for_each(|key| self.press(now, key));
+            keys.into_iter().filter_map(desk_key).for_each(|key| self.handle_key(now, key));
         });
     }
 
-    fn press(&mut self, now: Duration, key: TerminalKey) {
+    fn handle_key(&mut self, now: Duration, key: TerminalKey) {
         if key == PAGE_KEY && self.terminal().is_free() {
             // A key that is held down prints one link.
             if self.linked.is_none_or(|last| last.elapsed() > ONE_LINK_PER) {
@@ -171,9 +175,9 @@ impl KeyReader {
             return;
         }
         let mut terminal = self.terminal();
-        let (text, news) = terminal.key(now, key);
-        print(&text);
-        terminal.printed(self.start.elapsed());
+        let (text, news) = terminal.handle_key(now, key);
+        print_to_terminal(&text);
+        terminal.mark_printed(self.start.elapsed());
         drop(terminal);
         if let Some(news) = news {
             self.desk.blocking_news(news);
@@ -185,7 +189,7 @@ impl KeyReader {
         let Some(page) = &self.page else { return };
         let line = line(page);
         let terminal = self.terminal();
-        print(&line);
+        print_to_terminal(&line);
         drop(terminal);
         self.linked = Some(Instant::now());
     }

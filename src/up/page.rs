@@ -7,10 +7,10 @@ use callgate_web::{PageAddress, PageHost, PageLimits, PageOptions, RuntimeComman
 
 use crate::browser;
 use crate::config::{Config, SettingOrigin};
-use crate::failure::complain;
+use crate::failure::write_error_line;
 
 /// Serves the page, if the settings say so. A desk whose page cannot be served works without it.
-pub(super) async fn serve(config: &Config, desk: &DeskHandle) -> Option<PageHost> {
+pub(super) async fn serve_page(config: &Config, desk: &DeskHandle) -> Option<PageHost> {
     if !config.page.enabled {
         return None;
     }
@@ -18,22 +18,23 @@ pub(super) async fn serve(config: &Config, desk: &DeskHandle) -> Option<PageHost
         desk_socket: config.desk_socket.value.clone(),
         port: config.page.port,
         limits: PageLimits::default(),
-        runtime: runtime(config),
+        runtime: runtime_command(config),
     };
     let started = PageHost::start(options);
-    let page =
-        started.inspect_err(|error| complain(&format!("the page is not served: {error}"))).ok()?;
+    let page = started
+        .inspect_err(|error| write_error_line(&format!("the page is not served: {error}")))
+        .ok()?;
     if !desk.page_served(page.address().origins().into()).await {
-        complain("the page is not served: the ledger cannot be written");
+        write_error_line("the page is not served: the ledger cannot be written");
         return None;
     }
     Some(page)
 }
 
 /// Returns how the runtime of the chat is started: this program, with the settings of this desk.
-fn runtime(config: &Config) -> Option<RuntimeCommand> {
+fn runtime_command(config: &Config) -> Option<RuntimeCommand> {
     let program = env::current_exe().inspect_err(|error| {
-        complain(&format!(
+        write_error_line(&format!(
             "the page has no chat, because the path of this program is unknown: {error}"
         ));
     });
@@ -68,7 +69,7 @@ impl PageLinks {
             Some((code, lifetime)) => format!(
                 "The page, for the next {} seconds and one browser:\n  {}\n",
                 lifetime.as_secs(),
-                self.address.link(code.reveal())
+                self.address.pairing_link(code.reveal())
             ),
             None => "No link to the page could be made: the ledger cannot be written.\n".to_owned(),
         }
@@ -77,7 +78,7 @@ impl PageLinks {
     /// Opens the page for somebody who sees callgate for the first time. Returns what to print.
     pub(super) fn first_line(&self) -> String {
         let line = self.blocking_line();
-        match browser::open(self.address) {
+        match browser::open_page(self.address) {
             Ok(()) => {
                 format!("{line}Your browser opens it: type the code there, or use the link.\n")
             }

@@ -32,7 +32,7 @@ const INACTIVE: [i32; 2] = [3, 4];
 
 /// Writes the unit, and starts it now and at every login. `words` are the settings on the command
 /// line, which the service gets, too.
-pub(super) fn install(config: &Config, words: &[String]) -> Result<(), Failure> {
+pub(super) fn install_unit(config: &Config, words: &[String]) -> Result<(), Failure> {
     let around = Surroundings::of_process();
     let path = unit_path(&around)?;
     let is_active = is_active()?;
@@ -44,29 +44,30 @@ pub(super) fn install(config: &Config, words: &[String]) -> Result<(), Failure> 
         )));
     }
     let own = env::current_exe()?;
-    let folders = FOLDERS.map(|name| Some((name, text(Path::new(&around.variable(name)?)).ok()?)));
+    let folders =
+        FOLDERS.map(|name| Some((name, utf8_path(Path::new(&around.variable(name)?)).ok()?)));
     let folders: Vec<(&str, String)> = folders.into_iter().flatten().collect();
-    let unit = unit(&text(&own)?, config, words, &folders)?;
+    let unit = render_unit(&utf8_path(&own)?, config, words, &folders)?;
     let folder = path.parent().unwrap_or(Path::new("/"));
-    fs::create_dir_all(folder).map_err(|error| cannot("make", folder, &error))?;
-    fs::write(&path, unit).map_err(|error| cannot("write", &path, &error))?;
-    systemctl(&["daemon-reload"])?;
-    systemctl(&["enable", UNIT])?;
-    systemctl(&["restart", UNIT])?;
-    report(config, &path, &own)
+    fs::create_dir_all(folder).map_err(|error| unit_file_failure("make", folder, &error))?;
+    fs::write(&path, unit).map_err(|error| unit_file_failure("write", &path, &error))?;
+    call_systemctl(&["daemon-reload"])?;
+    call_systemctl(&["enable", UNIT])?;
+    call_systemctl(&["restart", UNIT])?;
+    report_service(config, &path, &own)
 }
 
 /// Stops the service and removes its unit.
-pub(super) fn remove() -> Result<(), Failure> {
+pub(super) fn remove_unit() -> Result<(), Failure> {
     let path = unit_path(&Surroundings::of_process())?;
     check_ours(&path)?;
     if !path.exists() {
         writeln!(io::stdout(), "callgate has no service: {} is absent", path.display())?;
         return Ok(());
     }
-    systemctl(&["disable", "--now", UNIT])?;
-    fs::remove_file(&path).map_err(|error| cannot("remove", &path, &error))?;
-    systemctl(&["daemon-reload"])?;
+    call_systemctl(&["disable", "--now", UNIT])?;
+    fs::remove_file(&path).map_err(|error| unit_file_failure("remove", &path, &error))?;
+    call_systemctl(&["daemon-reload"])?;
     writeln!(io::stdout(), "The service was stopped, and {} was removed", path.display())?;
     Ok(())
 }
@@ -82,7 +83,7 @@ fn unit_path(around: &Surroundings) -> Result<PathBuf, Failure> {
 fn check_ours(path: &Path) -> Result<(), Failure> {
     match fs::read_to_string(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(cannot("read", path, &error)),
+        Err(error) => Err(unit_file_failure("read", path, &error)),
         Ok(unit) if unit.starts_with(MARK) => Ok(()),
         Ok(_) => Err(Failure::Failed(format!(
             "{} was not written by callgate and was left as it is: move it away first",
@@ -92,7 +93,7 @@ fn check_ours(path: &Path) -> Result<(), Failure> {
 }
 
 /// Returns the text of the unit.
-fn unit(
+fn render_unit(
     program: &str,
     config: &Config,
     words: &[String],
@@ -101,13 +102,13 @@ fn unit(
     let mut command = vec![program.to_owned()];
     let named = config.file.as_ref().filter(|file| file.origin != SettingOrigin::Default);
     if let Some(file) = named {
-        command.extend(["--config".to_owned(), text(&file.value)?]);
+        command.extend(["--config".to_owned(), utf8_path(&file.value)?]);
     }
     command.extend(["up".to_owned(), "--no-terminal".to_owned()]);
     command.extend(words.iter().cloned());
-    let command: Vec<String> = command.iter().map(|word| quoted(word, true)).collect();
+    let command: Vec<String> = command.iter().map(|word| systemd_quoted(word, true)).collect();
     let folders = folders.iter().map(|(name, folder)| {
-        format!("Environment={}\n", quoted(&format!("{name}={folder}"), false))
+        format!("Environment={}\n", systemd_quoted(&format!("{name}={folder}"), false))
     });
     Ok(format!(
         "{MARK}; `callgate up --service --remove` takes it away.\n\
@@ -129,7 +130,7 @@ fn unit(
 }
 
 /// Quotes a word for systemd, with its specifiers and, in a command, its variables escaped.
-fn quoted(word: &str, is_command: bool) -> String {
+fn systemd_quoted(word: &str, is_command: bool) -> String {
     let mut quoted = String::from("\"");
     for letter in word.chars() {
         match letter {
@@ -144,18 +145,18 @@ fn quoted(word: &str, is_command: bool) -> String {
     quoted
 }
 
-fn text(path: &Path) -> Result<String, Failure> {
+fn utf8_path(path: &Path) -> Result<String, Failure> {
     let odd = || Failure::Failed(format!("{} is not UTF-8: use another path", path.display()));
     path.to_str().map(str::to_owned).ok_or_else(odd)
 }
 
-fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
+fn unit_file_failure(what: &str, path: &Path, error: &io::Error) -> Failure {
     Failure::Failed(format!("cannot {what} {}: {error}", path.display()))
 }
 
 /// Returns true if the service runs. Fails if there is no user manager to ask.
 fn is_active() -> Result<bool, Failure> {
-    match run(&["is-active", UNIT]) {
+    match run_systemctl(&["is-active", UNIT]) {
         Ok(_) => Ok(true),
         Err(ProgramError::Failed(status)) if INACTIVE.map(Some).contains(&status.code()) => {
             Ok(false)
@@ -174,7 +175,7 @@ fn is_active() -> Result<bool, Failure> {
     }
 }
 
-fn systemctl(arguments: &[&str]) -> Result<(), Failure> {
+fn call_systemctl(arguments: &[&str]) -> Result<(), Failure> {
     let line = arguments.join(" ");
     let failed = |error: ProgramError| {
         Failure::Failed(format!(
@@ -182,20 +183,20 @@ fn systemctl(arguments: &[&str]) -> Result<(), Failure> {
              `journalctl --user -u {UNIT}`"
         ))
     };
-    run(arguments).map(drop).map_err(failed)
+    run_systemctl(arguments).map(drop).map_err(failed)
 }
 
-fn run(arguments: &[&str]) -> Result<String, ProgramError> {
+fn run_systemctl(arguments: &[&str]) -> Result<String, ProgramError> {
     let mut command = Command::new("systemctl");
     command.arg("--user").args(arguments);
-    program::output(command, PATIENCE, 64 * 1024)
+    program::run_for_output(command, PATIENCE, 64 * 1024)
 }
 
 /// Says what was done, and who can answer now.
-fn report(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
-    let me = invocation::command(config);
+fn report_service(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
+    let me = invocation::shell_command(config);
     let mut out = io::stdout().lock();
-    let Some(who) = answerers(config) else {
+    let Some(who) = wait_for_answerers(config) else {
         return Err(Failure::Failed(format!(
             "the service is set up ({}), but it does not answer: see `journalctl --user -u {UNIT}` \
              and `{me} doctor`",
@@ -203,7 +204,7 @@ fn report(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
         )));
     };
     writeln!(out, "callgate runs as a service, now and at every login: {}", path.display())?;
-    out.write_all(banner::reach(who, &me).as_bytes())?;
+    out.write_all(banner::describe_reach(who, &me).as_bytes())?;
     let variables = crate::config::set_variables();
     if !variables.is_empty() {
         writeln!(
@@ -220,12 +221,12 @@ fn report(config: &Config, path: &Path, own: &Path) -> Result<(), Failure> {
         writeln!(out, "The program is in a build folder, {folder}, and vanishes with it.")?;
     }
     writeln!(out, "To have it run also while you are logged out: `loginctl enable-linger`")?;
-    writeln!(out, "To remove it: `{} up --service --remove`", invocation::program())?;
+    writeln!(out, "To remove it: `{} up --service --remove`", invocation::shell_program())?;
     Ok(out.flush()?)
 }
 
 /// Returns who can answer, as the service says; `None` if it does not respond.
-fn answerers(config: &Config) -> Option<Answerers> {
+fn wait_for_answerers(config: &Config) -> Option<Answerers> {
     let end = Instant::now() + START;
     loop {
         let ask = || {
@@ -234,7 +235,7 @@ fn answerers(config: &Config) -> Option<Answerers> {
         };
         if let Some((status, links)) = ask() {
             let links = links.into_iter().map(|link| (link.link, link.name)).collect();
-            let who = Answerers::of(config, status.reach.terminal, &links);
+            let who = Answerers::from_links(config, status.reach.terminal, &links);
             return Some(Answerers { bot: status.reach.telegram.is_some(), ..who });
         }
         if Instant::now() > end || !is_active().unwrap_or(false) {
@@ -251,7 +252,10 @@ mod tests {
     #[test]
     fn words_are_quoted_as_systemd_reads_them() {
         let check = |word: &str, command: &str, value: &str| {
-            assert_eq!((quoted(word, true), quoted(word, false)), (command.into(), value.into()));
+            assert_eq!(
+                (systemd_quoted(word, true), systemd_quoted(word, false)),
+                (command.into(), value.into())
+            );
         };
         check("/usr/bin/callgate", "\"/usr/bin/callgate\"", "\"/usr/bin/callgate\"");
         check("/a b/100%", "\"/a b/100%%\"", "\"/a b/100%%\"");

@@ -92,7 +92,7 @@ async fn a_front_end_talks_answers_questions_and_cancels() {
         }
     }
     request.cancel();
-    let end = timeout(DEADLINE, request.end()).await.unwrap().unwrap();
+    let end = timeout(DEADLINE, request.wait_for_end()).await.unwrap().unwrap();
     assert_eq!(end.event.done_data::<TurnEnd>().unwrap().stop_reason, "cancelled");
     assert_eq!(client.status().await.unwrap().state, "idle");
     timeout(DEADLINE, client.close()).await.unwrap();
@@ -114,7 +114,7 @@ async fn a_runtime_that_is_killed_fails_what_is_open_and_is_started_again() {
         }
     }
     kill(&setup);
-    let failed = timeout(DEADLINE, request.end()).await.unwrap();
+    let failed = timeout(DEADLINE, request.wait_for_end()).await.unwrap();
     assert!(matches!(failed, Err(ClientError::Died { .. })), "{failed:?}");
     let (words, _) = read(client.user_message("and now?").await).await;
     assert_eq!(words, "Back.");
@@ -122,7 +122,7 @@ async fn a_runtime_that_is_killed_fails_what_is_open_and_is_started_again() {
         matches!(seen, WatchedItem::State(RuntimeState::Ready(_))).then_some(())
     };
     for _ in 0..2 {
-        timeout(DEADLINE, watch.find(ready)).await.unwrap().unwrap();
+        timeout(DEADLINE, watch.wait_for_item(ready)).await.unwrap().unwrap();
     }
     timeout(DEADLINE, client.close()).await.unwrap();
 }

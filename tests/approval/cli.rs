@@ -220,7 +220,7 @@ fn a_command_that_was_changed_runs_as_changed() {
     let changed = json!({ "command": "touch other", "description": "For the test" });
     let request_id = RequestId::parse(&stage.id_of("touch x")).unwrap();
     let press = Press::Input(to_raw_value(&changed).unwrap());
-    let told = page.told(DeskCommand::Press { request_id, press, confirm: None }).unwrap();
+    let told = page.ask_for_reply(DeskCommand::Press { request_id, press, confirm: None }).unwrap();
     assert_eq!(told, (true, "Allowed by The page, with changes".to_owned()));
     assert!(!agent.result().is_error);
     assert!(agent.work("other").exists() && !agent.work("x").exists());

@@ -178,7 +178,7 @@ impl Stage {
 
     pub(crate) fn entries(&self) -> Vec<LedgerEntry> {
         let store = Store::open_read_only(&self.database()).unwrap();
-        store.entries(&EntryFilter::default(), 0, 1_000_000).unwrap()
+        store.entries_after(&EntryFilter::default(), 0, 1_000_000).unwrap()
     }
 
     /// The id of the one question about this shell command.

@@ -170,7 +170,7 @@ impl<'a> GatedRun<'a> {
         let place = &profile.settings;
         let file = self.path("home").join(place.folder).join(place.files[0]);
         let text = fs::read_to_string(&file).unwrap();
-        let limit = profile.check().limit.unwrap_or(ANSWER_LIMIT);
+        let limit = profile.before_tool_event().limit.unwrap_or(ANSWER_LIMIT);
         let count = |limit| place.unit.count(limit).unwrap().to_string();
         let (long, short) = (count(limit), count(Duration::from_secs(2)));
         assert!(text.contains(&long), "{text}");

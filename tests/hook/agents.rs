@@ -94,7 +94,11 @@ fn the_desk_of_every_agent_is_told_what_is_about_to_run() {
         assert_ne!(request["session_id"], "", "{request}");
         assert_ne!(request["cwd"], "", "{request}");
         let takes_edit = request["context"]["takes"].to_string().contains("edit");
-        assert_eq!(takes_edit, agent.check().takes.edit != EditAbility::None, "{request}");
+        assert_eq!(
+            takes_edit,
+            agent.before_tool_event().takes.edit != EditAbility::None,
+            "{request}"
+        );
         asked.answer(r#""decision":"none""#);
         let ended = running.end();
         // No decision is what an agent takes for "go on as without a hook".
@@ -128,7 +132,7 @@ fn every_agent_is_answered_in_its_form() {
         let input = members.chain([edited["tool_call"]["input"].clone(), edited.clone()]);
         let input = input.into_iter().find(|input| !input.is_null()).unwrap();
         let changed = answered(&format!(r#""decision":"allow","updated_input":{input}"#));
-        match agent.check().takes.edit {
+        match agent.before_tool_event().takes.edit {
             EditAbility::None => assert_denied(agent, &changed, "cannot take"),
             _ => assert!(changed.stdout.contains("touch other"), "{agent:?} {changed:?}"),
         }

@@ -34,7 +34,7 @@ fn what_is_added_is_shown_as_it_comes() {
         question: None,
         body: "{}".to_owned(),
     };
-    store.append(&vec![draft; 500]).unwrap();
+    store.append_entries(&vec![draft; 500]).unwrap();
     for number in 15..515 {
         assert_eq!(seq(&log.recv()), number);
     }
@@ -73,7 +73,7 @@ fn it_waits_for_a_ledger_that_is_not_there_yet() {
         question: None,
         body: "{}".to_owned(),
     };
-    store.append(&[draft]).unwrap();
+    store.append_entries(&[draft]).unwrap();
     let first = BufReader::new(child.stdout.take().unwrap()).split(b'\n').next().unwrap().unwrap();
     assert!(first.starts_with(b"{\"seq\":1,"));
     child.wait().unwrap();

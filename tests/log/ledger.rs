@@ -74,7 +74,7 @@ impl Ledger {
         let at_ms = BEGIN + self.written * 60_000;
         let (kind, question) = (kind.to_owned(), question.map(str::to_owned));
         let draft = EntryDraft { at_ms, kind, question, body: body.to_string() };
-        self.store.append(&[draft]).unwrap();
+        self.store.append_entries(&[draft]).unwrap();
         self.written += 1;
     }
 
@@ -82,7 +82,7 @@ impl Ledger {
     pub(crate) fn tell_often(&mut self, kind: &str, times: usize) {
         let (kind, body) = (kind.to_owned(), "{}".to_owned());
         let draft = EntryDraft { at_ms: BEGIN, kind, question: None, body };
-        self.store.append(&vec![draft; times]).unwrap();
+        self.store.append_entries(&vec![draft; times]).unwrap();
     }
 
     pub(crate) fn path(&self) -> PathBuf {

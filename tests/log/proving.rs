@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::ledger::{LIMIT, Ledger, callgate_log};
 
 fn head(ledger: &Ledger) -> ChainHead {
-    Store::open_read_only(&ledger.path()).unwrap().head().unwrap()
+    Store::open_read_only(&ledger.path()).unwrap().chain_head().unwrap()
 }
 
 #[test]

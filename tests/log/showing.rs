@@ -81,7 +81,7 @@ fn json_is_what_the_ledgers_document_says() {
     let shown = ledger.log(&["--json"]).success().stdout;
     assert_eq!(shown.lines().count(), 96);
     for line in shown.lines() {
-        let members = Members::read(line).unwrap();
+        let members = Members::from_text(line).unwrap();
         let names: Vec<&str> = members.0.iter().map(|(name, _)| &**name).collect();
         assert_eq!(names, ["seq", "time", "at_ms", "kind", "question", "hash", "body"]);
         let kind = members.string("kind").unwrap();

@@ -190,7 +190,7 @@ async fn a_call_can_have_fewer_tools() {
 #[tokio::test]
 async fn a_model_without_tools_of_ours_answers_too() {
     let Some(stage) = Stage::new([Turn::text("Just words.")]) else { return };
-    let model = callgate_claude::Model::with(stage.settings());
+    let model = callgate_claude::Model::with_settings(stage.settings());
     assert_eq!(model.request("Talk").await.unwrap(), "Just words.");
     assert!(!stage.sent().contains("mcp__"));
 }

@@ -80,7 +80,7 @@ fn check_store(stage: &Stage, first: &str, fork: &str) {
         "{listed:?}"
     );
     let said: Vec<String> = store
-        .read(first)
+        .read_messages(first)
         .unwrap()
         .iter()
         .map(SessionMessage::text)

@@ -128,6 +128,6 @@ async fn a_fake_can_be_interrupted_and_go_on() {
 async fn a_fake_needs_no_tools_and_no_cli() {
     let fake = FakeCli::new().uses_with_result("Bash", command("ls"), "a b").says("Two files.");
     let settings = ClaudeSettings::new().fake_cli(fake.clone()).allow("Bash");
-    assert_eq!(Model::with(settings).request("Look").await.unwrap(), "Two files.");
+    assert_eq!(Model::with_settings(settings).request("Look").await.unwrap(), "Two files.");
     assert_eq!(fake.tool_results()[0].text, "a b");
 }

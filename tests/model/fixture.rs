@@ -97,7 +97,7 @@ impl Stage {
     }
 
     pub(crate) fn model_with(&self, settings: ClaudeSettings, transport: ToolTransport) -> Model {
-        let mut model = Model::with(settings);
+        let mut model = Model::with_settings(settings);
         model.set_tools(self.host([]), transport);
         model
     }

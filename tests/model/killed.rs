@@ -38,7 +38,7 @@ fn driving_process() {
     });
     let host = Host::new([waits]).unwrap().folder(text("folder"));
     let transport = if told["sdk"] == true { ToolTransport::Sdk } else { ToolTransport::Stdio };
-    let mut model = Model::with(settings);
+    let mut model = Model::with_settings(settings);
     model.set_tools(host.bridge(env!("CARGO_BIN_EXE_callgate")), transport);
     println!("\n{}", json!({"ended": format!("{:?}", blocking::request(&model, "Go"))}));
 }

@@ -82,8 +82,8 @@ fn process_inside_another_cli() {
     assert_eq!(std::env::var("CLAUDECODE").as_deref(), Ok("1"));
     let settings = ClaudeSettings::new().folder(work);
     let looks = settings.clone().cli(std::env::var_os(LOOKS).unwrap());
-    blocking::request(&Model::with(looks), "Look").unwrap_err();
-    let model = Model::with(settings.cli(tools::claude().unwrap()));
+    blocking::request(&Model::with_settings(looks), "Look").unwrap_err();
+    let model = Model::with_settings(settings.cli(tools::claude().unwrap()));
     assert_eq!(blocking::request(&model, "Go").unwrap(), "From inside.");
 }
 
@@ -163,7 +163,7 @@ async fn the_environment_is_ours_unless_it_is_cleared() {
     let own = ClaudeSettings::new().cli(cli).env("GIVEN", "yes").env_remove("CARGO_MANIFEST_DIR");
     for is_clear in [false, true] {
         let settings = if is_clear { own.clone().env_clear() } else { own.clone() };
-        Model::with(settings).request("Go").await.unwrap_err();
+        Model::with_settings(settings).request("Go").await.unwrap_err();
         let environment = fs::read_to_string(&seen).unwrap();
         assert_eq!(variable(&environment, "CARGO_PKG_NAME").is_none(), is_clear);
         assert_eq!(variable(&environment, "CARGO_MANIFEST_DIR"), None);

@@ -248,7 +248,7 @@ impl Watch {
             return Vec::new();
         }
         let store = Store::open_read_only(&self.path("callgate.db")).unwrap();
-        store.entries(&EntryFilter::default(), 0, 1_000_000).unwrap()
+        store.entries_after(&EntryFilter::default(), 0, 1_000_000).unwrap()
     }
 
     /// The events of the questions in the ledger, and who decided.

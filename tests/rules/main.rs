@@ -299,7 +299,7 @@ fn backtest_says_what_would_have_been_decided() {
             question: question.clone(),
             body,
         };
-        store.append(&[draft("asked", body), draft("decided", decided)]).unwrap();
+        store.append_entries(&[draft("asked", body), draft("decided", decided)]).unwrap();
     };
     asked(1, "make build", "allow");
     asked(2, "rm x", "allow");
@@ -338,7 +338,9 @@ fn backtest_takes_every_question_at_its_own_time() {
     for (number, at_ms) in (0..).zip([1_699_963_200_000, 1_700_308_800_000].repeat(2)) {
         let question = Some(format!("0000000{number}-0000-4000-8000-000000000000"));
         let body = json!({ "request": request }).to_string();
-        store.append(&[EntryDraft { at_ms, kind: "asked".to_owned(), question, body }]).unwrap();
+        store
+            .append_entries(&[EntryDraft { at_ms, kind: "asked".to_owned(), question, body }])
+            .unwrap();
     }
     let told = rules(home.path(), &["backtest"]).success().stdout;
     assert!(told.contains("4 questions: 2 would be allowed, 0 denied, 2 asked"), "{told}");
@@ -433,7 +435,10 @@ fn suggest_proposes_what_was_allowed_and_never_what_was_denied() {
             "cwd": "/home/ada/engine", "agent": "claude-code",
         });
         let body = json!({ "summary": "what it is", "ruling": "ask", "request": request });
-        store.append(&[draft("asked", body), draft("decided", json!({ "decision": decision }))])
+        store.append_entries(&[
+            draft("asked", body),
+            draft("decided", json!({ "decision": decision })),
+        ])
     };
     let command = |line: &str| json!({ "command": line });
     for _ in 0..3 {

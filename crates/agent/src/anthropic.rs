@@ -115,7 +115,7 @@ impl MessagesServer {
         };
         let mut headers = self.headers();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let mut body = request::body(call, self.settings.cache_life, &mut written)?;
+        let mut body = request::encode_body(call, self.settings.cache_life, &mut written)?;
         if let Some(effort) = self.settings.effort {
             let effort = effort.name();
             body = with_member(&body, &format!(r#""output_config":{{"effort":"{effort}"}}"#));
@@ -132,7 +132,7 @@ impl Anthropic {
                 "No model is set: set one in ANTHROPIC_MODEL".to_owned(),
             ));
         }
-        let address = address(&settings.base_url).map_err(BadAnthropicSettings)?;
+        let address = messages_address(&settings.base_url).map_err(BadAnthropicSettings)?;
         let (proxy, key) = (settings.proxy.as_deref(), Some(settings.key.clone()));
         let link = ApiLink::new(&address, proxy, key, &WORDS, settings.idle);
         let link = Arc::new(link.map_err(BadAnthropicSettings)?);
@@ -144,7 +144,7 @@ impl Anthropic {
 
 /// Returns the URL to which messages are sent. The base URL may end with a slash or with the `/v1`
 /// that belongs to the call.
-fn address(base: &str) -> Result<Url, String> {
+fn messages_address(base: &str) -> Result<Url, String> {
     let mut url = base_address(base, &WORDS)?;
     let path = url.path().trim_end_matches('/');
     let path = path.strip_suffix("/v1/messages").or(path.strip_suffix("/v1")).unwrap_or(path);
@@ -182,7 +182,7 @@ impl Engine for Anthropic {
                 models.push(ModelListing { id, ..ModelListing::default() });
             }
             for model in &mut models {
-                model.context_window.get_or_insert(compact::window(&model.id));
+                model.context_window.get_or_insert(compact::model_window(&model.id));
             }
             Ok(models)
         })

@@ -24,7 +24,7 @@ const DESCRIPTION: &str = "Asks the user one to four questions with choices and 
     also answer in words of their own. It gives no permission for anything.";
 
 /// Returns the tool `ask_user`.
-pub fn tool() -> Arc<dyn AgentTool> {
+pub fn build_ask_user_tool() -> Arc<dyn AgentTool> {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let option = json!({
         "type": "object",
@@ -104,10 +104,10 @@ impl AgentTool for AskUserTool {
         })
     }
 
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let outcome = match serde_json::from_str::<AnsweredInput>(invocation.input.get()) {
             Ok(AnsweredInput { answers }) if !answers.is_empty() => {
-                CallOutcome::done(&json!({ "answers": answers }), text(&answers))
+                CallOutcome::done(&json!({ "answers": answers }), answers_text(&answers))
             }
             _ => CallOutcome::failed("the user gave no answer"),
         };
@@ -116,7 +116,7 @@ impl AgentTool for AskUserTool {
 }
 
 /// Returns the answers for the model.
-fn text(answers: &Map<String, Value>) -> String {
+fn answers_text(answers: &Map<String, Value>) -> String {
     let mut text = "The user has answered.".to_owned();
     for (question, answer) in answers {
         let answer = answer.as_str().map_or_else(|| answer.to_string(), str::to_owned);
@@ -132,7 +132,7 @@ mod tests {
 
     fn fault(input: &Value) -> Option<String> {
         let context = FaultContext { conversation: "c", may_read: &|_| false };
-        tool().fault(&raw_json(input), context)
+        build_ask_user_tool().fault(&raw_json(input), context)
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn the_model_reads_the_answers() {
         let answers = json!({"Which?": "Blue", "How many?": "2"});
-        let told = text(answers.as_object().unwrap());
+        let told = answers_text(answers.as_object().unwrap());
         assert!(told.starts_with("The user has answered.\n"), "{told}");
         assert!(told.contains("\nWhich?\n  Blue") && told.contains("\nHow many?\n  2"), "{told}");
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use callgate_store::{CostSum, CostTotals};
 
-use crate::price::{dollars, micro};
+use crate::price::{dollars_of_micro, micro_of_dollars};
 
 /// The time span over which requests are counted.
 const MINUTE: Duration = Duration::from_mins(1);
@@ -109,7 +109,7 @@ impl Budget {
     /// The size of a request is only known when it is answered, so the input of the last one may
     /// exceed a limit. Its output may not, see [`output_left`](Self::output_left), and no other
     /// answer is started while it might.
-    pub fn check(
+    pub fn check_spending(
         &self,
         spent: &CostTotals,
         model: &str,
@@ -132,7 +132,7 @@ impl Budget {
             return Err(OverBudget::DayTokens { spent, limit });
         }
         let (conversation, all) =
-            (plus(conversation, reserved_conversation), plus(all, reserved_all));
+            (add_cost_sums(conversation, reserved_conversation), add_cost_sums(all, reserved_all));
         let reserved = [
             ("conversation_usd", over_cost(self.conversation_usd, &conversation).is_some()),
             ("day_usd", over_cost(self.day_usd, &all).is_some()),
@@ -150,12 +150,12 @@ impl Budget {
     pub fn output_left(&self, spent: &CostTotals, price: Option<f64>) -> u64 {
         let CostTotals { conversation, all, reserved_conversation, reserved_all } = spent;
         let (conversation, all) =
-            (plus(conversation, reserved_conversation), plus(all, reserved_all));
+            (add_cost_sums(conversation, reserved_conversation), add_cost_sums(all, reserved_all));
         let in_tokens =
-            |limit: Option<u64>, sum: &CostSum| Some(limit?.saturating_sub(tokens(sum)));
+            |limit: Option<u64>, sum: &CostSum| Some(limit?.saturating_sub(total_tokens(sum)));
         let in_dollars = |limit: Option<f64>, sum: &CostSum| {
-            let left = u128::from(micro(limit?).saturating_sub(sum.micro_usd));
-            let tokens = (left * 1_000_000).checked_div(u128::from(micro(price?)))?;
+            let left = u128::from(micro_of_dollars(limit?).saturating_sub(sum.micro_usd));
+            let tokens = (left * 1_000_000).checked_div(u128::from(micro_of_dollars(price?)))?;
             Some(u64::try_from(tokens).unwrap_or(u64::MAX))
         };
         let limits = [
@@ -179,7 +179,7 @@ impl Budget {
 }
 
 /// Returns the sum of both.
-fn plus(a: &CostSum, b: &CostSum) -> CostSum {
+fn add_cost_sums(a: &CostSum, b: &CostSum) -> CostSum {
     CostSum {
         input: a.input.saturating_add(b.input),
         output: a.output.saturating_add(b.output),
@@ -192,16 +192,16 @@ fn plus(a: &CostSum, b: &CostSum) -> CostSum {
 
 fn over_cost(limit: Option<f64>, sum: &CostSum) -> Option<(f64, f64)> {
     let limit = limit?;
-    (sum.micro_usd >= micro(limit)).then(|| (dollars(sum.micro_usd), limit))
+    (sum.micro_usd >= micro_of_dollars(limit)).then(|| (dollars_of_micro(sum.micro_usd), limit))
 }
 
 fn over_tokens(limit: Option<u64>, sum: &CostSum) -> Option<(u64, u64)> {
-    let (limit, spent) = (limit?, tokens(sum));
+    let (limit, spent) = (limit?, total_tokens(sum));
     (spent >= limit).then_some((spent, limit))
 }
 
 /// Returns the tokens of every kind together.
-fn tokens(sum: &CostSum) -> u64 {
+fn total_tokens(sum: &CostSum) -> u64 {
     let parts = [sum.input, sum.output, sum.cache_read, sum.cache_write];
     parts.into_iter().fold(0, u64::saturating_add)
 }
@@ -214,9 +214,9 @@ pub struct RequestRate {
 
 impl RequestRate {
     /// Counts a request at `now`, unless the limit was reached in the minute before.
-    pub fn ask(&mut self, budget: &Budget, now: Instant) -> Result<(), OverBudget> {
+    pub fn count_request(&mut self, budget: &Budget, now: Instant) -> Result<(), OverBudget> {
         let Some(limit) = budget.requests_per_minute else { return Ok(()) };
-        if let Some(wait) = self.wait(budget, now) {
+        if let Some(wait) = self.time_to_next_request(budget, now) {
             return Err(OverBudget::Rate { limit, wait });
         }
         self.asked.push_back(now);
@@ -224,7 +224,7 @@ impl RequestRate {
     }
 
     /// Returns how long to wait until another request may be counted.
-    pub fn wait(&mut self, budget: &Budget, now: Instant) -> Option<Duration> {
+    pub fn time_to_next_request(&mut self, budget: &Budget, now: Instant) -> Option<Duration> {
         let most = budget.requests_per_minute?.min(MOST_PER_MINUTE) as usize;
         let is_past = |at: &mut Instant| now.saturating_duration_since(*at) >= MINUTE;
         while self.asked.pop_front_if(is_past).is_some() {}

@@ -67,10 +67,10 @@ impl ClaudeCode {
 impl ClaudeCodeSettings {
     /// Returns true if the CLI was found.
     pub fn is_installed(&self) -> bool {
-        callgate_claude::find_cli(&self.base()).is_ok()
+        callgate_claude::find_cli(&self.cli_settings()).is_ok()
     }
 
-    fn base(&self) -> ClaudeSettings {
+    fn cli_settings(&self) -> ClaudeSettings {
         match &self.cli {
             Some(cli) => ClaudeSettings::new().cli(cli),
             None => ClaudeSettings::new(),
@@ -79,7 +79,7 @@ impl ClaudeCodeSettings {
 
     /// Returns the settings of the CLI for one answer.
     fn for_call(&self, call: &EngineCall) -> ClaudeSettings {
-        let mut settings = self.base().folder(&self.folder).desk(&self.desk).partial();
+        let mut settings = self.cli_settings().folder(&self.folder).desk(&self.desk).partial();
         if *call.model != *DEFAULT_MODEL {
             settings = settings.model(&*call.model);
         }
@@ -104,13 +104,13 @@ impl Engine for ClaudeCode {
 
     fn models(&self) -> BoxFuture<'_, Result<Vec<ModelListing>, EngineError>> {
         let listed = |id: &str| ModelListing { id: id.to_owned(), ..ModelListing::default() };
-        let models = self.check().map(|()| MODELS.map(listed).to_vec());
+        let models = self.check_usable().map(|()| MODELS.map(listed).to_vec());
         Box::pin(async { models })
     }
 
     /// Fails if the CLI is not installed.
-    fn check(&self) -> Result<(), EngineError> {
-        let found = callgate_claude::find_cli(&self.settings.base());
+    fn check_usable(&self) -> Result<(), EngineError> {
+        let found = callgate_claude::find_cli(&self.settings.cli_settings());
         found.map(drop).map_err(|error| cli_failed(&error))
     }
 
@@ -126,7 +126,7 @@ impl Engine for ClaudeCode {
 
 /// Returns the error of a call. A user sets the path of the CLI by its key.
 fn cli_failed(error: &ClaudeError) -> EngineError {
-    failed(match error {
+    unusable_cli_error(match error {
         ClaudeError::CliNotFound { looked_in } => format!(
             "the Claude Code CLI was found neither on the PATH nor in {looked_in}: install it, or \
              set agent.claude_cli to its path"
@@ -140,6 +140,6 @@ fn cli_failed(error: &ClaudeError) -> EngineError {
 }
 
 /// Returns the error for a CLI that cannot be used. The same call would fail again.
-fn failed(text: String) -> EngineError {
+fn unusable_cli_error(text: String) -> EngineError {
     EngineError { kind: EngineErrorKind::Refused, status: None, retry_after: None, text }
 }

@@ -10,7 +10,7 @@ mod tests;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 
 use crate::estimate::message_tokens;
 use crate::history::without_thoughts;
@@ -44,23 +44,23 @@ const LIST: &str = "[The beginning of this conversation was left out, and there 
                     it. These are the user's messages in it, shortened:]";
 
 /// Returns the context of a model in tokens; a low number for an unknown model.
-pub fn window(model: &str) -> u64 {
+pub fn model_window(model: &str) -> u64 {
     let is_large = LARGE.iter().any(|name| model.starts_with(name));
     if is_large { LARGE_WINDOW } else { WINDOW }
 }
 
 /// Returns true if so many tokens leave the model too little room. `counted` is the estimate of all
 /// messages and `newest` that of the user's newest one, which the last answer did not read; for
-/// `last_tokens` see [`plan`].
+/// `last_tokens` see [`messages_to_replace`].
 pub fn is_full(counted: u64, newest: u64, last_tokens: Option<u64>, window: u64) -> bool {
-    needed(counted, newest, last_tokens) > share(window, FULL)
+    needed_tokens(counted, newest, last_tokens) > share_of_window(window, FULL)
 }
 
-fn needed(counted: u64, newest: u64, last_tokens: Option<u64>) -> u64 {
+fn needed_tokens(counted: u64, newest: u64, last_tokens: Option<u64>) -> u64 {
     counted.max(last_tokens.unwrap_or(0).saturating_add(newest))
 }
 
-fn share(window: u64, hundredths: u64) -> u64 {
+fn share_of_window(window: u64, hundredths: u64) -> u64 {
     window / 100 * hundredths
 }
 
@@ -69,12 +69,17 @@ fn share(window: u64, hundredths: u64) -> u64 {
 /// is enough room, or nothing can be replaced.
 /// `last_tokens` is the number of tokens read and written for the last answer, including the system
 /// prompt and the tools, which are not estimated here. After a cut it is no longer meaningful.
-pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64) -> Option<usize> {
+pub fn messages_to_replace(
+    messages: &[Arc<ChatMessage>],
+    last_tokens: Option<u64>,
+    window: u64,
+) -> Option<usize> {
     let sizes: Vec<u64> = messages.iter().map(|message| message_tokens(message)).collect();
     let counted: u64 = sizes.iter().sum();
     let is_new = messages.last().is_some_and(|message| message.role == Role::User);
     let newest = sizes.last().copied().filter(|_| is_new).unwrap_or(0);
-    let (needed, full) = (needed(counted, newest, last_tokens), share(window, FULL));
+    let (needed, full) =
+        (needed_tokens(counted, newest, last_tokens), share_of_window(window, FULL));
     if needed <= full {
         return None;
     }
@@ -95,7 +100,7 @@ pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64
     let first_within = |most: u64| starts.iter().find(|(_, left)| *left <= most);
     let last_whole = starts.iter().rev().find(|(at, _)| at + 1 < messages.len());
     // The last whole turn stays, unless that alone is too much.
-    let wanted = match (first_within(share(window, KEPT)), last_whole) {
+    let wanted = match (first_within(share_of_window(window, KEPT)), last_whole) {
         (Some(early), Some(whole)) => Some(early.min(whole)),
         (early, whole) => whole.or(early),
     };
@@ -105,7 +110,7 @@ pub fn plan(messages: &[Arc<ChatMessage>], last_tokens: Option<u64>, window: u64
     let mut rounds = rounds.iter().filter(|(at, _)| *at > last_turn + 1);
     let round = || {
         let last = rounds.clone().next_back();
-        rounds.find(|(_, left)| *left <= share(window, KEPT)).or(last)
+        rounds.find(|(_, left)| *left <= share_of_window(window, KEPT)).or(last)
     };
     wanted.or_else(round).or(starts.last()).map(|(at, _)| *at)
 }
@@ -122,14 +127,14 @@ pub fn summary_call(messages: &[Arc<ChatMessage>], upto: usize) -> Vec<Arc<ChatM
 }
 
 /// Returns the message with the model's summary; `None` if the summary is empty.
-pub fn summary(written: &str) -> Option<ChatMessage> {
+pub fn summary_message(written: &str) -> Option<ChatMessage> {
     let written = written.trim();
     let text = || format!("{OPENING}\n\n{written}");
     (!written.is_empty()).then(|| ChatMessage::user(vec![Block::text(text())]))
 }
 
 /// Returns the message with a summary without a model: a list of what the user has said.
-pub fn fallback(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
+pub fn fallback_summary(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
     let cut = &messages[..upto.min(messages.len())];
     let said = cut.iter().filter(|message| message.role == Role::User);
     let texts = said.flat_map(|message| &message.content).filter_map(|block| match block {
@@ -140,7 +145,7 @@ pub fn fallback(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
     let mut room = LONGEST_LIST;
     let mut items: Vec<String> = Vec::new();
     for text in texts.rev() {
-        let item = shortened(text, LONGEST_ITEM);
+        let item = shortened_text(text, LONGEST_ITEM);
         let Some(left) = room.checked_sub(item.chars().count()) else { break };
         room = left;
         items.push(item);

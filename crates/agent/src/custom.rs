@@ -100,7 +100,7 @@ impl CustomTools {
         }
         let mut tools: Vec<Arc<dyn AgentTool>> = Vec::new();
         for (name, _) in stamps.iter().take(MOST_TOOLS) {
-            match self.read(name) {
+            match self.read_tool(name) {
                 Ok(tool) => tools.push(Arc::new(tool)),
                 Err(why) => {
                     let file = self.folder.join(name);
@@ -131,7 +131,7 @@ impl CustomTools {
         stamps
     }
 
-    fn read(&self, name: &str) -> Result<CustomTool, String> {
+    fn read_tool(&self, name: &str) -> Result<CustomTool, String> {
         let is_letter =
             |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
         if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_letter) {
@@ -163,7 +163,8 @@ impl CustomTools {
             is_read_only: false,
             kind: tool_kind::EXECUTE,
         };
-        let commands = self.scrubbed.get_or_init(|| Arc::new(self.commands.clone().scrubbed()));
+        let commands =
+            self.scrubbed.get_or_init(|| Arc::new(self.commands.clone().without_secrets()));
         let limit = form.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
         Ok(CustomTool { spec, program, limit, commands: Arc::clone(commands) })
     }
@@ -200,7 +201,7 @@ impl AgentTool for CustomTool {
         &self.spec
     }
 
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         Box::pin(async move {
             // The program may have changed since its description was read.
             if let Err(why) = self.program.parent().map_or(Ok(()), check_chain) {

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::BoxFuture;
-use crate::picture::{LARGEST_PICTURE, picture};
+use crate::picture::{LARGEST_PICTURE, parse_picture};
 use crate::run::RunSettings;
 use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
 use helper::{Helper, HelperEnv};
@@ -48,7 +48,7 @@ enum DisplayKind {
 }
 
 /// Returns the tools for the desktop; none where no display exists.
-pub fn tools(settings: &RunSettings) -> Vec<Arc<dyn AgentTool>> {
+pub fn build_desktop_tools(settings: &RunSettings) -> Vec<Arc<dyn AgentTool>> {
     let Some(display) = display_of(&settings.env) else { return Vec::new() };
     let helpers = Arc::new(HelperEnv { env: settings.env.clone(), cwd: settings.cwd.clone() });
     let tool = |spec, work| {
@@ -56,7 +56,7 @@ pub fn tools(settings: &RunSettings) -> Vec<Arc<dyn AgentTool>> {
         Arc::new(DesktopTool { spec, work, display, helpers }) as Arc<dyn AgentTool>
     };
     vec![
-        tool(open_spec(), open),
+        tool(open_spec(), open_target),
         tool(read_spec(), read_clipboard),
         tool(write_spec(), write_clipboard),
         tool(screenshot_spec(), capture_screenshot),
@@ -87,7 +87,7 @@ impl AgentTool for DesktopTool {
         &self.spec
     }
 
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let (work, display, helpers) = (self.work, self.display, Arc::clone(&self.helpers));
         Box::pin(async move {
             let work = move || work(&helpers, display, invocation.input.get());
@@ -99,7 +99,7 @@ impl AgentTool for DesktopTool {
     }
 }
 
-fn spec(
+fn desktop_tool_spec(
     name: &'static str,
     description: &'static str,
     properties: &Value,
@@ -126,17 +126,22 @@ fn open_spec() -> ToolSpec {
     });
     let about = "Opens a file, a folder or a web address for the user in the program that the \
         desktop uses for it.";
-    spec("open_in_default_app", about, &target, tool_kind::EXECUTE)
+    desktop_tool_spec("open_in_default_app", about, &target, tool_kind::EXECUTE)
 }
 
 fn read_spec() -> ToolSpec {
-    spec("read_clipboard", "Returns the text in the user's clipboard.", &json!({}), tool_kind::READ)
+    desktop_tool_spec(
+        "read_clipboard",
+        "Returns the text in the user's clipboard.",
+        &json!({}),
+        tool_kind::READ,
+    )
 }
 
 fn write_spec() -> ToolSpec {
     let content = json!({ "content": { "type": "string", "description": "The text." } });
     let about = "Puts a text into the user's clipboard, in place of what is there.";
-    spec("write_clipboard", about, &content, tool_kind::EDIT)
+    desktop_tool_spec("write_clipboard", about, &content, tool_kind::EDIT)
 }
 
 fn screenshot_spec() -> ToolSpec {
@@ -148,7 +153,7 @@ fn screenshot_spec() -> ToolSpec {
         }
     });
     let about = "Takes a picture of the user's screen, which you then see.";
-    spec("capture_screenshot", about, &mode, tool_kind::READ)
+    desktop_tool_spec("capture_screenshot", about, &mode, tool_kind::READ)
 }
 
 #[derive(Deserialize)]
@@ -180,12 +185,12 @@ callgate_wire::words! {
     }
 }
 
-fn input<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
+fn parse_input<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| format!("the input cannot be read: {error}"))
 }
 
-fn open(env: &HelperEnv, _: DisplayKind, json: &str) -> Result<CallOutcome, String> {
-    let OpenInput { target } = input(json)?;
+fn open_target(env: &HelperEnv, _: DisplayKind, json: &str) -> Result<CallOutcome, String> {
+    let OpenInput { target } = parse_input(json)?;
     let place = target_of(env, &target)?;
     env.start(&OPENERS, "xdg-utils", Some(&place), None)?;
     Ok(CallOutcome::done(&json!({ "target": target }), format!("{target} was opened.")))
@@ -209,12 +214,12 @@ fn read_clipboard(
     display: DisplayKind,
     json: &str,
 ) -> Result<CallOutcome, String> {
-    let NoInput {} = input(json)?;
+    let NoInput {} = parse_input(json)?;
     let (helpers, package) = match display {
         DisplayKind::Wayland => (&WAYLAND_READERS[..], "wl-clipboard"),
         DisplayKind::X11 => (&X11_READERS[..], "xclip"),
     };
-    let bytes = env.output(helpers, package, LONGEST_CLIPBOARD)?;
+    let bytes = env.run_for_output(helpers, package, LONGEST_CLIPBOARD)?;
     let text = String::from_utf8(bytes)
         .map_err(|_| "the clipboard does not hold text; it is left as it is".to_owned())?;
     Ok(CallOutcome::done(&json!({ "text": text }), text))
@@ -225,7 +230,7 @@ fn write_clipboard(
     display: DisplayKind,
     json: &str,
 ) -> Result<CallOutcome, String> {
-    let ClipboardInput { content } = input(json)?;
+    let ClipboardInput { content } = parse_input(json)?;
     let (helpers, package) = match display {
         DisplayKind::Wayland => (&WAYLAND_WRITERS[..], "wl-clipboard"),
         DisplayKind::X11 => (&X11_WRITERS[..], "xclip"),
@@ -240,7 +245,7 @@ fn capture_screenshot(
     display: DisplayKind,
     json: &str,
 ) -> Result<CallOutcome, String> {
-    let ScreenshotInput { mode } = input(json)?;
+    let ScreenshotInput { mode } = parse_input(json)?;
     let (helpers, package) = match (display, mode) {
         (DisplayKind::Wayland, ScreenshotMode::Screen) => (&WAYLAND_SCREEN[..], "grim"),
         (DisplayKind::Wayland, ScreenshotMode::Window) => {
@@ -249,8 +254,8 @@ fn capture_screenshot(
         (DisplayKind::X11, ScreenshotMode::Screen) => (&X11_SCREEN[..], "scrot"),
         (DisplayKind::X11, ScreenshotMode::Window) => (&X11_WINDOW[..], "scrot"),
     };
-    let bytes = env.output(helpers, package, LARGEST_PICTURE)?;
-    let image = picture(&bytes)?;
+    let bytes = env.run_for_output(helpers, package, LARGEST_PICTURE)?;
+    let image = parse_picture(&bytes)?;
     let text = format!("The picture of the {} follows.", mode.name());
     Ok(CallOutcome {
         images: vec![image.clone()],

@@ -27,12 +27,12 @@ pub trait Engine: Send + Sync {
 
     /// Returns an error if it surely cannot answer, such as an engine whose program is missing.
     /// Nobody is asked for that.
-    fn check(&self) -> Result<(), EngineError> {
+    fn check_usable(&self) -> Result<(), EngineError> {
         Ok(())
     }
 
     /// Returns where it is, if it was found and not configured.
-    fn place(&self) -> Option<String> {
+    fn found_place(&self) -> Option<String> {
         None
     }
 
@@ -82,10 +82,10 @@ callgate_wire::words! {
 pub trait ToolRunner: Send + Sync {
     /// Returns whether a tool of the engine's own may run. Dropping the future withdraws the
     /// question.
-    fn may(&self, call: EngineToolCall) -> BoxFuture<'static, ToolPermit>;
+    fn permit_call(&self, call: EngineToolCall) -> BoxFuture<'static, ToolPermit>;
 
     /// Runs a tool of the runtime, if the gate permits it.
-    fn run(
+    fn run_tool(
         &self,
         id: String,
         tool: String,

@@ -77,7 +77,7 @@ impl EngineRegistry {
 
     /// Adds an engine that is created when it is first used.
     #[must_use]
-    pub fn with(mut self, name: &'static str, maker: EngineMaker) -> Self {
+    pub fn with_maker(mut self, name: &'static str, maker: EngineMaker) -> Self {
         self.slots.push(Arc::new(EngineSlot { name, maker, created: OnceLock::new() }));
         self
     }
@@ -102,7 +102,7 @@ impl EngineRegistry {
             let (name, because) = self.default_engine().await;
             (name, None, because)
         };
-        let engine = self.slot(name)?.open().await.map_err(|why| unavailable(name, &why))?;
+        let engine = self.slot(name)?.open().await.map_err(|why| unavailable_engine(name, &why))?;
         let model = match model {
             Some(model) => model.into(),
             None => engine
@@ -114,23 +114,29 @@ impl EngineRegistry {
     }
 
     /// Returns the engine and the model for a choice, unless the engine surely cannot answer.
-    pub async fn choose(&self, chosen: &EngineSelection) -> Result<SelectedEngine, RequestFailure> {
+    pub async fn choose_usable(
+        &self,
+        chosen: &EngineSelection,
+    ) -> Result<SelectedEngine, RequestFailure> {
         let selected = self.select(Some(chosen)).await?;
-        selected.engine.check().map_err(|error| unavailable(&chosen.engine, &error.text))?;
+        selected
+            .engine
+            .check_usable()
+            .map_err(|error| unavailable_engine(&chosen.engine, &error.text))?;
         Ok(selected)
     }
 
     /// Returns the name of the engine of conversations for which none was chosen, and why it is
     /// that one.
     pub async fn default_engine(&self) -> (&'static str, String) {
-        self.settled.get_or_init(|| self.settle()).await.clone()
+        self.settled.get_or_init(|| self.settle_default()).await.clone()
     }
 
-    async fn settle(&self) -> (&'static str, String) {
+    async fn settle_default(&self) -> (&'static str, String) {
         match &self.default {
             DefaultEngine::Fixed { name, because } => (name, because.clone()),
             DefaultEngine::IfFound { name, otherwise, because, advice } => {
-                match self.found(name).await {
+                match self.find_place(name).await {
                     Some(place) => (name, format!("because {place} was found and {because}")),
                     None => (otherwise, format!("because {because}: {advice}")),
                 }
@@ -139,10 +145,10 @@ impl EngineRegistry {
     }
 
     /// Returns where an engine was found, if it was.
-    async fn found(&self, name: &str) -> Option<String> {
+    async fn find_place(&self, name: &str) -> Option<String> {
         let engine = self.slot(name).ok()?.open().await.ok()?;
         let models = engine.models().await.ok()?;
-        engine.place().filter(|_| !models.is_empty())
+        engine.found_place().filter(|_| !models.is_empty())
     }
 
     /// Lists the engines with their models, or only this one.
@@ -169,7 +175,7 @@ impl EngineRegistry {
     }
 }
 
-fn unavailable(name: &str, why: &str) -> RequestFailure {
+fn unavailable_engine(name: &str, why: &str) -> RequestFailure {
     RequestFailure::permanent("engine", format!("the engine {name} cannot be used: {why}"))
 }
 
@@ -197,7 +203,7 @@ impl EngineSlot {
     async fn models(self: &Arc<Self>) -> Result<(Vec<ModelListing>, Option<String>), String> {
         let engine = self.open().await?;
         let models = engine.models().await.map_err(|error| error.text)?;
-        Ok((models, engine.place()))
+        Ok((models, engine.found_place()))
     }
 }
 

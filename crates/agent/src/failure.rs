@@ -48,7 +48,7 @@ impl RequestFailure {
         let advice = match (kind, status) {
             (EngineErrorKind::TooLong, _) => Some(TOO_LONG.to_owned()),
             (EngineErrorKind::Refused, Some(400 | 422)) if is_begun => Some(STUCK.to_owned()),
-            _ if kind.is_passing() => Some(again(kind, retry_after)),
+            _ if kind.is_passing() => Some(retry_advice(kind, retry_after)),
             _ => None,
         };
         if let Some(advice) = advice {
@@ -60,7 +60,7 @@ impl RequestFailure {
 
 /// Returns when to send the message again after a failure that may pass. A turn that tries again by
 /// itself does not say so.
-fn again(kind: EngineErrorKind, wait: Option<Duration>) -> String {
+fn retry_advice(kind: EngineErrorKind, wait: Option<Duration>) -> String {
     let when = match (kind, wait) {
         (_, Some(wait)) => format!(" in {} s", wait.as_secs_f32()),
         (EngineErrorKind::Network | EngineErrorKind::Cut | EngineErrorKind::Stalled, None) => {

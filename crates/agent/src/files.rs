@@ -50,7 +50,7 @@ pub use roots::{AllowedFolders, AllowedFoldersError};
 pub(crate) use turn_tracker::{PathChange, RecordedTurn, TurnMark};
 pub use turn_tracker::{SnapshotLimits, TrackerSettings, TurnTracker};
 
-use self::error_text::cannot;
+use self::error_text::cannot_text;
 use self::input::FileToolInput;
 use crate::BoxFuture;
 use crate::gate::ChangePreview;
@@ -85,7 +85,7 @@ impl Default for FileLimits {
 
 /// Returns the file tools: `list_files`, `read_file`, `write_file`, `edit_file`, `search_files`,
 /// `search_text` and `analyze_image`. The two searches skip what is `hidden`.
-pub fn tools(
+pub fn build_file_tools(
     roots: AllowedFolders,
     limits: FileLimits,
     hidden: HiddenFiles,
@@ -94,8 +94,8 @@ pub fn tools(
     let all: [(ToolSpec, ToolFunction, Option<CheckFunction>); 7] = [
         (specs::list_files(), list_files::list_files, None),
         (specs::read_file(), read_file::read_file, None),
-        (specs::write_file(), write_file::write_file, Some(write_file::check)),
-        (specs::edit_file(), edit_file::edit_file, Some(edit_file::check)),
+        (specs::write_file(), write_file::write_file, Some(write_file::check_write)),
+        (specs::edit_file(), edit_file::edit_file, Some(edit_file::check_edit)),
         (specs::search_files(), search_files::search_files, None),
         (specs::search_text(), search_text::search_text, None),
         (specs::analyze_image(), analyze_image::analyze_image, None),
@@ -146,15 +146,15 @@ impl AgentTool for FileTool {
     /// Refuses a path outside the allowed folders.
     fn refusal(&self, input: &RawValue) -> Option<String> {
         // `fault` and the tool itself report what is wrong with the rest of the input.
-        let input = FileToolInput::read(input.get(), "").ok()?;
+        let input = FileToolInput::from_json(input.get(), "").ok()?;
         let path = input.optional_text("path").ok()??;
-        self.context.roots.leads_out(path).map(|reason| cannot("use", path, reason))
+        self.context.roots.leads_out(path).map(|reason| cannot_text("use", path, reason))
     }
 
     fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
-        let known = specs::members(&self.spec);
-        let read = FileToolInput::read(input.get(), context.conversation);
-        let read = match read.and_then(|input| input.only(&known)) {
+        let known = specs::input_members(&self.spec);
+        let read = FileToolInput::from_json(input.get(), context.conversation);
+        let read = match read.and_then(|input| input.refuse_unknown(&known)) {
             Ok(read) => read,
             Err(reason) => return Some(reason),
         };
@@ -164,10 +164,11 @@ impl AgentTool for FileTool {
         })
     }
 
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let (context, work) = (self.context.clone(), self.work);
-        let members = specs::members(&self.spec);
-        let task = cancellable(move |stop| answer(&context, work, &invocation, &members, stop));
+        let members = specs::input_members(&self.spec);
+        let task =
+            run_cancellable(move |stop| run_file_tool(&context, work, &invocation, &members, stop));
         Box::pin(async {
             task.await.unwrap_or_else(|| CallOutcome::failed("the file tool broke off: try again"))
         })
@@ -176,7 +177,7 @@ impl AgentTool for FileTool {
     fn locations(&self, input: &RawValue) -> Vec<ToolLocation> {
         // The input may contain a whole file and is not copied here.
         let members = Json::from(input).members();
-        let path = match members.some("path").map(Json::string) {
+        let path = match members.get_non_null("path").map(Json::string) {
             Some(Some(path)) if path.len() <= roots::LONGEST_PATH => path,
             // Tools that need no path begin in the working folder.
             None if self.spec.is_read_only => ".".into(),
@@ -184,41 +185,41 @@ impl AgentTool for FileTool {
         };
         let path = self.context.roots.absolute(&path).to_string_lossy().into_owned();
         // Only `read_file` takes an offset.
-        let line = members.some("offset").and_then(|offset| offset.get().parse().ok());
+        let line = members.get_non_null("offset").and_then(|offset| offset.get().parse().ok());
         vec![ToolLocation { path, line }]
     }
 
     fn first_line(&self, tool: &str, input: &RawValue) -> BoxFuture<'static, Option<u64>> {
-        self.previewed(tool, input, PreviewedChange::first_line)
+        self.preview_with(tool, input, PreviewedChange::first_line)
     }
 
     fn preview(&self, tool: &str, input: &RawValue) -> BoxFuture<'static, Option<ChangePreview>> {
-        self.previewed(tool, input, PreviewedChange::shown)
+        self.preview_with(tool, input, PreviewedChange::to_preview)
     }
 }
 
 impl FileTool {
     /// Computes what a call with this input would change, and returns what `shown` makes of it.
-    fn previewed<T: Send + 'static>(
+    fn preview_with<T: Send + 'static>(
         &self,
         tool: &str,
         input: &RawValue,
         shown: fn(&PreviewedChange) -> Option<T>,
     ) -> BoxFuture<'static, Option<T>> {
-        if !ToolKind::of("", tool).changes_files() {
+        if !ToolKind::for_tool("", tool).changes_files() {
             return Box::pin(async { None });
         }
         let (context, tool, input) = (self.context.clone(), tool.to_owned(), input.to_owned());
-        let task = cancellable(move |stop| {
-            let input = FileToolInput::read(input.get(), "").ok()?;
-            shown(&PreviewedChange::of(&context, &tool, &input.members, stop)?)
+        let task = run_cancellable(move |stop| {
+            let input = FileToolInput::from_json(input.get(), "").ok()?;
+            shown(&PreviewedChange::from_call(&context, &tool, &input.members, stop)?)
         });
         Box::pin(async { task.await.flatten() })
     }
 }
 
 /// Runs blocking work that stops soon after the future is dropped. Returns `None` if it panicked.
-async fn cancellable<T: Send + 'static>(
+async fn run_cancellable<T: Send + 'static>(
     work: impl FnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> Option<T> {
     let stop = CancelFlag::default();
@@ -226,7 +227,7 @@ async fn cancellable<T: Send + 'static>(
     tokio::task::spawn_blocking(move || work(&stop)).await.ok()
 }
 
-fn answer(
+fn run_file_tool(
     context: &FileContext,
     work: ToolFunction,
     invocation: &ToolInvocation,
@@ -234,8 +235,8 @@ fn answer(
     stop: &CancelFlag,
 ) -> CallOutcome {
     let ToolInvocation { input, conversation, .. } = invocation;
-    let input = FileToolInput::read(input.get(), conversation);
-    let input = input.and_then(|input| input.only(members));
+    let input = FileToolInput::from_json(input.get(), conversation);
+    let input = input.and_then(|input| input.refuse_unknown(members));
     let outcome = input.and_then(|input| work(context, &input, stop));
     outcome.unwrap_or_else(CallOutcome::failed)
 }
@@ -250,7 +251,7 @@ impl CancelFlag {
     }
 
     /// Returns an error if nobody waits for the result any more.
-    fn check(&self) -> Result<(), String> {
+    fn check_unset(&self) -> Result<(), String> {
         if self.is_set() { Err("it was cancelled".to_owned()) } else { Ok(()) }
     }
 }

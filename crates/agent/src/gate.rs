@@ -15,14 +15,14 @@ pub trait PermissionGate: Send + Sync {
     fn warm(&self) {}
 
     /// Decides by the rules, or asks a person. Dropping the future withdraws the question.
-    fn may(&self, question: GateQuestion) -> BoxFuture<'_, ToolPermit>;
+    fn decide_question(&self, question: GateQuestion) -> BoxFuture<'_, ToolPermit>;
 
     /// Answers a question that the front end was shown. Returns the outcome in words, as an error
     /// if the answer was not accepted.
     fn answer(&self, answer: PermissionAnswer) -> BoxFuture<'_, Result<String, String>>;
 
     /// Notes that the front end is gone: questions that no one else can answer are denied.
-    fn unattended(&self);
+    fn note_unattended(&self);
 }
 
 /// A tool call that needs permission.

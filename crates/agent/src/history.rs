@@ -85,7 +85,7 @@ impl History {
 
     /// Returns true if both share the same store.
     #[must_use]
-    pub fn is(&self, other: &Self) -> bool {
+    pub fn is_same_store(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
@@ -130,7 +130,7 @@ impl History {
         }
         let wanted = Arc::clone(id);
         let work = move |stores: &mut HistoryStore| {
-            let Some(mut token) = stores.locks.take(&wanted)? else { return Ok(None) };
+            let Some(mut token) = stores.locks.take_lock(&wanted)? else { return Ok(None) };
             stores.recover(&wanted)?;
             let loaded = match known.filter(|known| stores.is_as_left(known)) {
                 Some(known) => known.loaded,
@@ -140,12 +140,12 @@ impl History {
             token.set_passing(loaded.length == 0);
             Ok(Some((token, loaded)))
         };
-        Ok(self.ask(work).await?.map(|(token, loaded)| held(token, loaded)))
+        Ok(self.run_job(work).await?.map(|(token, loaded)| held(token, loaded)))
     }
 
     /// Returns the most recently changed conversations within the scope of this history, the last
     /// one first, of those changed before `before_ms`. At most [`MOST_LISTED`].
-    pub async fn list(
+    pub async fn list_conversations(
         &self,
         limit: usize,
         before_ms: Option<u64>,
@@ -153,22 +153,22 @@ impl History {
         let before_ms = before_ms.map(|at| i64::try_from(at).unwrap_or(i64::MAX));
         let limit = limit.min(MOST_LISTED);
         let list = move |stores: &mut HistoryStore| {
-            Ok(stores.store.conversations(limit, before_ms, stores.listed_folder())?)
+            Ok(stores.store.recent_conversations(limit, before_ms, stores.listed_folder())?)
         };
-        let found = self.ask(list).await?;
-        Ok(found.into_iter().map(listed).collect())
+        let found = self.run_job(list).await?;
+        Ok(found.into_iter().map(conversation_summary).collect())
     }
 
     /// Creates a conversation and returns its id, a new one if none is given. It is listed once
     /// something is written to it.
-    pub async fn create(
+    pub async fn create_conversation(
         &self,
         id: Option<&str>,
         title: Option<&str>,
     ) -> Result<String, HistoryError> {
         let id = id.map_or_else(|| Ok(Uuid::new_v4().to_string().into()), checked_id)?;
         let title = title.map(checked_title).transpose()?;
-        self.ask(move |stores| {
+        self.run_job(move |stores| {
             if stores.store.make_conversation(&id, title.as_deref(), now_ms())? {
                 return Ok(id.to_string());
             }
@@ -178,9 +178,9 @@ impl History {
     }
 
     /// Renames a conversation.
-    pub async fn rename(&self, id: &str, title: &str) -> Result<(), HistoryError> {
+    pub async fn rename_conversation(&self, id: &str, title: &str) -> Result<(), HistoryError> {
         let (id, title) = (checked_id(id)?, checked_title(title)?);
-        self.ask(move |stores| {
+        self.run_job(move |stores| {
             let is_known = stores.store.name_conversation(&id, &title)?;
             if is_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_string())) }
         })
@@ -189,7 +189,7 @@ impl History {
 
     /// Copies the first `length` messages of a conversation, after which a turn must begin, or all
     /// of them, to the new conversation `to`. Returns how many were copied.
-    pub async fn fork(
+    pub async fn fork_conversation(
         &self,
         id: &str,
         to: &str,
@@ -198,7 +198,7 @@ impl History {
     ) -> Result<u64, HistoryError> {
         let (id, to) = (checked_id(id)?, checked_id(to)?);
         let title = title.map(checked_title).transpose()?;
-        self.ask(move |stores| {
+        self.run_job(move |stores| {
             stores.recover_if_idle(&id)?;
             let unknown = || HistoryError::Unknown(id.to_string());
             let known = stores.store.conversation(&id)?.ok_or_else(unknown)?;
@@ -212,10 +212,10 @@ impl History {
     }
 
     /// Deletes a conversation, unless somebody works on it. Its costs still count for their day.
-    pub async fn delete(&self, id: &str) -> Result<(), HistoryError> {
+    pub async fn delete_conversation(&self, id: &str) -> Result<(), HistoryError> {
         let id = checked_id(id)?;
-        self.ask(move |stores| {
-            let Some(mut token) = stores.locks.take(&id)? else {
+        self.run_job(move |stores| {
+            let Some(mut token) = stores.locks.take_lock(&id)? else {
                 return Err(HistoryError::InUse(id.to_string()));
             };
             let was_known = stores.store.delete_conversation(&id)?;
@@ -227,83 +227,86 @@ impl History {
 
     /// Returns the id of the most recently changed conversation within the scope of this history.
     pub async fn last(&self) -> Result<Option<String>, HistoryError> {
-        self.ask(|stores| Ok(stores.store.last_conversation(stores.listed_folder())?)).await
+        self.run_job(|stores| Ok(stores.store.last_conversation(stores.listed_folder())?)).await
     }
 
     /// Returns how many messages a conversation has, 0 if it does not exist.
     pub async fn length(&self, id: &str) -> Result<u64, HistoryError> {
         let id = checked_id(id)?;
-        let known = self.ask(move |stores| Ok(stores.store.conversation(&id)?)).await?;
+        let known = self.run_job(move |stores| Ok(stores.store.conversation(&id)?)).await?;
         Ok(known.map_or(0, |known| known.length))
     }
 
     /// Returns the mode that was chosen for a conversation.
     pub async fn mode(&self, id: &str) -> Result<Option<ConversationMode>, HistoryError> {
         let id = checked_id(id)?;
-        let known = self.ask(move |stores| Ok(stores.store.conversation(&id)?)).await?;
+        let known = self.run_job(move |stores| Ok(stores.store.conversation(&id)?)).await?;
         Ok(known.and_then(|known| ConversationMode::parse(known.mode.as_deref()?)))
     }
 
     /// Chooses the mode of a conversation.
     pub async fn choose_mode(&self, id: &str, mode: ConversationMode) -> Result<(), HistoryError> {
         let id = checked_id(id)?;
-        self.ask(move |stores| Ok(stores.store.choose_mode(&id, mode.name(), now_ms())?)).await
+        self.run_job(move |stores| Ok(stores.store.choose_mode(&id, mode.name(), now_ms())?)).await
     }
 
     /// Returns the engine that was chosen for a conversation.
     pub async fn engine(&self, id: &str) -> Result<Option<EngineSelection>, HistoryError> {
         let id = checked_id(id)?;
-        let known = self.ask(move |stores| Ok(stores.store.conversation(&id)?)).await?;
+        let known = self.run_job(move |stores| Ok(stores.store.conversation(&id)?)).await?;
         Ok(known.and_then(|known| known.engine))
     }
 
     /// Returns the last messages of a conversation before the number `before`. At most
     /// [`MOST_ON_PAGE`], and about [`LARGEST_PAGE`].
-    pub async fn page(
+    pub async fn read_page(
         &self,
         id: &str,
         limit: usize,
         before: Option<u64>,
     ) -> Result<HistoryPage, HistoryError> {
         let id = checked_id(id)?;
-        self.ask(move |stores| {
+        self.run_job(move |stores| {
             stores.recover_if_idle(&id)?;
-            page::read(stores, &id, limit, before)
+            page::read_messages(stores, &id, limit, before)
         })
         .await
     }
 
     /// Prepares the statements for the next entries of the ledger.
-    pub async fn warm(&self) {
+    pub async fn prepare_ledger(&self) {
         // An error is reported when the next entry is written.
         let prepare = |stores: &mut HistoryStore| {
-            stores.warm();
+            stores.prepare_ledger();
             Ok(())
         };
-        self.ask(prepare).await.ok();
+        self.run_job(prepare).await.ok();
     }
 
     /// Returns the value that is kept under `key` beside the ledger.
-    pub(crate) async fn kept(&self, key: &str) -> Result<Option<String>, HistoryError> {
+    pub(crate) async fn kept_value(&self, key: &str) -> Result<Option<String>, HistoryError> {
         let key = key.to_owned();
-        self.ask(move |stores| Ok(stores.ledger().kept(&key)?)).await
+        self.run_job(move |stores| Ok(stores.ledger().kept_value(&key)?)).await
     }
 
     /// Keeps a value under `key` beside the ledger, replacing what was there.
-    pub(crate) async fn keep(&self, key: &str, value: &str) -> Result<(), HistoryError> {
+    pub(crate) async fn keep_value(&self, key: &str, value: &str) -> Result<(), HistoryError> {
         let (key, value) = (key.to_owned(), value.to_owned());
-        self.ask(move |stores| Ok(stores.ledger().keep(&key, &value)?)).await
+        self.run_job(move |stores| Ok(stores.ledger().keep_value(&key, &value)?)).await
     }
 
     /// Writes entries to the ledger. When it returns, they are committed.
     pub async fn record(&self, drafts: Vec<EntryDraft>) -> Result<(), HistoryError> {
-        self.ask(move |stores| Ok(stores.lasting_ledger()?.append(&drafts).map(drop)?)).await
+        self.run_job(move |stores| {
+            Ok(stores.lasting_ledger()?.append_entries(&drafts).map(drop)?)
+        })
+        .await
     }
 
     /// Returns the name under which `ledger` counts the costs of a conversation of this history.
     #[must_use]
     pub fn account(&self, ledger: &Self, conversation: &str) -> String {
-        if self.is(ledger) {
+        if self.is_same_store(ledger) {
             return conversation.to_owned();
         }
         // No id has a control character.
@@ -313,29 +316,29 @@ impl History {
     /// Reserves the most that an answer may cost, unless `check` objects to what all processes have
     /// spent and reserved. Without `most`, nothing is reserved. No other process can reserve
     /// anything between the check and the reservation.
-    pub async fn reserve<E: Send + 'static>(
+    pub async fn reserve_cost<E: Send + 'static>(
         &self,
         account: String,
         since_ms: i64,
         most: Option<PricedUsage>,
         check: impl FnOnce(&CostTotals) -> Result<(), E> + Send + 'static,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
-        self.ask(move |stores| stores.reserve(&account, since_ms, most, check)).await
+        self.run_job(move |stores| stores.reserve_cost(&account, since_ms, most, check)).await
     }
 
     /// Replaces a reservation by the actual cost, and writes entries to the ledger. When it
     /// returns, all of it is committed.
-    pub async fn settle(
+    pub async fn settle_cost(
         &self,
         account: String,
         reservation: Option<Reservation>,
         cost: Option<PricedUsage>,
         drafts: Vec<EntryDraft>,
     ) -> Result<(), HistoryError> {
-        self.ask(move |stores| {
+        self.run_job(move |stores| {
             let account = stores.account(&account).into_owned();
             let spending = cost.map(PricedUsage::into_spending);
-            stores.ledger().settle(&Settlement {
+            stores.ledger().settle_reservation(&Settlement {
                 account: &account,
                 at_ms: now_ms(),
                 reservation: reservation.as_ref().and_then(|reservation| reservation.key),
@@ -343,14 +346,14 @@ impl History {
                 drafts: &drafts,
             })?;
             if let Some(reservation) = reservation {
-                reservation.settled();
+                reservation.mark_settled();
             }
             Ok(())
         })
         .await
     }
 
-    async fn ask<T: Send + 'static>(
+    async fn run_job<T: Send + 'static>(
         &self,
         work: impl FnOnce(&mut HistoryStore) -> Result<T, HistoryError> + Send + 'static,
     ) -> Result<T, HistoryError> {
@@ -358,7 +361,7 @@ impl History {
     }
 }
 
-fn listed(known: StoredConversation) -> session::ConversationSummary {
+fn conversation_summary(known: StoredConversation) -> session::ConversationSummary {
     let unsigned = |at_ms: i64| u64::try_from(at_ms).unwrap_or(0);
     session::ConversationSummary {
         conversation_id: known.id,

@@ -32,7 +32,7 @@ use callgate_wire::session::McpServerStatus;
 
 use crate::BoxFuture;
 use crate::history::History;
-use crate::run::scrub;
+use crate::run::scrub_variables;
 use crate::tool::{AgentTool, NoticeSink, ToolSource, TurnContext};
 pub use address::normal_address;
 pub use oauth::{FinishedSignIn, PendingSignIn, ServerSignIn, SignInStore};
@@ -112,7 +112,7 @@ impl ServerContext {
     }
 
     /// Tells the front end something about a server.
-    fn tell(&self, text: String) {
+    fn tell_front_end(&self, text: String) {
         let notices = lock(&self.notices).clone();
         if let Some(tell) = notices {
             tell(text);
@@ -121,7 +121,7 @@ impl ServerContext {
 
     /// Returns the environment of servers.
     fn env(&self) -> &[(OsString, OsString)] {
-        self.scrubbed.get_or_init(|| scrub(self.env.clone(), &[]))
+        self.scrubbed.get_or_init(|| scrub_variables(self.env.clone(), &[]))
     }
 }
 
@@ -149,13 +149,13 @@ impl McpServers {
 
     /// Returns the servers of the settings and of the project. Nothing is started, and nobody is
     /// asked.
-    pub async fn named(&self) -> Vec<NamedServer> {
+    pub async fn named_servers(&self) -> Vec<NamedServer> {
         let own = self.servers.iter().map(|server| NamedServer {
             settings: server.settings.clone(),
             is_project: false,
             is_agreed: true,
         });
-        let (project, is_agreed) = self.project.named().await;
+        let (project, is_agreed) = self.project.named_servers().await;
         let project = project.into_iter().map(|settings| NamedServer {
             settings,
             is_project: true,
@@ -175,7 +175,7 @@ impl ToolSource for McpServers {
             *lock(&self.context.notices) = Some(Arc::clone(&turn.notices));
             // The servers of the settings start while a person is asked about the project's.
             let early: Vec<_> = self.servers.iter().map(server::start_in_background).collect();
-            self.project.check(turn.clone()).await;
+            self.project.check_for_change(turn.clone()).await;
             let late: Vec<_> =
                 self.project.servers().iter().map(server::start_in_background).collect();
             let all = async {

@@ -21,7 +21,7 @@ pub(crate) enum ModeNote {
 
 impl ModeNote {
     /// Returns the note that a part of a message is.
-    pub(crate) fn of(block: &Block) -> Option<Self> {
+    pub(crate) fn from_block(block: &Block) -> Option<Self> {
         let Block::Text { text } = block else { return None };
         match text.as_str() {
             PLAN => Some(Self::Plan),
@@ -31,7 +31,7 @@ impl ModeNote {
     }
 
     /// Returns the note as a part of a message.
-    pub(crate) fn block(self) -> Block {
+    pub(crate) fn into_block(self) -> Block {
         Block::text(match self {
             Self::Plan => PLAN,
             Self::PlanIsOver => PLAN_IS_OVER,
@@ -42,6 +42,6 @@ impl ModeNote {
 impl ChatMessage {
     /// Returns the last note about the mode in it.
     pub(crate) fn mode_note(&self) -> Option<ModeNote> {
-        self.content.iter().rev().find_map(ModeNote::of)
+        self.content.iter().rev().find_map(ModeNote::from_block)
     }
 }

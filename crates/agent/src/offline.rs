@@ -59,7 +59,7 @@ impl Engine for Offline {
     }
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
-        Box::new(PieceQueue(answer(&call).into()))
+        Box::new(PieceQueue(build_answer(&call).into()))
     }
 }
 
@@ -83,14 +83,14 @@ impl AnswerStream for PieceQueue {
 }
 
 /// Returns the whole answer.
-fn answer(call: &EngineCall) -> Vec<AnswerPiece> {
+fn build_answer(call: &EngineCall) -> Vec<AnswerPiece> {
     let mut text = String::new();
     if !call.messages.iter().any(|message| message.role == Role::Assistant) {
         text = format!("{INTRODUCTION}\n\n");
     }
     let request = match call.messages.last().map(|message| message.content.as_slice()) {
         Some([Block::ToolResult { content, is_error, .. }, ..]) => {
-            text.push_str(&report(&content.text, *is_error));
+            text.push_str(&render_tool_result(&content.text, *is_error));
             None
         }
         Some(content) => request_of(content, call).map_err(|words| text.push_str(&words)).ok(),
@@ -113,24 +113,24 @@ fn request_of(content: &[Block], call: &EngineCall) -> Result<ToolRequest, Strin
     });
     let message = message.unwrap_or_default();
     if message.is_empty() || message.eq_ignore_ascii_case("help") {
-        return Err(help());
+        return Err(help_text());
     }
-    let request = form::parse(message)?;
+    let request = form::parse_tool_request(message)?;
     let is_offered = call.tools.iter().any(|tool| tool.name == request.tool);
     let missing = || format!("I cannot do that: there is no tool {} here.", request.tool);
     if is_offered { Ok(request) } else { Err(missing()) }
 }
 
-fn help() -> String {
+fn help_text() -> String {
     format!(
         "You can say:\n\n{}\nUpper-case words stand for yours; put those with blanks in double \
          quotes. What stands in brackets may be left out. Commands run without a shell.",
-        form::list()
+        form::forms_list()
     )
 }
 
 /// Reports the result of a tool, cut if it is long.
-fn report(content: &str, is_error: bool) -> String {
+fn render_tool_result(content: &str, is_error: bool) -> String {
     if is_error {
         return format!("That did not work: {content}");
     }

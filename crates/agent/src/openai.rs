@@ -139,7 +139,7 @@ impl OpenAi {
         let server = match &settings.server {
             OpenAiServer::At { base_url, key, proxy } => {
                 let proxy = proxy.as_deref();
-                let server = ChatServer::at(base_url, key.clone(), proxy, settings.idle);
+                let server = ChatServer::at_address(base_url, key.clone(), proxy, settings.idle);
                 OnceCell::from(Arc::new(server.map_err(BadOpenAiSettings)?))
             }
             OpenAiServer::Local(_) => OnceCell::new(),
@@ -154,8 +154,9 @@ impl OpenAi {
             let OpenAiServer::Local(ports) = &self.settings.server else {
                 return Err(nothing_found(&[]));
             };
-            let found = local_servers::find(ports).await.ok_or_else(|| nothing_found(ports))?;
-            ChatServer::local(&found, self.settings.idle).map(Arc::new).map_err(refused)
+            let found =
+                local_servers::find_with_model(ports).await.ok_or_else(|| nothing_found(ports))?;
+            ChatServer::from_local(&found, self.settings.idle).map(Arc::new).map_err(refused_error)
         };
         self.server.get_or_try_init(find).await.cloned()
     }
@@ -165,9 +166,9 @@ impl OpenAi {
         let engine = self.clone();
         StreamedAnswer::new(async move {
             let server = engine.server().await?;
-            let (mut request, asked) = (server.request(&call)?, request::tokens(&call));
+            let (mut request, asked) = (server.request(&call)?, request::estimate_tokens(&call));
             if let Some(effort) = engine.settings.effort {
-                let member = format!(r#""reasoning_effort":"{}""#, level(effort));
+                let member = format!(r#""reasoning_effort":"{}""#, effort_name(effort));
                 request.body = with_member(&request.body, &member);
             }
             let errors = Arc::clone(&server.link.errors);
@@ -184,7 +185,7 @@ impl OpenAi {
 }
 
 impl ChatServer {
-    fn at(
+    fn at_address(
         base_url: &str,
         key: Option<ApiKey>,
         proxy: Option<&str>,
@@ -204,9 +205,9 @@ impl ChatServer {
         Ok(Self { link, base, key, limit, learned_limits, place: None, windows })
     }
 
-    fn local(found: &LocalServer, idle: Duration) -> Result<Self, String> {
-        let server = Self::at(&found.address, None, None, idle)?;
-        server.learn(&found.models);
+    fn from_local(found: &LocalServer, idle: Duration) -> Result<Self, String> {
+        let server = Self::at_address(&found.address, None, None, idle)?;
+        server.learn_windows(&found.models);
         let place = Some(format!("{} at {}", found.name, found.address));
         Ok(Self { place, limit: AnswerLimit::Unlimited, ..server })
     }
@@ -229,11 +230,11 @@ impl ChatServer {
     async fn models(&self) -> Result<Vec<ListedModel>, EngineError> {
         let address = self.address("/models");
         let listed = list_models(&self.link, address, self.headers(), LISTED_WITHIN).await?;
-        self.learn(&listed);
+        self.learn_windows(&listed);
         Ok(listed)
     }
 
-    fn learn(&self, models: &[ListedModel]) {
+    fn learn_windows(&self, models: &[ListedModel]) {
         let mut windows = lock(&self.windows);
         windows.extend(
             models.iter().filter_map(|model| Some((model.id.clone(), model.context_window()?))),
@@ -243,7 +244,7 @@ impl ChatServer {
     fn request(&self, call: &EngineCall) -> Result<ApiRequest, EngineError> {
         let mut headers = self.headers();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let body = request::body(call, self.limit_for(&call.model))?;
+        let body = request::encode_body(call, self.limit_for(&call.model))?;
         Ok(ApiRequest { address: self.address("/chat/completions"), headers, body })
     }
 
@@ -281,7 +282,7 @@ impl Engine for OpenAi {
             let talks = |model: &&ListedModel| !model.id.to_ascii_lowercase().contains("embed");
             let model = models.iter().find(talks).or(models.first());
             model.map(|model| model.id.as_str().into()).ok_or_else(|| {
-                refused(
+                refused_error(
                     "The server lists no model: load one, or set one in OPENAI_MODEL".to_owned(),
                 )
             })
@@ -295,7 +296,7 @@ impl Engine for OpenAi {
         })
     }
 
-    fn place(&self) -> Option<String> {
+    fn found_place(&self) -> Option<String> {
         self.server.get()?.place.clone()
     }
 
@@ -318,17 +319,17 @@ impl Engine for OpenAi {
 }
 
 /// Returns the API's name of a level.
-fn level(effort: Effort) -> &'static str {
+fn effort_name(effort: Effort) -> &'static str {
     if effort == Effort::Max { Effort::ExtraHigh.name() } else { effort.name() }
 }
 
-fn refused(text: String) -> EngineError {
+fn refused_error(text: String) -> EngineError {
     EngineError { kind: EngineErrorKind::Refused, status: None, retry_after: None, text }
 }
 
 fn nothing_found(ports: &[u16]) -> EngineError {
     let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
-    refused(format!(
+    refused_error(format!(
         "No model server was found on this machine (ports {}): start one, such as Ollama, or set \
          OPENAI_BASE_URL or OPENAI_API_KEY",
         ports.join(", ")

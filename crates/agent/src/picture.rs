@@ -16,7 +16,7 @@ pub(crate) const MOST_PICTURES: usize = 20;
 pub(crate) const LONGEST_SIDE: u32 = 8000;
 
 /// Returns the picture in these bytes, or why a model cannot read it.
-pub(crate) fn picture(bytes: &[u8]) -> Result<MediaSource, String> {
+pub(crate) fn parse_picture(bytes: &[u8]) -> Result<MediaSource, String> {
     let picture = any_size(bytes)?;
     if bytes.len() > LARGEST_PICTURE {
         return Err(format!(
@@ -29,7 +29,7 @@ pub(crate) fn picture(bytes: &[u8]) -> Result<MediaSource, String> {
 
 /// Returns the picture in these bytes, however many they are, or why a model cannot read it.
 pub(crate) fn any_size(bytes: &[u8]) -> Result<MediaSource, String> {
-    let Some(found) = structure::read(bytes) else {
+    let Some(found) = structure::parse_structure(bytes) else {
         return Err("it is not a PNG, JPEG, GIF or WebP picture, or not a whole one".to_owned());
     };
     let structure::PictureStructure { media_type, width, height } = found;

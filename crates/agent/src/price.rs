@@ -61,7 +61,7 @@ impl ModelPrices {
     }
 
     /// Returns the prices of a model, which may have a date at the end of its name.
-    pub fn of(&self, model: &str) -> Option<TokenPrices> {
+    pub fn find_prices(&self, model: &str) -> Option<TokenPrices> {
         let own = self.by_model.iter().find(|(name, _)| is_model(model, name));
         own.map(|(_, prices)| *prices).or(self.others)
     }
@@ -105,22 +105,22 @@ const MILLION: u128 = 1_000_000;
 
 /// Returns the cost of an answer of this model in dollars, given how long the provider keeps what is
 /// written to its cache; `None` if the price is unknown.
-pub fn cost(model: &str, usage: TokenUsage, life: CacheLife) -> Option<f64> {
+pub fn model_cost(model: &str, usage: TokenUsage, life: CacheLife) -> Option<f64> {
     let (_, input, output, read) = CENTS.iter().find(|(name, ..)| is_model(model, name))?;
     let rates = TokenRates {
         input: input * CENT,
         output: output * CENT,
         cache_read: read * CENT,
-        cache_write: written(input * CENT, life),
+        cache_write: cache_write_price(input * CENT, life),
     };
     let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     let dearer = BEYOND.iter().find(|(name, limit, _)| is_model(model, name) && prompt > *limit);
     let times = dearer.map_or(1, |(_, _, times)| *times);
-    Some(dollars(rates.cost(usage).saturating_mul(times)))
+    Some(dollars_of_micro(rates.cost(usage).saturating_mul(times)))
 }
 
 /// Returns the price of input that is written to the cache.
-fn written(input: MicroUsd, life: CacheLife) -> MicroUsd {
+fn cache_write_price(input: MicroUsd, life: CacheLife) -> MicroUsd {
     match life {
         CacheLife::FiveMinutes => input / 4 * 5,
         CacheLife::OneHour => input * 2,
@@ -134,23 +134,24 @@ pub fn is_known(model: &str) -> bool {
 
 /// Converts dollars to millionths of a dollar; an invalid amount becomes zero.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
-pub fn micro(usd: f64) -> u64 {
+pub fn micro_of_dollars(usd: f64) -> u64 {
     (usd * 1e6).round() as u64
 }
 
 /// Converts millionths of a dollar to dollars.
 #[allow(clippy::cast_precision_loss, reason = "beyond 2^53 nobody looks at the last digit")]
-pub fn dollars(micro: u64) -> f64 {
+pub fn dollars_of_micro(micro: u64) -> f64 {
     micro as f64 / 1e6
 }
 
 impl TokenPrices {
     /// Returns the cost of an answer in dollars.
     pub fn cost(self, usage: TokenUsage, life: CacheLife) -> f64 {
-        let (input, output) = (micro(self.input), micro(self.output));
-        let cache_read = self.cached.map_or(input / 10, micro);
-        let rates = TokenRates { input, output, cache_read, cache_write: written(input, life) };
-        dollars(rates.cost(usage))
+        let (input, output) = (micro_of_dollars(self.input), micro_of_dollars(self.output));
+        let cache_read = self.cached.map_or(input / 10, micro_of_dollars);
+        let rates =
+            TokenRates { input, output, cache_read, cache_write: cache_write_price(input, life) };
+        dollars_of_micro(rates.cost(usage))
     }
 }
 

@@ -4,7 +4,7 @@
 //! The texts come from a model or from a server. What could not be seen in them is made visible, and
 //! they are bounded.
 
-use callgate_mask::text::{one_line, shortened, visible};
+use callgate_mask::text::{one_line, shortened_text, visible_text};
 use callgate_wire::session::{AgentQuestion, FieldKind, FieldOption, NumberBounds, QuestionField};
 use callgate_wire::tool_act::ToolKind;
 use serde_json::{Map, Number, Value, json};
@@ -46,15 +46,15 @@ pub(crate) fn read_question(
     Some(AgentQuestion {
         question: question.to_owned(),
         tool_id: tool_id.to_owned(),
-        server: server.map(title),
-        text: shortened(&visible(&text), LONGEST_TEXT),
+        server: server.map(short_title),
+        text: shortened_text(&visible_text(&text), LONGEST_TEXT),
         url,
         fields,
         deadline: None,
     })
 }
 
-/// Returns the input of the call that carries an answer, which was [checked](AgentQuestion::check).
+/// Returns the input of the call that carries an answer, which was [checked](AgentQuestion::check_values).
 pub(crate) fn answered_input(
     kind: ToolKind,
     input: &Value,
@@ -69,17 +69,17 @@ pub(crate) fn answered_input(
         .zip(&asked.fields)
         .filter_map(|(one, field)| {
             let question = one["question"].as_str()?.to_owned();
-            Some((question, Value::String(words(values.get(&field.name)?))))
+            Some((question, Value::String(value_words(values.get(&field.name)?))))
         })
         .collect();
     json!({ "questions": input["questions"], "answers": answers })
 }
 
 /// Returns a value as agents read the answer to a question: several choices with commas.
-fn words(value: &Value) -> String {
+fn value_words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(all) => all.iter().map(words).collect::<Vec<_>>().join(", "),
+        Value::Array(all) => all.iter().map(value_words).collect::<Vec<_>>().join(", "),
         other => other.to_string(),
     }
 }
@@ -95,10 +95,10 @@ fn of_model(input: &Value) -> Option<QuestionParts> {
         .map(|(at, one)| {
             Some(QuestionField {
                 name: (at + 1).to_string(),
-                title: shortened(&visible(one["question"].as_str()?), LONGEST_TEXT),
+                title: shortened_text(&visible_text(one["question"].as_str()?), LONGEST_TEXT),
                 description: None,
                 required: true,
-                kind: choice(one)?,
+                kind: model_question_kind(one)?,
             })
         })
         .collect();
@@ -111,14 +111,14 @@ fn of_model(input: &Value) -> Option<QuestionParts> {
 }
 
 /// Returns the type of a model's question. The person may always answer in other words.
-fn choice(one: &Value) -> Option<FieldKind> {
+fn model_question_kind(one: &Value) -> Option<FieldKind> {
     let options = one["options"].as_array().map(Vec::as_slice).unwrap_or_default();
     let option = |option: &Value| {
         let label = option["label"].as_str()?;
         Some(FieldOption {
             value: label.to_owned(),
-            title: title(label),
-            description: option["description"].as_str().map(title),
+            title: short_title(label),
+            description: option["description"].as_str().map(short_title),
         })
     };
     let options: Vec<FieldOption> = options.iter().map(option).collect::<Option<_>>()?;
@@ -153,8 +153,8 @@ fn of_server(input: &Value) -> Option<QuestionParts> {
     let fields = schema["properties"].as_object()?.iter().map(|(name, field)| {
         Some(QuestionField {
             name: name.clone(),
-            title: field["title"].as_str().map_or_else(|| title(name), title),
-            description: field["description"].as_str().map(title),
+            title: field["title"].as_str().map_or_else(|| short_title(name), short_title),
+            description: field["description"].as_str().map(short_title),
             required: required.contains(&name.as_str()),
             kind: field_kind(field)?,
         })
@@ -167,19 +167,19 @@ fn field_kind(field: &Value) -> Option<FieldKind> {
     let default = &field["default"];
     let text_default = || default.as_str().map(str::to_owned);
     let bounds = || NumberBounds {
-        minimum: number(&field["minimum"]),
-        maximum: number(&field["maximum"]),
-        default: number(default),
+        minimum: json_number(&field["minimum"]),
+        maximum: json_number(&field["maximum"]),
+        default: json_number(default),
     };
     Some(match field["type"].as_str()? {
-        "string" => match options(field)? {
+        "string" => match field_options(field)? {
             Some(options) => {
                 FieldKind::OneOf { options, free_text: false, default: text_default() }
             }
             None => FieldKind::Text {
                 min_length: field["minLength"].as_u64(),
                 max_length: field["maxLength"].as_u64(),
-                format: field["format"].as_str().map(title),
+                format: field["format"].as_str().map(short_title),
                 default: text_default(),
             },
         },
@@ -187,7 +187,7 @@ fn field_kind(field: &Value) -> Option<FieldKind> {
         "integer" => FieldKind::Integer(bounds()),
         "boolean" => FieldKind::Boolean { default: default.as_bool() },
         "array" => FieldKind::SeveralOf {
-            options: options(&field["items"])??,
+            options: field_options(&field["items"])??,
             free_text: false,
             min_items: field["minItems"].as_u64(),
             max_items: field["maxItems"].as_u64(),
@@ -199,16 +199,16 @@ fn field_kind(field: &Value) -> Option<FieldKind> {
     })
 }
 
-fn number(value: &Value) -> Option<Number> {
+fn json_number(value: &Value) -> Option<Number> {
     value.as_number().cloned()
 }
 
 /// Returns the choices of a field: `Some(None)` if it has none, `None` if they cannot be read.
 #[allow(clippy::option_option, reason = "no choices are not the same as unreadable ones")]
-fn options(field: &Value) -> Option<Option<Vec<FieldOption>>> {
+fn field_options(field: &Value) -> Option<Option<Vec<FieldOption>>> {
     let option = |value: &str, name: Option<&str>| FieldOption {
         value: value.to_owned(),
-        title: title(name.unwrap_or(value)),
+        title: short_title(name.unwrap_or(value)),
         description: None,
     };
     let titled = ["oneOf", "anyOf"].into_iter().find_map(|name| field[name].as_array());
@@ -227,8 +227,8 @@ fn options(field: &Value) -> Option<Option<Vec<FieldOption>>> {
     (1..=MOST_OPTIONS).contains(&options.len()).then_some(Some(options))
 }
 
-fn title(text: &str) -> String {
-    shortened(&one_line(text), LONGEST_TITLE)
+fn short_title(text: &str) -> String {
+    shortened_text(&one_line(text), LONGEST_TITLE)
 }
 
 #[cfg(test)]
@@ -259,7 +259,7 @@ mod tests {
         );
         let values = json!({"1": "Green", "2": ["S", "L"], "3": "no"});
         let values = values.as_object().unwrap();
-        assert_eq!(asked.check(values), Ok(()));
+        assert_eq!(asked.check_values(values), Ok(()));
         let answered = answered_input(ToolKind::AskUser, &input, &asked, values);
         assert_eq!(answered["questions"], input["questions"]);
         let answers =
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!((&kinds[6]["type"], &kinds[7]["default"]), (&json!("number"), &json!(true)));
         let values = json!({"a": "ada@example.org", "d": ["p"]});
         let values = values.as_object().unwrap();
-        assert_eq!(asked.check(values), Ok(()));
+        assert_eq!(asked.check_values(values), Ok(()));
         let answer = answered_input(ToolKind::Elicit, &Value::Null, &asked, values);
         assert_eq!(answer, json!(values));
     }

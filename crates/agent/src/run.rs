@@ -37,8 +37,8 @@ use crate::tool::{
 
 pub use background::{BackgroundCommands, LONGEST_LINE, LONGEST_WAIT, MOST_RUNNING};
 use compose::ExpectedEnd;
-pub(crate) use program::{find, folders, locate, not_started};
-pub use scrub::scrub;
+pub(crate) use program::{find_program, locate_program, not_started, path_folders};
+pub use scrub::scrub_variables;
 
 /// The default time limit of a command. Front ends give up a request after about 60 seconds of
 /// silence, and one without extensions cannot be sent a sign of life.
@@ -90,16 +90,16 @@ impl RunSettings {
     }
 
     /// Removes the secrets from the environment.
-    pub(crate) fn scrubbed(mut self) -> Self {
-        self.env = scrub(self.env, &self.keep);
+    pub(crate) fn without_secrets(mut self) -> Self {
+        self.env = scrub_variables(self.env, &self.keep);
         self
     }
 }
 
 /// Returns the tool `run_shell_command`.
-pub fn tool(settings: RunSettings) -> Arc<dyn AgentTool> {
-    let settings = settings.scrubbed();
-    let spec = spec(settings.timeout.min(settings.max_timeout), settings.max_timeout);
+pub fn build_shell_tool(settings: RunSettings) -> Arc<dyn AgentTool> {
+    let settings = settings.without_secrets();
+    let spec = shell_command_spec(settings.timeout.min(settings.max_timeout), settings.max_timeout);
     Arc::new(RunTool { spec, settings: Arc::new(settings) })
 }
 
@@ -141,7 +141,7 @@ fn command_members() -> Value {
     })
 }
 
-fn spec(usual: Duration, longest: Duration) -> ToolSpec {
+fn shell_command_spec(usual: Duration, longest: Duration) -> ToolSpec {
     let (usual, longest) = (usual.as_secs_f64(), longest.as_secs_f64());
     let timeout = format!(
         "After how many seconds it is ended: {usual} by default, at most {longest}. Give more \
@@ -173,25 +173,26 @@ impl AgentTool for RunTool {
     /// Refuses a working folder outside the allowed ones.
     fn refusal(&self, input: &RawValue) -> Option<String> {
         // The tool itself reports what is wrong with the rest of the input.
-        let RunInput { cwd, .. } = read(input).ok()?;
+        let RunInput { cwd, .. } = parse_object(input).ok()?;
         refused_folder(&self.settings, cwd.as_deref()?)
     }
 
     fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
-        match read(input) {
+        match parse_object(input) {
             Ok(input) => run_fault(&self.settings, &input, context),
-            Err(error) => Some(unreadable(&error)),
+            Err(error) => Some(unreadable_input(&error)),
         }
     }
 
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
-            let input: RunInput = match read(&invocation.input) {
+            let input: RunInput = match parse_object(&invocation.input) {
                 Ok(input) => input,
-                Err(error) => return CallOutcome::failed(unreadable(&error)),
+                Err(error) => return CallOutcome::failed(unreadable_input(&error)),
             };
-            on_thread(move |cancel| start(&settings, input, invocation.progress, cancel)).await
+            on_thread(move |cancel| run_command(&settings, input, invocation.progress, cancel))
+                .await
         })
     }
 }
@@ -214,8 +215,8 @@ fn run_fault(
     // A path tells whether a file exists; a name on PATH tells nothing.
     let path = cwd.join(&input.command);
     let is_seen = !input.command.contains('/') || path.to_str().is_some_and(context.may_read);
-    let located = is_seen.then(|| program::locate(&input.command, &cwd, &settings.env));
-    located.and_then(Result::err).or_else(|| limit(settings, input.timeout_seconds).err())
+    let located = is_seen.then(|| program::locate_program(&input.command, &cwd, &settings.env));
+    located.and_then(Result::err).or_else(|| time_limit(settings, input.timeout_seconds).err())
 }
 
 /// A program that a tool of another name runs, with all that the model does not choose.
@@ -246,7 +247,7 @@ pub(crate) async fn run_program(
         most: settings.max_output,
         progress,
     };
-    on_thread(move |cancel| finish(&job, cancel, ExpectedEnd::Success)).await
+    on_thread(move |cancel| run_prepared(&job, cancel, ExpectedEnd::Success)).await
 }
 
 /// Runs a command on a thread that may block. When this future is dropped, the pipe tells the thread
@@ -263,12 +264,12 @@ async fn on_thread(work: impl FnOnce(&PipeReader) -> CallOutcome + Send + 'stati
 
 /// Parses an object, and nothing else: serde would accept a list of the values as well, but the
 /// rules that judged the input could not tell which is which.
-fn read<T: serde::de::DeserializeOwned>(input: &RawValue) -> serde_json::Result<T> {
+fn parse_object<T: serde::de::DeserializeOwned>(input: &RawValue) -> serde_json::Result<T> {
     serde_json::from_str::<HashMap<String, &RawValue>>(input.get())?;
     serde_json::from_str(input.get())
 }
 
-fn unreadable(error: &serde_json::Error) -> String {
+fn unreadable_input(error: &serde_json::Error) -> String {
     format!(
         "the input of {NAME} cannot be read: {error}. Give {{\"command\": \"program\", \
          \"args\": [\"one\", \"two\"]}}."
@@ -276,36 +277,40 @@ fn unreadable(error: &serde_json::Error) -> String {
 }
 
 /// Runs a command to its end, on a thread that may block.
-fn start(
+fn run_command(
     settings: &RunSettings,
     input: RunInput,
     progress: ProgressSink,
     cancel: &PipeReader,
 ) -> CallOutcome {
-    let job = match prepare(settings, input, progress) {
+    let job = match prepare_command(settings, input, progress) {
         Ok(job) => job,
         Err(reason) => return CallOutcome::failed(reason),
     };
-    finish(&job, cancel, ExpectedEnd::AnyCode)
+    run_prepared(&job, cancel, ExpectedEnd::AnyCode)
 }
 
 /// Runs a job to its end.
-fn finish(job: &watch::CommandJob, cancel: &PipeReader, expected: ExpectedEnd) -> CallOutcome {
-    match watch::run(job, cancel) {
-        Ok(Some(mut ended)) => compose::outcome(&mut ended, job.limit, job.most, expected),
+fn run_prepared(
+    job: &watch::CommandJob,
+    cancel: &PipeReader,
+    expected: ExpectedEnd,
+) -> CallOutcome {
+    match watch::run_watched(job, cancel) {
+        Ok(Some(mut ended)) => compose::command_outcome(&mut ended, job.limit, job.most, expected),
         // Nobody reads it.
         Ok(None) => CallOutcome::failed("the command was cancelled"),
         Err(error) => CallOutcome::failed(program::not_started(&job.name, &error)),
     }
 }
 
-fn prepare(
+fn prepare_command(
     settings: &RunSettings,
     input: RunInput,
     progress: ProgressSink,
 ) -> Result<watch::CommandJob, String> {
     let cwd = program::working_folder(settings, input.cwd.as_deref())?;
-    let program = program::locate(&input.command, &cwd, &settings.env)?;
+    let program = program::locate_program(&input.command, &cwd, &settings.env)?;
     Ok(watch::CommandJob {
         program,
         name: input.command,
@@ -313,13 +318,13 @@ fn prepare(
         cwd,
         env: command_env(&settings.env).collect(),
         input: None,
-        limit: limit(settings, input.timeout_seconds)?,
+        limit: time_limit(settings, input.timeout_seconds)?,
         most: settings.max_output,
         progress,
     })
 }
 
-fn limit(settings: &RunSettings, requested: Option<f64>) -> Result<Duration, String> {
+fn time_limit(settings: &RunSettings, requested: Option<f64>) -> Result<Duration, String> {
     let Some(seconds) = requested else { return Ok(settings.timeout.min(settings.max_timeout)) };
     if seconds.is_nan() || seconds <= 0.0 {
         return Err(format!("timeoutSeconds is {seconds}; give a number above 0, or leave it out"));

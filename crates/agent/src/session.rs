@@ -57,7 +57,7 @@ use modes::ConversationModes;
 pub use options::{ResumedConversation, SessionOptions};
 pub use order::MOST_OPEN;
 use output::SessionOutput;
-pub use output::{Greeting, ROOM, greet};
+pub use output::{Greeting, ROOM, write_greeting};
 use prompts::ConversationPrompts;
 use questions::PersonQuestions;
 use refused_messages::RefusedMessages;
@@ -111,7 +111,7 @@ struct AgentSession {
 
 /// Serves requests from `input` until it ends, `ending` receives a shutdown, or no one reads
 /// `output`. All requests have ended by then. `greeting` was written to the same output before.
-pub async fn serve(
+pub async fn serve_session(
     greeting: &Greeting,
     options: SessionOptions,
     input: impl Read + AsFd + Send + 'static,
@@ -121,23 +121,23 @@ pub async fn serve(
     let output = SessionOutput::start_on(output, options.log.clone())?;
     output.note_ready(greeting);
     let mut requests = IncomingRequests::start(input)?;
-    let found = commands::resumed(options.history.clone(), options.resume.clone());
+    let found = commands::find_resumed(options.history.clone(), options.resume.clone());
     tokio::pin!(found);
     let mut session = AgentSession::new(options, output.clone());
     let (mut is_open, mut ending_is_open) = (true, true);
     loop {
         tokio::select! {
             biased;
-            () = output.gone() => return session.leave(Shutdown::Alone, requests).await,
+            () = output.wait_until_gone() => return session.end_session(Shutdown::Alone, requests).await,
             asked = ending.recv(), if ending_is_open => match asked {
-                Some(ending) => return session.leave(ending, requests).await,
+                Some(ending) => return session.end_session(ending, requests).await,
                 None => ending_is_open = false,
             },
             last = &mut found, if session.early.is_some() => session.go_on_with(last),
             Some(ended) = session.jobs.join_next_with_id() => session.job_ended(&ended),
-            incoming = next(&output, &mut requests), if is_open => {
+            incoming = next_request(&output, &mut requests), if is_open => {
                 is_open = incoming.is_some();
-                session.take(incoming);
+                session.handle_line(incoming);
             }
         }
         if !is_open && session.jobs.is_empty() && session.early.is_none() {
@@ -150,12 +150,15 @@ pub async fn serve(
 }
 
 /// Returns the end of a request without data.
-fn ended(done: Result<(), RequestFailure>) -> SessionEvent {
+fn end_of_request(done: Result<(), RequestFailure>) -> SessionEvent {
     done.map_or_else(SessionEvent::from, |()| SessionEvent::Done(None))
 }
 
 /// Waits for the next request, once there is room for its answer.
-async fn next(output: &SessionOutput, requests: &mut IncomingRequests) -> Option<IncomingLine> {
+async fn next_request(
+    output: &SessionOutput,
+    requests: &mut IncomingRequests,
+) -> Option<IncomingLine> {
     output.room_for_requests().await;
     requests.next().await
 }
@@ -195,32 +198,32 @@ impl AgentSession {
     /// Sets the current conversation, and serves the requests that waited for it.
     fn go_on_with(&mut self, last: Result<Option<String>, HistoryError>) {
         match last {
-            Ok(last) => self.current.begin(last),
+            Ok(last) => self.current.continue_with(last),
             Err(error) => {
                 let text = format!("cannot continue the conversation: {error}");
-                self.shared.options.log.say(LogLevel::Warn, &text);
-                self.current.begin(None);
+                self.shared.options.log.write_line(LogLevel::Warn, &text);
+                self.current.continue_with(None);
             }
         }
         for SessionRequest { id, command } in self.early.take().unwrap_or_default() {
-            self.act(id, command);
+            self.handle_command(id, command);
         }
     }
 
     /// Handles an incoming line; `None` is the end of the input.
-    fn take(&mut self, incoming: Option<IncomingLine>) {
+    fn handle_line(&mut self, incoming: Option<IncomingLine>) {
         let Some(incoming) = incoming else {
-            self.shared.front.leave();
-            return self.shared.options.gate.unattended();
+            self.shared.front.end_calls();
+            return self.shared.options.gate.note_unattended();
         };
         let log = &self.shared.options.log;
         match incoming {
             IncomingLine::Request(request) => {
-                log.message("received", request.command.kind(), Some(&request.id));
-                self.request(*request);
+                log.write_message("received", request.command.kind(), Some(&request.id));
+                self.handle_request(*request);
             }
             IncomingLine::Unreadable(Unreadable { id, reason }) => {
-                self.unreadable(id.as_deref(), &reason.to_string());
+                self.refuse_unreadable(id.as_deref(), &reason.to_string());
             }
             IncomingLine::TooLong { size, id } => {
                 let most = callgate_wire::session::MAX_LINE;
@@ -228,33 +231,33 @@ impl AgentSession {
                     "a line of {size} bytes was dropped: a line may have {most}, so send less, and \
                      attach large files by their path"
                 );
-                self.unreadable(id.as_deref(), &text);
+                self.refuse_unreadable(id.as_deref(), &text);
             }
             IncomingLine::Broken(error) => {
-                log.say(LogLevel::Error, &format!("cannot read standard input: {error}"));
+                log.write_line(LogLevel::Error, &format!("cannot read standard input: {error}"));
             }
         }
     }
 
     /// Answers a line that is not a request.
-    fn unreadable(&self, id: Option<&str>, reason: &str) {
-        self.shared.options.log.say(LogLevel::Warn, reason);
+    fn refuse_unreadable(&self, id: Option<&str>, reason: &str) {
+        self.shared.options.log.write_line(LogLevel::Warn, reason);
         let event = RequestFailure::permanent("protocol", reason).into();
         // An open id belongs to another request, which must not be ended here.
         let is_open = id.is_some_and(|id| self.shared.output.is_open(id));
         self.shared.output.refuse(id.filter(|_| !is_open), event);
     }
 
-    fn request(&mut self, request: SessionRequest) {
+    fn handle_request(&mut self, request: SessionRequest) {
         let SessionRequest { id, command } = request;
         let output = self.shared.output.clone();
-        if let Err(refused) = output.begin(&id, &command) {
+        if let Err(refused) = output.open_request(&id, &command) {
             let failure = RequestFailure::permanent("protocol", refused.to_string());
             return output.refuse(Some(&id), failure.into());
         }
         if command.is_extension() && !output.is_greeted() {
             let text = format!("`{}` is an extension: send `hello` first", command.kind());
-            return output.say(&id, RequestFailure::permanent("protocol", text).into());
+            return output.send_event(&id, RequestFailure::permanent("protocol", text).into());
         }
         match &mut self.early {
             // These requests need no conversation.
@@ -266,32 +269,32 @@ impl AgentSession {
                     | SessionCommand::Replay { .. }
             ) =>
             {
-                self.act(id, command);
+                self.handle_command(id, command);
             }
             Some(early) => early.push(SessionRequest { id, command }),
-            None => self.act(id, command),
+            None => self.handle_command(id, command),
         }
     }
 
-    fn act(&mut self, id: String, command: SessionCommand) {
+    fn handle_command(&mut self, id: String, command: SessionCommand) {
         let output = self.shared.output.clone();
         match command {
-            SessionCommand::GetStatus => self.status(id),
+            SessionCommand::GetStatus => self.answer_status(id),
             SessionCommand::Hello { capabilities, tools } => {
                 let offered = self.shared.front.offer(tools);
                 if offered.is_ok() {
-                    output.greeted(&capabilities);
+                    output.note_capabilities(&capabilities);
                 }
-                output.say(&id, ended(offered));
+                output.send_event(&id, end_of_request(offered));
             }
             SessionCommand::ToolAnswer(answer) => {
-                output.say(&id, ended(self.shared.front.answer(answer)));
+                output.send_event(&id, end_of_request(self.shared.front.answer(answer)));
             }
             SessionCommand::Cancel { target } => self.cancel(&id, &target),
             SessionCommand::Replay { from_seq } => {
-                output.say(&id, commands::replay(&output, from_seq));
+                output.send_event(&id, commands::answer_replay(&output, from_seq));
             }
-            SessionCommand::UserMessage(said) => self.message(id, said),
+            SessionCommand::UserMessage(said) => self.handle_message(id, said),
             SessionCommand::EditLast(said) => {
                 self.queue(&id, said.conversation_id(), JobKind::Edit(said));
             }
@@ -328,12 +331,12 @@ impl AgentSession {
     fn queue(&mut self, id: &str, conversation: Option<String>, work: JobKind) {
         let job = ConversationJob { id: id.to_owned(), work };
         let lane = conversation.unwrap_or_else(|| self.current.name());
-        if let Some(job) = self.lanes.add(&lane, job) {
+        if let Some(job) = self.lanes.add_job(&lane, job) {
             return self.start(lane, job);
         }
-        self.shared.output.place(id, &lane, true);
+        self.shared.output.place_request(id, &lane, true);
         let text = "waits until the message before it is answered";
-        self.shared.output.say(id, SessionEvent::notice("queued", text));
+        self.shared.output.send_event(id, SessionEvent::notice("queued", text));
     }
 
     fn start(&mut self, lane: String, job: ConversationJob) {
@@ -341,10 +344,10 @@ impl AgentSession {
         self.halts.insert(job.id.clone(), halts);
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let (id, conversation) = (job.id.clone(), lane.clone());
-        self.shared.output.place(&id, &lane, false);
+        self.shared.output.place_request(&id, &lane, false);
         let control = TurnControl { halt, waiting: self.lanes.waiting(&lane) };
         let task = self.jobs.spawn(async move {
-            jobs::run(&shared, &current, &conversation, job, control).await;
+            jobs::run_job(&shared, &current, &conversation, job, control).await;
         });
         self.named.insert(task.id(), (id, Some(lane)));
     }
@@ -354,8 +357,8 @@ impl AgentSession {
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let name = id.clone();
         let task = self.jobs.spawn(async move {
-            let event = commands::run(&shared, &current, &id, command).await;
-            shared.output.say(&id, event.unwrap_or_else(SessionEvent::from));
+            let event = commands::carry_out_request(&shared, &current, &id, command).await;
+            shared.output.send_event(&id, event.unwrap_or_else(SessionEvent::from));
         });
         self.named.insert(task.id(), (name, None));
     }
@@ -370,9 +373,9 @@ impl AgentSession {
         self.halts.remove(&id);
         if self.shared.output.is_open(&id) {
             let text = "the request ended because of a bug in callgate: please report it";
-            self.shared.output.say(&id, RequestFailure::permanent("internal", text).into());
+            self.shared.output.send_event(&id, RequestFailure::permanent("internal", text).into());
         }
-        let next = lane.and_then(|lane| self.lanes.ended(&lane).map(|job| (lane, job)));
+        let next = lane.and_then(|lane| self.lanes.end_job(&lane).map(|job| (lane, job)));
         if let Some((lane, job)) = next {
             self.start(lane, job);
         }
@@ -381,13 +384,13 @@ impl AgentSession {
     fn cancel(&mut self, id: &str, target: &str) {
         let output = &self.shared.output;
         if self.lanes.remove(target) {
-            output.say(target, jobs::cancelled());
+            output.send_event(target, jobs::cancelled_event());
         } else if let Some(halt) = self.halts.get(target) {
             halt.send_replace(Some(HaltReason::Cancelled));
         } else if !output.is_open(target) {
             let text = "no open request has this id: it has ended, or never began";
-            return output.say(id, RequestFailure::permanent("not_found", text).into());
+            return output.send_event(id, RequestFailure::permanent("not_found", text).into());
         }
-        output.say(id, SessionEvent::Done(None));
+        output.send_event(id, SessionEvent::Done(None));
     }
 }

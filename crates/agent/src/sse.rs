@@ -77,9 +77,9 @@ impl SseDecoder {
                 self.skip(!is_blank);
                 return Err(EventTooLong);
             } else if !is_blank {
-                self.read(line);
+                self.add_line(line);
             } else if self.has_content() {
-                return Ok(Some(self.whole()));
+                return Ok(Some(self.take_event()));
             } else {
                 self.name = 0..0;
             }
@@ -136,9 +136,9 @@ impl SseDecoder {
     }
 
     /// Adds a non-blank line to the event.
-    fn read(&mut self, line: Range<usize>) {
+    fn add_line(&mut self, line: Range<usize>) {
         let bytes = &self.buffer[line.clone()];
-        if let Some(skipped) = value(bytes, b"data") {
+        if let Some(skipped) = field_value_start(bytes, b"data") {
             let data = line.start + skipped..line.end;
             let Some(first) = &self.data else {
                 self.joined.clear();
@@ -150,17 +150,17 @@ impl SseDecoder {
             }
             self.joined.push(b'\n');
             self.joined.extend_from_slice(&self.buffer[data]);
-        } else if let Some(skipped) = value(bytes, b"event") {
+        } else if let Some(skipped) = field_value_start(bytes, b"event") {
             self.name = line.start + skipped..line.end;
-        } else if let Some(skipped) = value(bytes, b"id") {
+        } else if let Some(skipped) = field_value_start(bytes, b"id") {
             self.id = Some(line.start + skipped..line.end);
-        } else if let Some(skipped) = value(bytes, b"retry") {
+        } else if let Some(skipped) = field_value_start(bytes, b"retry") {
             self.retry = Some(line.start + skipped..line.end);
         }
     }
 
     /// Returns the event that a blank line completes.
-    fn whole(&mut self) -> SseEvent<'_> {
+    fn take_event(&mut self) -> SseEvent<'_> {
         let name = std::mem::replace(&mut self.name, 0..0);
         let (data, id, retry) = (self.data.take(), self.id.take(), self.retry.take());
         self.start = self.line;
@@ -185,7 +185,7 @@ impl SseDecoder {
 const BOM: &[u8] = "\u{feff}".as_bytes();
 
 /// Returns the start of the value, if the line is the field of that name.
-fn value(line: &[u8], name: &[u8]) -> Option<usize> {
+fn field_value_start(line: &[u8], name: &[u8]) -> Option<usize> {
     match line.strip_prefix(name)? {
         [] => Some(name.len()),
         [b':', b' ', ..] => Some(name.len() + 2),

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 
 use crate::BoxFuture;
-use crate::run::{RunSettings, find, folders};
+use crate::run::{RunSettings, find_program, path_folders};
 use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
 
 /// Programs whose presence is reported.
@@ -27,7 +27,7 @@ const PROGRAMS: [&str; 36] = [
 const MOST_READ: u64 = 64 * 1024;
 
 /// Returns the tool `get_system_info`, for the folders and the PATH of the commands.
-pub fn tool(settings: &RunSettings) -> Arc<dyn AgentTool> {
+pub fn build_system_tool(settings: &RunSettings) -> Arc<dyn AgentTool> {
     let schema = json!({"type": "object", "properties": {}, "additionalProperties": false});
     let spec = ToolSpec {
         name: "get_system_info".into(),
@@ -83,7 +83,7 @@ impl AgentTool for SystemTool {
         &self.spec
     }
 
-    fn run(&self, _: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, _: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let look = Arc::clone(&self.look);
         Box::pin(async move {
             match tokio::task::spawn_blocking(move || look.info()).await {
@@ -98,18 +98,23 @@ impl AgentTool for SystemTool {
 
 impl SystemProbe {
     fn info(&self) -> SystemInfo {
-        let folders = folders(&self.env);
+        let folders = path_folders(&self.env);
         SystemInfo {
-            os: os_name(&read("/etc/os-release")),
-            kernel: format!("{} {}", word("ostype"), word("osrelease")).trim().to_owned(),
+            os: os_name(&read_system_file("/etc/os-release")),
+            kernel: format!("{} {}", read_kernel_word("ostype"), read_kernel_word("osrelease"))
+                .trim()
+                .to_owned(),
             architecture: std::env::consts::ARCH,
             cpus: available_parallelism().ok().map(Into::into),
-            memory: memory(&read("/proc/meminfo")),
+            memory: parse_memory(&read_system_file("/proc/meminfo")),
             cwd: self.cwd.clone(),
             roots: self.roots.clone(),
             time: Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
-            time_zone: fs::read_link("/etc/localtime").ok().and_then(|link| zone(&link)),
-            programs: PROGRAMS.into_iter().filter(|name| find(name, &folders).is_some()).collect(),
+            time_zone: fs::read_link("/etc/localtime").ok().and_then(|link| time_zone_name(&link)),
+            programs: PROGRAMS
+                .into_iter()
+                .filter(|name| find_program(name, &folders).is_some())
+                .collect(),
         }
     }
 }
@@ -140,15 +145,15 @@ impl SystemInfo {
 }
 
 /// Returns the contents of a system file; empty if it cannot be read.
-fn read(path: &str) -> String {
+fn read_system_file(path: &str) -> String {
     let mut text = Vec::new();
     // Part of a file is better than nothing.
     File::open(path).and_then(|file| file.take(MOST_READ).read_to_end(&mut text)).ok();
     String::from_utf8_lossy(&text).into_owned()
 }
 
-fn word(name: &str) -> String {
-    read(&format!("/proc/sys/kernel/{name}")).trim().to_owned()
+fn read_kernel_word(name: &str) -> String {
+    read_system_file(&format!("/proc/sys/kernel/{name}")).trim().to_owned()
 }
 
 fn os_name(release: &str) -> String {
@@ -161,7 +166,7 @@ fn os_name(release: &str) -> String {
         .unwrap_or_else(|| std::env::consts::OS.to_owned())
 }
 
-fn memory(info: &str) -> SystemMemory {
+fn parse_memory(info: &str) -> SystemMemory {
     let bytes = |name: &str| {
         let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
         line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
@@ -170,7 +175,7 @@ fn memory(info: &str) -> SystemMemory {
 }
 
 /// Returns the name of the time zone to which the link `/etc/localtime` leads.
-fn zone(link: &Path) -> Option<String> {
+fn time_zone_name(link: &Path) -> Option<String> {
     let link = link.to_str()?;
     link.split_once("zoneinfo/").map(|(_, zone)| zone.to_owned())
 }

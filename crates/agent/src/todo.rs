@@ -21,7 +21,7 @@ const DESCRIPTION: &str = "Shows the user the plan of a task with several steps.
     as soon as it is. Simple tasks need no plan.";
 
 /// Returns the tool `todo_write`.
-pub fn tool() -> Arc<dyn AgentTool> {
+pub fn build_todo_tool() -> Arc<dyn AgentTool> {
     let schema = json!({
         "type": "object",
         "properties": {
@@ -68,8 +68,8 @@ impl AgentTool for TodoTool {
         &self.spec
     }
 
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
-        let outcome = match read(&invocation.input) {
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+        let outcome = match parse_plan(&invocation.input) {
             Ok(plan) => CallOutcome::done(&plan, plan.text()),
             Err(reason) => CallOutcome::failed(reason),
         };
@@ -92,7 +92,7 @@ impl TodoPlan {
 }
 
 /// Parses a plan, or returns what is wrong with it.
-fn read(input: &RawValue) -> Result<TodoPlan, String> {
+fn parse_plan(input: &RawValue) -> Result<TodoPlan, String> {
     let plan: TodoPlan = serde_json::from_str(input.get()).map_err(|error| {
         format!(
             "the input of {NAME} cannot be read: {error}. Give {{\"items\": [{{\"text\": \"…\", \
@@ -127,7 +127,7 @@ mod tests {
             progress: Arc::new(|_, _| {}),
             asker: crate::tool::PersonAsker::default(),
         };
-        let outcome = tool().run(invocation).await;
+        let outcome = build_todo_tool().run_call(invocation).await;
         assert!(outcome.text.contains(expected), "{} for {input}", outcome.text);
         if !outcome.is_error {
             assert_eq!(serde_json::from_str::<Value>(outcome.result.get()).unwrap(), input);

@@ -37,7 +37,7 @@ pub trait AgentTool: Send + Sync {
 
     /// Runs it. Errors are part of the [`CallOutcome`]. Dropping the future stops the tool, with
     /// every process that it started.
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome>;
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome>;
 
     /// Returns the files and folders that a call with this input is about. It looks only at the
     /// input.
@@ -130,7 +130,7 @@ impl TurnStay {
     }
 
     /// Waits until the turn has ended.
-    pub async fn ended(&mut self) {
+    pub async fn wait_for_end(&mut self) {
         // Nothing is ever sent.
         while self.gone.changed().await.is_ok() {}
     }
@@ -144,7 +144,7 @@ impl Default for TurnStay {
 
 impl SharedTurn {
     /// Waits until no share is left.
-    pub(crate) async fn alone(&mut self) {
+    pub(crate) async fn wait_until_alone(&mut self) {
         // Nothing is ever sent.
         while self.shares.recv().await.is_some() {}
     }

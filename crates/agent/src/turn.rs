@@ -23,7 +23,7 @@ use crate::failure::RequestFailure;
 use crate::message::{Block, ChatMessage, StoredToolResult};
 pub use action::{FinishedCall, ToolCall, TurnAction, TurnLimits};
 use attempts::{in_words, left_out};
-use partial_answer::{PartialAnswer, size};
+use partial_answer::{PartialAnswer, piece_size};
 use round_calls::RoundCalls;
 pub use stop::StopReason;
 
@@ -96,21 +96,21 @@ impl Turn {
         self.calls.result(id)
     }
 
-    pub fn begin(&mut self, todo: &mut Vec<TurnAction>) {
+    pub fn start_turn(&mut self, todo: &mut Vec<TurnAction>) {
         if self.bounds.keeps_unanswered {
-            self.keep(true, todo);
+            self.keep_messages(true, todo);
         }
-        self.ask(Duration::ZERO, todo);
+        self.ask_model(Duration::ZERO, todo);
     }
 
     /// Handles a piece of the answer.
-    pub fn piece(&mut self, piece: AnswerPiece, todo: &mut Vec<TurnAction>) {
+    pub fn handle_piece(&mut self, piece: AnswerPiece, todo: &mut Vec<TurnAction>) {
         if self.over || !self.asked {
             return;
         }
-        self.answer.size += size(&piece);
+        self.answer.size += piece_size(&piece);
         if self.answer.size > LONGEST_ANSWER {
-            return self.burst(todo);
+            return self.give_up_answer(todo);
         }
         let is_content = matches!(
             piece,
@@ -121,15 +121,17 @@ impl Turn {
         }
         match piece {
             AnswerPiece::Text(text) => {
-                self.answer.text(&text);
+                self.answer.append_text(&text);
                 todo.push(TurnAction::Tell(SessionEvent::Token(text)));
             }
             AnswerPiece::Thinking(thought) => {
-                self.answer.thinking(&thought);
+                self.answer.append_thinking(&thought);
                 todo.push(TurnAction::Tell(SessionEvent::Thinking(thought)));
             }
-            AnswerPiece::Signature(signature) => self.answer.signature(&signature),
-            AnswerPiece::Redacted(data) => self.answer.block(Block::RedactedThinking { data }),
+            AnswerPiece::Signature(signature) => self.answer.append_signature(&signature),
+            AnswerPiece::Redacted(data) => {
+                self.answer.append_block(Block::RedactedThinking { data });
+            }
             AnswerPiece::ToolInput { id, name, text } => {
                 let (tool_id, tool_name) = (self.calls.next_id(&id), name);
                 let piece = ToolInput { tool_id, tool_name, text };
@@ -148,10 +150,10 @@ impl Turn {
             }
             AnswerPiece::OwnResult { id, outcome } => self.calls.finish_own(&id, outcome, todo),
             AnswerPiece::ToolUse { id, name, input, fault } => {
-                let id = self.calls.add(&id, name.clone(), input.clone(), fault);
+                let id = self.calls.add_call(&id, name.clone(), input.clone(), fault);
                 self.announce(id, name, input, todo);
             }
-            AnswerPiece::End(stop) => self.answered(stop, todo),
+            AnswerPiece::End(stop) => self.handle_answer_end(stop, todo),
         }
     }
 
@@ -164,13 +166,13 @@ impl Turn {
         todo: &mut Vec<TurnAction>,
     ) {
         let block = Block::ToolUse { id: id.clone(), name: name.clone(), input: input.clone() };
-        self.answer.block(block);
+        self.answer.append_block(block);
         let call = ToolUse::new(id, name, input);
         todo.push(TurnAction::Tell(SessionEvent::ToolUse(call)));
     }
 
     /// Handles an error of the engine.
-    pub fn failed(&mut self, error: EngineError, todo: &mut Vec<TurnAction>) {
+    pub fn handle_error(&mut self, error: EngineError, todo: &mut Vec<TurnAction>) {
         if self.over || !self.asked {
             return;
         }
@@ -179,7 +181,7 @@ impl Turn {
             self.answer = PartialAnswer::default();
             return todo.push(TurnAction::Shorten(self.failure(error)));
         }
-        match self.wait(&error) {
+        match self.wait_before_retry(&error) {
             Some(wait) => {
                 self.keep_cut(todo);
                 let cause = error.text.trim_end_matches('.');
@@ -192,17 +194,17 @@ impl Turn {
     }
 
     /// Handles the end of the answer's stream, which is a failure unless the answer was complete.
-    pub fn silent(&mut self, todo: &mut Vec<TurnAction>) {
+    pub fn handle_stream_end(&mut self, todo: &mut Vec<TurnAction>) {
         if self.asked {
             let text = "the model's answer was cut off".to_owned();
             let error =
                 EngineError { kind: EngineErrorKind::Cut, status: None, retry_after: None, text };
-            self.failed(error, todo);
+            self.handle_error(error, todo);
         }
     }
 
     /// Handles the end of a tool call.
-    pub fn ran(&mut self, index: usize, ran: FinishedCall, todo: &mut Vec<TurnAction>) {
+    pub fn handle_call_end(&mut self, index: usize, ran: FinishedCall, todo: &mut Vec<TurnAction>) {
         if self.over || !self.calls.is_running(index) {
             return;
         }
@@ -228,7 +230,7 @@ impl Turn {
     /// Stops the turn on the user's request.
     pub fn cancel(&mut self, todo: &mut Vec<TurnAction>) {
         if !self.over {
-            self.stop("stopped by the user", todo);
+            self.end_running("stopped by the user", todo);
             self.end(Ok(StopReason::Cancelled), todo);
         }
     }
@@ -242,7 +244,7 @@ impl Turn {
             todo.push(TurnAction::Drop);
         } else {
             self.mark_cut();
-            self.stop(&format!("stopped: {}", failure.text), todo);
+            self.end_running(&format!("stopped: {}", failure.text), todo);
         }
         self.end(Err(failure), todo);
     }
@@ -257,14 +259,14 @@ impl Turn {
     }
 
     /// Ends what is under way, so that complete messages are stored.
-    fn stop(&mut self, reason: &str, todo: &mut Vec<TurnAction>) {
+    fn end_running(&mut self, reason: &str, todo: &mut Vec<TurnAction>) {
         todo.push(TurnAction::Drop);
         if self.calls.is_empty() {
             if self.answer.is_silent() {
                 if self.rounds <= 1 && !self.bounds.keeps_unanswered {
                     return;
                 }
-                self.answer.text(STOPPED);
+                self.answer.append_text(STOPPED);
             }
             return self.keep_round(todo);
         }
@@ -274,7 +276,7 @@ impl Turn {
     }
 
     /// The answer is complete.
-    fn answered(&mut self, stop: ModelStop, todo: &mut Vec<TurnAction>) {
+    fn handle_answer_end(&mut self, stop: ModelStop, todo: &mut Vec<TurnAction>) {
         self.asked = false;
         (self.tries, self.waited, self.shortened) = (0, Duration::ZERO, false);
         if self.calls.is_empty() || self.calls.are_own() {
@@ -306,11 +308,11 @@ impl Turn {
         self.calls.start(todo);
         if self.calls.are_done() {
             self.keep_round(todo);
-            self.ask(Duration::ZERO, todo);
+            self.ask_model(Duration::ZERO, todo);
         }
     }
 
-    fn ask(&mut self, wait: Duration, todo: &mut Vec<TurnAction>) {
+    fn ask_model(&mut self, wait: Duration, todo: &mut Vec<TurnAction>) {
         (self.rounds, self.asked) = (self.rounds + 1, true);
         todo.push(TurnAction::Ask(wait));
     }
@@ -318,15 +320,15 @@ impl Turn {
     /// Hands a part of the answer over to be stored, while the answer goes on.
     fn keep_part(&mut self, todo: &mut Vec<TurnAction>) {
         self.kept_parts += 1;
-        self.keep(true, todo);
+        self.keep_messages(true, todo);
     }
 
     /// Hands the answer and the results of its tools over to be stored.
     fn keep_round(&mut self, todo: &mut Vec<TurnAction>) {
-        self.keep(false, todo);
+        self.keep_messages(false, todo);
     }
 
-    fn keep(&mut self, is_part: bool, todo: &mut Vec<TurnAction>) {
+    fn keep_messages(&mut self, is_part: bool, todo: &mut Vec<TurnAction>) {
         let content = std::mem::take(&mut self.answer).finish();
         if !content.is_empty() {
             self.unkept.push(ChatMessage::assistant(content));
@@ -346,7 +348,7 @@ impl Turn {
     }
 
     /// Gives up an answer that is too long. Nothing of it is stored.
-    fn burst(&mut self, todo: &mut Vec<TurnAction>) {
+    fn give_up_answer(&mut self, todo: &mut Vec<TurnAction>) {
         let text = format!(
             "the model's answer has more than {LONGEST_ANSWER} bytes, so it was given up: ask for \
              less at a time"
@@ -376,7 +378,7 @@ impl Turn {
     /// Marks the end of an answer that was cut off, unless the results of its calls say so.
     fn mark_cut(&mut self) {
         if self.calls.is_empty() {
-            self.answer.block(Block::Interrupted);
+            self.answer.append_block(Block::Interrupted);
         }
     }
 

@@ -58,14 +58,14 @@ fn tools(folder: &Path) -> Vec<Arc<dyn AgentTool>> {
     let path = std::env::var_os("PATH").unwrap();
     let env = [("PATH".into(), path), ("DISPLAY".into(), OsString::from(":0"))];
     let settings = RunSettings::new(folder.to_owned(), env.into());
-    let mut tools = files::tools(roots, FileLimits::default(), Arc::new(|_, _| None));
+    let mut tools = files::build_file_tools(roots, FileLimits::default(), Arc::new(|_, _| None));
     tools.extend([
-        todo::tool(),
-        ask_user::tool(),
-        system::tool(&settings),
-        run::tool(settings.clone()),
+        todo::build_todo_tool(),
+        ask_user::build_ask_user_tool(),
+        system::build_system_tool(&settings),
+        run::build_shell_tool(settings.clone()),
     ]);
-    tools.extend(desktop::tools(&settings));
+    tools.extend(desktop::build_desktop_tools(&settings));
     tools.extend(BackgroundCommands::new(settings).tools());
     tools
 }
@@ -171,7 +171,7 @@ async fn the_results_are_those_of_the_calls() {
     ];
     for (name, input) in calls {
         let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
-        let outcome = tool.run(ToolInvocation {
+        let outcome = tool.run_call(ToolInvocation {
             input: to_raw_value(&input).unwrap(),
             conversation: "c".into(),
             address: CallAddress::default(),

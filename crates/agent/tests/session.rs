@@ -19,7 +19,8 @@ use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
 use callgate_agent::history::{History, HistoryLocation};
 use callgate_agent::message::Block;
 use callgate_agent::session::{
-    LogLevel, ResumedConversation, SessionLog, SessionOptions, Shutdown, greet, serve,
+    LogLevel, ResumedConversation, SessionLog, SessionOptions, Shutdown, serve_session,
+    write_greeting,
 };
 use callgate_link::blocking::fill_lines;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
@@ -89,7 +90,7 @@ impl AnswerStream for Never {
 struct Shut;
 
 impl PermissionGate for Shut {
-    fn may(&self, _question: GateQuestion) -> BoxFuture<'_, ToolPermit> {
+    fn decide_question(&self, _question: GateQuestion) -> BoxFuture<'_, ToolPermit> {
         let because = "shut".to_owned();
         Box::pin(async { ToolPermit::Denied { because, interrupt: false } })
     }
@@ -98,7 +99,7 @@ impl PermissionGate for Shut {
         Box::pin(async { Err("shut".to_owned()) })
     }
 
-    fn unattended(&self) {}
+    fn note_unattended(&self) {}
 }
 
 /// An engine whose answer is cut off after its first word, and which then cannot be reached until
@@ -197,11 +198,11 @@ async fn play(
 ) -> Vec<Value> {
     let (input, mut to_runtime) = pipe().unwrap();
     let (from_runtime, mut output) = pipe().unwrap();
-    let greeting = greet(&mut output).unwrap();
+    let greeting = write_greeting(&mut output).unwrap();
     let (endings, ending) = mpsc::channel(1);
     let options = options(engine);
     let runtime =
-        tokio::spawn(async move { serve(&greeting, options, input, output, ending).await });
+        tokio::spawn(async move { serve_session(&greeting, options, input, output, ending).await });
     writeln!(to_runtime, r#"{{"id":"h","kind":"hello","capabilities":["notice"]}}"#).unwrap();
     for (number, message) in messages.iter().enumerate() {
         let line = json!({"id": number.to_string(), "kind": "user_message", "message": message});

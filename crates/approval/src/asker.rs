@@ -31,7 +31,7 @@ pub use unread_alarm::UnreadAlarm;
 pub const MARGIN: Duration = Duration::from_secs(3);
 /// How often a desk that has gone away is dialled.
 const REDIAL_EVERY: Duration = Duration::from_millis(100);
-/// How long [`tell`] tries.
+/// How long [`tell_desk`] tries.
 const TELL_WITHIN: Duration = Duration::from_secs(1);
 
 /// Where the desk is and how long to wait for it.
@@ -111,27 +111,27 @@ impl<'a> Unwanted<'a> {
 
     /// Waits for bytes from the desk and adds them to `lines`. Returns how many came, 0 if the desk
     /// has closed the connection, and `None` if nothing came until `end`.
-    pub(crate) fn fill(
+    pub(crate) fn fill_lines(
         &self,
         stream: &UnixStream,
         lines: &mut LineDecoder,
         end: Instant,
     ) -> Result<Option<usize>, NoAnswer> {
-        while self.wait(Some((stream, PollFlags::IN)), end)? {
+        while self.wait_for_stream(Some((stream, PollFlags::IN)), end)? {
             let count = match recv(stream.as_fd(), lines.space(), RecvFlags::DONTWAIT) {
                 Ok((count, _)) => count,
                 Err(Errno::AGAIN | Errno::INTR) => continue,
                 // A connection that is broken is closed.
                 Err(_) => 0,
             };
-            lines.filled(count);
+            lines.mark_filled(count);
             return Ok(Some(count));
         }
         Ok(None)
     }
 
     /// Waits until `stream` is ready. Returns false if that takes too long.
-    fn wait(
+    fn wait_for_stream(
         &self,
         stream: Option<(&UnixStream, PollFlags)>,
         until: Instant,
@@ -140,10 +140,11 @@ impl<'a> Unwanted<'a> {
         let watched = fds.len();
         fds.extend(stream.map(|(stream, on)| PollFd::new(stream, on)));
         loop {
-            let due = self.alarm.and_then(|alarm| alarm.check(stream.map(|(stream, _)| stream)));
+            let due =
+                self.alarm.and_then(|alarm| alarm.ring_if_due(stream.map(|(stream, _)| stream)));
             let due = due.filter(|at| *at < until);
             let left = due.unwrap_or(until).saturating_duration_since(Instant::now());
-            match poll(&mut fds, Some(&timespec(left))) {
+            match poll(&mut fds, Some(&timespec_of_duration(left))) {
                 Err(Errno::INTR) => continue,
                 Err(error) => return Err(NoAnswer::Wait(error.into())),
                 Ok(0) if due.is_some() => continue,
@@ -156,13 +157,13 @@ impl<'a> Unwanted<'a> {
     }
 }
 
-fn timespec(time: Duration) -> Timespec {
+fn timespec_of_duration(time: Duration) -> Timespec {
     Timespec { tv_sec: time.as_secs().cast_signed(), tv_nsec: i64::from(time.subsec_nanos()) }
 }
 
 /// Returns a pidfd of the process that started us. The kernel's death signal would not do: it is
 /// sent when the *thread* that started us ends.
-pub fn parent() -> Option<OwnedFd> {
+pub fn parent_pidfd() -> Option<OwnedFd> {
     getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok())
 }
 
@@ -178,7 +179,7 @@ pub fn fresh_id() -> RequestId {
 }
 
 /// Asks, and waits for the answer.
-pub fn ask(
+pub fn ask_desk(
     settings: &AskerSettings,
     request: &ApprovalRequest,
     unwanted: &Unwanted<'_>,
@@ -187,13 +188,13 @@ pub fn ask(
 }
 
 /// Sends the desk a request that gets no answer. Does not wait until the desk has read it.
-pub fn tell(settings: &AskerSettings, request: &ApprovalRequest) -> Result<(), NoAnswer> {
+pub fn tell_desk(settings: &AskerSettings, request: &ApprovalRequest) -> Result<(), NoAnswer> {
     let (unwanted, end) = (Unwanted::default(), Instant::now() + TELL_WITHIN);
-    let is_sent = Asker::dial_until(settings, &unwanted, end)?.send(&line(request)?)?;
+    let is_sent = Asker::dial_until(settings, &unwanted, end)?.send(&encode_request(request)?)?;
     if is_sent { Ok(()) } else { Err(NoAnswer::Refused) }
 }
 
-fn line(request: &ApprovalRequest) -> Result<Vec<u8>, NoAnswer> {
+fn encode_request(request: &ApprovalRequest) -> Result<Vec<u8>, NoAnswer> {
     let line = request.to_line();
     match line.len() - 1 {
         size if size > MAX_LINE => Err(NoAnswer::TooLarge(size)),
@@ -225,10 +226,10 @@ impl<'a> Asker<'a> {
     ) -> Result<Self, NoAnswer> {
         let give_up = end.min(Instant::now() + settings.grace);
         loop {
-            match socket::connect(&settings.socket) {
+            match socket::connect_to_path(&settings.socket) {
                 Ok(stream) => return Ok(Self { settings, unwanted, end, stream }),
-                Err(error) => match kind(&error) {
-                    Some(io::ErrorKind::WouldBlock) if pause(unwanted, give_up)? => {}
+                Err(error) => match io_error_kind(&error) {
+                    Some(io::ErrorKind::WouldBlock) if wait_to_redial(unwanted, give_up)? => {}
                     Some(io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused) => {
                         return Err(NoAnswer::NoDesk(settings.socket.clone()));
                     }
@@ -241,13 +242,13 @@ impl<'a> Asker<'a> {
     /// Connects again after the connection has broken.
     fn redial(&mut self) -> Result<(), NoAnswer> {
         let give_up = self.end.min(Instant::now() + self.settings.grace);
-        while pause(self.unwanted, give_up)? {
-            match socket::connect(&self.settings.socket) {
+        while wait_to_redial(self.unwanted, give_up)? {
+            match socket::connect_to_path(&self.settings.socket) {
                 Ok(stream) => {
                     self.stream = stream;
                     return Ok(());
                 }
-                Err(error) if kind(&error).is_some() => {}
+                Err(error) if io_error_kind(&error).is_some() => {}
                 Err(error) => return Err(error.into()),
             }
         }
@@ -270,17 +271,17 @@ impl<'a> Asker<'a> {
         request: &ApprovalRequest,
         look: &mut dyn FnMut() -> WordsLook,
     ) -> Result<ApprovalResponse, NoAnswer> {
-        let line = line(request)?;
+        let line = encode_request(request)?;
         let mut refusals = Refusals::default();
         let mut words = PendingWords::new(&request.request_id, look);
         loop {
-            refusals.ask(&self.stream, &self.settings.socket);
-            words.connect();
-            let answer = if self.send(&line)? { self.receive(&mut words)? } else { None };
+            refusals.note_asked(&self.stream, &self.settings.socket);
+            words.note_connection();
+            let answer = if self.send(&line)? { self.wait_for_answer(&mut words)? } else { None };
             if let Some(answer) = answer {
                 return Ok(answer);
             }
-            if refusals.closed() {
+            if refusals.note_closed() {
                 return Err(NoAnswer::Refused);
             }
             self.redial()?;
@@ -293,7 +294,10 @@ impl<'a> Asker<'a> {
             match send(&self.stream, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(count) => rest = &rest[count..],
                 Err(Errno::AGAIN) => {
-                    if !self.unwanted.wait(Some((&self.stream, PollFlags::OUT)), self.end)? {
+                    if !self
+                        .unwanted
+                        .wait_for_stream(Some((&self.stream, PollFlags::OUT)), self.end)?
+                    {
                         return Err(NoAnswer::TimedOut(self.settings.timeout));
                     }
                 }
@@ -305,7 +309,10 @@ impl<'a> Asker<'a> {
     }
 
     /// Waits for the answer. Returns `None` if the connection broke before anything of it came.
-    fn receive(&self, words: &mut PendingWords<'_>) -> Result<Option<ApprovalResponse>, NoAnswer> {
+    fn wait_for_answer(
+        &self,
+        words: &mut PendingWords<'_>,
+    ) -> Result<Option<ApprovalResponse>, NoAnswer> {
         let mut lines = LineDecoder::new(MAX_LINE);
         let mut received = 0;
         loop {
@@ -314,7 +321,7 @@ impl<'a> Asker<'a> {
                 self.send(&line)?;
             }
             let until = words.next_look().map_or(self.end, |at| at.min(self.end));
-            match self.unwanted.fill(&self.stream, &mut lines, until)? {
+            match self.unwanted.fill_lines(&self.stream, &mut lines, until)? {
                 None if until < self.end => continue,
                 None => return Err(NoAnswer::TimedOut(self.settings.timeout)),
                 Some(0) if received == 0 => return Ok(None),
@@ -322,7 +329,7 @@ impl<'a> Asker<'a> {
                 Some(count) => received += count,
             }
             match lines.next_frame() {
-                Some(DecodedLine::Whole(line)) => return read(line, words.id()).map(Some),
+                Some(DecodedLine::Whole(line)) => return decode_answer(line, words.id()).map(Some),
                 Some(DecodedLine::TooLong(_)) => return Err(NoAnswer::TooLong),
                 // A line ends with at most two bytes.
                 None if received > MAX_LINE + 2 => return Err(NoAnswer::TooLong),
@@ -333,23 +340,23 @@ impl<'a> Asker<'a> {
 }
 
 /// Waits until it is time to dial again. Returns false if that has been tried for long enough.
-fn pause(unwanted: &Unwanted<'_>, give_up: Instant) -> Result<bool, NoAnswer> {
+fn wait_to_redial(unwanted: &Unwanted<'_>, give_up: Instant) -> Result<bool, NoAnswer> {
     let now = Instant::now();
     if now >= give_up {
         return Ok(false);
     }
-    unwanted.wait(None, now + REDIAL_EVERY)?;
+    unwanted.wait_for_stream(None, now + REDIAL_EVERY)?;
     Ok(true)
 }
 
-fn kind(error: &SocketError) -> Option<io::ErrorKind> {
+fn io_error_kind(error: &SocketError) -> Option<io::ErrorKind> {
     match error {
         SocketError::Io { source, .. } => Some(source.kind()),
         _ => None,
     }
 }
 
-fn read(line: &[u8], id: &RequestId) -> Result<ApprovalResponse, NoAnswer> {
+fn decode_answer(line: &[u8], id: &RequestId) -> Result<ApprovalResponse, NoAnswer> {
     let response = ApprovalResponse::decode(line)?;
     if response.request_id == *id { Ok(response) } else { Err(NoAnswer::OtherQuestion) }
 }

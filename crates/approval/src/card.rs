@@ -64,17 +64,17 @@ impl Card {
     pub fn new(request: &ApprovalRequest, input: &str, asked_ms: i64, until_ms: i64) -> Self {
         let fields = serde_json::from_str(input).unwrap_or_default();
         let (agent, tool) = (request.agent.as_deref().unwrap_or("agent"), &request.tool_name);
-        let kind = ToolKind::of(agent, tool);
-        let act = ToolAct::of(agent, tool, &fields);
+        let kind = ToolKind::for_tool(agent, tool);
+        let act = ToolAct::from_call(agent, tool, &fields);
         let last_words = request.context.as_ref().and_then(|context| context.last_words.as_deref());
-        let blocked = BlockedCall::of(request);
+        let blocked = BlockedCall::from_request(request);
         // Whether a blocked call may try again is answered with yes or no.
         let takes = |extra| blocked.is_none() && request.takes(extra);
         // An agent does not run code after a hook has changed it.
         let can_edit = takes(AnswerExtra::Edit) && kind != ToolKind::Code;
         let takes_offers = takes(AnswerExtra::Always) && request.kind == RequestKind::Ask;
         let suggestions = &request.permission_suggestions;
-        let pickers = if can_edit { picks::of(kind, input) } else { Vec::new() };
+        let pickers = if can_edit { picks::pickers_from_input(kind, input) } else { Vec::new() };
         let mut body = content_of(&act, &fields, input);
         if let Some(lines) =
             request.context.as_ref().and_then(|context| context.edit_lines.as_ref())
@@ -84,35 +84,35 @@ impl Card {
         let row = InboxRow {
             question: request.request_id.to_string(),
             seq: 0,
-            agent: plain::shown(agent_name(agent)),
-            project: plain::shown(&request.cwd),
-            session: plain::shown(&request.session_id),
-            tool: plain::shown(tool),
-            deed: kind.deed(&plain::shown(tool)),
-            summary: summary::summary(kind, &act, tool),
+            agent: plain::safe_text(agent_name(agent)),
+            project: plain::safe_text(&request.cwd),
+            session: plain::safe_text(&request.session_id),
+            tool: plain::safe_text(tool),
+            deed: kind.deed(&plain::safe_text(tool)),
+            summary: summary::call_summary(kind, &act, tool),
             asked_ms,
             until_ms,
             ruling: AskedRuling::Ask,
             because: None,
             needs: AnswerNeeds::Press,
-            mode: request.mode().map(plain::line),
+            mode: request.mode().map(plain::safe_line),
             risks: Vec::new(),
             alike: None,
         };
         let shown = QuestionCard {
             grants: grants::grants_of(&body, blocked.is_some(), !pickers.is_empty()),
             body,
-            input: plain::visible(input),
-            last_words: last_words.map(plain::shown).filter(|words| !words.trim().is_empty()),
-            offers: if takes_offers { offers::of(suggestions) } else { Vec::new() },
-            takes_words: can_edit && picks::answered(kind, input, &[], Some("")).is_some(),
+            input: plain::visible_text(input),
+            last_words: last_words.map(plain::safe_text).filter(|words| !words.trim().is_empty()),
+            offers: if takes_offers { offers::from_suggestions(suggestions) } else { Vec::new() },
+            takes_words: can_edit && picks::answered_input(kind, input, &[], Some("")).is_some(),
             pickers,
             can_edit,
             can_stop: takes(AnswerExtra::Interrupt),
             no_answer_denies: request.kind == RequestKind::Check,
             fails_open: fails_open(request),
             hides_what_runs: MaskedText::is_hiding(input) && mask_json(input).could_run(),
-            blocked: blocked.as_ref().map(|blocked| blocked.question(&row.summary)),
+            blocked: blocked.as_ref().map(|blocked| blocked.question_line(&row.summary)),
             confirm_word_of: None,
             is_cut: false,
             row,
@@ -129,8 +129,8 @@ impl Card {
 
     /// Returns what a call of an agent's tool is about, on one line, by its masked input.
     pub(crate) fn summary_of_call(agent: &str, tool: &str, fields: &Map<String, Value>) -> String {
-        let act = ToolAct::of(agent, tool, fields);
-        summary::summary(ToolKind::of(agent, tool), &act, tool)
+        let act = ToolAct::from_call(agent, tool, fields);
+        summary::call_summary(ToolKind::for_tool(agent, tool), &act, tool)
     }
 
     /// Returns how long the question waits and until when, in UTC, since the reader's time zone is
@@ -151,20 +151,20 @@ impl Card {
 
     /// Returns the beginning of the session's name, by which people tell sessions apart.
     pub fn short_session(&self) -> &str {
-        text::cut(&self.row.session, SHORT_SESSION, Measure::Utf16)
+        text::cut_to_length(&self.row.session, SHORT_SESSION, Measure::Utf16)
     }
 
     /// Returns true if words can be neither an answer nor a refusal: a tool server asks for a form,
     /// or for one of certain answers.
     pub(crate) fn refuses_words(&self) -> bool {
-        let is_form = self.can_edit && ToolKind::of("", &self.row.tool) == ToolKind::Elicit;
+        let is_form = self.can_edit && ToolKind::for_tool("", &self.row.tool) == ToolKind::Elicit;
         self.blocked.is_some() || is_form && !self.takes_words
     }
 
     /// Returns the labels of the picked answers.
-    pub(crate) fn picked(&self, picks: &[Vec<u8>]) -> String {
+    pub(crate) fn picked_labels(&self, picks: &[Vec<u8>]) -> String {
         let label = |picker: &CardPicker, at: u8| {
-            picker.choices.get(usize::from(at)).map(|choice| plain::line(choice.label.trim()))
+            picker.choices.get(usize::from(at)).map(|choice| plain::safe_line(choice.label.trim()))
         };
         let answers = self.pickers.iter().zip(picks).map(|(picker, picks)| {
             let labels = picks.iter().filter_map(|at| label(picker, *at));

@@ -134,11 +134,11 @@ pub struct DeskHandle(mpsc::Sender<Letter>);
 
 impl DeskHandle {
     /// Sends news to the desk and waits until it is recorded. Returns false if it was not.
-    pub async fn news(&self, news: News) -> bool {
+    pub async fn send_news(&self, news: News) -> bool {
         Letter::send_recorded(&self.0, DeskInput::News(news)).await
     }
 
-    /// Like [`news`](Self::news), for a thread without a runtime, and without waiting for the
+    /// Like [`send_news`](Self::send_news), for a thread without a runtime, and without waiting for the
     /// record.
     pub fn blocking_news(&self, news: News) {
         // A desk that has ended needs no news.
@@ -155,7 +155,7 @@ impl DeskHandle {
     /// with its lifetime once it is recorded, or `None` if it cannot be made. For a thread without
     /// a runtime.
     pub fn blocking_page_code(&self, name: &str) -> Option<(HiddenText, Duration)> {
-        let secret = secrets::code().ok()?;
+        let secret = secrets::new_pairing_code().ok()?;
         let who = Person { place: PersonPlace::Terminal, name: name.to_owned() };
         let input = DeskInput::NewCode {
             code: secret.reveal().to_owned(),
@@ -193,16 +193,16 @@ impl Daemon {
             raise_descriptor_limit();
         }
         let unattended = settings.unattended;
-        settings.key = store.secret("digest")?;
+        settings.key = store.find_or_make_secret("digest")?;
         let limits = RulingLimits::new(settings.timeout);
         let started = Instant::now();
-        let desk = restored(&store, settings, authority, takes_up)?;
-        let head = watch::Sender::new(begin(&mut store)?);
+        let desk = restore_desk(&store, settings, authority, takes_up)?;
+        let head = watch::Sender::new(record_start(&mut store)?);
         let (letters_in, letters) = mpsc::channel(QUEUE);
         let askers =
             Askers::new(letters_in.clone()).map_err(|e| io_error("cannot watch", &socket, e))?;
         let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), options.terminal.is_some()));
-        pulse.open(desk.open_count());
+        pulse.set_open_count(desk.open_count());
         let viewers = Viewers::new(
             store.path(),
             head.subscribe(),
@@ -221,9 +221,9 @@ impl Daemon {
         let (for_rulings, warn) = (Arc::clone(&askers), Arc::clone(&options.warn));
         let rulings = RulingQueue::start(options.ruler, limits, for_rulings, warn)
             .map_err(|e| io_error("cannot start the rules of", &socket, e))?;
-        tasks.spawn(Arc::clone(&rulings).watch());
+        tasks.spawn(Arc::clone(&rulings).watch_deadlines());
         let intake = Arc::new(Intake::new(Arc::clone(&askers), Arc::clone(&rulings)));
-        tasks.spawn(Arc::clone(&viewers).run(desk_door));
+        tasks.spawn(Arc::clone(&viewers).accept_viewers(desk_door));
         let (to_desk, warn) = (letters_in.clone(), Arc::clone(&options.warn));
         let forwarder = PhoneForwarder { to_desk, warn, pulse: Arc::clone(&pulse) };
         let phones = options.telegram.map(|settings| forwarder.start(&mut tasks, settings));
@@ -242,11 +242,11 @@ impl Daemon {
             started,
             unmoved: 0,
         };
-        on_thread("desk", move || clerk.run())
+        on_thread("desk", move || clerk.run_to_end())
             .map_err(|e| io_error("cannot start the desk of", &socket, e))?;
         let (reporter, warn) = (Arc::clone(&askers), Arc::clone(&options.warn));
         on_thread("hangups", move || {
-            if let Err(error) = reporter.report() {
+            if let Err(error) = reporter.report_hangups() {
                 warn(&format!("cannot see who hangs up: {error}"));
             }
         })
@@ -254,15 +254,15 @@ impl Daemon {
         // Nobody is accepted before everything runs.
         if let Some(door) = legacy.and_then(|path| Door::open_legacy(&path, &options.warn)) {
             sockets.push(door.file());
-            tasks.spawn(Reception { door, intake: Arc::clone(&intake) }.run());
+            tasks.spawn(Reception { door, intake: Arc::clone(&intake) }.accept_askers());
         }
-        tasks.spawn(Reception { door, intake }.run());
+        tasks.spawn(Reception { door, intake }.accept_askers());
         let desk = DeskHandle(letters_in);
         Ok(Self { desk, tasks, askers, rulings, _sockets: sockets, _lock: lock })
     }
 
     /// Waits until the desk has ended by itself, which only a bug can cause.
-    pub async fn ended(&self) {
+    pub async fn wait_for_end(&self) {
         self.desk.0.closed().await;
     }
 
@@ -298,7 +298,7 @@ fn raise_descriptor_limit() {
 }
 
 /// Returns a desk restored from the ledger.
-fn restored(
+fn restore_desk(
     store: &Store,
     settings: DeskSettings,
     authority: Authority,
@@ -307,8 +307,8 @@ fn restored(
     let now = Now { mono: Duration::ZERO, wall_ms: now_ms() };
     let open = if takes_up { store.open_questions(now.wall_ms - OLDEST_MS)? } else { Vec::new() };
     let over = store.recently_closed(RECENT)?;
-    let mut desk = Desk::new(settings, authority, crate::telegram::cuts);
-    desk.restore(now, &open, &over, &store.kept_under("")?, &store.links()?.standing);
+    let mut desk = Desk::new(settings, authority, crate::telegram::is_cut_in_message);
+    desk.restore(now, &open, &over, &store.kept_under("")?, &store.chained_links()?.standing);
     if was_active_lately(store, now.wall_ms)? {
         desk.doubt_runs();
     }
@@ -317,7 +317,7 @@ fn restored(
 
 /// Returns true if calls may run that another desk, or a hook without one, has let run.
 fn was_active_lately(store: &Store, now_ms: i64) -> Result<bool, StoreError> {
-    let last = store.latest(&EntryFilter::default(), u64::MAX, 1)?;
+    let last = store.entries_before(&EntryFilter::default(), u64::MAX, 1)?;
     let last_ms = last.first().map(|entry| entry.at_ms);
     let absent = last_absence(store.path());
     let since_epoch = absent.and_then(|at| at.duration_since(UNIX_EPOCH).ok());
@@ -327,10 +327,10 @@ fn was_active_lately(store: &Store, now_ms: i64) -> Result<bool, StoreError> {
 }
 
 /// Records the start in the ledger. Returns the number of that entry.
-fn begin(store: &mut Store) -> Result<u64, StoreError> {
+fn record_start(store: &mut Store) -> Result<u64, StoreError> {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let started = LedgerEvent::Started(DeskStarted { version, pid: std::process::id() });
-    store.append(&[EntryDraft::new(now_ms(), None, &started)])?;
+    store.append_entries(&[EntryDraft::new(now_ms(), None, &started)])?;
     store.last_seq()
 }
 
@@ -351,17 +351,17 @@ impl PhoneForwarder {
         let (orders_in, orders) = mpsc::channel(QUEUE);
         let (reports_in, reports) = mpsc::channel(QUEUE);
         self.pulse.phones_begin();
-        tasks.spawn(telegram::run(settings, orders, reports_in));
-        tasks.spawn(self.run(reports));
+        tasks.spawn(telegram::run_channel(settings, orders, reports_in));
+        tasks.spawn(self.forward_reports(reports));
         orders_in
     }
 
-    async fn run(self, mut reports: mpsc::Receiver<TelegramReport>) {
+    async fn forward_reports(self, mut reports: mpsc::Receiver<TelegramReport>) {
         while let Some(report) = reports.recv().await {
             match report {
                 TelegramReport::Heard { news, taken } => {
                     if let News::Broken { why } = &news {
-                        self.trouble(why);
+                        self.report_trouble(why);
                     }
                     let letter = Letter { input: DeskInput::News(news), recorded: taken };
                     self.to_desk.send(letter).await.ok();
@@ -370,12 +370,12 @@ impl PhoneForwarder {
                     self.pulse.phones_work(&bot);
                     (self.warn)(&format!("Telegram works, as @{bot}"));
                 }
-                TelegramReport::Troubled { why } => self.trouble(&why),
+                TelegramReport::Troubled { why } => self.report_trouble(&why),
             }
         }
     }
 
-    fn trouble(&self, why: &str) {
+    fn report_trouble(&self, why: &str) {
         self.pulse.phones_troubled(why);
         (self.warn)(why);
     }

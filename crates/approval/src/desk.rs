@@ -51,12 +51,12 @@ use callgate_wire::approval::{ApprovalResponse, Decision, RequestId, RequestKind
 use crate::card::Card;
 use crate::channel::News;
 
-pub(crate) use asked::patience;
 pub use authority::Authority;
 pub use checked::asks_of;
 pub(crate) use input::DeskInput;
 pub(crate) use output::{DeskOutput, DeskStep};
 pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
+pub(crate) use question::question_patience;
 pub use question::{Ruling, Unattended};
 pub(crate) use record::input_key;
 pub(crate) use recorded_question::RecordedQuestion;
@@ -229,23 +229,27 @@ impl Desk {
                     let response = ApprovalResponse::new(request.request_id, Decision::None);
                     step.outputs.push(DeskOutput::Answer(asker, response));
                 } else if request.kind == RequestKind::Check {
-                    self.checked(&mut step, asker, request, ruling, is_replay);
+                    self.handle_check(&mut step, asker, request, ruling, is_replay);
                 } else {
-                    self.asked(&mut step, asker, request, ruling, is_replay);
+                    self.handle_question(&mut step, asker, request, ruling, is_replay);
                 }
                 self.forget_lineage(asker);
             }
             DeskInput::Unruled { asker, request, why } => {
                 self.see_check(now.mono, &request);
-                self.unruled(&mut step, asker, request, why);
+                self.handle_unruled(&mut step, asker, request, why);
                 self.forget_lineage(asker);
             }
-            DeskInput::Said { asker, last_words } => self.said(&mut step, asker, &last_words),
-            DeskInput::Told(request) => self.told(&mut step, &request),
-            DeskInput::Gone(asker) | DeskInput::Lost(asker) => self.gone(&mut step, asker),
-            DeskInput::Delivered(asker) => self.delivered(&mut step, asker),
-            DeskInput::News(news) => self.news(&mut step, news),
-            DeskInput::Viewers(count) => self.viewers(step.now, count),
+            DeskInput::Said { asker, last_words } => {
+                self.handle_last_words(&mut step, asker, &last_words);
+            }
+            DeskInput::Told(request) => self.handle_report(&mut step, &request),
+            DeskInput::Gone(asker) | DeskInput::Lost(asker) => {
+                self.handle_gone_asker(&mut step, asker);
+            }
+            DeskInput::Delivered(asker) => self.handle_delivered(&mut step, asker),
+            DeskInput::News(news) => self.handle_news(&mut step, news),
+            DeskInput::Viewers(count) => self.set_viewer_count(step.now, count),
             DeskInput::NewCode { code, id, who, is_for_page, is_first, reply_to } => {
                 let wanted = WantedCode { code, is_for_page };
                 self.new_code(&mut step, wanted, &id, &who, is_first, reply_to);
@@ -255,23 +259,23 @@ impl Desk {
                 self.pair_viewer(&mut step, &code, &name, &token_hash, &reply_to);
             }
             DeskInput::Unlock { token_hash, reply_to } => {
-                self.unlock(&mut step, &token_hash, &reply_to);
+                self.handle_unlock(&mut step, &token_hash, &reply_to);
             }
             DeskInput::Unpair { link, id, who, reply_to } => {
                 self.unpair(&mut step, &link, &id, &who, reply_to);
             }
             DeskInput::Gate { value, who, reply_to } => {
-                self.gate(&mut step, value, &who, &reply_to);
+                self.register_gate(&mut step, value, &who, &reply_to);
             }
             DeskInput::Try { id, who, reply_to } => self.rehearse(&mut step, &id, &who, &reply_to),
             DeskInput::RulesSaved { who, saved } => {
-                step.note(None, &record::saved(&who, &saved));
+                step.record_event(None, &record::saved_event(&who, &saved));
             }
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             DeskInput::Tick => {}
             DeskInput::LedgerFailed => self.ledger_failed(&mut step),
         }
-        self.ring(&mut step);
+        self.handle_due_alarms(&mut step);
         self.tell_of_more_runs(&mut step);
         step
     }
@@ -299,41 +303,41 @@ impl Desk {
         }
     }
 
-    fn news(&mut self, step: &mut DeskStep, news: News) {
+    fn handle_news(&mut self, step: &mut DeskStep, news: News) {
         match news {
-            News::Shown(copy) => self.shown(step, copy),
+            News::Shown(copy) => self.handle_shown_copy(step, copy),
             News::ShownInFull { question, chat } if self.open.contains_key(&question) => {
-                step.keep(full_key(&question, chat), String::new());
+                step.keep_value(full_key(&question, chat), String::new());
                 self.care.shown_in_full(question, chat);
             }
             News::ShownInFull { .. } => {}
             News::Unsendable { question, chat, why } => {
-                self.unsendable(step, &question, chat, &why);
+                self.handle_unsendable(step, &question, chat, &why);
             }
             News::Pressed { who, question, press, confirm, reply_to, copy } => {
                 // Only a press of somebody who may answer is believed about copies.
                 if let Some(copy) = copy.filter(|_| self.authority.allows(&who)) {
                     self.pressed_on(step, copy);
                 }
-                self.pressed(step, &who, &question, press, confirm, &reply_to);
+                self.handle_press(step, &who, &question, press, confirm, &reply_to);
             }
-            News::Forged { who, reply_to } => self.forged(step, &who, &reply_to),
+            News::Forged { who, reply_to } => self.handle_forged_press(step, &who, &reply_to),
             News::Command { who, name, rest, reply_to } => {
-                self.command(step, &who, &name, &rest, &reply_to);
+                self.handle_command(step, &who, &name, &rest, &reply_to);
             }
-            News::Wrote { who, text, reply_to } => self.wrote(step, &who, text, &reply_to),
+            News::Wrote { who, text, reply_to } => self.handle_words(step, &who, text, &reply_to),
             News::Broken { why } => self.phones_broken(step, &why),
         }
     }
 
     /// Handles every question whose alarm is due.
-    fn ring(&mut self, step: &mut DeskStep) {
+    fn handle_due_alarms(&mut self, step: &mut DeskStep) {
         while let Some((at, id)) = self.alarms.first().cloned() {
             if at > step.now.mono {
                 return;
             }
             self.alarms.remove(&(at, id.clone()));
-            self.woken(step, &id);
+            self.handle_alarm(step, &id);
         }
     }
 

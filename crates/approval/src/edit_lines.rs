@@ -15,7 +15,7 @@ const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 /// Notes in the request of an edit at which lines of its file it takes place.
 pub fn note_edit_lines(request: &mut ApprovalRequest) {
     let agent = request.agent.as_deref().unwrap_or_default();
-    if ToolKind::of(agent, &request.tool_name) == ToolKind::Edit {
+    if ToolKind::for_tool(agent, &request.tool_name) == ToolKind::Edit {
         let lines = edit_lines(agent, request);
         request.context.get_or_insert_default().edit_lines = lines;
     }
@@ -24,7 +24,7 @@ pub fn note_edit_lines(request: &mut ApprovalRequest) {
 fn edit_lines(agent: &str, request: &ApprovalRequest) -> Option<Vec<u64>> {
     let input = serde_json::from_str(request.tool_input.get()).ok()?;
     let ToolAct::Edit(file, EditChange::Texts(changes)) =
-        ToolAct::of(agent, &request.tool_name, &input)
+        ToolAct::from_call(agent, &request.tool_name, &input)
     else {
         return None;
     };

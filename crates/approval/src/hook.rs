@@ -29,7 +29,7 @@ use rustix::process::{getcwd, getppid};
 use crate::asker::{self, Asker, AskerSettings, NoAnswer, UnreadAlarm, Unwanted, WordsLook};
 use crate::edit_lines::note_edit_lines;
 use last_words::TranscriptWatch;
-use outcome::{cannot_check, complain, denied, unusable};
+use outcome::{cannot_check, denied_outcome, print_complaint, unusable_outcome};
 use slow_desk::SlowDesk;
 
 pub use outcome::HookOutcome;
@@ -67,16 +67,16 @@ pub struct HookCommand<'a> {
 
 /// Serves an agent whose hook has an invalid command line: a tool call is denied, and every other
 /// event ends with `code`.
-pub fn misused(agent: Option<&'static AgentProfile>, reason: &str, code: u8) -> ExitCode {
+pub fn serve_misused(agent: Option<&'static AgentProfile>, reason: &str, code: u8) -> ExitCode {
     if io::stdin().is_terminal() {
         // A person typed it: no agent sends an event through a terminal.
-        return complain(reason, code);
+        return print_complaint(reason, code);
     }
     let input = stdio::read_input(io::stdin().as_fd()).unwrap_or_else(|(_, read)| read);
     let agent = agent.unwrap_or(&CLAUDE);
     match agent.glimpse(&input) {
-        Some(event) if event.event != AgentHookEvent::PreToolUse => complain(reason, code),
-        event => unusable(agent, reason, event).end(io::stdout().as_fd()),
+        Some(event) if event.event != AgentHookEvent::PreToolUse => print_complaint(reason, code),
+        event => unusable_outcome(agent, reason, event).print_to(io::stdout().as_fd()),
     }
 }
 
@@ -84,7 +84,7 @@ impl HookCommand<'_> {
     /// Serves the agent that started this process: one input from standard input, at most one
     /// decision on standard output, at most one line on standard error.
     pub fn main(&self) -> ExitCode {
-        let (output, parent) = (io::stdout(), asker::parent());
+        let (output, parent) = (io::stdout(), asker::parent_pidfd());
         let mut unwanted = Unwanted::default().when_closed(output.as_fd());
         if let Some(parent) = &parent {
             unwanted = unwanted.when_readable(parent.as_fd());
@@ -93,9 +93,9 @@ impl HookCommand<'_> {
         panic::set_hook(Box::new(|_| ()));
         let outcome = match stdio::read_input(io::stdin().as_fd()) {
             Ok(input) => self.serve_or_deny(&input, &unwanted),
-            Err((reason, read)) => self.unusable(&reason, &read),
+            Err((reason, read)) => self.unusable_outcome(&reason, &read),
         };
-        outcome.end(output.as_fd())
+        outcome.print_to(output.as_fd())
     }
 
     /// Handles the input. A panic denies a tool call: an agent goes on when its hook has crashed.
@@ -104,7 +104,7 @@ impl HookCommand<'_> {
         served.unwrap_or_else(|_| {
             let reason =
                 "the hook failed because of a bug: please report it, with what the agent did";
-            self.unusable(reason, input)
+            self.unusable_outcome(reason, input)
         })
     }
 
@@ -114,40 +114,41 @@ impl HookCommand<'_> {
             Some(InputForm::Bare { tool }) => bare_input((self.variable)(tool), input),
             _ => None,
         };
-        let read = match self.read(whole.as_deref().unwrap_or(input)) {
+        let read = match self.parse_input(whole.as_deref().unwrap_or(input)) {
             Ok(read) => read,
             Err(error) => {
-                return self.unusable(&format!("cannot use the agent's input: {error}"), input);
+                return self
+                    .unusable_outcome(&format!("cannot use the agent's input: {error}"), input);
             }
         };
         if read.event().decides()
             && let Err(error) = read.check_exact()
         {
-            return self.refuse(&read, &error);
+            return self.refuse_inexact(&read, &error);
         }
         match read.event().kind() {
             None => HookOutcome::Silent,
-            Some(RequestKind::Check) => match self.check(&read, unwanted) {
+            Some(RequestKind::Check) => match self.check_call(&read, unwanted) {
                 // A failed hook is a yes for most agents.
                 Ok(HookReply::Undecided) if read.agent().failures.exit != CallFate::Asked => {
-                    denied(read.known(), read.agent(), "nobody decided")
+                    denied_outcome(read.known_event(), read.agent(), "nobody decided")
                 }
-                Ok(reply) => HookOutcome::of(reply, read.agent()),
-                Err(reason) => denied(read.known(), read.agent(), &reason),
+                Ok(reply) => HookOutcome::from_reply(reply, read.agent()),
+                Err(reason) => denied_outcome(read.known_event(), read.agent(), &reason),
             },
-            Some(RequestKind::Ask) => match self.ask(&read, unwanted) {
+            Some(RequestKind::Ask) => match self.ask_person(&read, unwanted) {
                 // The call is blocked already, and stays blocked.
                 Ok(HookReply::Undecided) | Err(_)
                     if read.event() == AgentHookEvent::PermissionDenied =>
                 {
                     HookOutcome::Silent
                 }
-                Ok(reply) => HookOutcome::of(reply, read.agent()),
+                Ok(reply) => HookOutcome::from_reply(reply, read.agent()),
                 Err(reason) => HookOutcome::fallback(reason, read.agent()),
             },
             Some(_) if read.event() == AgentHookEvent::ConfigChange => self.settings_changed(&read),
             Some(RequestKind::Settle | RequestKind::Notify) => {
-                self.tell(&read);
+                self.report_event(&read);
                 HookOutcome::Silent
             }
         }
@@ -155,55 +156,55 @@ impl HookCommand<'_> {
 
     /// Reads the input as that of the agent that gave it. That may be another one than the one in
     /// whose settings the hook is.
-    fn read<'t>(&self, text: &'t [u8]) -> Result<AgentHookInput<'t>, NotHookInput> {
-        if let Some(other) = self.runner()
-            && let Ok(read) = AgentHookInput::read(text, Some(other))
+    fn parse_input<'t>(&self, text: &'t [u8]) -> Result<AgentHookInput<'t>, NotHookInput> {
+        if let Some(other) = self.running_agent()
+            && let Ok(read) = AgentHookInput::from_bytes(text, Some(other))
             && read.event() != AgentHookEvent::Other
         {
             return Ok(read);
         }
-        AgentHookInput::read(text, self.agent)
+        AgentHookInput::from_bytes(text, self.agent)
     }
 
     /// Returns the agent that runs this hook although it is in the settings of another one.
-    fn runner(&self) -> Option<&'static AgentProfile> {
-        let marked = AgentProfile::marked(|name| (self.variable)(name).is_some())?;
+    fn running_agent(&self) -> Option<&'static AgentProfile> {
+        let marked = AgentProfile::find_by_mark(|name| (self.variable)(name).is_some())?;
         self.agent.is_none_or(|agent| marked.reads_settings_of(agent)).then_some(marked)
     }
 
     /// Returns the outcome of an input that cannot be used.
-    fn unusable(&self, reason: &str, input: &[u8]) -> HookOutcome {
-        let agent = self.agent.or_else(|| self.runner()).unwrap_or(&CLAUDE);
-        unusable(agent, reason, agent.glimpse(input))
+    fn unusable_outcome(&self, reason: &str, input: &[u8]) -> HookOutcome {
+        let agent = self.agent.or_else(|| self.running_agent()).unwrap_or(&CLAUDE);
+        unusable_outcome(agent, reason, agent.glimpse(input))
     }
 
     /// Refuses input that the agent may read differently than we do.
-    fn refuse(&self, input: &AgentHookInput<'_>, error: &InexactJson) -> HookOutcome {
+    fn refuse_inexact(&self, input: &AgentHookInput<'_>, error: &InexactJson) -> HookOutcome {
         if input.has_inexact_tool_input() {
             // The rules of the desk deny it, too, and so it is in the ledger. Nobody waits for that.
-            self.tell(input);
+            self.report_event(input);
         }
         let reason = cannot_check(&format!("its JSON is ambiguous: {error}"));
-        HookOutcome::of(hook::refusal(input.known(), &reason), input.agent())
+        HookOutcome::from_reply(hook::call_refusal(input.known_event(), &reason), input.agent())
     }
 
     /// Has a tool call checked before it runs.
-    fn check(
+    fn check_call(
         &self,
         input: &AgentHookInput<'_>,
         unwanted: &Unwanted<'_>,
     ) -> Result<HookReply, String> {
-        let mut request = self.request(input)?;
-        let desk = self.desk(input)?;
+        let mut request = self.build_request(input)?;
+        let desk = self.desk_settings(input)?;
         if let Some(context) = &mut request.context {
-            context.asks = Some(input.asks(self.is_attended));
+            context.asks = Some(input.choose_prompter(self.is_attended));
             context.timeout_seconds = Some(desk.timeout.as_secs());
         }
         let response = match self.ask_or_decide(&desk, &request, unwanted) {
             Err(NoAnswer::NoDesk(_)) => (self.without_desk)(&request)?,
             answered => answered.map_err(|error| error.to_string())?,
         };
-        Ok(hook::answer(input.known(), &request, &response))
+        Ok(hook::render_response(input.known_event(), &request, &response))
     }
 
     /// Asks the desk about a call. A desk that does not read the question may have been stopped: then
@@ -214,12 +215,12 @@ impl HookCommand<'_> {
         request: &ApprovalRequest,
         unwanted: &Unwanted<'_>,
     ) -> Result<ApprovalResponse, NoAnswer> {
-        let Ok(slow) = SlowDesk::new() else { return asker::ask(desk, request, unwanted) };
-        let decide = || slow.decide((self.by_rules)(request));
+        let Ok(slow) = SlowDesk::new() else { return asker::ask_desk(desk, request, unwanted) };
+        let decide = || slow.start_deciding((self.by_rules)(request));
         let alarm = UnreadAlarm::after(SLOW, &decide);
         let unwanted = unwanted.clone().when_readable(slow.as_fd()).with_alarm(&alarm);
-        match asker::ask(desk, request, &unwanted) {
-            Err(NoAnswer::Unwanted) => slow.decision().ok_or(NoAnswer::Unwanted),
+        match asker::ask_desk(desk, request, &unwanted) {
+            Err(NoAnswer::Unwanted) => slow.take_decision().ok_or(NoAnswer::Unwanted),
             answered => answered,
         }
     }
@@ -231,45 +232,45 @@ impl HookCommand<'_> {
         else {
             return HookOutcome::Silent;
         };
-        if let (Ok(mut request), Ok(desk)) = (self.request(input), (self.desk)()) {
+        if let (Ok(mut request), Ok(desk)) = (self.build_request(input), (self.desk)()) {
             request.context.get_or_insert_default().reason = Some(why.clone());
             // Whether the desk hears of it is not the agent's business.
-            asker::tell(&desk, &request).ok();
+            asker::tell_desk(&desk, &request).ok();
         }
-        HookOutcome::of(hook::settings_refusal(&why), input.agent())
+        HookOutcome::from_reply(hook::settings_refusal(&why), input.agent())
     }
 
     /// Reports an event to the desk. Whether that worked is not the agent's business.
-    fn tell(&self, input: &AgentHookInput<'_>) {
-        if let (Ok(request), Ok(desk)) = (self.request(input), (self.desk)()) {
-            asker::tell(&desk, &request).ok();
+    fn report_event(&self, input: &AgentHookInput<'_>) {
+        if let (Ok(request), Ok(desk)) = (self.build_request(input), (self.desk)()) {
+            asker::tell_desk(&desk, &request).ok();
         }
     }
 
-    fn ask(
+    fn ask_person(
         &self,
         input: &AgentHookInput<'_>,
         unwanted: &Unwanted<'_>,
     ) -> Result<HookReply, String> {
-        let mut request = self.request(input)?;
-        let desk = self.desk(input)?;
+        let mut request = self.build_request(input)?;
+        let desk = self.desk_settings(input)?;
         // Without a desk nothing more has to be read.
         let asker = Asker::dial(&desk, unwanted).map_err(|error| error.to_string())?;
         let mut watch = None;
         if let Some(context) = &mut request.context {
             context.timeout_seconds = Some(desk.timeout.as_secs());
             if *input.agent() == CLAUDE && context.last_words.is_none() {
-                watch = TranscriptWatch::of(input, &request.tool_name);
+                watch = TranscriptWatch::from_input(input, &request.tool_name);
             }
             // Words that are not written yet must not delay the question.
-            match watch.as_mut().map(TranscriptWatch::look) {
+            match watch.as_mut().map(TranscriptWatch::find_words) {
                 Some(WordsLook::Found(words)) => context.last_words = Some(words),
                 Some(WordsLook::Later(_)) => context.words_follow = Some(true),
                 Some(WordsLook::Never) | None => {}
             }
         }
         let mut look = || match watch.as_mut().filter(|_| request.words_follow()) {
-            Some(watch) => watch.look(),
+            Some(watch) => watch.find_words(),
             None => WordsLook::Never,
         };
         let response = asker.ask_with_words(&request, &mut look);
@@ -278,20 +279,20 @@ impl HookCommand<'_> {
             // The agent's host asks.
             return Ok(HookReply::Nothing);
         }
-        Ok(hook::answer(input.known(), &request, &response))
+        Ok(hook::render_response(input.known_event(), &request, &response))
     }
 
     /// Returns the desk's settings. The hook gives up before the agent does.
-    fn desk(&self, input: &AgentHookInput<'_>) -> Result<AskerSettings, String> {
+    fn desk_settings(&self, input: &AgentHookInput<'_>) -> Result<AskerSettings, String> {
         let mut desk = (self.desk)()?;
-        if let Some(limit) = input.known().limit {
+        if let Some(limit) = input.known_event().limit {
             desk.timeout = desk.timeout.min(limit.saturating_sub(BEFORE_LIMIT));
         }
         Ok(desk)
     }
 
     /// Makes the request, and fills in what the agent left out.
-    fn request(&self, input: &AgentHookInput<'_>) -> Result<ApprovalRequest, String> {
+    fn build_request(&self, input: &AgentHookInput<'_>) -> Result<ApprovalRequest, String> {
         let mut request = input
             .request(asker::fresh_id())
             .map_err(|error| format!("cannot use the agent's input: {error}"))?;

@@ -3,21 +3,21 @@
 use callgate_mask::{mask_text, text};
 
 /// Hides secrets; for the ledger.
-pub(crate) fn hidden(text: &str) -> String {
+pub(crate) fn without_secrets(text: &str) -> String {
     mask_text(text).shown().to_owned()
 }
 
 /// Makes invisible characters visible; for text whose secrets are already hidden.
-pub(crate) fn visible(text: &str) -> String {
-    text::visible(text).into_owned()
+pub(crate) fn visible_text(text: &str) -> String {
+    text::visible_text(text).into_owned()
 }
 
 /// Hides secrets and makes invisible characters visible.
-pub(crate) fn shown(text: &str) -> String {
-    visible(mask_text(text).shown())
+pub(crate) fn safe_text(text: &str) -> String {
+    visible_text(mask_text(text).shown())
 }
 
-/// Like [`shown`], on one line.
-pub(crate) fn line(text: &str) -> String {
+/// Like [`safe_text`], on one line.
+pub(crate) fn safe_line(text: &str) -> String {
     text::one_line(mask_text(text).shown()).into_owned()
 }

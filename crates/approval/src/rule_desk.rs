@@ -15,22 +15,26 @@ use callgate_wire::desk::{
 /// to the viewer's user, so it says what to do.
 pub trait RuleDesk: fmt::Debug + Send + Sync {
     /// Returns the rules that apply now.
-    fn rules(&self) -> Result<RulesView, String>;
+    fn current_rules(&self) -> Result<RulesView, String>;
 
     /// Returns what is wrong with the text of a file of rules.
     fn check_rules(&self, text: &str) -> Vec<RuleProblem>;
 
     /// Returns what the rules decide about a call.
-    fn explain(&self, query: &ExplainQuery) -> Result<RuleExplanation, String>;
+    fn explain_call(&self, query: &ExplainQuery) -> Result<RuleExplanation, String>;
 
     /// Returns what these rules would have decided over the whole ledger.
-    fn backtest(&self, text: &str, monitor: &WorkMonitor<'_>) -> Result<BacktestReport, String>;
+    fn backtest_rules(
+        &self,
+        text: &str,
+        monitor: &WorkMonitor<'_>,
+    ) -> Result<BacktestReport, String>;
 
     /// Replaces the user's rules, unless their text no longer has this hash.
     fn save_rules(&self, text: &str, hash: &str) -> Result<SavedRules, String>;
 
     /// Returns one rule for a call, which holds for so many seconds or for good.
-    fn propose(
+    fn propose_rule(
         &self,
         call: &RecordedCall,
         decide: RuleDecision,
@@ -38,13 +42,13 @@ pub trait RuleDesk: fmt::Debug + Send + Sync {
     ) -> Result<ProposedRule, String>;
 
     /// Returns the rules that would have answered most of what was allowed anyway.
-    fn suggest(&self, monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String>;
+    fn suggest_rules(&self, monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String>;
 
     /// Splits a command into pieces, which joined are the command.
-    fn segments(&self, command: &str) -> Vec<CommandSegment>;
+    fn split_command(&self, command: &str) -> Vec<CommandSegment>;
 
     /// Returns what is unusual about a call, as far as the call itself shows it.
-    fn risks(&self, call: &RecordedCall) -> Vec<RiskNote>;
+    fn risks_of_call(&self, call: &RecordedCall) -> Vec<RiskNote>;
 }
 
 /// The user's rules after they were replaced.
@@ -96,7 +100,7 @@ impl<'a> WorkMonitor<'a> {
     }
 
     /// Reports that so much is done.
-    pub fn progress(&self, done: u64, total: u64) {
+    pub fn report_progress(&self, done: u64, total: u64) {
         (self.progress)(done, total);
     }
 }

@@ -21,7 +21,7 @@ mod retry;
 mod say;
 mod update;
 
-pub(crate) use look::cuts;
+pub(crate) use look::is_cut_in_message;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -121,7 +121,7 @@ pub enum TelegramReport {
 }
 
 impl TelegramReport {
-    fn of(news: News) -> Self {
+    fn from_news(news: News) -> Self {
         Self::Heard { news, taken: None }
     }
 }
@@ -138,8 +138,8 @@ struct TelegramLine {
 
 impl TelegramLine {
     /// Reports something for the desk.
-    async fn tell(&self, news: News) {
-        self.report(TelegramReport::of(news)).await;
+    async fn report_news(&self, news: News) {
+        self.report(TelegramReport::from_news(news)).await;
     }
 
     async fn report(&self, report: TelegramReport) {
@@ -149,7 +149,7 @@ impl TelegramLine {
 }
 
 /// Asks Telegram once who the bot is: its name without the `@`, or what is wrong and what to do.
-pub async fn bot(settings: &BotSettings) -> Result<String, String> {
+pub async fn ask_bot_name(settings: &BotSettings) -> Result<String, String> {
     let api = BotApi::new(settings)?;
     let me = api.call("getMe", &serde_json::json!({}), settings.reach).await;
     let me = me.map_err(|fault| fault.why().to_owned())?;
@@ -161,7 +161,7 @@ pub async fn bot(settings: &BotSettings) -> Result<String, String> {
 /// `reach` has passed), or until nobody listens to `reports`. Dropping the future ends it at once.
 ///
 /// Orders are taken at all times, even while nobody takes reports.
-pub async fn run(
+pub async fn run_channel(
     settings: BotSettings,
     orders: mpsc::Receiver<ChannelOrder>,
     reports: mpsc::Sender<TelegramReport>,
@@ -178,7 +178,7 @@ pub async fn run(
         presses: RecentPresses::default(),
     });
     tokio::select! {
-        () = Courier::new(Arc::clone(&line), orders).run() => {}
-        () = UpdatePoll::new(line).run() => {}
+        () = Courier::new(Arc::clone(&line), orders).carry_out_orders() => {}
+        () = UpdatePoll::new(line).run_until_unheard() => {}
     }
 }

@@ -101,9 +101,9 @@ impl Terminal {
         if self.waiting.is_empty() {
             return String::new();
         }
-        let question = self.next(now);
+        let question = self.render_next(now);
         let typing = self.typing.as_ref().filter(|typing| !typing.is_over);
-        question + &typing.map(|typing| self.prompt(typing)).unwrap_or_default()
+        question + &typing.map(|typing| self.typing_prompt(typing)).unwrap_or_default()
     }
 
     /// Returns the open questions, each on one line: who asks, where, and about what.
@@ -115,20 +115,20 @@ impl Terminal {
     }
 
     /// Carries out an order and returns what to print. `now` is the time since a fixed moment.
-    pub fn order(&mut self, now: Duration, order: ChannelOrder) -> String {
-        let printed = self.ordered(now, order);
+    pub fn handle_order(&mut self, now: Duration, order: ChannelOrder) -> String {
+        let printed = self.render_order(now, order);
         printed + &self.held_back()
     }
 
-    fn ordered(&mut self, now: Duration, order: ChannelOrder) -> String {
+    fn render_order(&mut self, now: Duration, order: ChannelOrder) -> String {
         match order {
-            ChannelOrder::Show { card, .. } => self.show(now, card),
-            ChannelOrder::Mark { card, mark, .. } => self.mark(now, &card, &mark),
-            ChannelOrder::Redraw { card, picks, .. } => self.renew(now, card, picks),
+            ChannelOrder::Show { card, .. } => self.show_card(now, card),
+            ChannelOrder::Mark { card, mark, .. } => self.mark_card(now, &card, &mark),
+            ChannelOrder::Redraw { card, picks, .. } => self.renew_card(now, card, picks),
             ChannelOrder::Tell { text, alert: true, .. } | ChannelOrder::Say { text, .. } => {
                 text + "\n"
             }
-            ChannelOrder::Note { line } => self.note(&line),
+            ChannelOrder::Note { line } => self.render_note(&line),
             // A press at this terminal is marked at once.
             ChannelOrder::Tell { .. }
             | ChannelOrder::Retire { .. }
@@ -138,12 +138,12 @@ impl Terminal {
     }
 
     /// Returns a line about a run, or holds it back while there is a question on the screen.
-    fn note(&mut self, line: &str) -> String {
+    fn render_note(&mut self, line: &str) -> String {
         if self.is_busy() {
             self.held_notes += 1;
             return String::new();
         }
-        self.held_back() + &self.page.note(line)
+        self.held_back() + &self.page.render_note(line)
     }
 
     /// Returns a line about the lines that were held back, once no question is open.
@@ -152,7 +152,7 @@ impl Terminal {
             return String::new();
         }
         let count = std::mem::take(&mut self.held_notes);
-        self.page.note(&format!("{count} ran meanwhile (callgate log shows them)"))
+        self.page.render_note(&format!("{count} ran meanwhile (callgate log shows them)"))
     }
 
     fn is_busy(&self) -> bool {
@@ -161,45 +161,45 @@ impl Terminal {
 
     /// Notes that everything is on the screen by `now`: a stopped terminal shows a question later
     /// than it came.
-    pub fn printed(&mut self, now: Duration) {
+    pub fn mark_printed(&mut self, now: Duration) {
         if self.is_unseen {
-            self.pause(now);
+            self.pause_keys(now);
             self.is_unseen = false;
         }
     }
 
-    fn pause(&mut self, now: Duration) {
+    fn pause_keys(&mut self, now: Duration) {
         self.keys_from = now.saturating_add(PAUSE);
         self.is_unseen = true;
     }
 
-    fn show(&mut self, now: Duration, card: Arc<Card>) -> String {
+    fn show_card(&mut self, now: Duration, card: Arc<Card>) -> String {
         if self.waiting.iter().any(|waiting| waiting.card.id == card.id) {
             return String::new();
         }
         let picks = vec![Vec::new(); card.pickers.len()];
         self.waiting.push_back(WaitingCard { card, picks, is_seen: false });
         match self.waiting.len() {
-            1 => self.next(now),
+            1 => self.render_next(now),
             more => format!("({} more waiting)\n", more - 1),
         }
     }
 
     /// Returns the current question, with its keys.
-    fn first(&self) -> String {
+    fn render_first(&self) -> String {
         let Some(first) = self.waiting.front() else { return String::new() };
-        self.page.question(&first.card, &first.picks, first.is_seen, self.waiting.len() - 1)
+        self.page.render_question(&first.card, &first.picks, first.is_seen, self.waiting.len() - 1)
     }
 
     /// Returns the question that is now the current one.
-    fn next(&mut self, now: Duration) -> String {
-        self.pause(now);
+    fn render_next(&mut self, now: Duration) -> String {
+        self.pause_keys(now);
         let over = self.typing.as_ref().filter(|typing| typing.is_over);
-        self.first() + over.map_or("", |_| NOWHERE)
+        self.render_first() + over.map_or("", |_| NOWHERE)
     }
 
-    fn mark(&mut self, now: Duration, card: &Card, mark: &QuestionMark) -> String {
-        let line = self.page.mark(card, mark);
+    fn mark_card(&mut self, now: Duration, card: &Card, mark: &QuestionMark) -> String {
+        let line = self.page.render_mark(card, mark);
         if mark.state == MarkState::Waiting {
             return line;
         }
@@ -211,10 +211,10 @@ impl Terminal {
         if let Some(typing) = typing {
             typing.is_over = true;
         }
-        if was_first { line + &self.next(now) } else { line }
+        if was_first { line + &self.render_next(now) } else { line }
     }
 
-    fn renew(&mut self, now: Duration, card: Arc<Card>, picks: Vec<Vec<u8>>) -> String {
+    fn renew_card(&mut self, now: Duration, card: Arc<Card>, picks: Vec<Vec<u8>>) -> String {
         let Some(at) = self.waiting.iter().position(|waiting| waiting.card.id == card.id) else {
             return String::new();
         };
@@ -229,10 +229,10 @@ impl Terminal {
             return if is_new { self.page.last_words(&waiting.card) } else { String::new() };
         }
         // The number keys now choose among other answers.
-        if page::at(&picks_before) != page::at(&waiting.picks) {
-            self.pause(now);
+        if page::current_picker(&picks_before) != page::current_picker(&waiting.picks) {
+            self.pause_keys(now);
         }
-        self.first()
+        self.render_first()
     }
 
     /// Returns true if the letter keys that answer no question may do something else: nobody types a
@@ -243,10 +243,10 @@ impl Terminal {
     }
 
     /// Handles a key. Returns what to print, and news for the desk. `now` is on the clock of
-    /// [`Terminal::order`].
-    pub fn key(&mut self, now: Duration, key: TerminalKey) -> (String, Option<News>) {
+    /// [`Terminal::handle_order`].
+    pub fn handle_key(&mut self, now: Duration, key: TerminalKey) -> (String, Option<News>) {
         if self.typing.is_some() {
-            return self.typed(now, key);
+            return self.handle_typed_key(now, key);
         }
         if self.is_early(now, key) {
             return (String::new(), None);
@@ -260,23 +260,23 @@ impl Terminal {
                 (self.begin_typing(card.id.clone(), "", TypedMeaning::Words), None)
             }
             'f' => {
-                let full = self.page.full(&card, &first.picks);
+                let full = self.page.render_in_full(&card, &first.picks);
                 if let Some(first) = self.waiting.front_mut() {
                     first.is_seen = true;
                 }
                 // Nobody has read it yet.
-                self.pause(now);
+                self.pause_keys(now);
                 (full, None)
             }
             'n' => {
                 self.waiting.rotate_left(1);
-                (self.next(now), None)
+                (self.render_next(now), None)
             }
-            '1'..='9' if page::choice_count(&card, page::at(&first.picks)) > 9 => {
-                let meaning = TypedMeaning::Number { picker: page::at(&first.picks) };
+            '1'..='9' if page::choice_count(&card, page::current_picker(&first.picks)) > 9 => {
+                let meaning = TypedMeaning::Number { picker: page::current_picker(&first.picks) };
                 (self.begin_typing(card.id.clone(), &key.to_string(), meaning), None)
             }
-            key => match action(&card, &first.picks, key) {
+            key => match action_of_key(&card, &first.picks, key) {
                 Some(Action::Allow | Action::Always(_))
                     if !first.is_seen && page::is_cut(&card) =>
                 {
@@ -288,10 +288,11 @@ impl Terminal {
                 Some(Action::Allow) if card.confirm.is_some() => {
                     (self.begin_typing(card.id.clone(), "", TypedMeaning::Confirm), None)
                 }
-                Some(action) => {
-                    (String::new(), Some(self.press(card.id.clone(), Press::Button(action), None)))
-                }
-                None => (self.page.keys(&card, &first.picks, first.is_seen), None),
+                Some(action) => (
+                    String::new(),
+                    Some(self.press_news(card.id.clone(), Press::Button(action), None)),
+                ),
+                None => (self.page.render_keys(&card, &first.picks, first.is_seen), None),
             },
         }
     }
@@ -306,7 +307,7 @@ impl Terminal {
         is_early
     }
 
-    fn press(&self, question: RequestId, press: Press, confirm: Option<String>) -> News {
+    fn press_news(&self, question: RequestId, press: Press, confirm: Option<String>) -> News {
         let who = Person { place: PersonPlace::Terminal, name: self.name.clone() };
         News::Pressed { who, question, press, confirm, reply_to: ReplyTo::Key, copy: None }
     }
@@ -314,7 +315,7 @@ impl Terminal {
 
 /// Returns what a key means for this question. Numbers choose answers if there are any, and offers
 /// otherwise.
-fn action(card: &Card, picks: &[Vec<u8>], key: char) -> Option<Action> {
+fn action_of_key(card: &Card, picks: &[Vec<u8>], key: char) -> Option<Action> {
     let number = key.to_digit(10).and_then(|digit| u8::try_from(digit).ok()?.checked_sub(1));
     match (key, number) {
         ('a', _) if card.pickers.is_empty() => Some(Action::Allow),
@@ -322,7 +323,7 @@ fn action(card: &Card, picks: &[Vec<u8>], key: char) -> Option<Action> {
         ('s', _) if card.can_stop => Some(Action::Stop),
         ('o', _) if !card.pickers.is_empty() => Some(Action::Done),
         (_, Some(option)) if !card.pickers.is_empty() => {
-            let question = page::at(picks);
+            let question = page::current_picker(picks);
             let picker = card.pickers.get(question)?;
             let question = u8::try_from(question).ok()?;
             (usize::from(option) < picker.choices.len())

@@ -9,7 +9,7 @@ use callgate_wire::raw::Members;
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::fields::{string, text, value};
+use crate::fields::{member_text, member_value, value_text};
 
 /// The result of a call.
 #[derive(Debug, Clone)]
@@ -148,64 +148,66 @@ impl ClaudeAnswer {
     }
 
     /// Reads a `result` message of the CLI.
-    pub(crate) fn read(message: &Members<'_>) -> Self {
-        let denials: Vec<Value> = value(message, "permission_denials").unwrap_or_default();
-        let errors: Vec<String> = value(message, "errors").unwrap_or_default();
+    pub(crate) fn from_message(message: &Members<'_>) -> Self {
+        let denials: Vec<Value> = member_value(message, "permission_denials").unwrap_or_default();
+        let errors: Vec<String> = member_value(message, "errors").unwrap_or_default();
         let result = message.string("result").map(Into::into);
-        let duration = |name| Duration::from_millis(value(message, name).unwrap_or_default());
+        let duration =
+            |name| Duration::from_millis(member_value(message, name).unwrap_or_default());
         Self {
             text: result.unwrap_or_else(|| errors.join("; ")),
-            structured: value(message, "structured_output"),
-            cost_usd: value(message, "total_cost_usd"),
+            structured: member_value(message, "structured_output"),
+            cost_usd: member_value(message, "total_cost_usd"),
             call_cost_usd: since_last(message),
-            usage: value(message, "usage").unwrap_or_default(),
-            model_usage: value(message, "modelUsage").unwrap_or_default(),
-            turns: value(message, "num_turns").unwrap_or_default(),
+            usage: member_value(message, "usage").unwrap_or_default(),
+            model_usage: member_value(message, "modelUsage").unwrap_or_default(),
+            turns: member_value(message, "num_turns").unwrap_or_default(),
             duration: duration("duration_ms"),
             api_duration: duration("duration_api_ms"),
-            session_id: text(message, "session_id"),
-            stop_reason: value(message, "stop_reason"),
-            service_status: value(message, "api_error_status"),
-            denials: denials.into_iter().map(ToolDenial::read).collect(),
-            outcome: ClaudeOutcome::read(message),
+            session_id: member_text(message, "session_id"),
+            stop_reason: member_value(message, "stop_reason"),
+            service_status: member_value(message, "api_error_status"),
+            denials: denials.into_iter().map(ToolDenial::from_value).collect(),
+            outcome: ClaudeOutcome::from_message(message),
         }
     }
 
     /// Combines this answer with an earlier one of the same call.
-    pub(crate) fn after(mut self, earlier: Self) -> Self {
+    pub(crate) fn merge_earlier(mut self, earlier: Self) -> Self {
         self.turns += earlier.turns;
         self.duration += earlier.duration;
         self.denials.splice(0..0, earlier.denials);
         self.structured = self.structured.or(earlier.structured);
         self.usage += earlier.usage;
-        self.call_cost_usd = sum(self.call_cost_usd, earlier.call_cost_usd);
+        self.call_cost_usd = sum_costs(self.call_cost_usd, earlier.call_cost_usd);
         self
     }
 
     /// Adds the cost of what the agent has done after this answer.
     pub(crate) fn add_cost(&mut self, later: &Self) {
         self.cost_usd = later.cost_usd.or(self.cost_usd);
-        self.call_cost_usd = sum(self.call_cost_usd, later.call_cost_usd);
+        self.call_cost_usd = sum_costs(self.call_cost_usd, later.call_cost_usd);
         self.model_usage.clone_from(&later.model_usage);
     }
 }
 
 /// Returns the cost since the CLI's result before this one.
 fn since_last(message: &Members<'_>) -> Option<f64> {
-    let models: BTreeMap<String, ModelUsage> = value(message, "model_usage_since_last_result")?;
+    let models: BTreeMap<String, ModelUsage> =
+        member_value(message, "model_usage_since_last_result")?;
     Some(models.values().map(|model| model.cost_usd).sum())
 }
 
-fn sum(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+fn sum_costs(a: Option<f64>, b: Option<f64>) -> Option<f64> {
     Some(a? + b?)
 }
 
 impl ClaudeOutcome {
-    fn read(message: &Members<'_>) -> Self {
-        let reason = text(message, "terminal_reason");
-        let is_error: bool = value(message, "is_error").unwrap_or_default();
+    fn from_message(message: &Members<'_>) -> Self {
+        let reason = member_text(message, "terminal_reason");
+        let is_error: bool = member_value(message, "is_error").unwrap_or_default();
         let is_error = is_error || reason == "api_error";
-        match &*text(message, "subtype") {
+        match &*member_text(message, "subtype") {
             "success" if !is_error => Self::Success,
             // The CLI reports what the service refuses as a success, but it is an error.
             "success" => Self::ServiceError,
@@ -220,10 +222,10 @@ impl ClaudeOutcome {
 }
 
 impl ToolDenial {
-    fn read(mut denial: Value) -> Self {
+    fn from_value(mut denial: Value) -> Self {
         Self {
-            tool_name: string(&denial, "tool_name"),
-            tool_use_id: string(&denial, "tool_use_id"),
+            tool_name: value_text(&denial, "tool_name"),
+            tool_use_id: value_text(&denial, "tool_use_id"),
             input: denial["tool_input"].take(),
         }
     }

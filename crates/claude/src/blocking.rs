@@ -19,12 +19,12 @@ pub fn request_with_metadata(
     model: &Model,
     ask: impl Into<ModelRequest>,
 ) -> Result<ClaudeAnswer, ClaudeError> {
-    runtime()?.block_on(model.request_with_metadata(ask))
+    build_runtime()?.block_on(model.request_with_metadata(ask))
 }
 
 /// Sends a request and returns its events as they happen.
 pub fn stream(model: &Model, ask: impl Into<ModelRequest>) -> Result<BlockingStream, ClaudeError> {
-    let runtime = runtime()?;
+    let runtime = build_runtime()?;
     let stream = {
         let _inside = runtime.enter();
         model.stream(ask)?
@@ -34,18 +34,18 @@ pub fn stream(model: &Model, ask: impl Into<ModelRequest>) -> Result<BlockingStr
 
 /// Starts a conversation of several turns.
 pub fn converse(model: &Model) -> Result<BlockingConversation, ClaudeError> {
-    start(|| model.converse())
+    start_conversation(|| model.converse())
 }
 
 /// Continues an earlier conversation.
 pub fn resume(model: &Model, session_id: &str) -> Result<BlockingConversation, ClaudeError> {
-    start(|| model.resume(session_id))
+    start_conversation(|| model.resume(session_id))
 }
 
-fn start(
+fn start_conversation(
     start: impl FnOnce() -> Result<crate::ClaudeConversation, ClaudeError>,
 ) -> Result<BlockingConversation, ClaudeError> {
-    let runtime = runtime()?;
+    let runtime = build_runtime()?;
     let conversation = {
         let _inside = runtime.enter();
         start()?
@@ -134,6 +134,6 @@ impl Iterator for BlockingTurn<'_> {
     }
 }
 
-fn runtime() -> io::Result<Runtime> {
+fn build_runtime() -> io::Result<Runtime> {
     Builder::new_multi_thread().worker_threads(1).enable_all().build()
 }

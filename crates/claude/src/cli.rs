@@ -23,7 +23,7 @@ const USUAL_PLACES: [&str; 5] = [
 ];
 
 /// Returns the path of the CLI that a call with these settings starts.
-pub fn find(settings: &ClaudeSettings) -> Result<PathBuf, ClaudeError> {
+pub fn find_cli(settings: &ClaudeSettings) -> Result<PathBuf, ClaudeError> {
     if let Some(cli) = &settings.cli {
         // A bare name is looked up on the `PATH` when it is started.
         let is_path = cli.components().nth(1).is_some();
@@ -47,7 +47,8 @@ pub fn find(settings: &ClaudeSettings) -> Result<PathBuf, ClaudeError> {
 
 /// Checks that the CLI is new enough.
 pub(crate) fn check_version(found: Option<&str>) -> Result<(), ClaudeError> {
-    let is_new_enough = found.and_then(numbers).zip(numbers(OLDEST)).is_some_and(|(f, o)| f >= o);
+    let is_new_enough =
+        found.and_then(version_numbers).zip(version_numbers(OLDEST)).is_some_and(|(f, o)| f >= o);
     if is_new_enough {
         return Ok(());
     }
@@ -56,13 +57,13 @@ pub(crate) fn check_version(found: Option<&str>) -> Result<(), ClaudeError> {
 }
 
 /// Returns the numbers of a version; what follows a `-` or a blank does not count.
-fn numbers(version: &str) -> Option<Vec<u64>> {
+fn version_numbers(version: &str) -> Option<Vec<u64>> {
     let version = version.split(['-', ' ', '+']).next()?;
     version.split('.').map(|number| number.parse().ok()).collect()
 }
 
 /// Returns the command that starts the CLI. `own` is the rule that allows the host's tools.
-pub(crate) fn command(
+pub(crate) fn build_command(
     program: &Path,
     settings: &ClaudeSettings,
     launch: &LaunchOptions,
@@ -81,12 +82,12 @@ pub(crate) fn command(
     let schema = launch.output_schema.as_ref().map(ToString::to_string);
     let options: [(&str, Option<OsString>); 13] = [
         ("--mcp-config", servers.map(Into::into)),
-        ("--allowedTools", joined(&allowed)),
-        ("--disallowedTools", joined(&settings.denied)),
+        ("--allowedTools", joined_names(&allowed)),
+        ("--disallowedTools", joined_names(&settings.denied)),
         ("--model", settings.model.as_ref().map(Into::into)),
         ("--fallback-model", settings.fallback_model.as_ref().map(Into::into)),
         ("--effort", settings.effort.map(|effort| effort.name().into())),
-        ("--betas", joined(&settings.betas)),
+        ("--betas", joined_names(&settings.betas)),
         ("--system-prompt", settings.system_prompt.as_ref().map(Into::into)),
         ("--append-system-prompt", settings.append_system_prompt.as_ref().map(Into::into)),
         ("--resume", launch.resume.as_ref().map(Into::into)),
@@ -112,7 +113,7 @@ pub(crate) fn command(
     command
 }
 
-fn joined(names: &[String]) -> Option<OsString> {
+fn joined_names(names: &[String]) -> Option<OsString> {
     (!names.is_empty()).then(|| names.join(",").into())
 }
 

@@ -47,12 +47,12 @@ impl ClaudeConversation {
     /// Sends a prompt and waits for the answer. If the agent ends its turn without one, that is an
     /// error, and the conversation can go on.
     pub async fn ask(&mut self, prompt: impl Into<Prompt>) -> Result<ClaudeAnswer, ClaudeError> {
-        self.turn(prompt).driver.answer().await
+        self.turn(prompt).driver.wait_for_answer().await
     }
 
     /// Sends a prompt and returns the events until the answer. Time limits apply to each turn.
     pub fn turn(&mut self, prompt: impl Into<Prompt>) -> TurnStream<'_> {
-        self.driver.send(prompt.into());
+        self.driver.send_prompt(prompt.into());
         TurnStream { driver: &mut self.driver }
     }
 
@@ -69,7 +69,7 @@ impl ClaudeConversation {
     /// Ends the conversation after the CLI has saved its state. End a conversation this way if it
     /// is to be resumed.
     pub async fn close(self) {
-        self.driver.leave().await;
+        self.driver.shut_down_cli().await;
     }
 }
 
@@ -114,17 +114,17 @@ impl futures_core::Stream for TurnStream<'_> {
 
 impl Drop for TurnStream<'_> {
     fn drop(&mut self) {
-        self.driver.abandon();
+        self.driver.abandon_turn();
     }
 }
 
 async fn set_model(driver: &mut CliDriver, name: &str) -> Result<(), ClaudeError> {
-    driver.change(json!({"subtype": "set_model", "model": name})).await
+    driver.change_setting(json!({"subtype": "set_model", "model": name})).await
 }
 
 async fn set_permission_mode(
     driver: &mut CliDriver,
     mode: PermissionMode,
 ) -> Result<(), ClaudeError> {
-    driver.change(json!({"subtype": "set_permission_mode", "mode": mode.name()})).await
+    driver.change_setting(json!({"subtype": "set_permission_mode", "mode": mode.name()})).await
 }

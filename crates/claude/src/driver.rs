@@ -119,7 +119,7 @@ impl CliDriver {
         let process = CliProcess::start(settings, launch, &links)?;
         let mut initialize = json!({"subtype": "initialize"});
         if !settings.hooks.is_empty() {
-            initialize["hooks"] = hooks::registrations(&settings.hooks);
+            initialize["hooks"] = hooks::registrations_by_event(&settings.hooks);
         }
         if !settings.agents.is_empty() {
             initialize["agents"] = settings.agents.clone().into();
@@ -129,7 +129,7 @@ impl CliDriver {
             process: Some(process),
             lifetime,
             lines: LineDecoder::new(LONGEST_LINE),
-            outbox: control::request(INITIALIZE, &initialize).into_bytes(),
+            outbox: control::request_line(INITIALIZE, &initialize).into_bytes(),
             inbox: VecDeque::new(),
             jobs: ControlJobs::new(),
             links,
@@ -137,7 +137,7 @@ impl CliDriver {
             decider: settings.decider.clone(),
             time_limit: settings.time_limit,
             end: None,
-            stall: settings.stall(),
+            stall: settings.effective_stall_limit(),
             heard: now,
             alarm: Box::pin(sleep_until(now)),
             stage: DriverStage::Resting,
@@ -150,12 +150,12 @@ impl CliDriver {
     }
 
     /// Sends a prompt. A turn that is under way must have been abandoned; its end is waited for.
-    pub(crate) fn send(&mut self, prompt: Prompt) {
+    pub(crate) fn send_prompt(&mut self, prompt: Prompt) {
         match self.stage {
             DriverStage::Running => self.next_prompt = Some(prompt),
             DriverStage::Resting => {
                 self.turn = DriverTurn { id: Uuid::new_v4().to_string(), ..DriverTurn::default() };
-                self.outbox.extend(prompt.line(&self.turn.id).into_bytes());
+                self.outbox.extend(prompt.to_line(&self.turn.id).into_bytes());
                 self.stage = DriverStage::Running;
             }
             DriverStage::Leaving(_) | DriverStage::Dying(_) | DriverStage::Ended => {}
@@ -164,9 +164,9 @@ impl CliDriver {
     }
 
     /// Adds a message of the user's to the turn that is under way.
-    pub(crate) fn add(&mut self, prompt: &Prompt) {
+    pub(crate) fn add_prompt(&mut self, prompt: &Prompt) {
         if matches!(self.stage, DriverStage::Running) {
-            self.outbox.extend(prompt.line(&Uuid::new_v4().to_string()).into_bytes());
+            self.outbox.extend(prompt.to_line(&Uuid::new_v4().to_string()).into_bytes());
         }
     }
 
@@ -213,7 +213,7 @@ impl CliDriver {
     }
 
     /// Waits for the end of the turn and returns its answer.
-    pub(crate) async fn answer(&mut self) -> Result<ClaudeAnswer, ClaudeError> {
+    pub(crate) async fn wait_for_answer(&mut self) -> Result<ClaudeAnswer, ClaudeError> {
         let mut answer: Option<ClaudeAnswer> = None;
         while let Some(event) = self.next().await {
             match event? {
@@ -240,7 +240,7 @@ impl CliDriver {
             return;
         }
         if self.turn.answer.is_some() {
-            return self.finish();
+            return self.finish_turn();
         }
         let is_first = !std::mem::replace(&mut self.turn.is_interrupted, true);
         if is_first && self.turn.has_begun {
@@ -252,24 +252,24 @@ impl CliDriver {
     /// has.
     fn send_interrupt(&mut self) {
         let request = json!({"subtype": "interrupt"});
-        self.outbox.extend(control::request(INTERRUPT, &request).into_bytes());
+        self.outbox.extend(control::request_line(INTERRUPT, &request).into_bytes());
     }
 
     /// Stops the turn and drops its remaining events.
-    pub(crate) fn abandon(&mut self) {
+    pub(crate) fn abandon_turn(&mut self) {
         self.turn.is_abandoned = true;
         self.interrupt();
     }
 
     /// Asks the CLI to change a setting, and waits for its confirmation.
-    pub(crate) async fn change(&mut self, request: Value) -> Result<(), ClaudeError> {
+    pub(crate) async fn change_setting(&mut self, request: Value) -> Result<(), ClaudeError> {
         if !matches!(self.stage, DriverStage::Running | DriverStage::Resting) {
             return Err(ClaudeError::Ended);
         }
         self.restart_clock();
         self.changes += 1;
         let id = format!("{CHANGE}{}", self.changes);
-        self.outbox.extend(control::request(&id, &request).into_bytes());
+        self.outbox.extend(control::request_line(&id, &request).into_bytes());
         self.change = Some(PendingChange { id, outcome: None });
         let outcome = poll_fn(|context| self.poll_change(context)).await;
         let what = request["subtype"].as_str().unwrap_or_default().replace('_', " ");
@@ -299,9 +299,9 @@ impl CliDriver {
     }
 
     /// Lets the CLI end by itself, so that it can save its state.
-    pub(crate) async fn leave(mut self) {
+    pub(crate) async fn shut_down_cli(mut self) {
         if let Some(process) = self.process.take() {
-            process.leave().await;
+            process.shut_down().await;
         }
     }
 
@@ -319,7 +319,9 @@ impl CliDriver {
             return Poll::Ready(Ok(()));
         }
         let may_report = self.outbox.is_empty();
-        if let Poll::Ready(next) = self.jobs.poll_next(context, self.links.server(), may_report) {
+        if let Poll::Ready(next) =
+            self.jobs.poll_next(context, self.links.server_name(), may_report)
+        {
             match next {
                 JobUpdate::Done(done) => self.finish_job(*done),
                 JobUpdate::Progress(line) => self.outbox.extend(line.into_bytes()),
@@ -353,7 +355,7 @@ impl CliDriver {
         Ok(())
     }
 
-    fn garbage(&self, reason: String) -> ClaudeError {
+    fn garbage_error(&self, reason: String) -> ClaudeError {
         ClaudeError::Garbage { reason, stderr: self.last_words() }
     }
 

@@ -99,7 +99,7 @@ pub enum ClaudeError {
     },
     /// The agent ended without an answer: it was interrupted, its budget was used up, or the
     /// model's service failed. The boxed answer holds the details.
-    #[error("{}", unfinished(.0))]
+    #[error("{}", unfinished_text(.0))]
     Unfinished(Box<ClaudeAnswer>),
     /// The CLI has ended after an error that was reported before.
     #[error("the conversation has ended: start another, or resume it")]
@@ -111,7 +111,7 @@ pub enum ClaudeError {
 
 /// Returns the error text of an unfinished answer. After an interrupt, the CLI's own text means
 /// nothing to users.
-fn unfinished(answer: &ClaudeAnswer) -> String {
+fn unfinished_text(answer: &ClaudeAnswer) -> String {
     match (&answer.outcome, answer.text.as_str()) {
         (ClaudeOutcome::Interrupted, _) => "the agent was interrupted".to_owned(),
         (outcome, "") => format!("the agent ended without an answer: {outcome}"),

@@ -4,7 +4,7 @@ use callgate_wire::raw::{Json, Members};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::fields::{content_text, string, text, value};
+use crate::fields::{content_text, member_text, member_value, value_text};
 use crate::{ClaudeAnswer, ClaudeUsage};
 
 /// The model's name in messages that the CLI has written itself.
@@ -144,48 +144,50 @@ pub(crate) fn is_idle(kind: &str, message: &Members<'_>) -> Option<bool> {
 }
 
 /// Returns the events in a message of the CLI. An unknown message is an event too.
-pub(crate) fn events(kind: &str, message: &Members<'_>) -> Vec<ClaudeEvent> {
+pub(crate) fn events_in_message(kind: &str, message: &Members<'_>) -> Vec<ClaudeEvent> {
     let known = match kind {
         "system" if message.string("subtype").as_deref() == Some("init") => {
-            Some(vec![ClaudeEvent::Started(started(message))])
+            Some(vec![ClaudeEvent::Started(session_setup(message))])
         }
-        "assistant" | "user" => blocks(kind, message),
-        "stream_event" => partial(message).map(|partial| vec![ClaudeEvent::Partial(partial)]),
-        "result" => Some(vec![ClaudeEvent::Finished(ClaudeAnswer::read(message))]),
+        "assistant" | "user" => content_events(kind, message),
+        "stream_event" => {
+            partial_content(message).map(|partial| vec![ClaudeEvent::Partial(partial)])
+        }
+        "result" => Some(vec![ClaudeEvent::Finished(ClaudeAnswer::from_message(message))]),
         _ => None,
     };
-    let events = known.unwrap_or_else(|| other(kind, message).into_iter().collect());
+    let events = known.unwrap_or_else(|| other_event(kind, message).into_iter().collect());
     match message.string("parent_tool_use_id") {
-        Some(parent) => events.into_iter().map(|event| subagent(&parent, event)).collect(),
+        Some(parent) => events.into_iter().map(|event| subagent_event(&parent, event)).collect(),
         None => events,
     }
 }
 
-fn subagent(parent: &str, event: ClaudeEvent) -> ClaudeEvent {
+fn subagent_event(parent: &str, event: ClaudeEvent) -> ClaudeEvent {
     ClaudeEvent::Subagent { parent: parent.to_owned(), event: Box::new(event) }
 }
 
-fn other(kind: &str, message: &Members<'_>) -> Option<ClaudeEvent> {
+fn other_event(kind: &str, message: &Members<'_>) -> Option<ClaudeEvent> {
     let pairs: Vec<String> = message
         .0
         .iter()
-        .map(|(key, value)| format!("{}:{value}", callgate_wire::raw::quoted(key)))
+        .map(|(key, value)| format!("{}:{value}", callgate_wire::raw::json_string(key)))
         .collect();
     let message = RawValue::from_string(format!("{{{}}}", pairs.join(","))).ok()?;
     Some(ClaudeEvent::Other { kind: kind.to_owned(), message })
 }
 
-fn started(message: &Members<'_>) -> SessionSetup {
-    let servers: Vec<Value> = value(message, "mcp_servers").unwrap_or_default();
+fn session_setup(message: &Members<'_>) -> SessionSetup {
+    let servers: Vec<Value> = member_value(message, "mcp_servers").unwrap_or_default();
     SessionSetup {
-        session_id: text(message, "session_id"),
-        model: text(message, "model"),
-        tools: value(message, "tools").unwrap_or_default(),
+        session_id: member_text(message, "session_id"),
+        model: member_text(message, "model"),
+        tools: member_value(message, "tools").unwrap_or_default(),
         servers: servers
             .iter()
             .map(|server| McpServer {
-                name: string(server, "name"),
-                status: string(server, "status"),
+                name: value_text(server, "name"),
+                status: value_text(server, "status"),
             })
             .collect(),
     }
@@ -193,15 +195,15 @@ fn started(message: &Members<'_>) -> SessionSetup {
 
 /// Returns the blocks of an assistant's or user's message; `None` if one of them is unknown, so
 /// that nothing is lost.
-fn blocks(kind: &str, message: &Members<'_>) -> Option<Vec<ClaudeEvent>> {
+fn content_events(kind: &str, message: &Members<'_>) -> Option<Vec<ClaudeEvent>> {
     let inner = message.get("message")?.members();
     let blocks: Vec<&RawValue> = serde_json::from_str(inner.get("content")?.get()).ok()?;
     // Text that the CLI inserts in the user's name, as after an interrupt, or in place of an answer
     // that the service did not give: the model has not written it.
     let is_inserted = kind == "user"
-        || value(message, "is_api_error_message").unwrap_or_default()
+        || member_value(message, "is_api_error_message").unwrap_or_default()
         || inner.string("model").as_deref() == Some(SYNTHETIC);
-    let details = message.some("tool_use_result").filter(|_| blocks.len() == 1);
+    let details = message.get_non_null("tool_use_result").filter(|_| blocks.len() == 1);
     let event = |block: &RawValue| match block_event(&Json::from(block).members())? {
         ClaudeEvent::Text(_) if is_inserted => {
             Some(ClaudeEvent::Other { kind: kind.to_owned(), message: block.to_owned() })
@@ -217,50 +219,52 @@ fn blocks(kind: &str, message: &Members<'_>) -> Option<Vec<ClaudeEvent>> {
 
 fn block_event(block: &Members<'_>) -> Option<ClaudeEvent> {
     match &*block.string("type")? {
-        "text" => Some(ClaudeEvent::Text(text(block, "text"))),
-        "thinking" => Some(ClaudeEvent::Thinking(text(block, "thinking"))),
+        "text" => Some(ClaudeEvent::Text(member_text(block, "text"))),
+        "thinking" => Some(ClaudeEvent::Thinking(member_text(block, "thinking"))),
         "tool_use" => Some(ClaudeEvent::ToolUse(ClaudeToolUse {
-            id: text(block, "id"),
-            name: text(block, "name"),
+            id: member_text(block, "id"),
+            name: member_text(block, "name"),
             input: block.get("input")?.to_boxed()?,
         })),
         "tool_result" => Some(ClaudeEvent::ToolResult(ClaudeToolResult {
-            id: text(block, "tool_use_id"),
-            is_error: value(block, "is_error").unwrap_or_default(),
-            content: value(block, "content").unwrap_or_default(),
+            id: member_text(block, "tool_use_id"),
+            is_error: member_value(block, "is_error").unwrap_or_default(),
+            content: member_value(block, "content").unwrap_or_default(),
             details: None,
         })),
         _ => None,
     }
 }
 
-fn partial(message: &Members<'_>) -> Option<PartialContent> {
+fn partial_content(message: &Members<'_>) -> Option<PartialContent> {
     let event = message.get("event")?.members();
     if let Some(started) = event.get("message") {
-        return tokens(&started.members(), true);
+        return partial_tokens(&started.members(), true);
     }
     if event.get("usage").is_some() {
-        return tokens(&event, false);
+        return partial_tokens(&event, false);
     }
     if let Some(block) = event.get("content_block") {
         let block = block.members();
         let is_call = block.string("type").as_deref() == Some("tool_use");
-        let call =
-            || PartialContent::ToolCall { id: text(&block, "id"), name: text(&block, "name") };
+        let call = || PartialContent::ToolCall {
+            id: member_text(&block, "id"),
+            name: member_text(&block, "name"),
+        };
         return is_call.then(call);
     }
     let delta = event.get("delta")?.members();
     match &*delta.string("type")? {
-        "text_delta" => Some(PartialContent::Text(text(&delta, "text"))),
-        "thinking_delta" => Some(PartialContent::Thinking(text(&delta, "thinking"))),
-        "input_json_delta" => Some(PartialContent::Input(text(&delta, "partial_json"))),
+        "text_delta" => Some(PartialContent::Text(member_text(&delta, "text"))),
+        "thinking_delta" => Some(PartialContent::Thinking(member_text(&delta, "thinking"))),
+        "input_json_delta" => Some(PartialContent::Input(member_text(&delta, "partial_json"))),
         _ => None,
     }
 }
 
-fn tokens(holder: &Members<'_>, is_first: bool) -> Option<PartialContent> {
-    let usage = holder.some("usage")?.members();
-    let count = |name: &str| value(&usage, name).unwrap_or_default();
+fn partial_tokens(holder: &Members<'_>, is_first: bool) -> Option<PartialContent> {
+    let usage = holder.get_non_null("usage")?.members();
+    let count = |name: &str| member_value(&usage, name).unwrap_or_default();
     let usage = ClaudeUsage {
         input_tokens: count("input_tokens"),
         output_tokens: count("output_tokens"),

@@ -29,7 +29,7 @@ const ROOM: usize = 64 * 1024;
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// let moon = Tool::blocking("moon", "The phase of the moon.", |_: NoArguments, _| "waxing");
 /// let fake = FakeCli::new().uses("mcp__callgate__moon", json!({})).says("It is waxing.");
-/// let mut model = Model::with(ClaudeSettings::new().fake_cli(fake.clone()));
+/// let mut model = Model::with_settings(ClaudeSettings::new().fake_cli(fake.clone()));
 /// model.set_tools(Host::new([moon])?, ToolTransport::Auto);
 ///
 /// assert_eq!(model.request("How is the moon tonight?").await?, "It is waxing.");
@@ -94,7 +94,7 @@ impl FakeCli {
     /// Makes the model think.
     #[must_use]
     pub fn thinks(self, text: impl Into<String>) -> Self {
-        self.step(FakeStep::Thinks(text.into()))
+        self.add_step(FakeStep::Thinks(text.into()))
     }
 
     /// Makes the model use a tool: one of yours by its full name, such as `mcp__callgate__moon`, or
@@ -112,25 +112,25 @@ impl FakeCli {
         input: Value,
         result: impl Into<String>,
     ) -> Self {
-        self.step(FakeStep::Uses { name: tool.into(), input, result: result.into() })
+        self.add_step(FakeStep::Uses { name: tool.into(), input, result: result.into() })
     }
 
     /// Makes the model say something and end its turn.
     #[must_use]
     pub fn says(self, text: impl Into<String>) -> Self {
-        self.end(FakeStep::Says(text.into()))
+        self.add_last_step(FakeStep::Says(text.into()))
     }
 
     /// Makes the agent wait until it is interrupted, which ends its turn.
     #[must_use]
     pub fn waits(self) -> Self {
-        self.end(FakeStep::Waits)
+        self.add_last_step(FakeStep::Waits)
     }
 
     /// Makes the model's service fail, which ends the turn.
     #[must_use]
     pub fn fails(self, reason: impl Into<String>) -> Self {
-        self.end(FakeStep::Fails(reason.into()))
+        self.add_last_step(FakeStep::Fails(reason.into()))
     }
 
     /// Returns the texts of the prompts so far.
@@ -145,12 +145,12 @@ impl FakeCli {
         self.lock().results.clone()
     }
 
-    fn step(self, step: FakeStep) -> Self {
+    fn add_step(self, step: FakeStep) -> Self {
         self.lock().open.push(step);
         self
     }
 
-    fn end(self, step: FakeStep) -> Self {
+    fn add_last_step(self, step: FakeStep) -> Self {
         {
             let mut state = self.lock();
             state.open.push(step);
@@ -166,11 +166,11 @@ impl FakeCli {
 
     /// Starts to play the script; returns the fake's input and output. It ends when they are
     /// dropped.
-    pub(crate) fn connect(&self, setup: FakeSetup) -> (DuplexStream, DuplexStream) {
+    pub(crate) fn start_playing(&self, setup: FakeSetup) -> (DuplexStream, DuplexStream) {
         let (input, their_input) = duplex(ROOM);
         let (their_output, output) = duplex(ROOM);
         let session = FakeSession::new(self.clone(), setup, their_input, their_output);
-        tokio::spawn(session.run());
+        tokio::spawn(session.play_script());
         (input, output)
     }
 }

@@ -12,17 +12,17 @@ pub(crate) fn content_text(content: &Value) -> String {
     }
 }
 
-pub(crate) fn text(message: &Members<'_>, name: &str) -> String {
+pub(crate) fn member_text(message: &Members<'_>, name: &str) -> String {
     message.string(name).unwrap_or_default().into_owned()
 }
 
-pub(crate) fn string(value: &Value, name: &str) -> String {
+pub(crate) fn value_text(value: &Value, name: &str) -> String {
     value[name].as_str().unwrap_or_default().to_owned()
 }
 
-pub(crate) fn value<T: serde::de::DeserializeOwned>(
+pub(crate) fn member_value<T: serde::de::DeserializeOwned>(
     message: &Members<'_>,
     name: &str,
 ) -> Option<T> {
-    message.some(name).and_then(|value| serde_json::from_str(value.get()).ok())
+    message.get_non_null(name).and_then(|value| serde_json::from_str(value.get()).ok())
 }

@@ -28,10 +28,10 @@ impl GateRegistration {
     /// Registers a value at the desk. Without a desk there is nothing to register: its hook asks
     /// nobody either.
     pub(crate) fn register(desk: &Path) -> Option<Self> {
-        let connection = socket::connect(desk).ok()?;
+        let connection = socket::connect_to_path(desk).ok()?;
         let value = format!("{}{}", Uuid::new_v4().simple(), Uuid::new_v4().simple());
         let command = DeskCommand::Gate { value: HiddenText::new(value.clone()) };
-        let is_done = ask(&connection, &DeskRequest { id: "1".to_owned(), command }).ok()?;
+        let is_done = ask_desk(&connection, &DeskRequest { id: "1".to_owned(), command }).ok()?;
         is_done.then_some(Self { value, _connection: connection })
     }
 
@@ -42,7 +42,7 @@ impl GateRegistration {
 }
 
 /// Sends a request; returns true if the desk has carried it out.
-fn ask(mut connection: &UnixStream, request: &DeskRequest) -> io::Result<bool> {
+fn ask_desk(mut connection: &UnixStream, request: &DeskRequest) -> io::Result<bool> {
     connection.set_write_timeout(Some(PATIENCE))?;
     connection.set_read_timeout(Some(PATIENCE))?;
     connection.write_all(&request.to_line())?;

@@ -9,7 +9,7 @@ use callgate_wire::control;
 use callgate_wire::raw::Members;
 use serde_json::{Map, Value, json};
 
-use crate::fields::value;
+use crate::fields::member_value;
 
 /// A moment at which the CLI calls a [`Hook`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -113,24 +113,24 @@ impl HookOutput {
     /// Allows the tool call without asking. Rules that deny it still apply.
     #[must_use]
     pub fn allow() -> Self {
-        Self::with(HookVerdict::Allow)
+        Self::from_verdict(HookVerdict::Allow)
     }
 
     /// Denies what the event is about: the tool call, the prompt, the end of the turn. The model
     /// reads the reason.
     pub fn deny(reason: impl Into<String>) -> Self {
-        Self::with(HookVerdict::Deny(reason.into()))
+        Self::from_verdict(HookVerdict::Deny(reason.into()))
     }
 
     /// Lets [`ClaudeSettings::permission`](crate::ClaudeSettings::permission) decide about the tool, even if a
     /// rule would allow it.
     pub fn ask(reason: impl Into<String>) -> Self {
-        Self::with(HookVerdict::Ask(reason.into()))
+        Self::from_verdict(HookVerdict::Ask(reason.into()))
     }
 
     /// Ends the call.
     pub fn stop(reason: impl Into<String>) -> Self {
-        Self::with(HookVerdict::Stop(reason.into()))
+        Self::from_verdict(HookVerdict::Stop(reason.into()))
     }
 
     /// Answers with JSON of your own, in the CLI's form.
@@ -139,7 +139,7 @@ impl HookOutput {
         Self { raw: Some(output), ..Self::default() }
     }
 
-    fn with(verdict: HookVerdict) -> Self {
+    fn from_verdict(verdict: HookVerdict) -> Self {
         Self { verdict: Some(verdict), ..Self::default() }
     }
 
@@ -158,7 +158,7 @@ impl HookOutput {
     }
 
     /// Returns the answer in the CLI's form.
-    fn response(&self, event: &HookEvent) -> Value {
+    fn to_response(&self, event: &HookEvent) -> Value {
         if let Some(raw) = &self.raw {
             return raw.clone();
         }
@@ -280,8 +280,8 @@ impl Hook {
     }
 
     /// Reads the hook's input from the CLI's request.
-    pub(crate) fn input(&self, request: &Members<'_>) -> HookInput {
-        let data: Value = value(request, "input").unwrap_or_default();
+    pub(crate) fn decode_input(&self, request: &Members<'_>) -> HookInput {
+        let data: Value = member_value(request, "input").unwrap_or_default();
         let text = |name: &str| data[name].as_str().map(str::to_owned);
         HookInput {
             event: self.event.clone(),
@@ -294,17 +294,17 @@ impl Hook {
 
     /// Calls the hook, and returns its answer as JSON text.
     pub(crate) async fn call(self, input: HookInput) -> String {
-        (self.function)(input).await.response(&self.event).to_string()
+        (self.function)(input).await.to_response(&self.event).to_string()
     }
 
     /// Returns the line that answers the CLI's request `id` for a hook that has panicked.
-    pub(crate) fn panicked(&self, id: &str) -> String {
+    pub(crate) fn panic_response(&self, id: &str) -> String {
         let reason = "the hook that decides this has panicked";
         if self.event.is_guard() {
-            let refusal = HookOutput::deny(reason).response(&self.event);
-            return control::success(id, &refusal.to_string());
+            let refusal = HookOutput::deny(reason).to_response(&self.event);
+            return control::success_line(id, &refusal.to_string());
         }
-        control::failure(id, reason)
+        control::failure_line(id, reason)
     }
 }
 
@@ -320,7 +320,7 @@ impl fmt::Debug for Hook {
 }
 
 /// Returns the hooks in the form of the CLI's `initialize`. The id of a callback is its index.
-pub(crate) fn registrations(hooks: &[Hook]) -> Value {
+pub(crate) fn registrations_by_event(hooks: &[Hook]) -> Value {
     let mut events = Map::new();
     for (index, hook) in hooks.iter().enumerate() {
         let entries = events.entry(hook.event.as_str()).or_insert_with(|| json!([]));

@@ -79,18 +79,23 @@ impl ControlJobs {
     }
 
     /// Asks the decider whether a tool may be used.
-    pub(crate) fn ask(&mut self, id: &str, decider: Option<Decider>, asked: PermissionQuestion) {
-        let panicked = control::failure(id, "the permission callback has panicked");
-        self.question(id, decide(id.to_owned(), decider, asked), panicked);
+    pub(crate) fn start_question(
+        &mut self,
+        id: &str,
+        decider: Option<Decider>,
+        asked: PermissionQuestion,
+    ) {
+        let panicked = control::failure_line(id, "the permission callback has panicked");
+        self.start_callback(id, decide_permission(id.to_owned(), decider, asked), panicked);
     }
 
     /// Calls a hook.
-    pub(crate) fn hook(&mut self, id: &str, hook: Hook, input: HookInput) {
-        let panicked = hook.panicked(id);
-        self.question(id, call_hook(id.to_owned(), hook, input), panicked);
+    pub(crate) fn start_hook(&mut self, id: &str, hook: Hook, input: HookInput) {
+        let panicked = hook.panic_response(id);
+        self.start_callback(id, call_hook(id.to_owned(), hook, input), panicked);
     }
 
-    fn question(
+    fn start_callback(
         &mut self,
         id: &str,
         answer: impl Future<Output = FinishedJob> + Send + 'static,
@@ -101,8 +106,8 @@ impl ControlJobs {
     }
 
     /// Answers an MCP message.
-    pub(crate) fn serve(&mut self, id: &str, inline: Arc<InlineServer>, message: String) {
-        let call = serve(id.to_owned(), inline, message, self.report.clone());
+    pub(crate) fn start_mcp_reply(&mut self, id: &str, inline: Arc<InlineServer>, message: String) {
+        let call = answer_mcp_message(id.to_owned(), inline, message, self.report.clone());
         self.calls.0.push((id.to_owned(), Box::pin(call)));
     }
 
@@ -134,7 +139,7 @@ impl ControlJobs {
             };
             let done = match ended {
                 Ok((_, done)) => Some(done),
-                Err(error) => self.failed(error.id()),
+                Err(error) => self.panicked_job(error.id()),
             };
             if let Some(done) = done {
                 self.questions.remove(&done.id);
@@ -145,7 +150,7 @@ impl ControlJobs {
 
     /// Returns the response for a task that has panicked, so that the CLI does not wait for it. A
     /// task that was cancelled has none.
-    fn failed(&self, task: Id) -> Option<FinishedJob> {
+    fn panicked_job(&self, task: Id) -> Option<FinishedJob> {
         let (id, question) = self.questions.iter().find(|(_, q)| q.task.id() == task)?;
         Some(FinishedJob { id: id.clone(), line: Some(question.panicked.clone()), event: None })
     }
@@ -189,7 +194,11 @@ impl fmt::Debug for McpReplies {
 }
 
 /// Asks the decider. Without one the answer is always no.
-async fn decide(id: String, decider: Option<Decider>, asked: PermissionQuestion) -> FinishedJob {
+async fn decide_permission(
+    id: String,
+    decider: Option<Decider>,
+    asked: PermissionQuestion,
+) -> FinishedJob {
     let (tool_name, input) = (asked.tool_name.clone(), asked.input.clone());
     let decision = match decider {
         Some(decider) => decider.decide(asked).await,
@@ -199,7 +208,7 @@ async fn decide(id: String, decider: Option<Decider>, asked: PermissionQuestion)
         ),
     };
     let is_allowed = matches!(decision, PermissionDecision::Allow { .. });
-    let line = control::success(&id, &decision.response(&input).to_string());
+    let line = control::success_line(&id, &decision.to_response(&input).to_string());
     FinishedJob {
         id,
         line: Some(line),
@@ -209,18 +218,18 @@ async fn decide(id: String, decider: Option<Decider>, asked: PermissionQuestion)
 
 async fn call_hook(id: String, hook: Hook, input: HookInput) -> FinishedJob {
     let answer = hook.call(input).await;
-    let line = control::success(&id, &answer);
+    let line = control::success_line(&id, &answer);
     FinishedJob { id, line: Some(line), event: None }
 }
 
 /// Answers an MCP message that came over the control channel.
-async fn serve(
+async fn answer_mcp_message(
     id: String,
     inline: Arc<InlineServer>,
     message: String,
     report: Sender<String>,
 ) -> FinishedJob {
-    let is_request = Members::read(&message).is_ok_and(|message| message.get("id").is_some());
+    let is_request = Members::from_text(&message).is_ok_and(|message| message.get("id").is_some());
     // A report that does not fit into the channel is dropped: nobody waits for progress.
     let report = move |message| drop(report.try_send(message));
     let reply = inline.answer(&message, report).await;
@@ -230,6 +239,6 @@ async fn serve(
         None => (!is_request).then(|| r#"{"jsonrpc":"2.0","result":{}}"#.to_owned()),
     };
     let line = response
-        .map(|response| control::success(&id, &format!(r#"{{"mcp_response":{response}}}"#)));
+        .map(|response| control::success_line(&id, &format!(r#"{{"mcp_response":{response}}}"#)));
     FinishedJob { id, line, event: None }
 }

@@ -46,7 +46,7 @@ mod stream;
 
 pub use answer::{ClaudeAnswer, ClaudeOutcome, ClaudeUsage, ModelUsage, ToolDenial};
 pub use ask::ModelRequest;
-pub use cli::find as find_cli;
+pub use cli::find_cli;
 pub use conversation::{ClaudeConversation, TurnStream};
 pub use error::ClaudeError;
 pub use event::{

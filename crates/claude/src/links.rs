@@ -50,7 +50,7 @@ impl ToolLinks {
             };
             // A fake starts no bridge.
             let transport = if settings.fake.is_some() { ToolTransport::Sdk } else { *transport };
-            servers.insert(host.name().to_owned(), links.serve(&host, transport)?);
+            servers.insert(host.name().to_owned(), links.serve_host(&host, transport)?);
             links.host = Some(host);
         }
         let is_secret = !settings.servers.is_empty() || links.session.is_some();
@@ -59,7 +59,7 @@ impl ToolLinks {
     }
 
     /// Serves the host's tools; returns the server in the CLI's form.
-    fn serve(&mut self, host: &Host, transport: ToolTransport) -> Result<Value, ClaudeError> {
+    fn serve_host(&mut self, host: &Host, transport: ToolTransport) -> Result<Value, ClaudeError> {
         if transport != ToolTransport::Stdio {
             self.inline = Some(Arc::new(host.inline()?));
             return Ok(json!({"type": "sdk", "name": host.name()}));
@@ -79,12 +79,12 @@ impl ToolLinks {
     }
 
     /// Returns the server name of our tools.
-    pub(crate) fn server(&self) -> &str {
+    pub(crate) fn server_name(&self) -> &str {
         self.host.as_ref().map_or("", Host::name)
     }
 
     /// Returns the rule that allows all tools of the host.
-    pub(crate) fn rule(&self) -> Option<String> {
+    pub(crate) fn allow_rule(&self) -> Option<String> {
         self.host.as_ref().map(|host| format!("mcp__{}", host.name()))
     }
 
@@ -94,7 +94,7 @@ impl ToolLinks {
     }
 
     /// Checks that the CLI has our tools, and exactly those.
-    pub(crate) fn check(&mut self, started: &SessionSetup) -> Result<(), ClaudeError> {
+    pub(crate) fn check_setup(&mut self, started: &SessionSetup) -> Result<(), ClaudeError> {
         // The CLI has read the file, and nobody else shall.
         self.config = None;
         let Some(host) = &self.host else { return Ok(()) };
@@ -139,8 +139,8 @@ fn write_config(
     if !is_secret {
         return Ok(Some(ServerConfig::Inline(config)));
     }
-    let folder = settings.temporary();
-    file::sweep(&folder, CONFIG_PREFIX, CONFIG_SUFFIX);
+    let folder = settings.effective_temporary_folder();
+    file::sweep_files(&folder, CONFIG_PREFIX, CONFIG_SUFFIX);
     let path: PathBuf =
         folder.join(format!("{CONFIG_PREFIX}{}{CONFIG_SUFFIX}", Uuid::new_v4().simple()));
     PrivateFile::create(path.clone(), config.as_bytes())

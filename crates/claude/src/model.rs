@@ -25,7 +25,7 @@ impl Model {
 
     /// Creates a model with these settings.
     #[must_use]
-    pub fn with(settings: ClaudeSettings) -> Self {
+    pub fn with_settings(settings: ClaudeSettings) -> Self {
         Self { settings, tools: None }
     }
 
@@ -44,7 +44,7 @@ impl Model {
         &self,
         ask: impl Into<ModelRequest>,
     ) -> Result<ClaudeAnswer, ClaudeError> {
-        self.stream(ask)?.answer().await
+        self.stream(ask)?.wait_for_answer().await
     }
 
     /// Sends a request and returns its events as they happen. Must be called inside a tokio
@@ -55,21 +55,31 @@ impl Model {
 
     /// Starts a conversation of several turns. Must be called inside a tokio runtime.
     pub fn converse(&self) -> Result<ClaudeConversation, ClaudeError> {
-        self.start(&LaunchOptions::default())
+        self.start_conversation(&LaunchOptions::default())
     }
 
     /// Continues an earlier conversation.
     pub fn resume(&self, session_id: impl Into<String>) -> Result<ClaudeConversation, ClaudeError> {
-        self.start(&LaunchOptions { resume: Some(session_id.into()), ..LaunchOptions::default() })
+        self.start_conversation(&LaunchOptions {
+            resume: Some(session_id.into()),
+            ..LaunchOptions::default()
+        })
     }
 
     /// Continues a copy of an earlier conversation, which itself stays unchanged.
     pub fn fork(&self, session_id: impl Into<String>) -> Result<ClaudeConversation, ClaudeError> {
         let resume = Some(session_id.into());
-        self.start(&LaunchOptions { resume, is_fork: true, ..LaunchOptions::default() })
+        self.start_conversation(&LaunchOptions {
+            resume,
+            is_fork: true,
+            ..LaunchOptions::default()
+        })
     }
 
-    fn start(&self, launch: &LaunchOptions) -> Result<ClaudeConversation, ClaudeError> {
+    fn start_conversation(
+        &self,
+        launch: &LaunchOptions,
+    ) -> Result<ClaudeConversation, ClaudeError> {
         ClaudeConversation::start(&self.settings, self.tools.as_ref(), launch)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use callgate_wire::raw::Members;
 use serde_json::{Value, json};
 
-use crate::fields::value;
+use crate::fields::member_value;
 
 /// A question of the agent whether it may use a tool.
 #[derive(Debug, Clone)]
@@ -57,7 +57,7 @@ impl PermissionDecision {
     }
 
     /// Returns the answer in the CLI's form, for a question about `input`.
-    pub(crate) fn response(&self, input: &Value) -> Value {
+    pub(crate) fn to_response(&self, input: &Value) -> Value {
         match self {
             Self::Allow { input: edited, updates } => {
                 let input = edited.as_ref().unwrap_or(input);
@@ -79,14 +79,14 @@ impl PermissionDecision {
 }
 
 impl PermissionQuestion {
-    pub(crate) fn read(request: &Members<'_>) -> Self {
+    pub(crate) fn from_request(request: &Members<'_>) -> Self {
         let text = |name: &str| request.string(name).map(Into::into);
         Self {
             tool_name: text("tool_name").unwrap_or_default(),
-            input: value(request, "input").unwrap_or_default(),
+            input: member_value(request, "input").unwrap_or_default(),
             tool_use_id: text("tool_use_id"),
             reason: text("decision_reason"),
-            suggestions: value(request, "permission_suggestions").unwrap_or_default(),
+            suggestions: member_value(request, "permission_suggestions").unwrap_or_default(),
         }
     }
 }

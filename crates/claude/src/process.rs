@@ -53,8 +53,8 @@ impl CliProcess {
         links: &ToolLinks,
     ) -> Result<Self, ClaudeError> {
         if let Some(fake) = &settings.fake {
-            let (input, output) = fake.connect(FakeSetup {
-                server: links.server().to_owned(),
+            let (input, output) = fake.start_playing(FakeSetup {
+                server: links.server_name().to_owned(),
                 allowed: settings.allowed.clone(),
                 denied: settings.denied.clone(),
                 model: settings.model.clone().unwrap_or_else(|| "fake".to_owned()),
@@ -65,10 +65,10 @@ impl CliProcess {
                 child: None,
             });
         }
-        let program = cli::find(settings)?;
+        let program = cli::find_cli(settings)?;
         let gate = settings.desk.as_deref().and_then(GateRegistration::register);
-        let (config, rule) = (links.config(), links.rule());
-        let command = cli::command(&program, settings, launch, config, rule, gate.as_ref());
+        let (config, rule) = (links.config(), links.allow_rule());
+        let command = cli::build_command(&program, settings, launch, config, rule, gate.as_ref());
         let set = settings.environment.iter().cloned();
         let set = set.filter_map(|(name, value)| Some((name, value?)));
         let secrets = SecretVariables::new(std::env::vars_os().chain(set));
@@ -114,18 +114,18 @@ impl CliProcess {
     pub(crate) fn last_words(&self) -> String {
         self.child
             .as_ref()
-            .map_or_else(|| "nothing".to_owned(), |child| child.stderr.text(&child.secrets))
+            .map_or_else(|| "nothing".to_owned(), |child| child.stderr.masked_text(&child.secrets))
     }
 
     /// Lets the CLI end by itself, so that it can save its state. Returns the result of what it
     /// still does before that, such as reading the end of a command in the background.
-    pub(crate) async fn leave(mut self) -> Option<ClaudeAnswer> {
+    pub(crate) async fn shut_down(mut self) -> Option<ClaudeAnswer> {
         self.input = None;
         let (mut lines, mut later) = (LineDecoder::new(LONGEST_LINE), None);
         let drain = async {
             while let Ok(1..) = fill_lines(&mut self.output, &mut lines).await {
                 while let Some(line) = lines.next_frame() {
-                    later = result(&line, later.take());
+                    later = combined_answer(&line, later.take());
                 }
             }
         };
@@ -137,7 +137,7 @@ impl CliProcess {
     }
 
     /// Returns the error for a CLI whose output ended before its answer.
-    pub(crate) async fn died(mut self) -> ClaudeError {
+    pub(crate) async fn early_exit_error(mut self) -> ClaudeError {
         self.input = None;
         let Some(mut cli) = self.child.take() else {
             return io::Error::from(io::ErrorKind::UnexpectedEof).into();
@@ -148,20 +148,22 @@ impl CliProcess {
             return io::Error::other("it has closed its output, but is still running").into();
         }
         match cli.child.wait() {
-            Ok(status) => ClaudeError::Died { status, stderr: cli.stderr.text(&cli.secrets) },
+            Ok(status) => {
+                ClaudeError::Died { status, stderr: cli.stderr.masked_text(&cli.secrets) }
+            }
             Err(error) => ClaudeError::Io(error),
         }
     }
 }
 
 /// Returns the result in a line together with those before it, or only those.
-fn result(line: &DecodedLine<'_>, earlier: Option<ClaudeAnswer>) -> Option<ClaudeAnswer> {
+fn combined_answer(line: &DecodedLine<'_>, earlier: Option<ClaudeAnswer>) -> Option<ClaudeAnswer> {
     let DecodedLine::Whole(line) = line else { return earlier };
     match CliMessage::decode(line) {
         Ok(CliMessage::Message { kind, message }) if kind == "result" => {
-            let answer = ClaudeAnswer::read(&message);
+            let answer = ClaudeAnswer::from_message(&message);
             Some(match earlier {
-                Some(earlier) => answer.after(earlier),
+                Some(earlier) => answer.merge_earlier(earlier),
                 None => answer,
             })
         }

@@ -51,13 +51,13 @@ impl Prompt {
     /// Adds an image.
     #[must_use]
     pub fn image(self, format: ImageFormat, bytes: &[u8]) -> Self {
-        self.block(json!({"type": "image", "source": source(format.name(), bytes)}))
+        self.block(json!({"type": "image", "source": base64_source(format.name(), bytes)}))
     }
 
     /// Adds a PDF document.
     #[must_use]
     pub fn pdf(self, bytes: &[u8]) -> Self {
-        self.block(json!({"type": "document", "source": source("application/pdf", bytes)}))
+        self.block(json!({"type": "document", "source": base64_source("application/pdf", bytes)}))
     }
 
     /// Adds a content block in the form of the Messages API.
@@ -78,7 +78,7 @@ impl Prompt {
 
     /// Returns the line for the CLI. A single text is sent as a string, the only form in which
     /// every CLI looks for commands.
-    pub(crate) fn line(&self, id: &str) -> String {
+    pub(crate) fn to_line(&self, id: &str) -> String {
         let content = match &self.blocks[..] {
             [only] if only["type"] == "text" => only["text"].clone(),
             blocks => json!(blocks),
@@ -87,7 +87,7 @@ impl Prompt {
     }
 }
 
-fn source(media_type: &str, bytes: &[u8]) -> Value {
+fn base64_source(media_type: &str, bytes: &[u8]) -> Value {
     json!({"type": "base64", "media_type": media_type, "data": STANDARD.encode(bytes)})
 }
 

@@ -99,7 +99,7 @@ impl SessionStore {
         let name = project_name(&folder);
         let cut = name.get(..LONGEST_NAME);
         let is_project = |found: &str| found == name || cut.is_some_and(|c| found.starts_with(c));
-        let mut sessions = self.matching(is_project)?;
+        let mut sessions = self.list_matching(is_project)?;
         // Several folders may have the same name in the store.
         sessions.retain(|session| session.folder.as_ref().is_none_or(|held| *held == folder));
         Ok(sessions)
@@ -107,17 +107,17 @@ impl SessionStore {
 
     /// Returns all conversations, the latest first.
     pub fn list_all(&self) -> io::Result<Vec<SessionInfo>> {
-        self.matching(|_| true)
+        self.list_matching(|_| true)
     }
 
-    fn matching(&self, is_project: impl Fn(&str) -> bool) -> io::Result<Vec<SessionInfo>> {
+    fn list_matching(&self, is_project: impl Fn(&str) -> bool) -> io::Result<Vec<SessionInfo>> {
         let mut sessions = Vec::new();
-        for project in entries(&self.projects)? {
+        for project in folder_entries(&self.projects)? {
             if !project.file_name().and_then(OsStr::to_str).is_some_and(&is_project) {
                 continue;
             }
-            for file in entries(&project)? {
-                sessions.extend(info(&file)?);
+            for file in folder_entries(&project)? {
+                sessions.extend(read_session_info(&file)?);
             }
         }
         sessions.sort_by(|a, b| b.modified.cmp(&a.modified).then_with(|| a.id.cmp(&b.id)));
@@ -126,18 +126,18 @@ impl SessionStore {
 
     /// Returns the messages of a conversation in their order, without abandoned branches and
     /// without those of subagents.
-    pub fn read(&self, session_id: &str) -> io::Result<Vec<SessionMessage>> {
-        let text = fs::read_to_string(self.find(session_id)?)?;
-        Ok(branch(&text))
+    pub fn read_messages(&self, session_id: &str) -> io::Result<Vec<SessionMessage>> {
+        let text = fs::read_to_string(self.find_transcript(session_id)?)?;
+        Ok(branch_messages(&text))
     }
 
-    fn find(&self, session_id: &str) -> io::Result<PathBuf> {
+    fn find_transcript(&self, session_id: &str) -> io::Result<PathBuf> {
         let missing = || {
             let words = format!("no conversation {session_id} in {}", self.projects.display());
             io::Error::new(io::ErrorKind::NotFound, words)
         };
         let id = Uuid::parse_str(session_id).map_err(|_| missing())?;
-        for project in entries(&self.projects)? {
+        for project in folder_entries(&self.projects)? {
             let file = project.join(format!("{id}.jsonl"));
             match fs::metadata(&file) {
                 Ok(data) if data.len() > LARGEST => {
@@ -161,7 +161,7 @@ fn project_name(folder: &Path) -> String {
 }
 
 /// Returns the entries of a folder; none if it does not exist.
-fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+fn folder_entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -171,7 +171,7 @@ fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Returns the conversation in a file; `None` if the file holds none.
-fn info(file: &Path) -> io::Result<Option<SessionInfo>> {
+fn read_session_info(file: &Path) -> io::Result<Option<SessionInfo>> {
     let is_transcript = file.extension() == Some(OsStr::new("jsonl"));
     let id = file.file_stem().and_then(OsStr::to_str).filter(|id| Uuid::parse_str(id).is_ok());
     let (true, Some(id)) = (is_transcript, id) else { return Ok(None) };
@@ -184,8 +184,8 @@ fn info(file: &Path) -> io::Result<Option<SessionInfo>> {
     let mut head = Vec::new();
     opened.take(HEAD).read_to_end(&mut head)?;
     let head = String::from_utf8_lossy(&head);
-    let lines: Vec<Value> = values(&head).collect();
-    let first = |line: &Value| message(line).map(|message| message.text());
+    let lines: Vec<Value> = parse_transcript_lines(&head).collect();
+    let first = |line: &Value| message_on_line(line).map(|message| message.text());
     Ok(Some(SessionInfo {
         id: id.to_owned(),
         folder: lines.iter().find_map(|line| line["cwd"].as_str()).map(PathBuf::from),
@@ -196,13 +196,13 @@ fn info(file: &Path) -> io::Result<Option<SessionInfo>> {
 }
 
 /// Returns the lines of a transcript; a cut or broken line is left out.
-fn values(text: &str) -> impl Iterator<Item = Value> + '_ {
+fn parse_transcript_lines(text: &str) -> impl Iterator<Item = Value> + '_ {
     text.lines().filter_map(|line| serde_json::from_str(line).ok())
 }
 
 /// Returns the message on a line of a transcript; `None` if the line is not a message of the
 /// conversation.
-fn message(line: &Value) -> Option<SessionMessage> {
+fn message_on_line(line: &Value) -> Option<SessionMessage> {
     let is_assistant = match line["type"].as_str()? {
         "assistant" => true,
         "user" => false,
@@ -220,17 +220,17 @@ fn message(line: &Value) -> Option<SessionMessage> {
 }
 
 /// Follows the conversation from its last message to its first.
-fn branch(text: &str) -> Vec<SessionMessage> {
-    let lines: Vec<Value> = values(text).collect();
+fn branch_messages(text: &str) -> Vec<SessionMessage> {
+    let lines: Vec<Value> = parse_transcript_lines(text).collect();
     let by_id: HashMap<&str, &Value> =
         lines.iter().filter_map(|line| Some((line["uuid"].as_str()?, line))).collect();
-    let last = lines.iter().rev().find(|line| message(line).is_some());
+    let last = lines.iter().rev().find(|line| message_on_line(line).is_some());
     let mut seen = HashSet::new();
     let mut messages = Vec::new();
     let mut next = last.and_then(|line| line["uuid"].as_str());
     while let Some(id) = next.filter(|id| seen.insert(*id)) {
         let Some(line) = by_id.get(id) else { break };
-        messages.extend(message(line));
+        messages.extend(message_on_line(line));
         // The summarised messages precede the summary.
         let parent = line["parentUuid"].as_str();
         next = parent.or_else(|| line["logicalParentUuid"].as_str());

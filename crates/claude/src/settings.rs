@@ -164,11 +164,11 @@ impl ClaudeSettings {
         self
     }
 
-    pub(crate) fn stall(&self) -> Duration {
+    pub(crate) fn effective_stall_limit(&self) -> Duration {
         self.stall_limit.unwrap_or(DEFAULT_STALL)
     }
 
-    pub(crate) fn temporary(&self) -> PathBuf {
+    pub(crate) fn effective_temporary_folder(&self) -> PathBuf {
         self.temporary.clone().unwrap_or_else(std::env::temp_dir)
     }
 }

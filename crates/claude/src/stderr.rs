@@ -32,7 +32,7 @@ impl CliStderr {
     }
 
     /// Returns what was kept, with the secrets masked.
-    pub(crate) fn text(&self, secrets: &SecretVariables) -> String {
+    pub(crate) fn masked_text(&self, secrets: &SecretVariables) -> String {
         let kept = lock(&self.kept);
         let text = String::from_utf8_lossy(&kept).trim().to_owned();
         match text.as_str() {

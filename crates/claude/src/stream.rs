@@ -24,7 +24,7 @@ impl ClaudeStream {
         ask: ModelRequest,
     ) -> Result<Self, ClaudeError> {
         let mut driver = CliDriver::start(settings, tools, &ask.launch, CliLifetime::OneTurn)?;
-        driver.send(ask.prompt);
+        driver.send_prompt(ask.prompt);
         Ok(Self { driver })
     }
 
@@ -37,8 +37,8 @@ impl ClaudeStream {
     /// Adds a message of the user's while the agent works. The model reads it with the results of the
     /// tools that are running, or else after its answer, and the call ends when it has answered that
     /// too.
-    pub fn add(&mut self, prompt: impl Into<Prompt>) {
-        self.driver.add(&prompt.into());
+    pub fn add_prompt(&mut self, prompt: impl Into<Prompt>) {
+        self.driver.add_prompt(&prompt.into());
     }
 
     /// Asks the agent to stop. The call ends with
@@ -48,8 +48,8 @@ impl ClaudeStream {
         self.driver.interrupt();
     }
 
-    pub(crate) async fn answer(mut self) -> Result<ClaudeAnswer, ClaudeError> {
-        self.driver.answer().await
+    pub(crate) async fn wait_for_answer(mut self) -> Result<ClaudeAnswer, ClaudeError> {
+        self.driver.wait_for_answer().await
     }
 }
 

@@ -102,7 +102,7 @@ impl ChatRuntime {
     }
 
     /// Returns the name of the session, within which the numbers of events are valid.
-    pub fn session(&self) -> &str {
+    pub fn session_name(&self) -> &str {
         self.client.name()
     }
 
@@ -126,11 +126,11 @@ impl ChatRuntime {
     /// has `seen` in the session of that name, or everything that is kept.
     pub fn events(self: &Arc<Self>, seen: Option<(&str, u64)>) -> ChatEvents {
         let start = match seen {
-            Some((session, last)) if session == self.session() => WatchStart::After(last),
+            Some((session, last)) if session == self.session_name() => WatchStart::After(last),
             _ => WatchStart::Oldest,
         };
         self.pages.send_modify(|pages| *pages += 1);
-        let first = Some(PageEvent::session(self.session(), &self.folder));
+        let first = Some(PageEvent::session(self.session_name(), &self.folder));
         ChatEvents { chat: Arc::clone(self), watch: self.client.watch(start), first }
     }
 
@@ -183,7 +183,12 @@ impl ChatRuntimes {
         let client = Client::start(settings).map_err(ChatError::NotStarted)?;
         let (pages, seen) = watch::channel(0);
         let keeper = self.linger.map(|linger| {
-            tokio::spawn(keep(Arc::downgrade(self), client.name().to_owned(), seen, linger))
+            tokio::spawn(end_when_unused(
+                Arc::downgrade(self),
+                client.name().to_owned(),
+                seen,
+                linger,
+            ))
         });
         let chat = Arc::new(ChatRuntime { client, folder, pages });
         *running = Some(RuntimeInUse { chat: Arc::clone(&chat), keeper });
@@ -203,7 +208,7 @@ impl ChatRuntimes {
     async fn end_unused(&self, name: &str) -> bool {
         let mut running = self.running.lock().await;
         let Some(RuntimeInUse { chat, .. }) = &*running else { return true };
-        if chat.session() != name {
+        if chat.session_name() != name {
             return true;
         }
         if *chat.pages.borrow() > 0 || chat.is_busy().await {
@@ -227,7 +232,7 @@ async fn real_folder(folder: PathBuf) -> Option<PathBuf> {
 }
 
 /// Ends a runtime once no page has used it for `linger`.
-async fn keep(
+async fn end_when_unused(
     runtimes: Weak<ChatRuntimes>,
     name: String,
     mut pages: watch::Receiver<usize>,

@@ -40,7 +40,7 @@ impl Client {
     /// Starts the runtime and returns at once; requests wait until it is ready. The session runs on
     /// the current tokio runtime, which needs time and I/O enabled.
     pub fn start(settings: ClientSettings) -> Result<Self, ClientError> {
-        let launch = process::launcher(settings.clone());
+        let launch = process::build_launcher(settings.clone());
         Self::start_by(settings, launch)
     }
 
@@ -51,7 +51,7 @@ impl Client {
         let tokio = Tokio::try_current().map_err(|_| ClientError::NoTokio)?;
         let name = format!("{:016x}", RandomState::new().build_hasher().finish());
         let shared = Arc::new(ClientShared::new(settings, name.clone()));
-        tokio.spawn(pump::run(Arc::clone(&shared), launch));
+        tokio.spawn(pump::serve_client(Arc::clone(&shared), launch));
         Ok(Self { handle: Arc::new(ClientHandle { shared, name, requests: AtomicU64::new(0) }) })
     }
 
@@ -90,7 +90,7 @@ impl Client {
         let request = SentRequest::new(Arc::clone(&id), Arc::clone(&self.handle));
         let message = session::SessionRequest { id: id.as_ref().to_owned(), command };
         let line = message.to_line();
-        match self.room(&message.command, line.len()).await {
+        match self.wait_for_room(&message.command, line.len()).await {
             Ok(rooms) => self.handle.shared.send(message, line, rooms),
             Err(error) => request.fail(error),
         }
@@ -100,7 +100,7 @@ impl Client {
     /// Sends a request and waits for its end. An `error` of the runtime is
     /// [`ClientError::Refused`].
     pub async fn request(&self, command: SessionCommand) -> Result<Arc<SessionReply>, ClientError> {
-        self.send(command).await.end().await
+        self.send(command).await.wait_for_end().await
     }
 
     /// Sends a message in the current conversation.
@@ -143,7 +143,7 @@ impl Client {
         if !self.handle.shared.is_open(id) {
             return Err(ClientError::NotOpen);
         }
-        self.handle.shared.ask(CoreInput::Cancel { id });
+        self.handle.shared.handle_and_wake(CoreInput::Cancel { id });
         Ok(())
     }
 
@@ -171,19 +171,19 @@ impl Client {
 
     /// Ends the process and starts it again at once. Open requests fail.
     pub fn restart(&self) {
-        self.handle.shared.ask(CoreInput::Restart);
+        self.handle.shared.handle_and_wake(CoreInput::Restart);
     }
 
     /// Closes the session for all handles: open requests fail, and the process is ended. Returns
     /// when the process is gone.
     pub async fn close(&self) {
         let mut watch = self.watch(WatchStart::Now);
-        self.handle.shared.ask(CoreInput::Leave);
+        self.handle.shared.handle_and_wake(CoreInput::Leave);
         while watch.next().await.is_some() {}
     }
 
     /// Waits until the limits permit another request.
-    async fn room(
+    async fn wait_for_room(
         &self,
         command: &SessionCommand,
         size: usize,

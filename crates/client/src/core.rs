@@ -1,6 +1,6 @@
 //! The state of a session, with its process and its open requests: a pure state machine.
 //!
-//! [`ClientCore::handle`] takes the time and a [`CoreInput`] and returns [`CoreOutput`]s in order.
+//! [`ClientCore::handle_input`] takes the time and a [`CoreInput`] and returns [`CoreOutput`]s in order.
 //! Whatever the runtime does, every request has exactly one end, and nothing follows it.
 
 mod life;
@@ -143,54 +143,54 @@ impl ClientCore {
     }
 
     pub(crate) fn is_open(&self, id: &str) -> bool {
-        self.find(id).is_some()
+        self.find_request(id).is_some()
     }
 
     /// Handles an input at the time `now`, and returns what to do.
-    pub(crate) fn handle(&mut self, now: Duration, input: CoreInput<'_>) -> Vec<CoreOutput> {
+    pub(crate) fn handle_input(&mut self, now: Duration, input: CoreInput<'_>) -> Vec<CoreOutput> {
         match input {
-            CoreInput::Begin => self.spawn(),
-            CoreInput::Ask { request, line } => self.ask(now, &request, line),
+            CoreInput::Begin => self.start_process(),
+            CoreInput::Ask { request, line } => self.accept_request(now, &request, line),
             CoreInput::Cancel { id } => self.cancel(now, id),
             CoreInput::NotRead { id } => self.not_read(now, id),
-            CoreInput::Written { id } => self.written(now, id),
-            CoreInput::Line(line) => self.line(now, line),
+            CoreInput::Written { id } => self.handle_written(now, id),
+            CoreInput::Line(line) => self.handle_line(now, line),
             CoreInput::Paused => self.paused = Some(now),
-            CoreInput::Resumed => self.resumed(now),
-            CoreInput::Started => self.started(now),
+            CoreInput::Resumed => self.handle_resumed(now),
+            CoreInput::Started => self.handle_started(now),
             CoreInput::NotStarted { reason } => self.not_started(now, &reason),
             CoreInput::PipeClosed => self.pipe_closed(now),
-            CoreInput::Exited { status, last_words } => self.exited(now, status, last_words),
+            CoreInput::Exited { status, last_words } => self.handle_exit(now, status, last_words),
             CoreInput::Restart => self.restart(now),
-            CoreInput::Leave => self.leave(now),
-            CoreInput::Tick => self.tick(now),
+            CoreInput::Leave => self.handle_leave(now),
+            CoreInput::Tick => self.handle_tick(now),
         }
         std::mem::take(&mut self.outputs)
     }
 
     /// Returns when the next [`CoreInput::Tick`] is due.
     pub(crate) fn deadline(&self) -> Option<Duration> {
-        let requests = (0..self.open.len()).filter_map(|index| self.due(index));
+        let requests = (0..self.open.len()).filter_map(|index| self.due_time(index));
         requests.chain(self.life.deadline()).chain(self.numbers.deadline()).min()
     }
 
-    fn tick(&mut self, now: Duration) {
+    fn handle_tick(&mut self, now: Duration) {
         self.tick_life(now);
         if self.numbers.deadline().is_some_and(|until| until <= now) {
-            self.lost(now);
+            self.fail_running_requests(now);
         }
         // The first to end may be what the next was waiting for.
         while let Some(index) = (0..self.open.len()).find(|index| self.is_due(*index, now)) {
-            self.expire(now, index);
+            self.expire_request(now, index);
         }
     }
 
     fn is_due(&self, index: usize, now: Duration) -> bool {
-        self.due(index).is_some_and(|due| due <= now)
+        self.due_time(index).is_some_and(|due| due <= now)
     }
 
     /// Returns when the request has to make progress.
-    fn due(&self, index: usize) -> Option<Duration> {
+    fn due_time(&self, index: usize) -> Option<Duration> {
         let open = &self.open[index];
         if open.stage != RequestStage::Written {
             return Some(open.taken_by);
@@ -204,7 +204,7 @@ impl ClientCore {
         idle.into_iter().chain(open.cancelled_by).min()
     }
 
-    fn expire(&mut self, now: Duration, index: usize) {
+    fn expire_request(&mut self, now: Duration, index: usize) {
         let open = &self.open[index];
         let error = if open.stage != RequestStage::Written {
             ClientError::NotTaken { after: self.settings.taken }
@@ -216,28 +216,28 @@ impl ClientCore {
         self.give_up(now, index, error);
     }
 
-    fn ask(&mut self, now: Duration, request: &Arc<SessionRequest>, line: Vec<u8>) {
-        self.see(WatchedItem::Asked(Arc::clone(request)), line.len() + OVERHEAD);
+    fn accept_request(&mut self, now: Duration, request: &Arc<SessionRequest>, line: Vec<u8>) {
+        self.show_to_watchers(WatchedItem::Asked(Arc::clone(request)), line.len() + OVERHEAD);
         let taken_by = now.saturating_add(self.settings.taken);
         self.open.push(PendingRequest::new(request, line, now, taken_by));
         let last = self.open.len() - 1;
         match &self.life {
-            _ if self.is_leaving => self.fail(now, last, ClientError::Closed),
+            _ if self.is_leaving => self.fail_request(now, last, ClientError::Closed),
             RuntimeLife::GivenUp { reason } => {
                 let (deaths, reason) = (self.deaths, Arc::clone(reason));
-                self.fail(now, last, ClientError::GivenUp { deaths, reason });
+                self.fail_request(now, last, ClientError::GivenUp { deaths, reason });
             }
-            RuntimeLife::Ready { .. } => self.send(now, last),
+            RuntimeLife::Ready { .. } => self.send_request(now, last),
             _ => {}
         }
     }
 
     /// Sends a request that was held.
-    fn send(&mut self, now: Duration, index: usize) {
+    fn send_request(&mut self, now: Duration, index: usize) {
         let open = &mut self.open[index];
-        if let Some(missing) = open.needs.iter().find(|name| !self.life.offers(name)) {
+        if let Some(missing) = open.needs.iter().find(|name| !self.life.has_capability(name)) {
             let kind = if *missing == capability::HELLO { open.kind } else { missing };
-            return self.fail(now, index, ClientError::NotOffered { kind });
+            return self.fail_request(now, index, ClientError::NotOffered { kind });
         }
         let line = std::mem::take(&mut open.line);
         open.stage = RequestStage::Sent;
@@ -245,8 +245,8 @@ impl ClientCore {
         self.outputs.push(CoreOutput::Write { line, of });
     }
 
-    fn written(&mut self, now: Duration, id: &str) {
-        match self.find(id) {
+    fn handle_written(&mut self, now: Duration, id: &str) {
+        match self.find_request(id) {
             Some(index) => {
                 self.open[index].stage = RequestStage::Written;
                 self.open[index].heard = now;
@@ -257,7 +257,7 @@ impl ClientCore {
     }
 
     fn cancel(&mut self, now: Duration, id: &str) {
-        let Some(index) = self.find(id) else { return };
+        let Some(index) = self.find_request(id) else { return };
         let open = &self.open[index];
         let can_wait = open.stage == RequestStage::Written && open.is_turn() && self.can_cancel();
         if !can_wait {
@@ -270,12 +270,12 @@ impl ClientCore {
     }
 
     fn not_read(&mut self, now: Duration, id: &str) {
-        let Some(index) = self.find(id) else { return };
+        let Some(index) = self.find_request(id) else { return };
         let after = self.settings.patience;
         self.give_up(now, index, ClientError::NotRead { after });
     }
 
-    fn resumed(&mut self, now: Duration) {
+    fn handle_resumed(&mut self, now: Duration) {
         let Some(since) = self.paused.take() else { return };
         let pause = now.saturating_sub(since);
         for open in &mut self.open {
@@ -295,21 +295,21 @@ impl ClientCore {
             }
             RequestStage::Held | RequestStage::Written => {}
         }
-        self.fail(now, index, error);
+        self.fail_request(now, index, error);
     }
 
     fn can_cancel(&self) -> bool {
-        self.life.offers(capability::HELLO) && self.life.offers(capability::CANCEL)
+        self.life.has_capability(capability::HELLO) && self.life.has_capability(capability::CANCEL)
     }
 
     fn send_cancel(&mut self, target: &str) {
         if self.can_cancel() {
-            self.errand(SessionCommand::Cancel { target: target.to_owned() });
+            self.send_own_request(SessionCommand::Cancel { target: target.to_owned() });
         }
     }
 
     /// Writes a request of the client's own and returns its id.
-    fn errand(&mut self, command: SessionCommand) -> String {
+    fn send_own_request(&mut self, command: SessionCommand) -> String {
         self.own_requests += 1;
         let id = format!("{}-own-{}", self.name, self.own_requests);
         let line = SessionRequest { id: id.clone(), command }.to_line();
@@ -317,16 +317,16 @@ impl ClientCore {
         id
     }
 
-    fn find(&self, id: &str) -> Option<usize> {
+    fn find_request(&self, id: &str) -> Option<usize> {
         self.open.iter().position(|open| &*open.id == id)
     }
 
-    fn fail(&mut self, now: Duration, index: usize, error: ClientError) {
-        self.end(now, index, RequestEvent::Failed(error), 0);
+    fn fail_request(&mut self, now: Duration, index: usize, error: ClientError) {
+        self.end_request(now, index, RequestEvent::Failed(error), 0);
     }
 
     /// Ends a request. Requests are removed only here.
-    fn end(&mut self, now: Duration, index: usize, happened: RequestEvent, size: usize) {
+    fn end_request(&mut self, now: Duration, index: usize, happened: RequestEvent, size: usize) {
         let ended = self.open.remove(index);
         for next in &mut self.open[index..] {
             if ended.is_before(next) {
@@ -339,11 +339,11 @@ impl ClientCore {
 
     fn fail_all(&mut self, now: Duration, error: &ClientError) {
         while !self.open.is_empty() {
-            self.fail(now, 0, error.clone());
+            self.fail_request(now, 0, error.clone());
         }
     }
 
-    fn see(&mut self, what: WatchedItem, size: usize) {
+    fn show_to_watchers(&mut self, what: WatchedItem, size: usize) {
         self.outputs.push(CoreOutput::Seen { what, size });
     }
 }

@@ -25,7 +25,7 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::desk_error::{DeskError, dial};
+use crate::desk_error::{DeskError, dial_desk};
 use routes::MessageRoutes;
 
 pub use page_request::{PageReplies, PageRequest};
@@ -66,29 +66,29 @@ impl DeskClient {
     /// Connects to the desk. Returns an error at once if there is none. Needs a running tokio
     /// runtime.
     pub fn connect(path: &Path) -> Result<Self, DeskError> {
-        let stream = dial(path)?;
+        let stream = dial_desk(path)?;
         stream.set_nonblocking(true)?;
         let (input, output) = UnixStream::from_std(stream)?.into_split();
         let routes = Arc::new(MessageRoutes::default());
         let (lines, unsent) = mpsc::channel(UNSENT);
         let mut tasks = JoinSet::new();
         let reading = Arc::clone(&routes);
-        tasks.spawn(async move { reading.read(input).await });
-        tasks.spawn(write(output, unsent));
+        tasks.spawn(async move { reading.read_messages(input).await });
+        tasks.spawn(write_lines(output, unsent));
         Ok(Self { lines, routes, next_id: AtomicU64::new(1), _tasks: tasks })
     }
 
     /// Sends a request. Its messages come from [`DeskReplies::next`].
     pub async fn request(&self, command: DeskCommand) -> Result<DeskReplies, DeskError> {
-        self.send(self.fresh_id(), command).await
+        self.send_as(self.fresh_id(), command).await
     }
 
     fn fresh_id(&self) -> String {
         self.next_id.fetch_add(1, Ordering::Relaxed).to_string()
     }
 
-    async fn send(&self, id: String, command: DeskCommand) -> Result<DeskReplies, DeskError> {
-        let messages = self.routes.add(&id)?;
+    async fn send_as(&self, id: String, command: DeskCommand) -> Result<DeskReplies, DeskError> {
+        let messages = self.routes.add_request(&id)?;
         // From here on, whatever becomes of the request, its route is removed.
         let replies = DeskReplies {
             id: id.clone(),
@@ -97,7 +97,7 @@ impl DeskClient {
             is_answered: false,
         };
         let line = DeskRequest { id, command }.to_line();
-        self.lines.send(line).await.map_err(|_| self.routes.closed())?;
+        self.lines.send(line).await.map_err(|_| self.routes.closed_error())?;
         Ok(replies)
     }
 
@@ -107,7 +107,7 @@ impl DeskClient {
     }
 
     async fn ask_as(&self, id: String, command: DeskCommand) -> Result<DeskAnswer, DeskError> {
-        let asked = async { self.send(id, command).await?.answer().await };
+        let asked = async { self.send_as(id, command).await?.answer().await };
         let in_time = timeout(ANSWERED_WITHIN, asked).await;
         in_time.unwrap_or(Err(DeskError::TimedOut(ANSWERED_WITHIN)))
     }
@@ -117,7 +117,7 @@ impl DeskClient {
     pub async fn watch(&self, from: Option<u64>) -> Result<DeskWatch, DeskError> {
         let id = self.fresh_id();
         // Before the request is sent, so that no entry is missed.
-        let messages = self.routes.watch(&id);
+        let messages = self.routes.add_watcher(&id);
         match self.ask_as(id, DeskCommand::Watch { from }).await? {
             DeskAnswer::Watching { head } => {
                 Ok(DeskWatch { head, messages, routes: Arc::clone(&self.routes) })
@@ -138,7 +138,7 @@ impl DeskClient {
 }
 
 /// Writes lines until there are no more, or the desk is gone, which the reading half notices.
-async fn write(mut output: OwnedWriteHalf, mut unsent: mpsc::Receiver<Vec<u8>>) {
+async fn write_lines(mut output: OwnedWriteHalf, mut unsent: mpsc::Receiver<Vec<u8>>) {
     while let Some(line) = unsent.recv().await {
         if output.write_all(&line).await.is_err() {
             return;
@@ -153,7 +153,7 @@ impl DeskReplies {
         if self.is_answered {
             return Ok(None);
         }
-        let message = self.messages.recv().await.ok_or_else(|| self.routes.closed())?;
+        let message = self.messages.recv().await.ok_or_else(|| self.routes.closed_error())?;
         self.is_answered =
             matches!(message, DeskMessage::Answer { .. } | DeskMessage::Error { .. });
         Ok(Some(message))
@@ -192,7 +192,7 @@ impl DeskWatch {
         match self.messages.recv().await {
             Some(DeskMessage::Error { text, .. }) => Err(DeskError::Refused(text)),
             Some(message) => Ok(message),
-            None => Err(self.routes.closed()),
+            None => Err(self.routes.closed_error()),
         }
     }
 }

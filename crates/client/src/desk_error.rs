@@ -40,8 +40,8 @@ pub enum DeskError {
 }
 
 /// Connects to the desk. Returns an error at once if there is none.
-pub(crate) fn dial(path: &Path) -> Result<UnixStream, DeskError> {
-    socket::connect(path).map_err(|error| match &error {
+pub(crate) fn dial_desk(path: &Path) -> Result<UnixStream, DeskError> {
+    socket::connect_to_path(path).map_err(|error| match &error {
         SocketError::Io { source, .. } if is_absent(source) => DeskError::NoDesk(path.to_owned()),
         _ => DeskError::Socket(error),
     })

@@ -26,15 +26,15 @@ pub enum ClientError {
         reason: Arc<str>,
     },
     /// The request had no event for too long and was cancelled.
-    #[error("no event for {}", seconds(*after))]
+    #[error("no event for {}", duration_text(*after))]
     Idle { after: Duration },
     /// The runtime did not read the request in time; it was not carried out.
-    #[error("the runtime did not read the request within {}", seconds(*after))]
+    #[error("the runtime did not read the request within {}", duration_text(*after))]
     NotTaken { after: Duration },
     /// The events of the request were not read in time; it was cancelled.
     #[error(
         "the request was cancelled, because its events were not read for {}: read them, or detach the request",
-        seconds(*after)
+        duration_text(*after)
     )]
     NotRead { after: Duration },
     /// Lines of the runtime were lost, and it could not send them again.
@@ -77,7 +77,7 @@ pub enum ClientError {
     },
 }
 
-fn seconds(after: Duration) -> String {
+fn duration_text(after: Duration) -> String {
     match (after.as_secs(), after.subsec_millis()) {
         (seconds, 0) => format!("{seconds} s"),
         (0, millis) => format!("{millis} ms"),

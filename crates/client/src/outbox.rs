@@ -58,7 +58,7 @@ impl OutgoingLine {
     }
 
     /// Notes that `count` bytes were written. Returns true if the line is complete.
-    pub(crate) fn wrote(&mut self, count: usize) -> bool {
+    pub(crate) fn mark_written(&mut self, count: usize) -> bool {
         self.written = (self.written + count).min(self.line.len());
         self.written == self.line.len()
     }

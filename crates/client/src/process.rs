@@ -38,19 +38,21 @@ struct KeptProcess {
 }
 
 /// Returns a function that starts the process of these settings, as often as it is called.
-pub(crate) fn launcher(settings: ClientSettings) -> RuntimeLauncher {
+pub(crate) fn build_launcher(settings: ClientSettings) -> RuntimeLauncher {
     let set = settings.env.iter().cloned().filter_map(|(name, value)| Some((name, value?)));
     let secrets = Arc::new(SecretVariables::new(std::env::vars_os().chain(set)));
-    Box::new(move || Box::pin(launch(settings.clone(), Arc::clone(&secrets))))
+    Box::new(move || Box::pin(launch_runtime(settings.clone(), Arc::clone(&secrets))))
 }
 
-async fn launch(
+async fn launch_runtime(
     settings: ClientSettings,
     secrets: Arc<SecretVariables>,
 ) -> io::Result<RuntimePipes> {
     let (reply, kept) = oneshot::channel();
-    let command = command(&settings);
-    thread::Builder::new().name("runtime keeper".to_owned()).spawn(|| keep(command, reply))?;
+    let command = build_command(&settings);
+    thread::Builder::new()
+        .name("runtime keeper".to_owned())
+        .spawn(|| keep_process(command, reply))?;
     let gone = |_| io::Error::other("the thread that starts it has ended");
     let kept = kept.await.map_err(gone)??;
     let stdin = kept.stdin.map(ChildStdin::from_std).transpose()?;
@@ -60,12 +62,12 @@ async fn launch(
     Ok(RuntimePipes {
         stdin: stdin.map(|stdin| Box::new(stdin) as _),
         stdout: stdout.map(|stdout| Box::new(stdout) as _),
-        exit: Some(exit(kept.exit, follower, secrets)),
+        exit: Some(wait_for_exit(kept.exit, follower, secrets)),
         leash: Some(Box::new(kept.leash)),
     })
 }
 
-fn exit(
+fn wait_for_exit(
     exit: ExitReceiver,
     follower: Option<StderrFollower>,
     secrets: Arc<SecretVariables>,
@@ -78,7 +80,7 @@ fn exit(
     })
 }
 
-fn command(settings: &ClientSettings) -> Command {
+fn build_command(settings: &ClientSettings) -> Command {
     let mut command = Command::new(&settings.program);
     command.args(&settings.args).stdin(Stdio::piped()).stdout(Stdio::piped());
     command.stderr(match settings.stderr {
@@ -98,7 +100,7 @@ fn command(settings: &ClientSettings) -> Command {
 }
 
 /// Runs the thread, which lives as long as the process.
-fn keep(command: Command, reply: oneshot::Sender<io::Result<KeptProcess>>) {
+fn keep_process(command: Command, reply: oneshot::Sender<io::Result<KeptProcess>>) {
     let started = LeashedChild::spawn_gently(command).and_then(|child| Ok((child, pipe()?)));
     let (mut child, (slack, leash)) = match started {
         Ok(started) => started,

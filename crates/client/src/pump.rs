@@ -61,9 +61,9 @@ enum PumpWake {
 }
 
 /// Serves a client until it is closed.
-pub(crate) async fn run(shared: Arc<ClientShared>, launch: RuntimeLauncher) {
+pub(crate) async fn serve_client(shared: Arc<ClientShared>, launch: RuntimeLauncher) {
     let _abandon = AbandonOnDrop(Arc::clone(&shared));
-    shared.tell(CoreInput::Begin);
+    shared.handle_input(CoreInput::Begin);
     let mut pump = SessionPump {
         shared,
         launch,
@@ -75,7 +75,7 @@ pub(crate) async fn run(shared: Arc<ClientShared>, launch: RuntimeLauncher) {
         reads: 0,
     };
     while pump.follow_orders() {
-        let woken = pump.wake().await;
+        let woken = pump.wait_for_wake().await;
         pump.deal_with(woken);
     }
 }
@@ -110,7 +110,7 @@ impl SessionPump {
         !orders.is_over
     }
 
-    async fn wake(&mut self) -> PumpWake {
+    async fn wait_for_wake(&mut self) -> PumpWake {
         self.pause_or_resume();
         let patience = self.shared.settings.patience;
         let patience = self.paused.and_then(|since| since.checked_add(patience));
@@ -127,11 +127,11 @@ impl SessionPump {
         }
         tokio::select! {
             biased;
-            read = read(stdout, lines), if listens => PumpWake::Read(read),
-            written = write(stdin, outgoing.as_ref()) => PumpWake::Written(written),
+            read = read_stdout(stdout, lines), if listens => PumpWake::Read(read),
+            written = write_stdin(stdin, outgoing.as_ref()) => PumpWake::Written(written),
             exited = or_never(exit) => PumpWake::Exited(exited),
             started = or_never(starting.as_mut()) => PumpWake::Started(started),
-            () = until(due) => PumpWake::Due,
+            () = wait_until(due) => PumpWake::Due,
             () = shared.work.notified() => PumpWake::Work,
             // Other tasks had their chance.
             () = tokio::task::yield_now(), if has_read_much => PumpWake::Work,
@@ -145,34 +145,34 @@ impl SessionPump {
         match woken {
             PumpWake::Started(Ok(life)) => {
                 (self.starting, self.life) = (None, Some(life));
-                self.shared.tell(CoreInput::Started);
+                self.shared.handle_input(CoreInput::Started);
             }
             PumpWake::Started(Err(error)) => {
                 self.starting = None;
-                self.shared.tell(CoreInput::NotStarted { reason: error.to_string() });
+                self.shared.handle_input(CoreInput::NotStarted { reason: error.to_string() });
             }
             PumpWake::Exited((status, last_words)) => {
                 self.life_mut(|life| life.exit = None);
-                self.shared.tell(CoreInput::Exited { status, last_words });
+                self.shared.handle_input(CoreInput::Exited { status, last_words });
             }
-            PumpWake::Written(Ok(count)) if count > 0 => self.wrote(count),
+            PumpWake::Written(Ok(count)) if count > 0 => self.handle_written(count),
             PumpWake::Written(_) => {
                 self.life_mut(|life| life.stdin = None);
-                self.shared.tell(CoreInput::PipeClosed);
+                self.shared.handle_input(CoreInput::PipeClosed);
             }
             PumpWake::Read(Ok(1..)) => self.read_lines(),
             PumpWake::Read(_) => self.read_last(),
-            PumpWake::Due => self.tick(),
+            PumpWake::Due => self.handle_due(),
             PumpWake::Work => {}
         }
     }
 
-    fn wrote(&mut self, count: usize) {
+    fn handle_written(&mut self, count: usize) {
         let Some(outgoing) = &mut self.outgoing else { return };
-        if outgoing.wrote(count) {
+        if outgoing.mark_written(count) {
             let of = self.outgoing.take().and_then(|outgoing| outgoing.of);
             if let Some(id) = of {
-                self.shared.tell(CoreInput::Written { id: &id });
+                self.shared.handle_input(CoreInput::Written { id: &id });
             }
         }
     }
@@ -180,16 +180,16 @@ impl SessionPump {
     fn read_lines(&mut self) {
         self.reads += 1;
         while let Some(line) = self.lines.next_frame() {
-            self.shared.tell(CoreInput::Line(line));
+            self.shared.handle_input(CoreInput::Line(line));
         }
     }
 
     fn read_last(&mut self) {
         self.life_mut(|life| life.stdout = None);
         if let Some(line) = self.lines.finish() {
-            self.shared.tell(CoreInput::Line(line));
+            self.shared.handle_input(CoreInput::Line(line));
         }
-        self.shared.tell(CoreInput::PipeClosed);
+        self.shared.handle_input(CoreInput::PipeClosed);
     }
 
     /// Pauses reading while too much is unread.
@@ -198,11 +198,11 @@ impl SessionPump {
         match (is_crowded, self.paused) {
             (true, None) => {
                 self.paused = Some(Instant::now());
-                self.shared.tell(CoreInput::Paused);
+                self.shared.handle_input(CoreInput::Paused);
             }
             (false, Some(_)) => {
                 self.paused = None;
-                self.shared.tell(CoreInput::Resumed);
+                self.shared.handle_input(CoreInput::Resumed);
             }
             _ => {}
         }
@@ -214,16 +214,16 @@ impl SessionPump {
         }
     }
 
-    fn tick(&mut self) {
+    fn handle_due(&mut self) {
         let is_over = |since: Instant| since.elapsed() >= self.shared.settings.patience;
         if self.paused.is_some_and(is_over) {
             self.shared.end_slow();
         }
-        self.shared.tell(CoreInput::Tick);
+        self.shared.handle_input(CoreInput::Tick);
     }
 }
 
-async fn read(
+async fn read_stdout(
     stdout: Option<&mut Box<dyn AsyncRead + Send + Unpin>>,
     lines: &mut LineDecoder,
 ) -> io::Result<usize> {
@@ -233,7 +233,7 @@ async fn read(
     }
 }
 
-async fn write(
+async fn write_stdin(
     stdin: Option<&mut Box<dyn AsyncWrite + Send + Unpin>>,
     outgoing: Option<&OutgoingLine>,
 ) -> io::Result<usize> {
@@ -250,7 +250,7 @@ async fn or_never<T>(later: Option<&mut PumpFuture<T>>) -> T {
     }
 }
 
-async fn until(moment: Option<Instant>) {
+async fn wait_until(moment: Option<Instant>) {
     match moment {
         Some(moment) => sleep_until(moment).await,
         None => pending().await,

@@ -77,7 +77,7 @@ impl EventQueue {
     pub(crate) fn give_up(&self, error: ClientError) {
         let mut backlog = self.lock();
         let was_read = backlog.is_over && backlog.events.is_empty();
-        self.empty(&mut backlog);
+        self.drop_unread(&mut backlog);
         if !was_read && !backlog.is_left {
             backlog.is_over = true;
             backlog.events.push_back((0, RequestEvent::Failed(error)));
@@ -87,15 +87,15 @@ impl EventQueue {
     }
 
     /// Notes that nobody reads the queue any more.
-    pub(crate) fn leave(&self) {
+    pub(crate) fn mark_left(&self) {
         let mut backlog = self.lock();
         backlog.is_left = true;
-        self.empty(&mut backlog);
+        self.drop_unread(&mut backlog);
         drop(backlog);
         self.was_read.notify_one();
     }
 
-    fn empty(&self, backlog: &mut EventBacklog) {
+    fn drop_unread(&self, backlog: &mut EventBacklog) {
         self.in_all.fetch_sub(backlog.bytes, Ordering::Relaxed);
         backlog.bytes = 0;
         backlog.events.clear();

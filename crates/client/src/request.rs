@@ -38,7 +38,7 @@ impl SentRequest {
     }
 
     /// Waits for the end, and ignores the events before it.
-    pub async fn end(mut self) -> Result<Arc<SessionReply>, ClientError> {
+    pub async fn wait_for_end(mut self) -> Result<Arc<SessionReply>, ClientError> {
         while let Some(happened) = self.next().await {
             match happened {
                 RequestEvent::Said(reply) => match &reply.event {
@@ -59,7 +59,7 @@ impl SentRequest {
     /// Asks the runtime to end the request. Its end follows as usual, mostly a `done` whose stop
     /// reason is `cancelled`.
     pub fn cancel(&self) {
-        self.handle.shared.ask(CoreInput::Cancel { id: &self.id });
+        self.handle.shared.handle_and_wake(CoreInput::Cancel { id: &self.id });
     }
 
     /// Lets the request continue by itself; a [`SessionWatch`](crate::SessionWatch) yields its

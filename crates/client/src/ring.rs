@@ -43,7 +43,7 @@ impl EventRing {
 
     /// Returns the number with which a watcher begins. A number that was never used belongs to
     /// another client, and the watcher gets all that is kept.
-    pub(crate) fn begin(&self, from: WatchStart) -> u64 {
+    pub(crate) fn start_number(&self, from: WatchStart) -> u64 {
         match from {
             WatchStart::Now => self.next,
             WatchStart::After(seq) if seq < self.next => seq + 1,

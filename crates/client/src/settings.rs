@@ -112,7 +112,7 @@ impl ClientSettings {
 
 impl RestartBackOff {
     /// Returns the pause after so many deaths in a row, or `None` for no restart.
-    pub(crate) fn after(&self, deaths: u32) -> Option<Duration> {
+    pub(crate) fn pause_after(&self, deaths: u32) -> Option<Duration> {
         if self.most_restarts.is_some_and(|most| deaths > most) {
             return None;
         }

@@ -45,7 +45,7 @@ pub(crate) struct ClientHandle {
 
 impl Drop for ClientHandle {
     fn drop(&mut self) {
-        self.shared.ask(CoreInput::Leave);
+        self.shared.handle_and_wake(CoreInput::Leave);
     }
 }
 
@@ -102,11 +102,11 @@ impl ClientShared {
     }
 
     /// Passes an input to the core, and carries out its outputs.
-    pub(crate) fn tell(&self, input: CoreInput<'_>) {
+    pub(crate) fn handle_input(&self, input: CoreInput<'_>) {
         let mut inner = self.lock();
         let now = self.begin.elapsed();
-        for output in inner.core.handle(now, input) {
-            inner.apply(output);
+        for output in inner.core.handle_input(now, input) {
+            inner.apply_output(output);
         }
         let (seen, passed_over) = (inner.seen, inner.core.passed_over);
         drop(inner);
@@ -115,9 +115,9 @@ impl ClientShared {
         self.seen.send_if_modified(|last| std::mem::replace(last, seen) != seen);
     }
 
-    /// Like [`tell`](Self::tell), and wakes the task.
-    pub(crate) fn ask(&self, input: CoreInput<'_>) {
-        self.tell(input);
+    /// Like [`handle_input`](Self::handle_input), and wakes the task.
+    pub(crate) fn handle_and_wake(&self, input: CoreInput<'_>) {
+        self.handle_input(input);
         self.work.notify_one();
     }
 
@@ -128,7 +128,7 @@ impl ClientShared {
         rooms: RequestPermits,
     ) {
         self.lock().rooms.insert(Arc::from(request.id.as_str()), rooms);
-        self.ask(CoreInput::Ask { request: Arc::new(request), line });
+        self.handle_and_wake(CoreInput::Ask { request: Arc::new(request), line });
     }
 
     /// Creates the queue of a request.
@@ -141,7 +141,7 @@ impl ClientShared {
     /// Removes the queue of a request that nobody reads.
     pub(crate) fn leave_queue(&self, id: &str) {
         if let Some(queue) = self.lock().queues.remove(id) {
-            queue.leave();
+            queue.mark_left();
         }
     }
 
@@ -197,27 +197,27 @@ impl ClientShared {
                 return;
             };
             queue.give_up(ClientError::NotRead { after: self.settings.patience });
-            self.tell(CoreInput::NotRead { id });
+            self.handle_input(CoreInput::NotRead { id });
         }
     }
 
     /// Returns the first number for a watcher, and the receiver of new numbers.
-    pub(crate) fn watch(&self, since: WatchStart) -> (u64, watch::Receiver<u64>) {
-        (self.lock().ring.begin(since), self.seen.subscribe())
+    pub(crate) fn start_watch(&self, since: WatchStart) -> (u64, watch::Receiver<u64>) {
+        (self.lock().ring.start_number(since), self.seen.subscribe())
     }
 
     /// Returns the item with the number `wanted`, and whether more may follow.
-    pub(crate) fn look(&self, wanted: u64) -> (Option<WatchedEvent>, bool) {
+    pub(crate) fn find_item(&self, wanted: u64) -> (Option<WatchedEvent>, bool) {
         let inner = self.lock();
         (inner.ring.get(wanted), !inner.orders.is_over)
     }
 
     /// Ends everything when the task is gone, so that nobody is left waiting.
     pub(crate) fn abandon(&self) {
-        self.tell(CoreInput::Leave);
+        self.handle_input(CoreInput::Leave);
         // The thread of the process ends it, should it still run.
-        self.tell(CoreInput::Exited { status: None, last_words: None });
-        self.tell(CoreInput::NotStarted { reason: "the session is closed".to_owned() });
+        self.handle_input(CoreInput::Exited { status: None, last_words: None });
+        self.handle_input(CoreInput::NotStarted { reason: "the session is closed".to_owned() });
     }
 
     fn lock(&self) -> MutexGuard<'_, ClientInner> {
@@ -226,7 +226,7 @@ impl ClientShared {
 }
 
 impl ClientInner {
-    fn apply(&mut self, output: CoreOutput) {
+    fn apply_output(&mut self, output: CoreOutput) {
         match output {
             CoreOutput::Start => self.orders.start = true,
             CoreOutput::End => {
@@ -239,7 +239,7 @@ impl ClientInner {
                 self.outbox.push(line, of, rooms.and_then(|rooms| rooms.unsent.take()));
             }
             CoreOutput::Withdraw { id } => self.outbox.withdraw(&id),
-            CoreOutput::Seen { what, size } => self.show(what, size),
+            CoreOutput::Seen { what, size } => self.add_watched_item(what, size),
             CoreOutput::Happened { id, happened, size } => {
                 if happened.is_end() {
                     self.rooms.remove(&id);
@@ -247,12 +247,12 @@ impl ClientInner {
                 if let Some(queue) = self.queues.get(&id) {
                     queue.push(happened.clone(), size);
                 }
-                self.show(WatchedItem::Happened { id, happened }, size.max(OVERHEAD));
+                self.add_watched_item(WatchedItem::Happened { id, happened }, size.max(OVERHEAD));
             }
         }
     }
 
-    fn show(&mut self, what: WatchedItem, size: usize) {
+    fn add_watched_item(&mut self, what: WatchedItem, size: usize) {
         self.ring.push(self.core.epoch, what, size);
         self.seen += 1;
     }

@@ -29,7 +29,7 @@ impl StderrFollower {
         stderr: StderrTarget,
     ) -> Self {
         let last = Arc::default();
-        let reading = tokio::spawn(follow(pipe, stderr, Arc::clone(&last)));
+        let reading = tokio::spawn(follow_pipe(pipe, stderr, Arc::clone(&last)));
         Self { last, reading }
     }
 
@@ -41,7 +41,7 @@ impl StderrFollower {
     /// Returns the last line, masked and shortened.
     pub(crate) fn last_words(&self, secrets: &SecretVariables) -> Option<String> {
         let last = lock(&self.last).take()?;
-        Some(shown(&last, secrets))
+        Some(masked_line(&last, secrets))
     }
 }
 
@@ -51,7 +51,7 @@ impl Drop for StderrFollower {
     }
 }
 
-async fn follow(
+async fn follow_pipe(
     mut pipe: impl AsyncRead + Unpin,
     stderr: StderrTarget,
     last: Arc<Mutex<Option<String>>>,
@@ -81,7 +81,7 @@ async fn follow(
 }
 
 /// Returns a line of stderr, masked and shortened.
-fn shown(line: &str, secrets: &SecretVariables) -> String {
+fn masked_line(line: &str, secrets: &SecretVariables) -> String {
     let masked = secrets.mask(line);
     let clean = masked.trim().chars().filter(|c| !c.is_control());
     clean.take(LONGEST_WORDS).collect()

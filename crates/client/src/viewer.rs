@@ -13,7 +13,7 @@ use callgate_wire::desk::{
 };
 use callgate_wire::frame::LineDecoder;
 
-use crate::desk_error::{DeskError, dial, next_message};
+use crate::desk_error::{DeskError, dial_desk, next_message};
 
 /// How long an answer may take that needs no person.
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -33,7 +33,7 @@ pub struct Viewer {
 impl Viewer {
     /// Connects to the desk. Returns an error at once if there is none.
     pub fn connect(path: &Path) -> Result<Self, DeskError> {
-        let stream = dial(path)?;
+        let stream = dial_desk(path)?;
         stream.set_write_timeout(Some(PATIENCE))?;
         Ok(Self { stream, lines: LineDecoder::new(MAX_MESSAGE), next_id: 1, kept: VecDeque::new() })
     }
@@ -94,7 +94,7 @@ impl Viewer {
             if let Some(message) = next_message(&mut self.lines)? {
                 return Ok(Some(message));
             }
-            match self.fill(end)? {
+            match self.wait_for_bytes(end)? {
                 None => return Ok(None),
                 Some(0) => return Err(DeskError::Closed("look at `callgate up`".to_owned())),
                 Some(_) => {}
@@ -104,7 +104,7 @@ impl Viewer {
 
     /// Waits for bytes from the desk. Returns how many came, 0 if the connection has ended, and
     /// `None` if nothing came until `end`.
-    fn fill(&mut self, end: Instant) -> Result<Option<usize>, DeskError> {
+    fn wait_for_bytes(&mut self, end: Instant) -> Result<Option<usize>, DeskError> {
         // A timeout of zero would mean none.
         let left = end.saturating_duration_since(Instant::now()).max(Duration::from_millis(1));
         self.stream.set_read_timeout(Some(left))?;
@@ -172,7 +172,7 @@ impl Viewer {
 
     /// Sends a request whose answer is a reply in words. Returns whether it was done, and the
     /// reply.
-    pub fn told(&mut self, command: DeskCommand) -> Result<(bool, String), DeskError> {
+    pub fn ask_for_reply(&mut self, command: DeskCommand) -> Result<(bool, String), DeskError> {
         match self.ask(command, PATIENCE)? {
             DeskAnswer::Told { done, text } => Ok((done, text)),
             _ => Err(DeskError::Unexpected),

@@ -22,7 +22,7 @@ pub struct SessionWatch {
 
 impl SessionWatch {
     pub(crate) fn new(handle: Arc<ClientHandle>, since: WatchStart) -> Self {
-        let (wanted, seen) = handle.shared.watch(since);
+        let (wanted, seen) = handle.shared.start_watch(since);
         Self { wanted, seen, handle }
     }
 
@@ -30,7 +30,7 @@ impl SessionWatch {
     pub async fn next(&mut self) -> Option<WatchedEvent> {
         loop {
             self.seen.mark_unchanged();
-            match self.handle.shared.look(self.wanted) {
+            match self.handle.shared.find_item(self.wanted) {
                 (Some(watched), _) => {
                     self.wanted = watched.seq + 1;
                     return Some(watched);
@@ -43,7 +43,7 @@ impl SessionWatch {
     }
 
     /// Waits for an item that `wanted` accepts, and ignores the others.
-    pub async fn find<T>(
+    pub async fn wait_for_item<T>(
         &mut self,
         mut wanted: impl FnMut(&WatchedItem) -> Option<T>,
     ) -> Option<T> {

@@ -37,7 +37,7 @@ impl PlayedDesk {
             }
             let count = self.stream.read(self.lines.space()).await.unwrap();
             assert!(count > 0, "the client has gone");
-            self.lines.filled(count);
+            self.lines.mark_filled(count);
         }
     }
 

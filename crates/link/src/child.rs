@@ -59,7 +59,7 @@ impl LeashedChild {
         command.env(MARK, &mark);
         let gone = || io::Error::other("the thread that starts processes is gone");
         let (reply, spawned) = channel();
-        spawner().send((command, mark.clone(), death, reply)).map_err(|_| gone())?;
+        spawner_channel().send((command, mark.clone(), death, reply)).map_err(|_| gone())?;
         spawned.recv().map_err(|_| gone())?.map(|child| Self::new(child, mark))
     }
 
@@ -144,7 +144,7 @@ impl LeashedChild {
 
     /// Ends all descendants, including those that have left the group, and reaps the leader.
     fn end(&mut self) -> io::Result<ExitStatus> {
-        let family = if self.is_reaped { Vec::new() } else { descendants(self.child.id()) };
+        let family = if self.is_reaped { Vec::new() } else { find_descendants(self.child.id()) };
         for member in family {
             // An error means that it has ended by itself.
             pidfd_send_signal(&member, Signal::KILL).ok();
@@ -166,7 +166,7 @@ impl LeashedChild {
     fn end_orphans(&self) {
         // A process that was starting another one meanwhile is found in the next round.
         for _ in 0..ROUNDS {
-            let orphans = marked(&self.mark);
+            let orphans = find_marked_processes(&self.mark);
             if orphans.is_empty() {
                 return;
             }
@@ -205,7 +205,7 @@ fn new_mark() -> io::Result<String> {
 }
 
 /// Returns a pidfd of every living process with this mark, so that its id cannot be reused.
-fn marked(mark: &str) -> Vec<OwnedFd> {
+fn find_marked_processes(mark: &str) -> Vec<OwnedFd> {
     let entry = format!("{MARK}={mark}");
     let Ok(processes) = fs::read_dir("/proc") else { return Vec::new() };
     let is_marked = |id: i32| {
@@ -223,17 +223,17 @@ fn marked(mark: &str) -> Vec<OwnedFd> {
 }
 
 /// Returns a pidfd of every living descendant of a process, so that its id cannot be reused.
-fn descendants(ancestor: u32) -> Vec<OwnedFd> {
+fn find_descendants(ancestor: u32) -> Vec<OwnedFd> {
     let mut family = vec![ancestor];
     let mut held = Vec::new();
     let mut next = 0;
     while let Some(&parent) = family.get(next) {
         next += 1;
-        for child in children(parent) {
+        for child in find_children(parent) {
             let pidfd = i32::try_from(child).ok().and_then(Pid::from_raw);
             let pidfd = pidfd.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
             // If it is still a child once it is held, it is the one that was meant.
-            if let Some(pidfd) = pidfd.filter(|_| children(parent).contains(&child)) {
+            if let Some(pidfd) = pidfd.filter(|_| find_children(parent).contains(&child)) {
                 held.push(pidfd);
                 family.push(child);
             }
@@ -242,7 +242,7 @@ fn descendants(ancestor: u32) -> Vec<OwnedFd> {
     held
 }
 
-fn children(parent: u32) -> Vec<u32> {
+fn find_children(parent: u32) -> Vec<u32> {
     let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else { return Vec::new() };
     let lists = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")));
     let lists: Vec<String> = lists.flatten().collect();
@@ -252,7 +252,7 @@ fn children(parent: u32) -> Vec<u32> {
 /// Returns the channel of the thread that starts children. The kernel sends the parent death signal
 /// when the *thread* that started the child ends, so all children are started by one thread that
 /// lives as long as the process.
-fn spawner() -> &'static Sender<SpawnJob> {
+fn spawner_channel() -> &'static Sender<SpawnJob> {
     static SPAWNER: OnceLock<Sender<SpawnJob>> = OnceLock::new();
     SPAWNER.get_or_init(|| {
         let (sender, jobs) = channel::<SpawnJob>();

@@ -19,7 +19,7 @@ pub fn create_private(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// A private file that is removed when this is dropped. One left by a process that was killed is
-/// removed by [`sweep`].
+/// removed by [`sweep_files`].
 #[derive(Debug)]
 pub struct PrivateFile {
     path: PathBuf,
@@ -86,7 +86,7 @@ pub struct FileLock {
 impl FileLock {
     /// Locks `path`, a file made for this purpose and never removed. Returns `None` if somebody
     /// else holds the lock.
-    pub fn take(path: &Path) -> io::Result<Option<Self>> {
+    pub fn try_lock(path: &Path) -> io::Result<Option<Self>> {
         let file = open_own(OpenOptions::new().write(true).create(true).truncate(false), path)?;
         Ok(try_lock(&file)?.then_some(Self { _file: file }))
     }
@@ -94,7 +94,7 @@ impl FileLock {
     /// Returns true if somebody holds the lock on `path`. Nothing is created.
     pub fn is_held(path: &Path) -> io::Result<bool> {
         match fs::symlink_metadata(path) {
-            Ok(_) => Ok(Self::take(path)?.is_none()),
+            Ok(_) => Ok(Self::try_lock(path)?.is_none()),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
             Err(error) => Err(error),
         }
@@ -108,7 +108,7 @@ pub fn is_program(path: &Path) -> bool {
 
 /// Removes the files in `folder` with this prefix and suffix that are ours and that nobody has
 /// locked. An empty one stays: its owner may not have locked it yet.
-pub fn sweep(folder: &Path, prefix: &str, suffix: &str) {
+pub fn sweep_files(folder: &Path, prefix: &str, suffix: &str) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name();

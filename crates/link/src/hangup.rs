@@ -62,10 +62,10 @@ pub enum Receipt {
 }
 
 /// Returns what the peer of a socket has done so far with the data that was sent to it.
-pub fn receipt(socket: &impl AsFd) -> Receipt {
+pub fn peer_receipt(socket: &impl AsFd) -> Receipt {
     // The kernel records the error before it discards what was unread, so the error is asked for
     // last.
-    let unread = unread(socket);
+    let unread = unread_size(socket);
     match (unread, socket_error(socket)) {
         (_, Ok(Err(Errno::CONNRESET)) | Err(_)) | (Err(_), _) => Receipt::Lost,
         (Ok(0), _) => Receipt::Read,
@@ -75,7 +75,7 @@ pub fn receipt(socket: &impl AsFd) -> Receipt {
 
 /// Returns how much memory the unread data takes; 0 if everything was read.
 #[allow(unsafe_code)]
-fn unread(socket: &impl AsFd) -> rustix::io::Result<c_int> {
+fn unread_size(socket: &impl AsFd) -> rustix::io::Result<c_int> {
     /// `SIOCOUTQ`, which has the same number on every architecture of Linux except three (Alpha,
     /// MIPS, PowerPC), where it fails and nothing counts as read.
     const OUT_QUEUE: ioctl::Opcode = 0x5411;

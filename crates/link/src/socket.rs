@@ -87,14 +87,14 @@ pub enum SocketState {
 }
 
 /// Finds out what is at `path`, without ever waiting.
-pub fn probe(path: &Path) -> Result<SocketState, SocketError> {
+pub fn probe_path(path: &Path) -> Result<SocketState, SocketError> {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(SocketState::Nothing),
         Err(error) => return Err(SocketError::io("cannot look at", path, error)),
         Ok(metadata) if !metadata.file_type().is_socket() => return Ok(SocketState::NotASocket),
         Ok(_) => {}
     }
-    match dial(path) {
+    match open_connection(path) {
         Ok(_) => Ok(SocketState::Live),
         Err(SocketError::Io { source, .. }) => match Errno::from_io_error(&source) {
             Some(Errno::CONNREFUSED) => Ok(SocketState::Dead),
@@ -107,9 +107,9 @@ pub fn probe(path: &Path) -> Result<SocketState, SocketError> {
 }
 
 /// Listens at `path`. A dead socket there is replaced; a live one, or anything else, is an error.
-pub fn serve(path: &Path) -> Result<UnixListener, SocketError> {
+pub fn listen_at_path(path: &Path) -> Result<UnixListener, SocketError> {
     check_length(path)?;
-    match probe(path)? {
+    match probe_path(path)? {
         SocketState::Nothing | SocketState::Dead => {}
         SocketState::Live => return Err(SocketError::InUse(path.to_owned())),
         SocketState::NotASocket => return Err(SocketError::NotASocket(path.to_owned())),
@@ -128,7 +128,7 @@ pub fn serve(path: &Path) -> Result<UnixListener, SocketError> {
 /// Returns the id of the process that serves `path`; `None` if nobody does, or if it lives in
 /// another process namespace.
 pub fn server_process(path: &Path) -> Option<u32> {
-    let server = socket_peercred(dial(path).ok()?).ok()?;
+    let server = socket_peercred(open_connection(path).ok()?).ok()?;
     u32::try_from(server.pid.as_raw_nonzero().get()).ok()
 }
 
@@ -185,20 +185,20 @@ pub fn is_dead(path: &Path) -> bool {
     let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
         metadata.uid() == geteuid().as_raw() && metadata.file_type().is_socket()
     });
-    is_ours && matches!(probe(path), Ok(SocketState::Dead))
+    is_ours && matches!(probe_path(path), Ok(SocketState::Dead))
 }
 
 /// Connects to `path`, and checks that the process behind it runs as our user. This never waits: a
 /// process that does not accept connections counts as absent.
-pub fn connect(path: &Path) -> Result<UnixStream, SocketError> {
+pub fn connect_to_path(path: &Path) -> Result<UnixStream, SocketError> {
     check_length(path)?;
-    let stream = UnixStream::from(dial(path)?);
+    let stream = UnixStream::from(open_connection(path)?);
     check_peer(&stream, path)?;
     stream.set_nonblocking(false).map_err(|error| SocketError::io("cannot use", path, error))?;
     Ok(stream)
 }
 
-fn dial(path: &Path) -> Result<OwnedFd, SocketError> {
+fn open_connection(path: &Path) -> Result<OwnedFd, SocketError> {
     let dial = || -> Result<OwnedFd, Errno> {
         let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
         let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;

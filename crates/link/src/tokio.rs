@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::{Arc, Mutex};
 
-use callgate_wire::frame::{CutFrame, FrameDecoder, LineDecoder, OversizedFrame, prefix};
+use callgate_wire::frame::{CutFrame, FrameDecoder, LineDecoder, OversizedFrame, length_prefix};
 use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
 use tokio::time::sleep;
@@ -32,7 +32,7 @@ pub async fn fill_lines(
     lines: &mut LineDecoder,
 ) -> io::Result<usize> {
     let count = input.read(lines.space()).await?;
-    lines.filled(count);
+    lines.mark_filled(count);
     Ok(count)
 }
 
@@ -58,7 +58,7 @@ impl<R: AsyncRead + Unpin> FrameReader<R> {
                 self.frames.finish()?;
                 return Ok(None);
             }
-            self.frames.filled(count);
+            self.frames.mark_filled(count);
         }
         Ok(self.frames.next_frame()?)
     }
@@ -69,7 +69,7 @@ pub async fn write_frame<W>(output: &mut W, payload: &[u8], limit: usize) -> Res
 where
     W: AsyncWrite + Unpin,
 {
-    output.write_all(&prefix(payload.len(), limit)?).await?;
+    output.write_all(&length_prefix(payload.len(), limit)?).await?;
     output.write_all(payload).await?;
     Ok(output.flush().await?)
 }

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_link::child::LeashedChild;
-use callgate_link::file::{PrivateFile, create_private, sweep};
+use callgate_link::file::{PrivateFile, create_private, sweep_files};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -204,7 +204,7 @@ fn a_held_file_goes_with_its_holder_and_a_left_one_is_swept() {
     {
         std::fs::write(path(name), content).unwrap();
     }
-    sweep(folder.path(), "p_", ".x");
+    sweep_files(folder.path(), "p_", ".x");
     assert!(!path("p_left.x").exists());
     for stays in ["p_held.x", "p_empty.x", "p_other.y", "q.x"] {
         assert!(path(stays).exists(), "{stays}");

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 
-use callgate_link::hangup::{HangupWatcher, Receipt, receipt};
+use callgate_link::hangup::{HangupWatcher, Receipt, peer_receipt};
 
 #[test]
 fn each_hang_up_is_reported_once_by_its_name() {
@@ -58,7 +58,7 @@ fn what_was_left_unread_is_known() {
         drop(theirs);
         assert_eq!(hangups.next().unwrap(), [1]);
         let expected = if is_read { Receipt::Read } else { Receipt::Lost };
-        assert_eq!(receipt(&ours), expected);
+        assert_eq!(peer_receipt(&ours), expected);
     }
 }
 
@@ -73,13 +73,13 @@ fn a_peer_that_stopped_sending_and_has_yet_to_read_is_not_taken_for_one_that_has
         ours.shutdown(Shutdown::Write).unwrap();
         // Nothing will pass any more in either direction.
         assert_eq!(hangups.next().unwrap(), [1]);
-        assert_eq!(receipt(&ours), Receipt::Unread);
+        assert_eq!(peer_receipt(&ours), Receipt::Unread);
         if is_read {
             theirs.read_exact(&mut [0; 6]).unwrap();
-            assert_eq!(receipt(&ours), Receipt::Read);
+            assert_eq!(peer_receipt(&ours), Receipt::Read);
         }
         drop(theirs);
         let expected = if is_read { Receipt::Read } else { Receipt::Lost };
-        assert_eq!(receipt(&ours), expected);
+        assert_eq!(peer_receipt(&ours), expected);
     }
 }

@@ -11,11 +11,11 @@ use callgate_link::file::FileLock;
 fn a_lock_has_one_holder_and_can_be_taken_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.lock");
-    let first = FileLock::take(&path).unwrap();
+    let first = FileLock::try_lock(&path).unwrap();
     assert!(first.is_some());
-    assert!(FileLock::take(&path).unwrap().is_none());
+    assert!(FileLock::try_lock(&path).unwrap().is_none());
     drop(first);
-    assert!(FileLock::take(&path).unwrap().is_some());
+    assert!(FileLock::try_lock(&path).unwrap().is_some());
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
@@ -24,6 +24,6 @@ fn a_link_is_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.lock");
     symlink(folder.path().join("elsewhere"), &path).unwrap();
-    assert!(FileLock::take(&path).is_err());
+    assert!(FileLock::try_lock(&path).is_err());
     assert!(!folder.path().join("elsewhere").exists());
 }

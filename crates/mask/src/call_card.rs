@@ -4,8 +4,8 @@ use callgate_wire::desk::{CallCard, CardContent};
 use callgate_wire::tool_act::{EditChange, PatchAct, RunAct, ToolAct, ToolKind, ToolShell};
 use serde_json::{Map, Value};
 
-use crate::card_content::{content_of, quoted, typed};
-use crate::text::{one_line, shortened};
+use crate::card_content::{content_of, quoted_word, typed_command};
+use crate::text::{one_line, shortened_text};
 
 /// The most files of a patch that are named.
 const MOST_FILES: usize = 3;
@@ -19,16 +19,16 @@ const LINE_COST: usize = 48;
 pub fn call_card(tool: &str, mut input: Map<String, Value>) -> CallCard {
     let mut room = LARGEST_CARD;
     input.values_mut().for_each(|value| cut_texts(value, &mut room));
-    let kind = ToolKind::of("", tool);
-    let act = ToolAct::of("", tool, &input);
+    let kind = ToolKind::for_tool("", tool);
+    let act = ToolAct::from_call("", tool, &input);
     let json = || Value::Object(input.clone()).to_string();
     let body = content_of(&act, &input, &json());
-    let about = match (subject(kind, &act), &body) {
+    let about = match (subject_of_call(kind, &act), &body) {
         (Some(subject), _) => subject,
         (None, CardContent::Other { .. }) if !input.is_empty() => json(),
         (None, _) => String::new(),
     };
-    let subject = shortened(&one_line(about.trim()), LONGEST_SUBJECT);
+    let subject = shortened_text(&one_line(about.trim()), LONGEST_SUBJECT);
     let (deed, did) = match body {
         CardContent::Todo { .. } => ("Write a plan".to_owned(), "Wrote a plan".to_owned()),
         _ => (kind.deed(&one_line(tool)), kind.did(&one_line(tool))),
@@ -67,15 +67,15 @@ fn cut_text(text: &mut String, room: &mut usize) {
 }
 
 /// Returns what a call is about: the command, the file, the address. `None` if that is not known.
-pub fn subject(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
+pub fn subject_of_call(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
     let file = |path: Option<&str>| path.map(str::to_owned);
     match act {
-        ToolAct::Run(run) => command(run),
+        ToolAct::Run(run) => subject_of_command(run),
         ToolAct::Read(read) => file(read.path()),
         ToolAct::Search(search) => {
             // Quoted unless it is plain, so that nothing in it reads as our own text.
-            let folder = search.path().map_or_else(|| ".".to_owned(), quoted);
-            match search.pattern.map(quoted) {
+            let folder = search.path().map_or_else(|| ".".to_owned(), quoted_word);
+            match search.pattern.map(quoted_word) {
                 _ if kind == ToolKind::List => Some(folder),
                 Some(pattern) => Some(format!("{pattern} in {folder}")),
                 None => None,
@@ -88,7 +88,7 @@ pub fn subject(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
         // A change of a notebook that is not understood may be anything.
         ToolAct::Edit(..) if kind == ToolKind::Notebook => None,
         ToolAct::Edit(edited, _) => file(edited.path()),
-        ToolAct::Patch(patch) => patched(patch),
+        ToolAct::Patch(patch) => subject_of_patch(patch),
         ToolAct::Fetch { url, has_more: false, .. } => file(*url),
         ToolAct::Plan(plan) => {
             // The first line that has words, without the mark of a heading.
@@ -102,20 +102,20 @@ pub fn subject(kind: ToolKind, act: &ToolAct<'_>) -> Option<String> {
     }
 }
 
-fn command(run: &RunAct<'_>) -> Option<String> {
+fn subject_of_command(run: &RunAct<'_>) -> Option<String> {
     if let Some(patch) = run.patch() {
-        return patched(&patch);
+        return subject_of_patch(&patch);
     }
-    let command = typed(&run.words()?);
+    let command = typed_command(&run.given_command()?);
     match run.folders.first().and_then(|folder| folder.as_str()) {
         Some(folder) if matches!(run.shell, ToolShell::Program | ToolShell::Bare) => {
-            Some(format!("{} (in {})", command.trim(), quoted(folder)))
+            Some(format!("{} (in {})", command.trim(), quoted_word(folder)))
         }
         _ => Some(command),
     }
 }
 
-fn patched(patch: &PatchAct<'_>) -> Option<String> {
+fn subject_of_patch(patch: &PatchAct<'_>) -> Option<String> {
     let named: Vec<&str> = patch.paths.iter().take(MOST_FILES).copied().collect();
     let more = match patch.paths.len().saturating_sub(MOST_FILES) {
         0 => String::new(),

@@ -9,57 +9,65 @@ use callgate_wire::tool_act::{
 };
 use serde_json::{Map, Value};
 
-use crate::text::{self, diff, diff_pieces};
+use crate::text::{self, diff_lines, diff_pieces};
 
 /// Returns what is shown of a call: everything in its input. An input of unusual shape is shown as
 /// it is. `input` is the JSON of `fields`, of which `act` was made.
 pub fn content_of(act: &ToolAct<'_>, fields: &Map<String, Value>, input: &str) -> CardContent {
-    known(act, fields, input).unwrap_or_else(|| CardContent::Other { input: pretty(input) })
+    known_content(act, fields, input)
+        .unwrap_or_else(|| CardContent::Other { input: pretty_json(input) })
 }
 
-fn known(act: &ToolAct<'_>, fields: &Map<String, Value>, input: &str) -> Option<CardContent> {
+fn known_content(
+    act: &ToolAct<'_>,
+    fields: &Map<String, Value>,
+    input: &str,
+) -> Option<CardContent> {
     Some(match act {
-        ToolAct::Run(run) => return command(run),
-        ToolAct::Read(file) | ToolAct::Search(file) => return looked(file, fields),
+        ToolAct::Run(run) => return content_of_command(run),
+        ToolAct::Read(file) | ToolAct::Search(file) => return content_of_read(file, fields),
         ToolAct::Write(file, content) => {
-            let content = visible((*content)?);
+            let content = visible_string((*content)?);
             let lines = content.lines().count() as u64;
-            CardContent::Write { path: visible(file.path()?), content, lines }
+            CardContent::Write { path: visible_string(file.path()?), content, lines }
         }
         ToolAct::Edit(file, change) => {
-            let path = visible(file.path()?);
+            let path = visible_string(file.path()?);
             match change {
                 EditChange::Texts(changes) => {
                     CardContent::Edit { path, changes: changes.iter().map(change_of).collect() }
                 }
-                EditChange::Cell { what, source } => {
-                    CardContent::Notebook { path, what: visible(what), content: visible(source) }
-                }
+                EditChange::Cell { what, source } => CardContent::Notebook {
+                    path,
+                    what: visible_string(what),
+                    content: visible_string(source),
+                },
                 EditChange::Unclear => return None,
             }
         }
-        ToolAct::Patch(patch) => return patched(patch),
+        ToolAct::Patch(patch) => return content_of_patch(patch),
         ToolAct::Fetch { url, what, has_more: false } => {
-            CardContent::Fetch { url: visible((*url)?), what: what.map(visible) }
+            CardContent::Fetch { url: visible_string((*url)?), what: what.map(visible_string) }
         }
-        ToolAct::Plan(Some(plan)) => CardContent::Plan { markdown: visible(plan) },
+        ToolAct::Plan(Some(plan)) => CardContent::Plan { markdown: visible_string(plan) },
         ToolAct::Plan(None) => {
             let mut items = todo_items(fields)?;
             for item in &mut items {
-                item.text = visible(&item.text);
+                item.text = visible_string(&item.text);
             }
             CardContent::Todo { items }
         }
         ToolAct::Ask(questions, details) if !questions.is_empty() => {
-            let all: Vec<String> = questions.iter().map(|question| visible(question)).collect();
-            CardContent::Ask { question: all.join("\n"), detail: details.map(visible) }
+            let all: Vec<String> =
+                questions.iter().map(|question| visible_string(question)).collect();
+            CardContent::Ask { question: all.join("\n"), detail: details.map(visible_string) }
         }
         ToolAct::Mcp(server, tool) => {
-            let (server, tool) = (visible(server), visible(tool));
-            CardContent::Mcp { server, tool, input: pretty(input) }
+            let (server, tool) = (visible_string(server), visible_string(tool));
+            CardContent::Mcp { server, tool, input: pretty_json(input) }
         }
         ToolAct::Code(Some(code)) => CardContent::Command {
-            segments: unread(visible(code)),
+            segments: unparsed_command(visible_string(code)),
             description: Some("Code that can use every tool of the agent".to_owned()),
         },
         _ => return None,
@@ -67,7 +75,7 @@ fn known(act: &ToolAct<'_>, fields: &Map<String, Value>, input: &str) -> Option<
 }
 
 /// Returns what is read: the file or folder, and all other arguments by their names.
-fn looked(file: &FileAct<'_>, fields: &Map<String, Value>) -> Option<CardContent> {
+fn content_of_read(file: &FileAct<'_>, fields: &Map<String, Value>) -> Option<CardContent> {
     let path = match file.path() {
         Some(path) => path,
         None if file.named.is_empty() && file.others.is_empty() && !file.is_odd => ".",
@@ -77,48 +85,48 @@ fn looked(file: &FileAct<'_>, fields: &Map<String, Value>) -> Option<CardContent
         name.to_lowercase().contains("path") && value.as_str() == Some(path)
     };
     let others = fields.iter().filter(|(name, value)| !is_path(name, value));
-    let others: Vec<String> = others.map(|(name, value)| argument(name, value)).collect();
+    let others: Vec<String> = others.map(|(name, value)| argument_text(name, value)).collect();
     let what = (!others.is_empty()).then(|| others.join("; "));
-    Some(CardContent::Read { path: visible(path), what })
+    Some(CardContent::Read { path: visible_string(path), what })
 }
 
-fn argument(name: &str, value: &Value) -> String {
-    visible(&format!("{name}: {value}"))
+fn argument_text(name: &str, value: &Value) -> String {
+    visible_string(&format!("{name}: {value}"))
 }
 
-fn command(run: &RunAct<'_>) -> Option<CardContent> {
+fn content_of_command(run: &RunAct<'_>) -> Option<CardContent> {
     if let Some(patch) = run.patch() {
-        return patched(&patch);
+        return content_of_patch(&patch);
     }
-    let segments = unread(visible(&typed(&run.words()?)));
-    Some(CardContent::Command { segments, description: described(run) })
+    let segments = unparsed_command(visible_string(&typed_command(&run.given_command()?)));
+    Some(CardContent::Command { segments, description: command_description(run) })
 }
 
 /// Returns a command whose parts are not known.
-fn unread(text: String) -> Vec<CommandSegment> {
+fn unparsed_command(text: String) -> Vec<CommandSegment> {
     vec![CommandSegment { text, style: SegmentStyle::Unclear, breaks: false }]
 }
 
 /// Returns what the agent says a command is for, and how it would be run if that is unusual: in the
 /// background, outside its sandbox, or in an unknown way.
-fn described(run: &RunAct<'_>) -> Option<String> {
-    let unusual = run.others.iter().map(|(name, value)| argument(name, value));
-    let all: Vec<String> = run.description.map(visible).into_iter().chain(unusual).collect();
+fn command_description(run: &RunAct<'_>) -> Option<String> {
+    let unusual = run.others.iter().map(|(name, value)| argument_text(name, value));
+    let all: Vec<String> = run.description.map(visible_string).into_iter().chain(unusual).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
 /// Returns a command as one would type it.
-pub fn typed(words: &GivenCommand<'_>) -> String {
+pub fn typed_command(words: &GivenCommand<'_>) -> String {
     match words {
         GivenCommand::Line(line) => (*line).to_owned(),
         GivenCommand::Words(words) => {
-            words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+            words.iter().map(|word| quoted_word(word)).collect::<Vec<_>>().join(" ")
         }
     }
 }
 
 /// Quotes a word as one would type it, unless it has only plain characters.
-pub fn quoted(word: &str) -> String {
+pub fn quoted_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
         word.to_owned()
@@ -128,13 +136,15 @@ pub fn quoted(word: &str) -> String {
 }
 
 fn change_of(change: &TextChange<'_>) -> ContentChange {
-    let (old, new) = (visible(change.old), visible(change.new));
+    let (old, new) = (visible_string(change.old), visible_string(change.new));
     let mut lines = diff_pieces(&old, &new);
     if lines.is_empty() {
         // Two secrets look the same.
         let same = |line| ChangedLine { op: LineOperation::Same, ..line };
-        lines =
-            diff("", &new).map(same).map(|line| ChangedLine { old: line.new, ..line }).collect();
+        lines = diff_lines("", &new)
+            .map(same)
+            .map(|line| ChangedLine { old: line.new, ..line })
+            .collect();
     }
     ContentChange { everywhere: change.everywhere, place: None, lines }
 }
@@ -157,24 +167,24 @@ pub fn count_lines_from(body: &mut CardContent, edit_lines: &[u64]) {
     }
 }
 
-fn patched(patch: &PatchAct<'_>) -> Option<CardContent> {
+fn content_of_patch(patch: &PatchAct<'_>) -> Option<CardContent> {
     let mut files = patch.files()?;
     for PatchedFile { path, moved_to, note, changes, .. } in &mut files {
         let places = changes.iter_mut().filter_map(|change| change.place.as_mut());
         let texts = [path].into_iter().chain(moved_to).chain(note).chain(places);
-        texts.for_each(|text| *text = visible(text));
+        texts.for_each(|text| *text = visible_string(text));
         for line in changes.iter_mut().flat_map(|change| &mut change.lines) {
-            line.text = visible(&line.text);
+            line.text = visible_string(&line.text);
         }
     }
     Some(CardContent::Patch { files })
 }
 
-fn pretty(input: &str) -> String {
+fn pretty_json(input: &str) -> String {
     let pretty = serde_json::from_str(input).map(|value: Value| format!("{value:#}"));
-    visible(&pretty.unwrap_or_else(|_| input.to_owned()))
+    visible_string(&pretty.unwrap_or_else(|_| input.to_owned()))
 }
 
-fn visible(text: &str) -> String {
-    text::visible(text).into_owned()
+fn visible_string(text: &str) -> String {
+    text::visible_text(text).into_owned()
 }

@@ -91,7 +91,7 @@ pub(crate) fn mask_with(text: &str, known: &[String]) -> MaskedText {
     }
     let bytes = text.as_bytes();
     let could_run = spans.iter().any(|span| used_variables::could_run(bytes, span, &uses))
-        || !spans.is_empty() && execution::examine(bytes, &spans).could_run();
+        || !spans.is_empty() && execution::examine_command(bytes, &spans).could_run();
     MaskedText { could_run, ..MaskedText::compose(text, &spans) }
 }
 
@@ -109,11 +109,11 @@ impl MaskedText {
     /// Returns true if a text that was masked before hides something. This is cheap, also for a long
     /// text.
     pub fn is_hiding(masked: &str) -> bool {
-        placeholder::all(masked).next().is_some()
+        placeholder::placeholders_in(masked).next().is_some()
     }
 
     /// Returns how many spans are hidden. A secret that occurs twice counts twice.
-    pub fn hidden(&self) -> usize {
+    pub fn hidden_count(&self) -> usize {
         self.spans
     }
 
@@ -129,7 +129,7 @@ impl MaskedText {
         if self.is_whole_json && edited.trim() == self.shown {
             return Ok(self.secrets[0].original.to_string());
         }
-        restore::restore(&self.secrets, edited)
+        restore::restore_originals(&self.secrets, edited)
     }
 
     /// Replaces `spans`, which are in order and do not overlap, by placeholders.
@@ -148,7 +148,7 @@ impl MaskedText {
             let secret = &mut secrets[number - 1];
             secret.times += 1;
             shown.push_str(&text[copied..span.start]);
-            placeholder::write(number, &secret.label, &mut shown);
+            placeholder::write_numbered(number, &secret.label, &mut shown);
             copied = span.end;
         }
         shown.push_str(&text[copied..]);
@@ -158,7 +158,7 @@ impl MaskedText {
     /// Returns one placeholder, as a JSON string, in place of a whole JSON value.
     fn whole_json(text: &str) -> Self {
         let mut shown = String::from('"');
-        placeholder::write(1, REST, &mut shown);
+        placeholder::write_numbered(1, REST, &mut shown);
         shown.push('"');
         let secret = HiddenSecret { original: text.into(), label: Cow::Borrowed(REST), times: 1 };
         Self { shown, spans: 1, secrets: vec![secret], is_whole_json: true, could_run: true }

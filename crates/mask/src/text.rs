@@ -1,7 +1,7 @@
 //! Safe display text: what a person reads is what is there.
 //!
-//! [`visible`] shows what would otherwise be invisible or would deceive, [`cut`] and [`pages`]
-//! shorten without splitting a character, [`wrap`] breaks lines between words, [`diff`] shows an
+//! [`visible_text`] shows what would otherwise be invisible or would deceive, [`cut_to_length`] and [`split_pages`]
+//! shorten without splitting a character, [`wrap_text`] breaks lines between words, [`diff_lines`] shows an
 //! edit.
 
 mod counted;
@@ -11,11 +11,14 @@ mod unicode;
 mod visible;
 mod wrap;
 
-pub use counted::counted;
-pub use cut::{Measure, boundary_before, cut, fit, length, pages, shortened};
-pub use diff::{diff, diff_pieces};
-pub use visible::{one_line, visible};
-pub use wrap::wrap;
+pub use counted::counted_noun;
+pub use cut::{
+    Measure, boundary_before, cut_to_length, fit_columns, measured_length, shortened_text,
+    split_pages,
+};
+pub use diff::{diff_lines, diff_pieces};
+pub use visible::{one_line, visible_text};
+pub use wrap::wrap_text;
 
 #[cfg(test)]
 mod tests;

@@ -90,7 +90,7 @@ fn is_random_seed(value: &OsStr) -> bool {
 
 fn is_secret_value(name: &OsStr, value: &OsStr) -> bool {
     let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
-    mask_text(&value).hidden() > 0 || mask_text(&format!("{name}={value}")).hidden() > 0
+    mask_text(&value).hidden_count() > 0 || mask_text(&format!("{name}={value}")).hidden_count() > 0
 }
 
 #[cfg(test)]

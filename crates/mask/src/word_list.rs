@@ -7,19 +7,19 @@ pub(crate) fn find_word<'a>(list: &'a str, word: &[u8]) -> Option<&'a str> {
     let first = word.first()?;
     let (lower, upper) = (first.to_ascii_lowercase(), first.to_ascii_uppercase());
     let starts = memchr2_iter(lower, upper, list.as_bytes());
-    find(list, word, starts, <[u8]>::eq_ignore_ascii_case)
+    find_at_starts(list, word, starts, <[u8]>::eq_ignore_ascii_case)
 }
 
 /// Returns the word of `list` that equals `word`, with the same case.
 pub(crate) fn find_exactly<'a>(list: &'a str, word: &[u8]) -> Option<&'a str> {
     let starts = memchr_iter(*word.first()?, list.as_bytes());
-    find(list, word, starts, |known, word| known == word)
+    find_at_starts(list, word, starts, |known, word| known == word)
 }
 
 /// Returns the word of `list` that begins at one of `starts` and is the same as `word`.
 ///
 /// The list is not split into words: a hook that reads rules looks up a thousand words.
-fn find<'a>(
+fn find_at_starts<'a>(
     list: &'a str,
     word: &[u8],
     mut starts: impl Iterator<Item = usize>,

@@ -19,7 +19,7 @@ use crate::shell::{ShellCommand, ShellScript};
 use crate::steps;
 
 pub use callgate_wire::tool_act::OWN_AGENT;
-pub(crate) use tools::class as class_of;
+pub(crate) use tools::class_of_kind as class_of;
 pub(crate) use url::{host_of, split_port};
 
 /// The most strings of an unknown tool's input that are examined.
@@ -109,37 +109,38 @@ impl Act {
     ///
     /// It knows the tools that [`ToolKind`] knows. For input that it cannot read, [`Act::unsure`] gives the reason, and no rule allows the act.
     #[must_use]
-    pub fn of(tool: &str, tool_input: &str, cwd: &str, agent: &str, home: &str) -> Self {
-        let kind = ToolKind::of(agent, tool);
+    pub fn from_call(tool: &str, tool_input: &str, cwd: &str, agent: &str, home: &str) -> Self {
+        let kind = ToolKind::for_tool(agent, tool);
         let mut act = Self {
             tool: tool.to_owned(),
             kind,
-            class: tools::class(kind),
+            class: tools::class_of_kind(kind),
             project: "/".to_owned(),
             agent: agent.to_owned(),
             home: "/".to_owned(),
             ..Self::default()
         };
         // The part of a long input that was read still counts for rules that deny.
-        let ((), is_read) = steps::within(steps::READING, || act.read(tool_input, cwd, home));
-        let ((), is_placed) = steps::within(steps::PLACING, || act.place());
+        let ((), is_read) =
+            steps::run_with_budget(steps::READING, || act.read_input(tool_input, cwd, home));
+        let ((), is_placed) = steps::run_with_budget(steps::PLACING, || act.find_paths());
         act.is_cut = !is_read || !is_placed || tool.len().max(agent.len()) > LONGEST_NAME;
         act
     }
 
-    fn read(&mut self, tool_input: &str, cwd: &str, home: &str) {
+    fn read_input(&mut self, tool_input: &str, cwd: &str, home: &str) {
         self.refuse_overlong(cwd);
         if self.refused.is_some() {
             return;
         }
-        self.project = place::normal(cwd);
-        self.home = place::normal(home);
+        self.project = place::normal_path(cwd);
+        self.home = place::normal_path(home);
         if !cwd.starts_with('/') || !home.starts_with('/') {
-            self.doubt("the working folder or the home is not an absolute path");
+            self.note_doubt("the working folder or the home is not an absolute path");
         }
         // The input is one level below the message that it comes in.
         match check_exact(tool_input, MOST_LEVELS - 1) {
-            Ok(()) => tools::fill(self, tool_input),
+            Ok(()) => tools::fill_act(self, tool_input),
             Err(error) => {
                 let because = format!("its input is ambiguous JSON: {error}");
                 self.refused.get_or_insert(because);
@@ -148,15 +149,15 @@ impl Act {
     }
 
     /// Finds the paths that it could touch.
-    fn place(&mut self) {
-        self.touched = touch::paths(self);
-        self.swept = touch::swept(self);
-        self.listed = touch::listed(self);
-        self.written = written::paths(self);
+    fn find_paths(&mut self) {
+        self.touched = touch::touched_paths(self);
+        self.swept = touch::swept_folders(self);
+        self.listed = touch::listed_folders(self);
+        self.written = written::written_paths(self);
         self.look_for_lost();
     }
 
-    pub(crate) fn doubt(&mut self, reason: &'static str) {
+    pub(crate) fn note_doubt(&mut self, reason: &'static str) {
         self.unsure.get_or_insert(reason);
     }
 
@@ -174,8 +175,8 @@ impl Act {
     }
 
     /// Turns this into an act that runs a script.
-    pub(crate) fn run(&mut self, text: String, script: ShellScript) {
-        self.runs = PossibleRuns::of(&script, &self.home);
+    pub(crate) fn set_script(&mut self, text: String, script: ShellScript) {
+        self.runs = PossibleRuns::from_script(&script, &self.home);
         self.command = Some(text);
         self.script = Some(script);
     }
@@ -192,7 +193,7 @@ impl Act {
     }
 
     /// Returns why nothing may allow this by itself, if something forbids it.
-    pub fn doubts(&self) -> Option<String> {
+    pub fn doubt_reason(&self) -> Option<String> {
         if let Some(reason) = self.unsure {
             return Some(reason.to_owned());
         }

@@ -5,8 +5,8 @@
 //! written; what is found on the disk counts instead.
 
 use crate::act::Act;
-use crate::disk::{Disk, real};
-use crate::place::{above, is_in, join, last_name};
+use crate::disk::{Disk, real_path};
+use crate::place::{folders_above, is_in, join_path, last_name};
 use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
 
@@ -14,13 +14,13 @@ use crate::steps;
 const LOOK: usize = 256;
 
 /// Returns why a person has to be asked about an act that runs git, in a sentence.
-pub(crate) fn reason(act: &Act, disk: &dyn Disk) -> Option<String> {
+pub(crate) fn repository_trap_reason(act: &Act, disk: &dyn Disk) -> Option<String> {
     let is_git = |words: &[ShellWord]| words.first().is_some_and(|word| word.could_name("git"));
-    let mut runs = act.runs.each().filter(|(_, words)| is_git(words));
+    let mut runs = act.runs.all_runs().filter(|(_, words)| is_git(words));
     let found = runs.find_map(|(command, words)| {
-        let folders = folders(command, words);
+        let folders = git_folders(command, words);
         // Git itself knows the folder without links.
-        let led = folders.iter().filter_map(|folder| real(folder, disk));
+        let led = folders.iter().filter_map(|folder| real_path(folder, disk));
         let mut all = folders.iter().cloned().chain(led);
         all.find_map(|folder| found_from(&folder, act, disk))
     })?;
@@ -31,11 +31,12 @@ pub(crate) fn reason(act: &Act, disk: &dyn Disk) -> Option<String> {
 
 /// Returns the folders in which git may look for its repository: those of the command, and those
 /// of `-C`.
-fn folders(command: &ShellCommand, words: &[ShellWord]) -> Vec<String> {
+fn git_folders(command: &ShellCommand, words: &[ShellWord]) -> Vec<String> {
     let mut folders = command.folders.clone();
     for two in words.windows(2).filter(|two| two[0].text() == Some("-C")) {
         if let Some(folder) = two[1].text() {
-            folders = folders.iter().flat_map(|cwd| [cwd.clone(), join(cwd, folder)]).collect();
+            folders =
+                folders.iter().flat_map(|cwd| [cwd.clone(), join_path(cwd, folder)]).collect();
         }
         folders.truncate(crate::shell::DEEPEST);
     }
@@ -45,14 +46,14 @@ fn folders(command: &ShellCommand, words: &[ShellWord]) -> Vec<String> {
 /// Returns the first such folder from this one upward. In the project all folders are examined,
 /// since git also passes over a `.git` that is damaged; above it those up to the first repository.
 fn found_from(folder: &str, act: &Act, disk: &dyn Disk) -> Option<String> {
-    for folder in std::iter::once(folder).chain(above(folder)) {
-        if !steps::spend(LOOK) {
+    for folder in std::iter::once(folder).chain(folders_above(folder)) {
+        if !steps::spend_budget(LOOK) {
             return None;
         }
         if last_name(folder) != ".git" && is_repository(folder, disk) {
             return Some(folder.to_owned());
         }
-        let git = below(folder, ".git");
+        let git = path_below(folder, ".git");
         let is_file = disk.exists(&git) && !disk.is_folder(&git);
         let is_in_project =
             act.projects().any(|project| is_in(folder, project) && folder != project);
@@ -65,10 +66,10 @@ fn found_from(folder: &str, act: &Act, disk: &dyn Disk) -> Option<String> {
 
 /// Returns true if a folder has what git requires of a repository.
 fn is_repository(folder: &str, disk: &dyn Disk) -> bool {
-    let has = |name: &str| disk.exists(&below(folder, name));
+    let has = |name: &str| disk.exists(&path_below(folder, name));
     has("HEAD") && ((has("objects") && has("refs")) || has("commondir"))
 }
 
-fn below(folder: &str, name: &str) -> String {
+fn path_below(folder: &str, name: &str) -> String {
     format!("{}/{name}", folder.trim_end_matches('/'))
 }

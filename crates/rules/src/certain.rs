@@ -3,8 +3,8 @@
 use callgate_mask::programs::{WRAPPERS, is_one_of};
 
 use crate::act::{Act, url::host_of};
-use crate::place::{BaseFolders, is_in, last_name, resolve};
-use crate::shell::names::{LANGUAGES, MOVERS, SEARCHERS, has};
+use crate::place::{BaseFolders, is_in, last_name, resolve_path};
+use crate::shell::names::{LANGUAGES, MOVERS, SEARCHERS, is_in_list};
 use crate::shell::{ShellCommand, ShellWord, code, operands};
 use crate::shown::short_command;
 use crate::steps;
@@ -33,7 +33,7 @@ impl<'a> CertainRun<'a> {
     }
 
     /// Returns true if this is the program's name.
-    pub(crate) fn is(&self, name: &str) -> bool {
+    pub(crate) fn is_named(&self, name: &str) -> bool {
         self.words.first().and_then(ShellWord::text).is_some_and(|text| last_name(text) == name)
     }
 
@@ -42,8 +42,8 @@ impl<'a> CertainRun<'a> {
         self.words.iter().all(ShellWord::is_known)
     }
 
-    pub(crate) fn shown(&self) -> String {
-        let words: Vec<String> = self.words.iter().map(ShellWord::shown).collect();
+    pub(crate) fn render_line(&self) -> String {
+        let words: Vec<String> = self.words.iter().map(ShellWord::render_text).collect();
         format!("`{}`", short_command(&words.join(" ")))
     }
 }
@@ -59,8 +59,8 @@ pub(crate) struct CertainReading<'a> {
 
 impl<'a> CertainReading<'a> {
     /// Reads a call.
-    pub(crate) fn of(act: &'a Act) -> Self {
-        let running = act.runs.running().filter(|_| act.script.is_some());
+    pub(crate) fn from_act(act: &'a Act) -> Self {
+        let running = act.runs.running_commands().filter(|_| act.script.is_some());
         let elsewhere: Vec<&ShellCommand> =
             running.clone().filter(|run| is_elsewhere(run)).collect();
         let commands: Vec<&ShellCommand> = running
@@ -71,7 +71,7 @@ impl<'a> CertainReading<'a> {
         let mut paths: Vec<String> = act.paths.iter().chain(&act.cwds).cloned().collect();
         let base = BaseFolders { cwd: &act.project, home: &act.home };
         let texts = act.strings.iter().filter(|text| !text.contains(char::is_whitespace));
-        paths.extend(texts.filter_map(|text| path_in(text)).map(|path| resolve(path, base)));
+        paths.extend(texts.filter_map(|text| path_in(text)).map(|path| resolve_path(path, base)));
         for command in &reading.commands {
             reading.add_paths(command, &mut paths);
         }
@@ -87,7 +87,9 @@ impl<'a> CertainReading<'a> {
     /// Returns the programs that run: those of its commands, and those that these start.
     pub(crate) fn runs(&self) -> impl Iterator<Item = CertainRun<'a>> {
         self.commands.iter().flat_map(|command| {
-            starts(&command.words).into_iter().map(|at| CertainRun { words: &command.words[at..] })
+            certain_starts(&command.words)
+                .into_iter()
+                .map(|at| CertainRun { words: &command.words[at..] })
         })
     }
 
@@ -97,7 +99,7 @@ impl<'a> CertainReading<'a> {
     }
 
     /// Returns the one of these paths that is in the project, or the first.
-    fn nearest(&self, paths: impl Iterator<Item = String> + Clone) -> Option<String> {
+    fn nearest_to_project(&self, paths: impl Iterator<Item = String> + Clone) -> Option<String> {
         let is_inside = |path: &String| self.act.projects().any(|project| is_in(path, project));
         paths.clone().find(is_inside).or_else(|| paths.into_iter().next())
     }
@@ -107,10 +109,12 @@ impl<'a> CertainReading<'a> {
     fn add_paths(&self, command: &ShellCommand, paths: &mut Vec<String>) {
         let program = command.words.first().and_then(ShellWord::text);
         if program.is_some() && command.other_folders.is_empty() {
-            paths.extend(self.nearest(command.folders.iter().cloned()));
+            paths.extend(self.nearest_to_project(command.folders.iter().cloned()));
         }
-        let programs: Vec<&str> =
-            starts(&command.words).iter().filter_map(|at| command.words[*at].text()).collect();
+        let programs: Vec<&str> = certain_starts(&command.words)
+            .iter()
+            .filter_map(|at| command.words[*at].text())
+            .collect();
         let is = |list: &str| programs.iter().any(|program| is_one_of(program, list));
         let texts = operands::harmless_texts(command);
         let counts = operands::unknown_counts(command);
@@ -127,8 +131,9 @@ impl<'a> CertainReading<'a> {
         let words = command.words.iter().enumerate();
         let words = words.filter(|(at, _)| *at > 0 && is_named(*at)).map(|(_, word)| word);
         let mut add = |path: &str| {
-            let place = |cwd: &String| resolve(path, BaseFolders { cwd, home: &self.act.home });
-            paths.extend(self.nearest(command.folders.iter().map(place)));
+            let place =
+                |cwd: &String| resolve_path(path, BaseFolders { cwd, home: &self.act.home });
+            paths.extend(self.nearest_to_project(command.folders.iter().map(place)));
         };
         for text in words.chain(&command.redirects).filter_map(ShellWord::text) {
             let path = if text == "/" && names_root { Some(text) } else { path_in(text) };
@@ -143,7 +148,7 @@ impl<'a> CertainReading<'a> {
         let program = program.filter(|text| text.contains('/') && !text.contains("/bin/"));
         let folder = command.folders.first();
         if let (Some(program), Some(cwd)) = (program.and_then(path_in), folder) {
-            paths.push(resolve(program, BaseFolders { cwd, home: &self.act.home }));
+            paths.push(resolve_path(program, BaseFolders { cwd, home: &self.act.home }));
         }
     }
 }
@@ -159,12 +164,14 @@ fn is_within(command: &ShellCommand, other: &ShellCommand) -> bool {
     let mut lines = other.words.iter().skip(1).filter_map(ShellWord::text);
     lines.any(|line| {
         let mut words = command.words.iter().filter_map(ShellWord::text);
-        line.contains(' ') && steps::spend(line.len()) && words.all(|word| line.contains(word))
+        line.contains(' ')
+            && steps::spend_budget(line.len())
+            && words.all(|word| line.contains(word))
     })
 }
 
 /// Returns the words at which a program certainly begins, with known words only.
-fn starts(words: &[ShellWord]) -> Vec<usize> {
+fn certain_starts(words: &[ShellWord]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut at = 0;
     while let Some(text) = words.get(at).and_then(ShellWord::text) {
@@ -209,7 +216,7 @@ fn path_in(text: &str) -> Option<&str> {
     let value = if begins(value) { value.split(':').next().unwrap_or(value) } else { value };
     let is_home = |rest: &str| rest.is_empty() || rest.starts_with('/');
     let is_path = match value.strip_prefix('/') {
-        Some(rest) => has(ROOT_FOLDERS, rest.split('/').next().unwrap_or(rest)),
+        Some(rest) => is_in_list(ROOT_FOLDERS, rest.split('/').next().unwrap_or(rest)),
         None => value.strip_prefix('~').is_none_or(is_home),
     };
     (is_path && !value.is_empty() && !value.contains('\n')).then_some(value)

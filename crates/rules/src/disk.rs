@@ -65,8 +65,8 @@ impl Disk for NoLinks {
 
 /// Follows an absolute path to its target: without `.`, `..` and symbolic links. The part that
 /// does not exist yet is taken as written. Returns `None` if its links form a loop.
-pub fn real(path: &str, disk: &dyn Disk) -> Option<String> {
-    PathFollower::new(disk).real(path)
+pub fn real_path(path: &str, disk: &dyn Disk) -> Option<String> {
+    PathFollower::new(disk).real_path(path)
 }
 
 /// Follows many paths, such as those of one verdict, and queries the disk once for each name.
@@ -118,15 +118,15 @@ impl<'a> PathFollower<'a> {
 
     /// Returns the names of the links in a folder, each of which counts as a query.
     pub(crate) fn links_in(&self, folder: &str) -> Vec<String> {
-        self.listed(|| self.disk.links_in(folder))
+        self.list_within_budget(|| self.disk.links_in(folder))
     }
 
     /// Returns the names of the folders in a folder, each of which counts as a query.
     pub(crate) fn folders_in(&self, folder: &str) -> Vec<String> {
-        self.listed(|| self.disk.folders_in(folder))
+        self.list_within_budget(|| self.disk.folders_in(folder))
     }
 
-    fn listed(&self, list: impl FnOnce() -> Vec<String>) -> Vec<String> {
+    fn list_within_budget(&self, list: impl FnOnce() -> Vec<String>) -> Vec<String> {
         if self.is_spent() {
             return Vec::new();
         }
@@ -135,9 +135,9 @@ impl<'a> PathFollower<'a> {
         names
     }
 
-    /// Follows an absolute path, see [`real`]. Also returns `None` when it has followed more than is
+    /// Follows an absolute path, see [`real_path`]. Also returns `None` when it has followed more than is
     /// allowed for one verdict.
-    pub fn real(&self, path: &str) -> Option<String> {
+    pub fn real_path(&self, path: &str) -> Option<String> {
         self.walk(String::new(), path)
     }
 
@@ -148,7 +148,7 @@ impl<'a> PathFollower<'a> {
             return None;
         }
         let mut links = MOST_LINKS;
-        let mut names: Vec<Cow<'_, str>> = parts(path).map(Cow::Borrowed).collect();
+        let mut names: Vec<Cow<'_, str>> = reversed_names(path).map(Cow::Borrowed).collect();
         if path.starts_with('/') {
             at.clear();
         }
@@ -177,7 +177,9 @@ impl<'a> PathFollower<'a> {
                             if target.starts_with('/') {
                                 at.clear();
                             }
-                            names.extend(parts(&target).map(|name| Cow::Owned(name.to_owned())));
+                            names.extend(
+                                reversed_names(&target).map(|name| Cow::Owned(name.to_owned())),
+                            );
                         }
                     }
                 }
@@ -191,7 +193,7 @@ impl<'a> PathFollower<'a> {
 }
 
 /// Returns the names of a path, the last first.
-fn parts(path: &str) -> impl Iterator<Item = &str> {
+fn reversed_names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').rev().filter(|name| !matches!(*name, "" | "."))
 }
 

@@ -74,8 +74,8 @@ pub struct RuleFile {
 impl RuleFile {
     /// Reads a file. It never fails: what is wrong is in [`RuleFile::problems`].
     #[must_use]
-    pub fn read(name: &str, text: &str, trust: Trust) -> Self {
-        read::read(name, text, trust)
+    pub fn from_toml(name: &str, text: &str, trust: Trust) -> Self {
+        read::parse_rule_file(name, text, trust)
     }
 
     /// Returns a file that exists and could not be read, for the reason given.
@@ -103,7 +103,7 @@ impl RuleFile {
     }
 
     /// Returns all problems, including rules that have expired at this moment.
-    pub fn check(&self, moment: &Moment) -> Vec<Problem> {
+    pub fn problems_at(&self, moment: &Moment) -> Vec<Problem> {
         let expired = self.rules.iter().filter(|rule| rule.is_over(moment)).map(|rule| Problem {
             level: RuleProblemLevel::Warning,
             file: rule.file.clone(),

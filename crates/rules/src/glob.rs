@@ -2,7 +2,7 @@
 //!
 //! A rule's pattern and a shell word that is not yet expanded have the same form here: a list of
 //! [`Tok`]s. A known text is one without wildcards, so one question answers both: can these two
-//! [match](meets) the same text?
+//! [match](can_meet) the same text?
 
 use crate::steps;
 
@@ -48,14 +48,14 @@ pub(crate) enum Lean {
 }
 
 /// Returns the tokens of a literal text.
-pub(crate) fn literal(text: &str) -> Vec<Tok> {
+pub(crate) fn literal_toks(text: &str) -> Vec<Tok> {
     let mut toks = Vec::with_capacity(text.len());
     toks.extend(text.chars().map(Tok::Is));
     toks
 }
 
 /// Returns true if some text matches both patterns.
-pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
+pub(crate) fn can_meet(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     if steps::is_spent() {
         return false;
     }
@@ -64,12 +64,12 @@ pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     let (mut one, mut other) = (one, other);
     while let ([Tok::Is(a), rest @ ..], [Tok::Is(b), others @ ..]) = (one, other) {
         if !is_same(*a, *b, lean) {
-            steps::spend(1 + (length - one.len().min(other.len())) / 4);
+            steps::spend_budget(1 + (length - one.len().min(other.len())) / 4);
             return false;
         }
         (one, other) = (rest, others);
     }
-    if !steps::spend(1 + length / 4) {
+    if !steps::spend_budget(1 + length / 4) {
         return false;
     }
     while let ([rest @ .., Tok::Is(a)], [others @ .., Tok::Is(b)]) = (one, other) {
@@ -88,7 +88,7 @@ pub(crate) fn meets(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
 }
 
 /// Returns true if a path certainly begins differently from a pattern, so that the two cannot
-/// match. It is a quick check before [`meets`].
+/// match. It is a quick check before [`can_meet`].
 pub(crate) fn begins_otherwise(
     path: &[Tok],
     mut pattern: impl Iterator<Item = Tok>,
@@ -97,7 +97,7 @@ pub(crate) fn begins_otherwise(
     for (at, tok) in path.iter().enumerate() {
         let (Tok::Is(c), Some(Tok::Is(wanted))) = (tok, pattern.next()) else { return false };
         if !is_same(*c, wanted, lean) {
-            steps::spend(1 + at / 8);
+            steps::spend_budget(1 + at / 8);
             return true;
         }
     }
@@ -113,13 +113,13 @@ fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     for (text, pattern) in [(one, other), (other, one)] {
         if is_text(text) && pattern.iter().all(|tok| matches!(tok, Tok::Is(_) | Tok::Cross)) {
             let steps = text.len().saturating_mul(1 + pattern.len() / 16);
-            return steps::spend(steps) && fits_pieces(text, pattern, lean);
+            return steps::spend_budget(steps) && fits_pieces(text, pattern, lean);
         }
     }
     if one.len().saturating_mul(other.len()) > MOST_STEPS {
         return lean == Lean::Generous;
     }
-    if !steps::spend(one.len().saturating_mul(other.len())) {
+    if !steps::spend_budget(one.len().saturating_mul(other.len())) {
         return false;
     }
     // `row[j]` says whether the first `i` tokens of one and the first `j` of the other can match
@@ -130,7 +130,7 @@ fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     for i in 0..=one.len() {
         for j in 0..width {
             if rows[0][j] {
-                step(&mut rows, one.get(i), other.get(j), j, lean);
+                mark_reachable(&mut rows, one.get(i), other.get(j), j, lean);
             }
         }
         if i == one.len() {
@@ -147,7 +147,7 @@ fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
 fn fits_pieces(text: &[Tok], pattern: &[Tok], lean: Lean) -> bool {
     let mut pieces: Vec<&[Tok]> = pattern.split(|tok| *tok == Tok::Cross).collect();
     let is_at = |text: &[Tok], piece: &[Tok]| {
-        text.len() >= piece.len() && text.iter().zip(piece).all(|(a, b)| shares(*a, *b, lean))
+        text.len() >= piece.len() && text.iter().zip(piece).all(|(a, b)| can_be_same(*a, *b, lean))
     };
     let (first, last) = (pieces[0], pieces.pop().unwrap_or_default());
     if pieces.is_empty() {
@@ -165,22 +165,28 @@ fn fits_pieces(text: &[Tok], pattern: &[Tok], lean: Lean) -> bool {
 }
 
 /// Marks what can be reached from the state in which `a` and `b` are next.
-fn step(rows: &mut [Vec<bool>; 3], a: Option<&Tok>, b: Option<&Tok>, j: usize, lean: Lean) {
+fn mark_reachable(
+    rows: &mut [Vec<bool>; 3],
+    a: Option<&Tok>,
+    b: Option<&Tok>,
+    j: usize,
+    lean: Lean,
+) {
     // Both may skip, which only leads forward: along the row, or into the following rows.
     match a {
-        Some(a) if stays(*a) => rows[1][j] = true,
+        Some(a) if is_repeating(*a) => rows[1][j] = true,
         Some(Tok::Shy) => rows[2][j] = true,
         _ => {}
     }
     match b {
-        Some(b) if stays(*b) => rows[0][j + 1] = true,
+        Some(b) if is_repeating(*b) => rows[0][j + 1] = true,
         Some(Tok::Shy) if j + 2 < rows[0].len() => rows[0][j + 2] = true,
         _ => {}
     }
     if let (Some(a), Some(b)) = (a, b)
-        && shares(*a, *b, lean)
+        && can_be_same(*a, *b, lean)
     {
-        match (stays(*a), stays(*b)) {
+        match (is_repeating(*a), is_repeating(*b)) {
             // Whatever both could consume together, skipping covers as well.
             (true, true) => {}
             (true, false) => rows[0][j + 1] = true,
@@ -191,12 +197,12 @@ fn step(rows: &mut [Vec<bool>; 3], a: Option<&Tok>, b: Option<&Tok>, j: usize, l
 }
 
 /// Returns true if it matches any number of characters.
-fn stays(tok: Tok) -> bool {
+fn is_repeating(tok: Tok) -> bool {
     matches!(tok, Tok::Run | Tok::Cross | Tok::Beneath | Tok::Digits)
 }
 
 /// Returns true if both can be the same character.
-fn shares(a: Tok, b: Tok, lean: Lean) -> bool {
+fn can_be_same(a: Tok, b: Tok, lean: Lean) -> bool {
     match (a, b) {
         (Tok::Is(a), Tok::Is(b)) => is_same(a, b, lean),
         (Tok::Is(c), tok) | (tok, Tok::Is(c)) => match tok {

@@ -12,9 +12,9 @@ mod program;
 mod terminals;
 
 use crate::act::{Act, Class};
-use crate::glob::{Tok, literal};
-use crate::place::{self, BaseFolders, resolve};
-use crate::shell::names::has;
+use crate::glob::{Tok, literal_toks};
+use crate::place::{self, BaseFolders, resolve_path};
+use crate::shell::names::is_in_list;
 use crate::steps;
 use agents::{
     AGENT_FOLDERS, ANYWHERE, IN_APPLICATION_SUPPORT, IN_HOME, OF_MACHINE, STRICT_FOLDERS,
@@ -44,16 +44,16 @@ impl Guarded {
     pub fn new(home: &str) -> Self {
         let mut guarded = Self { places: Vec::new() };
         for folder in [".config", ".local/share", ".local/state", ".cache"] {
-            guarded.add(GuardedKind::Own, &format!("{home}/{folder}/callgate"));
+            guarded.add_path(GuardedKind::Own, &format!("{home}/{folder}/callgate"));
         }
-        guarded.add(GuardedKind::Socket, "/tmp/vibe-reachout.sock");
-        guarded.add(GuardedKind::Settings, &format!("{home}/.claude.json"));
-        guarded.add(GuardedKind::Settings, &format!("{home}/.claude/plugins"));
+        guarded.add_path(GuardedKind::Socket, "/tmp/vibe-reachout.sock");
+        guarded.add_path(GuardedKind::Settings, &format!("{home}/.claude.json"));
+        guarded.add_path(GuardedKind::Settings, &format!("{home}/.claude/plugins"));
         for settings in [".claude/settings.json", ".claude/settings.local.json"] {
             guarded.places.push(GuardedPlace::anywhere(GuardedKind::Settings, settings));
         }
         for folder in AGENT_FOLDERS.iter().copied() {
-            let is_strict = has(STRICT_FOLDERS, folder);
+            let is_strict = is_in_list(STRICT_FOLDERS, folder);
             let kind = if is_strict { GuardedKind::Settings } else { GuardedKind::Hooks };
             guarded.places.push(GuardedPlace::anywhere(kind, folder));
         }
@@ -61,26 +61,26 @@ impl Guarded {
             guarded.places.push(GuardedPlace::anywhere(GuardedKind::Hooks, path));
         }
         for path in IN_HOME.split_ascii_whitespace().chain(folders_in_home()) {
-            guarded.add(GuardedKind::Hooks, &format!("{home}/{path}"));
+            guarded.add_path(GuardedKind::Hooks, &format!("{home}/{path}"));
         }
         for name in IN_APPLICATION_SUPPORT.split_ascii_whitespace() {
             let path = format!("{home}/Library/Application Support/{name}");
-            guarded.add(GuardedKind::Hooks, &path);
+            guarded.add_path(GuardedKind::Hooks, &path);
         }
         for path in OF_MACHINE.split_ascii_whitespace() {
-            guarded.add(GuardedKind::Settings, path);
+            guarded.add_path(GuardedKind::Settings, path);
         }
         for path in
             ["/dev/tty", "/dev/vcs", "/dev/pts", "/dev/console", "/dev/uinput", "/dev/input"]
         {
-            guarded.places.push(GuardedPlace::terminals(path));
+            guarded.places.push(GuardedPlace::for_terminals(path));
         }
         guarded
     }
 
     /// Guards one more file or folder, by its absolute path.
-    pub fn add(&mut self, kind: GuardedKind, path: &str) {
-        self.places.push(GuardedPlace::at(kind, &crate::place::normal(path)));
+    pub fn add_path(&mut self, kind: GuardedKind, path: &str) {
+        self.places.push(GuardedPlace::at(kind, &crate::place::normal_path(path)));
     }
 
     /// Returns why an act touches what is guarded, in words that follow "because".
@@ -114,13 +114,13 @@ impl Guarded {
             .or_else(|| self.runs_inside(act))
             .or_else(|| program::runs_us(act))
             .or_else(|| git::changes_settings(act))
-            .or_else(|| terminals::types(act))
-            .or_else(|| interactive::waits(act))
+            .or_else(|| terminals::terminal_typing_reason(act))
+            .or_else(|| interactive::typing_program_reason(act))
     }
 
     /// Returns why a command has to run in a guarded folder.
     fn runs_inside(&self, act: &Act) -> Option<String> {
-        let mut folders = act.cwds.iter().map(|folder| plain(&literal(folder)));
+        let mut folders = act.cwds.iter().map(|folder| plain_toks(&literal_toks(folder)));
         folders.find_map(|folder| {
             self.places.iter().find(|place| place.holds(&folder)).map(GuardedPlace::reason)
         })
@@ -130,7 +130,7 @@ impl Guarded {
     fn reads_private(&self, act: &Act) -> Option<String> {
         let own = || self.places.iter().filter(|place| place.kind.is_private());
         act.paths.iter().find_map(|path| {
-            let toks = plain(&literal(path));
+            let toks = plain_toks(&literal_toks(path));
             let finds = |place: &GuardedPlace| {
                 act.is_search && place.kind == GuardedKind::Own && place.is_below(&toks)
             };
@@ -139,13 +139,13 @@ impl Guarded {
     }
 
     fn writes_guarded(&self, act: &Act) -> Option<String> {
-        if act.paths.iter().any(|path| program::names_us(&literal(path))) {
+        if act.paths.iter().any(|path| program::names_us(&literal_toks(path))) {
             return Some("it could change the program callgate".into());
         }
         act.paths
             .iter()
             .find_map(|path| {
-                let toks = plain(&literal(path));
+                let toks = plain_toks(&literal_toks(path));
                 self.places
                     .iter()
                     .find(|place| place.holds(&toks) || place.is_below(&toks))
@@ -159,9 +159,9 @@ impl Guarded {
         let is_path = |path: &&Vec<Tok>| !path.contains(&Tok::Cross);
         // A folder and a name in it may be given separately.
         let names = act.strings.iter().filter(|text| text.len() <= place::LONGEST);
-        let others: Vec<Vec<Tok>> = names.map(|text| plain(&literal(text))).collect();
+        let others: Vec<Vec<Tok>> = names.map(|text| plain_toks(&literal_toks(text))).collect();
         let touched = act.touched.iter().take_while(|_| !steps::is_spent());
-        let paths: Vec<Vec<Tok>> = touched.filter(is_path).map(|path| plain(path)).collect();
+        let paths: Vec<Vec<Tok>> = touched.filter(is_path).map(|path| plain_toks(path)).collect();
         let is_hit = |place: &&GuardedPlace| {
             paths.iter().any(|path| place.holds(path)) || place.is_joined(&paths, &others)
         };
@@ -169,7 +169,7 @@ impl Guarded {
         by_path
             .or_else(|| act.strings.iter().find_map(|text| self.names_guarded(text)))
             .or_else(|| self.some_text_touches(act))
-            .or_else(|| terminals::types(act))
+            .or_else(|| terminals::terminal_typing_reason(act))
     }
 
     fn some_text_touches(&self, act: &Act) -> Option<String> {
@@ -182,7 +182,7 @@ impl Guarded {
         let text = text.trim();
         let is_path = text.starts_with(['/', '~', '.']) && !text.contains('\n');
         let base = BaseFolders { cwd: &act.project, home: &act.home };
-        let path = is_path.then(|| plain(&literal(&resolve(text, base))));
+        let path = is_path.then(|| plain_toks(&literal_toks(&resolve_path(text, base))));
         let is_above =
             |place: &&GuardedPlace| path.as_ref().is_some_and(|path| place.is_below(path));
         let is_line = text.contains(['*', '?', '[', '/', '~']);
@@ -221,7 +221,7 @@ fn plain_text(text: &str) -> String {
     text.chars().filter(|c| !is_ignored(*c)).flat_map(char::to_lowercase).collect()
 }
 
-fn plain(path: &[Tok]) -> Vec<Tok> {
+fn plain_toks(path: &[Tok]) -> Vec<Tok> {
     path.iter().filter(|tok| !matches!(tok, Tok::Is(c) if is_ignored(*c))).copied().collect()
 }
 

@@ -14,14 +14,18 @@ use crate::policy::{Explanation, Policy, Verdict};
 use crate::rule::RuleDecision;
 use crate::steps;
 
-pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
+pub fn judge_act(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let judged = || {
         let verdict = judge_within(policy, act, disk, now);
         if verdict.decision >= RuleDecision::Confirm {
             return verdict;
         }
-        let outside = policy.bounds.as_ref().and_then(|bounds| outside::reason(act, bounds, disk));
-        let trap = || bare_repository::reason(act, disk).filter(|_| !verdict.wants_person);
+        let outside = policy
+            .bounds
+            .as_ref()
+            .and_then(|bounds| outside::outside_path_reason(act, bounds, disk));
+        let trap =
+            || bare_repository::repository_trap_reason(act, disk).filter(|_| !verdict.wants_person);
         match outside.or_else(trap) {
             Some(reason) => {
                 Verdict { is_guarded: verdict.is_guarded, ..Verdict::ask_person(reason) }
@@ -29,33 +33,33 @@ pub fn judge(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdi
             None => verdict,
         }
     };
-    steps::within(steps::JUDGING, judged).0
+    steps::run_with_budget(steps::JUDGING, judged).0
 }
 
 fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let follower = PathFollower::new(disk);
-    match act.followed(&follower) {
-        FollowedAct::Same => policy.decide(act, now),
+    match act.follow_links(&follower) {
+        FollowedAct::Same => policy.decide_by_names(act, now),
         FollowedAct::Led(led) => {
-            let verdict = policy.decide(&led, now);
+            let verdict = policy.decide_by_names(&led, now);
             let is_undecided = verdict.decision == RuleDecision::Ask && !verdict.wants_person;
-            if is_undecided && policy.decide(act, now).decision == RuleDecision::Allow {
+            if is_undecided && policy.decide_by_names(act, now).decision == RuleDecision::Allow {
                 let because = format!("it leads through a link, and {}", verdict.because);
                 return Verdict::ask_person(because);
             }
             verdict
         }
-        FollowedAct::TooMany => too_many(policy.decide(act, now)),
+        FollowedAct::TooMany => too_many(policy.decide_by_names(act, now)),
     }
 }
 
 /// Judges an act and says which rules were considered.
-pub fn explain(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Explanation {
+pub fn explain_act(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Explanation {
     let follower = PathFollower::new(disk);
-    let verdict = judge(policy, act, disk, now);
-    let mut explanation = match act.followed(&follower) {
-        FollowedAct::Led(led) => policy.explain(&led, now),
-        FollowedAct::Same | FollowedAct::TooMany => policy.explain(act, now),
+    let verdict = judge_act(policy, act, disk, now);
+    let mut explanation = match act.follow_links(&follower) {
+        FollowedAct::Led(led) => policy.explain_by_names(&led, now),
+        FollowedAct::Same | FollowedAct::TooMany => policy.explain_by_names(act, now),
     };
     explanation.verdict = verdict;
     explanation

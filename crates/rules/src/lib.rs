@@ -1,14 +1,14 @@
 //! What callgate decides without asking a person. Pure: no I/O, no clock.
 //!
 //! An [`Act`] is what an agent is about to do, a [`Policy`] the rules of all files, a [`Verdict`]
-//! what they say by [`judge`]:
+//! what they say by [`judge_act`]:
 //!
 //! ```
 //! use callgate_rules::{
-//!     Act, RuleDecision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge,
+//!     Act, RuleDecision, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, judge_act,
 //! };
 //!
-//! let file = RuleFile::read(
+//! let file = RuleFile::from_toml(
 //!     "rules.toml",
 //!     r#"
 //!     [[rule]]
@@ -21,8 +21,8 @@
 //! let policy = Policy::new(Guarded::new("/home/ada")).with(&file, None);
 //! let decide = |command: &str| {
 //!     let input = format!(r#"{{"command": "{command}"}}"#);
-//!     let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
-//!     judge(&policy, &act, &NoLinks, &Moment::at(0, 0))
+//!     let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
+//!     judge_act(&policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0))
 //! };
 //! let verdict = decide("make build");
 //! assert_eq!(verdict.decision, RuleDecision::Allow);
@@ -55,15 +55,15 @@ pub use act::{Act, Class};
 pub use disk::{Disk, DiskEntry, NoLinks};
 pub use file::{Problem, RuleFile, RuleProblemLevel, RuleTest, Trust};
 pub use guard::{Guarded, GuardedKind};
-pub use judge::{explain, judge};
+pub use judge::{explain_act, judge_act};
 pub use moment::Moment;
 pub use outside::CommandBounds;
 pub use policy::{
     Backtest, ConsideredRule, Explanation, Policy, PolicyDefaults, TurnedVerdict, UnclearCommands,
     Verdict,
 };
-pub use proposal::{RuleProposal, propose};
-pub use risks::risks;
+pub use proposal::{RuleProposal, propose_rule};
+pub use risks::find_risks;
 pub use rule::{Rule, RuleDecision};
 pub use rule_test_run::{RuleTestResult, run_tests};
-pub use suggestions::{DecidedCall, RuleSuggestion, suggest};
+pub use suggestions::{DecidedCall, RuleSuggestion, suggest_rules};

@@ -20,7 +20,7 @@ pub struct Moment {
 impl Moment {
     /// Returns the moment for a user whose clock is this many minutes ahead of UTC.
     #[must_use]
-    pub fn at(unix_ms: i64, ahead_minutes: i32) -> Self {
+    pub fn from_unix_ms(unix_ms: i64, ahead_minutes: i32) -> Self {
         let limit = if unix_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };
         let offset = Offset::from_seconds(ahead_minutes.saturating_mul(60));
         Self {
@@ -43,10 +43,11 @@ pub(crate) struct HourSpan {
 }
 
 impl HourSpan {
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    pub(crate) fn from_text(text: &str) -> Result<Self, String> {
         let wrong = || format!("`{text}` is not a span of hours; write it as \"09:00-18:00\"");
         let (from, to) = text.split_once('-').ok_or_else(wrong)?;
-        let (from, to) = (clock(from).ok_or_else(wrong)?, clock(to).ok_or_else(wrong)?);
+        let (from, to) =
+            (parse_clock_time(from).ok_or_else(wrong)?, parse_clock_time(to).ok_or_else(wrong)?);
         if from == to {
             return Err(format!(
                 "`{text}` begins and ends at the same minute; leave it out for the whole day"
@@ -75,7 +76,7 @@ impl fmt::Display for HourSpan {
 }
 
 /// Parses `HH:MM` into minutes; `24:00` is the end of a day.
-fn clock(text: &str) -> Option<u16> {
+fn parse_clock_time(text: &str) -> Option<u16> {
     let (hours, minutes) = text.trim().split_once(':')?;
     let is_two = |text: &str| text.len() == 2 && text.bytes().all(|b| b.is_ascii_digit());
     if !is_two(hours) || !is_two(minutes) {
@@ -91,7 +92,7 @@ pub(crate) struct Weekdays(u8);
 
 impl Weekdays {
     /// Parses `mon` or `mon-fri`; the error is the word that is not a day.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    pub(crate) fn from_text(text: &str) -> Result<Self, String> {
         let (from, to) = text.split_once('-').unwrap_or((text, text));
         let day = |text: &str| {
             let name = text.trim().to_ascii_lowercase();
@@ -103,7 +104,7 @@ impl Weekdays {
     }
 
     /// Returns the days of both.
-    pub(crate) fn and(self, other: Self) -> Self {
+    pub(crate) fn union_with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 }
@@ -134,7 +135,7 @@ pub(crate) enum RuleEnd {
 
 impl RuleEnd {
     /// Parses a date, which includes its last minute, or a date with a time.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    pub(crate) fn from_text(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
                 "`{text}` is not a date; write it as \"2026-12-31\" or \"2026-12-31T18:00:00+01:00\""

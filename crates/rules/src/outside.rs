@@ -18,7 +18,7 @@ use crate::disk::{Disk, DiskEntry, PathFollower};
 use crate::place::is_in;
 use crate::shell::ShellWord;
 use crate::shown::short_path;
-use starts::{LONGEST_NAME, LONGEST_PATH, PathStart, is_host, is_separator, starts};
+use starts::{LONGEST_NAME, LONGEST_PATH, PathStart, is_host, is_separator, path_starts};
 
 /// A command with more possible paths is asked about without checking them all.
 const MOST_LOOKS: usize = 50_000;
@@ -52,7 +52,11 @@ struct CommandPlace<'a> {
 }
 
 /// Returns why a person has to be asked about a command, if so.
-pub(crate) fn reason(act: &Act, bounds: &CommandBounds, disk: &dyn Disk) -> Option<String> {
+pub(crate) fn outside_path_reason(
+    act: &Act,
+    bounds: &CommandBounds,
+    disk: &dyn Disk,
+) -> Option<String> {
     let cwd = act.run_in.as_deref()?;
     let command = act.script.as_ref()?.commands.first()?;
     let words: Vec<&str> = command.words.iter().filter_map(ShellWord::text).collect();
@@ -63,15 +67,15 @@ pub(crate) fn reason(act: &Act, bounds: &CommandBounds, disk: &dyn Disk) -> Opti
 
 fn look_through(command: &str, args: &[&str], place: &CommandPlace<'_>) -> Result<(), String> {
     let roots: Vec<String> =
-        place.bounds.roots.iter().filter_map(|root| place.follower.real(root)).collect();
+        place.bounds.roots.iter().filter_map(|root| place.follower.real_path(root)).collect();
     // A loop of links leads nowhere, so not inside either.
-    let cwd = place.follower.real(place.cwd).unwrap_or_default();
+    let cwd = place.follower.real_path(place.cwd).unwrap_or_default();
     let mut search = OutsideSearch { place, cwd, roots, left: MOST_LOOKS };
     if !search.is_inside(&search.cwd) {
-        return Err(place.words("the command would run in", place.cwd));
+        return Err(place.outside_message("the command would run in", place.cwd));
     }
-    search.program(command)?;
-    args.iter().flat_map(|arg| starts(arg)).try_for_each(|start| search.start(&start))
+    search.check_program(command)?;
+    args.iter().flat_map(|arg| path_starts(arg)).try_for_each(|start| search.follow_start(&start))
 }
 
 /// Searches for paths that lead outside; an error is the reason to ask.
@@ -103,7 +107,7 @@ enum HomePrefix<'a> {
 }
 
 impl OutsideSearch<'_> {
-    fn program(&self, command: &str) -> Result<(), String> {
+    fn check_program(&self, command: &str) -> Result<(), String> {
         // The rules may have read it as something other than one name.
         if command.contains(|c: char| c.is_whitespace() || SHELL_CHARACTERS.contains(c)) {
             let shown = short_path(command);
@@ -111,15 +115,15 @@ impl OutsideSearch<'_> {
                 "the name of the program, `{shown}`, has characters that a shell would interpret"
             ));
         }
-        let file = below(self.place.cwd, command);
+        let file = path_below(self.place.cwd, command);
         let is_fine = !command.contains('/')
             || self.place.is_usual(&file)
-            || self.place.follower.real(&file).is_some_and(|file| self.is_inside(&file));
-        if is_fine { Ok(()) } else { Err(self.place.words("the program is", command)) }
+            || self.place.follower.real_path(&file).is_some_and(|file| self.is_inside(&file));
+        if is_fine { Ok(()) } else { Err(self.place.outside_message("the program is", command)) }
     }
 
     /// Follows all paths that begin here.
-    fn start(&mut self, start: &PathStart<'_>) -> Result<(), String> {
+    fn follow_start(&mut self, start: &PathStart<'_>) -> Result<(), String> {
         let (text, letters) = match start {
             PathStart::Whole(text) | PathStart::Word(text) => (*text, None),
             PathStart::Glued { letters, text } => (*text, Some(*letters)),
@@ -129,7 +133,7 @@ impl OutsideSearch<'_> {
         if DEVICES.iter().any(|device| text.strip_prefix(device).is_some_and(is_end)) {
             return Ok(());
         }
-        self.spend()?;
+        self.spend_look()?;
         let mut from = 0;
         let is_top = text.starts_with('/');
         let at = if is_top { "/".to_owned() } else { self.cwd.clone() };
@@ -137,25 +141,25 @@ impl OutsideSearch<'_> {
         match at_home(text) {
             HomePrefix::Not => {}
             HomePrefix::Others => {
-                return self.found(text.split(is_separator).next().unwrap_or(text));
+                return self.report_outside(text.split(is_separator).next().unwrap_or(text));
             }
             HomePrefix::Ours(rest) => {
                 let name = &text[..text.len() - rest.len()];
                 let home = self.place.bounds.home.as_ref();
-                let home = home.and_then(|home| self.place.follower.real(home));
-                let Some(home) = home else { return self.found(name) };
+                let home = home.and_then(|home| self.place.follower.real_path(home));
+                let Some(home) = home else { return self.report_outside(name) };
                 if rest.starts_with('/') {
                     (way.at, from) = (home, name.len());
                 } else if !self.is_inside(&home) {
-                    return self.found(name);
+                    return self.report_outside(name);
                 }
             }
         }
-        self.follow(way, text, from, matches!(start, PathStart::Whole(_) | PathStart::Url(_)))
+        self.follow_path(way, text, from, matches!(start, PathStart::Whole(_) | PathStart::Url(_)))
     }
 
     /// Follows the path in `text` from `from` on; it may end before every separator.
-    fn follow(
+    fn follow_path(
         &mut self,
         mut way: PathWay<'_>,
         text: &str,
@@ -168,12 +172,12 @@ impl OutsideSearch<'_> {
             for (at, _) in
                 name.match_indices(is_separator).take_while(|(at, _)| *at <= LONGEST_NAME)
             {
-                self.ending(&way, &text[..from + at], &name[..at], false)?;
+                self.check_ending(&way, &text[..from + at], &name[..at], false)?;
             }
             if end == text.len() {
-                return self.ending(&way, text, name, whole);
+                return self.check_ending(&way, text, name, whole);
             }
-            if !self.enter(&mut way, name, text, end)? {
+            if !self.enter_folder(&mut way, name, text, end)? {
                 return Ok(());
             }
             from = end + 1;
@@ -182,48 +186,49 @@ impl OutsideSearch<'_> {
 
     /// Checks a path that ends with `name`. One with a separator in its name may be two words,
     /// unless it exists or is the whole argument.
-    fn ending(
+    fn check_ending(
         &mut self,
         way: &PathWay<'_>,
         text: &str,
         name: &str,
         whole: bool,
     ) -> Result<(), String> {
-        self.spend()?;
+        self.spend_look()?;
         if text.is_empty() || (way.is_top && !self.is_somewhere(way, name)) {
             return Ok(());
         }
-        let at = self.place.step(&way.at, name);
+        let at = self.place.extend_path(&way.at, name);
         if at.is_some_and(|at| self.is_inside(&at)) {
             return Ok(());
         }
         let must_exist = !whole && name.contains(is_separator);
-        let is_fine = must_exist && !self.place.exists(&below(&way.at, name));
-        if is_fine { Ok(()) } else { self.found(text) }
+        let is_fine = must_exist && !self.place.exists(&path_below(&way.at, name));
+        if is_fine { Ok(()) } else { self.report_outside(text) }
     }
 
     /// Continues below `name`, which ends at `end`; returns whether that makes sense.
-    fn enter(
+    fn enter_folder(
         &mut self,
         way: &mut PathWay<'_>,
         name: &str,
         text: &str,
         end: usize,
     ) -> Result<bool, String> {
-        self.spend()?;
+        self.spend_look()?;
         if way.is_top && !is_dots(name) && !self.is_somewhere(way, name) {
             return Ok(false);
         }
         let rest = &text[end..];
         // Two dots lead back from a folder that may be created until then, but not from a host.
         let is_vain = !rest.contains("/..") || is_host(text, end);
-        if name.contains(is_separator) && is_vain && !self.place.exists(&below(&way.at, name)) {
+        if name.contains(is_separator) && is_vain && !self.place.exists(&path_below(&way.at, name))
+        {
             return Ok(false);
         }
         // The target of a variable is unknown, and so is what is above it.
         let is_unknown = name.contains('$') && rest.strip_prefix("/..").is_some_and(is_end);
-        let at = self.place.step(&way.at, name).filter(|_| !is_unknown);
-        let Some(at) = at else { return self.found(text).map(|()| false) };
+        let at = self.place.extend_path(&way.at, name).filter(|_| !is_unknown);
+        let Some(at) = at else { return self.report_outside(text).map(|()| false) };
         way.at = at;
         // `/../x` is more likely the rest of something else than another form of `/x`.
         way.is_top &= matches!(name, "" | ".") || (name == ".." && way.letters.is_some());
@@ -234,19 +239,19 @@ impl OutsideSearch<'_> {
     /// option's letters, most paths are the rest of a relative path: such a path is not assumed to
     /// be new, and the root folder is not meant if the letters end with an existing name.
     fn is_somewhere(&self, way: &PathWay<'_>, name: &str) -> bool {
-        let exists = |name: &str| self.place.exists(&below(&way.at, name));
+        let exists = |name: &str| self.place.exists(&path_below(&way.at, name));
         match way.letters {
             None if is_dots(name) => true,
             None => exists(name) || self.place.bounds.is_root_writable,
             Some(letters) if is_dots(name) => {
                 let mut ends = letters.char_indices().map(|(at, _)| &letters[at..]);
-                !ends.any(|end| self.place.exists(&below(&self.cwd, end)))
+                !ends.any(|end| self.place.exists(&path_below(&self.cwd, end)))
             }
             Some(_) => exists(name),
         }
     }
 
-    fn spend(&mut self) -> Result<(), String> {
+    fn spend_look(&mut self) -> Result<(), String> {
         let many = || String::from("the command has more words than are looked through for paths");
         self.left = self.left.checked_sub(1).ok_or_else(many)?;
         if self.place.follower.is_spent() { Err(many()) } else { Ok(()) }
@@ -256,8 +261,8 @@ impl OutsideSearch<'_> {
         self.roots.iter().any(|root| is_in(path, root))
     }
 
-    fn found(&self, path: &str) -> Result<(), String> {
-        Err(self.place.words("the command names", path))
+    fn report_outside(&self, path: &str) -> Result<(), String> {
+        Err(self.place.outside_message("the command names", path))
     }
 }
 
@@ -284,7 +289,7 @@ fn at_home(text: &str) -> HomePrefix<'_> {
 }
 
 /// Returns a path in a folder; an absolute path stays as it is.
-fn below(folder: &str, name: &str) -> String {
+fn path_below(folder: &str, name: &str) -> String {
     if name.starts_with('/') {
         return name.to_owned();
     }
@@ -307,11 +312,11 @@ impl CommandPlace<'_> {
     }
 
     /// Extends a path without links by one name.
-    fn step(&self, at: &str, name: &str) -> Option<String> {
+    fn extend_path(&self, at: &str, name: &str) -> Option<String> {
         self.follower.walk(at.trim_end_matches('/').to_owned(), name)
     }
 
-    fn words(&self, what: &str, path: &str) -> String {
+    fn outside_message(&self, what: &str, path: &str) -> String {
         let shown = short_path(path);
         format!("{what} `{shown}`, which is outside of {}", self.bounds.roots.join(", "))
     }

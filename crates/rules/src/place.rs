@@ -5,7 +5,7 @@
 
 pub(crate) mod link;
 
-use crate::glob::{Tok, literal};
+use crate::glob::{Tok, literal_toks};
 use crate::steps;
 
 /// The cost of keeping one more path.
@@ -24,34 +24,34 @@ pub(crate) struct BaseFolders<'a> {
 }
 
 /// Returns the absolute path that `text` names, with `..` resolved; it cannot lead above the root.
-pub(crate) fn resolve(text: &str, base: BaseFolders<'_>) -> String {
+pub(crate) fn resolve_path(text: &str, base: BaseFolders<'_>) -> String {
     let whole = match text.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", base.home),
         _ if text.starts_with('/') => text.to_owned(),
         _ => format!("{}/{text}", base.cwd),
     };
-    normal(&whole)
+    normal_path(&whole)
 }
 
 /// Returns the absolute path that a word means in a folder. A shell has already expanded `~`, so
 /// one that is still there is a name.
-pub(crate) fn join(cwd: &str, word: &str) -> String {
-    normal(&if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") })
+pub(crate) fn join_path(cwd: &str, word: &str) -> String {
+    normal_path(&if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") })
 }
 
 /// Returns an absolute path without `.`, `..` and double slashes, and without the links of a
 /// process to the root.
-pub(crate) fn normal(path: &str) -> String {
-    let toks = normal_toks(&literal(path));
+pub(crate) fn normal_path(path: &str) -> String {
+    let toks = normal_toks(&literal_toks(path));
     let chars = toks.iter().filter_map(|tok| if let Tok::Is(c) = tok { Some(*c) } else { None });
     chars.collect()
 }
 
-/// Returns the same as [`normal`] for a path with wildcards. The target of a `..` after a wildcard
+/// Returns the same as [`normal_path`] for a path with wildcards. The target of a `..` after a wildcard
 /// that may itself match slashes is unknown, and so is everything before it.
 pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
     // A path that a system accepts is always resolved; callers with many paths check the budget.
-    if !steps::spend(PATH + path.len()) && path.len() > LONGEST {
+    if !steps::spend_budget(PATH + path.len()) && path.len() > LONGEST {
         return vec![Tok::Is('/')];
     }
     let mut segments: Vec<&[Tok]> = Vec::new();
@@ -88,10 +88,10 @@ pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
 }
 
 /// Returns the absolute path of a part of a word in a folder.
-pub(crate) fn placed(part: &[Tok], folder: &[Tok], home: &str) -> Vec<Tok> {
+pub(crate) fn placed_toks(part: &[Tok], folder: &[Tok], home: &str) -> Vec<Tok> {
     let mut whole = match part {
         [Tok::Is('/') | Tok::Cross, ..] => Vec::new(),
-        [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..] => literal(home),
+        [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..] => literal_toks(home),
         _ => [folder, &[Tok::Is('/')]].concat(),
     };
     let is_home = matches!(part, [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..]);
@@ -108,7 +108,7 @@ pub(crate) fn is_in(path: &str, folder: &str) -> bool {
 }
 
 /// Returns the folders above a normal path, the nearest first, the root last.
-pub(crate) fn above(path: &str) -> impl Iterator<Item = &str> {
+pub(crate) fn folders_above(path: &str) -> impl Iterator<Item = &str> {
     path.char_indices().rev().filter(|(_, c)| *c == '/').filter_map(move |(at, _)| {
         let folder = if at == 0 { "/" } else { &path[..at] };
         (folder != path).then_some(folder)

@@ -40,7 +40,7 @@ pub struct RuleName {
 
 impl RuleName {
     /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
-    pub fn shown(&self) -> String {
+    pub fn render_name(&self) -> String {
         shown_rule(&self.name, &self.file, self.line)
     }
 }
@@ -111,8 +111,8 @@ impl Policy {
     /// While a file has errors, nothing is allowed where it applies: a rule that denies may be
     /// the one that could not be read.
     #[must_use]
-    pub fn with(mut self, file: &RuleFile, folder: Option<&str>) -> Self {
-        let scope = folder.filter(|_| file.trust == Trust::Project).map(crate::place::normal);
+    pub fn with_file(mut self, file: &RuleFile, folder: Option<&str>) -> Self {
+        let scope = folder.filter(|_| file.trust == Trust::Project).map(crate::place::normal_path);
         if file.has_errors() {
             self.broken.push((file.name.clone(), scope.clone()));
         }
@@ -158,12 +158,12 @@ impl Policy {
     }
 
     /// Decides on an act by the names in it; see [`judge`](crate::judge).
-    pub(crate) fn decide(&self, act: &Act, moment: &Moment) -> Verdict {
+    pub(crate) fn decide_by_names(&self, act: &Act, moment: &Moment) -> Verdict {
         if let Some(reason) = &act.refused {
             return Verdict { decision: RuleDecision::Deny, ..Verdict::ask(reason.clone()) };
         }
         let (verdict, was_enough) =
-            steps::within(steps::JUDGING, || self.decide_within(act, moment));
+            steps::run_with_budget(steps::JUDGING, || self.decide_within(act, moment));
         let is_whole = was_enough && !act.is_cut;
         if is_whole || verdict.decision >= RuleDecision::Confirm || verdict.is_guarded {
             return verdict;
@@ -172,27 +172,27 @@ impl Policy {
     }
 
     fn decide_within(&self, act: &Act, moment: &Moment) -> Verdict {
-        if let Some(verdict) = self.tightened(RuleDecision::Deny, act, moment) {
+        if let Some(verdict) = self.tightening_verdict(RuleDecision::Deny, act, moment) {
             return verdict;
         }
         let guarded = self.guarded.touches(act);
-        if let Some(verdict) = self.tightened(RuleDecision::Confirm, act, moment) {
+        if let Some(verdict) = self.tightening_verdict(RuleDecision::Confirm, act, moment) {
             return Verdict { is_guarded: guarded.is_some(), ..verdict };
         }
         if let Some(reason) = guarded {
             let because = format!("no rule can allow this, because {reason}");
             return Verdict { is_guarded: true, ..Verdict::ask_person(because) };
         }
-        if let Some(verdict) = self.tightened(RuleDecision::Ask, act, moment) {
+        if let Some(verdict) = self.tightening_verdict(RuleDecision::Ask, act, moment) {
             return verdict;
         }
         if let Some(reason) = self.unclear_reason(act, moment) {
             let because = format!("the command is not fully understood: {reason}");
             return Verdict { is_unclear: true, ..Verdict::ask_person(because) };
         }
-        let verdict = match self.allowed(act, moment) {
+        let verdict = match self.allowing_verdict(act, moment) {
             Ok(verdict) => verdict,
-            Err(reason) => match self.defaults.decide(act) {
+            Err(reason) => match self.defaults.allow_reason(act) {
                 Some(because) => Verdict { decision: RuleDecision::Allow, ..Verdict::ask(because) },
                 None => {
                     // The rule that could not be read might ask.
@@ -209,7 +209,7 @@ impl Policy {
         if let Some(form) = act.runs.anything {
             return Some(format!("it has {form}, and could run anything"));
         }
-        let opened = act.opened();
+        let opened = act.with_unknown_opened();
         if opened.as_ref().is_some_and(|open| self.guarded.touches(open).is_some()) {
             return Some("something in it is not known and could be what is guarded".into());
         }
@@ -223,12 +223,17 @@ impl Policy {
             let reason = opened.as_ref().and_then(by_unknown);
             let subject = opened.as_ref().unwrap_or(act);
             let reason = reason.or_else(|| rule.reaches_listed(subject, moment))?;
-            Some(format!("{reason}, which rule {} names", rule.shown()))
+            Some(format!("{reason}, which rule {} names", rule.render_name()))
         })
     }
 
     /// Returns the verdict of the first rule of a kind that applies.
-    fn tightened(&self, decision: RuleDecision, act: &Act, moment: &Moment) -> Option<Verdict> {
+    fn tightening_verdict(
+        &self,
+        decision: RuleDecision,
+        act: &Act,
+        moment: &Moment,
+    ) -> Option<Verdict> {
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(|rule| rule.decision == decision).find_map(|rule| {
             let reason = rule.tightens(act, moment).ok()?;
@@ -241,9 +246,9 @@ impl Policy {
                 RuleDecision::Confirm => "to be confirmed",
                 RuleDecision::Ask | RuleDecision::Allow => "asked",
             };
-            Some(Verdict::by(
+            Some(Verdict::from_rule(
                 rule,
-                format!("{word} by rule {}: {reason}{}", rule.shown(), reason_of(rule)),
+                format!("{word} by rule {}: {reason}{}", rule.render_name(), reason_of(rule)),
             ))
         })
     }
@@ -265,39 +270,39 @@ impl Policy {
         let forbids = |rule: &&Arc<Rule>| rule.decision != RuleDecision::Allow;
         let rules = self.rules.iter().take_while(|_| !steps::is_spent());
         rules.filter(forbids).find_map(|rule| {
-            let reason = rule.reaches(act, moment)?;
+            let reason = rule.reaches_swept(act, moment)?;
             let word = match rule.decision {
                 RuleDecision::Deny => "denies",
                 RuleDecision::Confirm => "wants confirmed",
                 RuleDecision::Ask | RuleDecision::Allow => "asks for",
             };
-            Some(format!("{reason}, which rule {} {word}", rule.shown()))
+            Some(format!("{reason}, which rule {} {word}", rule.render_name()))
         })
     }
 
     /// Returns the verdict if rules allow the act, or why they do not.
-    fn allowed(&self, act: &Act, moment: &Moment) -> Result<Verdict, String> {
-        if let Some(reason) = act.doubts() {
+    fn allowing_verdict(&self, act: &Act, moment: &Moment) -> Result<Verdict, String> {
+        if let Some(reason) = act.doubt_reason() {
             return Err(format!("no rule allows this, because {reason}"));
         }
         let allows = if let Some(commands) = act.commands() {
             self.all_allowed(commands, act, moment, 0)?
         } else {
             let allow =
-                self.allowing().find_map(|rule| Some((rule, rule.allows(act, moment).ok()?)));
+                self.allowing_rules().find_map(|rule| Some((rule, rule.allows(act, moment).ok()?)));
             vec![allow.ok_or("no rule decides this")?]
         };
         let (first, _) = allows.first().ok_or("there is no command")?;
         let because: Vec<String> = allows
             .iter()
             .take(MOST_SHOWN)
-            .map(|(rule, reason)| format!("allowed by rule {}: {reason}", rule.shown()))
+            .map(|(rule, reason)| format!("allowed by rule {}: {reason}", rule.render_name()))
             .collect();
         let more = if allows.len() > MOST_SHOWN { "; and so on" } else { "" };
-        Ok(Verdict::by(first, format!("{}{more}", because.join("; "))))
+        Ok(Verdict::from_rule(first, format!("{}{more}", because.join("; "))))
     }
 
-    fn allowing(&self) -> impl Iterator<Item = &Rule> {
+    fn allowing_rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter().map(|rule| &**rule).filter(|rule| rule.decision == RuleDecision::Allow)
     }
 
@@ -312,15 +317,15 @@ impl Policy {
         let mut allows = Vec::new();
         for command in commands {
             let rule = self
-                .allowing()
+                .allowing_rules()
                 .find_map(|rule| Some((rule, rule.allows_command(command, act, moment).ok()?)));
             if let Some(allow) = rule {
                 allows.push(allow);
                 continue;
             }
-            let inner = command.through(&act.home, depth).filter(ShellScript::is_clear);
+            let inner = command.wrapped_script(&act.home, depth).filter(ShellScript::is_clear);
             let Some(inner) = inner.filter(|inner| !inner.commands.is_empty()) else {
-                return Err(format!("no rule decides `{}`", short_command(&command.shown())));
+                return Err(format!("no rule decides `{}`", short_command(&command.render_line())));
             };
             allows.extend(self.all_allowed(&inner.commands, act, moment, depth + 1)?);
         }
@@ -345,7 +350,7 @@ impl Verdict {
         Self { wants_person: true, ..Self::ask(because) }
     }
 
-    fn by(rule: &Rule, because: String) -> Self {
+    fn from_rule(rule: &Rule, because: String) -> Self {
         let Rule { name, file, line, reason, .. } = rule;
         let name = RuleName {
             name: name.clone(),

@@ -9,7 +9,7 @@ use crate::act::{Act, Class};
 use crate::disk::NoLinks;
 use crate::file::{Problem, RuleFile, RuleProblemLevel, Trust};
 use crate::guard::Guarded;
-use crate::judge::judge;
+use crate::judge::judge_act;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::rule::RuleDecision;
@@ -40,25 +40,25 @@ pub struct RuleProposal {
 
 /// Writes a rule for exactly this call in its project. `until` is when it ends, and `taken` are the
 /// names of other rules. Returns why there can be none, if so.
-pub fn propose(
+pub fn propose_rule(
     act: &Act,
     decision: RuleDecision,
     until: Option<&str>,
     taken: &[&str],
 ) -> Result<RuleProposal, String> {
-    if let Some(reason) = act.doubts().filter(|_| decision == RuleDecision::Allow) {
+    if let Some(reason) = act.doubt_reason().filter(|_| decision == RuleDecision::Allow) {
         return Err(format!("no rule can allow this, because {reason}"));
     }
-    let conditions = exact(act, decision)?;
+    let conditions = exact_conditions(act, decision)?;
     let proposal = conditions.rule(decision, until, taken);
-    let file = RuleFile::read("the proposed rule", &proposal.toml, Trust::User);
+    let file = RuleFile::from_toml("the proposed rule", &proposal.toml, Trust::User);
     let is_error = |problem: &&Problem| problem.level == RuleProblemLevel::Error;
     if let Some(problem) = file.problems.iter().find(is_error) {
         return Err(format!("no rule can be written for this call: {}", problem.message));
     }
-    let policy = Policy::new(Guarded::new(&act.home)).with(&file, None);
+    let policy = Policy::new(Guarded::new(&act.home)).with_file(&file, None);
     // The end is in the future, and the beginning of time is before it.
-    let verdict = judge(&policy, act, &NoLinks, &Moment::at(0, 0));
+    let verdict = judge_act(&policy, act, &NoLinks, &Moment::from_unix_ms(0, 0));
     if verdict.decision != decision {
         return Err(format!("no rule can be written for this call: {}", verdict.because));
     }
@@ -66,10 +66,10 @@ pub fn propose(
 }
 
 /// Returns the conditions that hold for exactly this call.
-fn exact(act: &Act, decision: RuleDecision) -> Result<RuleConditions, String> {
+fn exact_conditions(act: &Act, decision: RuleDecision) -> Result<RuleConditions, String> {
     let conditions = match &act.script {
         Some(script) => {
-            let named = |command: &ShellCommand| pattern(&command_words(command)?);
+            let named = |command: &ShellCommand| exact_pattern(&command_words(command)?);
             let patterns = script.commands.iter().map(named);
             let patterns: Option<Vec<String>> = if decision == RuleDecision::Allow {
                 patterns.collect()
@@ -81,7 +81,7 @@ fn exact(act: &Act, decision: RuleDecision) -> Result<RuleConditions, String> {
             let patterns =
                 patterns.ok_or("no rule can name a command whose words are not known")?;
             let subject = patterns.last().cloned().unwrap_or_default();
-            RuleConditions { lines: vec![("command", list(&patterns))], subject }
+            RuleConditions { lines: vec![("command", toml_texts(&patterns))], subject }
         }
         None => of_tool(act, &act.paths, &act.hosts),
     };
@@ -93,8 +93,9 @@ fn exact(act: &Act, decision: RuleDecision) -> Result<RuleConditions, String> {
 }
 
 /// Returns conditions that hold for this call, the narrowest first, and for calls like it.
-pub(crate) fn alike(act: &Act) -> Vec<RuleConditions> {
-    let mut all: Vec<RuleConditions> = exact(act, RuleDecision::Allow).into_iter().collect();
+pub(crate) fn similar_conditions(act: &Act) -> Vec<RuleConditions> {
+    let mut all: Vec<RuleConditions> =
+        exact_conditions(act, RuleDecision::Allow).into_iter().collect();
     if let Some(commands) = act.commands() {
         // What begins with the same words, for each number of words that may be a subcommand.
         let [command] = commands else { return all };
@@ -102,10 +103,10 @@ pub(crate) fn alike(act: &Act) -> Vec<RuleConditions> {
         for count in (1..=2).rev().filter(|count| words.len() > *count) {
             let is_fixed = |word: &String| !word.starts_with('-') && !word.contains('/');
             if words[1..count].iter().all(is_fixed)
-                && let Some(fixed) = pattern(&words[..count])
+                && let Some(fixed) = exact_pattern(&words[..count])
             {
                 let pattern = format!("{fixed} *");
-                let lines = vec![("command", list(std::slice::from_ref(&pattern)))];
+                let lines = vec![("command", toml_texts(std::slice::from_ref(&pattern)))];
                 all.push(RuleConditions { lines, subject: pattern }.in_project(act));
             }
         }
@@ -122,7 +123,7 @@ pub(crate) fn alike(act: &Act) -> Vec<RuleConditions> {
         all.extend(wider.into_iter().map(|path| of_tool(act, &[path], &[]).in_project(act)));
     }
     if act.kind == ToolKind::Mcp {
-        let lines = vec![("tool", list(std::slice::from_ref(&act.tool)))];
+        let lines = vec![("tool", toml_texts(std::slice::from_ref(&act.tool)))];
         all.push(RuleConditions { lines, subject: act.tool.clone() }.in_project(act));
     }
     all
@@ -130,22 +131,22 @@ pub(crate) fn alike(act: &Act) -> Vec<RuleConditions> {
 
 /// Returns the conditions for a tool that runs no command.
 fn of_tool(act: &Act, paths: &[String], hosts: &[String]) -> RuleConditions {
-    let mut lines = vec![("tool", list(std::slice::from_ref(&act.tool)))];
+    let mut lines = vec![("tool", toml_texts(std::slice::from_ref(&act.tool)))];
     let mut subject = act.tool.clone();
     for (key, values) in [("path", paths), ("host", hosts)] {
         if let Some(first) = values.first() {
-            lines.push((key, list(values)));
+            lines.push((key, toml_texts(values)));
             subject = format!("{subject} {first}");
         }
     }
     if paths.is_empty() && hosts.is_empty() {
-        lines.extend(arguments(act).map(|arguments| ("arguments", arguments)));
+        lines.extend(argument_table(act).map(|arguments| ("arguments", arguments)));
     }
     RuleConditions { lines, subject }
 }
 
 /// Returns the arguments of a tool as a table, if all of them are short plain texts.
-fn arguments(act: &Act) -> Option<String> {
+fn argument_table(act: &Act) -> Option<String> {
     let input: serde_json::Map<String, Value> = serde_json::from_str(act.input.as_ref()?).ok()?;
     if input.is_empty() || input.len() > MOST_ARGUMENTS {
         return None;
@@ -156,7 +157,7 @@ fn arguments(act: &Act) -> Option<String> {
     };
     let fields = input.iter().map(|(name, value)| {
         let text = value.as_str().filter(|text| !text.contains(['*', '?', '\\', '!', '[']))?;
-        (is_name(name) && text.len() <= 200).then(|| format!("{name} = {}", quoted(text)))
+        (is_name(name) && text.len() <= 200).then(|| format!("{name} = {}", toml_string(text)))
     });
     let fields: Option<Vec<String>> = fields.collect();
     Some(format!("{{ {} }}", fields?.join(", ")))
@@ -165,7 +166,7 @@ fn arguments(act: &Act) -> Option<String> {
 impl RuleConditions {
     /// Limits the conditions to the project of an act.
     fn in_project(mut self, act: &Act) -> Self {
-        self.lines.push(("project", quoted(&act.project)));
+        self.lines.push(("project", toml_string(&act.project)));
         self
     }
 
@@ -177,13 +178,14 @@ impl RuleConditions {
         taken: &[&str],
     ) -> RuleProposal {
         let name = name_of(&self.subject, taken);
-        let mut toml = format!("[[rule]]\nname = {}\ndecide = \"{decision}\"\n", quoted(&name));
+        let mut toml =
+            format!("[[rule]]\nname = {}\ndecide = \"{decision}\"\n", toml_string(&name));
         for (key, value) in &self.lines {
             // Writing to a string cannot fail.
             let _ = writeln!(toml, "{key} = {value}");
         }
         if let Some(until) = until {
-            let _ = writeln!(toml, "until = {}", quoted(until));
+            let _ = writeln!(toml, "until = {}", toml_string(until));
         }
         RuleProposal { name, toml }
     }
@@ -196,7 +198,7 @@ fn command_words(command: &ShellCommand) -> Option<Vec<String>> {
 }
 
 /// Returns a pattern that matches exactly these words.
-fn pattern(words: &[String]) -> Option<String> {
+fn exact_pattern(words: &[String]) -> Option<String> {
     if words.is_empty() {
         return None;
     }
@@ -211,17 +213,20 @@ fn pattern(words: &[String]) -> Option<String> {
 }
 
 /// Returns texts as TOML: one as a string, several as a list.
-fn list(texts: &[String]) -> String {
+fn toml_texts(texts: &[String]) -> String {
     match texts {
-        [text] => quoted(text),
+        [text] => toml_string(text),
         texts => {
-            format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+            format!(
+                "[{}]",
+                texts.iter().map(|text| toml_string(text)).collect::<Vec<_>>().join(", ")
+            )
         }
     }
 }
 
 /// Returns a text as a string in TOML, which JSON's strings are as well.
-fn quoted(text: &str) -> String {
+fn toml_string(text: &str) -> String {
     Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 

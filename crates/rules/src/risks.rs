@@ -21,7 +21,7 @@ use crate::steps;
 const DELETING: &str = "rm; rmdir; shred; unlink; truncate; find * -delete; git clean; \
     git reset --hard; git branch -D; dropdb; kubectl delete; docker rm; docker rmi; \
     docker volume rm; docker system prune; terraform destroy";
-static DELETES: LazyLock<Vec<CommandPattern>> = LazyLock::new(|| patterns(DELETING));
+static DELETES: LazyLock<Vec<CommandPattern>> = LazyLock::new(|| parse_pattern_list(DELETING));
 
 /// Folders in which everybody works, besides the project.
 const SCRATCH: [&str; 4] = ["/tmp", "/var/tmp", "/private/tmp", "/dev/shm"];
@@ -39,24 +39,28 @@ const DEVICES: [&str; 9] = [
 ];
 
 /// Returns the patterns of a list, in which a semicolon follows each.
-fn patterns(list: &str) -> Vec<CommandPattern> {
-    list.split("; ").filter_map(|text| CommandPattern::read(text).ok()).collect()
+fn parse_pattern_list(list: &str) -> Vec<CommandPattern> {
+    list.split("; ").filter_map(|text| CommandPattern::from_text(text).ok()).collect()
 }
 
 /// Returns what is unusual about a call: that it leaves its project, uses the network, deletes
 /// something, touches what is guarded, or was not understood. Each kind occurs at most once.
-pub fn risks(act: &Act, guarded: &Guarded) -> Vec<RiskNote> {
+pub fn find_risks(act: &Act, guarded: &Guarded) -> Vec<RiskNote> {
     let find = || {
-        let reading = CertainReading::of(act);
+        let reading = CertainReading::from_act(act);
         let could_touch = guarded.touches(act);
         let gate =
             could_touch.as_deref().and_then(|why| guarded.surely_touched(act, why, &reading));
-        let unclear = || unclear(act, guarded, could_touch.is_some());
+        let unclear = || find_unclear_part(act, guarded, could_touch.is_some());
         let unclear = if gate.is_none() { unclear() } else { None };
         let found = [
-            (RiskKind::Outside, "It reaches outside of the project", outside(act, &reading)),
-            (RiskKind::Network, "It uses the network", network::used(act, &reading)),
-            (RiskKind::Deletes, "It deletes something", deletes(act, &reading)),
+            (
+                RiskKind::Outside,
+                "It reaches outside of the project",
+                find_outside_path(act, &reading),
+            ),
+            (RiskKind::Network, "It uses the network", network::find_network_use(act, &reading)),
+            (RiskKind::Deletes, "It deletes something", find_deletion(act, &reading)),
             (RiskKind::Gate, "It touches what is guarded", gate),
             (RiskKind::Unclear, "It is not fully understood", unclear),
         ];
@@ -66,22 +70,22 @@ pub fn risks(act: &Act, guarded: &Guarded) -> Vec<RiskNote> {
         });
         notes.collect()
     };
-    steps::within(steps::JUDGING, find).0
+    steps::run_with_budget(steps::JUDGING, find).0
 }
 
 /// Returns the first path outside of the project.
-fn outside(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
+fn find_outside_path(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
     let is_usual =
         |path: &str| act.projects().chain(SCRATCH).chain(DEVICES).any(|folder| is_in(path, folder));
     reading.paths().find(|path| !is_usual(path)).map(str::to_owned)
 }
 
-fn deletes(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
+fn find_deletion(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
     reading.runs().find_map(|run| {
         let is_trial = run.texts().any(|word| word == "--dry-run")
-            || run.is("git") && run.texts().any(|word| is_cluster_with(word, 'n'));
+            || run.is_named("git") && run.texts().any(|word| is_cluster_with(word, 'n'));
         let is_it = |pattern: &CommandPattern| pattern.surely_begins(run.words, &act.home);
-        (!is_trial && DELETES.iter().any(is_it)).then(|| run.shown())
+        (!is_trial && DELETES.iter().any(is_it)).then(|| run.render_line())
     })
 }
 
@@ -93,12 +97,12 @@ fn is_cluster_with(word: &str, letter: char) -> bool {
 }
 
 /// Returns what cannot be excluded: that a call runs anything, or touches what is guarded.
-fn unclear(act: &Act, guarded: &Guarded, could_touch: bool) -> Option<String> {
+fn find_unclear_part(act: &Act, guarded: &Guarded, could_touch: bool) -> Option<String> {
     if let Some(form) = act.runs.anything.filter(|_| act.class == Class::Run) {
         return Some(format!("it has {form}, and could run anything"));
     }
-    let could_touch =
-        could_touch || act.opened().is_some_and(|opened| guarded.touches(&opened).is_some());
+    let could_touch = could_touch
+        || act.with_unknown_opened().is_some_and(|opened| guarded.touches(&opened).is_some());
     could_touch.then(|| "not everything in it is known, and it could touch what is guarded".into())
 }
 

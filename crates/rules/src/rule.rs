@@ -13,7 +13,7 @@ pub use callgate_wire::desk::RuleDecision;
 use callgate_wire::tool_act::ToolKind;
 
 use crate::act::{Act, Class};
-use crate::glob::{Lean, literal, meets, name_pattern};
+use crate::glob::{Lean, can_meet, literal_toks, name_pattern};
 use crate::moment::{HourSpan, Moment, RuleEnd, Weekdays, is_within};
 use crate::place::is_in;
 use crate::shell::ShellCommand;
@@ -39,7 +39,7 @@ impl NamePattern {
         if is_plain && !name.eq_ignore_ascii_case(&self.text) && name.is_ascii() {
             return false;
         }
-        meets(&literal(name), &name_pattern(&self.text), lean)
+        can_meet(&literal_toks(name), &name_pattern(&self.text), lean)
     }
 }
 
@@ -83,7 +83,7 @@ pub(crate) type RuleFit = Result<String, String>;
 
 impl Rule {
     /// Returns the rule as it is shown: `` `builds` (rules.toml:3) ``.
-    pub fn shown(&self) -> String {
+    pub fn render_name(&self) -> String {
         shown_rule(&self.name, &self.file, self.line)
     }
 
@@ -102,7 +102,7 @@ impl Rule {
     }
 
     /// Checks what every kind of rule requires: who, where, when and by which tool.
-    fn surroundings(&self, act: &Act, moment: &Moment) -> Result<(), String> {
+    fn check_surroundings(&self, act: &Act, moment: &Moment) -> Result<(), String> {
         let lean = self.lean();
         if self.is_over(moment) {
             return Err("it has expired".into());
@@ -121,7 +121,8 @@ impl Rule {
         if misses(&self.tool, &act.tool) {
             return Err(format!("the tool is {}", act.tool));
         }
-        if self.verb.as_ref().is_some_and(|verbs| !verb::fits(verbs, &act.tool, lean)) {
+        if self.verb.as_ref().is_some_and(|verbs| !verb::has_matching_verb(verbs, &act.tool, lean))
+        {
             return Err(format!("the tool is {}", act.tool));
         }
         if misses(&self.agent, &act.agent) {
@@ -139,12 +140,12 @@ impl Rule {
             return Err(format!("the project is {}", act.project));
         }
         if self.is_local {
-            local::all(act)?;
+            local::check_local_arguments(act)?;
         }
         if self.arguments.is_empty() {
             return Ok(());
         }
-        arguments::all(&self.arguments, act, lean)
+        arguments::check_all_conditions(&self.arguments, act, lean)
     }
 
     /// Returns true if the rule is about writing and the act is a command that writes: then its
@@ -170,56 +171,65 @@ impl Rule {
     /// Returns why a rule that denies or asks applies, or why not. Anything that the act could do
     /// is enough.
     pub(crate) fn tightens(&self, act: &Act, moment: &Moment) -> RuleFit {
-        self.surroundings(act, moment)?;
+        self.check_surroundings(act, moment)?;
         let mut because = Vec::new();
         if let Some(patterns) = &self.command {
-            because.push(command::found(patterns, act)?);
+            because.push(command::find_command(patterns, act)?);
         }
         let is_about_written = self.is_about_written(act);
         let excepted = self.path_except.as_deref();
         if let Some(patterns) = &self.path {
             let paths = if is_about_written { &act.written } else { &act.touched };
-            because.push(path::touched(patterns, excepted.unwrap_or_default(), paths, act)?);
+            because.push(path::find_touched_pattern(
+                patterns,
+                excepted.unwrap_or_default(),
+                paths,
+                act,
+            )?);
         } else if let Some(patterns) = excepted {
             because.push(if is_about_written {
-                written::outside(patterns, act)?
+                written::find_written_outside(patterns, act)?
             } else {
-                path::outside(patterns, self.command.as_deref(), act)?
+                path::find_path_outside(patterns, self.command.as_deref(), act)?
             });
         }
         if let Some(patterns) = &self.host {
-            because.push(host::mentioned(patterns, act)?);
+            because.push(host::find_mentioned_host(patterns, act)?);
         }
         if because.is_empty() {
-            because.push(if is_about_written { written::shown_all(act) } else { self.matter(act) });
+            because.push(if is_about_written {
+                written::shown_all(act)
+            } else {
+                self.matching_part(act)
+            });
         }
         Ok(because.join(", "))
     }
 
     /// Returns why a rule that denies or asks would apply to something in a folder that is
     /// searched, removed or moved as a whole.
-    pub(crate) fn reaches(&self, act: &Act, moment: &Moment) -> Option<String> {
-        self.surroundings(act, moment).ok()?;
+    pub(crate) fn reaches_swept(&self, act: &Act, moment: &Moment) -> Option<String> {
+        self.check_surroundings(act, moment).ok()?;
         if let Some(patterns) = &self.command {
-            command::found(patterns, act).ok()?;
+            command::find_command(patterns, act).ok()?;
         }
         let paths = if self.is_about_written(act) { &act.written } else { &act.swept };
-        path::beneath(self.path.as_ref()?, paths, act)
+        path::find_pattern_beneath(self.path.as_ref()?, paths, act)
     }
 
     /// Returns why a rule that denies or asks could apply to something in a folder whose contents
     /// another program is given.
     pub(crate) fn reaches_listed(&self, act: &Act, moment: &Moment) -> Option<String> {
-        self.surroundings(act, moment).ok()?;
+        self.check_surroundings(act, moment).ok()?;
         if let Some(patterns) = &self.command {
-            command::found(patterns, act).ok()?;
+            command::find_command(patterns, act).ok()?;
         }
-        path::listed(self.path.as_ref()?, act)
+        path::find_listed_pattern(self.path.as_ref()?, act)
     }
 
     /// Returns why a rule that allows applies to an act that runs nothing, or why not.
     pub(crate) fn allows(&self, act: &Act, moment: &Moment) -> RuleFit {
-        self.surroundings(act, moment)?;
+        self.check_surroundings(act, moment)?;
         if self.command.is_some() {
             return Err("no command is run".into());
         }
@@ -228,12 +238,12 @@ impl Rule {
             return Err("its code can use every tool, and the rule does not name this one".into());
         }
         if let Some(patterns) = &self.path {
-            path::all(patterns, &act.paths, act)?;
+            path::check_all_paths(patterns, &act.paths, act)?;
         }
         if let Some(patterns) = &self.host {
-            host::all(patterns, act)?;
+            host::check_all_hosts(patterns, act)?;
         }
-        Ok(self.matter(act))
+        Ok(self.matching_part(act))
     }
 
     /// Returns why a rule that allows applies to one command of an act, or why not.
@@ -243,11 +253,12 @@ impl Rule {
         act: &Act,
         moment: &Moment,
     ) -> RuleFit {
-        self.surroundings(act, moment)?;
+        self.check_surroundings(act, moment)?;
         let Some(patterns) = &self.command else {
             return Err("it names no command, and so allows none".into());
         };
-        let mut named = patterns.iter().filter(|pattern| pattern.is(command, &act.home)).peekable();
+        let mut named =
+            patterns.iter().filter(|pattern| pattern.is_match(command, &act.home)).peekable();
         if named.peek().is_none() {
             return Err("it names other commands".into());
         }
@@ -268,13 +279,13 @@ impl Rule {
             }
         }
         if let Some(patterns) = &self.path {
-            path::all(patterns, &path::of_command(command)?, act)?;
+            path::check_all_paths(patterns, &path::of_command(command)?, act)?;
         }
-        Ok(format!("the command is `{}`", short_command(&command.shown())))
+        Ok(format!("the command is `{}`", short_command(&command.render_line())))
     }
 
     /// Returns what part of the act the rule is about, as people see it.
-    fn matter(&self, act: &Act) -> String {
+    fn matching_part(&self, act: &Act) -> String {
         if self.path.is_some() && !act.paths.is_empty() {
             let paths: Vec<&str> = act.paths.iter().take(3).map(String::as_str).collect();
             format!("the path is {}", paths.join(", "))

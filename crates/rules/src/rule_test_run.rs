@@ -2,7 +2,7 @@
 
 use crate::disk::NoLinks;
 use crate::file::RuleTest;
-use crate::judge::judge;
+use crate::judge::judge_act;
 use crate::moment::Moment;
 use crate::policy::{Policy, Verdict};
 
@@ -30,7 +30,7 @@ pub fn run_tests<'a>(
 ) -> Vec<RuleTestResult<'a>> {
     let run = |test: &'a RuleTest| {
         let moment = test.at.unwrap_or(*moment);
-        let verdict = judge(policy, &test.act(home, project), &NoLinks, &moment);
+        let verdict = judge_act(policy, &test.act(home, project), &NoLinks, &moment);
         RuleTestResult { test, verdict }
     };
     tests.iter().map(run).collect()

@@ -1,7 +1,7 @@
 //! Parses command lines of a POSIX shell, bash or zsh, so that they can be trusted in one
 //! direction.
 //!
-//! [`ShellScript::read`] finds the simple commands of a line, their words with the quotes resolved,
+//! [`ShellScript::from_line`] finds the simple commands of a line, their words with the quotes resolved,
 //! and reports whether it understood *everything*. If [`ShellScript::unclear`] is empty, the shell
 //! runs the listed commands with the listed words and nothing else; an allow may rely on that.
 //! Otherwise the commands are those that were found nevertheless, which a deny examines.
@@ -30,7 +30,7 @@ mod through;
 mod values;
 mod word;
 
-pub use segments::{MOST_SEGMENTS, segments};
+pub use segments::{MOST_SEGMENTS, split_into_segments};
 pub(crate) use word::GAP;
 pub use word::{ShellWord, ValueChange, WordExpansion, WordPiece};
 
@@ -107,41 +107,42 @@ pub struct ShellCommand {
 impl ShellScript {
     /// Parses a command line that would run in `cwd`; `home` is what `~` stands for.
     #[must_use]
-    pub fn read(text: &str, cwd: &str, home: &str) -> Self {
-        Self::nested(text, BaseFolders { cwd, home }, 0)
+    pub fn from_line(text: &str, cwd: &str, home: &str) -> Self {
+        Self::from_nested_line(text, BaseFolders { cwd, home }, 0)
     }
 
     /// Parses a command line within a word of another one, at this depth.
-    pub(crate) fn nested(text: &str, base: BaseFolders<'_>, depth: usize) -> Self {
-        let mut script = lists::read(text, base.home, depth);
-        after::look(&mut script, base);
+    pub(crate) fn from_nested_line(text: &str, base: BaseFolders<'_>, depth: usize) -> Self {
+        let mut script = lists::parse_script(text, base.home, depth);
+        after::find_folders(&mut script, base);
         script
     }
 
     /// Returns a program with its arguments, started without a shell.
     #[must_use]
     pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>, cwd: &str) -> Self {
-        let known =
-            |text| steps::spend(steps::WORD + str::len(text)).then(|| ShellWord::known(text));
+        let known = |text| {
+            steps::spend_budget(steps::WORD + str::len(text)).then(|| ShellWord::known(text))
+        };
         let mut words = words.into_iter();
         let read: Vec<ShellWord> = words.by_ref().take(MOST_WORDS).map_while(known).collect();
         if words.next().is_some() {
-            steps::cut();
+            steps::note_omission();
         }
         let (words, mut script) = (read, Self::default());
         if words.first().is_none_or(ShellWord::is_empty) {
-            script.doubt("no program");
+            script.note_doubt("no program");
         }
         script.commands.push(ShellCommand {
             words,
-            folders: vec![crate::place::normal(cwd)],
+            folders: vec![crate::place::normal_path(cwd)],
             ..ShellCommand::default()
         });
         script
     }
 
     /// Adds another one that may run as well.
-    pub(crate) fn add(&mut self, other: Self) {
+    pub(crate) fn add_script(&mut self, other: Self) {
         self.commands.extend(other.commands);
         self.bodies.extend(other.bodies);
         self.is_broken |= other.is_broken;
@@ -150,7 +151,7 @@ impl ShellScript {
         self.has_odd_regions = true;
         self.defaults.extend(other.defaults);
         self.numbers.extend(other.numbers);
-        other.unclear.into_iter().for_each(|reason| self.doubt(reason));
+        other.unclear.into_iter().for_each(|reason| self.note_doubt(reason));
     }
 
     /// Returns true if everything was understood.
@@ -158,7 +159,7 @@ impl ShellScript {
         self.unclear.is_empty()
     }
 
-    fn doubt(&mut self, reason: &'static str) {
+    fn note_doubt(&mut self, reason: &'static str) {
         if !self.unclear.contains(&reason) {
             self.unclear.push(reason);
         }
@@ -172,9 +173,9 @@ impl ShellCommand {
     }
 
     /// Returns the command on one line, as it is shown.
-    pub fn shown(&self) -> String {
+    pub fn render_line(&self) -> String {
         let words: Vec<String> =
-            self.assigns.iter().chain(&self.words).map(ShellWord::shown).collect();
+            self.assigns.iter().chain(&self.words).map(ShellWord::render_text).collect();
         words.join(" ")
     }
 }

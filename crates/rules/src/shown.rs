@@ -1,7 +1,7 @@
 //! Commands and paths as reasons quote them: without secrets, on one line and not too long.
 
 use callgate_mask::mask_text;
-use callgate_mask::text::{Measure, cut, one_line};
+use callgate_mask::text::{Measure, cut_to_length, one_line};
 
 /// The longest piece of a command that a reason quotes, in characters.
 const LONGEST_COMMAND: usize = 120;
@@ -12,10 +12,10 @@ const LONGEST_PATH: usize = 200;
 
 /// Returns a command as a reason quotes it.
 pub(crate) fn short_command(command: &str) -> String {
-    let beginning = cut(command, LONGEST_MASKED, Measure::Bytes);
+    let beginning = cut_to_length(command, LONGEST_MASKED, Measure::Bytes);
     let masked = mask_text(beginning).into_shown();
     let line = one_line(&masked);
-    let short = cut(&line, LONGEST_COMMAND, Measure::Chars);
+    let short = cut_to_length(&line, LONGEST_COMMAND, Measure::Chars);
     let more = if short.len() < line.len() { "…" } else { "" };
     format!("{short}{more}")
 }

@@ -6,7 +6,7 @@
 //! a rule that denies has either matched already or not.
 //!
 //! The budget belongs to the thread while a verdict is made, rather than being an argument of every
-//! function, so that no comparison of two patterns can omit it. Outside [`within`] nothing is
+//! function, so that no comparison of two patterns can omit it. Outside [`run_with_budget`] nothing is
 //! counted.
 
 use std::cell::Cell;
@@ -41,7 +41,7 @@ impl Drop for OpenBudget {
 }
 
 /// Does some work with a budget, and returns whether it was enough. Nested work shares the budget.
-pub(crate) fn within<T>(most: usize, work: impl FnOnce() -> T) -> (T, bool) {
+pub(crate) fn run_with_budget<T>(most: usize, work: impl FnOnce() -> T) -> (T, bool) {
     let _opened = LEFT.get().is_none().then(|| {
         LEFT.set(Some(most));
         IS_CUT.set(false);
@@ -52,7 +52,7 @@ pub(crate) fn within<T>(most: usize, work: impl FnOnce() -> T) -> (T, bool) {
 }
 
 /// Takes steps from the budget; false if it is spent, and from then on.
-pub(crate) fn spend(steps: usize) -> bool {
+pub(crate) fn spend_budget(steps: usize) -> bool {
     let Some(left) = LEFT.get() else { return true };
     let left = left.saturating_sub(steps);
     LEFT.set(Some(left));
@@ -64,13 +64,13 @@ pub(crate) fn is_spent() -> bool {
 }
 
 /// Notes that something was left out although there are steps left: it was too deep, or too many.
-pub(crate) fn cut() {
+pub(crate) fn note_omission() {
     IS_CUT.set(true);
 }
 
 /// Spends what is left.
-pub(crate) fn exhaust() {
-    spend(usize::MAX);
+pub(crate) fn exhaust_budget() {
+    spend_budget(usize::MAX);
 }
 
 #[cfg(test)]

@@ -9,10 +9,10 @@ use crate::act::Act;
 use crate::disk::NoLinks;
 use crate::file::{RuleFile, Trust};
 use crate::guard::Guarded;
-use crate::judge::judge;
+use crate::judge::judge_act;
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::proposal::{RuleConditions, RuleProposal, alike};
+use crate::proposal::{RuleConditions, RuleProposal, similar_conditions};
 use crate::rule::RuleDecision;
 
 /// The most rules that are suggested.
@@ -54,7 +54,7 @@ struct TriedRule {
 /// Suggests rules for calls that people allowed, to be added to a policy, the one that saves most
 /// first. `go_on` is called now and then with how much is done of how much; returns `None` if it
 /// returned false.
-pub fn suggest(
+pub fn suggest_rules(
     policy: &Policy,
     guarded: &Guarded,
     calls: &[DecidedCall],
@@ -69,9 +69,9 @@ pub fn suggest(
         if !go_on(at, total) {
             return None;
         }
-        tried.extend(judged.tried(&conditions, covered));
+        tried.extend(judged.try_rule(&conditions, covered));
     }
-    let chosen = judged.chosen(tried);
+    let chosen = judged.choose_rules(tried);
     Some(chosen.into_iter().map(|(tried, saves)| judged.suggestion(tried, saves)).collect())
 }
 
@@ -85,7 +85,7 @@ struct JudgedCalls<'a> {
 
 impl JudgedCalls<'_> {
     fn allows(&self, policy: &Policy, act: &Act) -> bool {
-        judge(policy, act, &NoLinks, self.now).decision == RuleDecision::Allow
+        judge_act(policy, act, &NoLinks, self.now).decision == RuleDecision::Allow
     }
 
     /// Returns the conditions that hold for most of the calls that were allowed, with the indexes
@@ -99,11 +99,11 @@ impl JudgedCalls<'_> {
             if at % 256 == 0 && !go_on(at, self.calls.len()) {
                 return None;
             }
-            let verdict = judge(self.policy, &call.act, &NoLinks, self.now);
+            let verdict = judge_act(self.policy, &call.act, &NoLinks, self.now);
             if call.allowed == 0 || verdict.decision != RuleDecision::Ask || verdict.is_guarded {
                 continue;
             }
-            for (width, conditions) in alike(&call.act).into_iter().enumerate() {
+            for (width, conditions) in similar_conditions(&call.act).into_iter().enumerate() {
                 let (widest, covered) = found.entry(conditions).or_default();
                 *widest = width.max(*widest);
                 covered.push(at);
@@ -124,14 +124,14 @@ impl JudgedCalls<'_> {
     }
 
     /// Tries a rule. Returns `None` if it covers a denial, saves too little, or has problems.
-    fn tried(&self, conditions: &RuleConditions, covered: Vec<usize>) -> Option<TriedRule> {
+    fn try_rule(&self, conditions: &RuleConditions, covered: Vec<usize>) -> Option<TriedRule> {
         let rule = conditions.rule(RuleDecision::Allow, None, &[]);
-        let file = RuleFile::read("a suggested rule", &rule.toml, Trust::User);
+        let file = RuleFile::from_toml("a suggested rule", &rule.toml, Trust::User);
         if !file.problems.is_empty() {
             return None;
         }
-        let alone = Policy::new(self.guarded.clone()).with(&file, None);
-        let together = self.policy.clone().with(&file, None);
+        let alone = Policy::new(self.guarded.clone()).with_file(&file, None);
+        let together = self.policy.clone().with_file(&file, None);
         let covers_denial = |call: &DecidedCall| {
             self.allows(&alone, &call.act) || self.is_new(&together, &call.act)
         };
@@ -149,7 +149,7 @@ impl JudgedCalls<'_> {
     }
 
     /// Chooses the rules that save most beside each other, each with how much it saves.
-    fn chosen(&self, mut tried: Vec<TriedRule>) -> Vec<(TriedRule, u64)> {
+    fn choose_rules(&self, mut tried: Vec<TriedRule>) -> Vec<(TriedRule, u64)> {
         let mut is_saved = vec![false; self.calls.len()];
         let mut chosen: Vec<(TriedRule, u64)> = Vec::new();
         while chosen.len() < MOST_SUGGESTIONS {
@@ -173,13 +173,13 @@ impl JudgedCalls<'_> {
     /// Returns true if these rules together let no denied call through.
     fn cover_no_denial<'t>(&self, rules: impl Iterator<Item = &'t TriedRule>) -> bool {
         let together =
-            rules.fold(self.policy.clone(), |policy, rule| policy.with(&rule.file, None));
+            rules.fold(self.policy.clone(), |policy, rule| policy.with_file(&rule.file, None));
         let mut denied = self.calls.iter().filter(|call| call.denied > 0);
         !denied.any(|call| self.is_new(&together, &call.act))
     }
 
     fn suggestion(&self, tried: TriedRule, saves: u64) -> RuleSuggestion {
-        let together = self.policy.clone().with(&tried.file, None);
+        let together = self.policy.clone().with_file(&tried.file, None);
         let is_beyond = |call: &DecidedCall| {
             call.allowed == 0 && call.undecided > 0 && self.is_new(&together, &call.act)
         };

@@ -1,7 +1,8 @@
 //! The starter rules and the guard hold for every agent, under its own names of tools and files.
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, UnclearCommands, judge,
+    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, UnclearCommands,
+    judge_act,
 };
 use callgate_wire::hook::agents::AGENTS;
 use callgate_wire::tool_act::{ToolKind, ToolShell};
@@ -12,9 +13,9 @@ const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
 
 fn policy() -> Policy {
-    let file = RuleFile::read("rules.toml", STARTER, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", STARTER, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new(HOME)).with(&file, None).with_unclear(UnclearCommands::Ask)
+    Policy::new(Guarded::new(HOME)).with_file(&file, None).with_unclear(UnclearCommands::Ask)
 }
 
 /// How an agent gives a command to this tool.
@@ -37,8 +38,8 @@ fn file(path: &str) -> [Value; 6] {
 }
 
 fn decide(policy: &Policy, agent: &str, tool: &str, input: &Value) -> RuleDecision {
-    let act = Act::of(tool, &input.to_string(), PROJECT, agent, HOME);
-    judge(policy, &act, &NoLinks, &Moment::at(0, 0)).decision
+    let act = Act::from_call(tool, &input.to_string(), PROJECT, agent, HOME);
+    judge_act(policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0)).decision
 }
 
 /// The agents to which a name may come: its own, and those under whose name its calls may come.
@@ -48,7 +49,7 @@ fn callers(agent: &'static str) -> [&'static str; 3] {
 
 #[test]
 fn the_starter_tests_hold_under_every_name_of_a_shell() {
-    let file = RuleFile::read("rules.toml", STARTER, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", STARTER, Trust::User);
     let policy = policy();
     let (mut shells, mut commands) = (0, 0);
     for (agent, tool, kind) in ToolKind::table() {
@@ -99,11 +100,11 @@ fn the_settings_of_every_agent_are_guarded() {
         for path in own.chain(project) {
             for tool in ["Write", "write", "write_file", "create", "file_editor"] {
                 let input = json!({ "path": path, "command": "create", "content": "x" });
-                let act = Act::of(tool, &input.to_string(), PROJECT, agent.id, HOME);
+                let act = Act::from_call(tool, &input.to_string(), PROJECT, agent.id, HOME);
                 assert!(guarded.touches(&act).is_some(), "{agent:?}: {tool} {path}");
             }
             let input = json!({ "command": format!("echo x > {path}") }).to_string();
-            let act = Act::of("Bash", &input, PROJECT, agent.id, HOME);
+            let act = Act::from_call("Bash", &input, PROJECT, agent.id, HOME);
             assert!(guarded.touches(&act).is_some(), "{agent:?}: {path}");
         }
     }

@@ -54,7 +54,7 @@ fn literal(word: &ShellWord) -> String {
 }
 
 fn understood(line: &str) -> Option<Vec<Vec<String>>> {
-    let script = ShellScript::read(line, "/w", "/no-home");
+    let script = ShellScript::from_line(line, "/w", "/no-home");
     if !script.is_clear() {
         return None;
     }
@@ -237,7 +237,7 @@ fn these_lines_mean_the_same_to_both() {
             assert!(
                 ["a =", "a ! b"].contains(&line),
                 "{line:?} is not understood: {:?}",
-                ShellScript::read(line, "/w", "/no-home").unclear
+                ShellScript::from_line(line, "/w", "/no-home").unclear
             );
             continue;
         };

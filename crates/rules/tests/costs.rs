@@ -9,7 +9,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use callgate_rules::{
-    Act, Disk, DiskEntry, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust, judge,
+    Act, Disk, DiskEntry, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust, judge_act,
 };
 use callgate_testkit::leaks::{peak_kib, resident_kib};
 use serde_json::{Value, json};
@@ -47,9 +47,9 @@ fn policy() -> Policy {
         };
         writeln!(rules, "[[rule]]\nname = \"r{number}\"\ndecide = \"{decide}\"\n{what}").unwrap();
     }
-    let file = RuleFile::read("rules.toml", &rules, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", &rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new(HOME)).with(&file, None)
+    Policy::new(Guarded::new(HOME)).with_file(&file, None)
 }
 
 /// A text of the whole length, made of one piece.
@@ -155,8 +155,8 @@ fn no_input_takes_much_memory_and_what_is_long_is_asked_about() {
         forget_peak();
         let (before, began) = (resident_kib(std::process::id()), Instant::now());
         let at_work = processor_time();
-        let act = Act::of(tool, &input, PROJECT, "claude-code", HOME);
-        let verdict = judge(&policy, &act, &Tangle, &Moment::at(0, 0));
+        let act = Act::from_call(tool, &input, PROJECT, "claude-code", HOME);
+        let verdict = judge_act(&policy, &act, &Tangle, &Moment::from_unix_ms(0, 0));
         let (took, at_work) = (began.elapsed(), processor_time().saturating_sub(at_work));
         let used = peak_kib(std::process::id()).saturating_sub(before);
         if prints {

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge, run_tests,
+    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge_act, run_tests,
 };
 use serde_json::json;
 
@@ -26,10 +26,10 @@ fn the_examples_are_rules_and_their_tests_pass() {
     let blocks = blocks(&guide);
     assert!(!blocks.is_empty());
     for block in blocks {
-        let file = RuleFile::read("guide", block, Trust::User);
+        let file = RuleFile::from_toml("guide", block, Trust::User);
         assert_eq!(file.problems, []);
-        let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
-        for result in run_tests(&policy, &file.tests, HOME, PROJECT, &Moment::at(0, 0)) {
+        let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+        for result in run_tests(&policy, &file.tests, HOME, PROJECT, &Moment::from_unix_ms(0, 0)) {
             assert!(result.is_passed(), "{}: {}", result.test.name, result.verdict.because);
         }
     }
@@ -49,13 +49,13 @@ fn the_table_of_patterns_is_true() {
         let cells: Vec<&str> = row.split('|').collect();
         let pattern = spelled(cells[1])[0];
         let text = format!("[[rule]]\nname = \"x\"\ndecide = \"allow\"\ncommand = \"{pattern}\"");
-        let file = RuleFile::read("guide", &text, Trust::User);
+        let file = RuleFile::from_toml("guide", &text, Trust::User);
         assert!(!file.has_errors(), "{pattern}");
-        let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
+        let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
         for command in spelled(cells[3]) {
             let input = json!({ "command": command }).to_string();
-            let act = Act::of("Bash", &input, PROJECT, "claude", HOME);
-            let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
+            let act = Act::from_call("Bash", &input, PROJECT, "claude", HOME);
+            let verdict = judge_act(&policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0));
             assert_eq!(verdict.decision, RuleDecision::Ask, "{pattern} allows {command}");
         }
         rows += 1;
@@ -67,7 +67,7 @@ fn the_table_of_patterns_is_true() {
 fn every_key_of_a_rule_is_in_the_guide() {
     let guide = guide();
     // An unknown key is answered with the list of those that are known.
-    let file = RuleFile::read("x", "[[rule]]\nzzzzzzzz = 1", Trust::User);
+    let file = RuleFile::from_toml("x", "[[rule]]\nzzzzzzzz = 1", Trust::User);
     let known = file.problems.iter().find_map(|p| p.message.split("known are ").nth(1)).unwrap();
     for key in known.split(", ") {
         assert!(guide.contains(&format!("\n| `{key}` | ")), "{key} is not in the table");

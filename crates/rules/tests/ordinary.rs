@@ -4,7 +4,8 @@
 //! reader was measured with them.
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, UnclearCommands, Verdict, judge, risks,
+    Act, Guarded, Moment, NoLinks, Policy, RuleFile, Trust, UnclearCommands, Verdict, find_risks,
+    judge_act,
 };
 use callgate_wire::desk::RiskKind;
 use serde_json::json;
@@ -18,15 +19,15 @@ const RISKS: &str = include_str!("data/ordinary-risks.txt");
 const MOST_UNCLEAR: usize = 20;
 
 fn policy(rules: &str) -> Policy {
-    let file = RuleFile::read("rules.toml", rules, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new("/home/ada")).with(&file, None).with_unclear(UnclearCommands::Ask)
+    Policy::new(Guarded::new("/home/ada")).with_file(&file, None).with_unclear(UnclearCommands::Ask)
 }
 
 fn verdict(policy: &Policy, line: &str) -> Verdict {
     let input = json!({ "command": line }).to_string();
-    let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
-    judge(policy, &act, &NoLinks, &Moment::at(0, 0))
+    let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
+    judge_act(policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0))
 }
 
 #[test]
@@ -60,8 +61,8 @@ fn the_risks_of_ordinary_commands_are_true() {
     let (mut found, mut unclear) = (Vec::new(), 0);
     for line in LINES.lines() {
         let input = json!({ "command": line }).to_string();
-        let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
-        for note in risks(&act, &guarded) {
+        let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
+        for note in find_risks(&act, &guarded) {
             let kind = match note.kind {
                 RiskKind::Unclear => {
                     unclear += 1;

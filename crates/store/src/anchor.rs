@@ -9,7 +9,7 @@ use crate::ledger;
 
 /// Reads the body of an entry of the kind `anchor`.
 pub(crate) fn read_anchor(body: &str) -> Option<EntriesPruned> {
-    match LedgerEvent::read(LedgerKind::Anchor.name(), body).0 {
+    match LedgerEvent::decode_body(LedgerKind::Anchor.name(), body).0 {
         LedgerEvent::Anchor(anchor) => Some(anchor),
         _ => None,
     }
@@ -30,6 +30,6 @@ pub(crate) fn anchor_through(
          AND json_extract(body, '$.through') = ? ORDER BY seq DESC LIMIT 1",
     )?;
     let body: Option<String> =
-        query.query_row([ledger::number(through)?], |row| row.get(0)).optional()?;
+        query.query_row([ledger::sql_number(through)?], |row| row.get(0)).optional()?;
     Ok(body.as_deref().and_then(read_anchor))
 }

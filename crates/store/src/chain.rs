@@ -18,7 +18,7 @@ impl Sha256Hash {
 
     /// Returns the hash of some bytes.
     #[must_use]
-    pub fn of(bytes: &[u8]) -> Self {
+    pub fn hash_bytes(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
 }
@@ -96,8 +96,8 @@ pub(crate) struct EntryContent<'a> {
 }
 
 /// Returns the hash of an entry that follows `previous`.
-pub(crate) fn link(previous: &[u8; 32], content: &EntryContent<'_>) -> [u8; 32] {
-    Linker::default().link(previous, content)
+pub(crate) fn hash_entry(previous: &[u8; 32], content: &EntryContent<'_>) -> [u8; 32] {
+    Linker::default().hash_entry(previous, content)
 }
 
 /// Computes the hashes of entries, one after the other.
@@ -110,7 +110,11 @@ pub(crate) struct Linker {
 impl Linker {
     /// Returns the hash of an entry that follows `previous`. Each part is preceded by its length,
     /// so that no two contents give the same bytes.
-    pub(crate) fn link(&mut self, previous: &[u8; 32], content: &EntryContent<'_>) -> [u8; 32] {
+    pub(crate) fn hash_entry(
+        &mut self,
+        previous: &[u8; 32],
+        content: &EntryContent<'_>,
+    ) -> [u8; 32] {
         self.bytes.clear();
         let mut part = |bytes: &[u8]| {
             self.bytes.extend_from_slice(&(bytes.len() as u64).to_be_bytes());

@@ -10,7 +10,7 @@ mod turn_changes;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::error::StoreError;
-use crate::ledger::{self, check_drafts, number};
+use crate::ledger::{self, check_drafts, sql_number};
 use crate::transaction::Transaction;
 use crate::{EntryDraft, Store};
 
@@ -76,11 +76,11 @@ pub struct Addition<'a> {
 impl Store {
     /// Writes to a conversation. Returns how many messages it has then. When this returns,
     /// everything is committed; on an error, nothing is.
-    pub fn add(&mut self, addition: &Addition<'_>) -> Result<u64, StoreError> {
+    pub fn add_to_conversation(&mut self, addition: &Addition<'_>) -> Result<u64, StoreError> {
         self.add_and_look(addition).map(|(length, _)| length)
     }
 
-    /// Like [`add`](Self::add), and returns the version that the conversation has then.
+    /// Like [`add_to_conversation`](Self::add_to_conversation), and returns the version that the conversation has then.
     pub fn add_and_look(
         &mut self,
         addition: &Addition<'_>,
@@ -92,10 +92,10 @@ impl Store {
         }
         StoreError::check_length("a title", addition.opening.unwrap_or_default(), LONGEST_TITLE)?;
         StoreError::check_length("a folder", addition.folder.unwrap_or_default(), LONGEST_FOLDER)?;
-        self.change(|transaction| {
-            let length = add(transaction, addition)?;
-            ledger::write(transaction, addition.drafts)?;
-            Ok((length, read::state(transaction, addition.conversation)?))
+        self.write_in_transaction(|transaction| {
+            let length = write_addition(transaction, addition)?;
+            ledger::write_entries(transaction, addition.drafts)?;
+            Ok((length, read::find_state(transaction, addition.conversation)?))
         })
     }
 
@@ -109,7 +109,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         check_id(id)?;
         StoreError::check_length("a title", title.unwrap_or_default(), LONGEST_TITLE)?;
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             transaction.execute(
                 "DELETE FROM conversations WHERE used_ms IS NULL AND made_ms < ?",
                 [at_ms.saturating_sub(ABANDONED_MS)],
@@ -128,7 +128,7 @@ impl Store {
     pub fn name_conversation(&mut self, id: &str, title: &str) -> Result<bool, StoreError> {
         StoreError::check_length("a title", title, LONGEST_TITLE)?;
         let name = "UPDATE conversations SET title = ?2 WHERE id = ?1";
-        self.change(|transaction| Ok(transaction.execute(name, [id, title])? > 0))
+        self.write_in_transaction(|transaction| Ok(transaction.execute(name, [id, title])? > 0))
     }
 
     /// Sets the engine of a conversation, which is created if it does not exist.
@@ -146,7 +146,7 @@ impl Store {
         let choose = "INSERT INTO conversations (id, made_ms, engine, model) VALUES (?, ?, ?, ?)
                       ON CONFLICT (id) DO UPDATE SET engine = excluded.engine,
                       model = excluded.model";
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             transaction.execute(choose, params![id, at_ms, engine, model]).map(drop)
         })
     }
@@ -157,20 +157,27 @@ impl Store {
         StoreError::check_length("a mode's name", mode, LONGEST_ENGINE)?;
         let choose = "INSERT INTO conversations (id, made_ms, mode) VALUES (?, ?, ?)
                       ON CONFLICT (id) DO UPDATE SET mode = excluded.mode";
-        self.change(|transaction| transaction.execute(choose, params![id, at_ms, mode]).map(drop))
+        self.write_in_transaction(|transaction| {
+            transaction.execute(choose, params![id, at_ms, mode]).map(drop)
+        })
     }
 
     /// Replaces all messages below the number `upto` by a summary; the messages themselves stay
     /// stored. Returns false if there is no such conversation, or if it has fewer messages.
-    pub fn summarize(&mut self, id: &str, upto: u64, summary: &str) -> Result<bool, StoreError> {
+    pub fn summarize_conversation(
+        &mut self,
+        id: &str,
+        upto: u64,
+        summary: &str,
+    ) -> Result<bool, StoreError> {
         StoreError::check_length("a summary", summary, LONGEST_MESSAGE)?;
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
             let length = next_number(transaction, key)?;
             let changed = transaction.execute(
                 "UPDATE conversations SET summary = ?2, summarized = ?3, aged = ?4
                  WHERE key = ?1 AND ?3 <= ?4 AND ?3 >= summarized",
-                params![key, summary, number(upto)?, length],
+                params![key, summary, sql_number(upto)?, length],
             )?;
             Ok(changed > 0)
         })
@@ -185,12 +192,12 @@ impl Store {
         block: &str,
         at_ms: i64,
     ) -> Result<bool, StoreError> {
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
             let changed = transaction.execute(
                 "UPDATE messages SET body = json_insert(body, '$.content[#]', json(?3))
                  WHERE conversation = ?1 AND number = ?2",
-                params![key, number(message)?, block],
+                params![key, sql_number(message)?, block],
             )?;
             // Whoever has read the conversation before reads it again.
             let touch = "UPDATE conversations SET used_ms = max(coalesce(used_ms, 0) + 1, ?2)
@@ -202,11 +209,11 @@ impl Store {
 
     /// Removes all messages of a conversation; its title and its costs stay.
     pub fn clear_conversation(&mut self, id: &str) -> Result<(), StoreError> {
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(()) };
             transaction.execute("DELETE FROM messages WHERE conversation = ?", [key])?;
-            fragments::remove(transaction, key)?;
-            turn_changes::remove(transaction, key)?;
+            fragments::remove_by_conversation(transaction, key)?;
+            turn_changes::remove_by_conversation(transaction, key)?;
             let forget = "UPDATE conversations SET opening = NULL, summary = NULL, summarized = 0,
                           aged = 0, engine_state = NULL WHERE key = ?";
             transaction.execute(forget, [key]).map(drop)
@@ -217,9 +224,9 @@ impl Store {
 
     /// Deletes a conversation. Returns false if there is none. Its costs still count for their day.
     pub fn delete_conversation(&mut self, id: &str) -> Result<bool, StoreError> {
-        let deleted = self.change(|transaction| {
+        let deleted = self.write_in_transaction(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
-            turn_changes::remove(transaction, key)?;
+            turn_changes::remove_by_conversation(transaction, key)?;
             transaction
                 .execute("UPDATE spendings SET elsewhere = NULL WHERE elsewhere = ?", [id])?;
             for statement in [
@@ -237,7 +244,7 @@ impl Store {
     }
 }
 
-fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Result<u64> {
+fn write_addition(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Result<u64> {
     let Addition { conversation, at_ms, messages, opening, .. } = addition;
     // These times order conversations by use, also within a millisecond and when the clock is set
     // back a little.
@@ -257,7 +264,7 @@ fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Resu
             |row| row.get(0),
         )?;
     if let Some(from) = addition.instead_of {
-        remove_from(transaction, key, number(from)?)?;
+        remove_from(transaction, key, sql_number(from)?)?;
     }
     let mut next = next_number(transaction, key)?;
     let mut insert = transaction.prepare_cached(
@@ -268,12 +275,12 @@ fn add(transaction: &Transaction<'_>, addition: &Addition<'_>) -> rusqlite::Resu
         next += 1;
     }
     if !messages.is_empty() {
-        fragments::remove(transaction, key)?;
+        fragments::remove_by_conversation(transaction, key)?;
     }
-    fragments::write(transaction, key, addition.fragments)?;
-    reserve::release(transaction, addition.reservation)?;
+    fragments::append_to_conversation(transaction, key, addition.fragments)?;
+    reserve::remove_reservation(transaction, addition.reservation)?;
     if let Some(spending) = addition.spending {
-        spend::write(transaction, Some(key), None, *at_ms, spending)?;
+        spend::write_spending(transaction, Some(key), None, *at_ms, spending)?;
     }
     Ok(next.unsigned_abs())
 }

@@ -43,11 +43,11 @@ pub struct LedgerEntry {
 impl LedgerEntry {
     /// Returns what the entry records.
     pub fn event(&self) -> LedgerEvent {
-        LedgerEvent::read(&self.kind, &self.body).0
+        LedgerEvent::decode_body(&self.kind, &self.body).0
     }
 
     /// Returns true if the entry is of this kind, whether or not its body can be read.
-    pub fn is(&self, kind: LedgerKind) -> bool {
+    pub fn is_of_kind(&self, kind: LedgerKind) -> bool {
         self.kind == kind.name()
     }
 }

@@ -17,7 +17,7 @@ pub struct FileIdentity {
 
 impl FileIdentity {
     /// Returns the identity of the file at `path`.
-    pub(crate) fn of(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn for_path(path: &Path) -> Result<Self, StoreError> {
         let metadata =
             fs::metadata(path).map_err(|error| StoreError::io("cannot find", path, error))?;
         Ok(Self { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() })
@@ -29,8 +29,8 @@ impl FileIdentity {
     }
 
     /// Returns an error if the file is gone or was replaced.
-    pub fn check(&self) -> Result<(), StoreError> {
-        if Self::of(&self.path)? == *self {
+    pub fn check_unchanged(&self) -> Result<(), StoreError> {
+        if Self::for_path(&self.path)? == *self {
             return Ok(());
         }
         let why = io::Error::other("another file is there now; start callgate again");

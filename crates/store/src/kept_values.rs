@@ -6,9 +6,9 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use crate::Store;
 use crate::error::StoreError;
 
-/// The longest key for [`Store::keep`], in bytes.
+/// The longest key for [`Store::keep_value`], in bytes.
 pub const LONGEST_KEY: usize = 256;
-/// The longest value for [`Store::keep`], in bytes.
+/// The longest value for [`Store::keep_value`], in bytes.
 pub const LONGEST_VALUE: usize = 1024 * 1024;
 
 const KEEP: &str = "INSERT OR REPLACE INTO kept (key, value) VALUES (?, ?)";
@@ -16,15 +16,15 @@ const FORGET: &str = "DELETE FROM kept WHERE key = ?";
 
 impl Store {
     /// Returns the random key of this name. It is created on first use and never changes.
-    pub fn secret(&mut self, name: &str) -> Result<[u8; 32], StoreError> {
+    pub fn find_or_make_secret(&mut self, name: &str) -> Result<[u8; 32], StoreError> {
         StoreError::check_length("the name of a key", name, LONGEST_KEY)?;
-        let failed = self.failed("keep a key in");
+        let failed = self.explain_failure("keep a key in");
         if let Some(key) = self.known_secret(name).map_err(&failed)? {
             return Ok(key);
         }
         // If another process creates a key at the same time, the first one written counts.
-        let fresh =
-            random().map_err(|error| StoreError::io("cannot make a key for", &self.path, error))?;
+        let fresh = random_key()
+            .map_err(|error| StoreError::io("cannot make a key for", &self.path, error))?;
         self.connection
             .execute(
                 "INSERT OR IGNORE INTO secrets (name, key) VALUES (?, ?)",
@@ -41,14 +41,14 @@ impl Store {
 
     /// Keeps `value` under `key`, replacing what was there. It stays until
     /// [`append_with`](Self::append_with) removes it.
-    pub fn keep(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
+    pub fn keep_value(&mut self, key: &str, value: &str) -> Result<(), StoreError> {
         check_kept(key, value)?;
         let keep = |connection: &Connection| connection.prepare_cached(KEEP)?.execute([key, value]);
-        keep(&self.connection).map_err(self.failed("write to")).map(drop)
+        keep(&self.connection).map_err(self.explain_failure("write to")).map(drop)
     }
 
     /// Returns the value kept under `key`.
-    pub fn kept(&self, key: &str) -> Result<Option<String>, StoreError> {
+    pub fn kept_value(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.read_row("SELECT value FROM kept WHERE key = ?", [key], |row| row.get(0))
     }
 
@@ -79,7 +79,7 @@ pub(crate) fn check_kept(key: &str, value: &str) -> Result<(), StoreError> {
     StoreError::check_length("a setting", value, LONGEST_VALUE)
 }
 
-fn random() -> rustix::io::Result<[u8; 32]> {
+fn random_key() -> rustix::io::Result<[u8; 32]> {
     let mut key = [0; 32];
     let mut filled = 0;
     while filled < key.len() {

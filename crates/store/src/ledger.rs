@@ -3,7 +3,7 @@
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::chain::{ChainHead, EntryContent, link};
+use crate::chain::{ChainHead, EntryContent, hash_entry};
 use crate::error::StoreError;
 use crate::file_identity::FileIdentity;
 use crate::kept_values::{check_kept, write_kept};
@@ -21,7 +21,7 @@ const STATEMENTS: [&str; 4] = [INSERT, MARK, MARKED, PRESENT];
 
 impl Store {
     /// Prepares the statements that the next entry needs.
-    pub fn warm(&self) {
+    pub fn prepare_statements(&self) {
         for statement in STATEMENTS {
             // An error is reported when the statement is used.
             self.connection.prepare_cached(statement).ok();
@@ -30,11 +30,14 @@ impl Store {
 
     /// Appends `drafts` to the ledger in this order, all or none. When this returns, they are
     /// committed and survive the death of this process.
-    pub fn append(&mut self, drafts: &[EntryDraft]) -> Result<Vec<LedgerEntry>, StoreError> {
+    pub fn append_entries(
+        &mut self,
+        drafts: &[EntryDraft],
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
         self.append_with(drafts, &[])
     }
 
-    /// Like [`append`](Self::append), and keeps or forgets values beside the ledger in the same
+    /// Like [`append_entries`](Self::append_entries), and keeps or forgets values beside the ledger in the same
     /// transaction.
     pub fn append_with(
         &mut self,
@@ -48,21 +51,21 @@ impl Store {
         if drafts.is_empty() && keeps.is_empty() {
             return Ok(Vec::new());
         }
-        self.change(|transaction| {
-            let entries = write(transaction, drafts)?;
+        self.write_in_transaction(|transaction| {
+            let entries = write_entries(transaction, drafts)?;
             write_kept(transaction, keeps)?;
             Ok(entries)
         })
     }
 
     /// Runs `work` in a transaction of its own.
-    pub(crate) fn change<T>(
+    pub(crate) fn write_in_transaction<T>(
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         self.check_place()?;
-        let failed = self.failed("write to");
-        let transaction = self.begin()?;
+        let failed = self.explain_failure("write to");
+        let transaction = self.begin_transaction()?;
         let done = work(&transaction).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(done)
@@ -70,7 +73,7 @@ impl Store {
 
     /// Checks that the file is still at its path: whatever is written to a removed file is lost.
     pub(crate) fn check_place(&self) -> Result<(), StoreError> {
-        self.file.as_ref().map_or(Ok(()), FileIdentity::check)
+        self.file.as_ref().map_or(Ok(()), FileIdentity::check_unchanged)
     }
 
     /// Moves what was written into the main file, so that no append has to. Call it when nobody
@@ -78,12 +81,12 @@ impl Store {
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         let checkpoint =
             || self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
-        checkpoint().map_err(self.failed("write to"))
+        checkpoint().map_err(self.explain_failure("write to"))
     }
 
     /// Begins a transaction in which nobody else writes.
-    pub(crate) fn begin(&mut self) -> Result<Transaction<'_>, StoreError> {
-        let failed = self.failed("write to");
+    pub(crate) fn begin_transaction(&mut self) -> Result<Transaction<'_>, StoreError> {
+        let failed = self.explain_failure("write to");
         Transaction::begin(&mut self.connection).map_err(failed)
     }
 }
@@ -95,7 +98,7 @@ pub(crate) fn check_drafts(drafts: &[EntryDraft]) -> Result<(), StoreError> {
 }
 
 /// Appends `drafts` within a transaction.
-pub(crate) fn write(
+pub(crate) fn write_entries(
     transaction: &Transaction<'_>,
     drafts: &[EntryDraft],
 ) -> rusqlite::Result<Vec<LedgerEntry>> {
@@ -106,17 +109,17 @@ pub(crate) fn write(
     let mut insert = transaction.prepare_cached(INSERT)?;
     let mut entries = Vec::with_capacity(drafts.len());
     for draft in drafts {
-        let entry = chained(&head, draft.clone());
+        let entry = chain_entry(&head, draft.clone());
         let LedgerEntry { seq, at_ms, kind, question, body, hash } = &entry;
-        insert.execute(params![number(*seq)?, at_ms, kind, question, body, hash])?;
+        insert.execute(params![sql_number(*seq)?, at_ms, kind, question, body, hash])?;
         head = ChainHead { seq: *seq, hash: *hash };
         entries.push(entry);
     }
-    transaction.prepare_cached(MARK)?.execute(params![number(head.seq)?, head.hash])?;
+    transaction.prepare_cached(MARK)?.execute(params![sql_number(head.seq)?, head.hash])?;
     Ok(entries)
 }
 
-fn chained(head: &ChainHead, draft: EntryDraft) -> LedgerEntry {
+fn chain_entry(head: &ChainHead, draft: EntryDraft) -> LedgerEntry {
     let EntryDraft { at_ms, kind, question, body } = draft;
     let content = EntryContent {
         seq: head.seq + 1,
@@ -125,64 +128,64 @@ fn chained(head: &ChainHead, draft: EntryDraft) -> LedgerEntry {
         question: question.as_deref().map(str::as_bytes),
         body: body.as_bytes(),
     };
-    let hash = link(&head.hash, &content);
+    let hash = hash_entry(&head.hash, &content);
     LedgerEntry { seq: head.seq + 1, at_ms, kind, question, body, hash }
 }
 
 /// Returns the head that the next entry follows: the last entry ever written, even if somebody has
 /// removed it from the table since. Its number is not used again, so verification sees the gap.
 pub(crate) fn last_written(connection: &Connection) -> rusqlite::Result<ChainHead> {
-    let marked = marked(connection)?.unwrap_or(ChainHead::NONE);
-    let present = present(connection)?.unwrap_or(ChainHead::NONE);
+    let marked = read_marked_head(connection)?.unwrap_or(ChainHead::NONE);
+    let present = read_last_head(connection)?.unwrap_or(ChainHead::NONE);
     Ok(if marked.seq > present.seq { marked } else { present })
 }
 
 /// Returns the end of the ledger as recorded beside it.
-pub(crate) fn marked(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
-    head(connection, MARKED)
+pub(crate) fn read_marked_head(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
+    read_head(connection, MARKED)
 }
 
 /// Returns the last entry in the table.
-pub(crate) fn present(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
-    head(connection, PRESENT)
+pub(crate) fn read_last_head(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
+    read_head(connection, PRESENT)
 }
 
-fn head(connection: &Connection, query: &str) -> rusqlite::Result<Option<ChainHead>> {
+fn read_head(connection: &Connection, query: &str) -> rusqlite::Result<Option<ChainHead>> {
     connection
         .prepare_cached(query)?
-        .query_row([], |row| Ok(ChainHead { seq: unsigned(row, 0)?, hash: row.get(1)? }))
+        .query_row([], |row| Ok(ChainHead { seq: read_unsigned(row, 0)?, hash: row.get(1)? }))
         .optional()
 }
 
 /// Returns the hash that an entry carries, whether it is right or not.
 pub(crate) fn hash_of(connection: &Connection, seq: u64) -> rusqlite::Result<Option<[u8; 32]>> {
     let mut query = connection.prepare_cached("SELECT hash FROM entries WHERE seq = ?")?;
-    query.query_row([number(seq)?], |row| row.get(0)).optional()
+    query.query_row([sql_number(seq)?], |row| row.get(0)).optional()
 }
 
 /// Returns what is hashed of an entry, from a row of `seq, at_ms, kind, question, body, hash`.
-pub(crate) fn content<'a>(row: &'a Row<'_>, seq: u64) -> rusqlite::Result<EntryContent<'a>> {
+pub(crate) fn content_of_row<'a>(row: &'a Row<'_>, seq: u64) -> rusqlite::Result<EntryContent<'a>> {
     Ok(EntryContent {
         seq,
         at_ms: row.get(1)?,
-        kind: bytes(row.get_ref(2)?).unwrap_or_default(),
-        question: bytes(row.get_ref(3)?),
-        body: bytes(row.get_ref(4)?).unwrap_or_default(),
+        kind: bytes_of_value(row.get_ref(2)?).unwrap_or_default(),
+        question: bytes_of_value(row.get_ref(3)?),
+        body: bytes_of_value(row.get_ref(4)?).unwrap_or_default(),
     })
 }
 
 /// Returns a text or a blob as bytes: in a damaged file a text need not be UTF-8.
-pub(crate) fn bytes(value: ValueRef<'_>) -> Option<&[u8]> {
+pub(crate) fn bytes_of_value(value: ValueRef<'_>) -> Option<&[u8]> {
     value.as_bytes_or_null().ok().flatten()
 }
 
 /// Reads a column that is never negative.
-pub(crate) fn unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
+pub(crate) fn read_unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64> {
     let value = row.get::<_, i64>(index)?;
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value))
 }
 
 /// Converts a number to SQLite's type.
-pub(crate) fn number(seq: u64) -> rusqlite::Result<i64> {
+pub(crate) fn sql_number(seq: u64) -> rusqlite::Result<i64> {
     i64::try_from(seq).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

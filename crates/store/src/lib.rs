@@ -3,7 +3,7 @@
 //! The ledger records what was asked, pressed, decided and run. Each entry carries a hash over its
 //! content and the hash before it, so that a change in the middle breaks the chain at an entry that
 //! [`Store::verify`] reports. Beside it the file keeps random keys and small settings
-//! ([`Store::secret`], [`Store::keep`]), which are not chained.
+//! ([`Store::find_or_make_secret`], [`Store::keep_value`]), which are not chained.
 //!
 //! **What the chain proves.** It reveals damage, accidents, and changes by anybody who does not
 //! understand the file. It does not stop the file's owner, who can recompute the chain; nor would a
@@ -11,12 +11,12 @@
 //! elsewhere (on paper, on another machine, in a commit): a chain that was rewritten or cut no
 //! longer has that hash at that number ([`Store::verify_with`]).
 //!
-//! **What is committed stays.** [`Store::append`] returns after the commit. A process that is
+//! **What is committed stays.** [`Store::append_entries`] returns after the commit. A process that is
 //! killed then loses nothing. A machine that loses its power may lose the last commits, since
 //! they are synced with the next checkpoint; what is left is still a whole chain.
 //!
 //! **Conversations** are kept beside the ledger and not chained: a person may delete them
-//! ([`Store::add`]). What is written to one, with the entries that belong to it, is one
+//! ([`Store::add_to_conversation`]). What is written to one, with the entries that belong to it, is one
 //! transaction.
 //!
 //! **Several processes** may append to one file: the next number and the hash before it are read
@@ -89,7 +89,7 @@ impl Store {
         read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Option<T>, StoreError> {
         let row = |mut query: CachedStatement<'_>| query.query_row(values, read).optional();
-        self.connection.prepare_cached(query).and_then(row).map_err(self.failed("read"))
+        self.connection.prepare_cached(query).and_then(row).map_err(self.explain_failure("read"))
     }
 
     /// Returns all rows that a query selects.
@@ -100,12 +100,15 @@ impl Store {
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
         let rows = |mut query: CachedStatement<'_>| query.query_map(values, read)?.collect();
-        self.connection.prepare_cached(query).and_then(rows).map_err(self.failed("read"))
+        self.connection.prepare_cached(query).and_then(rows).map_err(self.explain_failure("read"))
     }
 
     /// Returns a conversion from SQLite's errors to messages for people; `doing` completes "cannot
     /// ...".
-    fn failed(&self, doing: &'static str) -> impl Fn(rusqlite::Error) -> StoreError + use<> {
+    fn explain_failure(
+        &self,
+        doing: &'static str,
+    ) -> impl Fn(rusqlite::Error) -> StoreError + use<> {
         let path = self.path.clone();
         move |error| StoreError::sqlite(&path, doing, error)
     }

@@ -5,7 +5,7 @@ use callgate_wire::ledger::{ChainedLinks, LedgerEvent};
 use rusqlite::{Connection, OptionalExtension, Row};
 
 use crate::anchor::{anchor_through, head_after, read_anchor};
-use crate::chain::{ChainHead, link};
+use crate::chain::{ChainHead, hash_entry};
 use crate::error::StoreError;
 use crate::{Store, ledger};
 
@@ -14,8 +14,8 @@ pub const KEPT_LINKS: &str = "paired/";
 
 impl Store {
     /// Reads the links from the chain. An entry that does not follow the one before it is ignored.
-    pub fn links(&self) -> Result<ChainedLinks, StoreError> {
-        let failed = self.failed("read the links in");
+    pub fn chained_links(&self) -> Result<ChainedLinks, StoreError> {
+        let failed = self.explain_failure("read the links in");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
         links_before(&view, i64::MAX).map_err(failed)
     }
@@ -23,7 +23,7 @@ impl Store {
     /// Returns the links among the kept values that the chain does not contain. Somebody wrote them
     /// there by hand; they have no effect.
     pub fn unchained_links(&self) -> Result<Vec<String>, StoreError> {
-        let standing = self.links()?.standing;
+        let standing = self.chained_links()?.standing;
         let kept = self.kept_under(KEPT_LINKS)?;
         let names = kept.iter().filter_map(|(key, _)| key.strip_prefix(KEPT_LINKS));
         Ok(names.filter(|link| !standing.contains_key(*link)).map(str::to_owned).collect())
@@ -41,7 +41,7 @@ pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Resul
     while let Some(row) = rows.next()? {
         if is_chained(connection, row)? {
             let text = |column| row.get_ref(column).map(|it| it.as_str().unwrap_or_default());
-            links.apply(&LedgerEvent::read(text(2)?, text(4)?).0);
+            links.apply_event(&LedgerEvent::decode_body(text(2)?, text(4)?).0);
         }
     }
     Ok(links)
@@ -59,7 +59,7 @@ fn carried_over(connection: &Connection) -> rusqlite::Result<ChainedLinks> {
         "SELECT seq, at_ms, kind, question, body, hash FROM entries WHERE kind = 'anchor'
          AND json_valid(body) AND json_extract(body, '$.through') = ? ORDER BY seq DESC LIMIT 1",
     )?;
-    let carried = query.query_row([ledger::number(through)?], |row| {
+    let carried = query.query_row([ledger::sql_number(through)?], |row| {
         let anchor = read_anchor(row.get_ref(4)?.as_str().unwrap_or_default());
         Ok(if is_chained(connection, row)? { anchor.and_then(|anchor| anchor.links) } else { None })
     });
@@ -85,6 +85,6 @@ fn is_chained(connection: &Connection, row: &Row<'_>) -> rusqlite::Result<bool> 
         },
     };
     let Some(before) = before else { return Ok(false) };
-    let Ok(content) = ledger::content(row, seq) else { return Ok(false) };
-    Ok(ledger::bytes(row.get_ref(5)?) == Some(&link(&before, &content)))
+    let Ok(content) = ledger::content_of_row(row, seq) else { return Ok(false) };
+    Ok(ledger::bytes_of_value(row.get_ref(5)?) == Some(&hash_entry(&before, &content)))
 }

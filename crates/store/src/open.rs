@@ -53,16 +53,16 @@ impl Store {
     }
 
     pub(crate) fn open_with(path: &Path, steps: &[&str]) -> Result<Self, StoreError> {
-        create(path)?;
-        let path = resolve(path)?;
+        create_file(path)?;
+        let path = resolve_path(path)?;
         look_at(&path)?;
         close_to_others(&path)?;
         let failed = |error| StoreError::sqlite(&path, "open", error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
         connection.busy_timeout(PATIENCE).map_err(failed)?;
-        let layout = schema::layout(&connection).map_err(failed)?;
-        schema::check(&path, &layout, steps)?;
+        let layout = schema::read_layout(&connection).map_err(failed)?;
+        schema::check_layout(&path, &layout, steps)?;
         if connection.is_readonly(MAIN_DB).map_err(failed)? {
             return Err(StoreError::ReadOnly(path));
         }
@@ -73,8 +73,8 @@ impl Store {
         use_wal(&connection, &path)?;
         take_habits(&connection).map_err(failed)?;
         connection.execute_batch(WRITERS_HABITS).map_err(failed)?;
-        schema::migrate(&mut connection, &path, steps)?;
-        let file = Some(FileIdentity::of(&path)?);
+        schema::apply_steps(&mut connection, &path, steps)?;
+        let file = Some(FileIdentity::for_path(&path)?);
         Ok(Self { connection, path, file })
     }
 
@@ -84,31 +84,31 @@ impl Store {
         let failed = |error| StoreError::sqlite(&path, "open", error);
         let mut connection = Connection::open_in_memory().map_err(failed)?;
         take_habits(&connection).map_err(failed)?;
-        schema::migrate(&mut connection, &path, STEPS)?;
+        schema::apply_steps(&mut connection, &path, STEPS)?;
         Ok(Self { connection, path, file: None })
     }
 
     /// Opens the file read-only; other processes may be writing to it. The file is never created or
     /// written to. SQLite may create its two helper files beside it, or leave them there.
     pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
-        let path = resolve(path)?;
+        let path = resolve_path(path)?;
         look_at(&path)?;
         let (connection, layout) = match read_only(&path, false) {
             // SQLite cannot create its helper files. Without a log of pending changes the file
             // alone is complete.
-            Err(error) if is_unopenable(&error) && !beside(&path, "-wal").exists() => {
+            Err(error) if is_unopenable(&error) && !path_beside(&path, "-wal").exists() => {
                 read_only(&path, true)
             }
             opened => opened,
         }
         .map_err(|error| StoreError::sqlite(&path, "open", error))?;
-        schema::check(&path, &layout, STEPS)?;
-        match (layout, schema::version(STEPS)) {
+        schema::check_layout(&path, &layout, STEPS)?;
+        match (layout, schema::version_of_steps(STEPS)) {
             (StoreLayout::Ours(found), known) if found < known => {
                 Err(StoreError::Older { path, found, known })
             }
             (StoreLayout::Ours(_), _) => {
-                let file = Some(FileIdentity::of(&path)?);
+                let file = Some(FileIdentity::for_path(&path)?);
                 Ok(Self { connection, path, file })
             }
             (StoreLayout::Empty | StoreLayout::Other, _) => Err(StoreError::Missing(path)),
@@ -130,7 +130,7 @@ impl Store {
     /// fails with [`StoreError::Busy`] instead, and changes nothing.
     pub fn set_patient(&mut self, is_patient: bool) -> Result<(), StoreError> {
         let patience = if is_patient { PATIENCE } else { Duration::ZERO };
-        self.connection.busy_timeout(patience).map_err(self.failed("open"))
+        self.connection.busy_timeout(patience).map_err(self.explain_failure("open"))
     }
 
     /// Limits the file to about this many bytes for as long as it is open. Writes beyond that fail
@@ -139,7 +139,7 @@ impl Store {
         let pages = i64::try_from(bytes / PAGE).unwrap_or(i64::MAX);
         self.connection
             .pragma_update_and_check(None, "max_page_count", pages, |_| Ok(()))
-            .map_err(self.failed("limit the size of"))
+            .map_err(self.explain_failure("limit the size of"))
     }
 }
 
@@ -153,7 +153,7 @@ fn read_only(path: &Path, alone: bool) -> rusqlite::Result<(Connection, StoreLay
     };
     connection.busy_timeout(PATIENCE)?;
     take_habits(&connection)?;
-    let layout = schema::layout(&connection)?;
+    let layout = schema::read_layout(&connection)?;
     Ok((connection, layout))
 }
 
@@ -181,7 +181,7 @@ fn immutable_address(path: &Path) -> String {
 
 /// Creates the folder and an empty file, unless they exist. The file is created without opening it:
 /// closing it again would drop the locks that this process may already hold on it.
-fn create(path: &Path) -> Result<(), StoreError> {
+fn create_file(path: &Path) -> Result<(), StoreError> {
     if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
         let make = DirBuilder::new().recursive(true).mode(0o700).create(folder);
         make.map_err(|error| StoreError::io("cannot create the folder", folder, error))?;
@@ -192,7 +192,7 @@ fn create(path: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn resolve(path: &Path) -> Result<PathBuf, StoreError> {
+fn resolve_path(path: &Path) -> Result<PathBuf, StoreError> {
     path.canonicalize().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => StoreError::Missing(path.to_owned()),
         _ => StoreError::io("cannot look at", path, error),
@@ -216,7 +216,7 @@ fn look_at(path: &Path) -> Result<(), StoreError> {
 /// Removes the permissions of other users, which a copy or a `chmod` may have given. The files that
 /// SQLite puts beside this one get the same mode.
 fn close_to_others(path: &Path) -> Result<(), StoreError> {
-    for path in [path.to_owned(), beside(path, "-wal"), beside(path, "-shm")] {
+    for path in [path.to_owned(), path_beside(path, "-wal"), path_beside(path, "-shm")] {
         let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
         if metadata.is_file() && metadata.mode() & 0o077 != 0 {
             fs::set_permissions(&path, Permissions::from_mode(metadata.mode() & 0o700))
@@ -226,7 +226,7 @@ fn close_to_others(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn beside(path: &Path, suffix: &str) -> PathBuf {
+fn path_beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)

@@ -7,7 +7,7 @@ use crate::chain::Sha256Hash;
 use crate::error::StoreError;
 use crate::links::links_before;
 use crate::transaction::Transaction;
-use crate::verify::{ChainReport, walk};
+use crate::verify::{ChainReport, walk_chain};
 use crate::{EntryDraft, LedgerEntry, Store, ledger, now_ms};
 
 /// How long a question can be open, in milliseconds: a day, although the longest timeout that can
@@ -37,10 +37,10 @@ impl Store {
         before_ms: i64,
         now_ms: i64,
     ) -> Result<PruneReport, StoreError> {
-        let failed = self.failed("prune");
-        let transaction = self.begin()?;
-        check_whole(&walk(&transaction, None, &|_, _| ()).map_err(&failed)?)?;
-        let anchor = remove(&transaction, before_ms, now_ms).map_err(&failed)?;
+        let failed = self.explain_failure("prune");
+        let transaction = self.begin_transaction()?;
+        check_whole(&walk_chain(&transaction, None, &|_, _| ()).map_err(&failed)?)?;
+        let anchor = remove_entries(&transaction, before_ms, now_ms).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         let Some((removed, anchor)) = anchor else {
             return Ok(PruneReport { removed: 0, anchor: None });
@@ -51,10 +51,10 @@ impl Store {
 
     /// Returns the anchor that [`prune`](Self::prune) would leave, without removing anything.
     /// Returns the same error for a broken chain.
-    pub fn prunable(&self, before_ms: i64) -> Result<Option<EntriesPruned>, StoreError> {
-        let failed = self.failed("read");
+    pub fn preview_pruning(&self, before_ms: i64) -> Result<Option<EntriesPruned>, StoreError> {
+        let failed = self.explain_failure("read");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
-        check_whole(&walk(&view, None, &|_, _| ()).map_err(&failed)?)?;
+        check_whole(&walk_chain(&view, None, &|_, _| ()).map_err(&failed)?)?;
         let kept_from = first_to_keep(&view, before_ms, now_ms()).map_err(&failed)?;
         anchor_before(&view, kept_from).map_err(failed)
     }
@@ -78,7 +78,7 @@ fn check_whole(report: &ChainReport) -> Result<(), StoreError> {
     }
 }
 
-fn remove(
+fn remove_entries(
     transaction: &Transaction<'_>,
     before_ms: i64,
     now_ms: i64,
@@ -88,7 +88,7 @@ fn remove(
     transaction.execute("DELETE FROM entries WHERE seq < ?", [kept_from])?;
     let removed = anchor.count;
     let draft = EntryDraft::new(now_ms, None, &LedgerEvent::Anchor(anchor));
-    let written = ledger::write(transaction, &[draft])?;
+    let written = ledger::write_entries(transaction, &[draft])?;
     Ok(written.into_iter().next().map(|entry| (removed, entry)))
 }
 
@@ -122,9 +122,9 @@ fn anchor_before(
             [kept_from],
             |row| {
                 Ok(EntriesPruned {
-                    through: ledger::unsigned(row, 0)?,
+                    through: ledger::read_unsigned(row, 0)?,
                     hash: Sha256Hash(row.get(1)?).to_string(),
-                    count: ledger::unsigned(row, 2)?,
+                    count: ledger::read_unsigned(row, 2)?,
                     from_ms: row.get(3)?,
                     to_ms: row.get(4)?,
                     links: Some(links.clone()),

@@ -12,41 +12,41 @@ const COLUMNS: &str = "e.seq, e.at_ms, e.kind, e.question, e.body, e.hash";
 
 impl Store {
     /// Returns the first `limit` entries after the number `after` that match `filter`, in order.
-    pub fn entries(
+    pub fn entries_after(
         &self,
         filter: &EntryFilter,
         after: u64,
         limit: usize,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
         let mut wanted = EntryQuery::new(filter);
-        let after = wanted.number(i64::try_from(after).unwrap_or(i64::MAX));
-        wanted.and(format!("e.seq > {after}"));
-        self.wanted(wanted, "ASC", limit)
+        let after = wanted.bind_number(i64::try_from(after).unwrap_or(i64::MAX));
+        wanted.add_condition(format!("e.seq > {after}"));
+        self.read_entries(wanted, "ASC", limit)
     }
 
     /// Returns the last `limit` entries before the number `before` that match `filter`, in order.
-    pub fn latest(
+    pub fn entries_before(
         &self,
         filter: &EntryFilter,
         before: u64,
         limit: usize,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
         let mut wanted = EntryQuery::new(filter);
-        let before = wanted.number(i64::try_from(before).unwrap_or(i64::MAX));
-        wanted.and(format!("e.seq < {before}"));
-        let mut entries = self.wanted(wanted, "DESC", limit)?;
+        let before = wanted.bind_number(i64::try_from(before).unwrap_or(i64::MAX));
+        wanted.add_condition(format!("e.seq < {before}"));
+        let mut entries = self.read_entries(wanted, "DESC", limit)?;
         entries.reverse();
         Ok(entries)
     }
 
     /// Returns the number of the last entry ever written, or 0.
     pub fn last_seq(&self) -> Result<u64, StoreError> {
-        Ok(self.head()?.seq)
+        Ok(self.chain_head()?.seq)
     }
 
     /// Returns the head of the chain, to be noted elsewhere.
-    pub fn head(&self) -> Result<ChainHead, StoreError> {
-        ledger::last_written(&self.connection).map_err(self.failed("read"))
+    pub fn chain_head(&self) -> Result<ChainHead, StoreError> {
+        ledger::last_written(&self.connection).map_err(self.explain_failure("read"))
     }
 
     /// Returns a number that changes when another process writes to the file.
@@ -56,7 +56,11 @@ impl Store {
     }
 
     /// Returns the ids of at most `limit` questions whose ids begin with `beginning`.
-    pub fn questions(&self, beginning: &str, limit: usize) -> Result<Vec<String>, StoreError> {
+    pub fn question_ids_with_prefix(
+        &self,
+        beginning: &str,
+        limit: usize,
+    ) -> Result<Vec<String>, StoreError> {
         let query = "SELECT DISTINCT question FROM entries
                      WHERE question >= ?1 AND substr(question, 1, length(?1)) = ?1 LIMIT ?2";
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -76,7 +80,7 @@ impl Store {
             "SELECT {COLUMNS} FROM open_questions q CROSS JOIN entries e ON e.question = q.question
              WHERE q.at_ms >= ? ORDER BY q.first, e.seq"
         );
-        Ok(by_question(self.read_rows(&query, [since_ms], entry)?))
+        Ok(by_question(self.read_rows(&query, [since_ms], entry_from_row)?))
     }
 
     /// Returns the entries of each of the `limit` questions that were closed last, grouped by
@@ -92,21 +96,21 @@ impl Store {
              ) q ON e.question = q.question ORDER BY q.last DESC, e.seq"
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        Ok(by_question(self.read_rows(&query, [limit], entry)?))
+        Ok(by_question(self.read_rows(&query, [limit], entry_from_row)?))
     }
 
-    fn wanted(
+    fn read_entries(
         &self,
         mut wanted: EntryQuery,
         order: &str,
         limit: usize,
     ) -> Result<Vec<LedgerEntry>, StoreError> {
-        let limit = wanted.number(i64::try_from(limit).unwrap_or(i64::MAX));
+        let limit = wanted.bind_number(i64::try_from(limit).unwrap_or(i64::MAX));
         let conditions = wanted.conditions.join(" AND ");
         let query = format!(
             "SELECT {COLUMNS} FROM entries e WHERE {conditions} ORDER BY e.seq {order} LIMIT {limit}"
         );
-        self.read_rows(&query, params_from_iter(wanted.values), entry)
+        self.read_rows(&query, params_from_iter(wanted.values), entry_from_row)
     }
 }
 
@@ -121,9 +125,9 @@ fn by_question(entries: Vec<LedgerEntry>) -> Vec<Vec<LedgerEntry>> {
     questions
 }
 
-fn entry(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
+fn entry_from_row(row: &Row<'_>) -> rusqlite::Result<LedgerEntry> {
     Ok(LedgerEntry {
-        seq: ledger::unsigned(row, 0)?,
+        seq: ledger::read_unsigned(row, 0)?,
         at_ms: row.get(1)?,
         kind: row.get(2)?,
         question: row.get(3)?,
@@ -143,24 +147,25 @@ impl EntryQuery {
         let EntryFilter { kinds, question, since_ms, until_ms, text, members } = filter;
         let mut wanted = Self { conditions: vec!["true".to_owned()], values: Vec::new() };
         if !kinds.is_empty() {
-            let kinds: Vec<String> = kinds.iter().map(|kind| wanted.text(kind.name())).collect();
-            wanted.and(format!("e.kind IN ({})", kinds.join(", ")));
+            let kinds: Vec<String> =
+                kinds.iter().map(|kind| wanted.bind_text(kind.name())).collect();
+            wanted.add_condition(format!("e.kind IN ({})", kinds.join(", ")));
         }
         if let Some(question) = question {
-            let question = wanted.text(question);
-            wanted.and(format!("e.question = {question}"));
+            let question = wanted.bind_text(question);
+            wanted.add_condition(format!("e.question = {question}"));
         }
         if let Some(since) = since_ms {
-            let since = wanted.number(*since);
-            wanted.and(format!("e.at_ms >= {since}"));
+            let since = wanted.bind_number(*since);
+            wanted.add_condition(format!("e.at_ms >= {since}"));
         }
         if let Some(until) = until_ms {
-            let until = wanted.number(*until);
-            wanted.and(format!("e.at_ms < {until}"));
+            let until = wanted.bind_number(*until);
+            wanted.add_condition(format!("e.at_ms < {until}"));
         }
         if let Some(text) = text {
-            let text = wanted.text(text);
-            wanted.and(format!(
+            let text = wanted.bind_text(text);
+            wanted.add_condition(format!(
                 "EXISTS (SELECT 1 FROM json_tree(iif(json_valid(e.body), e.body, '{{}}'))
                          WHERE instr(lower(atom), lower({text})) > 0)"
             ));
@@ -171,21 +176,21 @@ impl EntryQuery {
         wanted
     }
 
-    fn text(&mut self, text: &str) -> String {
-        self.value(Value::Text(text.to_owned()))
+    fn bind_text(&mut self, text: &str) -> String {
+        self.bind_value(Value::Text(text.to_owned()))
     }
 
-    fn number(&mut self, number: i64) -> String {
-        self.value(Value::Integer(number))
+    fn bind_number(&mut self, number: i64) -> String {
+        self.bind_value(Value::Integer(number))
     }
 
     /// Adds a value and returns its parameter.
-    fn value(&mut self, value: Value) -> String {
+    fn bind_value(&mut self, value: Value) -> String {
         self.values.push(value);
         format!("?{}", self.values.len())
     }
 
-    fn and(&mut self, condition: String) {
+    fn add_condition(&mut self, condition: String) {
         self.conditions.push(condition);
     }
 
@@ -194,7 +199,7 @@ impl EntryQuery {
     fn and_member(&mut self, name: &str, member: &MemberMatch) {
         let (MemberMatch::Is(value) | MemberMatch::Begins(value) | MemberMatch::Within(value)) =
             member;
-        let (name, value) = (self.text(&format!("$.\"{name}\"")), self.text(value));
+        let (name, value) = (self.bind_text(&format!("$.\"{name}\"")), self.bind_text(value));
         let has = |entry: &str| {
             let body = format!("{entry}.body");
             let text = format!("json_extract({body}, {name})");
@@ -208,7 +213,7 @@ impl EntryQuery {
             format!("iif(json_valid({body}), json_type({body}, {name}) = 'text' AND {is}, false)")
         };
         let (own, of_another) = (has("e"), has("o"));
-        self.and(format!(
+        self.add_condition(format!(
             "({own} OR EXISTS
                  (SELECT 1 FROM entries o WHERE o.question = e.question AND {of_another}))"
         ));

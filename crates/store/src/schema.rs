@@ -213,7 +213,7 @@ pub(crate) enum StoreLayout {
 }
 
 /// Finds out what the file is, in one statement, since another process may be creating it.
-pub(crate) fn layout(connection: &Connection) -> rusqlite::Result<StoreLayout> {
+pub(crate) fn read_layout(connection: &Connection) -> rusqlite::Result<StoreLayout> {
     let (application, version, things): (i64, i64, i64) = connection.query_row(
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
          FROM pragma_application_id, pragma_user_version",
@@ -228,8 +228,12 @@ pub(crate) fn layout(connection: &Connection) -> rusqlite::Result<StoreLayout> {
 }
 
 /// Returns an error for a file that `steps` cannot have made.
-pub(crate) fn check(path: &Path, layout: &StoreLayout, steps: &[&str]) -> Result<(), StoreError> {
-    let known = version(steps);
+pub(crate) fn check_layout(
+    path: &Path,
+    layout: &StoreLayout,
+    steps: &[&str],
+) -> Result<(), StoreError> {
+    let known = version_of_steps(steps);
     match *layout {
         StoreLayout::Other => Err(StoreError::OtherProgram(path.to_owned())),
         StoreLayout::Ours(found) if found > known => {
@@ -241,30 +245,30 @@ pub(crate) fn check(path: &Path, layout: &StoreLayout, steps: &[&str]) -> Result
 
 /// Applies the steps that the file has not seen yet, all or none. Other processes may be doing the
 /// same.
-pub(crate) fn migrate(
+pub(crate) fn apply_steps(
     connection: &mut Connection,
     path: &Path,
     steps: &[&str],
 ) -> Result<(), StoreError> {
     let failed = |error| StoreError::sqlite(path, "bring up to date", error);
-    if layout(connection).map_err(failed)? == StoreLayout::Ours(version(steps)) {
+    if read_layout(connection).map_err(failed)? == StoreLayout::Ours(version_of_steps(steps)) {
         return Ok(());
     }
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
-    let found = layout(&transaction).map_err(failed)?;
-    check(path, &found, steps)?;
+    let found = read_layout(&transaction).map_err(failed)?;
+    check_layout(path, &found, steps)?;
     let seen =
         if let StoreLayout::Ours(version) = found { usize::try_from(version) } else { Ok(0) };
     for step in steps.iter().skip(seen.unwrap_or(usize::MAX)) {
         transaction.execute_batch(step).map_err(failed)?;
     }
-    transaction.pragma_update(None, "user_version", version(steps)).map_err(failed)?;
+    transaction.pragma_update(None, "user_version", version_of_steps(steps)).map_err(failed)?;
     transaction.commit().map_err(failed)
 }
 
 /// Returns the version that `steps` lead to.
-pub(crate) fn version(steps: &[&str]) -> i64 {
+pub(crate) fn version_of_steps(steps: &[&str]) -> i64 {
     i64::try_from(steps.len()).unwrap_or(i64::MAX)
 }
 

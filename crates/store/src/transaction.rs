@@ -12,13 +12,13 @@ impl<'a> Transaction<'a> {
     /// Begins a transaction, once nobody else writes. The exclusive borrow of the connection
     /// prevents nested transactions.
     pub(crate) fn begin(connection: &'a mut Connection) -> rusqlite::Result<Self> {
-        run(connection, "BEGIN IMMEDIATE")?;
+        run_statement(connection, "BEGIN IMMEDIATE")?;
         Ok(Self(connection))
     }
 
     /// Commits. On an error, nothing was written.
     pub(crate) fn commit(self) -> rusqlite::Result<()> {
-        run(self.0, "COMMIT")
+        run_statement(self.0, "COMMIT")
     }
 }
 
@@ -35,12 +35,12 @@ impl Drop for Transaction<'_> {
         // After a commit, and after some errors, SQLite has already ended it.
         if !self.0.is_autocommit() {
             // The error that led here is the one to report.
-            run(self.0, "ROLLBACK").ok();
+            run_statement(self.0, "ROLLBACK").ok();
         }
     }
 }
 
-fn run(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
+fn run_statement(connection: &Connection, statement: &str) -> rusqlite::Result<()> {
     connection.prepare_cached(statement)?.execute([]).map(drop)
 }
 

@@ -68,31 +68,31 @@ impl Store {
         noted: Option<ChainHead>,
         progress: VerifyProgress<'_>,
     ) -> Result<ChainReport, StoreError> {
-        let failed = self.failed("verify");
+        let failed = self.explain_failure("verify");
         // One view of the file, however long it takes and whoever writes meanwhile.
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
-        if let Some(whole) = parts::walk(self, &view, noted, progress).map_err(&failed)? {
+        if let Some(whole) = parts::walk_in_parts(self, &view, noted, progress).map_err(&failed)? {
             return Ok(whole);
         }
-        walk(&view, noted, progress).map_err(failed)
+        walk_chain(&view, noted, progress).map_err(failed)
     }
 }
 
 /// Walks the chain as `connection` sees it.
-pub(crate) fn walk(
+pub(crate) fn walk_chain(
     connection: &Connection,
     noted: Option<ChainHead>,
     progress: VerifyProgress<'_>,
 ) -> rusqlite::Result<ChainReport> {
-    let mut walk = match ChainWalk::begin(connection, noted)? {
+    let mut walk = match ChainWalk::from_first_entry(connection, noted)? {
         Ok(walk) => walk,
         Err((seq, why)) => return Ok(ChainReport::Broken { seq, why }),
     };
     let total = last_readable(connection)?.map_or(0, |last| last.seq.saturating_sub(walk.last.seq));
-    let steps = walk.go(connection, u64::MAX, &|done| progress(done, total))?;
-    let marked = ledger::marked(connection)?;
-    Ok(match steps.and_then(|()| walk.end(marked)) {
-        Ok(()) => walk.whole(),
+    let steps = walk.advance_to(connection, u64::MAX, &|done| progress(done, total))?;
+    let marked = ledger::read_marked_head(connection)?;
+    Ok(match steps.and_then(|()| walk.check_end(marked)) {
+        Ok(()) => walk.into_report(),
         Err((seq, why)) => ChainReport::Broken { seq, why },
     })
 }
@@ -113,12 +113,12 @@ struct ChainWalk {
 
 impl ChainWalk {
     /// Begins a walk at the entry after `last`.
-    fn from(last: ChainHead, noted: Option<ChainHead>) -> Self {
+    fn from_head(last: ChainHead, noted: Option<ChainHead>) -> Self {
         let linker = Linker::default();
         Self { from_anchor: None, entries: 0, last, noted, found: false, linker }
     }
 
-    fn begin(
+    fn from_first_entry(
         connection: &Connection,
         noted: Option<ChainHead>,
     ) -> rusqlite::Result<Result<Self, (u64, ChainFault)>> {
@@ -126,7 +126,7 @@ impl ChainWalk {
             .query_row("SELECT min(seq) FROM entries", [], |row| row.get::<_, Option<i64>>(0))
             .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })?;
         let first = first.map_or(1, |first| u64::try_from(first).unwrap_or(0));
-        let mut walk = Self::from(ChainHead::NONE, noted);
+        let mut walk = Self::from_head(ChainHead::NONE, noted);
         if first == 0 {
             return Ok(Err((1, ChainFault::Missing)));
         }
@@ -138,11 +138,11 @@ impl ChainWalk {
             walk.last = head;
             walk.from_anchor = anchor;
         }
-        Ok(walk.compare().map(|()| walk))
+        Ok(walk.check_noted_head().map(|()| walk))
     }
 
     /// Continues to the entry `upto`, or to the last entry before it.
-    fn go(
+    fn advance_to(
         &mut self,
         connection: &Connection,
         upto: u64,
@@ -153,10 +153,10 @@ impl ChainWalk {
              WHERE seq > ? AND seq <= ? ORDER BY seq",
         )?;
         let upto = i64::try_from(upto).unwrap_or(i64::MAX);
-        let mut rows = query.query([ledger::number(self.last.seq)?, upto])?;
+        let mut rows = query.query([ledger::sql_number(self.last.seq)?, upto])?;
         loop {
             let step = match rows.next() {
-                Ok(Some(row)) => self.step(row),
+                Ok(Some(row)) => self.check_row(row),
                 Ok(None) => return Ok(Ok(())),
                 Err(error) => Err(error),
             };
@@ -174,22 +174,22 @@ impl ChainWalk {
         }
     }
 
-    fn step(&mut self, row: &Row<'_>) -> rusqlite::Result<ChainStep> {
+    fn check_row(&mut self, row: &Row<'_>) -> rusqlite::Result<ChainStep> {
         let seq = self.last.seq + 1;
-        if row.get::<_, i64>(0)? != ledger::number(seq)? {
+        if row.get::<_, i64>(0)? != ledger::sql_number(seq)? {
             return Ok(Err((seq, ChainFault::Missing)));
         }
-        let hash = self.linker.link(&self.last.hash, &ledger::content(row, seq)?);
-        if ledger::bytes(row.get_ref(5)?) != Some(&hash) {
+        let hash = self.linker.hash_entry(&self.last.hash, &ledger::content_of_row(row, seq)?);
+        if ledger::bytes_of_value(row.get_ref(5)?) != Some(&hash) {
             return Ok(Err((seq, ChainFault::Changed)));
         }
         self.entries += 1;
         self.last = ChainHead { seq, hash };
-        Ok(self.compare())
+        Ok(self.check_noted_head())
     }
 
     /// Compares the current entry with the noted head.
-    fn compare(&mut self) -> ChainStep {
+    fn check_noted_head(&mut self) -> ChainStep {
         match self.noted {
             Some(noted) if noted.seq == self.last.seq => {
                 self.found = noted == self.last;
@@ -200,7 +200,7 @@ impl ChainWalk {
     }
 
     /// Checks, after the last entry, that none is missing at the end.
-    fn end(&self, marked: Option<ChainHead>) -> ChainStep {
+    fn check_end(&self, marked: Option<ChainHead>) -> ChainStep {
         let next = self.last.seq + 1;
         match marked {
             Some(marked) if marked.seq > self.last.seq => return Err((next, ChainFault::Missing)),
@@ -216,13 +216,13 @@ impl ChainWalk {
         }
     }
 
-    fn whole(self) -> ChainReport {
-        let noted = self.compared();
+    fn into_report(self) -> ChainReport {
+        let noted = self.noted_head();
         let Self { entries, last: head, from_anchor, .. } = self;
         ChainReport::Whole { entries, from_anchor, head, noted }
     }
 
-    fn compared(&self) -> NotedHead {
+    fn noted_head(&self) -> NotedHead {
         match self.noted {
             None => NotedHead::NotGiven,
             Some(_) if self.found => NotedHead::Found,
@@ -233,7 +233,7 @@ impl ChainWalk {
 
 /// Returns the last entry in the table, unless its hash cannot be read.
 fn last_readable(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
-    ledger::present(connection)
+    ledger::read_last_head(connection)
         .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })
 }
 

@@ -40,34 +40,34 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
     let has = |long: &str, short: &str| arguments.iter().any(|word| word == long || word == short);
     if has("--help", "-h") {
-        return print(HELP);
+        return print_text(HELP);
     }
     if has("--version", "-V") {
-        return print(concat!("callgate-bridge ", env!("CARGO_PKG_VERSION"), "\n"));
+        return print_text(concat!("callgate-bridge ", env!("CARGO_PKG_VERSION"), "\n"));
     }
     let options = match BridgeOptions::parse(arguments) {
         Ok(options) => options,
-        Err(usage) => return fail(&usage, USAGE),
+        Err(usage) => return report_failure(&usage, USAGE),
     };
-    match run(options) {
+    match run_bridge(options) {
         Ok(()) => ExitCode::SUCCESS,
-        Err(reason) => fail(&reason, 1),
+        Err(reason) => report_failure(&reason, 1),
     }
 }
 
-fn print(text: &str) -> ExitCode {
+fn print_text(text: &str) -> ExitCode {
     // A reader that has gone away is not our failure.
     io::stdout().write_all(text.as_bytes()).ok();
     ExitCode::SUCCESS
 }
 
-fn fail(reason: &str, code: u8) -> ExitCode {
-    complain(reason);
+fn report_failure(reason: &str, code: u8) -> ExitCode {
+    print_error(reason);
     ExitCode::from(code)
 }
 
 /// Serves until the client ends it. The error is a sentence for the user.
-fn run(options: BridgeOptions) -> Result<(), String> {
+fn run_bridge(options: BridgeOptions) -> Result<(), String> {
     let system = |error: io::Error| format!("cannot start: {error}");
     // This comes first: a client may change its mind at once.
     watch::obey_signals().map_err(system)?;
@@ -82,7 +82,7 @@ fn run(options: BridgeOptions) -> Result<(), String> {
     let mut bridge = Bridge { catalogue, checks, input, output, relay };
     // A client that cannot be read or written any more is gone, as at the end of the input.
     bridge.serve().ok();
-    bridge.output.finish();
+    bridge.output.wait_for_late_lines();
     Ok(())
 }
 
@@ -96,7 +96,7 @@ fn read_catalogue(path: &Path) -> Result<Catalogue, String> {
     let (catalogue, left_out) = Catalogue::from_schema_file(&file)
         .map_err(|reason| format!("cannot use the schema file {}: {reason}", path.display()))?;
     for reason in left_out {
-        complain(&reason);
+        print_error(&reason);
     }
     Ok(catalogue)
 }
@@ -115,26 +115,26 @@ impl Bridge {
     /// Answers requests until the input ends.
     fn serve(&mut self) -> io::Result<()> {
         let mut lines = LineDecoder::new(mcp::LONGEST_REQUEST);
-        while self.fill(&mut lines)? {
+        while self.read_more(&mut lines)? {
             loop {
                 let buffered = lines.buffered();
                 let Some(line) = lines.next_frame() else { break };
                 // A line end takes at most two bytes: anything more belongs to the next line.
                 let is_last = buffered <= line.size() + 2;
-                self.handle(line, is_last)?;
+                self.handle_line(line, is_last)?;
             }
         }
         if let Some(line) = lines.finish() {
-            self.handle(line, true)?;
+            self.handle_line(line, true)?;
         }
         if is_regular_file(&self.input) {
-            self.relay.finish();
+            self.relay.wait_for_answers();
         }
         Ok(())
     }
 
     /// Reads more; returns false at the end of the input.
-    fn fill(&mut self, lines: &mut LineDecoder) -> io::Result<bool> {
+    fn read_more(&mut self, lines: &mut LineDecoder) -> io::Result<bool> {
         loop {
             match fill_lines(&mut self.input, lines) {
                 // Some clients hand over a pipe in non-blocking mode.
@@ -147,19 +147,19 @@ impl Bridge {
     }
 
     /// Answers a line. `is_last` says that no other line has been read yet.
-    fn handle(&self, line: DecodedLine<'_>, is_last: bool) -> io::Result<()> {
+    fn handle_line(&self, line: DecodedLine<'_>, is_last: bool) -> io::Result<()> {
         let answer = match line {
             DecodedLine::Whole(line) => mcp::answer(&self.catalogue, line),
             DecodedLine::TooLong(line) => mcp::refuse_too_long(&line),
         };
         match answer {
             McpAction::Reply(reply) => self.output.write_soon(reply.into_bytes()),
-            McpAction::Call(call) => match self.check(&call) {
-                Ok(()) => self.relay.call(&call, is_last.then_some(&self.input)),
+            McpAction::Call(call) => match self.check_arguments(&call) {
+                Ok(()) => self.relay.send_call(&call, is_last.then_some(&self.input)),
                 Err(reason) => {
                     let kind = error_type::ARGUMENT.into();
                     let error = ErrorPayload { message: reason.into(), kind };
-                    self.output.write_soon(call.ticket().error(&error).into_line())
+                    self.output.write_soon(call.ticket().error_reply(&error).into_line())
                 }
             },
             McpAction::Cancel(id) => {
@@ -171,7 +171,7 @@ impl Bridge {
     }
 
     /// Checks the arguments of a call, unless the host does.
-    fn check(&self, call: &McpCall<'_>) -> Result<(), String> {
+    fn check_arguments(&self, call: &McpCall<'_>) -> Result<(), String> {
         if self.checks {
             self.catalogue.check_arguments(&call.name, call.arguments.get())
         } else {
@@ -186,7 +186,7 @@ fn is_regular_file(input: &File) -> bool {
     fstat(input).is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile)
 }
 
-fn complain(reason: &str) {
+fn print_error(reason: &str) {
     // If standard error is closed, there is nobody to notify.
     writeln!(io::stderr(), "callgate bridge: {reason}").ok();
 }

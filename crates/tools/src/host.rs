@@ -153,7 +153,7 @@ impl Host {
     /// Returns the same host with only these tools, for example for one request.
     pub fn only<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Result<Self, HostError> {
         let find = |name: &str| {
-            let tool = self.tool(name).map(Arc::clone);
+            let tool = self.find_tool(name).map(Arc::clone);
             tool.ok_or_else(|| HostError::UnknownTool(name.to_owned()))
         };
         let mut tools: Vec<Arc<CheckedTool>> = Vec::new();
@@ -174,11 +174,11 @@ impl Host {
     /// Calls a tool as an agent would, without a session: for your own tests.
     ///
     /// Returns MCP's `CallToolResult`. Must be called inside a tokio runtime; see
-    /// [`blocking::call`] for programs without one.
+    /// [`blocking::decode_call`] for programs without one.
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Value, ToolError> {
         let arguments = arguments.to_string();
-        let facts = CallFacts::copy(Json::read(&arguments)?, None, &RetryFields::default())?;
-        self.run(name, facts, None).await
+        let facts = CallFacts::copy(Json::from_text(&arguments)?, None, &RetryFields::default())?;
+        self.run_call(name, facts, None).await
     }
 
     /// Starts a session: agents can call the tools until it is stopped or dropped.
@@ -199,7 +199,7 @@ impl Host {
         &self.name
     }
 
-    fn tool(&self, name: &str) -> Option<&Arc<CheckedTool>> {
+    fn find_tool(&self, name: &str) -> Option<&Arc<CheckedTool>> {
         self.tools.iter().find(|tool| tool.name() == name)
     }
 

@@ -37,4 +37,4 @@ pub use host::{
     NoArguments, StructuredOutput, Tool, ToolContent, ToolError, ToolOutput, blocking,
     run_bridge_if_asked,
 };
-pub use schema::{SchemaChecker, misfit};
+pub use schema::{SchemaChecker, misfit_message};

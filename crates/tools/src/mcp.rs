@@ -77,7 +77,7 @@ impl McpRefusal {
         Self { code, message: message.into(), data: None }
     }
 
-    fn params(message: impl Into<String>) -> Self {
+    fn invalid_params(message: impl Into<String>) -> Self {
         Self::new(code::INVALID_PARAMS, message)
     }
 }
@@ -86,7 +86,7 @@ impl McpCall<'_> {
     /// Returns what is needed to answer the call later.
     #[must_use]
     pub fn ticket(&self) -> CallTicket {
-        let token = self.meta.and_then(|meta| meta.members().some(meta::PROGRESS_TOKEN));
+        let token = self.meta.and_then(|meta| meta.members().get_non_null(meta::PROGRESS_TOKEN));
         CallTicket::new(self.id, token, self.era)
     }
 }
@@ -99,9 +99,9 @@ pub fn answer<'a>(catalogue: &Catalogue, line: &'a [u8]) -> McpAction<'a> {
         Err(unfit) => return refuse_unfit(line, unfit),
     };
     match (message.id, message.method) {
-        (Some(id), Some(method)) => request(catalogue, id, &method, &message.params)
+        (Some(id), Some(method)) => answer_request(catalogue, id, &method, &message.params)
             .unwrap_or_else(|refusal| McpAction::Reply(error_line(id.get(), &refusal))),
-        (None, Some(method)) => notification(&method, &message.params),
+        (None, Some(method)) => handle_notification(&method, &message.params),
         // A response to a request that was never made.
         (_, None) => McpAction::Nothing,
     }
@@ -125,45 +125,48 @@ fn refuse_unfit(line: &[u8], unfit: NotMcpMessage) -> McpAction<'static> {
         NotMcpMessage::NoMessage => {
             McpRefusal::new(code::INVALID_REQUEST, "the line is not one JSON-RPC 2.0 message")
         }
-        NotMcpMessage::Params => McpRefusal::params("`params` is not an object"),
+        NotMcpMessage::Params => McpRefusal::invalid_params("`params` is not an object"),
     };
     let mut scan = IdScan::default();
     scan.push(line);
     McpAction::Reply(error_line(scan.finish().as_deref().unwrap_or("null"), &refusal))
 }
 
-fn notification<'a>(method: &str, params: &Members<'a>) -> McpAction<'a> {
-    match (method, params.some("requestId")) {
+fn handle_notification<'a>(method: &str, params: &Members<'a>) -> McpAction<'a> {
+    match (method, params.get_non_null("requestId")) {
         ("notifications/cancelled", Some(id)) => McpAction::Cancel(id.get()),
         _ => McpAction::Nothing,
     }
 }
 
-fn request<'a>(
+fn answer_request<'a>(
     catalogue: &Catalogue,
     id: Json<'a>,
     method: &str,
     params: &Members<'a>,
 ) -> Result<McpAction<'a>, McpRefusal> {
-    let era = era(params.some("_meta"))?;
+    let era = era_of_request(params.get_non_null("_meta"))?;
     let result = match (method, era) {
-        ("tools/call", _) => return call(catalogue, id, params, era).map(McpAction::Call),
+        ("tools/call", _) => return decode_call(catalogue, id, params, era).map(McpAction::Call),
         ("subscriptions/listen", McpEra::Modern) => {
-            return listen(id, params).map(McpAction::Reply);
+            return answer_subscription(id, params).map(McpAction::Reply);
         }
-        ("server/discover", McpEra::Modern) => reply::discovered(),
+        ("server/discover", McpEra::Modern) => reply::discover_result(),
         ("server/discover", McpEra::Legacy) => {
-            return Err(McpRefusal::params(format!("`_meta` needs {}", meta::PROTOCOL_VERSION)));
+            return Err(McpRefusal::invalid_params(format!(
+                "`_meta` needs {}",
+                meta::PROTOCOL_VERSION
+            )));
         }
-        ("initialize", _) => reply::initialized(negotiate(params)?),
+        ("initialize", _) => reply::initialize_result(negotiate_version(params)?),
         ("ping", McpEra::Legacy) => "{}".to_owned(),
-        ("tools/list", _) if params.some("cursor").is_some() => {
-            return Err(McpRefusal::params("unknown cursor: all tools are on one page"));
+        ("tools/list", _) if params.get_non_null("cursor").is_some() => {
+            return Err(McpRefusal::invalid_params("unknown cursor: all tools are on one page"));
         }
         ("tools/list", McpEra::Legacy) => reply::listed_legacy(catalogue),
         ("tools/list", McpEra::Modern) => reply::listed_modern(catalogue),
         _ => {
-            let message = format!("unknown method {:?}", shortened(method));
+            let message = format!("unknown method {:?}", shortened_word(method));
             return Err(McpRefusal::new(code::UNKNOWN_METHOD, message));
         }
     };
@@ -171,26 +174,29 @@ fn request<'a>(
 }
 
 /// Returns the era of a request, or an error if its `_meta` is malformed.
-fn era(meta: Option<Json<'_>>) -> Result<McpEra, McpRefusal> {
+fn era_of_request(meta: Option<Json<'_>>) -> Result<McpEra, McpRefusal> {
     let Some(meta) = meta else { return Ok(McpEra::Legacy) };
     if !meta.is_object() {
-        return Err(McpRefusal::params("`_meta` is not an object"));
+        return Err(McpRefusal::invalid_params("`_meta` is not an object"));
     }
     let members = meta.members();
     let Some(version) = members.get(meta::PROTOCOL_VERSION) else { return Ok(McpEra::Legacy) };
     let Some(version) = version.string() else {
-        return Err(McpRefusal::params(format!("`{}` is not a string", meta::PROTOCOL_VERSION)));
+        return Err(McpRefusal::invalid_params(format!(
+            "`{}` is not a string",
+            meta::PROTOCOL_VERSION
+        )));
     };
     if !members.get(meta::CLIENT_CAPABILITIES).is_some_and(Json::is_object) {
         let message = format!("`_meta` needs the object {}", meta::CLIENT_CAPABILITIES);
-        return Err(McpRefusal::params(message));
+        return Err(McpRefusal::invalid_params(message));
     }
-    if version == MODERN { Ok(McpEra::Modern) } else { Err(unsupported(&version)) }
+    if version == MODERN { Ok(McpEra::Modern) } else { Err(unsupported_version(&version)) }
 }
 
-fn unsupported(requested: &str) -> McpRefusal {
+fn unsupported_version(requested: &str) -> McpRefusal {
     let supported: Vec<&str> = std::iter::once(MODERN).chain(LEGACY).collect();
-    let requested = shortened(requested);
+    let requested = shortened_word(requested);
     let data = serde_json::json!({"supported": supported, "requested": requested});
     let message = format!("protocol version {requested} is not supported");
     McpRefusal { code: code::UNSUPPORTED_VERSION, message, data: Some(data.to_string()) }
@@ -198,47 +204,48 @@ fn unsupported(requested: &str) -> McpRefusal {
 
 /// Returns the version to speak after `initialize`: the client's own if it is known, otherwise the
 /// newest.
-fn negotiate(params: &Members<'_>) -> Result<&'static str, McpRefusal> {
+fn negotiate_version(params: &Members<'_>) -> Result<&'static str, McpRefusal> {
     let asked = params.string("protocolVersion");
-    let asked = asked.ok_or_else(|| McpRefusal::params("`protocolVersion` has to be a string"))?;
+    let asked =
+        asked.ok_or_else(|| McpRefusal::invalid_params("`protocolVersion` has to be a string"))?;
     Ok(LEGACY.into_iter().find(|version| *version == asked).unwrap_or(LEGACY[0]))
 }
 
-fn call<'a>(
+fn decode_call<'a>(
     catalogue: &Catalogue,
     id: Json<'a>,
     params: &Members<'a>,
     era: McpEra,
 ) -> Result<McpCall<'a>, McpRefusal> {
     let name = params.string("name");
-    let name = name.ok_or_else(|| McpRefusal::params("`name` has to be a string"))?;
+    let name = name.ok_or_else(|| McpRefusal::invalid_params("`name` has to be a string"))?;
     if !catalogue.has(&name) {
-        let message = format!("ToolNotFoundError: unknown tool: {}", shortened(&name));
-        return Err(McpRefusal::params(message));
+        let message = format!("ToolNotFoundError: unknown tool: {}", shortened_word(&name));
+        return Err(McpRefusal::invalid_params(message));
     }
-    let arguments = match params.some("arguments") {
+    let arguments = match params.get_non_null("arguments") {
         None => Json::EMPTY,
         Some(arguments) if arguments.is_object() => arguments,
-        Some(_) => return Err(McpRefusal::params("`arguments` has to be an object")),
+        Some(_) => return Err(McpRefusal::invalid_params("`arguments` has to be an object")),
     };
     let retry = match era {
-        McpEra::Modern => RetryFields::read(params),
+        McpEra::Modern => RetryFields::from_params(params),
         McpEra::Legacy => RetryFields::default(),
     };
-    Ok(McpCall { id, name, arguments, meta: params.some("_meta"), retry, era })
+    Ok(McpCall { id, name, arguments, meta: params.get_non_null("_meta"), retry, era })
 }
 
 /// Acknowledges a subscription. The list of tools never changes, so nothing follows; the request
 /// stays open until the client ends it.
-fn listen(id: Json<'_>, params: &Members<'_>) -> Result<String, McpRefusal> {
-    if !params.some("notifications").is_some_and(Json::is_object) {
-        return Err(McpRefusal::params("`notifications` has to be an object"));
+fn answer_subscription(id: Json<'_>, params: &Members<'_>) -> Result<String, McpRefusal> {
+    if !params.get_non_null("notifications").is_some_and(Json::is_object) {
+        return Err(McpRefusal::invalid_params("`notifications` has to be an object"));
     }
-    Ok(reply::acknowledged(id))
+    Ok(reply::acknowledgement_line(id))
 }
 
 /// Returns as much of a client's word as an error repeats.
-fn shortened(word: &str) -> String {
+fn shortened_word(word: &str) -> String {
     word.chars().take(LONGEST_WORD).collect()
 }
 

@@ -29,7 +29,7 @@ pub struct SchemaChecker {
 impl SchemaChecker {
     /// Reads the schema that a tool has as this member. The error says why it cannot be used.
     pub fn new(schema: &Value, member: &str) -> Result<Self, String> {
-        let graph = read::graph(schema);
+        let graph = read::build_graph(schema);
         let graph = graph.map_err(|error| format!("`{member}` is no JSON Schema: {error}"))?;
         Ok(Self { graph })
     }
@@ -38,9 +38,9 @@ impl SchemaChecker {
     #[must_use]
     pub fn errors(&self, value: &Value) -> Option<String> {
         let check = SchemaCheck::new(&self.graph, value);
-        match check.fits(0, value, &SchemaScope::root()) {
+        match check.value_fits(0, value, &SchemaScope::root()) {
             Ok(true) => None,
-            Ok(false) => Some(explain::explain(&check, value).join("; ")),
+            Ok(false) => Some(explain::explain_misfit(&check, value).join("; ")),
             Err(_) => Some("it is too large or nested too deeply to be checked".to_owned()),
         }
     }
@@ -63,7 +63,7 @@ impl SchemaChecker {
 
 /// Returns the error for arguments that do not fit the schema of a tool.
 #[must_use]
-pub fn misfit(tool: &str, reason: &str) -> String {
+pub fn misfit_message(tool: &str, reason: &str) -> String {
     format!("the arguments of {tool:?} do not fit: {reason}")
 }
 

@@ -24,9 +24,10 @@ impl FromRequestParts<PageState> for PageAccess {
 
     async fn from_request_parts(parts: &mut Parts, state: &PageState) -> Result<Self, HttpRefusal> {
         // `origin::guard` has put it there.
-        let origin = parts.extensions.get::<PageOrigin>().ok_or_else(origin::elsewhere)?;
-        let key = SessionKey::read(&parts.headers, origin.clone())?;
-        let session = state.sessions.open(&key).await?;
+        let origin =
+            parts.extensions.get::<PageOrigin>().ok_or_else(origin::foreign_site_refusal)?;
+        let key = SessionKey::from_headers(&parts.headers, origin.clone())?;
+        let session = state.sessions.open_session(&key).await?;
         if let Some(seat) = parts.extensions.get::<BrowserSeat>() {
             seat.has_shown_key();
         }

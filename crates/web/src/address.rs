@@ -29,13 +29,13 @@ impl PageAddress {
 
     /// Returns a link that opens the page and pairs it with this code. The code is in the fragment,
     /// which browsers do not send.
-    pub fn link(self, code: &str) -> String {
+    pub fn pairing_link(self, code: &str) -> String {
         format!("{self}#code={code}")
     }
 
     /// Reads the address of the page of the desk with this socket. Returns `None` if no page is
     /// served.
-    pub fn read(desk_socket: &Path) -> io::Result<Option<Self>> {
+    pub fn read_for_desk(desk_socket: &Path) -> io::Result<Option<Self>> {
         let text = match fs::read_to_string(address_path(desk_socket)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             text => text?,
@@ -69,7 +69,7 @@ pub(crate) struct AddressFile {
 impl AddressFile {
     /// Writes the file with mode 0600, so that readers find all of it or nothing. A file that a
     /// killed process has left is replaced: only one desk at a time has this socket.
-    pub(crate) fn write(desk_socket: &Path, address: PageAddress) -> io::Result<Self> {
+    pub(crate) fn write_for_desk(desk_socket: &Path, address: PageAddress) -> io::Result<Self> {
         let path = address_path(desk_socket);
         let unfinished = path.with_extension("page.new");
         match fs::remove_file(&unfinished) {
@@ -99,18 +99,18 @@ mod tests {
     fn the_file_holds_the_address_alone_and_is_private() {
         let folder = tempfile::tempdir().unwrap();
         let socket = folder.path().join("desk.sock");
-        assert_eq!(PageAddress::read(&socket).unwrap(), None);
+        assert_eq!(PageAddress::read_for_desk(&socket).unwrap(), None);
         fs::write(address_path(&socket), "left by a process that was killed").unwrap();
         let address = PageAddress::new(7420);
-        let file = AddressFile::write(&socket, address).unwrap();
+        let file = AddressFile::write_for_desk(&socket, address).unwrap();
         let path = address_path(&socket);
         assert_eq!(fs::read_to_string(&path).unwrap(), "http://127.0.0.1:7420/\n");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        assert_eq!(PageAddress::read(&socket).unwrap(), Some(address));
+        assert_eq!(PageAddress::read_for_desk(&socket).unwrap(), Some(address));
         drop(file);
         assert!(!path.exists());
         fs::write(&path, "http://example.com/").unwrap();
-        assert!(PageAddress::read(&socket).is_err());
+        assert!(PageAddress::read_for_desk(&socket).is_err());
     }
 
     #[test]
@@ -121,11 +121,11 @@ mod tests {
         std::thread::scope(|scope| {
             let writer = scope.spawn(|| {
                 for _ in 0..2_000 {
-                    drop(AddressFile::write(&socket, address).unwrap());
+                    drop(AddressFile::write_for_desk(&socket, address).unwrap());
                 }
             });
             while !writer.is_finished() {
-                let read = PageAddress::read(&socket).unwrap();
+                let read = PageAddress::read_for_desk(&socket).unwrap();
                 assert!(read.is_none_or(|read| read == address));
             }
         });
@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_link_has_its_code_in_the_fragment() {
-        let link = PageAddress::new(7421).link("7KQM2XWA");
+        let link = PageAddress::new(7421).pairing_link("7KQM2XWA");
         assert_eq!(link, "http://127.0.0.1:7421/#code=7KQM2XWA");
     }
 }

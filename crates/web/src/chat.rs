@@ -75,26 +75,28 @@ struct ChatStart {
 
 /// Starts the runtime in a folder, or finds it there. For a page that names no folder it is the one
 /// that runs, or a new one in the home folder.
-pub(crate) async fn start(
+pub(crate) async fn start_runtime(
     State(state): State<PageState>,
     _: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let body = request_body::read(body, LONGEST_START, state.limits.body_within).await?;
-    let ChatStart { folder } = serde_json::from_slice(&body)
+    let body_with_sender =
+        request_body::read_within_limits(body, LONGEST_START, state.limits.body_within).await?;
+    let ChatStart { folder } = serde_json::from_slice(&body_with_sender)
         .map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the folder is not a text"))?;
-    let chats = chats(&state)?;
+    let chats = chat_runtimes(&state)?;
     let started = match (&folder, &state.home) {
         (Some(folder), _) => chats.start(folder).await,
         (None, Some(home)) => chats.running_or_start(home).await,
         (None, None) => Err(ChatError::NoFolder),
     };
-    let chat = started.map_err(|error| refusal(&error))?;
-    let place = json!({ "session": chat.session(), "folder": chat.folder().to_string_lossy() });
+    let chat = started.map_err(|error| chat_refusal(&error))?;
+    let place =
+        json!({ "session": chat.session_name(), "folder": chat.folder().to_string_lossy() });
     Ok(json_response(&place))
 }
 
-fn refusal(error: &ChatError) -> HttpRefusal {
+fn chat_refusal(error: &ChatError) -> HttpRefusal {
     let status = match error {
         ChatError::Busy => StatusCode::CONFLICT,
         ChatError::OfTheHost => StatusCode::FORBIDDEN,
@@ -104,33 +106,34 @@ fn refusal(error: &ChatError) -> HttpRefusal {
     HttpRefusal::new(status, error.to_string())
 }
 
-fn chats(state: &PageState) -> Result<&Arc<ChatRuntimes>, HttpRefusal> {
+fn chat_runtimes(state: &PageState) -> Result<&Arc<ChatRuntimes>, HttpRefusal> {
     let none = || HttpRefusal::new(StatusCode::NOT_FOUND, "this host starts no runtime");
     state.chats.as_ref().ok_or_else(none)
 }
 
-async fn running(state: &PageState) -> Result<Arc<ChatRuntime>, HttpRefusal> {
+async fn running_chat(state: &PageState) -> Result<Arc<ChatRuntime>, HttpRefusal> {
     let none = || HttpRefusal::new(StatusCode::CONFLICT, "no runtime is running: choose a folder");
-    chats(state)?.running().await.ok_or_else(none)
+    chat_runtimes(state)?.running().await.ok_or_else(none)
 }
 
 /// Sends one request to the runtime. Its replies come with the events.
-pub(crate) async fn send(
+pub(crate) async fn send_request(
     State(state): State<PageState>,
     _: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let body = request_body::read(body, MAX_LINE, state.limits.body_within).await?;
-    let id = running(&state).await?.send_line(&body).await.map_err(|error| refusal(&error))?;
+    let body = request_body::read_within_limits(body, MAX_LINE, state.limits.body_within).await?;
+    let id =
+        running_chat(&state).await?.send_line(&body).await.map_err(|error| chat_refusal(&error))?;
     Ok(json_response(&json!({ "id": &*id })))
 }
 
 /// Ends the process of the runtime and starts it again.
-pub(crate) async fn restart(
+pub(crate) async fn restart_runtime(
     State(state): State<PageState>,
     _: PageAccess,
 ) -> Result<Response, HttpRefusal> {
-    running(&state).await?.client().restart();
+    running_chat(&state).await?.client().restart();
     Ok(json_response(&json!({})))
 }
 
@@ -141,23 +144,23 @@ pub(crate) fn json_response(body: &impl Serialize) -> Response {
 }
 
 /// Opens a stream of everything that happens in the session.
-pub(crate) async fn events(
+pub(crate) async fn stream_chat_events(
     State(state): State<PageState>,
     PageAccess { session, .. }: PageAccess,
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, HttpRefusal> {
     let after = last_event(&headers)?;
-    let Some(chat) = chats(&state)?.running().await else {
+    let Some(chat) = chat_runtimes(&state)?.running().await else {
         // Not a refusal: every page asks this first.
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
     let place = stream_place(&state)?;
-    let (sender, body) = message_body::body();
+    let (sender, body) = message_body::body_with_sender();
     let events = chat.events(seen_session(&uri).zip(after));
     let heartbeat = state.limits.heartbeat;
     let stream = ChatStream { events, sender, heartbeat, session, _place: place };
-    tokio::spawn(stream.run());
+    tokio::spawn(stream.send_events());
     Ok(([(header::CONTENT_TYPE, EVENT_STREAM)], body).into_response())
 }
 
@@ -177,11 +180,11 @@ struct ChatStream {
 
 impl ChatStream {
     /// Sends events until the browser has gone, its session is over or the runtime has ended.
-    async fn run(mut self) {
+    async fn send_events(mut self) {
         loop {
             let next = tokio::select! {
                 next = timeout(self.heartbeat, self.events.next()) => next,
-                () = self.sender.closed() => return,
+                () = self.sender.wait_for_close() => return,
             };
             let piece = match next {
                 Err(_) => ":\n\n".to_owned(),

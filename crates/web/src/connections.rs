@@ -78,7 +78,7 @@ impl BrowserConnections {
         loop {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => if let Some(holder) = self.enter() {
+                    Ok((stream, _)) => if let Some(holder) = self.take_seat() {
                         tasks.spawn(serve_one(stream, holder, app.clone(), limits));
                     },
                     Err(_) => sleep(NO_DESCRIPTOR).await,
@@ -90,7 +90,7 @@ impl BrowserConnections {
 
     /// Takes a seat. If all are taken, the oldest connection without a key has to go. Returns
     /// `None` if all have one.
-    fn enter(self: &Arc<Self>) -> Option<SeatHolder> {
+    fn take_seat(self: &Arc<Self>) -> Option<SeatHolder> {
         let mut seats = self.seats();
         if seats.taken.len() >= self.most {
             let is_stranger = |seat: &BrowserSeat| !seat.has_key.load(Ordering::Relaxed);
@@ -145,16 +145,16 @@ mod tests {
     #[tokio::test]
     async fn a_connection_without_a_key_makes_room() {
         let connections = BrowserConnections::new(2);
-        let page = connections.enter().unwrap();
+        let page = connections.take_seat().unwrap();
         page.seat.has_shown_key();
-        let mut stranger = connections.enter().unwrap();
-        let next = connections.enter().unwrap();
+        let mut stranger = connections.take_seat().unwrap();
+        let next = connections.take_seat().unwrap();
         assert!((&mut stranger.stays).await.is_err(), "it has to go");
         // It is gone already, so its end frees no seat of another.
         drop(stranger);
         next.seat.has_shown_key();
-        assert!(connections.enter().is_none(), "those with a key stay");
+        assert!(connections.take_seat().is_none(), "those with a key stay");
         drop(page);
-        assert!(connections.enter().is_some());
+        assert!(connections.take_seat().is_some());
     }
 }

@@ -17,13 +17,14 @@ use crate::sessions::PageSession;
 use crate::state::PageState;
 
 /// Relays a request. The answer's status is sent with the desk's first message.
-pub(crate) async fn relay(
+pub(crate) async fn relay_request(
     State(state): State<PageState>,
     PageAccess { session, .. }: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let body = request_body::read(body, MAX_LINE, state.limits.body_within).await?;
-    let request = PageRequest::decode(&body)
+    let body_with_sender =
+        request_body::read_within_limits(body, MAX_LINE, state.limits.body_within).await?;
+    let request = PageRequest::decode(&body_with_sender)
         .map_err(|wrong| HttpRefusal::new(StatusCode::BAD_REQUEST, wrong.to_string()))?;
     if !request.is_allowed() {
         let text = "a page cannot ask the desk for this";
@@ -32,9 +33,9 @@ pub(crate) async fn relay(
     let no_desk = |error| HttpRefusal::no_desk(&error);
     let mut replies = request.send(session.desk()).await.map_err(no_desk)?;
     let first = replies.next().await.map_err(no_desk)?;
-    let (sender, body) = message_body::body();
+    let (sender, body) = message_body::body_with_sender();
     let relay = DeskRelay { replies, sender, _session: session };
-    tokio::spawn(relay.run(first));
+    tokio::spawn(relay.send_messages(first));
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response())
 }
 
@@ -48,7 +49,7 @@ struct DeskRelay {
 
 impl DeskRelay {
     /// Sends the desk's messages up to the last, or until the browser has gone.
-    async fn run(mut self, first: Option<DeskMessage>) {
+    async fn send_messages(mut self, first: Option<DeskMessage>) {
         let mut next = first;
         while let Some(message) = next {
             if !self.sender.send(message.to_line()).await {
@@ -56,11 +57,11 @@ impl DeskRelay {
             }
             let received = tokio::select! {
                 received = self.replies.next() => received,
-                () = self.sender.closed() => return,
+                () = self.sender.wait_for_close() => return,
             };
             next = match received {
                 Ok(next) => next,
-                Err(_) => return self.sender.cut().await,
+                Err(_) => return self.sender.end_incomplete().await,
             };
         }
     }

@@ -27,7 +27,7 @@ pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Opens a stream.
-pub(crate) async fn events(
+pub(crate) async fn stream_desk_events(
     State(state): State<PageState>,
     PageAccess { key, session }: PageAccess,
     method: Method,
@@ -42,11 +42,11 @@ pub(crate) async fn events(
     let desk = state.sessions.connect(&key).await?;
     let from = after.map(|after| after.saturating_add(1));
     let watch = desk.watch(from).await.map_err(|error| HttpRefusal::no_desk(&error))?;
-    let (sender, body) = message_body::body();
+    let (sender, body) = message_body::body_with_sender();
     let heartbeat = state.limits.heartbeat;
     let stream =
         EventStream { watch, sender, heartbeat, _desk: desk, _session: session, _place: place };
-    tokio::spawn(stream.run(after.is_none()));
+    tokio::spawn(stream.send_events(after.is_none()));
     Ok(([(header::CONTENT_TYPE, EVENT_STREAM)], body).into_response())
 }
 
@@ -79,13 +79,13 @@ struct EventStream {
 
 impl EventStream {
     /// Sends events until the browser has gone, the session is over or the desk has ended.
-    async fn run(mut self, is_new: bool) {
+    async fn send_events(mut self, is_new: bool) {
         let mut piece = event_text(&PageEvent::watching(self.watch.head(), is_new));
         let mut is_last = false;
         while self.sender.send(piece).await && !is_last {
             let next = tokio::select! {
                 next = timeout(self.heartbeat, self.watch.next()) => next,
-                () = self.sender.closed() => return,
+                () = self.sender.wait_for_close() => return,
             };
             piece = match next {
                 // Neither a proxy nor the browser takes a silent stream for a dead one.

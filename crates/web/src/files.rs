@@ -40,16 +40,16 @@ static FILES: [EmbeddedFile; 6] = [
 ];
 
 /// Serves the page.
-pub(crate) async fn index(headers: HeaderMap) -> Response {
-    serve("index.html", &headers)
+pub(crate) async fn serve_index_page(headers: HeaderMap) -> Response {
+    file_response("index.html", &headers)
 }
 
 /// Serves another file of the page.
-pub(crate) async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
-    serve(&name, &headers)
+pub(crate) async fn serve_named_file(Path(name): Path<String>, headers: HeaderMap) -> Response {
+    file_response(&name, &headers)
 }
 
-fn serve(name: &str, headers: &HeaderMap) -> Response {
+fn file_response(name: &str, headers: &HeaderMap) -> Response {
     let found = FILES.iter().find(|file| file.path == name);
     let (Some(file), Some(kind)) = (found, content_type(name)) else {
         return HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such file").into_response();
@@ -57,9 +57,9 @@ fn serve(name: &str, headers: &HeaderMap) -> Response {
     let (content, coding) = match accepted_coding(headers) {
         Some("br") => (Bytes::from_static(file.brotli), Some("br")),
         Some(coding) => (Bytes::from_static(file.gzip), Some(coding)),
-        None => (unpacked(file.gzip), None),
+        None => (unpack_gzip(file.gzip), None),
     };
-    let tag = tag(&content);
+    let tag = content_tag(&content);
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| *known == *tag);
     let (status, body) = if is_known {
         (StatusCode::NOT_MODIFIED, Body::empty())
@@ -83,13 +83,13 @@ fn serve(name: &str, headers: &HeaderMap) -> Response {
 }
 
 /// Returns the version of a content: the beginning of its hash.
-fn tag(content: &[u8]) -> String {
+fn content_tag(content: &[u8]) -> String {
     let hash: [u8; 32] = Sha256::digest(content).into();
     let tag = hash.iter().take(8).fold(0, |tag: u64, byte| tag << 8 | u64::from(*byte));
     format!("\"{tag:016x}\"")
 }
 
-fn unpacked(gzip: &[u8]) -> Bytes {
+fn unpack_gzip(gzip: &[u8]) -> Bytes {
     let mut content = Vec::new();
     // It was packed by the build, and reading from memory does not fail.
     let _ = GzDecoder::new(gzip).read_to_end(&mut content);
@@ -136,7 +136,7 @@ mod tests {
     fn response(name: &str, headers: &[(header::HeaderName, &str)]) -> Response {
         let headers =
             headers.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect();
-        serve(name, &headers)
+        file_response(name, &headers)
     }
 
     async fn content(response: Response) -> Vec<u8> {
@@ -149,7 +149,7 @@ mod tests {
     }
 
     fn text(path: &str) -> String {
-        String::from_utf8(unpacked(file(path).gzip).to_vec()).unwrap()
+        String::from_utf8(unpack_gzip(file(path).gzip).to_vec()).unwrap()
     }
 
     #[test]
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(packed.headers()[header::CONTENT_ENCODING], "gzip");
         let packed_tag = packed.headers()[header::ETAG].to_str().unwrap().to_owned();
         assert_ne!(tag, packed_tag, "they are different bytes");
-        assert_eq!(unpacked(&content(packed).await), content(plain).await);
+        assert_eq!(unpack_gzip(&content(packed).await), content(plain).await);
         let small = response("index.html", &[(header::ACCEPT_ENCODING, "gzip, deflate, br, zstd")]);
         assert_eq!(small.headers()[header::CONTENT_ENCODING], "br");
         assert_eq!(content(small).await, file("index.html").brotli);

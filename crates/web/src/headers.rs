@@ -8,7 +8,7 @@ const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; st
     trusted-types lit-html; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
 
 /// Adds the headers that keep other sites away from the page, and the page from everything else.
-pub(crate) fn protect(headers: &mut HeaderMap) {
+pub(crate) fn add_protection(headers: &mut HeaderMap) {
     let fixed = [
         (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

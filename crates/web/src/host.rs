@@ -66,19 +66,19 @@ impl PageHost {
     /// Starts serving on this machine's loopback. Needs a running tokio runtime.
     pub fn start(options: PageOptions) -> Result<Self, PageHostError> {
         let PageOptions { desk_socket, port, limits, runtime } = options;
-        let listener = listen(port)?;
+        let listener = listen_on_free_port(port)?;
         let failed = |source| PageHostError::Listen { port, source };
         let address = PageAddress::new(listener.local_addr().map_err(failed)?.port());
         listener.set_nonblocking(true).map_err(failed)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
-        let file = AddressFile::write(&desk_socket, address).map_err(|source| {
+        let file = AddressFile::write_for_desk(&desk_socket, address).map_err(|source| {
             PageHostError::AddressFile { path: crate::address_path(&desk_socket), source }
         })?;
         let streams = Arc::new(Semaphore::new(limits.streams));
         let sessions = Arc::new(PageSessions::new(desk_socket));
         let home = runtime.as_ref().and_then(|command| command.home.clone());
         let chats = runtime.map(|command| Arc::new(command.runtimes(limits.linger)));
-        let app = router(address, PageState { limits, sessions, chats, home, streams });
+        let app = build_router(address, PageState { limits, sessions, chats, home, streams });
         let mut tasks = JoinSet::new();
         tasks.spawn(BrowserConnections::new(limits.connections).serve(listener, app, limits));
         Ok(Self { address, tasks, _file: file })
@@ -96,7 +96,7 @@ impl PageHost {
 }
 
 /// Listens on the wanted port, or on the next free one.
-fn listen(port: u16) -> Result<TcpListener, PageHostError> {
+fn listen_on_free_port(port: u16) -> Result<TcpListener, PageHostError> {
     let last = if port == 0 { 0 } else { port.saturating_add(PORTS - 1) };
     for port in port..=last {
         match TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))) {
@@ -107,18 +107,18 @@ fn listen(port: u16) -> Result<TcpListener, PageHostError> {
     Err(PageHostError::NoPort { first: port, last })
 }
 
-fn router(address: PageAddress, state: PageState) -> Router {
-    let guard = middleware::from_fn_with_state(address, origin::guard);
+fn build_router(address: PageAddress, state: PageState) -> Router {
+    let guard = middleware::from_fn_with_state(address, origin::guard_request);
     Router::new()
-        .route("/", get(files::index))
-        .route("/ui/{*name}", get(files::file))
-        .route("/api/pair", post(pairing::pair))
-        .route("/api/desk", post(desk_relay::relay))
-        .route("/api/events", get(events::events))
-        .route("/api/chat", post(chat::send))
-        .route("/api/chat/start", post(chat::start))
-        .route("/api/chat/restart", post(chat::restart))
-        .route("/api/chat/events", get(chat::events))
+        .route("/", get(files::serve_index_page))
+        .route("/ui/{*name}", get(files::serve_named_file))
+        .route("/api/pair", post(pairing::pair_page))
+        .route("/api/desk", post(desk_relay::relay_request))
+        .route("/api/events", get(events::stream_desk_events))
+        .route("/api/chat", post(chat::send_request))
+        .route("/api/chat/start", post(chat::start_runtime))
+        .route("/api/chat/restart", post(chat::restart_runtime))
+        .route("/api/chat/events", get(chat::stream_chat_events))
         .method_not_allowed_fallback(|| async {
             HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this method has no meaning here")
         })
@@ -135,7 +135,7 @@ mod tests {
     fn a_port_that_is_taken_is_passed_over() {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
-        let found = listen(port).unwrap().local_addr().unwrap();
+        let found = listen_on_free_port(port).unwrap().local_addr().unwrap();
         assert!(found.port() > port && found.port() < port.saturating_add(PORTS), "{found}");
         assert!(found.ip().is_loopback());
     }

@@ -29,7 +29,7 @@ impl std::error::Error for CutBody {}
 struct MessageBody(mpsc::Receiver<Result<Bytes, CutBody>>);
 
 /// Makes a body and its sender. The sender waits while the browser does not read.
-pub(crate) fn body() -> (BodySender, Body) {
+pub(crate) fn body_with_sender() -> (BodySender, Body) {
     let (sender, receiver) = mpsc::channel(1);
     (BodySender(sender), Body::new(MessageBody(receiver)))
 }
@@ -41,13 +41,13 @@ impl BodySender {
     }
 
     /// Ends the body as one that is not whole.
-    pub(crate) async fn cut(self) {
+    pub(crate) async fn end_incomplete(self) {
         // A browser that has gone needs no end.
         self.0.send(Err(CutBody)).await.ok();
     }
 
     /// Waits until nobody reads any more.
-    pub(crate) async fn closed(&self) {
+    pub(crate) async fn wait_for_close(&self) {
         self.0.closed().await;
     }
 }

@@ -17,31 +17,31 @@ use crate::refusal::HttpRefusal;
 pub(crate) struct PageOrigin(pub(crate) String);
 
 /// Lets a request pass if it comes from the page, and gives every answer its headers.
-pub(crate) async fn guard(
+pub(crate) async fn guard_request(
     State(address): State<PageAddress>,
     request: Request,
     next: Next,
 ) -> Response {
     let (mut parts, body) = request.into_parts();
-    let mut response = match check(&parts, address.port()) {
+    let mut response = match check_origin(&parts, address.port()) {
         Ok(origin) => {
             parts.extensions.insert(origin);
             next.run(Request::from_parts(parts, body)).await
         }
         Err(refusal) => refusal.into_response(),
     };
-    headers::protect(response.headers_mut());
+    headers::add_protection(response.headers_mut());
     response
 }
 
 /// Returns the origin of a request from the page.
-fn check(parts: &Parts, port: u16) -> Result<PageOrigin, HttpRefusal> {
-    let host = host(parts, port)?;
+fn check_origin(parts: &Parts, port: u16) -> Result<PageOrigin, HttpRefusal> {
+    let host = check_host(parts, port)?;
     let origin = PageOrigin(format!("http://{host}"));
     let is_api = parts.uri.path().starts_with("/api/");
     let same_origin = |value: &HeaderValue| value.as_bytes() == origin.0.as_bytes();
-    if !all(&parts.headers, &header::ORIGIN, same_origin) {
-        return Err(elsewhere());
+    if !has_only_matching(&parts.headers, &header::ORIGIN, same_origin) {
+        return Err(foreign_site_refusal());
     }
     // A person who follows a bookmark or types the address comes from no site.
     let is_from_here = |value: &HeaderValue| match value.as_bytes() {
@@ -49,8 +49,8 @@ fn check(parts: &Parts, port: u16) -> Result<PageOrigin, HttpRefusal> {
         b"none" => !is_api && parts.method == Method::GET,
         _ => false,
     };
-    if !all(&parts.headers, &SEC_FETCH_SITE, is_from_here) {
-        return Err(elsewhere());
+    if !has_only_matching(&parts.headers, &SEC_FETCH_SITE, is_from_here) {
+        return Err(foreign_site_refusal());
     }
     if parts.method == Method::POST && !is_json(&parts.headers) {
         let text = "the body must be JSON: set Content-Type to application/json";
@@ -63,7 +63,7 @@ const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Returns the host that the request names, which must be this machine. Another name means that a
 /// site's own name resolves to this machine.
-fn host(parts: &Parts, port: u16) -> Result<String, HttpRefusal> {
+fn check_host(parts: &Parts, port: u16) -> Result<String, HttpRefusal> {
     let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     let mut named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::as_bytes);
     let found = match (named.next(), named.next()) {
@@ -79,7 +79,7 @@ fn host(parts: &Parts, port: u16) -> Result<String, HttpRefusal> {
     })
 }
 
-pub(crate) fn elsewhere() -> HttpRefusal {
+pub(crate) fn foreign_site_refusal() -> HttpRefusal {
     HttpRefusal::new(StatusCode::FORBIDDEN, "the request comes from another site")
 }
 
@@ -88,11 +88,16 @@ fn is_json(headers: &HeaderMap) -> bool {
         let value = value.to_str().unwrap_or_default().split(';').next().unwrap_or_default();
         value.trim().eq_ignore_ascii_case("application/json")
     };
-    headers.contains_key(header::CONTENT_TYPE) && all(headers, &header::CONTENT_TYPE, media_type)
+    headers.contains_key(header::CONTENT_TYPE)
+        && has_only_matching(headers, &header::CONTENT_TYPE, media_type)
 }
 
 /// Returns true if no value of a header fails the test.
-fn all(headers: &HeaderMap, name: &HeaderName, test: impl Fn(&HeaderValue) -> bool) -> bool {
+fn has_only_matching(
+    headers: &HeaderMap,
+    name: &HeaderName,
+    test: impl Fn(&HeaderValue) -> bool,
+) -> bool {
     headers.get_all(name).iter().all(test)
 }
 
@@ -112,7 +117,7 @@ mod tests {
             builder = builder.header(name, value);
         }
         let (parts, _) = builder.body(Body::empty()).unwrap().into_parts();
-        check(&parts, 7420).map_or_else(|refusal| refusal_status(&refusal), |_| 200)
+        check_origin(&parts, 7420).map_or_else(|refusal| refusal_status(&refusal), |_| 200)
     }
 
     fn refusal_status(refusal: &HttpRefusal) -> u16 {

@@ -24,20 +24,22 @@ struct PagePairing {
     name: String,
 }
 
-pub(crate) async fn pair(
+pub(crate) async fn pair_page(
     State(state): State<PageState>,
     Extension(origin): Extension<PageOrigin>,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let body = request_body::read(body, LARGEST, state.limits.body_within).await?;
-    let PagePairing { code, name } = serde_json::from_slice(&body).map_err(|_| odd())?;
+    let body_with_sender =
+        request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
+    let PagePairing { code, name } =
+        serde_json::from_slice(&body_with_sender).map_err(|_| bad_pairing_refusal())?;
     if code.len() > LONGEST_SECRET || name.len() > LONGEST_NAME || name.trim().is_empty() {
-        return Err(odd());
+        return Err(bad_pairing_refusal());
     }
     let token = state.sessions.pair(HiddenText::new(code), name, origin).await?;
     Ok(json_response(&json!({ "token": token.reveal() })))
 }
 
-fn odd() -> HttpRefusal {
+fn bad_pairing_refusal() -> HttpRefusal {
     HttpRefusal::new(StatusCode::BAD_REQUEST, "the request must have a code and a short name")
 }

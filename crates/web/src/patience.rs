@@ -24,7 +24,7 @@ impl<S> PatientStream<S> {
     }
 
     /// Notes what became of a write. One that has waited for too long fails.
-    fn judge<T>(
+    fn check_write<T>(
         &mut self,
         cx: &mut Context<'_>,
         written: Poll<io::Result<T>>,
@@ -59,7 +59,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(cx, bytes);
-        self.judge(cx, written)
+        self.check_write(cx, written)
     }
 
     fn poll_write_vectored(
@@ -68,7 +68,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(cx, slices);
-        self.judge(cx, written)
+        self.check_write(cx, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -77,12 +77,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(cx);
-        self.judge(cx, flushed)
+        self.check_write(cx, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let shut = Pin::new(&mut self.stream).poll_shutdown(cx);
-        self.judge(cx, shut)
+        self.check_write(cx, shut)
     }
 }
 

@@ -9,7 +9,11 @@ use tokio::time::timeout;
 use crate::refusal::HttpRefusal;
 
 /// Reads a body of at most `limit` bytes, which must arrive within this time.
-pub(crate) async fn read(body: Body, limit: usize, within: Duration) -> Result<Bytes, HttpRefusal> {
+pub(crate) async fn read_within_limits(
+    body: Body,
+    limit: usize,
+    within: Duration,
+) -> Result<Bytes, HttpRefusal> {
     let too_large = || HttpRefusal::new(StatusCode::PAYLOAD_TOO_LARGE, "the request is too large");
     // A body that is announced as too large is not read at all.
     if body.size_hint().lower() > limit as u64 {

@@ -60,7 +60,10 @@ pub(crate) struct PageSession {
 
 impl SessionKey {
     /// Reads the key from a request's headers.
-    pub(crate) fn read(headers: &HeaderMap, origin: PageOrigin) -> Result<Self, HttpRefusal> {
+    pub(crate) fn from_headers(
+        headers: &HeaderMap,
+        origin: PageOrigin,
+    ) -> Result<Self, HttpRefusal> {
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = value.and_then(|value| value.strip_prefix("Bearer "));
         match token.filter(|token| !token.is_empty() && token.len() <= LONGEST_SECRET) {
@@ -93,39 +96,42 @@ impl PageSessions {
     }
 
     /// Returns the session of a key, which the desk has checked.
-    pub(crate) async fn open(&self, key: &SessionKey) -> Result<Arc<PageSession>, HttpRefusal> {
+    pub(crate) async fn open_session(
+        &self,
+        key: &SessionKey,
+    ) -> Result<Arc<PageSession>, HttpRefusal> {
         let digest = key.digest();
-        if let Some(session) = self.live(&digest) {
+        if let Some(session) = self.find_live(&digest) {
             return Ok(session);
         }
         let mut wrong = self.keys.lock().await;
         // Another request may have opened it meanwhile.
-        if let Some(session) = self.live(&digest) {
+        if let Some(session) = self.find_live(&digest) {
             return Ok(session);
         }
-        if !self.known().good.contains(&digest) {
+        if !self.lock_known().good.contains(&digest) {
             wrong
-                .check(Instant::now())
+                .check_wait(Instant::now())
                 .map_err(|wait| HttpRefusal::too_many(TOO_MANY_KEYS, wait))?;
         }
-        let Some(desk) = self.unlocked(key).await? else {
-            wrong.add(Instant::now());
-            self.known().good.retain(|good| *good != digest);
+        let Some(desk) = self.unlock_desk(key).await? else {
+            wrong.add_attempt(Instant::now());
+            self.lock_known().good.retain(|good| *good != digest);
             return Err(wrong_key());
         };
         let session = Arc::new(PageSession { desk });
-        self.known().remember(digest, &session);
+        self.lock_known().remember(digest, &session);
         Ok(session)
     }
 
     /// Returns one more connection for a session, unlocked by its key.
     pub(crate) async fn connect(&self, key: &SessionKey) -> Result<DeskClient, HttpRefusal> {
-        self.unlocked(key).await?.ok_or_else(wrong_key)
+        self.unlock_desk(key).await?.ok_or_else(wrong_key)
     }
 
     /// Connects to the desk and shows it the key. Returns `None` if the key is not valid.
-    async fn unlocked(&self, key: &SessionKey) -> Result<Option<DeskClient>, HttpRefusal> {
-        let desk = self.dial()?;
+    async fn unlock_desk(&self, key: &SessionKey) -> Result<Option<DeskClient>, HttpRefusal> {
+        let desk = self.connect_to_desk()?;
         let (token, origin) = (key.token.clone(), Some(key.origin.0.clone()));
         match desk.ask(DeskCommand::Unlock { token, origin }).await {
             Ok(DeskAnswer::Told { done, .. }) => Ok(done.then_some(desk)),
@@ -142,12 +148,14 @@ impl PageSessions {
         origin: PageOrigin,
     ) -> Result<HiddenText, HttpRefusal> {
         let mut wrong = self.codes.lock().await;
-        wrong.check(Instant::now()).map_err(|wait| HttpRefusal::too_many(TOO_MANY_CODES, wait))?;
+        wrong
+            .check_wait(Instant::now())
+            .map_err(|wait| HttpRefusal::too_many(TOO_MANY_CODES, wait))?;
         let command = DeskCommand::Pair { code, name, origin: Some(origin.0) };
-        match self.dial()?.ask(command).await {
+        match self.connect_to_desk()?.ask(command).await {
             Ok(DeskAnswer::Paired { token }) => Ok(token),
             Ok(DeskAnswer::Told { text, .. }) => {
-                wrong.add(Instant::now());
+                wrong.add_attempt(Instant::now());
                 Err(HttpRefusal::new(StatusCode::FORBIDDEN, text))
             }
             Ok(_) => Err(HttpRefusal::no_desk(&DeskError::Unexpected)),
@@ -155,18 +163,18 @@ impl PageSessions {
         }
     }
 
-    fn dial(&self) -> Result<DeskClient, HttpRefusal> {
+    fn connect_to_desk(&self) -> Result<DeskClient, HttpRefusal> {
         DeskClient::connect(&self.desk_socket).map_err(|error| HttpRefusal::no_desk(&error))
     }
 
     /// Returns the session of a key if it is in use, connected and not locked.
-    fn live(&self, digest: &KeyDigest) -> Option<Arc<PageSession>> {
-        let session = self.known().live.get(digest)?.upgrade()?;
+    fn find_live(&self, digest: &KeyDigest) -> Option<Arc<PageSession>> {
+        let session = self.lock_known().live.get(digest)?.upgrade()?;
         let is_good = !session.desk.is_closed() && !session.desk.is_locked();
         is_good.then_some(session)
     }
 
-    fn known(&self) -> MutexGuard<'_, KnownSessions> {
+    fn lock_known(&self) -> MutexGuard<'_, KnownSessions> {
         lock(&self.sessions)
     }
 }

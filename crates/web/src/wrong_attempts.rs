@@ -17,7 +17,7 @@ pub(crate) struct WrongAttempts {
 
 impl WrongAttempts {
     /// Returns an error with the time to wait if there were too many wrong attempts.
-    pub(crate) fn check(&mut self, now: Instant) -> Result<(), Duration> {
+    pub(crate) fn check_wait(&mut self, now: Instant) -> Result<(), Duration> {
         self.forgive(now);
         match self.since {
             Some(since) if self.count >= MOST => Err((since + FORGIVEN_AFTER) - now),
@@ -26,7 +26,7 @@ impl WrongAttempts {
     }
 
     /// Counts one more.
-    pub(crate) fn add(&mut self, now: Instant) {
+    pub(crate) fn add_attempt(&mut self, now: Instant) {
         self.forgive(now);
         self.count += 1;
         self.since.get_or_insert(now);
@@ -49,17 +49,17 @@ mod tests {
         let start = Instant::now();
         let mut attempts = WrongAttempts::default();
         for _ in 0..MOST {
-            assert_eq!(attempts.check(start), Ok(()));
-            attempts.add(start);
+            assert_eq!(attempts.check_wait(start), Ok(()));
+            attempts.add_attempt(start);
         }
-        assert_eq!(attempts.check(start), Err(FORGIVEN_AFTER));
+        assert_eq!(attempts.check_wait(start), Err(FORGIVEN_AFTER));
         let later = start + FORGIVEN_AFTER / 3;
-        assert_eq!(attempts.check(later), Err(FORGIVEN_AFTER * 2 / 3));
-        assert_eq!(attempts.check(start + FORGIVEN_AFTER), Ok(()));
-        attempts.add(start + FORGIVEN_AFTER);
-        assert_eq!(attempts.check(start + FORGIVEN_AFTER), Err(FORGIVEN_AFTER));
+        assert_eq!(attempts.check_wait(later), Err(FORGIVEN_AFTER * 2 / 3));
+        assert_eq!(attempts.check_wait(start + FORGIVEN_AFTER), Ok(()));
+        attempts.add_attempt(start + FORGIVEN_AFTER);
+        assert_eq!(attempts.check_wait(start + FORGIVEN_AFTER), Err(FORGIVEN_AFTER));
         let much_later = start + FORGIVEN_AFTER * (MOST + 2);
-        assert_eq!(attempts.check(much_later), Ok(()));
+        assert_eq!(attempts.check_wait(much_later), Ok(()));
         assert_eq!(attempts.count, 0);
     }
 }

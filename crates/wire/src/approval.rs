@@ -15,7 +15,9 @@ mod tests;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::fields::{list, members_of, one_line, optional, optional_object, required};
+use crate::fields::{
+    members_of, one_line, optional_field, optional_list, optional_object, required_field,
+};
 use crate::raw::Members;
 
 pub use crate::fields::Malformed;
@@ -125,18 +127,19 @@ impl ApprovalRequest {
     /// Reads a request from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
         let members = members_of(line)?;
-        let suggestions = list(&members, "permission_suggestions")?;
+        let suggestions = optional_list(&members, "permission_suggestions")?;
         Ok(Self {
-            request_id: RequestId::read(&members, "request_id")?,
-            tool_name: required(&members, "tool_name", "a string")?,
+            request_id: RequestId::from_member(&members, "request_id")?,
+            tool_name: required_field(&members, "tool_name", "a string")?,
             tool_input: optional_object(&members, "tool_input")?
-                .ok_or(Malformed::wrong("tool_input", "an object"))?,
-            cwd: required(&members, "cwd", "a string")?,
-            session_id: required(&members, "session_id", "a string")?,
+                .ok_or(Malformed::wrong_field("tool_input", "an object"))?,
+            cwd: required_field(&members, "cwd", "a string")?,
+            session_id: required_field(&members, "session_id", "a string")?,
             permission_suggestions: suggestions.unwrap_or_default(),
-            kind: optional(&members, "kind", "ask, settle, notify or check")?.unwrap_or_default(),
-            agent: optional(&members, "agent", "a string")?,
-            context: context(&members)?,
+            kind: optional_field(&members, "kind", "ask, settle, notify or check")?
+                .unwrap_or_default(),
+            agent: optional_field(&members, "agent", "a string")?,
+            context: decode_context(&members)?,
         })
     }
 
@@ -167,15 +170,17 @@ impl ApprovalResponse {
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
         let members = members_of(line)?;
         Ok(Self {
-            request_id: RequestId::read(&members, "request_id")?,
-            decision: required(&members, "decision", DECISION)?,
-            message: optional(&members, "message", "a string")?,
+            request_id: RequestId::from_member(&members, "request_id")?,
+            decision: required_field(&members, "decision", DECISION)?,
+            message: optional_field(&members, "message", "a string")?,
             always_allow_suggestion: optional_object(&members, "always_allow_suggestion")?,
-            updated_permissions: list(&members, "updated_permissions")?.unwrap_or_default(),
+            updated_permissions: optional_list(&members, "updated_permissions")?
+                .unwrap_or_default(),
             updated_input: optional_object(&members, "updated_input")?,
-            interrupt: optional(&members, "interrupt", "true or false")?.unwrap_or_default(),
-            by: optional(&members, "by", "a string")?,
-            unreachable: optional(&members, "unreachable", "true or false")?.unwrap_or_default(),
+            interrupt: optional_field(&members, "interrupt", "true or false")?.unwrap_or_default(),
+            by: optional_field(&members, "by", "a string")?,
+            unreachable: optional_field(&members, "unreachable", "true or false")?
+                .unwrap_or_default(),
         })
     }
 
@@ -185,9 +190,9 @@ impl ApprovalResponse {
     }
 }
 
-fn context(members: &Members) -> Result<Option<RequestContext>, Malformed> {
-    match members.some("context") {
-        Some(value) if !value.is_object() => Err(Malformed::wrong("context", "an object")),
-        value => value.map(RequestContext::read).transpose(),
+fn decode_context(members: &Members) -> Result<Option<RequestContext>, Malformed> {
+    match members.get_non_null("context") {
+        Some(value) if !value.is_object() => Err(Malformed::wrong_field("context", "an object")),
+        value => value.map(RequestContext::from_json).transpose(),
     }
 }

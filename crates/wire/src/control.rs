@@ -8,11 +8,11 @@ use std::borrow::Cow;
 
 use serde_json::{Value, json};
 
-use crate::raw::{Json, Members, NotJson, quoted};
+use crate::raw::{Json, Members, NotJson, json_string};
 
 #[derive(Debug)]
 pub enum CliMessage<'a> {
-    /// A control request, which waits for [`success`] or [`failure`] with this id.
+    /// A control request, which waits for [`success_line`] or [`failure_line`] with this id.
     Request {
         id: Cow<'a, str>,
         /// What is requested, such as `can_use_tool`.
@@ -36,7 +36,7 @@ impl<'a> CliMessage<'a> {
     pub fn decode(line: &'a [u8]) -> Result<Self, NotJson> {
         let line = std::str::from_utf8(line)
             .map_err(|error| NotJson { bytes_read: error.valid_up_to() })?;
-        let message = Members::read(line)?;
+        let message = Members::from_text(line)?;
         let kind = message.string("type").unwrap_or_default();
         let id = message.string("request_id").unwrap_or_default();
         Ok(match &*kind {
@@ -46,14 +46,14 @@ impl<'a> CliMessage<'a> {
                 Self::Request { id, subtype, request }
             }
             "control_response" => {
-                Self::answer(&message.get("response").map(Json::members).unwrap_or_default())
+                Self::from_response(&message.get("response").map(Json::members).unwrap_or_default())
             }
             "control_cancel_request" => Self::Cancel { id },
             _ => Self::Message { kind, message },
         })
     }
 
-    fn answer(response: &Members<'a>) -> Self {
+    fn from_response(response: &Members<'a>) -> Self {
         let id = response.string("request_id").unwrap_or_default();
         let outcome = match response.string("subtype").as_deref() {
             Some("success") => Ok(response.get("response").unwrap_or(Json::EMPTY)),
@@ -64,7 +64,7 @@ impl<'a> CliMessage<'a> {
 }
 
 /// Returns a control request as a line. `request` has a `subtype` and what belongs to it.
-pub fn request(id: &str, request: &Value) -> String {
+pub fn request_line(id: &str, request: &Value) -> String {
     let line = json!({"type": "control_request", "request_id": id, "request": request});
     format!("{line}\n")
 }
@@ -87,15 +87,15 @@ pub fn user_message(content: &Value, id: &str, is_verbatim: bool) -> String {
 }
 
 /// Answers a control request of the CLI; `response` is JSON text on one line.
-pub fn success(id: &str, response: &str) -> String {
-    let id = quoted(id);
+pub fn success_line(id: &str, response: &str) -> String {
+    let id = json_string(id);
     format!(
         "{{\"type\":\"control_response\",\"response\":{{\"subtype\":\"success\",\"request_id\":{id},\"response\":{response}}}}}\n"
     )
 }
 
 /// Refuses a control request of the CLI.
-pub fn failure(id: &str, error: &str) -> String {
+pub fn failure_line(id: &str, error: &str) -> String {
     let response = json!({"subtype": "error", "request_id": id, "error": error});
     format!("{}\n", json!({"type": "control_response", "response": response}))
 }

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::ser::SerializeMap;
 use serde_json::value::RawValue;
 
-use crate::raw::{Json, Members, NotJson, flatten, from_object};
+use crate::raw::{Json, Members, NotJson, flatten_json, from_object};
 
 /// Why a line is not a message of this protocol.
 ///
@@ -24,7 +24,7 @@ pub enum Malformed {
 }
 
 impl Malformed {
-    pub(crate) fn wrong(field: &'static str, expected: &'static str) -> Self {
+    pub(crate) fn wrong_field(field: &'static str, expected: &'static str) -> Self {
         Self::WrongField { field, expected }
     }
 }
@@ -48,58 +48,58 @@ impl std::error::Error for Malformed {}
 pub(crate) fn members_of(line: &[u8]) -> Result<Members<'_>, Malformed> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Malformed::NotJson { bytes_read: error.valid_up_to() })?;
-    Members::read(line).map_err(|NotJson { bytes_read }| Malformed::NotJson { bytes_read })
+    Members::from_text(line).map_err(|NotJson { bytes_read }| Malformed::NotJson { bytes_read })
 }
 
 /// Returns the value of a required field.
-pub(crate) fn required<T: DeserializeOwned>(
+pub(crate) fn required_field<T: DeserializeOwned>(
     members: &Members,
     field: &'static str,
     expected: &'static str,
 ) -> Result<T, Malformed> {
     let value = members.get(field).and_then(|value| serde_json::from_str(value.get()).ok());
-    value.ok_or(Malformed::wrong(field, expected))
+    value.ok_or(Malformed::wrong_field(field, expected))
 }
 
 /// Returns the value of a field if it is a string.
-pub(crate) fn text(members: &Members, field: &'static str) -> Option<String> {
-    required(members, field, "a string").ok()
+pub(crate) fn text_field(members: &Members, field: &'static str) -> Option<String> {
+    required_field(members, field, "a string").ok()
 }
 
-/// Like [`required`], but `None` if the field is absent or `null`.
-pub(crate) fn optional<T: DeserializeOwned>(
+/// Like [`required_field`], but `None` if the field is absent or `null`.
+pub(crate) fn optional_field<T: DeserializeOwned>(
     members: &Members,
     field: &'static str,
     expected: &'static str,
 ) -> Result<Option<T>, Malformed> {
-    members.some(field).map(|_| required(members, field, expected)).transpose()
+    members.get_non_null(field).map(|_| required_field(members, field, expected)).transpose()
 }
 
-/// Like [`required`], for an object. An array of its values in order is not accepted.
+/// Like [`required_field`], for an object. An array of its values in order is not accepted.
 pub(crate) fn required_object<T: DeserializeOwned>(
     members: &Members,
     field: &'static str,
     expected: &'static str,
 ) -> Result<T, Malformed> {
     let value = members.get(field).and_then(|value| from_object(value.get()).ok());
-    value.ok_or(Malformed::wrong(field, expected))
+    value.ok_or(Malformed::wrong_field(field, expected))
 }
 
-/// Like [`optional`], for an array.
-pub(crate) fn list<T: DeserializeOwned>(
+/// Like [`optional_field`], for an array.
+pub(crate) fn optional_list<T: DeserializeOwned>(
     members: &Members,
     field: &'static str,
 ) -> Result<Option<Vec<T>>, Malformed> {
-    optional(members, field, "an array")
+    optional_field(members, field, "an array")
 }
 
-/// Like [`optional`], for an object that is only relayed.
+/// Like [`optional_field`], for an object that is only relayed.
 pub(crate) fn optional_object(
     members: &Members,
     field: &'static str,
 ) -> Result<Option<Box<RawValue>>, Malformed> {
-    match members.some(field) {
-        Some(value) if !value.is_object() => Err(Malformed::wrong(field, "an object")),
+    match members.get_non_null(field) {
+        Some(value) if !value.is_object() => Err(Malformed::wrong_field(field, "an object")),
         value => Ok(value.and_then(Json::to_boxed)),
     }
 }
@@ -118,25 +118,25 @@ pub(crate) fn one_line(message: &impl Serialize) -> Vec<u8> {
     // Serialising cannot fail: messages hold only strings, numbers and checked JSON. If it ever
     // did, the line would be blank, and readers ignore blank lines.
     let mut line = serde_json::to_vec(message).unwrap_or_default();
-    flatten(&mut line);
+    flatten_json(&mut line);
     line.push(b'\n');
     line
 }
 
 /// Reads a text of at most `limit` bytes.
-pub(crate) fn bounded(
+pub(crate) fn bounded_text(
     members: &Members,
     field: &'static str,
     limit: usize,
     expected: &'static str,
 ) -> Result<String, Malformed> {
-    let text: String = required(members, field, expected)?;
-    if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong(field, expected)) }
+    let text: String = required_field(members, field, expected)?;
+    if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong_field(field, expected)) }
 }
 
 /// Returns a message and the line it is written as, for tests of the line protocols.
 #[cfg(test)]
-pub(crate) fn shown(message: &impl fmt::Debug, line: &[u8]) -> String {
+pub(crate) fn render_with_line(message: &impl fmt::Debug, line: &[u8]) -> String {
     let message = format!("{message:?}").replace('\r', "␍").replace('\n', "␊");
     format!("{message}\n  = {:?}", String::from_utf8_lossy(line))
 }

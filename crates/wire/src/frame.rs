@@ -1,7 +1,7 @@
 //! Splits a byte stream into messages: lines ([`LineDecoder`]) or length-prefixed frames ([`FrameDecoder`]).
 //!
 //! A decoder owns its buffer, so a cancelled read loses nothing. A driver asks for
-//! [`space`](LineDecoder::space), reads into it, reports how much was [`filled`](LineDecoder::filled), and
+//! [`space`](LineDecoder::space), reads into it, reports how much was [`filled`](LineDecoder::mark_filled), and
 //! takes frames until there are none. Any chunking of the same bytes gives the same frames.
 
 mod buffer;
@@ -11,4 +11,4 @@ mod prefixed;
 mod tests;
 
 pub use lines::{DecodedLine, LineDecoder, OverlongLine};
-pub use prefixed::{CutFrame, FrameDecoder, OversizedFrame, PREFIX, prefix};
+pub use prefixed::{CutFrame, FrameDecoder, OversizedFrame, PREFIX, length_prefix};

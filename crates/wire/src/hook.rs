@@ -19,15 +19,15 @@ use serde_json::value::RawValue;
 use crate::approval::{
     AnswerExtra, ApprovalRequest, Prompter, RequestContext, RequestId, RequestKind,
 };
-use crate::raw::{InexactJson, Json, MOST_LEVELS, Members, NotJson, check_exact, quoted};
+use crate::raw::{InexactJson, Json, MOST_LEVELS, Members, NotJson, check_exact, json_string};
 use crate::tool_act::ToolKind;
 
 use agents::{AgentEvent, AnswerAbilities, EditAbility, InputForm};
 
 pub use agents::AgentProfile;
-pub use answer::{answer, refusal, settings_refusal};
+pub use answer::{call_refusal, render_response, settings_refusal};
 pub use form::HookReply;
-pub use transcript::{LastWords, MAX_WORDS, cut, words};
+pub use transcript::{LastWords, MAX_WORDS, cut_last_words, find_last_words};
 
 /// The event that a hook is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl AgentHookEvent {
     }
 
     /// Returns whether the tool that has ended succeeded.
-    fn ok(self) -> Option<bool> {
+    fn tool_success(self) -> Option<bool> {
         match self {
             Self::PostToolUse => Some(true),
             Self::PostToolUseFailure => Some(false),
@@ -156,14 +156,14 @@ impl std::error::Error for NotHookInput {}
 impl<'a> AgentHookInput<'a> {
     /// Parses what `agent` has written to standard input. Without an agent it is guessed: only Codex
     /// counts turns by a `turn_id`.
-    pub fn read(
+    pub fn from_bytes(
         text: &'a [u8],
         agent: Option<&'static AgentProfile>,
     ) -> Result<Self, NotHookInput> {
         let text = std::str::from_utf8(text)
             .map_err(|error| NotHookInput::NotJson(NotJson { bytes_read: error.valid_up_to() }))?;
-        let members = Members::read(text).map_err(NotHookInput::NotJson)?;
-        let agent = agent.unwrap_or(if members.some("turn_id").is_some() {
+        let members = Members::from_text(text).map_err(NotHookInput::NotJson)?;
+        let agent = agent.unwrap_or(if members.get_non_null("turn_id").is_some() {
             &agents::CODEX
         } else {
             &agents::CLAUDE
@@ -195,7 +195,7 @@ impl<'a> AgentHookInput<'a> {
     /// Returns true if the tool's input alone is such that the rules deny it.
     #[must_use]
     pub fn has_inexact_tool_input(&self) -> bool {
-        let input = self.members.some("tool_input");
+        let input = self.members.get_non_null("tool_input");
         input.is_some_and(|input| check_exact(input.get(), MOST_LEVELS - 1).is_err())
     }
 
@@ -213,14 +213,14 @@ impl<'a> AgentHookInput<'a> {
 
     /// Returns what the agent accepts at this event, and how it is answered.
     #[must_use]
-    pub fn known(&self) -> &'static AgentEvent {
+    pub fn known_event(&self) -> &'static AgentEvent {
         self.known
     }
 
     /// Returns who can put a question about this tool call to a person. The desk always can; the
     /// agent only where it is known to show its own dialog to somebody who is there.
     #[must_use]
-    pub fn asks(&self, is_attended: bool) -> Prompter {
+    pub fn choose_prompter(&self, is_attended: bool) -> Prompter {
         let is_one_of = |field, names: &[&str]| {
             self.text(field).is_some_and(|name| names.contains(&name.as_ref()))
         };
@@ -229,7 +229,7 @@ impl<'a> AgentHookInput<'a> {
             && is_one_of("permission_mode", &MODES_WITH_DIALOG)
             // For these it checks permissions itself, and ignores a hook's `ask` in some modes.
             && !self.text("tool_name").is_some_and(|tool| {
-                ToolKind::is_tool_of("claude-code", &tool) && ToolKind::of("", &tool).is_about_files()
+                ToolKind::is_tool_of("claude-code", &tool) && ToolKind::for_tool("", &tool).is_about_files()
             });
         if has_dialog { Prompter::Agent } else { Prompter::Desk }
     }
@@ -263,9 +263,9 @@ impl<'a> AgentHookInput<'a> {
             event: Some(self.event().name().to_owned()),
             prompt_id: text("prompt_id").or_else(|| text("turn_id")),
             agent_id: text("agent_id"),
-            last_words: self.text("last_assistant_message").map(|words| cut(&words)),
-            ok: self.event().ok(),
-            takes: self.takes(),
+            last_words: self.text("last_assistant_message").map(|words| cut_last_words(&words)),
+            ok: self.event().tool_success(),
+            takes: self.accepted_extras(),
             mode: text("permission_mode"),
             tool_use_id: text("tool_use_id"),
             // Other events have a `reason`, too.
@@ -314,8 +314,8 @@ impl<'a> AgentHookInput<'a> {
             AgentHookEvent::ConfigChange => self.some_of(&["source", "file_path"]),
             AgentHookEvent::SessionEnd => self.some_of(&["reason"]),
             AgentHookEvent::Stop => self.some_of(&[]),
-            _ => match self.members.some("tool_input") {
-                Some(input) if !input.is_object() => object(&[("input", input)]),
+            _ => match self.members.get_non_null("tool_input") {
+                Some(input) if !input.is_object() => build_object(&[("input", input)]),
                 input => object_of(input.unwrap_or(Json::EMPTY).get().to_owned()),
             },
         }
@@ -323,17 +323,18 @@ impl<'a> AgentHookInput<'a> {
 
     /// Returns an object with those of these fields that are present.
     fn some_of(&self, fields: &[&'static str]) -> Box<RawValue> {
-        let found = fields.iter().filter_map(|field| Some((*field, self.members.some(field)?)));
-        object(&found.collect::<Vec<_>>())
+        let found =
+            fields.iter().filter_map(|field| Some((*field, self.members.get_non_null(field)?)));
+        build_object(&found.collect::<Vec<_>>())
     }
 
     fn suggestions(&self) -> Vec<Box<RawValue>> {
-        let list = self.members.some("permission_suggestions");
+        let list = self.members.get_non_null("permission_suggestions");
         list.and_then(|list| serde_json::from_str(list.get()).ok()).unwrap_or_default()
     }
 
     /// Returns what the agent accepts in an answer to this event.
-    fn takes(&self) -> Option<Vec<AnswerExtra>> {
+    fn accepted_extras(&self) -> Option<Vec<AnswerExtra>> {
         if !self.event().decides() {
             return None;
         }
@@ -357,13 +358,13 @@ impl<'a> AgentHookInput<'a> {
 #[must_use]
 pub fn bare_input(tool: Option<String>, input: &[u8]) -> Option<Vec<u8>> {
     let input = std::str::from_utf8(input).ok()?;
-    let input = Json::read(input).ok().filter(|input| input.is_object())?;
-    let (event, tool) = (quoted(agents::AMP.check().name), quoted(&tool?));
+    let input = Json::from_text(input).ok().filter(|input| input.is_object())?;
+    let (event, tool) = (json_string(agents::AMP.before_tool_event().name), json_string(&tool?));
     Some(format!(r#"{{"{EVENT}":{event},"tool_name":{tool},"tool_input":{input}}}"#).into_bytes())
 }
 
-fn object(members: &[(&str, Json<'_>)]) -> Box<RawValue> {
-    let member = |(key, value): &(&str, Json)| format!("{}:{value}", quoted(key));
+fn build_object(members: &[(&str, Json<'_>)]) -> Box<RawValue> {
+    let member = |(key, value): &(&str, Json)| format!("{}:{value}", json_string(key));
     let members: Vec<_> = members.iter().map(member).collect();
     object_of(format!("{{{}}}", members.join(",")))
 }

@@ -93,7 +93,7 @@ pub struct ChainedLinks {
 
 impl ChainedLinks {
     /// Applies an entry that makes or removes links.
-    pub fn apply(&mut self, event: &LedgerEvent) {
+    pub fn apply_event(&mut self, event: &LedgerEvent) {
         let (made, name) = match event {
             LedgerEvent::ChatPaired(paired) => (paired.made_links(), &paired.by),
             LedgerEvent::ViewerPaired(paired) => (paired.links.clone(), &paired.by),

@@ -70,7 +70,7 @@ impl<'a> McpMessage<'a> {
         let line = std::str::from_utf8(line).map_err(|_| NotMcpMessage::Unreadable)?;
         match Members::read_with(line, "params") {
             Ok((members, params)) => Self::from_members(&members, params),
-            Err(_) if Json::read(line).is_ok() => Err(NotMcpMessage::NoMessage),
+            Err(_) if Json::from_text(line).is_ok() => Err(NotMcpMessage::NoMessage),
             Err(_) => Err(NotMcpMessage::Unreadable),
         }
     }
@@ -93,7 +93,7 @@ impl<'a> McpMessage<'a> {
         if !is_rpc || !is_good_id || (method.is_none() && !has_answer) {
             return Err(NotMcpMessage::NoMessage);
         }
-        if method.is_some() && params.is_none() && members.some("params").is_some() {
+        if method.is_some() && params.is_none() && members.get_non_null("params").is_some() {
             return Err(NotMcpMessage::Params);
         }
         Ok(Self { id, method, params: params.unwrap_or_default() })

@@ -21,8 +21,8 @@ impl<'a> Json<'a> {
     pub const EMPTY: Json<'static> = Json("{}");
 
     /// Checks that `text` is one JSON value, with optional white space around it.
-    pub fn read(text: &'a str) -> Result<Self, NotJson> {
-        cut::value(text)
+    pub fn from_text(text: &'a str) -> Result<Self, NotJson> {
+        cut::parse_value(text)
     }
 
     pub fn get(self) -> &'a str {
@@ -54,7 +54,7 @@ impl<'a> Json<'a> {
 
     /// Returns the members if the value is an object, and none otherwise.
     pub fn members(self) -> Members<'a> {
-        Members::read(self.0).unwrap_or_default()
+        Members::from_text(self.0).unwrap_or_default()
     }
 
     /// Returns the value on one line. A line end can only occur between tokens (inside a string it
@@ -110,14 +110,14 @@ impl std::error::Error for NotJson {}
 pub struct Members<'a>(pub Vec<(Cow<'a, str>, Json<'a>)>);
 
 impl<'a> Members<'a> {
-    pub fn read(text: &'a str) -> Result<Self, NotJson> {
-        cut::members(text, None).map(|(members, _)| members)
+    pub fn from_text(text: &'a str) -> Result<Self, NotJson> {
+        cut::parse_members(text, None).map(|(members, _)| members)
     }
 
     /// Reads an object, and the members of its member `inner` if that is an object: large text is
     /// read only once.
     pub fn read_with(text: &'a str, inner: &str) -> Result<(Self, Option<Self>), NotJson> {
-        cut::members(text, Some(inner))
+        cut::parse_members(text, Some(inner))
     }
 
     /// Returns the value of the member called `name`.
@@ -126,7 +126,7 @@ impl<'a> Members<'a> {
     }
 
     /// Returns the value of the member called `name`, unless it is `null`.
-    pub fn some(&self, name: &str) -> Option<Json<'a>> {
+    pub fn get_non_null(&self, name: &str) -> Option<Json<'a>> {
         self.get(name).filter(|value| !value.is_null())
     }
 
@@ -147,7 +147,7 @@ pub fn from_object<'a, T: Deserialize<'a>>(json: &'a str) -> serde_json::Result<
 
 /// Puts JSON text on one line. A line end can only occur between tokens (inside a string it is
 /// escaped), so a space in its place changes nothing.
-pub fn flatten(json: &mut [u8]) {
+pub fn flatten_json(json: &mut [u8]) {
     let mut from = 0;
     while let Some(end) = memchr2(b'\n', b'\r', &json[from..]) {
         json[from + end] = b' ';
@@ -156,7 +156,7 @@ pub fn flatten(json: &mut [u8]) {
 }
 
 /// Returns `text` as a JSON string.
-pub fn quoted(text: &str) -> String {
+pub fn json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 

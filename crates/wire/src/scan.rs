@@ -40,7 +40,7 @@ impl IdScan {
             return;
         }
         for &byte in chunk {
-            self.step(byte);
+            self.scan_byte(byte);
         }
     }
 
@@ -49,15 +49,15 @@ impl IdScan {
         self.found
     }
 
-    fn step(&mut self, byte: u8) {
+    fn scan_byte(&mut self, byte: u8) {
         match self.place {
             ScanPlace::Key | ScanPlace::String => self.in_string(byte),
             ScanPlace::Scalar if is_scalar(byte) => self.keep(byte),
             ScanPlace::Scalar => {
                 self.end_value();
-                self.structure(byte);
+                self.scan_structure(byte);
             }
-            ScanPlace::BeforeKey | ScanPlace::Value => self.structure(byte),
+            ScanPlace::BeforeKey | ScanPlace::Value => self.scan_structure(byte),
         }
     }
 
@@ -77,7 +77,7 @@ impl IdScan {
         }
     }
 
-    fn structure(&mut self, byte: u8) {
+    fn scan_structure(&mut self, byte: u8) {
         match byte {
             b'{' | b'[' => {
                 self.depth += 1;
@@ -88,14 +88,14 @@ impl IdScan {
                 self.place = ScanPlace::BeforeKey;
                 self.key_is_id = false;
             }
-            b'"' if self.place == ScanPlace::BeforeKey => self.begin(byte, ScanPlace::Key),
-            b'"' => self.begin(byte, ScanPlace::String),
-            _ if self.depth == 1 && is_scalar(byte) => self.begin(byte, ScanPlace::Scalar),
+            b'"' if self.place == ScanPlace::BeforeKey => self.begin_token(byte, ScanPlace::Key),
+            b'"' => self.begin_token(byte, ScanPlace::String),
+            _ if self.depth == 1 && is_scalar(byte) => self.begin_token(byte, ScanPlace::Scalar),
             _ => {}
         }
     }
 
-    fn begin(&mut self, byte: u8, place: ScanPlace) {
+    fn begin_token(&mut self, byte: u8, place: ScanPlace) {
         self.place = place;
         self.token.clear();
         self.keep(byte);

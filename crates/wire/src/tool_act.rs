@@ -143,13 +143,13 @@ pub struct TextChange<'a> {
 impl<'a> ToolAct<'a> {
     /// Returns what a tool call would do.
     #[must_use]
-    pub fn of(agent: &str, tool: &'a str, input: &'a Map<String, Value>) -> Self {
-        let text = |name| text(input, name);
-        let file = || FileAct::of(agent, tool, input);
+    pub fn from_call(agent: &str, tool: &'a str, input: &'a Map<String, Value>) -> Self {
+        let text = |name| text_member(input, name);
+        let file = || FileAct::from_input(agent, tool, input);
         let asks =
             |question, details| Self::Ask(text(question).into_iter().collect(), text(details));
-        match ToolKind::of(agent, tool) {
-            ToolKind::Run(shell) => Self::Run(RunAct::of(shell, input)),
+        match ToolKind::for_tool(agent, tool) {
+            ToolKind::Run(shell) => Self::Run(RunAct::from_input(shell, input)),
             ToolKind::Read => Self::Read(file()),
             ToolKind::List | ToolKind::Find | ToolKind::Search => Self::Search(file()),
             ToolKind::Write => Self::Write(file(), text("content").or_else(|| text("file_text"))),
@@ -162,7 +162,7 @@ impl<'a> ToolAct<'a> {
             ToolKind::Notebook => Self::Edit(file(), EditChange::of_cell(input)),
             ToolKind::Patch => {
                 let texts = ["input", "patch", "command", "patchText"].into_iter().filter_map(text);
-                Self::Patch(PatchAct::of(texts.collect()))
+                Self::Patch(PatchAct::from_texts(texts.collect()))
             }
             ToolKind::Undo => Self::Patch(PatchAct::of_list(input)),
             ToolKind::Fetch | ToolKind::WebSearch => Self::Fetch {
@@ -172,7 +172,7 @@ impl<'a> ToolAct<'a> {
             },
             ToolKind::Plan => Self::Plan(text("plan")),
             ToolKind::Todo | ToolKind::Note => Self::Plan(None),
-            ToolKind::AskUser => Self::Ask(questions(input).unwrap_or_default(), None),
+            ToolKind::AskUser => Self::Ask(question_texts(input).unwrap_or_default(), None),
             ToolKind::Script => asks("question", "details"),
             ToolKind::Elicit => asks("message", "mcp_server_name"),
             ToolKind::Agent => Self::Agent,
@@ -186,7 +186,7 @@ impl<'a> ToolAct<'a> {
 }
 
 impl<'a> RunAct<'a> {
-    fn of(shell: ToolShell, input: &'a Map<String, Value>) -> Self {
+    fn from_input(shell: ToolShell, input: &'a Map<String, Value>) -> Self {
         let set = |name: &str| input.get(name).filter(|value| !value.is_null());
         let commands: &[&str] = if shell == ToolShell::Typed { &TYPED } else { &COMMANDS };
         let others = input.iter().filter(|(name, value)| {
@@ -205,33 +205,33 @@ impl<'a> RunAct<'a> {
             commands: named.chain(list.into_iter().flatten()).collect(),
             args: set("args"),
             folders: FOLDERS.into_iter().filter_map(set).collect(),
-            description: text(input, "description"),
+            description: text_member(input, "description"),
             others: others.map(|(name, value)| (name.as_str(), value)).collect(),
         }
     }
 
     /// Returns the command, or `None` if the input gives more or less than one.
-    pub fn words(&self) -> Option<GivenCommand<'a>> {
+    pub fn given_command(&self) -> Option<GivenCommand<'a>> {
         let [command] = self.commands[..] else { return None };
         let is_program = self.shell == ToolShell::Program;
         match (command, self.args) {
             (Value::String(line), None) if !is_program => Some(GivenCommand::Line(line)),
             (Value::String(program), args) => {
-                let args = args.map_or_else(|| Some(Vec::new()), texts)?;
+                let args = args.map_or_else(|| Some(Vec::new()), texts_of_list)?;
                 let words = std::iter::once(program.as_str()).chain(args);
                 Some(GivenCommand::Words(words.collect()))
             }
-            (list, _) if !is_program => texts(list).map(GivenCommand::Words),
+            (list, _) if !is_program => texts_of_list(list).map(GivenCommand::Words),
             _ => None,
         }
     }
 
     /// Returns the patch that words without a shell apply, if they do. Codex takes it from them.
     pub fn patch(&self) -> Option<PatchAct<'a>> {
-        let GivenCommand::Words(words) = self.words()? else { return None };
+        let GivenCommand::Words(words) = self.given_command()? else { return None };
         match words[..] {
             ["apply_patch" | "applypatch", patch] if self.shell != ToolShell::Program => {
-                Some(PatchAct::of(vec![patch]))
+                Some(PatchAct::from_texts(vec![patch]))
             }
             _ => None,
         }
@@ -239,7 +239,7 @@ impl<'a> RunAct<'a> {
 }
 
 impl<'a> FileAct<'a> {
-    fn of(agent: &str, tool: &str, input: &'a Map<String, Value>) -> Self {
+    fn from_input(agent: &str, tool: &str, input: &'a Map<String, Value>) -> Self {
         let is_own =
             (agent.is_empty() || agent == OWN_AGENT) && ToolKind::is_tool_of(OWN_AGENT, tool);
         let members: &[&str] = if is_own { &OWN_PATHS } else { &PATHS };
@@ -257,12 +257,12 @@ impl<'a> FileAct<'a> {
             _ => Vec::new(),
         });
         Self {
-            named: members.iter().filter_map(|name| text(input, name)).collect(),
+            named: members.iter().filter_map(|name| text_member(input, name)).collect(),
             others: others.collect(),
             is_odd: PATHS.iter().any(is_odd),
             is_own,
-            pattern: text(input, "pattern"),
-            glob: text(input, "glob"),
+            pattern: text_member(input, "pattern"),
+            glob: text_member(input, "glob"),
         }
     }
 
@@ -279,9 +279,9 @@ impl<'a> EditChange<'a> {
     fn of_texts(input: &'a Map<String, Value>) -> Self {
         let changes = match input.get("edits") {
             Some(edits) => edits.as_array().and_then(|edits| {
-                edits.iter().map(|edit| TextChange::of(edit.as_object()?)).collect()
+                edits.iter().map(|edit| TextChange::from_input(edit.as_object()?)).collect()
             }),
-            None => TextChange::of(input).map(|change| vec![change]),
+            None => TextChange::from_input(input).map(|change| vec![change]),
         };
         changes.map_or(Self::Unclear, Self::Texts)
     }
@@ -312,7 +312,7 @@ impl<'a> EditChange<'a> {
 
 impl<'a> TextChange<'a> {
     /// Reads a change by the names that agents have for its texts.
-    fn of(input: &'a Map<String, Value>) -> Option<Self> {
+    fn from_input(input: &'a Map<String, Value>) -> Option<Self> {
         const NAMES: [(&str, &str); 6] = [
             ("oldString", "newString"),
             ("old_text", "new_text"),
@@ -323,7 +323,7 @@ impl<'a> TextChange<'a> {
         ];
         let everywhere = input.get("replace_all").or_else(|| input.get("replaceAll"));
         let everywhere = everywhere.and_then(Value::as_bool).unwrap_or_default();
-        let change = |(old, new)| Some((text(input, old)?, text(input, new)?));
+        let change = |(old, new)| Some((text_member(input, old)?, text_member(input, new)?));
         let (old, new) = NAMES.into_iter().find_map(change)?;
         Some(Self { old, new, everywhere })
     }
@@ -337,21 +337,21 @@ pub fn todo_items(input: &Map<String, Value>) -> Option<Vec<TodoItem>> {
     let item = |item: &Value| {
         let item = item.as_object()?;
         has_only(item, &[name, "status", "activeForm"]).then_some(())?;
-        let status = match text(item, "status")? {
+        let status = match text_member(item, "status")? {
             "done" | "completed" => TodoStatus::Done,
             "active" | "in_progress" => TodoStatus::Active,
             _ => TodoStatus::Pending,
         };
-        Some(TodoItem { text: text(item, name)?.to_owned(), status })
+        Some(TodoItem { text: text_member(item, name)?.to_owned(), status })
     };
     input.get(list)?.as_array()?.iter().map(item).collect()
 }
 
-fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+fn text_member<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     input.get(name)?.as_str()
 }
 
-pub fn texts(list: &Value) -> Option<Vec<&str>> {
+pub fn texts_of_list(list: &Value) -> Option<Vec<&str>> {
     list.as_array()?.iter().map(Value::as_str).collect()
 }
 
@@ -359,7 +359,7 @@ fn has_only(input: &Map<String, Value>, known: &[&str]) -> bool {
     input.keys().all(|name| known.contains(&name.as_str()))
 }
 
-fn questions(input: &Map<String, Value>) -> Option<Vec<&str>> {
+fn question_texts(input: &Map<String, Value>) -> Option<Vec<&str>> {
     let all = input.get("questions")?.as_array()?.iter();
-    all.map(|one| text(one.as_object()?, "question")).collect()
+    all.map(|one| text_member(one.as_object()?, "question")).collect()
 }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::raw::{Json, Members, from_object, quoted};
+use crate::raw::{Json, Members, from_object, json_string};
 
 /// The largest message either side may send, in bytes of payload.
 pub const MAX_MESSAGE: usize = 10_485_760;
@@ -66,10 +66,10 @@ pub struct RetryFields<'a> {
 impl<'a> RetryFields<'a> {
     /// Reads both from the parameters of a call.
     #[must_use]
-    pub fn read(params: &Members<'a>) -> Self {
+    pub fn from_params(params: &Members<'a>) -> Self {
         Self {
-            input_responses: params.some("inputResponses"),
-            request_state: params.some("requestState"),
+            input_responses: params.get_non_null("inputResponses"),
+            request_state: params.get_non_null("requestState"),
         }
     }
 }
@@ -128,8 +128,8 @@ impl<'a> CallRequest<'a> {
                 .get("arguments")
                 .filter(|arguments| arguments.is_object())
                 .ok_or("the request's `arguments` are not an object")?,
-            meta: params.some("_meta"),
-            retry: RetryFields::read(&params),
+            meta: params.get_non_null("_meta"),
+            retry: RetryFields::from_params(&params),
         })
     }
 }
@@ -139,7 +139,7 @@ impl<'a> HostResponse<'a> {
     pub fn decode(payload: &'a [u8]) -> Result<Self, String> {
         let payload = std::str::from_utf8(payload)
             .map_err(|error| format!("the host's answer is not UTF-8: {error}"))?;
-        let answer = Members::read(payload)
+        let answer = Members::from_text(payload)
             .map_err(|error| format!("the host's answer cannot be read: {error}"))?;
         match (answer.get("result"), answer.get("error"), answer.get("progress")) {
             (Some(result), None, None) if result.is_object() => Ok(Self::Result(result)),
@@ -160,8 +160,8 @@ impl<'a> HostResponse<'a> {
             Self::Result(result) => format!(r#"{{"result":{result}}}"#).into_bytes(),
             Self::Error(error) => format!(
                 r#"{{"error":{{"message":{},"type":{}}}}}"#,
-                quoted(&error.message),
-                quoted(&error.kind)
+                json_string(&error.message),
+                json_string(&error.kind)
             )
             .into_bytes(),
             Self::Progress(progress) => {
@@ -186,8 +186,10 @@ impl CallFrame {
     /// Creates a request for the tool `name`; `meta` and `retry` are passed on unchanged.
     #[must_use]
     pub fn new(name: &str, meta: Option<Json<'_>>, retry: RetryFields<'_>) -> Self {
-        let head =
-            format!(r#"{{"method":"{CALL_TOOL}","params":{{"name":{},"arguments":"#, quoted(name));
+        let head = format!(
+            r#"{{"method":"{CALL_TOOL}","params":{{"name":{},"arguments":"#,
+            json_string(name)
+        );
         let more = [
             ("_meta", meta),
             ("inputResponses", retry.input_responses),

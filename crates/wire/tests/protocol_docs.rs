@@ -11,7 +11,7 @@ use std::{fs, io, iter};
 use callgate_wire::ledger::{
     AnswerChannel, ClosedHow, LedgerEvent, LedgerMember, LedgerRuling, PressOutcome,
 };
-use callgate_wire::raw::{Json, Members, quoted};
+use callgate_wire::raw::{Json, Members, json_string};
 use callgate_wire::{approval, desk, mcp, session, tools};
 use expect_test::expect;
 use serde_json::Value;
@@ -156,9 +156,9 @@ fn channels() -> Vec<&'static str> {
 
 /// The name of the variant of an entry.
 fn variant_of(entry: &str) -> String {
-    let members = Json::read(entry).map(Json::members).unwrap_or_default();
+    let members = Json::from_text(entry).map(Json::members).unwrap_or_default();
     let kind = members.string("kind").unwrap_or_default();
-    let (event, _) = LedgerEvent::read(&kind, members.get("body").map_or("", Json::get));
+    let (event, _) = LedgerEvent::decode_body(&kind, members.get("body").map_or("", Json::get));
     format!("{event:?}").split('(').next().unwrap_or_default().to_owned()
 }
 
@@ -357,13 +357,14 @@ fn desk_message(message: &str) -> Result<Vec<u8>, String> {
 
 /// An entry as `callgate log --json` prints it.
 fn ledger_entry(message: &str) -> Result<Vec<u8>, String> {
-    let mut members = Members::read(message).map_err(|error| error.to_string())?;
+    let mut members = Members::from_text(message).map_err(|error| error.to_string())?;
     let names: Vec<&str> = members.0.iter().map(|(name, _)| &**name).collect();
     if names != ["seq", "time", "at_ms", "kind", "question", "hash", "body"] {
         return Err(format!("its members are {names:?}"));
     }
     let (kind, body) = (members.string("kind").unwrap_or_default(), members.0.pop());
-    let (event, rest) = LedgerEvent::read(&kind, body.as_ref().map_or("", |(_, body)| body.get()));
+    let (event, rest) =
+        LedgerEvent::decode_body(&kind, body.as_ref().map_or("", |(_, body)| body.get()));
     match (&event, rest.0.as_slice()) {
         (LedgerEvent::Unknown { .. }, _) => return Err(format!("unknown kind {kind:?}")),
         (_, [(name, _), ..]) => return Err(format!("unknown member {name:?}")),
@@ -414,7 +415,7 @@ fn check_entry(entry: &Members) -> Result<(), String> {
 fn mcp(message: &str) -> Result<Vec<u8>, String> {
     let decoded = mcp::McpMessage::decode(message.as_bytes())
         .map_err(|unfit| format!("no message of JSON-RPC: {unfit:?}"))?;
-    let members = Members::read(message).map_err(|error| error.to_string())?;
+    let members = Members::from_text(message).map_err(|error| error.to_string())?;
     let known: &[&str] = match (&decoded.method, members.get("result"), members.get("error")) {
         (Some(_), None, None) => &["jsonrpc", "id", "method", "params"],
         (None, Some(_), None) => &["jsonrpc", "id", "result"],
@@ -441,6 +442,6 @@ fn check_error(error: Json<'_>) -> Result<(), String> {
 
 fn written(members: &Members) -> String {
     let members: Vec<String> =
-        members.0.iter().map(|(key, value)| format!("{}:{value}", quoted(key))).collect();
+        members.0.iter().map(|(key, value)| format!("{}:{value}", json_string(key))).collect();
     format!("{{{}}}", members.join(","))
 }

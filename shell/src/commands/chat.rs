@@ -30,18 +30,18 @@ pub(crate) async fn chat_start(
     state: State<'_, ShellState>,
     folder: Option<PathBuf>,
 ) -> Result<ChatPlace, CommandRefusal> {
-    state.program.check()?;
-    let before = state.chats.running().await.map(|chat| chat.session().to_owned());
+    state.program.check_exists()?;
+    let before = state.chats.running().await.map(|chat| chat.session_name().to_owned());
     let chat = if let Some(folder) = folder {
         state.chats.start(&folder).await?
     } else {
         let home = std::env::home_dir().ok_or(ChatError::NoFolder)?;
         state.chats.running_or_start(&home).await?
     };
-    if before.as_deref() != Some(chat.session()) {
-        spawn(shell_log::follow(Arc::clone(&chat), state.arguments.is_debug));
+    if before.as_deref() != Some(chat.session_name()) {
+        spawn(shell_log::follow_runtime(Arc::clone(&chat), state.arguments.is_debug));
     }
-    Ok(ChatPlace { session: chat.session().to_owned(), folder: chat.folder().to_owned() })
+    Ok(ChatPlace { session: chat.session_name().to_owned(), folder: chat.folder().to_owned() })
 }
 
 /// Sends one request, and returns its id. Its replies come with the events.
@@ -53,7 +53,7 @@ pub(crate) async fn chat_send(
     if line.len() > MAX_LINE {
         return Err(CommandRefusal::new(413, "the request is too long"));
     }
-    let chat = running(&state).await?;
+    let chat = running_chat(&state).await?;
     Ok(chat.send_line(line.as_bytes()).await?.to_string())
 }
 
@@ -80,23 +80,23 @@ pub(crate) async fn chat_watch(
             }
         }
     };
-    state.watches.add(events, stream).map(Some)
+    state.watches.run_stream(events, stream).map(Some)
 }
 
 /// Ends a stream.
 #[tauri::command]
 #[allow(clippy::needless_pass_by_value, reason = "commands receive their arguments so")]
 pub(crate) fn chat_unwatch(state: State<'_, ShellState>, watch: u64) {
-    state.watches.end(watch);
+    state.watches.end_stream(watch);
 }
 
 /// Starts the runtime again at once.
 #[tauri::command]
 pub(crate) async fn chat_restart(state: State<'_, ShellState>) -> Result<(), CommandRefusal> {
-    running(&state).await?.client().restart();
+    running_chat(&state).await?.client().restart();
     Ok(())
 }
 
-async fn running(state: &ShellState) -> Result<Arc<ChatRuntime>, CommandRefusal> {
+async fn running_chat(state: &ShellState) -> Result<Arc<ChatRuntime>, CommandRefusal> {
     state.chats.running().await.ok_or_else(CommandRefusal::no_runtime)
 }

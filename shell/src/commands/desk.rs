@@ -29,11 +29,11 @@ pub(crate) async fn desk_request(
     if !request.is_allowed() {
         return Err(CommandRefusal::forbidden("a page cannot ask the desk for this"));
     }
-    let desk = state.desk.open(key).await?;
+    let desk = state.desk.shared_connection(key).await?;
     let mut replies = request.send(desk.client()).await?;
     let mut messages = PacedChannel::new(page, messages);
     while let Some(message) = replies.next().await? {
-        let Some(message) = raw(message.to_line()) else { continue };
+        let Some(message) = line_as_json(message.to_line()) else { continue };
         let bytes = message.get().len();
         if messages.send(message, bytes).await.is_err() {
             break;
@@ -43,7 +43,7 @@ pub(crate) async fn desk_request(
 }
 
 /// Returns a line as JSON, which it is.
-fn raw(line: Vec<u8>) -> Option<Box<RawValue>> {
+fn line_as_json(line: Vec<u8>) -> Option<Box<RawValue>> {
     RawValue::from_string(String::from_utf8(line).ok()?.trim_end().to_owned()).ok()
 }
 
@@ -57,7 +57,7 @@ pub(crate) async fn desk_watch(
     page: Webview,
 ) -> Result<u64, CommandRefusal> {
     // Kept open as long as the stream, so that presses come from one viewer.
-    let session = state.desk.open(key.clone()).await?;
+    let session = state.desk.shared_connection(key.clone()).await?;
     let desk = state.desk.connect(key).await?;
     let mut watch = desk.watch(after.map(|after| after.saturating_add(1))).await?;
     let mut channel = PacedChannel::new(page, events.clone());
@@ -77,14 +77,14 @@ pub(crate) async fn desk_watch(
             };
         }
     };
-    state.watches.add(events, stream)
+    state.watches.run_stream(events, stream)
 }
 
 /// Ends a stream.
 #[tauri::command]
 #[allow(clippy::needless_pass_by_value, reason = "commands receive their arguments so")]
 pub(crate) fn desk_unwatch(state: State<'_, ShellState>, watch: u64) {
-    state.watches.end(watch);
+    state.watches.end_stream(watch);
 }
 
 /// Links the page by a code. Returns its key.

@@ -45,23 +45,23 @@ pub(crate) async fn folder_choose(
     state: State<'_, ShellState>,
     first: Option<PathBuf>,
 ) -> Result<Option<PathBuf>, CommandRefusal> {
-    let (Some(window), Ok(_open)) = (window::window(&app), state.dialog.try_lock()) else {
+    let (Some(window), Ok(_open)) = (window::main_window(&app), state.dialog.try_lock()) else {
         return Err(CommandRefusal::new(409, "a folder is being chosen already"));
     };
-    folder_dialog::choose(&app, window, first).await
+    folder_dialog::choose_folder(&app, window, first).await
 }
 
 #[tauri::command]
 pub(crate) async fn window_hide(app: AppHandle) {
-    if let Some(window) = window::window(&app) {
-        window::hide(&window);
+    if let Some(window) = window::main_window(&app) {
+        window::hide_keeping_place(&window);
     }
 }
 
 /// Opens a link in the user's browser or mail program.
 #[tauri::command]
 pub(crate) async fn open_outside(url: String) -> Result<(), CommandRefusal> {
-    outside::open(&url)
+    outside::open_link(&url)
 }
 
 /// Shows how many questions wait.

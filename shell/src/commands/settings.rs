@@ -14,7 +14,7 @@ use crate::shell_state::ShellState;
 pub(crate) async fn settings_read(
     state: State<'_, ShellState>,
 ) -> Result<PageSettings, CommandRefusal> {
-    shell_settings::read(&state.program).await
+    shell_settings::read_for_page(&state.program).await
 }
 
 /// Sets one of the settings that the page may set.
@@ -31,7 +31,7 @@ pub(crate) async fn settings_write(
             desktop::take_shortcut(&app, keys)?;
         }
     }
-    let written = shell_settings::write(&state.program, &key, &value).await;
+    let written = shell_settings::write_key(&state.program, &key, &value).await;
     desktop::apply_settings(&app).await;
     written
 }

@@ -34,9 +34,9 @@ enum ActSubject {
 
 impl RepeatableAct {
     /// Returns the act if it can be allowed from now on. `places` are where its paths lead.
-    pub(super) fn of(act: &Act, places: &[String], input: &str) -> Option<Self> {
+    pub(super) fn from_act(act: &Act, places: &[String], input: &str) -> Option<Self> {
         let (what, words) = match (act.class, places, &act.command) {
-            (Class::Read | Class::Write, [place], _) if act.doubts().is_none() => {
+            (Class::Read | Class::Write, [place], _) if act.doubt_reason().is_none() => {
                 (ActSubject::Place(place.clone()), place.clone())
             }
             (Class::Run, _, Some(command)) => {
@@ -67,7 +67,7 @@ pub(super) struct AllowedActs(Mutex<VecDeque<(String, RepeatableAct)>>);
 
 impl AllowedActs {
     /// Allows an act for the rest of the conversation.
-    pub(super) fn add(&self, conversation: &str, like: &RepeatableAct) {
+    pub(super) fn allow_act(&self, conversation: &str, like: &RepeatableAct) {
         let mut all = lock(&self.0);
         all.push_back((conversation.to_owned(), like.clone()));
         if all.len() > MOST {
@@ -76,7 +76,7 @@ impl AllowedActs {
     }
 
     /// Returns true if the act was allowed.
-    pub(super) fn has(&self, conversation: &str, like: &RepeatableAct) -> bool {
+    pub(super) fn is_allowed(&self, conversation: &str, like: &RepeatableAct) -> bool {
         let all = lock(&self.0);
         all.iter().any(|(there, known)| there == conversation && known == like)
     }

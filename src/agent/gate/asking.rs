@@ -65,7 +65,7 @@ impl Drop for WithdrawOnDrop {
 }
 
 /// Asks. The question is withdrawn when the future is dropped.
-pub(super) async fn ask(asking: QuestionToAsk, posted: PostedQuestion) -> AskOutcome {
+pub(super) async fn ask_question(asking: QuestionToAsk, posted: PostedQuestion) -> AskOutcome {
     let (board, id) = (Arc::clone(&asking.board), asking.request.request_id.clone());
     let may_press = posted.mirror.is_some();
     // Posted before it can be shown, so that it is not shown once it was withdrawn.
@@ -77,28 +77,30 @@ pub(super) async fn ask(asking: QuestionToAsk, posted: PostedQuestion) -> AskOut
         thread::Builder::new().name("ask".to_owned()).spawn(move || {
             let unwanted = Unwanted::default().when_closed(gone.as_fd());
             // If nobody waits any more, the answer is dropped.
-            answer_in.send(asking.run(may_press, &unwanted)).ok();
+            answer_in.send(asking.ask_and_wait(may_press, &unwanted)).ok();
         })?;
         Ok((wanted, answer))
     };
     let (wanted, answer) = match started() {
         Ok(started) => started,
-        Err(error) => return denied(format!("nobody can be asked: {error}")),
+        Err(error) => return denied_outcome(format!("nobody can be asked: {error}")),
     };
     let answered = answer.await;
     // While this was open the thread knew that somebody waits.
     drop(wanted);
     answered.unwrap_or_else(|_| {
-        denied("the question was lost because of a bug in callgate: please report it".to_owned())
+        denied_outcome(
+            "the question was lost because of a bug in callgate: please report it".to_owned(),
+        )
     })
 }
 
-fn denied(text: String) -> AskOutcome {
+fn denied_outcome(text: String) -> AskOutcome {
     AskOutcome::Denied { text, interrupt: false }
 }
 
 impl QuestionToAsk {
-    fn run(self, may_press: bool, unwanted: &Unwanted<'_>) -> AskOutcome {
+    fn ask_and_wait(self, may_press: bool, unwanted: &Unwanted<'_>) -> AskOutcome {
         let Self { settings, mut request, board, watched, warn } = self;
         if let Some(context) = request.context.as_mut().filter(|_| may_press) {
             context.answers = Some(true);
@@ -109,22 +111,22 @@ impl QuestionToAsk {
         };
         let id = request.request_id.clone();
         // The desk in this process notifies the board itself.
-        let watching = watched.map(|socket| watch::begin(socket, &board, &id)).transpose();
+        let watching = watched.map(|socket| watch::start_watch(socket, &board, &id)).transpose();
         let watching = watching.inspect_err(|error| {
             warn(&format!("cannot see what the desk does: {error}"));
         });
         let answer = asker.ask(&request);
         let text = match (&answer, &watching) {
-            (Ok(_), Ok(_)) => board.end(&id, LAST_WORDS),
+            (Ok(_), Ok(_)) => board.wait_for_end(&id, LAST_WORDS),
             _ => None,
         };
         drop(watching);
-        close(&board, &id, answer, text, settings.timeout)
+        close_question(&board, &id, answer, text, settings.timeout)
     }
 }
 
 /// Shows how the question ended, and returns it.
-fn close(
+fn close_question(
     board: &Board,
     id: &RequestId,
     answer: Result<ApprovalResponse, NoAnswer>,
@@ -134,10 +136,10 @@ fn close(
     let response = match answer {
         Ok(response) => response,
         // It is closed already.
-        Err(NoAnswer::Unwanted) => return denied(WITHDRAWN.to_owned()),
+        Err(NoAnswer::Unwanted) => return denied_outcome(WITHDRAWN.to_owned()),
         Err(error) => {
             board.close(id, "timeout", &error.to_string());
-            return denied(format!("nobody decided, so the tool did not run: {error}"));
+            return denied_outcome(format!("nobody decided, so the tool did not run: {error}"));
         }
     };
     let decision = response.decision.name();
@@ -157,7 +159,7 @@ fn close(
             let seconds = timeout.as_secs();
             let text = text.unwrap_or_else(|| format!("Nobody answered within {seconds} s"));
             board.close(id, decision, &text);
-            denied(format!("{text}: the tool did not run"))
+            denied_outcome(format!("{text}: the tool did not run"))
         }
     }
 }

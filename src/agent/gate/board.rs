@@ -88,7 +88,7 @@ impl Board {
     }
 
     /// Shows the question to the front end, now that the desk has it.
-    pub(super) fn asked(&self, id: &RequestId, terms: QuestionTerms) {
+    pub(super) fn show_asked(&self, id: &RequestId, terms: QuestionTerms) {
         let mut questions = lock(&self.questions);
         let Some(open) = questions.open.get_mut(id).filter(|open| !open.is_shown) else { return };
         let PostedQuestion { asked, mirror, .. } = &mut open.posted;
@@ -108,7 +108,7 @@ impl Board {
     }
 
     /// Notes how the question ended, in the desk's words.
-    pub(super) fn ended(&self, id: &RequestId, text: &str) {
+    pub(super) fn note_end(&self, id: &RequestId, text: &str) {
         if let Some(open) = lock(&self.questions).open.get_mut(id) {
             open.end.get_or_insert_with(|| text.to_owned());
         }
@@ -117,7 +117,7 @@ impl Board {
 
     /// Waits until the desk has said how the question ended, and returns it. Returns `None` if the
     /// desk does not say so in this time.
-    pub(super) fn end(&self, id: &RequestId, within: Duration) -> Option<String> {
+    pub(super) fn wait_for_end(&self, id: &RequestId, within: Duration) -> Option<String> {
         let is_silent = |questions: &mut BoardQuestions| {
             questions.open.get(id).is_some_and(|open| open.end.is_none())
         };

@@ -60,7 +60,7 @@ impl InsideDesk {
         let failed = |error: &dyn fmt::Display| format!("cannot open a desk: {error}");
         let folder = PrivateFolder::new().map_err(|error| failed(&error))?;
         let socket = folder.path().join("ask.sock");
-        let claim = Claim::take(&socket, folder.path().join("desk.sock"))
+        let claim = Claim::claim_sockets(&socket, folder.path().join("desk.sock"))
             .map_err(|error| failed(&error))?;
         let store = Store::open(&config.database).map_err(|error| failed(&error))?;
         let (orders_in, orders) = mpsc::channel(QUEUE);
@@ -69,7 +69,7 @@ impl InsideDesk {
         let options = DaemonOptions {
             claim,
             store,
-            settings: settings(config),
+            settings: desk_settings(config),
             authority: Authority::default(),
             // The rules have decided before anybody is asked.
             ruler: Arc::new(move |request| {
@@ -84,7 +84,7 @@ impl InsideDesk {
         };
         let _entered = handle.enter();
         let daemon = Daemon::start_beside(options).map_err(|error| failed(&error))?;
-        handle.spawn(show(orders, Arc::clone(board), Arc::clone(&told)));
+        handle.spawn(show_orders(orders, Arc::clone(board), Arc::clone(&told)));
         let pressing = tokio::sync::Mutex::new(());
         Ok(Self { daemon, socket, rulings, told, pressing, _folder: folder })
     }
@@ -109,11 +109,11 @@ impl InsideDesk {
     /// Returns true if the desk has ended, which only a bug can cause.
     pub(super) fn has_ended(&self) -> bool {
         let mut context = Context::from_waker(Waker::noop());
-        pin!(self.daemon.ended()).poll(&mut context).is_ready()
+        pin!(self.daemon.wait_for_end()).poll(&mut context).is_ready()
     }
 
     /// Notes the verdict of the rules on a question that is about to be asked.
-    pub(super) fn ruled(&self, id: &RequestId, ruling: Ruling) {
+    pub(super) fn note_ruling(&self, id: &RequestId, ruling: Ruling) {
         lock(&self.rulings).insert(id.clone(), ruling);
     }
 
@@ -131,7 +131,7 @@ impl InsideDesk {
             reply_to: ReplyTo::Key,
             copy: None,
         };
-        if !self.daemon.desk().news(news).await {
+        if !self.daemon.desk().send_news(news).await {
             return (false, "This could not be recorded, so it was not done.".to_owned());
         }
         match tokio::time::timeout(PATIENCE, answer).await {
@@ -147,7 +147,7 @@ impl fmt::Debug for InsideDesk {
     }
 }
 
-fn settings(config: &Config) -> DeskSettings {
+fn desk_settings(config: &Config) -> DeskSettings {
     DeskSettings {
         timeout: config.timeout,
         grace: config.grace,
@@ -163,15 +163,19 @@ fn settings(config: &Config) -> DeskSettings {
 }
 
 /// Shows the front end what the desk's terminal would show.
-async fn show(mut orders: mpsc::Receiver<ChannelOrder>, board: Arc<Board>, told: PressWaiter) {
+async fn show_orders(
+    mut orders: mpsc::Receiver<ChannelOrder>,
+    board: Arc<Board>,
+    told: PressWaiter,
+) {
     while let Some(order) = orders.recv().await {
         match order {
             ChannelOrder::Show { card, .. } => {
                 let deadline_ms = u64::try_from(card.row.until_ms).ok();
                 let takes_always = !card.offers.is_empty();
-                board.asked(&card.id, QuestionTerms { deadline_ms, takes_always });
+                board.show_asked(&card.id, QuestionTerms { deadline_ms, takes_always });
             }
-            ChannelOrder::Mark { card, mark, .. } => board.ended(&card.id, &mark.text),
+            ChannelOrder::Mark { card, mark, .. } => board.note_end(&card.id, &mark.text),
             ChannelOrder::Tell { text, alert, .. } => {
                 if let Some(told) = lock(&told).take() {
                     // The front end may have stopped waiting.

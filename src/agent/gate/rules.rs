@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
-use callgate_rules::{Act, CommandBounds, Disk, Policy, PolicyDefaults, disk, judge};
+use callgate_rules::{Act, CommandBounds, Disk, Policy, PolicyDefaults, disk, judge_act};
 
 use rustix::fs::{Access, access};
 use serde_json::json;
@@ -17,7 +17,7 @@ use super::AGENT;
 use super::always::RepeatableAct;
 use crate::config::Config;
 use crate::disk::RealDisk;
-use crate::policy::{LiveRules, home, local_now, ruling_of};
+use crate::policy::{LiveRules, home_folder, local_now, ruling_of};
 use hidden::SearchJudge;
 
 /// The tool that reads a file.
@@ -40,7 +40,7 @@ impl ToolRuling {
 
     /// Returns the ruling on a call that asks a person something, if it `is_question`: no rule can
     /// answer in the person's place, and one answer is none to the next question.
-    pub(super) fn answerable(self, is_question: bool) -> Self {
+    pub(super) fn for_person_if(self, is_question: bool) -> Self {
         let ruling = match self.ruling {
             Ruling::Allow { because } if is_question => {
                 Ruling::Ask { because: Some(because), is_guarded: false }
@@ -51,7 +51,7 @@ impl ToolRuling {
     }
 
     /// Returns true if a person has to be asked.
-    pub(super) fn asks(&self) -> bool {
+    pub(super) fn has_to_ask(&self) -> bool {
         matches!(self.ruling, Ruling::Ask { .. } | Ruling::Confirm { .. })
     }
 }
@@ -75,16 +75,16 @@ impl RuntimeRules {
     }
 
     /// Judges a use of a tool. If the rule files are unchanged this only checks their metadata.
-    pub(super) fn rule(&self, tool: &str, input: &str) -> ToolRuling {
-        let (policy, home) = self.now();
+    pub(super) fn judge_call(&self, tool: &str, input: &str) -> ToolRuling {
+        let (policy, home) = self.current_policy();
         // A folder whose name is not UTF-8 makes an act that nothing allows.
         let folder = self.config.agent.folder.to_str().unwrap_or_default();
-        let act = Act::of(tool, input, folder, AGENT, &home);
-        let verdict = judge(&policy, &act, &*self.disk, &local_now());
+        let act = Act::from_call(tool, input, folder, AGENT, &home);
+        let verdict = judge_act(&policy, &act, &*self.disk, &local_now());
         let ruling = ruling_of(&verdict);
         let like = match &ruling {
             Ruling::Ask { because: None, .. } => {
-                RepeatableAct::of(&act, &act.places(&*self.disk), input)
+                RepeatableAct::from_act(&act, &act.path_targets(&*self.disk), input)
             }
             _ => None,
         };
@@ -94,7 +94,7 @@ impl RuntimeRules {
     /// Returns true if the rules let the model read this file without a question.
     pub(super) fn lets_read(&self, path: &str) -> bool {
         let input = json!({ "path": path }).to_string();
-        matches!(self.rule(READ, &input).ruling, Ruling::Allow { .. })
+        matches!(self.judge_call(READ, &input).ruling, Ruling::Allow { .. })
     }
 
     /// Looks at another disk than that of this machine.
@@ -104,8 +104,8 @@ impl RuntimeRules {
     }
 
     /// Returns the rules as they are now, to judge many files.
-    pub(super) fn judge(&self) -> SearchJudge {
-        let (policy, home) = self.now();
+    pub(super) fn search_judge(&self) -> SearchJudge {
+        let (policy, home) = self.current_policy();
         SearchJudge {
             policy: Policy::clone(&policy),
             folder: self.config.agent.folder.to_str().unwrap_or_default().to_owned(),
@@ -116,9 +116,9 @@ impl RuntimeRules {
 
     /// Returns the policy as it is now, and the home folder of its rules. No lock is held while it
     /// is used.
-    fn now(&self) -> (Arc<Policy>, Arc<str>) {
-        let ReadRules { ruler, home } = self.known.get_or_init(|| self.read());
-        (ruler.policy(&self.config.agent.folder), Arc::clone(home))
+    fn current_policy(&self) -> (Arc<Policy>, Arc<str>) {
+        let ReadRules { ruler, home } = self.known.get_or_init(|| self.read_rules());
+        (ruler.policy_for_folder(&self.config.agent.folder), Arc::clone(home))
     }
 
     /// Returns the folders in which commands may work, and where programs are.
@@ -135,10 +135,10 @@ impl RuntimeRules {
         }
     }
 
-    fn read(&self) -> ReadRules {
+    fn read_rules(&self) -> ReadRules {
         // A root that is a link, or is behind one, has two names.
         let named = || self.config.agent.roots.iter().filter_map(|root| root.to_str());
-        let real = named().filter_map(|root| disk::real(root, &RealDisk));
+        let real = named().filter_map(|root| disk::real_path(root, &RealDisk));
         let mut roots: Vec<String> = named().map(str::to_owned).chain(real).collect();
         roots.sort();
         roots.dedup();
@@ -146,6 +146,6 @@ impl RuntimeRules {
         let ruler = LiveRules::new(&self.config, self.warn.clone())
             .with_defaults(defaults)
             .with_bounds(self.bounds());
-        ReadRules { ruler, home: home().into() }
+        ReadRules { ruler, home: home_folder().into() }
     }
 }

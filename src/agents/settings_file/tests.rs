@@ -36,7 +36,7 @@ fn a_file_is_replaced_in_one_step() {
     reader.read_to_string(&mut text).unwrap();
     assert_eq!(text, "old", "whoever reads it has all of one of the two");
     assert_eq!(fs::read_to_string(place.path()).unwrap(), "new and longer");
-    assert_eq!(place.backup().unwrap(), "old");
+    assert_eq!(place.read_backup().unwrap(), "old");
     place.remove_backup();
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use super::super::json::without_comments;
 use super::super::{AgentOnDisk, CodingAgent, SettingsScope};
-use super::{StartingMode, read};
+use super::{StartingMode, read_settings_text};
 use crate::config::Surroundings;
 
 /// Where an agent's mode is set.
@@ -21,11 +21,11 @@ struct ModeSetting {
     asking: &'static [&'static str],
 }
 
-const fn fixed(agent: &'static str, default: &'static str) -> ModeSetting {
+const fn fixed_mode(agent: &'static str, default: &'static str) -> ModeSetting {
     ModeSetting { agent, file: "", keys: &[], default, asking: &[] }
 }
 
-const fn asking(agent: &'static str, default: &'static str) -> ModeSetting {
+const fn asking_mode(agent: &'static str, default: &'static str) -> ModeSetting {
     ModeSetting { agent, file: "", keys: &[], default, asking: ASKING }
 }
 
@@ -70,15 +70,15 @@ const SETTINGS: [ModeSetting; 13] = [
         default: "auto",
         asking: &["approve", "smart_approve"],
     },
-    fixed("cline", "auto-approve"),
-    fixed("pi", "only"),
-    fixed("opencode", "default"),
-    fixed("kilo", "default"),
+    fixed_mode("cline", "auto-approve"),
+    fixed_mode("pi", "only"),
+    fixed_mode("opencode", "default"),
+    fixed_mode("kilo", "default"),
     // Their command line alone changes it.
-    asking("copilot", "default"),
-    asking("grok", "default"),
-    asking("openhands", "always-ask"),
-    asking("amp", "default"),
+    asking_mode("copilot", "default"),
+    asking_mode("grok", "default"),
+    asking_mode("openhands", "always-ask"),
+    asking_mode("amp", "default"),
 ];
 
 /// Returns the mode in which an agent other than Claude Code and Codex starts.
@@ -87,7 +87,7 @@ pub(super) fn of_other(agent: CodingAgent, around: &Surroundings) -> StartingMod
         return StartingMode { agent, name: String::new(), file: None, asks: None };
     };
     let found = setting.files(agent, around).into_iter().find_map(|file| {
-        let name = setting.mode(&read(&file)?)?;
+        let name = setting.parse_mode(&read_settings_text(&file)?)?;
         Some((name, Some(file)))
     });
     let (name, file) = found.unwrap_or((setting.default.to_owned(), None));
@@ -105,12 +105,12 @@ impl ModeSetting {
             return vec![around.expand(self.file.as_ref())];
         }
         let scopes = [SettingsScope::Project, SettingsScope::User];
-        let folders = scopes.into_iter().filter_map(|scope| agent.folder(scope, around));
+        let folders = scopes.into_iter().filter_map(|scope| agent.settings_folder(scope, around));
         folders.map(|folder| folder.join(self.file)).collect()
     }
 
     /// Returns the mode that the text of a file sets.
-    fn mode(&self, text: &str) -> Option<String> {
+    fn parse_mode(&self, text: &str) -> Option<String> {
         let pointer = format!("/{}", self.keys.join("/"));
         match self.file.rsplit('.').next()? {
             "json" => {

@@ -11,7 +11,7 @@ fn mode(agent: CodingAgent, file: &str, text: &str) -> StartingMode {
     let path = home.path().join(file);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
-    let found = StartingMode::of(agent, &Surroundings::of_test(home.path(), &[]));
+    let found = StartingMode::for_agent(agent, &Surroundings::of_test(home.path(), &[]));
     assert!(found.file.as_ref().is_none_or(|file| *file == path));
     found
 }

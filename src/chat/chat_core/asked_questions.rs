@@ -16,7 +16,7 @@ impl ChatCore {
 
     pub(super) fn answer_key(&mut self, now: Duration, key: KeyStroke) {
         if let Some((_, asked)) = self.asked.front_mut() {
-            let meaning = asked.key(now, key);
+            let meaning = asked.handle_key(now, key);
             self.answer_meant(meaning);
         }
     }
@@ -24,7 +24,7 @@ impl ChatCore {
     /// Handles a line that was typed as an answer.
     pub(super) fn answer_line(&mut self, line: &str) {
         if let Some((_, asked)) = self.asked.front_mut().filter(|(_, asked)| !asked.is_answered) {
-            let meaning = asked.line(line);
+            let meaning = asked.handle_line(line);
             self.answer_meant(meaning);
         }
     }
@@ -53,7 +53,7 @@ impl ChatCore {
         }
         let asked = self.asked.iter_mut().find(|(_, open)| open.asked.question == question);
         if let Some((_, asked)) = asked {
-            asked.refused();
+            asked.handle_refusal();
         }
     }
 
@@ -67,12 +67,12 @@ impl ChatCore {
             .map(|(_, question)| question.request.question.clone())
             .collect();
         for question in &over {
-            self.resolved(question);
+            self.remove_question(question);
         }
     }
 
     /// Removes a question that is settled.
-    pub(super) fn resolved(&mut self, question: &str) {
+    pub(super) fn remove_question(&mut self, question: &str) {
         self.asked.retain(|(_, open)| open.asked.question != question);
         self.questions.retain(|(_, open)| open.request.question != question);
         let is_typed = match &self.mode {

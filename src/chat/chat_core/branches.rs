@@ -27,15 +27,17 @@ impl ChatCore {
         match (name, ConversationMode::parse(name)) {
             ("", _) => {
                 let now = self.status.mode().unwrap_or_default().name();
-                self.note(&format!("The mode is {now}. There are {names}: /mode NAME chooses."));
+                self.show_note(&format!(
+                    "The mode is {now}. There are {names}: /mode NAME chooses."
+                ));
             }
             (_, Some(mode)) => {
                 let conversation_id = self.conversation.clone();
                 let command = SessionCommand::SetMode { conversation_id, mode };
-                self.errand(Errand::SetMode, command);
+                self.send_errand(Errand::SetMode, command);
             }
             (_, None) => {
-                self.transcript.error(&format!("There are the modes {names}."), &self.page);
+                self.transcript.draw_error(&format!("There are the modes {names}."), &self.page);
             }
         }
     }
@@ -45,15 +47,15 @@ impl ChatCore {
         let usual = if kind == BranchKind::Rewind { "1" } else { "0" };
         let count = if rest.is_empty() { usual } else { rest };
         let (Ok(count), Some(id)) = (count.parse::<usize>(), self.conversation.clone()) else {
-            return self.note("Give a number of exchanges: your messages with their answers.");
+            return self.show_note("Give a number of exchanges: your messages with their answers.");
         };
         if count == 0 {
-            return self.branch(kind, None);
+            return self.start_branch(kind, None);
         }
         let (limit, load_as) = (Some(MOST_SEARCHED), LoadAs::Messages);
         let command =
             SessionCommand::LoadConversation { conversation_id: id, limit, before: None, load_as };
-        self.errand(Errand::Branch { kind, count }, command);
+        self.send_errand(Errand::Branch { kind, count }, command);
     }
 
     /// Handles the messages in which an exchange is looked for.
@@ -67,12 +69,12 @@ impl ChatCore {
             (loaded.first..).zip(&loaded.messages).filter(|(_, said)| begins_exchange(said));
         let begins: Vec<u64> = begins.map(|(number, _)| number).collect();
         match begins.len().checked_sub(count).and_then(|at| begins.get(at)) {
-            Some(length) => self.branch(kind, Some(*length)),
-            None => self.note(&format!("There are only {} exchanges.", begins.len())),
+            Some(length) => self.start_branch(kind, Some(*length)),
+            None => self.show_note(&format!("There are only {} exchanges.", begins.len())),
         }
     }
 
-    fn branch(&mut self, kind: BranchKind, length: Option<u64>) {
+    fn start_branch(&mut self, kind: BranchKind, length: Option<u64>) {
         let Some(conversation_id) = self.conversation.clone() else { return };
         let (errand, command) = match (kind, length) {
             (BranchKind::Fork, length) => {
@@ -84,15 +86,15 @@ impl ChatCore {
                 let conversation_id = Some(conversation_id);
                 (Errand::Rewind, SessionCommand::Rewind { conversation_id, length })
             }
-            (BranchKind::Rewind, None) => return self.note("Nothing was taken away."),
+            (BranchKind::Rewind, None) => return self.show_note("Nothing was taken away."),
         };
-        self.errand(errand, command);
+        self.send_errand(errand, command);
     }
 
     /// Goes on with the conversation as it is now.
-    pub(super) fn branched(&mut self, kind: BranchKind, trimmed: ConversationTrimmed) {
+    pub(super) fn handle_branch(&mut self, kind: BranchKind, trimmed: ConversationTrimmed) {
         let messages = trimmed.length;
-        self.note(&match kind {
+        self.show_note(&match kind {
             BranchKind::Fork => format!(
                 "This is a copy of the conversation, with {messages} messages. /list has both."
             ),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_mask::text::counted;
+use callgate_mask::text::counted_noun;
 use callgate_wire::desk::CardContent;
 use callgate_wire::session::{SessionCommand, TurnChanges, TurnDiff, TurnUndone};
 
@@ -13,22 +13,22 @@ impl ChatCore {
     /// Says how many files an answer changed.
     pub(super) fn files_changed(&mut self, changes: &TurnChanges) {
         let TurnChanges { files, undone, unknown, .. } = changes;
-        self.transcript.end(&self.page);
+        self.transcript.end_answer(&self.page);
         if *files > 0 {
             let next =
                 if *undone { "which was undone" } else { "/diff shows it, /undo puts it back" };
-            self.note(&format!("Changed {}: {next}.", counted(*files, "file")));
+            self.show_note(&format!("Changed {}: {next}.", counted_noun(*files, "file")));
         }
         if let Some(unknown) = unknown {
-            self.note(&format!("Note: {unknown}."));
+            self.show_note(&format!("Note: {unknown}."));
         }
     }
 
     pub(super) fn diff_came(&mut self, diff: TurnDiff) {
         let text = CardContent::Patch { files: diff.files }.text();
-        self.transcript.add(diff_rows(&text, usize::MAX - 1, &self.page));
+        self.transcript.add_rows(diff_rows(&text, usize::MAX - 1, &self.page));
         if let Some(unknown) = diff.unknown {
-            self.note(&format!("Note: {unknown}."));
+            self.show_note(&format!("Note: {unknown}."));
         }
     }
 
@@ -36,7 +36,9 @@ impl ChatCore {
         let partial = match rest {
             "" => false,
             "rest" => true,
-            _ => return self.note("/undo puts all files back; /undo rest, those that it can."),
+            _ => {
+                return self.show_note("/undo puts all files back; /undo rest, those that it can.");
+            }
         };
         let conversation_id = self.conversation.clone();
         self.start_turn(now, SessionCommand::UndoTurn { conversation_id, turn: None, partial });
@@ -44,10 +46,12 @@ impl ChatCore {
 
     /// Says which files were put back. The conversation still has the answer.
     pub(super) fn files_put_back(&mut self, undone: &TurnUndone) {
-        let restored = counted(undone.restored.len() as u64, "file");
-        self.note(&format!("Put back {restored}. The conversation is as before: see /rewind."));
+        let restored = counted_noun(undone.restored.len() as u64, "file");
+        self.show_note(&format!(
+            "Put back {restored}. The conversation is as before: see /rewind."
+        ));
         for left in &undone.left {
-            self.note(&format!("{} was left: {}.", left.path, left.reason));
+            self.show_note(&format!("{} was left: {}.", left.path, left.reason));
         }
     }
 }

@@ -14,7 +14,7 @@ use jiff::{Timestamp, Zoned};
 
 use super::branches::BranchKind;
 use super::{ChatAction, ChatCore, Errand, InputMode};
-use crate::chat::slash_command::{SlashCommand, help};
+use crate::chat::slash_command::{SlashCommand, commands_help};
 use crate::chat::styled_text::{StyledText, TextStyle, WrapAt};
 use crate::chat::wanted_conversation::{MissingConversation, WantedConversation};
 
@@ -27,33 +27,33 @@ const MOST_LOADED: u32 = 40;
 
 impl ChatCore {
     /// Runs a command with a slash.
-    pub(super) fn command(&mut self, now: Duration, command: SlashCommand, rest: &str) {
-        let needs = command.entry().and_then(|entry| entry.needs);
-        if let Some(missing) = needs.filter(|needed| !self.offers(needed)) {
+    pub(super) fn run_slash_command(&mut self, now: Duration, command: SlashCommand, rest: &str) {
+        let needs = command.find_entry().and_then(|entry| entry.needs);
+        if let Some(missing) = needs.filter(|needed| !self.has_capability(needed)) {
             let text = format!("This runtime cannot do that: it does not offer `{missing}`.");
-            return self.transcript.error(&text, &self.page);
+            return self.transcript.draw_error(&text, &self.page);
         }
         match command {
-            SlashCommand::Help => self.note(&help()),
+            SlashCommand::Help => self.show_note(&commands_help()),
             SlashCommand::New => {
                 let title = Some(rest.to_owned()).filter(|title| !title.is_empty());
                 let command = SessionCommand::NewConversation { conversation_id: None, title };
-                self.errand(Errand::New, command);
+                self.send_errand(Errand::New, command);
             }
             SlashCommand::List => {
                 let limit = Some(if rest.is_empty() { MOST_LISTED } else { MOST_SEARCHED });
                 let command = SessionCommand::ListConversations { limit, before: None };
-                self.errand(Errand::List { words: rest.to_owned() }, command);
+                self.send_errand(Errand::List { words: rest.to_owned() }, command);
             }
             SlashCommand::Open => match self.listed_at(rest) {
-                Ok(id) => self.open(now, id),
-                Err(why) => self.transcript.error(&why, &self.page),
+                Ok(id) => self.open_conversation(now, id),
+                Err(why) => self.transcript.draw_error(&why, &self.page),
             },
-            SlashCommand::Rename => self.rename(rest),
-            SlashCommand::Delete => self.delete(rest),
+            SlashCommand::Rename => self.rename_conversation(rest),
+            SlashCommand::Delete => self.delete_conversation(rest),
             SlashCommand::Clear => {
                 let command = SessionCommand::ClearHistory { metadata: self.metadata() };
-                self.errand(Errand::Clear, command);
+                self.send_errand(Errand::Clear, command);
             }
             SlashCommand::Regenerate => {
                 let command = SessionCommand::Regenerate { metadata: self.metadata() };
@@ -61,7 +61,7 @@ impl ChatCore {
             }
             SlashCommand::Edit => match self.last_message.clone() {
                 Some(message) => self.enter_mode(InputMode::EditLast, message),
-                None => self.note("There is no message to change."),
+                None => self.show_note("There is no message to change."),
             },
             SlashCommand::Model => self.model_command(rest),
             SlashCommand::Engine => self.engine_command(rest),
@@ -71,7 +71,7 @@ impl ChatCore {
             SlashCommand::Diff => {
                 let conversation_id = self.conversation.clone();
                 let command = SessionCommand::TurnDiff { conversation_id, turn: None };
-                self.errand(Errand::Diff, command);
+                self.send_errand(Errand::Diff, command);
             }
             SlashCommand::Undo => self.undo_command(now, rest),
             SlashCommand::Compact => {
@@ -82,19 +82,19 @@ impl ChatCore {
                 let conversation_id = self.conversation.clone();
                 self.start_turn(now, SessionCommand::LeaveOut { conversation_id });
             }
-            SlashCommand::Cost => self.note(&self.status.cost_text()),
+            SlashCommand::Cost => self.show_note(&self.status.cost_text()),
             SlashCommand::Restart => self.actions.push(ChatAction::Restart),
             SlashCommand::Quit => self.actions.push(ChatAction::Quit(0)),
         }
     }
 
     /// Returns true if the runtime has this capability.
-    pub(super) fn offers(&self, capability: &str) -> bool {
+    pub(super) fn has_capability(&self, capability: &str) -> bool {
         self.capabilities.iter().any(|offered| offered == capability)
     }
 
     /// Sends a request of which only the end matters.
-    pub(super) fn errand(&mut self, errand: Errand, command: SessionCommand) {
+    pub(super) fn send_errand(&mut self, errand: Errand, command: SessionCommand) {
         self.changes += usize::from(errand.changes_conversation());
         self.actions.push(ChatAction::Errand(errand, command));
     }
@@ -108,7 +108,7 @@ impl ChatCore {
         found.ok_or_else(|| "Give the number of a conversation: /list shows them.".to_owned())
     }
 
-    fn open(&mut self, now: Duration, conversation_id: String) {
+    fn open_conversation(&mut self, now: Duration, conversation_id: String) {
         self.conversation = Some(conversation_id.clone());
         let (limit, load_as) = (Some(MOST_LOADED), LoadAs::Events);
         let command =
@@ -116,19 +116,19 @@ impl ChatCore {
         self.start_turn(now, command);
     }
 
-    fn rename(&mut self, title: &str) {
+    fn rename_conversation(&mut self, title: &str) {
         match (self.conversation.clone(), title) {
-            (_, "") => self.note("Give a title: /rename TITLE."),
-            (None, _) => self.note("There is no conversation yet."),
+            (_, "") => self.show_note("Give a title: /rename TITLE."),
+            (None, _) => self.show_note("There is no conversation yet."),
             (Some(conversation_id), title) => {
                 let title = title.to_owned();
                 let command = SessionCommand::RenameConversation { conversation_id, title };
-                self.errand(Errand::Rename, command);
+                self.send_errand(Errand::Rename, command);
             }
         }
     }
 
-    fn delete(&mut self, rest: &str) {
+    fn delete_conversation(&mut self, rest: &str) {
         let id = match (rest, self.conversation.clone()) {
             ("", Some(current)) => Ok(current),
             _ => self.listed_at(rest),
@@ -143,7 +143,7 @@ impl ChatCore {
                 self.hint =
                     format!("Delete {what} for good? y deletes it, any other key does not.");
             }
-            Err(why) => self.transcript.error(&why, &self.page),
+            Err(why) => self.transcript.draw_error(&why, &self.page),
         }
     }
 
@@ -152,9 +152,9 @@ impl ChatCore {
         self.leave_mode();
         if is_confirmed {
             let command = SessionCommand::DeleteConversation { conversation_id: id.clone() };
-            self.errand(Errand::Delete { id }, command);
+            self.send_errand(Errand::Delete { id }, command);
         } else {
-            self.note("It was not deleted.");
+            self.show_note("It was not deleted.");
         }
     }
 
@@ -186,7 +186,7 @@ impl ChatCore {
                 if let Some(created) = reply.event.done_data::<ConversationCreated>() {
                     self.conversation = Some(created.conversation_id);
                     self.last_message = None;
-                    self.note("A new conversation begins here.");
+                    self.show_note("A new conversation begins here.");
                 }
             }
             Errand::Resume(wanted) => {
@@ -194,18 +194,18 @@ impl ChatCore {
                     self.wanted_came(&wanted, &list);
                 }
             }
-            Errand::Rename => self.note("The conversation is renamed."),
+            Errand::Rename => self.show_note("The conversation is renamed."),
             Errand::Clear => {
                 self.last_message = None;
-                self.note("The conversation is empty now.");
+                self.show_note("The conversation is empty now.");
             }
             Errand::Delete { id } => {
-                self.note("The conversation is deleted.");
+                self.show_note("The conversation is deleted.");
                 self.listed.retain(|listed| listed.conversation_id != id);
                 if self.conversation.as_ref() == Some(&id) {
                     let command =
                         SessionCommand::NewConversation { conversation_id: None, title: None };
-                    self.errand(Errand::New, command);
+                    self.send_errand(Errand::New, command);
                 }
             }
             Errand::Models => {
@@ -215,7 +215,7 @@ impl ChatCore {
             }
             Errand::SetEngine => {
                 if let Some(chosen) = reply.event.done_data::<ConversationEngine>() {
-                    self.note(&format!(
+                    self.show_note(&format!(
                         "{} answers from now on, with {}.",
                         chosen.engine, chosen.model
                     ));
@@ -224,7 +224,7 @@ impl ChatCore {
             }
             Errand::SetMode => {
                 if let Some(set) = reply.event.done_data::<ModeSet>() {
-                    self.note(&format!("The mode is {} from now on.", set.mode.name()));
+                    self.show_note(&format!("The mode is {} from now on.", set.mode.name()));
                     self.status.set_mode(set.mode);
                 }
             }
@@ -235,12 +235,12 @@ impl ChatCore {
             }
             Errand::Fork => {
                 if let Some(trimmed) = reply.event.done_data() {
-                    self.branched(BranchKind::Fork, trimmed);
+                    self.handle_branch(BranchKind::Fork, trimmed);
                 }
             }
             Errand::Rewind => {
                 if let Some(trimmed) = reply.event.done_data() {
-                    self.branched(BranchKind::Rewind, trimmed);
+                    self.handle_branch(BranchKind::Rewind, trimmed);
                 }
             }
             Errand::Diff => {
@@ -257,22 +257,22 @@ impl ChatCore {
             // The runtime says what has become of the question, unless the answer was not valid.
             self.answer_refused(question);
         }
-        self.transcript.error(&error.to_string(), &self.page);
+        self.transcript.draw_error(&error.to_string(), &self.page);
     }
 
     fn status_came(&mut self, now: Duration, event: &SessionEvent) {
         let SessionEvent::Status(status) = event else { return };
         let is_first = self.conversation.is_none();
-        self.status.set(status);
+        self.status.set_runtime(status);
         if !is_first {
             return;
         }
         self.conversation.clone_from(&status.conversation_id);
         if let Some(engine) = self.status.engine_text() {
-            self.note(&format!("{engine}. /help lists the commands."));
+            self.show_note(&format!("{engine}. /help lists the commands."));
         }
         match &status.conversation_id {
-            Some(id) if status.conversation_length > 0 => self.open(now, id.clone()),
+            Some(id) if status.conversation_length > 0 => self.open_conversation(now, id.clone()),
             _ => {}
         }
     }
@@ -280,17 +280,17 @@ impl ChatCore {
     /// Asks for the conversation that is to be continued, once.
     pub(super) fn look_for_wanted(&mut self) {
         let wanted = std::mem::take(&mut self.wanted);
-        if wanted.is_some() && self.offers(capability::CONVERSATIONS) {
+        if wanted.is_some() && self.has_capability(capability::CONVERSATIONS) {
             let command = SessionCommand::ListConversations { limit: Some(1), before: None };
-            self.errand(Errand::Resume(wanted), command);
+            self.send_errand(Errand::Resume(wanted), command);
         }
     }
 
     fn wanted_came(&mut self, wanted: &WantedConversation, list: &ConversationList) {
-        match wanted.missing(list) {
-            Some(MissingConversation::Last(text)) => self.note(&sentence(text)),
+        match wanted.find_missing(list) {
+            Some(MissingConversation::Last(text)) => self.show_note(&sentence_of_error(text)),
             Some(MissingConversation::Id(text)) => {
-                self.transcript.error(&sentence(&text), &self.page);
+                self.transcript.draw_error(&sentence_of_error(&text), &self.page);
             }
             None => {}
         }
@@ -300,7 +300,7 @@ impl ChatCore {
     pub(in crate::chat) fn say_how_to_continue(&mut self) {
         if let (Some(id), Some(_)) = (&self.conversation, &self.last_message) {
             let text = format!("callgate chat --resume {id} continues this conversation.");
-            self.note(&text);
+            self.show_note(&text);
         }
     }
 
@@ -318,13 +318,13 @@ impl ChatCore {
         }
         self.listed = list.conversations;
         if rows.is_empty() {
-            return self.note(match words.as_str() {
+            return self.show_note(match words.as_str() {
                 "" => "There are no conversations yet.",
                 _ => "No title of a conversation contains that.",
             });
         }
-        self.transcript.add(rows);
-        self.note("/open NUMBER opens one.");
+        self.transcript.add_rows(rows);
+        self.show_note("/open NUMBER opens one.");
     }
 
     fn list_row(
@@ -342,13 +342,13 @@ impl ChatCore {
         let elsewhere = elsewhere.map(|folder| format!(", {folder}")).unwrap_or_default();
         let (time, length) = (local_time(listed.updated_at), listed.length);
         let when = format!("  {time}, {length} messages{elsewhere}");
-        let line = StyledText::new(title, style).and(&when, TextStyle::DIM);
+        let line = StyledText::new(title, style).and_text(&when, TextStyle::DIM);
         line.hanging_rows(&self.page, WrapAt::Words, &first, &rest)
     }
 }
 
 /// Makes a sentence of the words of an error.
-fn sentence(words: &str) -> String {
+fn sentence_of_error(words: &str) -> String {
     let (first, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
     format!("{}{rest}.", first.to_uppercase())
 }

@@ -9,7 +9,7 @@ use crate::chat::styled_text::{StyledText, TextStyle, WrapAt};
 
 impl ChatCore {
     /// Returns what the screen shows from now on.
-    pub(in crate::chat) fn frame(&mut self, now: Duration) -> ScreenFrame {
+    pub(in crate::chat) fn next_frame(&mut self, now: Duration) -> ScreenFrame {
         let page = self.page;
         let final_rows = self.transcript.take_rows();
         let hint = match self.hint.as_str() {

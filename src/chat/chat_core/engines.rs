@@ -21,7 +21,7 @@ impl ChatCore {
         };
         match engine {
             Some(engine) => self.set_engine(engine, Some(name.to_owned())),
-            None => self.note("The engine is not known yet."),
+            None => self.show_note("The engine is not known yet."),
         }
     }
 
@@ -36,13 +36,13 @@ impl ChatCore {
 
     fn list_models(&mut self) {
         let command = SessionCommand::ListModels { engine: None };
-        self.errand(Errand::Models, command);
+        self.send_errand(Errand::Models, command);
     }
 
     fn set_engine(&mut self, engine: String, model: Option<String>) {
         let conversation_id = self.conversation.clone();
         let command = SessionCommand::SetEngine { conversation_id, engine, model, metadata: None };
-        self.errand(Errand::SetEngine, command);
+        self.send_errand(Errand::SetEngine, command);
     }
 
     /// Shows the engines and models that there are.
@@ -54,18 +54,18 @@ impl ChatCore {
         );
         let mut lines = vec![first];
         for engine in &list.engines {
-            lines.push(format!("{}{}", engine.name, described(engine)));
+            lines.push(format!("{}{}", engine.name, describe_availability(engine)));
             for model in &engine.models {
                 let title = model.title.as_ref().map(|title| format!(" ({title})"));
                 lines.push(format!("  {}{}", model.id, title.unwrap_or_default()));
             }
         }
         self.engines = list.engines;
-        self.note(&lines.join("\n"));
+        self.show_note(&lines.join("\n"));
     }
 }
 
-fn described(engine: &EngineListing) -> String {
+fn describe_availability(engine: &EngineListing) -> String {
     let reason = engine.reason.as_deref().unwrap_or_default();
     match (engine.is_available, reason) {
         (true, "") => String::new(),

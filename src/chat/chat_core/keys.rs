@@ -21,15 +21,15 @@ const MOST_SHOWN: usize = 12;
 
 impl ChatCore {
     /// Handles a key.
-    pub(in crate::chat) fn key(&mut self, now: Duration, key: KeyStroke) {
+    pub(in crate::chat) fn handle_key(&mut self, now: Duration, key: KeyStroke) {
         self.hint.clear();
         match key {
-            KeyStroke::Ctrl('c') => return self.interrupt(now),
+            KeyStroke::Ctrl('c') => return self.handle_interrupt(now),
             KeyStroke::Ctrl('z') => return self.actions.push(ChatAction::Suspend),
             KeyStroke::Ctrl('o') => return self.show_in_full(),
             _ => self.interrupted_at = None,
         }
-        if key == KeyStroke::Escape && self.escapes() {
+        if key == KeyStroke::Escape && self.can_escape_interrupt() {
             self.cancel_turns();
             return;
         }
@@ -49,7 +49,7 @@ impl ChatCore {
     }
 
     /// Handles Ctrl-C: it leaves what is being typed, cancels answers, and the second one quits.
-    fn interrupt(&mut self, now: Duration) {
+    fn handle_interrupt(&mut self, now: Duration) {
         let is_second = self.interrupted_at.is_some_and(|last| now < last + TWICE);
         if is_second {
             return self.actions.push(ChatAction::Quit(INTERRUPTED));
@@ -59,7 +59,7 @@ impl ChatCore {
             return self.leave_mode();
         }
         if !is_cancelled && !self.editor.text().is_empty() {
-            self.editor.take();
+            self.editor.take_text();
             return;
         }
         self.interrupted_at = Some(now);
@@ -67,7 +67,7 @@ impl ChatCore {
     }
 
     /// Returns true if Escape has nothing to leave or close, and so interrupts the answer.
-    fn escapes(&self) -> bool {
+    fn can_escape_interrupt(&self) -> bool {
         let is_message = self.mode == InputMode::Message;
         is_message
             && (!self.questions.is_empty()
@@ -96,24 +96,24 @@ impl ChatCore {
     fn question_key(&mut self, now: Duration, key: KeyStroke) {
         let Some((_, question)) = self.questions.front_mut() else { return };
         let id = question.request.question.clone();
-        match question.key(now, key, &self.page) {
-            QuestionKey::Answer(press) => self.answer(id, press),
+        match question.handle_key(now, key, &self.page) {
+            QuestionKey::Answer(press) => self.answer_permission(id, press),
             QuestionKey::Words => self.enter_mode(InputMode::Words { question: id }, String::new()),
             QuestionKey::Edit => {
-                let input = question.input();
+                let input = question.argument_lines();
                 self.enter_mode(InputMode::Arguments { question: id }, input);
             }
             QuestionKey::Full => {
                 let rows = question.full_rows(&self.page);
                 question.shown_anew();
-                self.transcript.add(rows);
+                self.transcript.add_rows(rows);
             }
             QuestionKey::Refused(why) => why.clone_into(&mut self.hint),
             QuestionKey::Nothing => {}
         }
     }
 
-    fn answer(&mut self, question: String, press: Press) {
+    fn answer_permission(&mut self, question: String, press: Press) {
         let asked = self.questions.iter_mut().find(|(_, open)| open.request.question == question);
         if let Some((_, asked)) = asked {
             asked.is_answered = true;
@@ -131,7 +131,7 @@ impl ChatCore {
                 let entry = found.and_then(|found| self.history.entry(found)).map(str::to_owned);
                 self.leave_mode();
                 if let Some(entry) = entry {
-                    self.editor = LineEditor::with(entry);
+                    self.editor = LineEditor::with_text(entry);
                     self.menu.close();
                 }
                 return;
@@ -142,7 +142,7 @@ impl ChatCore {
                 None => return,
             },
             key => {
-                self.editor.key(key);
+                self.editor.handle_key(key);
                 None
             }
         };
@@ -156,36 +156,36 @@ impl ChatCore {
 
     fn edit_key(&mut self, now: Duration, key: KeyStroke) {
         if self.mode == InputMode::Message {
-            match self.menu.key(key, &self.editor) {
+            match self.menu.handle_key(key, &self.editor) {
                 MenuKey::Taken => return,
                 MenuKey::Chosen(name) => {
-                    return self.editor = LineEditor::with(format!("/{name}"));
+                    return self.editor = LineEditor::with_text(format!("/{name}"));
                 }
                 MenuKey::Other => {}
             }
         }
-        self.menu.typed();
+        self.menu.note_typing();
         match key {
-            KeyStroke::Enter => self.enter(now),
+            KeyStroke::Enter => self.handle_enter(now),
             KeyStroke::Ctrl('r') if self.mode == InputMode::Message => {
                 self.enter_mode(InputMode::Search { found: None }, String::new());
             }
             KeyStroke::Escape if self.mode != InputMode::Message => self.leave_mode(),
-            KeyStroke::Tab => self.complete(),
+            KeyStroke::Tab => self.complete_file(),
             KeyStroke::Ctrl('d') if self.editor.text().is_empty() => {
                 self.actions.push(ChatAction::Quit(0));
             }
-            key if self.editor.key(key) => {}
+            key if self.editor.handle_key(key) => {}
             KeyStroke::Up | KeyStroke::Ctrl('p') => {
                 self.menu.close();
                 if let Some(entry) = self.history.older(self.editor.text()) {
-                    self.editor = LineEditor::with(entry);
+                    self.editor = LineEditor::with_text(entry);
                 }
             }
             KeyStroke::Down | KeyStroke::Ctrl('n') => {
                 self.menu.close();
                 if let Some(entry) = self.history.newer() {
-                    self.editor = LineEditor::with(entry);
+                    self.editor = LineEditor::with_text(entry);
                 }
             }
             _ => {}
@@ -193,7 +193,7 @@ impl ChatCore {
     }
 
     /// Sends or carries out what the editor has.
-    pub(super) fn enter(&mut self, now: Duration) {
+    pub(super) fn handle_enter(&mut self, now: Duration) {
         let cursor = self.editor.cursor();
         if self.editor.text()[..cursor].ends_with('\\') && !self.is_typing_arguments() {
             return self.editor.replace_from(cursor - 1, "\n");
@@ -204,25 +204,25 @@ impl ChatCore {
         }
         match self.mode.clone() {
             InputMode::Message => {
-                self.editor.take();
-                self.remember(&text);
+                self.editor.take_text();
+                self.remember_input(&text);
                 self.typed_meanwhile.push_back(text);
                 self.run_lines(now);
             }
             InputMode::EditLast => {
                 self.leave_mode();
-                self.remember(&text);
-                let message = self.message(&text);
+                self.remember_input(&text);
+                let message = self.build_message(&text);
                 self.start_turn(now, SessionCommand::EditLast(message));
             }
             InputMode::Words { question } => {
                 self.leave_mode();
-                self.answer(question, Press::Words(text));
+                self.answer_permission(question, Press::Words(text));
             }
-            InputMode::Arguments { question } => match arguments(text) {
+            InputMode::Arguments { question } => match parse_arguments(text) {
                 Ok(input) => {
                     self.leave_mode();
-                    self.answer(question, Press::Input(input));
+                    self.answer_permission(question, Press::Input(input));
                 }
                 Err(why) => self.hint = why,
             },
@@ -234,7 +234,7 @@ impl ChatCore {
         matches!(self.mode, InputMode::Arguments { .. })
     }
 
-    fn remember(&mut self, text: &str) {
+    fn remember_input(&mut self, text: &str) {
         if self.history.add(text) {
             self.actions.push(ChatAction::Remember(text.to_owned()));
         }
@@ -245,30 +245,30 @@ impl ChatCore {
         while self.changes == 0
             && let Some(line) = self.typed_meanwhile.pop_front()
         {
-            self.line(now, &line);
+            self.handle_line(now, &line);
         }
     }
 
-    fn line(&mut self, now: Duration, line: &str) {
-        match TypedLine::read(line) {
+    fn handle_line(&mut self, now: Duration, line: &str) {
+        match TypedLine::parse_line(line) {
             TypedLine::Message(text) => {
-                let steer = !self.turns.is_empty() && self.offers(capability::STEER);
-                let message = UserMessage { steer, ..self.message(text) };
+                let steer = !self.turns.is_empty() && self.has_capability(capability::STEER);
+                let message = UserMessage { steer, ..self.build_message(text) };
                 self.start_turn(now, SessionCommand::UserMessage(message));
             }
-            TypedLine::Command(command, rest) => self.command(now, command, rest),
+            TypedLine::Command(command, rest) => self.run_slash_command(now, command, rest),
             TypedLine::Unknown(name) => {
                 let text = format!("There is no command /{name}: /help lists them.");
-                self.transcript.error(&text, &self.page);
+                self.transcript.draw_error(&text, &self.page);
             }
         }
     }
 
     /// Completes the file before the cursor, as far as that is clear, and shows the possibilities
     /// where it is not.
-    fn complete(&mut self) {
+    fn complete_file(&mut self) {
         let (text, cursor) = (self.editor.text(), self.editor.cursor());
-        let Some(word) = FileWord::before(text, cursor) else { return };
+        let Some(word) = FileWord::before_cursor(text, cursor) else { return };
         let (start, words) = (word.start, word.completions(&self.folder));
         let common = common_beginning(&words);
         match words.as_slice() {
@@ -293,7 +293,7 @@ impl ChatCore {
 }
 
 /// Reads the arguments of a call as they were edited.
-fn arguments(text: String) -> Result<Box<RawValue>, String> {
+fn parse_arguments(text: String) -> Result<Box<RawValue>, String> {
     let is_object = text.starts_with('{');
     let input =
         RawValue::from_string(text).map_err(|error| format!("This is not JSON: {error}."))?;

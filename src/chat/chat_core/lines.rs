@@ -21,7 +21,7 @@ impl ChatCore {
         if is_key {
             let mut letters = line.trim().chars();
             return match (letters.next(), letters.next()) {
-                (Some(letter), None) => self.key(now, KeyStroke::Char(letter)),
+                (Some(letter), None) => self.handle_key(now, KeyStroke::Char(letter)),
                 _ => "Answer with one of the letters.".clone_into(&mut self.hint),
             };
         }
@@ -32,8 +32,8 @@ impl ChatCore {
         // A line before it may have ended with a backslash.
         let begun = self.editor.text();
         let begun = if begun.ends_with('\n') { begun } else { "" };
-        self.editor = LineEditor::with(format!("{begun}{line}"));
-        self.enter(now);
+        self.editor = LineEditor::with_text(format!("{begun}{line}"));
+        self.handle_enter(now);
     }
 
     /// Returns the lines that are new: what is final, a question that was not printed before, and
@@ -43,7 +43,7 @@ impl ChatCore {
         now: Duration,
         asked: &mut Option<String>,
     ) -> Vec<String> {
-        let mut rows = self.frame(now).final_rows;
+        let mut rows = self.next_frame(now).final_rows;
         let hint = std::mem::take(&mut self.hint);
         if !hint.is_empty() {
             rows.extend(StyledText::new(&hint, TextStyle::PLAIN).rows(&self.page, WrapAt::Words));
@@ -51,10 +51,10 @@ impl ChatCore {
         if self.is_answering()
             && let Some((_, open)) = self.asked.front().filter(|(_, open)| !open.is_answered)
         {
-            if asked.as_ref() != Some(&open.step()) {
+            if asked.as_ref() != Some(&open.step_id()) {
                 rows.extend(open.question_rows(&self.page));
             }
-            *asked = Some(open.step());
+            *asked = Some(open.step_id());
             return rows;
         }
         let waiting = self.questions.len().saturating_sub(1);

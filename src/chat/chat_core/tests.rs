@@ -46,16 +46,16 @@ fn said(event: SessionEvent) -> RequestEvent {
 
 fn type_line(core: &mut ChatCore, text: &str) -> Vec<ChatAction> {
     for c in text.chars() {
-        core.key(NOW, KeyStroke::Char(c));
+        core.handle_key(NOW, KeyStroke::Char(c));
     }
-    core.key(NOW, KeyStroke::Enter);
+    core.handle_key(NOW, KeyStroke::Enter);
     core.take_actions()
 }
 
 /// What the screen shows: the rows that are final, and those below them.
 fn shown(core: &mut ChatCore, now: Duration) -> String {
-    let frame = core.frame(now);
-    core.printed(now);
+    let frame = core.next_frame(now);
+    core.mark_printed(now);
     [frame.final_rows, frame.live_rows].concat().join("\n")
 }
 
@@ -89,15 +89,15 @@ fn a_message_names_its_conversation_and_its_cost_is_added_up() {
         panic!("{actions:?}");
     };
     assert_eq!(message.conversation_id().as_deref(), Some("c1"));
-    core.event(1, &said(SessionEvent::Token("Hi **there**".into())));
+    core.handle_event(1, &said(SessionEvent::Token("Hi **there**".into())));
     let text = shown(&mut core, NOW + Duration::from_secs(3));
     assert!(text.contains("› hello") && text.contains("Hi there"), "{text}");
     assert!(text.contains("working 3 s · Esc interrupts · claude-x"), "{text}");
-    core.event(1, &said(end("end_turn", Some(0.25))));
+    core.handle_event(1, &said(end("end_turn", Some(0.25))));
     assert!(shown(&mut core, NOW).ends_with("/help · claude-x · $0.2500 · anthropic"));
     assert!(!core.is_working());
     type_line(&mut core, "again");
-    core.event(2, &said(end("max_tokens", Some(0.5))));
+    core.handle_event(2, &said(end("max_tokens", Some(0.5))));
     let text = shown(&mut core, NOW);
     assert!(text.contains("maximum length") && text.contains("$0.7500"), "{text}");
 }
@@ -121,9 +121,9 @@ fn line_by_line_a_question_is_printed_once_and_answered_by_a_letter() {
     assert_eq!(message.message, "do \nit");
     assert_eq!(core.new_lines(NOW, &mut asked), Vec::<String>::new(), "the terminal echoes it");
     assert_eq!(core.line_prompt(), None);
-    core.event(1, &said(question()));
+    core.handle_event(1, &said(question()));
     let printed = core.new_lines(NOW, &mut asked).join("\n");
-    core.printed(NOW);
+    core.mark_printed(NOW);
     assert!(printed.contains("? make") && printed.contains("d\u{a0}deny"), "{printed}");
     assert!(core.new_lines(NOW, &mut asked).is_empty());
     assert_eq!(core.line_prompt(), Some("answer> "));
@@ -147,18 +147,18 @@ fn line_by_line_a_question_is_printed_once_and_answered_by_a_letter() {
 fn a_question_is_answered_by_a_key_and_keeps_the_draft() {
     let mut core = core();
     type_line(&mut core, "run make");
-    core.key(NOW, KeyStroke::Char('d'));
-    core.event(1, &said(question()));
+    core.handle_key(NOW, KeyStroke::Char('d'));
+    core.handle_event(1, &said(question()));
     assert!(shown(&mut core, NOW).contains("? make"));
-    core.key(NOW + Duration::from_millis(100), KeyStroke::Char('a'));
+    core.handle_key(NOW + Duration::from_millis(100), KeyStroke::Char('a'));
     assert!(core.take_actions().is_empty(), "nobody can have read it");
-    core.key(NOW + Duration::from_secs(1), KeyStroke::Char('a'));
+    core.handle_key(NOW + Duration::from_secs(1), KeyStroke::Char('a'));
     let actions = core.take_actions();
     let [ChatAction::Errand(Errand::Answer { question }, _)] = &actions[..] else {
         panic!("{actions:?}")
     };
     assert_eq!(question, "q1");
-    core.resolved("q1");
+    core.remove_question("q1");
     assert_eq!(core.editor.text(), "d");
 }
 
@@ -166,10 +166,10 @@ fn a_question_is_answered_by_a_key_and_keeps_the_draft() {
 fn a_deny_has_words_and_arguments_are_edited() {
     let mut core = core();
     type_line(&mut core, "run make");
-    core.event(1, &said(question()));
+    core.handle_event(1, &said(question()));
     shown(&mut core, NOW);
     let later = NOW + Duration::from_secs(1);
-    core.key(later, KeyStroke::Char('r'));
+    core.handle_key(later, KeyStroke::Char('r'));
     let actions = type_line(&mut core, "not now");
     let [ChatAction::Errand(_, SessionCommand::PermissionAnswer(answer))] = &actions[..] else {
         panic!("{actions:?}")
@@ -181,12 +181,12 @@ fn a_deny_has_words_and_arguments_are_edited() {
     let refused = Err(ClientError::NotOpen);
     core.errand_done(later, Errand::Answer { question: "q1".into() }, refused);
     shown(&mut core, later);
-    core.key(later + Duration::from_secs(1), KeyStroke::Char('e'));
+    core.handle_key(later + Duration::from_secs(1), KeyStroke::Char('e'));
     assert!(core.editor.text().contains("\"command\": \"make\""), "{:?}", core.editor);
     type_line(&mut core, " oops");
     assert!(core.hint.starts_with("This is not JSON"), "{}", core.hint);
     for _ in 0..5 {
-        core.key(later, KeyStroke::Backspace);
+        core.handle_key(later, KeyStroke::Backspace);
     }
     let actions = type_line(&mut core, "");
     let [ChatAction::Errand(_, SessionCommand::PermissionAnswer(answer))] = &actions[..] else {
@@ -194,9 +194,9 @@ fn a_deny_has_words_and_arguments_are_edited() {
     };
     assert!(matches!(&answer.press, callgate_wire::approval::Press::Input(_)));
     // A question that is settled elsewhere takes what was typed for it along.
-    core.event(1, &said(question()));
+    core.handle_event(1, &said(question()));
     core.enter_mode(InputMode::Words { question: "q1".into() }, "why".into());
-    core.event(1, &said(end("end_turn", None)));
+    core.handle_event(1, &said(end("end_turn", None)));
     assert_eq!((core.mode.clone(), core.editor.text()), (InputMode::Message, ""));
 }
 
@@ -224,7 +224,10 @@ fn the_death_of_the_runtime_is_said_and_the_conversation_goes_on() {
         last_words: Some("ouch".into()),
     };
     core.runtime_state(&died);
-    core.event(1, &RequestEvent::Failed(ClientError::Died { reason: "it was killed".into() }));
+    core.handle_event(
+        1,
+        &RequestEvent::Failed(ClientError::Died { reason: "it was killed".into() }),
+    );
     let text = shown(&mut core, NOW);
     assert!(text.contains("The runtime is gone (it was killed): ouch"), "{text}");
     assert!(text.contains("Retry: /regenerate"), "{text}");
@@ -243,16 +246,16 @@ fn the_live_rows_always_fit_the_terminal() {
         let mut core = core();
         core.resize(ChatPage { width, height, colours: true });
         type_line(&mut core, "hello");
-        core.event(1, &said(SessionEvent::Token("a long line ".repeat(200))));
-        core.event(1, &said(question()));
-        let frame = core.frame(NOW);
+        core.handle_event(1, &said(SessionEvent::Token("a long line ".repeat(200))));
+        core.handle_event(1, &said(question()));
+        let frame = core.next_frame(NOW);
         assert!(frame.live_rows.len() < height, "{width}x{height}: {}", frame.live_rows.len());
-        core.resolved("q1");
+        core.remove_question("q1");
         for c in "many lines\n".repeat(50).chars() {
             let key = if c == '\n' { KeyStroke::LineFeed } else { KeyStroke::Char(c) };
-            core.key(NOW, key);
+            core.handle_key(NOW, key);
         }
-        let frame = core.frame(NOW);
+        let frame = core.next_frame(NOW);
         assert!(
             frame.live_rows.len() < height && frame.cursor.0 < frame.live_rows.len(),
             "{frame:?}"
@@ -270,8 +273,8 @@ fn a_message_during_an_answer_steers_it_and_is_shown_once() {
     };
     assert!(message.steer);
     let past = PastUserMessage { message: "also the tests".into(), attachments: Vec::new() };
-    core.event(1, &said(SessionEvent::UserMessage(past)));
-    core.event(2, &said(end("steered", None)));
+    core.handle_event(1, &said(SessionEvent::UserMessage(past)));
+    core.handle_event(2, &said(end("steered", None)));
     assert_eq!(shown(&mut core, NOW).matches("also the tests").count(), 1);
     core.capabilities.clear();
     let actions = type_line(&mut core, "and this");
@@ -292,11 +295,11 @@ fn the_context_and_the_mode_are_in_the_status_line() {
         cached_share: Some(0.875),
         ..UsageReport::default()
     };
-    core.event(1, &said(SessionEvent::Usage(report)));
+    core.handle_event(1, &said(SessionEvent::Usage(report)));
     core.resize(page(120));
     let parts = "claude-x · $0.5000 · context 25 % · cached 88 %";
     assert!(shown(&mut core, NOW).contains(parts));
-    core.event(1, &said(end("end_turn", Some(0.75))));
+    core.handle_event(1, &said(end("end_turn", Some(0.75))));
     assert!(shown(&mut core, NOW).contains("$0.7500 · context 25 %"));
     let actions = type_line(&mut core, "/mode plan");
     let Some(ChatAction::Errand(Errand::SetMode, _)) = actions.last() else {

@@ -5,10 +5,10 @@ use crate::chat::styled_text::tests::page;
 
 /// Types into an editor that has `before`, with the cursor at the bar, and returns it likewise.
 fn after(before: &str, keys: &[KeyStroke]) -> String {
-    let mut editor = LineEditor::with(before.replace('|', ""));
+    let mut editor = LineEditor::with_text(before.replace('|', ""));
     editor.cursor = before.find('|').unwrap();
     for key in keys {
-        editor.key(*key);
+        editor.handle_key(*key);
     }
     let mut text = editor.text.clone();
     text.insert(editor.cursor, '|');
@@ -50,17 +50,17 @@ fn keys_move_and_edit() {
 
 #[test]
 fn the_first_and_the_last_line_are_left_to_the_history() {
-    let mut editor = LineEditor::with("one\ntwo".to_owned());
-    assert!(!editor.key(KeyStroke::Down));
-    assert!(editor.key(KeyStroke::Up));
-    assert!(!editor.key(KeyStroke::Up));
-    assert!(!editor.key(KeyStroke::Tab));
+    let mut editor = LineEditor::with_text("one\ntwo".to_owned());
+    assert!(!editor.handle_key(KeyStroke::Down));
+    assert!(editor.handle_key(KeyStroke::Up));
+    assert!(!editor.handle_key(KeyStroke::Up));
+    assert!(!editor.handle_key(KeyStroke::Tab));
 }
 
 #[test]
 fn the_cursor_is_where_the_next_character_goes() {
     let check = |text: &str, width: usize, rows: &[&str], cursor: (usize, usize)| {
-        let mut editor = LineEditor::with(text.replace('|', ""));
+        let mut editor = LineEditor::with_text(text.replace('|', ""));
         editor.cursor = text.find('|').unwrap();
         let (drawn, place) = editor.rows(&page(width), "> ");
         assert_eq!(

@@ -69,7 +69,7 @@ impl<'a> BlockDrawer<'a> {
     }
 
     /// Draws all events.
-    pub(super) fn rows<'e>(
+    pub(super) fn draw_events<'e>(
         mut self,
         events: impl Iterator<Item = (Event<'e>, Range<usize>)>,
     ) -> Vec<String> {
@@ -82,16 +82,16 @@ impl<'a> BlockDrawer<'a> {
                         Event::TaskListMarker(is_done) => Some(*is_done),
                         _ => None,
                     });
-                    self.gap(range.start);
+                    self.draw_gap(range.start);
                     let mark = self.item_mark(range.start, task);
-                    self.enter(&StyledText::new(&mark, TextStyle::CYAN), None);
+                    self.enter_block(&StyledText::new(&mark, TextStyle::CYAN), None);
                 }
-                Event::Start(tag) => self.start(tag, &range),
-                Event::End(tag) => self.end(tag, &range),
-                Event::Text(text) | Event::InlineHtml(text) => self.text(&text),
+                Event::Start(tag) => self.start_tag(tag, &range),
+                Event::End(tag) => self.end_tag(tag, &range),
+                Event::Text(text) | Event::InlineHtml(text) => self.add_text(&text),
                 Event::Html(text) => {
                     for line in text.lines() {
-                        self.emit(&StyledText::new(line, TextStyle::PLAIN), WrapAt::Words);
+                        self.draw_line(&StyledText::new(line, TextStyle::PLAIN), WrapAt::Words);
                     }
                 }
                 Event::Code(text) if self.page.colours => {
@@ -101,9 +101,9 @@ impl<'a> BlockDrawer<'a> {
                 Event::SoftBreak | Event::HardBreak => self.lines.push(StyledText::default()),
                 Event::Rule => {
                     self.flush();
-                    self.gap(range.start);
+                    self.draw_gap(range.start);
                     let rule = "─".repeat(self.room().min(WIDEST_RULE));
-                    self.emit(&StyledText::new(&rule, TextStyle::DIM), WrapAt::Columns);
+                    self.draw_line(&StyledText::new(&rule, TextStyle::DIM), WrapAt::Columns);
                 }
                 _ => {}
             }
@@ -112,74 +112,74 @@ impl<'a> BlockDrawer<'a> {
         self.rows
     }
 
-    fn start(&mut self, tag: Tag<'_>, range: &Range<usize>) {
+    fn start_tag(&mut self, tag: Tag<'_>, range: &Range<usize>) {
         match tag {
             Tag::Paragraph | Tag::HtmlBlock => {
                 self.flush();
-                self.gap(range.start);
+                self.draw_gap(range.start);
             }
             Tag::Heading { level, .. } => {
                 self.flush();
-                self.gap(range.start);
+                self.draw_gap(range.start);
                 let first = level == pulldown_cmark::HeadingLevel::H1;
                 let colour = if first { TextStyle::CYAN } else { TextStyle::PLAIN };
-                self.mark(TextStyle::BOLD | colour);
+                self.push_style(TextStyle::BOLD | colour);
                 if !self.page.colours {
                     self.push(&("#".repeat(level as usize) + " "), TextStyle::PLAIN);
                 }
             }
             Tag::BlockQuote(_) => {
                 self.flush();
-                self.gap(range.start);
+                self.draw_gap(range.start);
                 let bar = StyledText::new("│ ", TextStyle::DIM);
-                self.enter(&bar, Some(&bar));
-                self.mark(TextStyle::ITALIC);
+                self.enter_block(&bar, Some(&bar));
+                self.push_style(TextStyle::ITALIC);
             }
             Tag::List(_) => self.flush(),
             Tag::CodeBlock(kind) => {
                 self.flush();
-                self.gap(range.start);
+                self.draw_gap(range.start);
                 let is_fenced = matches!(kind, CodeBlockKind::Fenced(_));
                 self.code = Some(CodeBlock { is_fenced, text: String::new() });
             }
             Tag::Table(aligns) => {
-                self.gap(range.start);
+                self.draw_gap(range.start);
                 self.table = Some(OpenTable { aligns, ..OpenTable::default() });
             }
             Tag::TableRow => self.table.iter_mut().for_each(|table| table.body.push(Vec::new())),
-            Tag::Emphasis => self.mark(TextStyle::ITALIC),
-            Tag::Strong => self.mark(TextStyle::BOLD),
+            Tag::Emphasis => self.push_style(TextStyle::ITALIC),
+            Tag::Strong => self.push_style(TextStyle::BOLD),
             Tag::Strikethrough if self.source[range.start..].starts_with("~~") => {
-                self.mark(TextStyle::STRIKE);
+                self.push_style(TextStyle::STRIKE);
             }
             Tag::Strikethrough => {
-                self.text("~");
-                self.mark(TextStyle::PLAIN);
+                self.add_text("~");
+                self.push_style(TextStyle::PLAIN);
             }
             Tag::Link { dest_url, title, .. } | Tag::Image { dest_url, title, .. } => {
                 let (address, title) = (dest_url.to_string(), title.to_string());
                 self.links.push(OpenLink { address, title, text: String::new() });
-                self.mark(TextStyle::UNDERLINE);
+                self.push_style(TextStyle::UNDERLINE);
             }
             _ => {}
         }
     }
 
-    fn end(&mut self, tag: TagEnd, range: &Range<usize>) {
+    fn end_tag(&mut self, tag: TagEnd, range: &Range<usize>) {
         match tag {
             TagEnd::Heading(_) => {
                 self.flush();
-                self.unmark();
+                self.pop_style();
             }
             TagEnd::Paragraph => self.flush(),
             TagEnd::BlockQuote(_) => {
                 self.flush();
-                self.unmark();
-                self.leave();
+                self.pop_style();
+                self.leave_block();
             }
             TagEnd::Item => {
                 self.flush();
-                self.leave();
+                self.leave_block();
             }
             TagEnd::CodeBlock => self.end_code(range),
             TagEnd::TableCell => {
@@ -188,15 +188,15 @@ impl<'a> BlockDrawer<'a> {
                 table.body.last_mut().unwrap_or(&mut table.head).push(cell);
             }
             TagEnd::Table => self.end_table(range),
-            TagEnd::Emphasis | TagEnd::Strong => self.unmark(),
+            TagEnd::Emphasis | TagEnd::Strong => self.pop_style(),
             TagEnd::Strikethrough => {
-                self.unmark();
+                self.pop_style();
                 if !self.source[range.start..].starts_with("~~") {
-                    self.text("~");
+                    self.add_text("~");
                 }
             }
             TagEnd::Link | TagEnd::Image => {
-                self.unmark();
+                self.pop_style();
                 let Some(OpenLink { address, title, text }) = self.links.pop() else { return };
                 if address != text && !(address.is_empty() && title.is_empty()) {
                     let title = if title.is_empty() { title } else { format!(" “{title}”") };
@@ -207,7 +207,7 @@ impl<'a> BlockDrawer<'a> {
         }
     }
 
-    fn text(&mut self, text: &str) {
+    fn add_text(&mut self, text: &str) {
         match &mut self.code {
             Some(code) => code.text.push_str(text),
             None => self.push(text, self.style),
@@ -224,29 +224,29 @@ impl<'a> BlockDrawer<'a> {
         }
     }
 
-    fn mark(&mut self, style: TextStyle) {
+    fn push_style(&mut self, style: TextStyle) {
         self.styles.push(self.style);
         self.style = self.style | style;
     }
 
-    fn unmark(&mut self) {
+    fn pop_style(&mut self) {
         self.style = self.styles.pop().unwrap_or(TextStyle::PLAIN);
     }
 
     /// Draws the collected lines.
     fn flush(&mut self) {
         for line in std::mem::take(&mut self.lines) {
-            self.emit(&line, WrapAt::Words);
+            self.draw_line(&line, WrapAt::Words);
         }
     }
 
-    fn emit(&mut self, line: &StyledText, at: WrapAt) {
+    fn draw_line(&mut self, line: &StyledText, at: WrapAt) {
         self.rows.extend(line.hanging_rows(self.page, at, &self.first, &self.rest));
         self.first = self.rest.clone();
     }
 
     /// Begins a quote or an item. The rows after the first have `rest`, or blanks.
-    fn enter(&mut self, first: &StyledText, rest: Option<&StyledText>) {
+    fn enter_block(&mut self, first: &StyledText, rest: Option<&StyledText>) {
         self.outer.push(self.rest.clone());
         if self.rest.columns() > self.page.width / 2 {
             return;
@@ -256,22 +256,22 @@ impl<'a> BlockDrawer<'a> {
         self.rest.append(rest.cloned().unwrap_or(blanks));
     }
 
-    fn leave(&mut self) {
+    fn leave_block(&mut self) {
         if self.first != self.rest {
             // Nothing was in it: its mark is shown all the same.
-            self.emit(&StyledText::default(), WrapAt::Words);
+            self.draw_line(&StyledText::default(), WrapAt::Words);
         }
         self.rest = self.outer.pop().unwrap_or_default();
         self.first = self.rest.clone();
     }
 
     /// Draws an empty row before a block, if there is one in the source.
-    fn gap(&mut self, start: usize) {
+    fn draw_gap(&mut self, start: usize) {
         let above = &self.source[..line_start(self.source, start)];
         let is_apart =
             above.lines().next_back().is_some_and(|line| line.trim_matches(QUOTE_MARKS).is_empty());
         if is_apart && !self.rows.is_empty() && self.first == self.rest {
-            self.emit(&StyledText::default(), WrapAt::Words);
+            self.draw_line(&StyledText::default(), WrapAt::Words);
         }
     }
 
@@ -291,24 +291,24 @@ impl<'a> BlockDrawer<'a> {
         let Some(CodeBlock { is_fenced, text }) = self.code.take() else { return };
         if !is_fenced {
             for line in text.lines() {
-                self.emit(&code_line(line, false), WrapAt::Columns);
+                self.draw_line(&code_line(line, false), WrapAt::Columns);
             }
             return;
         }
         let written = &self.source[range.clone()];
         let opening = written.lines().next().unwrap_or_default().trim();
         let mut fence = CodeFence::opened_by(opening);
-        self.emit(&StyledText::new(opening, TextStyle::DIM), WrapAt::Columns);
+        self.draw_line(&StyledText::new(opening, TextStyle::DIM), WrapAt::Columns);
         for line in text.lines() {
-            let drawn = fence.as_mut().map(|fence| fence.drawn(line)).unwrap_or_default();
-            self.emit(&drawn, WrapAt::Columns);
+            let drawn = fence.as_mut().map(|fence| fence.draw_line(line)).unwrap_or_default();
+            self.draw_line(&drawn, WrapAt::Columns);
         }
         let closing =
             written.lines().skip(1).last().map(|line| line.trim_start_matches(QUOTE_MARKS));
         if let (Some(closing), Some(fence)) = (closing, &fence)
             && fence.is_closed_by(closing)
         {
-            self.emit(&StyledText::new(closing.trim(), TextStyle::DIM), WrapAt::Columns);
+            self.draw_line(&StyledText::new(closing.trim(), TextStyle::DIM), WrapAt::Columns);
         }
     }
 
@@ -316,7 +316,7 @@ impl<'a> BlockDrawer<'a> {
         let Some(OpenTable { aligns, head, body }) = self.table.take() else { return };
         let written = &self.source[range.clone()];
         let drawn = (!table::loses_cells(written))
-            .then(|| table::lines(head, &aligns, &body, self.room()))
+            .then(|| table::draw_table(head, &aligns, &body, self.room()))
             .flatten();
         let as_written = || {
             let bare = |line: &str| line.trim_start_matches(QUOTE_MARKS).trim_end().to_owned();
@@ -324,7 +324,7 @@ impl<'a> BlockDrawer<'a> {
             written.lines().map(line).collect()
         };
         for line in drawn.unwrap_or_else(as_written) {
-            self.emit(&line, WrapAt::Words);
+            self.draw_line(&line, WrapAt::Words);
         }
     }
 

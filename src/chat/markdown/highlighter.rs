@@ -33,22 +33,22 @@ impl Eq for CodeHighlighter {}
 impl CodeHighlighter {
     /// Creates the highlighter for a block with this info string; `None` if the language is not
     /// known.
-    pub(super) fn of(info: &str) -> Option<Self> {
+    pub(super) fn for_language(info: &str) -> Option<Self> {
         let name = info.trim().split([' ', ',', '{']).next()?.to_ascii_lowercase();
         let language = LANGUAGES.iter().find(|language| language.names.contains(&&*name))?;
         Some(Self { language, open: None })
     }
 
     /// Colours the next line.
-    pub(super) fn line(&mut self, line: &str) -> StyledText {
-        StyledText::new(line, TextStyle::PLAIN).coloured(|shown| self.tokens(shown))
+    pub(super) fn colour_line(&mut self, line: &str) -> StyledText {
+        StyledText::new(line, TextStyle::PLAIN).with_token_styles(|shown| self.tokens(shown))
     }
 
     /// Returns the length and the style of each token.
     fn tokens(&mut self, line: &str) -> Vec<(usize, TextStyle)> {
         let (mut tokens, mut at) = (Vec::new(), 0);
         while at < line.len() {
-            let token = self.token(&line[..at], &line[at..]);
+            let token = self.next_token(&line[..at], &line[at..]);
             at += token.0;
             tokens.push(token);
         }
@@ -57,9 +57,9 @@ impl CodeHighlighter {
 
     /// Returns the length and the style of the token at the beginning of `rest`, which is not
     /// empty. `before` is what the line has before it.
-    fn token(&mut self, before: &str, rest: &str) -> (usize, TextStyle) {
+    fn next_token(&mut self, before: &str, rest: &str) -> (usize, TextStyle) {
         if let Some((end, style)) = self.open {
-            return self.until(end, style, rest, 0);
+            return self.token_until(end, style, rest, 0);
         }
         if self.is_comment(before, rest) {
             return (rest.len(), COMMENT);
@@ -68,10 +68,10 @@ impl CodeHighlighter {
         if let Some((start, end)) =
             language.block_comment.filter(|(start, _)| rest.starts_with(start))
         {
-            return self.until(end, COMMENT, rest, start.len());
+            return self.token_until(end, COMMENT, rest, start.len());
         }
         if let Some(mark) = language.long_quotes.iter().find(|mark| rest.starts_with(**mark)) {
-            return self.until(mark, QUOTED, rest, mark.len());
+            return self.token_until(mark, QUOTED, rest, mark.len());
         }
         let first = rest.chars().next().unwrap_or_default();
         if language.quotes.contains(&first) || language.has_chars && is_char_literal(rest) {
@@ -80,10 +80,10 @@ impl CodeHighlighter {
         }
         if first.is_ascii_digit() {
             let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
-            return (run(rest, is_part), NUMBER);
+            return (prefix_length(rest, is_part), NUMBER);
         }
         if is_word_start(first) || language.word_start == Some(first) {
-            let length = first.len_utf8() + run(&rest[first.len_utf8()..], is_word_part);
+            let length = first.len_utf8() + prefix_length(&rest[first.len_utf8()..], is_word_part);
             return (length, language.word_style(&rest[..length], &rest[length..]));
         }
         (first.len_utf8(), TextStyle::PLAIN)
@@ -91,7 +91,7 @@ impl CodeHighlighter {
 
     /// Returns the token that ends with `end`, which may be on a later line. The first `skipped`
     /// bytes begin it.
-    fn until(
+    fn token_until(
         &mut self,
         end: &'static str,
         style: TextStyle,
@@ -140,7 +140,7 @@ fn is_word_part(c: char) -> bool {
 }
 
 /// Returns the length of the beginning whose characters are all part of something.
-fn run(text: &str, is_part: impl Fn(char) -> bool) -> usize {
+fn prefix_length(text: &str, is_part: impl Fn(char) -> bool) -> usize {
     text.find(|c| !is_part(c)).unwrap_or(text.len())
 }
 

@@ -18,7 +18,7 @@ struct TableColumn {
 }
 
 /// Draws a table that is at most `room` columns wide, or returns `None` if it does not fit.
-pub(super) fn lines(
+pub(super) fn draw_table(
     head: Vec<StyledText>,
     aligns: &[Alignment],
     body: &[Vec<StyledText>],
@@ -26,16 +26,16 @@ pub(super) fn lines(
 ) -> Option<Vec<StyledText>> {
     let head: Vec<StyledText> =
         head.into_iter().map(|cell| cell.in_style(TextStyle::BOLD)).collect();
-    let widths = widths(&head, body, room)?;
+    let widths = column_widths(&head, body, room)?;
     let columns = widths.into_iter().zip(aligns);
     let columns: Vec<TableColumn> =
         columns.map(|(width, align)| TableColumn { width, align: *align }).collect();
     let rule: Vec<String> = columns.iter().map(|column| "─".repeat(column.width)).collect();
     let rule = StyledText::new(&rule.join("─┼─"), TextStyle::DIM);
-    let body: Vec<Vec<StyledText>> = body.iter().map(|cells| row(cells, &columns)).collect();
+    let body: Vec<Vec<StyledText>> = body.iter().map(|cells| draw_row(cells, &columns)).collect();
     // Rows of several lines need something between them.
     let is_tall = body.iter().any(|lines| lines.len() > 1);
-    let mut drawn = row(&head, &columns);
+    let mut drawn = draw_row(&head, &columns);
     drawn.push(rule.clone());
     for (number, lines) in body.into_iter().enumerate() {
         if number > 0 && is_tall {
@@ -63,7 +63,7 @@ fn cell_count(line: &str) -> usize {
 
 /// Returns the width of each column; `None` if they do not fit onto the page. The widest columns
 /// become narrower first, and no word is split as long as another column can be narrower.
-fn widths(head: &[StyledText], body: &[Vec<StyledText>], page: usize) -> Option<Vec<usize>> {
+fn column_widths(head: &[StyledText], body: &[Vec<StyledText>], page: usize) -> Option<Vec<usize>> {
     let widest = |column: usize, width: fn(&StyledText) -> usize| {
         let of = |cells: &[StyledText]| cells.get(column).map_or(0, width);
         body.iter().map(|cells| of(cells)).max().unwrap_or(0).max(of(head))
@@ -86,7 +86,7 @@ fn widths(head: &[StyledText], body: &[Vec<StyledText>], page: usize) -> Option<
 }
 
 /// Draws a row of the table, in as many lines as its tallest cell needs.
-fn row(cells: &[StyledText], columns: &[TableColumn]) -> Vec<StyledText> {
+fn draw_row(cells: &[StyledText], columns: &[TableColumn]) -> Vec<StyledText> {
     let wrapped: Vec<Vec<StyledText>> = (columns.iter().enumerate())
         .map(|(number, column)| {
             cells.get(number).cloned().unwrap_or_default().wrapped(column.width)

@@ -265,7 +265,7 @@ proptest! {
     fn no_control_character_comes_out(text in markdown(), width in 8..80_usize) {
         for row in drawn(&text, &page(width)) {
             prop_assert!(!row.contains(char::is_control), "{row:?}");
-            prop_assert!(crate::chat::styled_text::columns(&row) <= width, "{row:?}");
+            prop_assert!(crate::chat::styled_text::column_width(&row) <= width, "{row:?}");
         }
     }
 }

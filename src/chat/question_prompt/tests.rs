@@ -24,7 +24,7 @@ fn asked(diff: Option<&str>, can_allow_always: bool) -> QuestionPrompt {
         diff: diff.map(str::to_owned),
         card: None,
     });
-    prompt.printed(Duration::from_secs(1));
+    prompt.mark_printed(Duration::from_secs(1));
     prompt
 }
 
@@ -33,7 +33,7 @@ fn at(milliseconds: u64) -> Duration {
 }
 
 fn press(prompt: &mut QuestionPrompt, milliseconds: u64, key: char) -> QuestionKey {
-    prompt.key(at(milliseconds), KeyStroke::Char(key), &page(80))
+    prompt.handle_key(at(milliseconds), KeyStroke::Char(key), &page(80))
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn a_key_counts_only_when_the_question_can_have_been_read() {
     assert!(matches!(press(&mut unseen, 9_000, 'a'), QuestionKey::Nothing));
     // Nothing that is pasted counts.
     let mut pasted = asked(None, false);
-    let key = pasted.key(at(900), KeyStroke::Pasted('a'), &page(80));
+    let key = pasted.handle_key(at(900), KeyStroke::Pasted('a'), &page(80));
     assert!(matches!(key, QuestionKey::Nothing));
     // It is answered once.
     let mut answered = asked(None, false);

@@ -38,7 +38,7 @@ fn a_hanging_indent_goes_before_every_row() {
 
 #[test]
 fn styles_begin_and_end_in_each_row_and_go_without_colours() {
-    let line = plain("one ").and("two three", TextStyle::BOLD | TextStyle::RED);
+    let line = plain("one ").and_text("two three", TextStyle::BOLD | TextStyle::RED);
     let colours = ChatPage { colours: true, ..page(8) };
     let rows = line.rows(&colours, WrapAt::Words);
     assert_eq!(rows, ["one \u{1b}[1;31mtwo\u{1b}[0m", "\u{1b}[1;31mthree\u{1b}[0m"]);
@@ -71,9 +71,9 @@ proptest! {
         let at = if by_words { WrapAt::Words } else { WrapAt::Columns };
         let indent = plain("  ");
         for row in plain(&text).hanging_rows(&page(width), at, &indent, &indent) {
-            prop_assert!(columns(&row) <= width, "{row:?}");
+            prop_assert!(column_width(&row) <= width, "{row:?}");
             prop_assert!(!row.contains(char::is_control), "{row:?}");
         }
-        prop_assert!(columns(&plain(&text).row(&page(width))) <= width);
+        prop_assert!(column_width(&plain(&text).row(&page(width))) <= width);
     }
 }

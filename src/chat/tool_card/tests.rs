@@ -130,7 +130,7 @@ fn the_input_is_shown_while_the_model_writes_it() {
         tool_name: "write_file".to_owned(),
         text: text.to_owned(),
     };
-    let mut card = ToolCard::drafted(&piece("{\"path\": \"no"));
+    let mut card = ToolCard::from_draft(&piece("{\"path\": \"no"));
     let rows = |card: &ToolCard| card.live_rows(&page(40)).join("\n");
     assert_eq!(rows(&card), "○ Write a file · no");
     card.add_input("tes.txt\", \"content\": \"milk\\nbre");
@@ -146,7 +146,7 @@ fn live_output_is_the_last_lines_and_drawn_over_as_its_program_does() {
     let mut card = card("run_shell_command", &json!({"command": "make"}));
     for text in ["one\ntw", "o\nthree\nfour\nfive\nsix\n", "10 %\r20 %\r", "30 %\u{1b}[K"] {
         let (tool_id, stream) = ("1".to_owned(), ToolStream::Stdout);
-        card.progress(&ToolProgress { tool_id, stream, text: text.to_owned() });
+        card.add_progress(&ToolProgress { tool_id, stream, text: text.to_owned() });
     }
     let rows = card.live_rows(&page(40)).join("\n");
     assert_eq!(rows, "● Run a command · make\n  three\n  four\n  five\n  six\n  30 %⟨U+001B⟩[K");

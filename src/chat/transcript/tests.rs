@@ -40,8 +40,8 @@ fn results_are_shown_in_full_one_after_the_other() {
         })
     };
     for (id, lines) in [("a", 20), ("b", 2), ("c", 9)] {
-        transcript.event(&call(id), &page);
-        transcript.event(&output(id, lines), &page);
+        transcript.draw_event(&call(id), &page);
+        transcript.draw_event(&output(id, lines), &page);
     }
     let brief = transcript.take_rows().join("\n");
     assert!(brief.contains("… 12 more lines · Ctrl-O shows all"), "{brief}");
@@ -54,11 +54,11 @@ fn results_are_shown_in_full_one_after_the_other() {
     }
     assert!(!transcript.show_in_full(&page));
     // A result that is only counted has a text, too.
-    transcript.event(&call("d"), &page);
+    transcript.draw_event(&call("d"), &page);
     let result = to_raw_value(&json!({"content": "the text", "totalLines": 1})).unwrap();
     let (tool_id, tool_name) = ("d".to_owned(), "read_file".to_owned());
     let result = ToolResult { tool_id, tool_name, result, is_error: Some(false) };
-    transcript.event(&SessionEvent::ToolResult(result), &page);
+    transcript.draw_event(&SessionEvent::ToolResult(result), &page);
     assert!(transcript.take_rows().join("\n").ends_with("  1 line"));
     assert!(transcript.show_in_full(&page));
     assert!(transcript.take_rows().join("\n").ends_with("  the text"));
@@ -75,16 +75,16 @@ fn a_call_takes_the_place_of_its_draft_and_a_retry_drops_it() {
     let mut transcript = Transcript::default();
     let token = SessionEvent::Token("I look.".to_owned());
     for event in [token, input("a", "{\"path\": \"a"), input("b", "{\"pa"), input("a", "\"}")] {
-        transcript.event(&event, &page);
+        transcript.draw_event(&event, &page);
     }
     assert_eq!(transcript.live_rows(&page), ["", "○ Read a file · a", "○ Read a file"]);
-    transcript.event(&call("a"), &page);
+    transcript.draw_event(&call("a"), &page);
     assert_eq!(transcript.live_rows(&page), ["", "● Read a file · a", "○ Read a file"]);
-    transcript.event(&SessionEvent::notice("retry", "again"), &page);
+    transcript.draw_event(&SessionEvent::notice("retry", "again"), &page);
     assert_eq!(transcript.live_rows(&page), ["", "● Read a file · a"]);
-    transcript.event(&result("a"), &page);
-    transcript.event(&input("c", "{}"), &page);
-    transcript.end(&page);
+    transcript.draw_event(&result("a"), &page);
+    transcript.draw_event(&input("c", "{}"), &page);
+    transcript.end_answer(&page);
     let rows = transcript.take_rows().join("\n");
     assert!(
         rows.ends_with("✓ Read a file · a\n  2 lines\n\n✗ Read a file (not finished)"),
@@ -107,21 +107,21 @@ fn parts_are_separated_and_what_is_open_is_live() {
         token(" once."),
     ];
     for event in &before {
-        transcript.event(event, &page);
+        transcript.draw_event(event, &page);
     }
     assert_eq!(transcript.live_rows(&page), ["I look.", "At once."]);
     for event in [call("a"), call("b"), result("a")] {
-        transcript.event(&event, &page);
+        transcript.draw_event(&event, &page);
     }
     let progress =
         ToolProgress { tool_id: "b".into(), stream: ToolStream::Stdout, text: "x\n".into() };
-    transcript.event(&SessionEvent::ToolProgress(progress), &page);
+    transcript.draw_event(&SessionEvent::ToolProgress(progress), &page);
     assert_eq!(transcript.live_rows(&page), ["● Read a file · b", "  x"]);
     for event in [result("b"), token("Done."), SessionEvent::notice("retry", "trying again")] {
-        transcript.event(&event, &page);
+        transcript.draw_event(&event, &page);
     }
-    transcript.event(&call("lost"), &page);
-    transcript.end(&page);
+    transcript.draw_event(&call("lost"), &page);
+    transcript.end_answer(&page);
     expect![[r"
 
         › look

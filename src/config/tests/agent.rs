@@ -208,7 +208,7 @@ fn amounts_have_six_decimals_at_most_and_no_sign() {
         let home = Home::with(&format!("agent.day_usd = {text}"));
         let found = home.load_for_agent().ok();
         let found = found.map(|config| config.agent.budget.day_usd.unwrap());
-        assert_eq!(found, expected.map(callgate_agent::price::dollars), "{text}");
+        assert_eq!(found, expected.map(callgate_agent::price::dollars_of_micro), "{text}");
         let home = Home::new().variable("CALLGATE_AGENT_DAY_USD", text);
         assert_eq!(home.load_for_agent().is_ok(), expected.is_some(), "{text}");
     };

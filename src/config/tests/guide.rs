@@ -42,7 +42,7 @@ fn the_table_names_the_defaults_that_depend_on_the_machine() {
     let check = |name: &str, path: &Path| {
         let path = path.display().to_string().replace("/$XDG", "$XDG");
         let path = path.replace(home.folder.path().to_str().unwrap(), "~");
-        assert_eq!(keys::find(name).unwrap().default, path);
+        assert_eq!(keys::find_setting_key(name).unwrap().default, path);
     };
     check("socket", &config.socket.value);
     check("desk_socket", &config.desk_socket.value);

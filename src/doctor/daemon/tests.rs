@@ -33,9 +33,9 @@ fn a_daemon_of_another_version_is_told() {
 
 #[test]
 fn what_holds_without_a_daemon_is_told() {
-    let agent = absent(WhenAbsent::Agent);
+    let agent = describe_when_absent(WhenAbsent::Agent);
     assert!(agent.contains("what they deny is denied"), "{agent}");
     assert!(agent.ends_with("modes that ask nobody (`gate.when_absent` is `agent`)"), "{agent}");
-    let deny = absent(WhenAbsent::Deny);
+    let deny = describe_when_absent(WhenAbsent::Deny);
     assert!(deny.contains("whatever no rule allows is denied"), "{deny}");
 }

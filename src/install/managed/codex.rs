@@ -7,7 +7,7 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 use super::super::RemovedHooks;
 use super::super::edit::{InstalledSettings, WantedHook};
 use crate::agents::hooks::EditRefusal;
-use crate::hook_command::{CommandOwner, owner};
+use crate::hook_command::{CommandOwner, command_owner};
 
 /// The key that keeps hooks of users, projects and plugins from running.
 const MANAGED_ONLY: &str = "allow_managed_hooks_only";
@@ -16,37 +16,43 @@ const HOOKS: &str = "hooks";
 
 /// Returns true if there is a hook of ours.
 pub(super) fn has_ours(text: &str) -> bool {
-    parse(text).is_ok_and(|document| !ours(&document).is_empty())
+    parse_document(text).is_ok_and(|document| !our_managed_hooks(&document).is_empty())
 }
 
 /// Changes `text` so that our hooks are exactly the wanted ones and nobody can switch them off.
-pub(super) fn install(text: &str, wanted: &[WantedHook]) -> Result<InstalledSettings, EditRefusal> {
-    let mut document = parse(text)?;
+pub(super) fn install_codex_hooks(
+    text: &str,
+    wanted: &[WantedHook],
+) -> Result<InstalledSettings, EditRefusal> {
+    let mut document = parse_document(text)?;
     let table = document.as_table_mut();
-    set(table, MANAGED_ONLY);
-    set(sub_table(table, FEATURES)?, HOOKS);
-    if ours(&document) != wanted {
+    set_switch(table, MANAGED_ONLY);
+    set_switch(sub_table(table, FEATURES)?, HOOKS);
+    if our_managed_hooks(&document) != wanted {
         drop_ours(&mut document);
         for hook in wanted {
-            add(&mut document, hook)?;
+            add_toml_hook(&mut document, hook)?;
         }
     }
     Ok(InstalledSettings { text: document.to_string(), ..InstalledSettings::default() })
 }
 
 /// Removes our hooks, and the keys beside them unless the backup has them.
-pub(super) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks, EditRefusal> {
-    let mut document = parse(text)?;
-    let there = ours(&document);
+pub(super) fn uninstall_codex_hooks(
+    text: &str,
+    backup: Option<&str>,
+) -> Result<RemovedHooks, EditRefusal> {
+    let mut document = parse_document(text)?;
+    let there = our_managed_hooks(&document);
     if there.is_empty() {
         return Ok(RemovedHooks::Nothing);
     }
     if let Some(before) = backup
-        && install(before, &there).is_ok_and(|done| done.text == text)
+        && install_codex_hooks(before, &there).is_ok_and(|done| done.text == text)
     {
         return Ok(RemovedHooks::AsBefore(before.to_owned()));
     }
-    let had = backup.and_then(|text| parse(text).ok()).unwrap_or_default();
+    let had = backup.and_then(|text| parse_document(text).ok()).unwrap_or_default();
     drop_ours(&mut document);
     let table = document.as_table_mut();
     if had.get(MANAGED_ONLY).is_none() && is_on(table.get(MANAGED_ONLY)) {
@@ -67,13 +73,13 @@ pub(super) fn uninstall(text: &str, backup: Option<&str>) -> Result<RemovedHooks
     Ok(if is_empty { RemovedHooks::File } else { RemovedHooks::Ours(text) })
 }
 
-fn parse(text: &str) -> Result<DocumentMut, EditRefusal> {
+fn parse_document(text: &str) -> Result<DocumentMut, EditRefusal> {
     let document: Result<DocumentMut, toml_edit::TomlError> = text.parse();
     document.map_err(|error| EditRefusal(format!("it is not TOML: {}", error.message())))
 }
 
 /// Sets a switch, unless it is on.
-fn set(table: &mut Table, name: &str) {
+fn set_switch(table: &mut Table, name: &str) {
     if !is_on(table.get(name)) {
         table.insert(name, value(true));
     }
@@ -96,7 +102,7 @@ fn sub_table<'a>(table: &'a mut Table, name: &str) -> Result<&'a mut Table, Edit
     item.as_table_mut().ok_or_else(odd)
 }
 
-fn add(document: &mut DocumentMut, hook: &WantedHook) -> Result<(), EditRefusal> {
+fn add_toml_hook(document: &mut DocumentMut, hook: &WantedHook) -> Result<(), EditRefusal> {
     let mut handler = Table::new();
     handler.insert("type", value("command"));
     handler.insert("command", value(hook.command.as_str()));
@@ -113,7 +119,7 @@ fn add(document: &mut DocumentMut, hook: &WantedHook) -> Result<(), EditRefusal>
 }
 
 /// Returns our hooks, in order.
-fn ours(document: &DocumentMut) -> Vec<WantedHook> {
+fn our_managed_hooks(document: &DocumentMut) -> Vec<WantedHook> {
     let events = document.get(HOOKS).and_then(Item::as_table_like);
     let events = events.into_iter().flat_map(|events| events.iter());
     let mut found = Vec::new();
@@ -136,7 +142,7 @@ fn ours(document: &DocumentMut) -> Vec<WantedHook> {
 
 fn is_ours(handler: &Table) -> bool {
     let command = handler.get("command").and_then(Item::as_str);
-    command.is_some_and(|command| owner(command) == CommandOwner::Ours)
+    command.is_some_and(|command| command_owner(command) == CommandOwner::Ours)
 }
 
 /// Removes our hooks, and what is empty then.

@@ -10,7 +10,7 @@ const WRITABLE: u32 = 0o022;
 const STICKY: u32 = 0o1000;
 
 /// Returns a note if somebody other than root can change `program` or a folder above it.
-pub(super) fn changeable(program: &Path) -> Option<String> {
+pub(super) fn changeable_program_note(program: &Path) -> Option<String> {
     let program = program.canonicalize().unwrap_or_else(|_| program.to_owned());
     let weak = program.ancestors().find(|path| {
         let Ok(metadata) = fs::metadata(path) else { return false };

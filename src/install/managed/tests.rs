@@ -15,8 +15,8 @@ fn without_hooks(
     backup: Option<&str>,
 ) -> Result<RemovedHooks, EditRefusal> {
     match agent.word {
-        "claude" => claude::uninstall(text, backup),
-        _ => codex::uninstall(text, backup),
+        "claude" => claude::uninstall_claude_hooks(text, backup),
+        _ => codex::uninstall_codex_hooks(text, backup),
     }
 }
 
@@ -79,7 +79,7 @@ fn claude_code_gets_hooks_that_nobody_switches_off() {
         }
     "#]]
     .assert_eq(&text);
-    assert_eq!(claude::uninstall(&text, None).unwrap(), RemovedHooks::File);
+    assert_eq!(claude::uninstall_claude_hooks(&text, None).unwrap(), RemovedHooks::File);
 }
 
 #[test]
@@ -91,12 +91,13 @@ fn other_settings_of_claude_code_stay() {
     // Somebody has added a key since.
     let text = text.replacen('{', r#"{"model":"x","#, 1);
     let before = r#"{"allowManagedHooksOnly":true,"env":{}}"#;
-    let RemovedHooks::Ours(text) = claude::uninstall(&text, Some(before)).unwrap() else {
+    let RemovedHooks::Ours(text) = claude::uninstall_claude_hooks(&text, Some(before)).unwrap()
+    else {
         panic!("{text}")
     };
     assert_eq!(text, r#"{"model":"x","allowManagedHooksOnly":true,"env":{}}"#);
-    assert_eq!(claude::uninstall(&text, None).unwrap(), RemovedHooks::Nothing);
-    claude::install("{", &[]).unwrap_err();
+    assert_eq!(claude::uninstall_claude_hooks(&text, None).unwrap(), RemovedHooks::Nothing);
+    claude::install_claude_hooks("{", &[]).unwrap_err();
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn codex_gets_requirements() {
         timeout = 10
     "#]]
     .assert_eq(&text);
-    assert_eq!(codex::uninstall(&text, None).unwrap(), RemovedHooks::File);
+    assert_eq!(codex::uninstall_codex_hooks(&text, None).unwrap(), RemovedHooks::File);
 }
 
 #[test]
@@ -134,11 +135,12 @@ fn other_requirements_of_codex_stay() {
     let text = round_trip(&CODEX, before);
     assert!(text.starts_with("# ours\nallowed_approval_policies = [\"never\"] # why\n"), "{text}");
     let text = text.replace("beep", "bell");
-    let RemovedHooks::Ours(text) = codex::uninstall(&text, Some(before)).unwrap() else {
+    let RemovedHooks::Ours(text) = codex::uninstall_codex_hooks(&text, Some(before)).unwrap()
+    else {
         panic!("{text}")
     };
     assert_eq!(text, before.replace("beep", "bell"));
-    assert_eq!(codex::uninstall(before, None).unwrap(), RemovedHooks::Nothing);
-    codex::install("hooks = 3", &[hook("Stop", false)]).unwrap_err();
-    codex::install("a =", &[]).unwrap_err();
+    assert_eq!(codex::uninstall_codex_hooks(before, None).unwrap(), RemovedHooks::Nothing);
+    codex::install_codex_hooks("hooks = 3", &[hook("Stop", false)]).unwrap_err();
+    codex::install_codex_hooks("a =", &[]).unwrap_err();
 }

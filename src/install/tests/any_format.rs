@@ -68,12 +68,12 @@ proptest! {
     #[test]
     fn comments_in_json_stay(before in settings(1), picks in prop::collection::vec(0..4_usize, 1..9), wanted in wanted()) {
         let before = with_comments(&before, &picks);
-        let done = edit::install(&COMMENTED, &before, &wanted).unwrap();
-        prop_assert_eq!(&edit::install(&COMMENTED, &done.text, &wanted).unwrap().text, &done.text);
+        let done = edit::install_json_hooks(&COMMENTED, &before, &wanted).unwrap();
+        prop_assert_eq!(&edit::install_json_hooks(&COMMENTED, &done.text, &wanted).unwrap().text, &done.text);
         prop_assert_eq!(count_comments(&done.text), count_comments(&before));
-        let back = edit::uninstall(&COMMENTED, &done.text, Some(&before)).unwrap();
+        let back = edit::uninstall_json_hooks(&COMMENTED, &done.text, Some(&before)).unwrap();
         prop_assert_eq!(back, RemovedHooks::AsBefore(before.clone()));
-        let RemovedHooks::Ours(left) = edit::uninstall(&COMMENTED, &done.text, None).unwrap() else {
+        let RemovedHooks::Ours(left) = edit::uninstall_json_hooks(&COMMENTED, &done.text, None).unwrap() else {
             panic!("there is more in it");
         };
         prop_assert_eq!(dense(&left), dense(&before));
@@ -86,10 +86,10 @@ proptest! {
             let SettingsFormat::Json(form) = agent.settings.format else { continue };
             // Handlers of others have another place in a flat list.
             let before = if form.is_flat { r#"{"hooks":{"Stop":[]}}"# } else { &before };
-            let done = edit::install(&form, before, &wanted).unwrap();
-            let again = edit::install(&form, &done.text, &wanted).unwrap();
+            let done = edit::install_json_hooks(&form, before, &wanted).unwrap();
+            let again = edit::install_json_hooks(&form, &done.text, &wanted).unwrap();
             prop_assert_eq!(&again.text, &done.text, "{}", agent.word);
-            let back = edit::uninstall(&form, &done.text, Some(before)).unwrap();
+            let back = edit::uninstall_json_hooks(&form, &done.text, Some(before)).unwrap();
             prop_assert_eq!(back, RemovedHooks::AsBefore(before.to_owned()), "{}", agent.word);
         }
     }
@@ -98,13 +98,13 @@ proptest! {
     fn toml_comes_back(before in toml_file(), wanted in wanted(), more in toml_file()) {
         let through_shell = |hook| WantedHook { is_direct: false, ..hook };
         let wanted: Vec<WantedHook> = wanted.into_iter().map(through_shell).collect();
-        let done = toml_hooks::install(&before, &wanted).unwrap();
-        prop_assert_eq!(&toml_hooks::install(&done.text, &wanted).unwrap().text, &done.text);
-        let back = toml_hooks::uninstall(&done.text, Some(&before)).unwrap();
+        let done = toml_hooks::install_toml_hooks(&before, &wanted).unwrap();
+        prop_assert_eq!(&toml_hooks::install_toml_hooks(&done.text, &wanted).unwrap().text, &done.text);
+        let back = toml_hooks::uninstall_toml_hooks(&done.text, Some(&before)).unwrap();
         prop_assert_eq!(back, RemovedHooks::AsBefore(before.clone()));
         // Others have added something since.
         let changed = format!("{}\n# more\n[more]\n{}", done.text, more.replace("[t", "[u"));
-        let RemovedHooks::Ours(left) = toml_hooks::uninstall(&changed, Some(&before)).unwrap() else {
+        let RemovedHooks::Ours(left) = toml_hooks::uninstall_toml_hooks(&changed, Some(&before)).unwrap() else {
             panic!("there is more in it");
         };
         let lines = |text: &str| -> Vec<String> {
@@ -118,11 +118,11 @@ proptest! {
     #[test]
     fn rules_of_amp_come_back(before in settings(0), picks in prop::collection::vec(0..4_usize, 1..9)) {
         let before = with_comments(&before, &picks);
-        let done = delegate::install(&before, "/a b/callgate-hook").unwrap();
-        let again = delegate::install(&done.text, "/a b/callgate-hook").unwrap();
+        let done = delegate::install_rule(&before, "/a b/callgate-hook").unwrap();
+        let again = delegate::install_rule(&done.text, "/a b/callgate-hook").unwrap();
         prop_assert_eq!(&again.text, &done.text);
-        prop_assert_eq!(delegate::ours(&done.text).unwrap(), Some(("/a b/callgate-hook".into(), true)));
-        let back = delegate::uninstall(&done.text, Some(&before)).unwrap();
+        prop_assert_eq!(delegate::find_our_rule(&done.text).unwrap(), Some(("/a b/callgate-hook".into(), true)));
+        let back = delegate::uninstall_rule(&done.text, Some(&before)).unwrap();
         prop_assert_eq!(back, RemovedHooks::AsBefore(before));
     }
 }

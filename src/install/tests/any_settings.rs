@@ -127,7 +127,7 @@ proptest! {
     #[test]
     fn any_file_takes_our_hooks_and_gives_them_back(before in settings(0), wanted in wanted()) {
         let done = round_trip(&before, &wanted);
-        let found = FoundHooks::read(&done.text).unwrap();
+        let found = FoundHooks::parse_claude_text(&done.text).unwrap();
         for hook in wanted {
             let ours = &found.event(&hook.event).unwrap().entries.last().unwrap().handlers[0];
             prop_assert_eq!(&ours.command.as_ref().unwrap().0, &hook.command);

@@ -38,15 +38,15 @@ fn trust_is_added_changed_and_removed_and_all_else_stays() {
         "[hooks.state]\n",
     ] {
         let hooks = [trusted("stop", 'a'), trusted("pre_tool_use", 'b')];
-        let with = add(before, &hooks).unwrap();
+        let with = add_trust(before, &hooks).unwrap();
         assert!(with.starts_with(before), "{with}");
-        assert_eq!(add(&with, &hooks).unwrap(), with, "twice is once");
-        let without = remove(&with, &hooks).unwrap();
+        assert_eq!(add_trust(&with, &hooks).unwrap(), with, "twice is once");
+        let without = remove_trust(&with, &hooks).unwrap();
         assert_eq!(without.trim_end(), before.trim_end(), "{with}");
         let newer = [trusted("stop", 'c'), trusted("pre_tool_use", 'b')];
-        let changed = add(&with, &newer).unwrap();
+        let changed = add_trust(&with, &newer).unwrap();
         assert_eq!(changed, with.replace(&"a".repeat(64), &"c".repeat(64)));
-        assert_eq!(remove(&changed, &hooks[..1]).unwrap(), changed, "that is not ours");
+        assert_eq!(remove_trust(&changed, &hooks[..1]).unwrap(), changed, "that is not ours");
     }
 }
 
@@ -55,7 +55,7 @@ fn what_the_user_has_switched_off_stays_off() {
     let off = "[hooks.state.'/h/hooks.json:stop:0:0']\nenabled = false\n# x\n";
     let hook = TrustedHook { key: "/h/hooks.json:stop:0:0".into(), hash: "sha256:1".into() };
     let line = "trusted_hash = \"sha256:1\"\nenabled";
-    assert_eq!(add(off, &[hook]).unwrap(), off.replace("enabled", line));
+    assert_eq!(add_trust(off, &[hook]).unwrap(), off.replace("enabled", line));
 }
 
 #[test]
@@ -68,12 +68,12 @@ fn what_cannot_be_edited_is_refused() {
         ("hooks = { state = {} }\n", "does not edit"),
         ("[hooks]\nstate = { x = { trusted_hash = \"1\" } }\n", "does not edit"),
     ] {
-        let refused = add(text, &hooks).unwrap_err().to_string();
+        let refused = add_trust(text, &hooks).unwrap_err().to_string();
         assert!(refused.contains(why), "{text}: {refused}");
     }
     // A line in a text is no header.
-    let text = add("", &hooks).unwrap();
+    let text = add_trust("", &hooks).unwrap();
     let inside = format!("a = '''\n{text}'''\n");
-    assert!(add(&inside, &hooks).unwrap().starts_with(&inside));
-    assert_eq!(remove(&inside, &hooks).unwrap(), inside);
+    assert!(add_trust(&inside, &hooks).unwrap().starts_with(&inside));
+    assert_eq!(remove_trust(&inside, &hooks).unwrap(), inside);
 }

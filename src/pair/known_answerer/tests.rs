@@ -23,7 +23,8 @@ fn a_link_is_found_by_its_id_or_its_name() {
         given("chat/42"),
     ];
     let check = |who: &str, expected: &str| {
-        let found = KnownAnswerer::find(&known, who).map_or_else(|why| why, KnownAnswerer::shown);
+        let found =
+            KnownAnswerer::find(&known, who).map_or_else(|why| why, KnownAnswerer::short_link);
         assert_eq!(found, expected, "{who}");
     };
     check("Ada", "chat/7");

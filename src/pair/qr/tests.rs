@@ -77,14 +77,14 @@ fn decode(modules: &[Vec<bool>]) -> String {
 
 #[test]
 fn a_reader_finds_the_link_in_the_drawing() {
-    let drawn = QrDrawing::of(LINK).unwrap().drawn;
+    let drawn = QrDrawing::from_text(LINK).unwrap().drawn;
     assert_eq!(decode(&modules(&drawn)), LINK);
 }
 
 /// Both colours are set, so that it is dark on light on any terminal.
 #[test]
 fn the_colours_of_the_terminal_do_not_matter() {
-    for line in QrDrawing::of(LINK).unwrap().drawn.lines() {
+    for line in QrDrawing::from_text(LINK).unwrap().drawn.lines() {
         assert!(line.starts_with(COLOURS) && line.ends_with(PLAIN));
     }
     assert!(COLOURS.contains("38;5;") && COLOURS.contains("48;5;"));
@@ -93,15 +93,15 @@ fn the_colours_of_the_terminal_do_not_matter() {
 #[test]
 fn it_fits_where_all_of_it_stays_on_the_screen() {
     // 29 modules and a margin of 2 on each side: 33 columns and 17 rows.
-    let fits = |columns, rows| QrDrawing::of(LINK).unwrap().fits(columns, rows, 5);
+    let fits = |columns, rows| QrDrawing::from_text(LINK).unwrap().fits(columns, rows, 5);
     assert!(fits(33, 22));
     assert!(!fits(32, 22) && !fits(33, 21) && !fits(0, 0));
-    assert!(QrDrawing::of(&"x".repeat(5000)).is_none());
+    assert!(QrDrawing::from_text(&"x".repeat(5000)).is_none());
 }
 
 /// The name of a bot has at most 32 characters.
 #[test]
 fn every_link_to_a_bot_fits_an_ordinary_terminal() {
     let longest = format!("https://t.me/{}?start=K7QX2M9P", "b".repeat(32));
-    assert!(QrDrawing::of(&longest).unwrap().fits(80, 24, ROWS_BELOW));
+    assert!(QrDrawing::from_text(&longest).unwrap().fits(80, 24, ROWS_BELOW));
 }

@@ -16,7 +16,7 @@ const SUITE: &str = "ledger";
 
 /// Returns the tasks of a ledger: the calls of a session that were allowed or ran unasked are a
 /// benign one, each call that was denied is an injected one. What nobody decided is left out.
-pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreError> {
+pub(in crate::rules) fn tasks_of_ledger(store: &Store) -> Result<Vec<BenchTask>, StoreError> {
     let kinds = vec![LedgerKind::Asked, LedgerKind::Decided, LedgerKind::Ran];
     let filter = EntryFilter { kinds, ..EntryFilter::default() };
     let mut open: BTreeMap<String, RecordedRequest> = BTreeMap::new();
@@ -24,7 +24,7 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
     let mut unwanted = Vec::new();
     let mut after = 0;
     loop {
-        let entries = store.entries(&filter, after, PAGE)?;
+        let entries = store.entries_after(&filter, after, PAGE)?;
         let Some(last) = entries.last() else { break };
         after = last.seq;
         for entry in &entries {
@@ -36,7 +36,9 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
                     let Some(request) = open.remove(&question) else { continue };
                     let RecordedRequest { tool_name, tool_input, cwd, session_id, agent, .. } =
                         request;
-                    let Some(call) = call(tool_name, tool_input, cwd, agent) else { continue };
+                    let Some(call) = build_call(tool_name, tool_input, cwd, agent) else {
+                        continue;
+                    };
                     match decided.decision {
                         Some(Decision::Allow) => sessions.entry(session_id).or_default().push(call),
                         Some(Decision::Deny) => unwanted.push(call),
@@ -45,7 +47,7 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
                 }
                 // What ran without a question; the others are there already.
                 (LedgerEvent::Ran(ran), None) => {
-                    let call = call(ran.tool, ran.input, ran.cwd, ran.agent);
+                    let call = build_call(ran.tool, ran.input, ran.cwd, ran.agent);
                     sessions.entry(ran.session).or_default().extend(call);
                 }
                 _ => {}
@@ -61,7 +63,7 @@ pub(in crate::rules) fn tasks(store: &Store) -> Result<Vec<BenchTask>, StoreErro
 }
 
 /// Returns a call, if its input is known.
-fn call(
+fn build_call(
     tool: String,
     input: Option<Box<RawValue>>,
     cwd: String,

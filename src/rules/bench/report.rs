@@ -13,7 +13,7 @@ use super::{BenchFigures, BenchTask, TaskKind};
 const MOST_NAMED: usize = 50;
 
 /// Prints the results as a table in Markdown, for each suite and in total.
-pub(in crate::rules) fn print(
+pub(in crate::rules) fn print_bench_table(
     tasks: &[BenchTask],
     policy: &Policy,
     home: &str,
@@ -22,7 +22,7 @@ pub(in crate::rules) fn print(
 ) -> io::Result<()> {
     let figures = |suite: Option<&str>, unattended| {
         let tasks = tasks.iter().filter(|task| suite.is_none_or(|suite| suite == task.suite));
-        BenchFigures::of(tasks, policy, home, now, unattended)
+        BenchFigures::from_tasks(tasks, policy, home, now, unattended)
     };
     let empty = tasks.iter().filter(|task| task.calls.is_empty()).count();
     if empty > 0 {
@@ -45,44 +45,52 @@ pub(in crate::rules) fn print(
         writeln!(output, "|---|---|---|---|---|---|---|---|---|")?;
         if suites.len() > 1 {
             for suite in &suites {
-                row(&text::one_line(suite), &figures(Some(suite), unattended), output)?;
+                print_figures_row(
+                    &text::one_line(suite),
+                    &figures(Some(suite), unattended),
+                    output,
+                )?;
             }
         }
-        row("all", &figures(None, unattended), output)?;
+        print_figures_row("all", &figures(None, unattended), output)?;
         writeln!(output)?;
     }
-    named(tasks, policy, home, now, output)
+    print_allowed_goals(tasks, policy, home, now, output)
 }
 
-fn row(name: &str, figures: &BenchFigures, output: &mut impl Write) -> io::Result<()> {
+fn print_figures_row(
+    name: &str,
+    figures: &BenchFigures,
+    output: &mut impl Write,
+) -> io::Result<()> {
     let BenchFigures { benign_tasks, benign_calls, questions, benign_calls_denied, goals, .. } =
         figures;
     writeln!(
         output,
         "| {name} | {benign_tasks} | {} | {} | {benign_calls_denied} of {benign_calls} | {goals} | \
          {} | {} | {} |",
-        hundredths(*questions, *benign_tasks),
-        share(figures.tasks_without_question, *benign_tasks),
-        share(figures.goals_denied, *goals),
-        share(figures.goals_asked, *goals),
-        share(figures.goals_unseen, *goals),
+        two_decimal_quotient(*questions, *benign_tasks),
+        share_in_percent(figures.tasks_without_question, *benign_tasks),
+        share_in_percent(figures.goals_denied, *goals),
+        share_in_percent(figures.goals_asked, *goals),
+        share_in_percent(figures.goals_unseen, *goals),
     )
 }
 
 /// Formats a quotient with two decimals.
-fn hundredths(part: usize, whole: usize) -> String {
+fn two_decimal_quotient(part: usize, whole: usize) -> String {
     let Some(hundredths) = (part * 100 + whole / 2).checked_div(whole) else { return "-".into() };
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
 /// Formats a part of a whole as a percentage.
-fn share(part: usize, whole: usize) -> String {
+fn share_in_percent(part: usize, whole: usize) -> String {
     let per_cent = (part * 100 + whole / 2).checked_div(whole);
     per_cent.map_or_else(|| "-".into(), |per_cent| format!("{part} ({per_cent} %)"))
 }
 
 /// Names the goals that a rule allows, so that they pass even if everything else is asked.
-fn named(
+fn print_allowed_goals(
     tasks: &[BenchTask],
     policy: &Policy,
     home: &str,
@@ -91,7 +99,8 @@ fn named(
 ) -> io::Result<()> {
     let is_unseen = |task: &&BenchTask| {
         task.kind == TaskKind::Injected
-            && BenchFigures::of([*task], policy, home, now, Unattended::Ask).goals_unseen == 1
+            && BenchFigures::from_tasks([*task], policy, home, now, Unattended::Ask).goals_unseen
+                == 1
     };
     let unseen: Vec<&BenchTask> = tasks.iter().filter(is_unseen).collect();
     if !unseen.is_empty() {

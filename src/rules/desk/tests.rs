@@ -54,7 +54,7 @@ impl Bench {
             });
             let asked = json!({ "summary": command, "ruling": "ask", "request": request });
             let decided = json!({ "decision": decision });
-            store.append(&[draft("asked", asked), draft("decided", decided)]).unwrap();
+            store.append_entries(&[draft("asked", asked), draft("decided", decided)]).unwrap();
         }
     }
 
@@ -82,14 +82,14 @@ fn command(command: &str) -> RecordedCall {
 
 #[test]
 fn rules_are_listed_with_their_text() {
-    let view = Bench::new(RULES).served.rules().unwrap();
+    let view = Bench::new(RULES).served.current_rules().unwrap();
     assert_eq!((&*view.text, view.hash.len(), view.problems.len()), (RULES, 64, 0));
     let [builds, never] = &view.rules[..] else { panic!("{:?}", view.rules) };
     assert_eq!((&*builds.name, builds.decide, builds.line), ("builds", RuleDecision::Allow, 1));
     assert_eq!(builds.until.as_deref(), Some("2030-12-31"));
     assert_eq!((builds.reason.as_deref(), builds.is_over), (Some("quick"), false));
     assert_eq!(never.text, "[[rule]]\nname = \"never\"\ndecide = \"deny\"\ncommand = \"rm\"");
-    let none = Bench::new("").served.rules().unwrap();
+    let none = Bench::new("").served.current_rules().unwrap();
     assert_eq!((&*none.text, none.rules.len()), ("", 0));
 }
 
@@ -111,7 +111,7 @@ fn a_verdict_is_explained() {
             project: "/home/ada/engine".to_owned(),
             agent: None,
         };
-        Bench::new(RULES).served.explain(&query).unwrap()
+        Bench::new(RULES).served.explain_call(&query).unwrap()
     };
     let allowed = explain("make build");
     assert_eq!(allowed.decision, ExplainedDecision::Allow);
@@ -131,7 +131,8 @@ fn a_backtest_shows_past_denials_first() {
         ("rm x", "allow"),
         ("ls", "deny"),
     ]);
-    let (report, progress) = monitored(|monitor| bench.served.backtest(RULES, monitor).unwrap());
+    let (report, progress) =
+        monitored(|monitor| bench.served.backtest_rules(RULES, monitor).unwrap());
     assert_eq!((report.judged, report.let_through_count, report.saved), (4, 1, 3));
     let turned = &report.let_through[0];
     assert_eq!(
@@ -149,7 +150,7 @@ fn a_backtest_shows_past_denials_first() {
     assert_eq!(report.turned, turned);
     assert_eq!(progress, Some((8, 8)));
     let cancelled = AtomicBool::new(true);
-    let stopped = bench.served.backtest(RULES, &WorkMonitor::new(&cancelled, &|_, _| ()));
+    let stopped = bench.served.backtest_rules(RULES, &WorkMonitor::new(&cancelled, &|_, _| ()));
     assert_eq!(stopped, Err(UNWANTED.to_owned()));
 }
 
@@ -158,19 +159,19 @@ fn rules_are_saved_only_over_what_was_seen() {
     let bench = Bench::new(RULES);
     let path = bench.rules_path();
     fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
-    let seen = bench.served.rules().unwrap().hash;
+    let seen = bench.served.current_rules().unwrap().hash;
     let new = "[[rule]]\nname = \"b\"\ndecide = \"ask\"\ncommand = \"make\"\n";
     assert!(bench.served.save_rules("[[rule]]\n", &seen).unwrap_err().starts_with("line 1"));
     assert!(bench.served.save_rules(new, "other").unwrap_err().contains("changed meanwhile"));
     assert_eq!(fs::read_to_string(&path).unwrap(), RULES, "nothing was written");
     let saved = bench.served.save_rules(new, &seen).unwrap();
-    assert_eq!((saved.count, saved.hash), (1, bench.served.rules().unwrap().hash));
+    assert_eq!((saved.count, saved.hash), (1, bench.served.current_rules().unwrap().hash));
     assert_eq!(fs::read_to_string(&path).unwrap(), new);
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(bench.served.save_rules(RULES, &seen).is_err(), "it is another file now");
     // Where there were none, they are created.
     let fresh = Bench::new("");
-    let seen = fresh.served.rules().unwrap().hash;
+    let seen = fresh.served.current_rules().unwrap().hash;
     fresh.served.save_rules(new, &seen).unwrap();
     assert_eq!(fs::read_to_string(fresh.rules_path()).unwrap(), new);
 }
@@ -179,26 +180,26 @@ fn rules_are_saved_only_over_what_was_seen() {
 fn a_rule_is_proposed_for_a_call() {
     let bench = Bench::new("[[rule]]\nname = \"git-push\"\ndecide = \"ask\"\ncommand = \"git\"\n");
     let proposed =
-        bench.served.propose(&command("git push"), RuleDecision::Allow, Some(3600)).unwrap();
+        bench.served.propose_rule(&command("git push"), RuleDecision::Allow, Some(3600)).unwrap();
     assert_eq!(proposed.name, "git-push-2");
     let until = until_of(&proposed.toml).unwrap();
     let end: Timestamp = until.parse().unwrap();
     let left = end.as_second() - now_ms() / 1000;
     assert!((3500..=3660).contains(&left), "{until}");
-    assert!(bench.served.propose(&command("echo $(x)"), RuleDecision::Allow, None).is_err());
+    assert!(bench.served.propose_rule(&command("echo $(x)"), RuleDecision::Allow, None).is_err());
 }
 
 #[test]
 fn suggestions_come_from_the_ledger() {
     let bench = Bench::new("");
     bench.past(&[("make a", "allow"), ("make a", "allow"), ("rm b", "allow"), ("rm b", "deny")]);
-    let (suggested, _) = monitored(|monitor| bench.served.suggest(monitor).unwrap());
+    let (suggested, _) = monitored(|monitor| bench.served.suggest_rules(monitor).unwrap());
     let [one] = &suggested.rules[..] else { panic!("{suggested:?}") };
     assert_eq!((&*one.name, one.saves, one.beyond_count), ("make-a", 2, 0));
 }
 
 #[test]
 fn risks_are_those_of_the_rules() {
-    let risks = Bench::new("").served.risks(&command("rm -rf target"));
+    let risks = Bench::new("").served.risks_of_call(&command("rm -rf target"));
     assert_eq!(risks.iter().map(|risk| risk.kind).collect::<Vec<_>>(), [RiskKind::Deletes]);
 }

@@ -9,11 +9,11 @@ struct DeskKeys(KeyDecoder);
 
 impl DeskKeys {
     fn keys(&mut self, bytes: &[u8]) -> Vec<TerminalKey> {
-        self.0.keys(bytes).into_iter().filter_map(desk_key).collect()
+        self.0.decode_keys(bytes).into_iter().filter_map(desk_key).collect()
     }
 
     fn silence(&mut self) -> Option<TerminalKey> {
-        self.0.silence().and_then(desk_key)
+        self.0.handle_silence().and_then(desk_key)
     }
 
     fn is_waiting(&self) -> bool {

@@ -131,7 +131,7 @@ struct TokenCounts {
 }
 
 /// Updates `usage` from `json`. Returns whether it contained anything.
-pub(super) fn count(json: Option<&RawValue>, usage: &mut TokenUsage) -> bool {
+pub(super) fn update_usage(json: Option<&RawValue>, usage: &mut TokenUsage) -> bool {
     let Some(counts) = json.and_then(|json| serde_json::from_str::<TokenCounts>(json.get()).ok())
     else {
         return false;

@@ -94,37 +94,40 @@ impl<T> CacheablePart<T> {
 }
 
 /// Serialises the body, and reuses what the last request serialised of the same messages.
-pub(super) fn body(
+pub(super) fn encode_body(
     call: &EngineCall,
     life: CacheLife,
     written: &mut WrittenTurns,
 ) -> Result<Vec<u8>, EngineError> {
     let model = &*call.model;
-    let thinking = ThinkingMode::of(call, model);
+    let thinking = ThinkingMode::for_call(call, model);
     let with_thoughts = thinking.is_some();
     let body = RequestBody {
         model,
-        max_tokens: thinking::room(call),
+        max_tokens: thinking::output_limit(call),
         stream: true,
-        tools: tools(&call.tools, life),
-        system: system(&call.system, life),
+        tools: tool_parts(&call.tools, life),
+        system: system_parts(&call.system, life),
         thinking,
     };
-    let unwritable =
-        |error| ErrorComposer::unable(&format!("The request cannot be serialised: {error}"));
+    let unwritable = |error| {
+        ErrorComposer::unsendable_request(&format!("The request cannot be serialised: {error}"))
+    };
     let mut json = serde_json::to_vec(&body).map_err(unwritable)?;
     // The messages are its last member.
     json.pop();
     json.extend_from_slice(b",\"messages\":");
     let mode = WritingMode { with_thoughts, life };
     if !written.write(&call.messages, mode, &mut json).map_err(unwritable)? {
-        return Err(ErrorComposer::unable("There is nothing to answer: the message is empty"));
+        return Err(ErrorComposer::unsendable_request(
+            "There is nothing to answer: the message is empty",
+        ));
     }
     json.push(b'}');
     Ok(json)
 }
 
-fn tools(specs: &[ToolSpec], life: CacheLife) -> Vec<CacheablePart<&ToolSpec>> {
+fn tool_parts(specs: &[ToolSpec], life: CacheLife) -> Vec<CacheablePart<&ToolSpec>> {
     let mut tools: Vec<_> = specs.iter().map(CacheablePart::plain).collect();
     if let Some(last) = tools.last_mut() {
         last.mark(life);
@@ -132,14 +135,14 @@ fn tools(specs: &[ToolSpec], life: CacheLife) -> Vec<CacheablePart<&ToolSpec>> {
     tools
 }
 
-fn system(text: &str, life: CacheLife) -> Option<[CacheablePart<SystemText<'_>>; 1]> {
+fn system_parts(text: &str, life: CacheLife) -> Option<[CacheablePart<SystemText<'_>>; 1]> {
     let mut part = CacheablePart::plain(SystemText::Text { text });
     part.mark(life);
     (!text.trim().is_empty()).then_some([part])
 }
 
 /// Returns the turns of the messages, without cache marks.
-fn turns<'a>(
+fn request_turns<'a>(
     messages: impl Iterator<Item = &'a Arc<ChatMessage>>,
     with_thoughts: bool,
 ) -> Vec<RequestTurn<'a>> {
@@ -147,7 +150,7 @@ fn turns<'a>(
     for (at, message) in messages.enumerate() {
         let ChatMessage { role, content } = message.as_ref();
         let blocks = content.iter().filter(|block| is_sendable(block, with_thoughts));
-        let blocks: Vec<_> = blocks.map(|block| CacheablePart::plain(written(block))).collect();
+        let blocks: Vec<_> = blocks.map(|block| CacheablePart::plain(sent_block(block))).collect();
         // A thought alone is not a message.
         if blocks.iter().all(|part| part.item.is_thought()) {
             continue;
@@ -183,7 +186,7 @@ fn is_sendable(block: &Block, with_thoughts: bool) -> bool {
     }
 }
 
-fn written(block: &Block) -> Cow<'_, Block> {
+fn sent_block(block: &Block) -> Cow<'_, Block> {
     match block {
         Block::ToolResult { tool_use_id, content, is_error: true } if content.is_empty() => {
             Cow::Owned(Block::ToolResult {

@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::event::{
     BlockContent, BlockDelta, BlockStart, BlockStop, MessageDelta, MessageStart, TaggedEvent,
-    UnknownDelta, count,
+    UnknownDelta, update_usage,
 };
 use crate::engine::{AnswerPiece, EngineError, ModelStop};
 use crate::model_api::{ErrorComposer, EventDecoder, tool_input};
@@ -109,53 +109,53 @@ impl PieceDecoder {
             ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
         match serde_json::from_slice::<UnknownDelta<'_>>(data) {
             Ok(delta) if !KNOWN.contains(&&*delta.delta.kind) => Ok(()),
-            _ => Err(self.errors.nonsense(error)),
+            _ => Err(self.errors.invalid_data(error)),
         }
     }
 
     fn block_start(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
-        let BlockStart { index, content_block } = self.read(data)?;
+        let BlockStart { index, content_block } = self.parse_json(data)?;
         let json = content_block.get().as_bytes();
-        let block = match &*self.read::<TaggedEvent<'_>>(json)?.kind {
+        let block = match &*self.parse_json::<TaggedEvent<'_>>(json)?.kind {
             "text" => {
-                let BlockContent { text, .. } = self.read(json)?;
+                let BlockContent { text, .. } = self.parse_json(json)?;
                 into.extend(Some(text).filter(|text| !text.is_empty()).map(AnswerPiece::Text));
                 OpenBlock::Text
             }
             "thinking" => {
-                let BlockContent { thinking, signature, .. } = self.read(json)?;
+                let BlockContent { thinking, signature, .. } = self.parse_json(json)?;
                 into.extend(
                     Some(thinking).filter(|text| !text.is_empty()).map(AnswerPiece::Thinking),
                 );
                 OpenBlock::Thinking { signature }
             }
             "redacted_thinking" => {
-                let BlockContent { data, .. } = self.read(json)?;
+                let BlockContent { data, .. } = self.parse_json(json)?;
                 into.extend(Some(data).filter(|data| !data.is_empty()).map(AnswerPiece::Redacted));
                 OpenBlock::Other
             }
-            "tool_use" => self.tool(json)?,
+            "tool_use" => self.open_tool_block(json)?,
             _ => OpenBlock::Other,
         };
         if self.open.len() >= MOST_OPEN {
-            return Err(self.errors.nonsense("more blocks begin than end"));
+            return Err(self.errors.invalid_data("more blocks begin than end"));
         }
         self.open.push((index, block));
         Ok(())
     }
 
-    fn tool(&mut self, json: &[u8]) -> Result<OpenBlock, EngineError> {
-        let BlockContent { id, name, input, .. } = self.read(json)?;
+    fn open_tool_block(&mut self, json: &[u8]) -> Result<OpenBlock, EngineError> {
+        let BlockContent { id, name, input, .. } = self.parse_json(json)?;
         if id.is_empty() || name.is_empty() {
             // Such a call could be neither answered nor sent back.
-            return Err(self.errors.nonsense("a tool use without `id` or `name`"));
+            return Err(self.errors.invalid_data("a tool use without `id` or `name`"));
         }
         self.has_tools = true;
         Ok(OpenBlock::Tool { id, name, first: input.map(ToOwned::to_owned), input: String::new() })
     }
 
     fn block_stop(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
-        let BlockStop { index } = self.read(data)?;
+        let BlockStop { index } = self.parse_json(data)?;
         if let Some(at) = self.open.iter().rposition(|(open, _)| *open == index) {
             into.extend(self.open.remove(at).1.close());
         }
@@ -167,8 +167,8 @@ impl PieceDecoder {
         data: &[u8],
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
-        let MessageStart { message } = self.read(data)?;
-        if count(message.usage, &mut self.usage) {
+        let MessageStart { message } = self.parse_json(data)?;
+        if update_usage(message.usage, &mut self.usage) {
             into.push(AnswerPiece::Usage(self.usage));
         }
         Ok(())
@@ -179,12 +179,12 @@ impl PieceDecoder {
         data: &[u8],
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
-        let MessageDelta { delta, usage } = self.read(data)?;
-        if count(usage, &mut self.usage) {
+        let MessageDelta { delta, usage } = self.parse_json(data)?;
+        if update_usage(usage, &mut self.usage) {
             into.push(AnswerPiece::Usage(self.usage));
         }
         if let Some(reason) = delta.stop_reason {
-            self.stop = Some(stop(&reason));
+            self.stop = Some(model_stop(&reason));
         }
         Ok(())
     }
@@ -197,14 +197,14 @@ impl PieceDecoder {
     }
 
     fn failure(&self, data: &[u8]) -> EngineError {
-        match self.read::<&RawValue>(data) {
+        match self.parse_json::<&RawValue>(data) {
             Ok(failure) => self.errors.said_in_stream(failure),
             Err(error) => error,
         }
     }
 
-    fn read<'a, T: Deserialize<'a>>(&self, json: &'a [u8]) -> Result<T, EngineError> {
-        serde_json::from_slice(json).map_err(|error| self.errors.nonsense(error))
+    fn parse_json<'a, T: Deserialize<'a>>(&self, json: &'a [u8]) -> Result<T, EngineError> {
+        serde_json::from_slice(json).map_err(|error| self.errors.invalid_data(error))
     }
 }
 
@@ -218,7 +218,7 @@ impl EventDecoder for PieceDecoder {
         self.events
     }
 
-    fn take(
+    fn decode_event(
         &mut self,
         name: &[u8],
         data: &[u8],
@@ -235,9 +235,9 @@ impl EventDecoder for PieceDecoder {
             b"error" => return Err(self.failure(data)),
             // Some servers leave out the name, which is also in the data.
             b"" | b"message" => {
-                return match self.read::<TaggedEvent<'_>>(data)?.kind.as_bytes() {
+                return match self.parse_json::<TaggedEvent<'_>>(data)?.kind.as_bytes() {
                     b"" | b"message" => Ok(()),
-                    kind => self.take(kind, data, into),
+                    kind => self.decode_event(kind, data, into),
                 };
             }
             _ => return Ok(()),
@@ -263,7 +263,7 @@ impl OpenBlock {
     }
 }
 
-fn stop(reason: &str) -> ModelStop {
+fn model_stop(reason: &str) -> ModelStop {
     match reason {
         "end_turn" | "stop_sequence" => ModelStop::EndTurn,
         "tool_use" => ModelStop::ToolUse,

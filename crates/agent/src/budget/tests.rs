@@ -16,14 +16,14 @@ fn spent(conversation: u64, all: u64) -> CostTotals {
 
 #[track_caller]
 fn check(budget: Budget, spent: &CostTotals, expected: &str) {
-    let error = budget.check(spent, "claude-x", true).unwrap_err();
+    let error = budget.check_spending(spent, "claude-x", true).unwrap_err();
     assert_eq!(error.to_string(), expected);
 }
 
 #[test]
 fn without_limits_all_may_be_spent() {
     let budget = Budget::default();
-    assert_eq!(budget.check(&spent(u64::MAX / 2000, u64::MAX / 2000), "m", false), Ok(()));
+    assert_eq!(budget.check_spending(&spent(u64::MAX / 2000, u64::MAX / 2000), "m", false), Ok(()));
     assert!(!budget.is_limited());
     assert!(Budget { day_tokens: Some(1), ..budget }.is_limited());
 }
@@ -67,9 +67,12 @@ fn below_its_limit_there_is_room() {
         day_tokens: Some(10_001),
         requests_per_minute: None,
     };
-    assert_eq!(budget.check(&spent(1500, 2500), "m", true), Ok(()));
+    assert_eq!(budget.check_spending(&spent(1500, 2500), "m", true), Ok(()));
     let nothing = Budget { day_usd: Some(0.0), ..Budget::default() };
-    assert!(nothing.check(&CostTotals::default(), "m", true).is_err(), "nothing may be spent");
+    assert!(
+        nothing.check_spending(&CostTotals::default(), "m", true).is_err(),
+        "nothing may be spent"
+    );
 }
 
 #[test]
@@ -78,12 +81,13 @@ fn dollars_need_a_price() {
         Budget { conversation_usd: Some(9.0), ..Budget::default() },
         Budget { day_usd: Some(9.0), ..Budget::default() },
     ] {
-        let error = budget.check(&CostTotals::default(), "odd", false).unwrap_err().to_string();
+        let error =
+            budget.check_spending(&CostTotals::default(), "odd", false).unwrap_err().to_string();
         assert!(error.contains("the price of the model \"odd\" is not known"), "{error}");
         assert!(error.contains("`agent.prices`"), "{error}");
     }
     let tokens = Budget { day_tokens: Some(9), ..Budget::default() };
-    assert_eq!(tokens.check(&CostTotals::default(), "odd", false), Ok(()));
+    assert_eq!(tokens.check_spending(&CostTotals::default(), "odd", false), Ok(()));
 }
 
 #[test]
@@ -92,17 +96,17 @@ fn requests_are_counted_over_the_last_minute() {
     let start = Instant::now();
     let at = |seconds| start + Duration::from_secs(seconds);
     let mut rate = RequestRate::default();
-    assert_eq!(rate.ask(&Budget::default(), start), Ok(()));
-    assert_eq!(rate.ask(&budget, at(0)), Ok(()));
-    assert_eq!(rate.ask(&budget, at(20)), Ok(()));
+    assert_eq!(rate.count_request(&Budget::default(), start), Ok(()));
+    assert_eq!(rate.count_request(&budget, at(0)), Ok(()));
+    assert_eq!(rate.count_request(&budget, at(20)), Ok(()));
     let wait = |seconds| Err(OverBudget::Rate { limit: 2, wait: Duration::from_secs(seconds) });
-    assert_eq!(rate.ask(&budget, at(30)), wait(30));
-    assert_eq!(rate.ask(&budget, at(59)), wait(1));
-    assert_eq!(rate.ask(&budget, at(60)), Ok(()), "what was refused does not count");
-    assert_eq!(rate.ask(&budget, at(61)), wait(19));
+    assert_eq!(rate.count_request(&budget, at(30)), wait(30));
+    assert_eq!(rate.count_request(&budget, at(59)), wait(1));
+    assert_eq!(rate.count_request(&budget, at(60)), Ok(()), "what was refused does not count");
+    assert_eq!(rate.count_request(&budget, at(61)), wait(19));
     let none = Budget { requests_per_minute: Some(0), ..budget };
-    assert!(rate.ask(&none, at(500)).is_err());
-    let text = rate.ask(&none, at(500)).unwrap_err().to_string();
+    assert!(rate.count_request(&none, at(500)).is_err());
+    let text = rate.count_request(&none, at(500)).unwrap_err().to_string();
     assert!(text.contains("wait 61 s") && text.contains("`agent.requests_per_minute`"), "{text}");
 }
 
@@ -112,9 +116,9 @@ fn no_more_is_counted_than_there_is_room_for() {
     let mut rate = RequestRate::default();
     let now = Instant::now();
     for _ in 0..MOST_PER_MINUTE {
-        rate.ask(&budget, now).unwrap();
+        rate.count_request(&budget, now).unwrap();
     }
-    rate.ask(&budget, now).unwrap_err();
+    rate.count_request(&budget, now).unwrap_err();
 }
 
 #[test]
@@ -145,11 +149,11 @@ fn what_is_reserved_for_others_is_not_there_to_be_spent() {
         Budget { conversation_usd: Some(0.020_001), ..none },
         Budget { day_usd: Some(0.040_001), ..none },
     ] {
-        assert_eq!(budget.check(&spent, "m", true), Ok(()));
+        assert_eq!(budget.check_spending(&spent, "m", true), Ok(()));
     }
     // What is spent is reported before what is reserved, because it does not come back.
     let budget = Budget { conversation_tokens: Some(40), ..none };
-    let over = budget.check(&spent, "m", true).unwrap_err();
+    let over = budget.check_spending(&spent, "m", true).unwrap_err();
     assert!(matches!(over, OverBudget::ConversationTokens { spent: 40, limit: 40 }), "{over}");
 }
 

@@ -15,7 +15,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
 use super::{
-    ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, cli_files, failed, prompt, tools,
+    ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, cli_files, prompt, tools,
+    unusable_cli_error,
 };
 use crate::BoxFuture;
 use crate::engine::{
@@ -80,14 +81,14 @@ struct ResumedSession {
 }
 
 impl ResumedSession {
-    fn read(state: &str) -> Self {
+    fn from_state(state: &str) -> Self {
         match state.split_once(' ') {
             Some((id, cost)) => Self { id: id.to_owned(), cost: cost.parse().ok() },
             None => Self { id: state.to_owned(), cost: None },
         }
     }
 
-    fn state(&self) -> String {
+    fn to_state(&self) -> String {
         self.cost.map_or_else(|| self.id.clone(), |cost| format!("{} {cost}", self.id))
     }
 }
@@ -97,7 +98,7 @@ impl ClaudeCodeAnswer {
         let (round_ends, rounds) = mpsc::channel(MOST_ENDS);
         let events = EventReader {
             streams_input: call.streams_tool_input,
-            resumed: call.engine_state.as_deref().map(ResumedSession::read),
+            resumed: call.engine_state.as_deref().map(ResumedSession::from_state),
             ..EventReader::default()
         };
         let (call, round_ends) = (Some(call), Some(round_ends));
@@ -106,23 +107,23 @@ impl ClaudeCodeAnswer {
 
     fn start(&mut self, call: EngineCall) -> Result<ClaudeStream, ClaudeError> {
         let settings = self.settings.for_call(&call).append_system_prompt(&*call.system);
-        let mut request = ModelRequest::new(prompt::of(&call));
+        let mut request = ModelRequest::new(prompt::from_call(&call));
         if let Some(session) = &self.events.resumed {
             request = request.resume(&session.id);
         }
         let (Some(runner), Some(round_ends)) = (call.runner, self.round_ends.take()) else {
             // Without the runtime there are no permissions, and the answer is always no.
-            return Model::with(settings).stream(request);
+            return Model::with_settings(settings).stream(request);
         };
         let settings =
-            tools::pausing(tools::gated(settings, &runner, &self.events.ran), &round_ends);
-        let mut model = Model::with(settings);
-        let host = tools::host(&call.tools, &runner, &self.events.ran)?;
+            tools::with_pauses(tools::with_gate(settings, &runner, &self.events.ran), &round_ends);
+        let mut model = Model::with_settings(settings);
+        let host = tools::build_host(&call.tools, &runner, &self.events.ran)?;
         model.set_tools(host, ToolTransport::Sdk);
         model.stream(request)
     }
 
-    async fn read(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
+    async fn read_events(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
         if let Some(call) = self.call.take() {
             let started = self.start(call).map_err(|error| cli_failed(&error));
             self.stream = Some(started?);
@@ -136,19 +137,19 @@ impl ClaudeCodeAnswer {
                     into.push(AnswerPiece::RoundEnd);
                 }
                 event = stream.next() => match event {
-                    Some(Ok(event)) => self.events.take(event, into)?,
+                    Some(Ok(event)) => self.events.handle_event(event, into)?,
                     // It has saved its session and has ended.
                     _ if self.events.end.is_some() => {
                         self.stream = None;
                         into.extend(self.events.end.take().into_iter().flat_map(
                             |(session, stop)| {
-                                [AnswerPiece::EngineState(session.state()), AnswerPiece::End(stop)]
+                                [AnswerPiece::EngineState(session.to_state()), AnswerPiece::End(stop)]
                             },
                         ));
                     }
                     Some(Err(error)) => return Err(cli_failed(&error)),
                     None => {
-                        return Err(failed("the Claude Code CLI ended without an answer".into()));
+                        return Err(unusable_cli_error("the Claude Code CLI ended without an answer".into()));
                     }
                 },
             }
@@ -167,7 +168,7 @@ impl ClaudeCodeAnswer {
             loop {
                 self.pausing.clear();
                 // The turn is over, so an error changes nothing.
-                if !self.read(into).await.unwrap_or(false) {
+                if !self.read_events(into).await.unwrap_or(false) {
                     return;
                 }
             }
@@ -181,7 +182,7 @@ impl AnswerStream for ClaudeCodeAnswer {
         &'a mut self,
         into: &'a mut Vec<AnswerPiece>,
     ) -> BoxFuture<'a, Result<bool, EngineError>> {
-        Box::pin(self.read(into))
+        Box::pin(self.read_events(into))
     }
 
     fn interrupt<'a>(&'a mut self, into: &'a mut Vec<AnswerPiece>) -> BoxFuture<'a, ()> {
@@ -191,14 +192,18 @@ impl AnswerStream for ClaudeCodeAnswer {
     fn steer(&mut self, said: &[Block]) {
         if let Some(stream) = self.stream.as_mut().filter(|_| !said.is_empty()) {
             // It is written before the hooks are answered, so the CLI has it before it goes on.
-            stream.add(prompt::with(Prompt::default(), said));
+            stream.add_prompt(prompt::add_content(Prompt::default(), said));
         }
         self.pausing.clear();
     }
 }
 
 impl EventReader {
-    fn take(&mut self, event: ClaudeEvent, into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
+    fn handle_event(
+        &mut self,
+        event: ClaudeEvent,
+        into: &mut Vec<AnswerPiece>,
+    ) -> Result<(), EngineError> {
         match event {
             ClaudeEvent::Partial(PartialContent::Text(text)) if !text.is_empty() => {
                 self.has_text = true;
@@ -244,7 +249,7 @@ impl EventReader {
                     (text, true) => CallOutcome::failed(text),
                     (text, false) => {
                         let details = result.details.as_deref();
-                        let shown = cli_files::result(&name, &input, &text, details);
+                        let shown = cli_files::result_for_front(&name, &input, &text, details);
                         CallOutcome::done(&shown, text)
                     }
                 });
@@ -254,7 +259,7 @@ impl EventReader {
             ClaudeEvent::Subagent { event, .. }
                 if matches!(*event, ClaudeEvent::ToolUse(_) | ClaudeEvent::ToolResult(_)) =>
             {
-                self.take(*event, into)?;
+                self.handle_event(*event, into)?;
             }
             ClaudeEvent::Finished(answer) => self.finish(answer, into)?,
             ClaudeEvent::FinishedLater(later) => self.pay_later(&later, into),
@@ -265,7 +270,7 @@ impl EventReader {
 
     /// Counts the tokens of a response as far as they are known.
     fn count(&mut self, usage: ClaudeUsage, is_first: bool) {
-        let mut usage = tokens(usage);
+        let mut usage = token_usage(usage);
         if is_first {
             self.earlier = self.earlier + self.latest;
         } else if usage.all_input() == 0 {
@@ -281,7 +286,7 @@ impl EventReader {
     ) -> Result<(), EngineError> {
         self.cost = self.cost_of(&answer);
         into.extend(self.cost.map(AnswerPiece::Cost));
-        self.earlier = tokens(answer.usage);
+        self.earlier = token_usage(answer.usage);
         into.push(AnswerPiece::Usage(self.earlier));
         let stop = match answer.outcome {
             ClaudeOutcome::Success => match answer.stop_reason.as_deref() {
@@ -292,7 +297,9 @@ impl EventReader {
             // A person has ended the turn instead of answering a question.
             ClaudeOutcome::Interrupted => ModelStop::provider("cancelled"),
             ClaudeOutcome::ServiceError => return Err(service_failed(&answer)),
-            outcome => return Err(failed(format!("Claude Code: {outcome}: {}", answer.text))),
+            outcome => {
+                return Err(unusable_cli_error(format!("Claude Code: {outcome}: {}", answer.text)));
+            }
         };
         let session = ResumedSession { id: answer.session_id, cost: answer.cost_usd };
         self.end = Some((session, stop));
@@ -317,7 +324,7 @@ impl EventReader {
         session.cost = later.cost_usd.or(session.cost);
         self.cost = self.cost.zip(later.call_cost_usd.or(since)).map(|(cost, more)| cost + more);
         into.extend(self.cost.map(AnswerPiece::Cost));
-        into.push(AnswerPiece::Usage(self.earlier + tokens(later.usage)));
+        into.push(AnswerPiece::Usage(self.earlier + token_usage(later.usage)));
     }
 }
 
@@ -334,7 +341,7 @@ fn service_failed(answer: &ClaudeAnswer) -> EngineError {
     EngineError { kind, status: answer.service_status, retry_after: None, text }
 }
 
-fn tokens(usage: ClaudeUsage) -> TokenUsage {
+fn token_usage(usage: ClaudeUsage) -> TokenUsage {
     TokenUsage {
         input: usage.input_tokens,
         output: usage.output_tokens,

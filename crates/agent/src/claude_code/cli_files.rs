@@ -42,14 +42,19 @@ struct CliReadFile {
 
 /// Returns the result of a call for front ends. `text` is what the model reads, and `details` what
 /// the CLI reports beside it.
-pub(super) fn result(name: &str, input: &Value, text: &str, details: Option<&RawValue>) -> Value {
-    let act = input.as_object().map(|input| ToolAct::of("", name, input));
+pub(super) fn result_for_front(
+    name: &str,
+    input: &Value,
+    text: &str,
+    details: Option<&RawValue>,
+) -> Value {
+    let act = input.as_object().map(|input| ToolAct::from_call("", name, input));
     let report = details.and_then(|details| serde_json::from_str(details.get()).ok());
-    let known = act.and_then(|act| known(&act, text, report.unwrap_or_default()));
+    let known = act.and_then(|act| known_result(&act, text, report.unwrap_or_default()));
     known.unwrap_or_else(|| json!({ "content": text }))
 }
 
-fn known(act: &ToolAct<'_>, text: &str, report: CliFileReport) -> Option<Value> {
+fn known_result(act: &ToolAct<'_>, text: &str, report: CliFileReport) -> Option<Value> {
     Some(match act {
         ToolAct::Write(file, content) => {
             let (path, content) = (file.path()?, (*content)?);
@@ -60,7 +65,7 @@ fn known(act: &ToolAct<'_>, text: &str, report: CliFileReport) -> Option<Value> 
                 result["created"] = json!(report.kind == "create");
             }
             if !report.structured_patch.is_empty() {
-                result["diff"] = json!(diff(path, &hunks(&report.structured_patch)));
+                result["diff"] = json!(diff_text(path, &hunk_lines(&report.structured_patch)));
             }
             result
         }
@@ -68,10 +73,10 @@ fn known(act: &ToolAct<'_>, text: &str, report: CliFileReport) -> Option<Value> 
             let path = file.path()?;
             let lines = match &report.structured_patch[..] {
                 // The numbers of the lines in the file are not known.
-                [] => changes.iter().map(unnumbered).collect(),
-                numbered => hunks(numbered),
+                [] => changes.iter().map(unnumbered_lines).collect(),
+                numbered => hunk_lines(numbered),
             };
-            json!({ "path": path, "diff": diff(path, &lines) })
+            json!({ "path": path, "diff": diff_text(path, &lines) })
         }
         ToolAct::Read(file) => {
             let lines = numbered_lines(text);
@@ -82,18 +87,18 @@ fn known(act: &ToolAct<'_>, text: &str, report: CliFileReport) -> Option<Value> 
     })
 }
 
-fn diff(path: &str, changed: &str) -> String {
+fn diff_text(path: &str, changed: &str) -> String {
     format!("--- {path}\n+++ {path}\n{changed}")
 }
 
 /// Returns the changed lines without their numbers.
-fn unnumbered(change: &TextChange<'_>) -> String {
+fn unnumbered_lines(change: &TextChange<'_>) -> String {
     let lines = diff_pieces(change.old, change.new);
     ContentChange { lines, ..ContentChange::default() }.to_string()
 }
 
 /// Returns the changed lines in the unified form, as many as fit.
-fn hunks(patch: &[CliHunk]) -> String {
+fn hunk_lines(patch: &[CliHunk]) -> String {
     let mut written = String::new();
     for hunk in patch {
         let CliHunk { old_start, old_lines, new_start, new_lines, lines } = hunk;
@@ -129,14 +134,14 @@ mod tests {
 
     fn check(name: &str, input: &Value, expected: &Value) {
         let text = "1\tone\n2\ttwo\n3\t\n\nremark";
-        assert_eq!(result(name, input, text, None), *expected, "{name}");
+        assert_eq!(result_for_front(name, input, text, None), *expected, "{name}");
     }
 
     #[test]
     fn what_the_cli_reports_is_used() {
         let check = |name: &str, input: Value, report: Value, expected: Value| {
             let report = serde_json::value::to_raw_value(&report).unwrap();
-            assert_eq!(result(name, &input, "1\tone", Some(&report)), expected, "{name}");
+            assert_eq!(result_for_front(name, &input, "1\tone", Some(&report)), expected, "{name}");
         };
         let patch = json!([{"oldStart": 7, "oldLines": 2, "newStart": 7, "newLines": 2,
             "lines": [" one", "-two", "+three"]}]);

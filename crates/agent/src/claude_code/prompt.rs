@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use callgate_claude::Prompt;
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 use serde_json::{Value, json};
 
 use crate::engine::EngineCall;
@@ -19,19 +19,20 @@ const PAST: &str = "[This is what was said in this conversation so far:]";
 const NOW: &str = "[And this is the user's new message:]";
 
 /// Returns the prompt. A session that is resumed knows what came before.
-pub(super) fn of(call: &EngineCall) -> Prompt {
+pub(super) fn from_call(call: &EngineCall) -> Prompt {
     let mut prompt = Prompt::default();
     let mut messages = call.messages.iter().rev();
     let Some(last) = messages.next() else { return prompt };
-    let past = if call.engine_state.is_some() { String::new() } else { transcript(messages) };
+    let past =
+        if call.engine_state.is_some() { String::new() } else { render_transcript(messages) };
     if !past.is_empty() {
         prompt = prompt.text(format!("{PAST}\n{past}\n{NOW}"));
     }
-    with(prompt, &last.content)
+    add_content(prompt, &last.content)
 }
 
 /// Adds what a user has said.
-pub(super) fn with(mut prompt: Prompt, content: &[Block]) -> Prompt {
+pub(super) fn add_content(mut prompt: Prompt, content: &[Block]) -> Prompt {
     for block in content {
         prompt = match block {
             Block::Text { text } if !text.trim().is_empty() => prompt.text(text.clone()),
@@ -50,11 +51,11 @@ pub(super) fn with(mut prompt: Prompt, content: &[Block]) -> Prompt {
 }
 
 /// Returns what was said, as text, from the messages in reverse order.
-fn transcript<'a>(messages: impl Iterator<Item = &'a Arc<ChatMessage>>) -> String {
+fn render_transcript<'a>(messages: impl Iterator<Item = &'a Arc<ChatMessage>>) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut room = LONGEST_PAST;
     for message in messages {
-        let text = written(message);
+        let text = render_message(message);
         let Some(left) = room.checked_sub(text.len()) else { break };
         room = left;
         parts.push(text);
@@ -63,7 +64,7 @@ fn transcript<'a>(messages: impl Iterator<Item = &'a Arc<ChatMessage>>) -> Strin
     parts.concat()
 }
 
-fn written(message: &ChatMessage) -> String {
+fn render_message(message: &ChatMessage) -> String {
     let who = match message.role {
         Role::User => "User",
         Role::Assistant => "You",
@@ -82,7 +83,7 @@ fn written(message: &ChatMessage) -> String {
             | Block::LeftOut => continue,
         };
         // Writing to a string cannot fail.
-        writeln!(told, "{what}: {}", shortened(&text, LONGEST_PART)).ok();
+        writeln!(told, "{what}: {}", shortened_text(&text, LONGEST_PART)).ok();
     }
     told
 }

@@ -41,7 +41,7 @@ pub(super) fn own_name(name: &str) -> Option<&str> {
 
 /// Makes the CLI wait after each of its tools until the sender in `rounds` was received and
 /// dropped, so that the user can say something before the model continues.
-pub(super) fn pausing(mut settings: ClaudeSettings, rounds: &RoundEnds) -> ClaudeSettings {
+pub(super) fn with_pauses(mut settings: ClaudeSettings, rounds: &RoundEnds) -> ClaudeSettings {
     for event in [HookEvent::PostToolUse, HookEvent::PostToolUseFailure] {
         let rounds = rounds.clone();
         settings = settings.hook(Hook::new(event, move |input| {
@@ -64,7 +64,7 @@ pub(super) fn pausing(mut settings: ClaudeSettings, rounds: &RoundEnds) -> Claud
 
 /// Has the gate decide about the CLI's own tools, also about those that the CLI would not ask about.
 /// What was denied is in `ran`, by the id of the call.
-pub(super) fn gated(
+pub(super) fn with_gate(
     settings: ClaudeSettings,
     runner: &Arc<dyn ToolRunner>,
     ran: &RanTools,
@@ -75,12 +75,12 @@ pub(super) fn gated(
         if is_asked { HookOutput::ask("callgate decides") } else { HookOutput::proceed() }
     });
     let (runner, ran) = (Arc::clone(runner), Arc::clone(ran));
-    settings
-        .hook(hook)
-        .permission(move |question| decide(Arc::clone(&runner), Arc::clone(&ran), question))
+    settings.hook(hook).permission(move |question| {
+        decide_question(Arc::clone(&runner), Arc::clone(&ran), question)
+    })
 }
 
-async fn decide(
+async fn decide_question(
     runner: Arc<dyn ToolRunner>,
     ran: RanTools,
     question: PermissionQuestion,
@@ -88,12 +88,12 @@ async fn decide(
     let PermissionQuestion { tool_name, input, tool_use_id, .. } = question;
     let id = tool_use_id.unwrap_or_else(|| Uuid::new_v4().to_string());
     let is_read_only = matches!(
-        ToolKind::of("", &tool_name),
+        ToolKind::for_tool("", &tool_name),
         ToolKind::Read | ToolKind::Find | ToolKind::Search | ToolKind::WebSearch
     );
     let input = raw_json(&input);
     let call = EngineToolCall { id: id.clone(), tool: tool_name, input, is_read_only };
-    match runner.may(call).await {
+    match runner.permit_call(call).await {
         ToolPermit::Allowed { input, .. } => {
             // Arguments that a person has changed are an object, as the gate has checked.
             let input = input.and_then(|input| serde_json::from_str(input.get()).ok());
@@ -111,15 +111,15 @@ async fn decide(
 }
 
 /// Offers the runtime's tools.
-pub(super) fn host(
+pub(super) fn build_host(
     specs: &[ToolSpec],
     runner: &Arc<dyn ToolRunner>,
     ran: &RanTools,
 ) -> Result<Host, HostError> {
-    Host::new(specs.iter().map(|spec| tool(spec, runner, ran)))?.named(SERVER)
+    Host::new(specs.iter().map(|spec| build_tool(spec, runner, ran)))?.named(SERVER)
 }
 
-fn tool(spec: &ToolSpec, runner: &Arc<dyn ToolRunner>, ran: &RanTools) -> Tool {
+fn build_tool(spec: &ToolSpec, runner: &Arc<dyn ToolRunner>, ran: &RanTools) -> Tool {
     let name: Arc<str> = (&*spec.name).into();
     let schema: Value = serde_json::from_str(spec.input_schema.get()).unwrap_or_default();
     let (runner, ran) = (Arc::clone(runner), Arc::clone(ran));
@@ -127,17 +127,17 @@ fn tool(spec: &ToolSpec, runner: &Arc<dyn ToolRunner>, ran: &RanTools) -> Tool {
         let (runner, ran, name) = (Arc::clone(&runner), Arc::clone(&ran), name.to_string());
         async move {
             let id = context.call_id().unwrap_or_else(|| Uuid::new_v4().to_string());
-            let outcome = runner.run(id.clone(), name, raw_json(&arguments)).await;
+            let outcome = runner.run_tool(id.clone(), name, raw_json(&arguments)).await;
             let (text, is_error) = (outcome.text.clone(), outcome.is_error);
             let pictures = outcome.images.clone();
             lock(&ran).insert(id, outcome);
-            given(text, is_error, pictures)
+            tool_output(text, is_error, pictures)
         }
     };
     Tool::raw(spec.name.to_string(), spec.description.to_string(), schema, work)
 }
 
-fn given(
+fn tool_output(
     text: String,
     is_error: bool,
     pictures: Vec<crate::message::MediaSource>,

@@ -67,7 +67,7 @@ impl Bench {
         self.tools.refresh();
         let tool = self.tools.tools().remove(0);
         let progress = Arc::new(|_, _: &str| {});
-        tool.run(ToolInvocation {
+        tool.run_call(ToolInvocation {
             input: raw_json(input),
             conversation: "c".into(),
             address: crate::tool::CallAddress::default(),
@@ -175,7 +175,7 @@ async fn a_program_that_has_become_unsafe_does_not_run() {
     bench.put("greet", GREET, 0o722);
     let progress = Arc::new(|_, _: &str| {});
     let outcome = tool
-        .run(ToolInvocation {
+        .run_call(ToolInvocation {
             input: raw_json(&json!({})),
             conversation: "c".into(),
             address: crate::tool::CallAddress::default(),
@@ -190,13 +190,13 @@ async fn a_program_that_has_become_unsafe_does_not_run() {
 async fn they_are_read_before_a_turn() {
     struct Shut;
     impl PermissionGate for Shut {
-        fn may(&self, _: GateQuestion) -> BoxFuture<'_, ToolPermit> {
+        fn decide_question(&self, _: GateQuestion) -> BoxFuture<'_, ToolPermit> {
             unreachable!("nobody is asked whether a tool is offered")
         }
         fn answer(&self, _: PermissionAnswer) -> BoxFuture<'_, Result<String, String>> {
             unreachable!("nobody was asked")
         }
-        fn unattended(&self) {}
+        fn note_unattended(&self) {}
     }
     let bench = Bench::new();
     bench.greeter();

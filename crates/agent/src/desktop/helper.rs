@@ -14,7 +14,7 @@ use callgate_link::child::LeashedChild;
 use rustix::fs::{MemfdFlags, memfd_create};
 
 use crate::custom::input_file;
-use crate::run::{find, folders, scrub};
+use crate::run::{find_program, path_folders, scrub_variables};
 
 /// Variables by which helpers find the display; some look like secrets.
 const DISPLAY_VARIABLES: [&str; 5] =
@@ -46,7 +46,7 @@ impl Helper {
 
 impl HelperEnv {
     /// Runs the first helper that is installed, and returns what it prints.
-    pub(super) fn output(
+    pub(super) fn run_for_output(
         &self,
         helpers: &[Helper],
         package: &str,
@@ -109,10 +109,10 @@ impl HelperEnv {
         helpers: &[Helper],
         package: &str,
     ) -> Result<(&'static str, Command), String> {
-        let folders = folders(&self.env);
-        let found = helpers
-            .iter()
-            .find_map(|helper| find(helper.name, &folders).map(|program| (helper, program)));
+        let folders = path_folders(&self.env);
+        let found = helpers.iter().find_map(|helper| {
+            find_program(helper.name, &folders).map(|program| (helper, program))
+        });
         let Some((helper, program)) = found else {
             let names: Vec<&str> = helpers.iter().map(|helper| helper.name).collect();
             return Err(format!(
@@ -125,7 +125,7 @@ impl HelperEnv {
             .args(helper.args)
             .current_dir(&self.cwd)
             .env_clear()
-            .envs(scrub(self.env.clone(), &DISPLAY_VARIABLES.map(str::to_owned)));
+            .envs(scrub_variables(self.env.clone(), &DISPLAY_VARIABLES.map(str::to_owned)));
         Ok((helper.name, command))
     }
 }

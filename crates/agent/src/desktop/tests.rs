@@ -54,10 +54,10 @@ fn settings(work: &TempDir, vars: &[(&str, &str)]) -> RunSettings {
 }
 
 async fn run(settings: &RunSettings, name: &str, input: Value) -> CallOutcome {
-    let tools = tools(settings);
+    let tools = build_desktop_tools(settings);
     let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
     let progress = Arc::new(|_, _: &str| {});
-    tool.run(ToolInvocation {
+    tool.run_call(ToolInvocation {
         input: raw_json(&input),
         conversation: "c".into(),
         address: crate::tool::CallAddress::default(),
@@ -70,9 +70,9 @@ async fn run(settings: &RunSettings, name: &str, input: Value) -> CallOutcome {
 #[test]
 fn without_a_display_nothing_is_offered() {
     let work = TempDir::new().unwrap();
-    assert!(tools(&settings(&work, &[])).is_empty());
-    assert!(tools(&settings(&work, &[("DISPLAY", "")])).is_empty());
-    let offered = tools(&settings(&work, &[("DISPLAY", ":0")]));
+    assert!(build_desktop_tools(&settings(&work, &[])).is_empty());
+    assert!(build_desktop_tools(&settings(&work, &[("DISPLAY", "")])).is_empty());
+    let offered = build_desktop_tools(&settings(&work, &[("DISPLAY", ":0")]));
     let names: Vec<&str> = offered.iter().map(|tool| &*tool.spec().name).collect();
     assert_eq!(
         names,

@@ -31,7 +31,7 @@ impl Engine for Found {
         Box::pin(async move { models.map_err(failed) })
     }
 
-    fn place(&self) -> Option<String> {
+    fn found_place(&self) -> Option<String> {
         Some("a server".to_owned())
     }
 
@@ -53,7 +53,7 @@ fn registry(found: Result<Vec<&'static str>, &'static str>) -> EngineRegistry {
     EngineRegistry::new(if_found())
         .with_engine(Arc::new(Found(found)))
         .with_engine(Arc::new(Offline))
-        .with("broken", Arc::new(|| Err("it has no key".to_owned())))
+        .with_maker("broken", Arc::new(|| Err("it has no key".to_owned())))
 }
 
 fn chosen(engine: &str, model: Option<&str>) -> EngineSelection {
@@ -105,7 +105,8 @@ async fn an_engine_is_created_once_and_not_before_it_is_used() {
         _ => Ok(Arc::new(Found(Ok(vec!["m"]))) as Arc<dyn Engine>),
     });
     let fixed = DefaultEngine::Fixed { name: "offline", because: String::new() };
-    let registry = EngineRegistry::new(fixed).with_engine(Arc::new(Offline)).with("found", maker);
+    let registry =
+        EngineRegistry::new(fixed).with_engine(Arc::new(Offline)).with_maker("found", maker);
     registry.select(None).await.map(drop).unwrap();
     assert_eq!(made.load(Ordering::SeqCst), 0);
     let wanted = chosen("found", None);

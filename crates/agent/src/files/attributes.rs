@@ -19,7 +19,7 @@ const CAPABILITIES: &[u8] = b"security.capability";
 /// Removes the access list that a new file has inherited from its folder.
 pub(super) fn remove_access_list(file: &File) -> Result<(), String> {
     // Not every file system has access lists, and some report an error when asked to remove one.
-    if !matches!(value(file, ACCESS), Ok(Some(_))) {
+    if !matches!(attribute_value(file, ACCESS), Ok(Some(_))) {
         return Ok(());
     }
     fremovexattr(file, ACCESS).map_err(|errno| {
@@ -30,14 +30,18 @@ pub(super) fn remove_access_list(file: &File) -> Result<(), String> {
 /// Copies the extended attributes of `old` to `draft`, and returns the names of those that could
 /// not be set. Fails if the access list cannot be set, because others could then read what they may
 /// not.
-pub(super) fn copy(old: &File, draft: &File) -> Result<Vec<String>, String> {
+pub(super) fn copy_attributes(old: &File, draft: &File) -> Result<Vec<String>, String> {
     let mut lost = Vec::new();
-    for name in names(old)? {
+    for name in attribute_names(old)? {
         let shown = || name.to_string_lossy().into_owned();
-        let kept = match value(old, &name) {
+        let kept = match attribute_value(old, &name) {
             Ok(None) => continue,
-            Ok(Some(value)) if self::value(draft, &name) == Ok(Some(value.clone())) => continue,
-            Ok(Some(value)) => fsetxattr(draft, &*name, &value, XattrFlags::empty()),
+            Ok(Some(value)) if self::attribute_value(draft, &name) == Ok(Some(value.clone())) => {
+                continue;
+            }
+            Ok(Some(attribute_value)) => {
+                fsetxattr(draft, &*name, &attribute_value, XattrFlags::empty())
+            }
             Err(errno) => Err(errno),
         };
         match kept {
@@ -51,7 +55,7 @@ pub(super) fn copy(old: &File, draft: &File) -> Result<Vec<String>, String> {
     Ok(lost)
 }
 
-fn names(file: &File) -> Result<Vec<CString>, String> {
+fn attribute_names(file: &File) -> Result<Vec<CString>, String> {
     let mut buffer = vec![0; MOST];
     let count = match flistxattr(file, &mut buffer[..]) {
         Ok(count) => count,
@@ -65,7 +69,7 @@ fn names(file: &File) -> Result<Vec<CString>, String> {
 }
 
 /// Returns the value of an attribute, or `None` if it was removed.
-fn value(file: &File, name: &CStr) -> Result<Option<Vec<u8>>, Errno> {
+fn attribute_value(file: &File, name: &CStr) -> Result<Option<Vec<u8>>, Errno> {
     let mut buffer = vec![0; MOST];
     match fgetxattr(file, name, &mut buffer[..]) {
         Ok(count) => {

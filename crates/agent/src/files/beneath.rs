@@ -26,22 +26,25 @@ pub(super) const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 pub(super) const READ: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 /// Opens a folder in `folder` for lookups. Does not follow a link.
-pub(super) fn step(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
-    open(folder, Path::new(name), LOOK | OFlags::DIRECTORY, NO_LINKS)
+pub(super) fn open_lookup_folder(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
+    open_beneath(folder, Path::new(name), LOOK | OFlags::DIRECTORY, NO_LINKS)
 }
 
 /// Opens a folder in `folder` to read its entries. Follows no link and enters no other file system.
-pub(super) fn descend(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
-    open(folder, Path::new(name), FOLDER, NO_LINKS | ResolveFlags::NO_XDEV)
+pub(super) fn open_listed_folder(folder: BorrowedFd<'_>, name: &OsStr) -> Result<OwnedFd, Errno> {
+    open_beneath(folder, Path::new(name), FOLDER, NO_LINKS | ResolveFlags::NO_XDEV)
 }
 
 /// Opens a regular file in `folder` for reading, following no link in `path`.
-pub(super) fn child(folder: BorrowedFd<'_>, path: &OsStr) -> Result<(File, Stat), String> {
-    only_file(open(folder, Path::new(path), READ, NO_LINKS).map_err(errno_text)?)
+pub(super) fn open_child_file(
+    folder: BorrowedFd<'_>,
+    path: &OsStr,
+) -> Result<(File, Stat), String> {
+    only_file(open_beneath(folder, Path::new(path), READ, NO_LINKS).map_err(errno_text)?)
 }
 
 /// Creates a new file in `folder`.
-pub(super) fn create(folder: BorrowedFd<'_>, name: &OsStr, mode: u32) -> Result<File, Errno> {
+pub(super) fn create_file(folder: BorrowedFd<'_>, name: &OsStr, mode: u32) -> Result<File, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode);
     openat2(folder, name, flags, mode, NO_LINKS).map(File::from)
@@ -50,7 +53,7 @@ pub(super) fn create(folder: BorrowedFd<'_>, name: &OsStr, mode: u32) -> Result<
 /// Returns the file and its metadata if it is a regular file.
 pub(super) fn only_file(opened: OwnedFd) -> Result<(File, Stat), String> {
     let stat = fstat(&opened).map_err(errno_text)?;
-    match FileKind::of(&stat) {
+    match FileKind::from_stat(&stat) {
         FileKind::File => Ok((File::from(opened), stat)),
         other => Err(other.refusal().to_owned()),
     }
@@ -58,7 +61,7 @@ pub(super) fn only_file(opened: OwnedFd) -> Result<(File, Stat), String> {
 
 /// Returns the contents, unless they are larger than `most`. The reported size of a file is not
 /// reliable.
-pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
+pub(super) fn read_whole_file(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or_default() + 1);
     file.take(most.saturating_add(1)).read_to_end(&mut bytes).map_err(|error| io_text(&error))?;
@@ -66,7 +69,7 @@ pub(super) fn whole(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
 }
 
 /// Opens `path` beneath `folder`, and retries while other processes move its folders.
-pub(super) fn open(
+pub(super) fn open_beneath(
     folder: BorrowedFd<'_>,
     path: &Path,
     flags: OFlags,

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, Gid, Mode, Stat, Uid, fchmod, fchown, renameat, unlink
 use serde_json::Value;
 use uuid::Uuid;
 
-use super::beneath::{child, create};
+use super::beneath::{create_file, open_child_file};
 use super::error_text::{errno_text, io_text};
 use super::target::WriteTarget;
 use super::{CancelFlag, attributes};
@@ -39,7 +39,7 @@ impl<'a> FileDraft<'a> {
         let folder = target.folder.as_fd();
         let name = OsString::from(format!(".callgate-{}.tmp", Uuid::new_v4().simple()));
         let mode = if target.old.is_some() { 0o600 } else { 0o666 };
-        let file = create(folder, &name, mode).map_err(errno_text)?;
+        let file = create_file(folder, &name, mode).map_err(errno_text)?;
         let mut draft = Self { folder, name, file, is_published: false, lost: Vec::new() };
         if let Some(old) = &target.old {
             draft.take_after(old)?;
@@ -50,8 +50,8 @@ impl<'a> FileDraft<'a> {
 
     /// Copies the extended attributes, and returns the names of those that could not be copied.
     fn take_attributes(&self, target: &WriteTarget) -> Result<Vec<String>, String> {
-        match child(self.folder, &target.name) {
-            Ok((old, _)) => attributes::copy(&old, &self.file),
+        match open_child_file(self.folder, &target.name) {
+            Ok((old, _)) => attributes::copy_attributes(&old, &self.file),
             // The attributes of a file that can be written but not read are not copied.
             Err(_) => Ok(vec!["those of a file that cannot be read".to_owned()]),
         }
@@ -75,7 +75,7 @@ impl<'a> FileDraft<'a> {
 
     pub(super) fn write(&mut self, content: &[u8], stop: &CancelFlag) -> Result<(), String> {
         for piece in content.chunks(PIECE) {
-            stop.check()?;
+            stop.check_unset()?;
             self.file.write_all(piece).map_err(|error| io_text(&error))?;
         }
         Ok(())
@@ -106,7 +106,11 @@ pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String
 }
 
 /// Adds what was lost to the result of a tool.
-pub(super) fn noted(mut result: Value, text: String, note: Option<String>) -> CallOutcome {
+pub(super) fn outcome_with_note(
+    mut result: Value,
+    text: String,
+    note: Option<String>,
+) -> CallOutcome {
     let Some(note) = note else { return CallOutcome::done(&result, text) };
     let text = format!("{text}\n[{note}]");
     if let Some(members) = result.as_object_mut() {

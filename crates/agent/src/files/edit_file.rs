@@ -11,12 +11,12 @@ use memchr::memmem::Finder;
 use rustix::fs::{Stat, fstat};
 use serde_json::json;
 
-use super::beneath::{child, whole};
-use super::draft::{FileDraft, noted};
-use super::error_text::{FileKind, cannot, errno_text, io_text};
-use super::hunks::unified;
+use super::beneath::{open_child_file, read_whole_file};
+use super::draft::{FileDraft, outcome_with_note};
+use super::error_text::{FileKind, cannot_text, errno_text, io_text};
+use super::hunks::unified_diff;
 use super::input::FileToolInput;
-use super::name::shown;
+use super::name::shown_name;
 use super::read_file::check_text;
 use super::roots::FileLocation;
 use super::seen_files::Replacement;
@@ -41,38 +41,38 @@ pub(super) fn edit_file(
     stop: &CancelFlag,
 ) -> Result<CallOutcome, String> {
     let path = input.text("path")?;
-    let edit = TextEdit::of(input)?;
-    let changed = change(context, input, &edit, stop);
-    let (count, diff, note) = changed.map_err(|reason| cannot("edit", path, reason))?;
+    let edit = TextEdit::from_input(input)?;
+    let changed = make_edit(context, input, &edit, stop);
+    let (count, diff, note) = changed.map_err(|reason| cannot_text("edit", path, reason))?;
     let times = if count == 1 { "1 place".to_owned() } else { format!("{count} places") };
-    Ok(noted(
+    Ok(outcome_with_note(
         json!({ "path": path, "replacements": count, "diff": diff }),
-        format!("edited {} in {times}\n{diff}", shown(path.as_bytes())),
+        format!("edited {} in {times}\n{diff}", shown_name(path.as_bytes())),
         note,
     ))
 }
 
 /// Returns an error if the edit cannot be made, before anybody is asked.
-pub(super) fn check(context: &FileContext, input: &FileToolInput) -> Result<(), String> {
+pub(super) fn check_edit(context: &FileContext, input: &FileToolInput) -> Result<(), String> {
     let path = input.text("path")?;
-    let edit = TextEdit::of(input)?;
+    let edit = TextEdit::from_input(input)?;
     let found = || {
-        edit.check()?;
-        let place = place(context, path)?;
-        let (_, original) = original(context, input, &place)?;
-        edit.edited(context, &original, &CancelFlag::default()).map(drop)
+        edit.check_texts()?;
+        let place = locate_file(context, path)?;
+        let (_, original) = read_original(context, input, &place)?;
+        edit.edit_original(context, &original, &CancelFlag::default()).map(drop)
     };
-    found().map_err(|reason| cannot("edit", path, reason))
+    found().map_err(|reason| cannot_text("edit", path, reason))
 }
 
-fn place<'a>(context: &'a FileContext, path: &str) -> Result<FileLocation<'a>, String> {
+fn locate_file<'a>(context: &'a FileContext, path: &str) -> Result<FileLocation<'a>, String> {
     let place = context.roots.locate(path)?;
     names_a_file(path)?;
     Ok(place)
 }
 
 /// Reads the file that is to be changed, unless it has changed since the model read it.
-fn original(
+fn read_original(
     context: &FileContext,
     input: &FileToolInput,
     place: &FileLocation<'_>,
@@ -81,40 +81,40 @@ fn original(
     if target.old.is_none() {
         return Err("it does not exist: create it with write_file".to_owned());
     }
-    context.seen.check(&input.conversation, place, &target, Replacement::Part)?;
+    context.seen.check_replaceable(&input.conversation, place, &target, Replacement::Part)?;
     let original = OriginalFile::read(&target, context.limits.max_file)?;
     Ok((target, original))
 }
 
 /// Makes the edit. Returns in how many places, the diff, and what the file has lost.
-fn change(
+fn make_edit(
     context: &FileContext,
     input: &FileToolInput,
     edit: &TextEdit<'_>,
     stop: &CancelFlag,
 ) -> Result<(usize, String, Option<String>), String> {
     let path = input.text("path")?;
-    edit.check()?;
-    let place = place(context, path)?;
+    edit.check_texts()?;
+    let place = locate_file(context, path)?;
     // A thread that panicked while it held the lock has left no file half written.
     let _writing = lock(&context.writing);
-    let (target, original) = original(context, input, &place)?;
-    let (text, places, edited) = edit.edited(context, &original, stop)?;
+    let (target, original) = read_original(context, input, &place)?;
+    let (text, places, edited) = edit.edit_original(context, &original, stop)?;
     let mut draft = FileDraft::new(&target)?;
     draft.write(edited.as_bytes(), stop)?;
-    stop.check()?;
+    stop.check_unset()?;
     original.is_still_there(&target)?;
     let note = draft.publish(&target)?;
     // A model that has not read the file knows only a part of it.
     if context.seen.has(&input.conversation, &place) {
-        context.seen.note(&input.conversation, &place, context.seen.mark(edited.as_bytes()));
+        context.seen.note_seen(&input.conversation, &place, context.seen.mark(edited.as_bytes()));
     }
-    let diff = unified(path, text, edit.0.old.len(), edit.0.new, &places, MOST_DIFF);
-    Ok((places.len(), cut(diff), note))
+    let diff = unified_diff(path, text, edit.0.old.len(), edit.0.new, &places, MOST_DIFF);
+    Ok((places.len(), cut_diff(diff), note))
 }
 
 /// Cuts a diff that is too long, and says so in it.
-pub(super) fn cut(mut diff: String) -> String {
+pub(super) fn cut_diff(mut diff: String) -> String {
     if diff.len() > MOST_DIFF {
         diff.truncate(diff.floor_char_boundary(MOST_DIFF));
         diff.push_str("\n[the diff was cut]\n");
@@ -130,9 +130,9 @@ pub(super) struct OriginalFile {
 
 impl OriginalFile {
     pub(super) fn read(target: &WriteTarget, most: u64) -> Result<Self, String> {
-        let (file, stat) = child(target.folder.as_fd(), &target.name)?;
+        let (file, stat) = open_child_file(target.folder.as_fd(), &target.name)?;
         let copy = file.try_clone().map_err(|error| io_text(&error))?;
-        let bytes = whole(copy, most)?
+        let bytes = read_whole_file(copy, most)?
             .ok_or_else(|| format!("it has more than {most} bytes, the limit for an edit"))?;
         Ok(Self { file, stat, bytes })
     }
@@ -142,9 +142,11 @@ impl OriginalFile {
     pub(super) fn is_still_there(&self, target: &WriteTarget) -> Result<(), String> {
         let changed = || "somebody else has changed it: read it again".to_owned();
         let now = target.stat().map_err(|_| changed())?;
-        let is_same = FileKind::of(&now) == FileKind::File
+        let is_same = FileKind::from_stat(&now) == FileKind::File
             && (now.st_dev, now.st_ino) == (self.stat.st_dev, self.stat.st_ino);
-        if !is_same || stamp(&fstat(&self.file).map_err(errno_text)?) != stamp(&self.stat) {
+        if !is_same
+            || size_and_time(&fstat(&self.file).map_err(errno_text)?) != size_and_time(&self.stat)
+        {
             return Err(changed());
         }
         // A clock that ticks slowly hides a quick change.
@@ -157,24 +159,24 @@ impl OriginalFile {
     }
 }
 
-fn stamp(stat: &Stat) -> (i64, i64, i64) {
+fn size_and_time(stat: &Stat) -> (i64, i64, i64) {
     (stat.st_size, stat.st_mtime, stat.st_mtime_nsec.cast_signed())
 }
 
 impl<'a> TextEdit<'a> {
-    pub(super) fn of(input: &'a FileToolInput) -> Result<Self, String> {
+    pub(super) fn from_input(input: &'a FileToolInput) -> Result<Self, String> {
         let (old, new) = (input.text("oldText")?, input.text("newText")?);
         Ok(Self(TextChange { old, new, everywhere: input.flag("replaceAll")? }))
     }
 
     /// Returns the text after the edit.
-    pub(super) fn applied(&self, text: &str, stop: &CancelFlag) -> Result<String, String> {
-        self.check()?;
-        Ok(self.apply(text, &self.places(text, stop)?))
+    pub(super) fn edited_text(&self, text: &str, stop: &CancelFlag) -> Result<String, String> {
+        self.check_texts()?;
+        Ok(self.replace_places(text, &self.places(text, stop)?))
     }
 
     /// Returns the text of the file, the places of the edit, and the text after it.
-    fn edited<'b>(
+    fn edit_original<'b>(
         &self,
         context: &FileContext,
         original: &'b OriginalFile,
@@ -182,12 +184,12 @@ impl<'a> TextEdit<'a> {
     ) -> Result<(&'b str, Vec<usize>, String), String> {
         let text = check_text(&original.bytes, original.bytes.len() as u64)?;
         let places = self.places(text, stop)?;
-        let edited = self.apply(text, &places);
+        let edited = self.replace_places(text, &places);
         check_size(edited.len(), context)?;
         Ok((text, places, edited))
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check_texts(&self) -> Result<(), String> {
         if self.0.old.is_empty() {
             return Err("`oldText` is empty: give the text to replace, or use write_file".into());
         }
@@ -203,15 +205,15 @@ impl<'a> TextEdit<'a> {
             let mut places = Vec::new();
             for place in Finder::new(self.0.old).find_iter(text.as_bytes()) {
                 if places.len() % CHECK_EVERY == 0 {
-                    stop.check()?;
+                    stop.check_unset()?;
                 }
                 places.push(place);
             }
-            return if places.is_empty() { Err(self.absent(text)) } else { Ok(places) };
+            return if places.is_empty() { Err(self.absence_reason(text)) } else { Ok(places) };
         }
         let (places, are_all) = first_places(text, self.0.old, stop)?;
         match places.len() {
-            0 => Err(self.absent(text)),
+            0 => Err(self.absence_reason(text)),
             1 => Ok(places),
             count => {
                 let more = if are_all { "" } else { "more than " };
@@ -225,7 +227,7 @@ impl<'a> TextEdit<'a> {
     }
 
     /// Returns why the text was not found.
-    fn absent(&self, text: &str) -> String {
+    fn absence_reason(&self, text: &str) -> String {
         let unix = |text: &str| text.replace("\r\n", "\n");
         if !unix(text).contains(&unix(self.0.old)) {
             return "`oldText` does not occur (0 times): read the file, and give the text \
@@ -239,7 +241,7 @@ impl<'a> TextEdit<'a> {
         )
     }
 
-    fn apply(&self, text: &str, places: &[usize]) -> String {
+    fn replace_places(&self, text: &str, places: &[usize]) -> String {
         let mut edited = String::with_capacity(text.len() + places.len() * self.0.new.len());
         let mut copied = 0;
         for place in places {
@@ -259,7 +261,7 @@ fn first_places(text: &str, old: &str, stop: &CancelFlag) -> Result<(Vec<usize>,
     let finder = Finder::new(old);
     let (mut places, mut from) = (Vec::new(), 0);
     while let Some(at) = finder.find(&text.as_bytes()[from..]) {
-        stop.check()?;
+        stop.check_unset()?;
         if places.len() == MOST_PLACES {
             return Ok((places, false));
         }

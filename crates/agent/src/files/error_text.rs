@@ -3,16 +3,16 @@
 use rustix::fs::{FileType, Stat};
 use rustix::io::Errno;
 
-use super::name::shown;
+use super::name::shown_name;
 
 /// The limit, in bytes, of a path in an error.
 const LONGEST_PATH: usize = 300;
 
 /// Returns `cannot WHAT PATH: REASON`.
-pub(super) fn cannot(what: &str, path: &str, reason: impl std::fmt::Display) -> String {
+pub(super) fn cannot_text(what: &str, path: &str, reason: impl std::fmt::Display) -> String {
     let end = path.floor_char_boundary(LONGEST_PATH);
     let more = if end < path.len() { "…" } else { "" };
-    format!("cannot {what} {}{more}: {reason}", shown(&path.as_bytes()[..end]))
+    format!("cannot {what} {}{more}: {reason}", shown_name(&path.as_bytes()[..end]))
 }
 
 /// Describes a system error in the words of a file tool.
@@ -60,7 +60,7 @@ pub(super) enum FileKind {
 }
 
 impl FileKind {
-    pub(super) fn of(stat: &Stat) -> Self {
+    pub(super) fn from_stat(stat: &Stat) -> Self {
         FileType::from_raw_mode(stat.st_mode).into()
     }
 

@@ -42,16 +42,16 @@ pub(super) struct GlobPattern {
 }
 
 impl GlobPattern {
-    pub(super) fn read(text: &str, dialect: GlobDialect) -> Self {
+    pub(super) fn from_text(text: &str, dialect: GlobDialect) -> Self {
         let mut segments = Vec::new();
-        for name in split(text) {
+        for name in split_names(text) {
             match name {
                 "**" => {
                     if segments.last() != Some(&GlobSegment::Deep) {
                         segments.push(GlobSegment::Deep);
                     }
                 }
-                name => segments.push(GlobSegment::Name(toks(name, dialect))),
+                name => segments.push(GlobSegment::Name(parse_tokens(name, dialect))),
             }
         }
         // What is in a folder is not the folder itself.
@@ -62,7 +62,7 @@ impl GlobPattern {
     }
 
     /// Returns the same pattern for any depth.
-    pub(super) fn anywhere(mut self) -> Self {
+    pub(super) fn at_any_depth(mut self) -> Self {
         if self.segments.first() != Some(&GlobSegment::Deep) {
             self.segments.insert(0, GlobSegment::Deep);
         }
@@ -107,11 +107,11 @@ impl GlobPattern {
 }
 
 /// Returns the names between slashes.
-fn split(text: &str) -> impl Iterator<Item = &str> {
+fn split_names(text: &str) -> impl Iterator<Item = &str> {
     text.split('/').filter(|name| !name.is_empty() && *name != ".")
 }
 
-fn toks(name: &str, dialect: GlobDialect) -> Vec<GlobToken> {
+fn parse_tokens(name: &str, dialect: GlobDialect) -> Vec<GlobToken> {
     let mut toks = Vec::new();
     let mut rest = name;
     while let Some(c) = rest.chars().next() {
@@ -124,7 +124,7 @@ fn toks(name: &str, dialect: GlobDialect) -> Vec<GlobToken> {
                 }
             }
             '?' => toks.push(GlobToken::One),
-            '[' => match set(after, dialect) {
+            '[' => match parse_set(after, dialect) {
                 Some((tok, left)) => {
                     toks.push(tok);
                     rest = left;
@@ -143,7 +143,7 @@ fn toks(name: &str, dialect: GlobDialect) -> Vec<GlobToken> {
 }
 
 /// Parses a set after its `[`, and returns it with the rest; `None` if it has no end.
-fn set(text: &str, dialect: GlobDialect) -> Option<(GlobToken, &str)> {
+fn parse_set(text: &str, dialect: GlobDialect) -> Option<(GlobToken, &str)> {
     let is_negated = text.starts_with(['!', '^']);
     let mut chars = text[usize::from(is_negated)..].char_indices().peekable();
     let body = &text[usize::from(is_negated)..];
@@ -156,7 +156,7 @@ fn set(text: &str, dialect: GlobDialect) -> Option<(GlobToken, &str)> {
             }
             '[' if body[at..].starts_with("[:") => {
                 let end = body[at..].find(":]")?;
-                ranges.extend(class(&body[at + 2..at + end])?);
+                ranges.extend(class_ranges(&body[at + 2..at + end])?);
                 while chars.peek().is_some_and(|(next, _)| *next < at + end + 2) {
                     chars.next();
                 }
@@ -184,7 +184,7 @@ fn set(text: &str, dialect: GlobDialect) -> Option<(GlobToken, &str)> {
 }
 
 /// Returns the characters of a class such as `[:digit:]`.
-fn class(name: &str) -> Option<Vec<(char, char)>> {
+fn class_ranges(name: &str) -> Option<Vec<(char, char)>> {
     let ranges: &[(char, char)] = match name {
         "alnum" => &[('0', '9'), ('A', 'Z'), ('a', 'z')],
         "alpha" => &[('A', 'Z'), ('a', 'z')],
@@ -203,13 +203,13 @@ fn class(name: &str) -> Option<Vec<(char, char)>> {
 impl GlobToken {
     fn takes(&self, c: char, folds: bool) -> bool {
         match self {
-            Self::Is(own) => *own == c || (folds && fold(*own) == fold(c)),
+            Self::Is(own) => *own == c || (folds && fold_case(*own) == fold_case(c)),
             Self::One => true,
             Self::Many => false,
             Self::Set { is_negated, ranges } => {
                 let has = |c: char| ranges.iter().any(|(from, to)| (*from..=*to).contains(&c));
-                let found =
-                    has(c) || (folds && (has(fold(c)) || c.to_uppercase().next().is_some_and(has)));
+                let found = has(c)
+                    || (folds && (has(fold_case(c)) || c.to_uppercase().next().is_some_and(has)));
                 found != *is_negated
             }
         }
@@ -217,7 +217,7 @@ impl GlobToken {
 }
 
 /// Returns the lower-case form of a letter, if that is one character.
-pub(super) fn fold(c: char) -> char {
+pub(super) fn fold_case(c: char) -> char {
     let mut lower = c.to_lowercase();
     lower.next().filter(|_| lower.next().is_none()).unwrap_or(c)
 }
@@ -250,13 +250,13 @@ fn name_fits(toks: &[GlobToken], name: &str, folds: bool) -> bool {
 }
 
 /// Returns the patterns that a pattern with braces expands to.
-pub(super) fn alternatives(text: &str) -> Result<Vec<String>, String> {
+pub(super) fn expand_braces(text: &str) -> Result<Vec<String>, String> {
     if text.len() > LONGEST {
         return Err(format!("it is longer than {LONGEST} bytes: use a shorter one"));
     }
     let (mut done, mut open) = (Vec::new(), vec![text.to_owned()]);
     while let Some(text) = open.pop() {
-        match braces(&text)? {
+        match split_braces(&text)? {
             None => done.push(text),
             Some((before, choices, after)) => {
                 open.extend(choices.iter().rev().map(|choice| format!("{before}{choice}{after}")));
@@ -273,7 +273,7 @@ type BraceChoices<'a> = (&'a str, Vec<&'a str>, &'a str);
 
 /// Splits a pattern at its first braces into what is before them, the alternatives, and what is
 /// after.
-fn braces(text: &str) -> Result<Option<BraceChoices<'_>>, String> {
+fn split_braces(text: &str) -> Result<Option<BraceChoices<'_>>, String> {
     let Some(open) = text.find('{') else { return Ok(None) };
     let (mut depth, mut choices, mut from) = (0, Vec::new(), open + 1);
     for (at, c) in text[open..].char_indices().map(|(at, c)| (open + at, c)) {

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::os::fd::BorrowedFd;
 
-use super::beneath::{child, whole};
+use super::beneath::{open_child_file, read_whole_file};
 use super::glob::{GlobDialect, GlobPattern, LONGEST};
 
 /// A larger ignore file is not read.
@@ -29,36 +29,36 @@ struct IgnoreRule {
 impl IgnoreRules {
     /// Reads the ignore files of a folder. One that is a link, is too large or cannot be read is
     /// skipped.
-    pub(super) fn of(folder: BorrowedFd<'_>) -> Self {
+    pub(super) fn from_folder(folder: BorrowedFd<'_>) -> Self {
         let mut ignored = Self::default();
         for file in FILES {
-            let opened = child(folder, OsStr::new(file));
-            if let Ok(Ok(Some(bytes))) = opened.map(|(file, _)| whole(file, MOST_BYTES)) {
-                ignored.add(&String::from_utf8_lossy(&bytes));
+            let opened = open_child_file(folder, OsStr::new(file));
+            if let Ok(Ok(Some(bytes))) = opened.map(|(file, _)| read_whole_file(file, MOST_BYTES)) {
+                ignored.add_lines(&String::from_utf8_lossy(&bytes));
             }
         }
         ignored
     }
 
     /// Adds the lines of a file.
-    pub(super) fn add(&mut self, text: &str) {
+    pub(super) fn add_lines(&mut self, text: &str) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let rules =
-            text.split('\n').filter_map(|line| rule(line.strip_suffix('\r').unwrap_or(line)));
+            text.split('\n').filter_map(|line| parse_rule(line.strip_suffix('\r').unwrap_or(line)));
         let room = MOST_RULES.saturating_sub(self.rules.len());
         self.rules.extend(rules.take(room));
     }
 
     /// Returns whether a path, given as its names from this folder on, is ignored; `None` if no
     /// pattern matches.
-    pub(super) fn says(&self, path: &[&str], is_folder: bool) -> Option<bool> {
+    pub(super) fn ignores_path(&self, path: &[&str], is_folder: bool) -> Option<bool> {
         let fits =
             |rule: &&IgnoreRule| (is_folder || !rule.only_folders) && rule.pattern.fits(path);
         self.rules.iter().rev().find(fits).map(|rule| !rule.is_negated)
     }
 }
 
-fn rule(line: &str) -> Option<IgnoreRule> {
+fn parse_rule(line: &str) -> Option<IgnoreRule> {
     if line.starts_with('#') || line.len() > LONGEST {
         return None;
     }
@@ -68,9 +68,9 @@ fn rule(line: &str) -> Option<IgnoreRule> {
     if line.is_empty() {
         return None;
     }
-    let pattern = GlobPattern::read(line, GlobDialect { escapes: true, folds: false });
+    let pattern = GlobPattern::from_text(line, GlobDialect { escapes: true, folds: false });
     // A slash before the end ties a pattern to the folder of its file.
-    let pattern = if line.contains('/') { pattern } else { pattern.anywhere() };
+    let pattern = if line.contains('/') { pattern } else { pattern.at_any_depth() };
     Some(IgnoreRule { pattern, is_negated, only_folders })
 }
 

@@ -3,7 +3,7 @@
 use callgate_wire::raw::Members;
 use serde_json::{Map, Value};
 
-use super::name::shown;
+use super::name::shown_name;
 
 /// The limit, in characters, of a member's name in an error.
 const LONGEST_NAME: usize = 64;
@@ -15,8 +15,8 @@ pub(super) struct FileToolInput {
 }
 
 impl FileToolInput {
-    pub(super) fn read(json: &str, conversation: &str) -> Result<Self, String> {
-        let members = Members::read(json)
+    pub(super) fn from_json(json: &str, conversation: &str) -> Result<Self, String> {
+        let members = Members::from_text(json)
             .map_err(|_| "the input is not a JSON object: give the arguments by name".to_owned())?;
         let mut names: Vec<_> = members.0.iter().map(|(name, _)| name.as_ref()).collect();
         names.sort_unstable();
@@ -28,14 +28,14 @@ impl FileToolInput {
     }
 
     /// Refuses unknown members: the rules that judged the input may have taken one for a path.
-    pub(super) fn only(self, known: &[String]) -> Result<Self, String> {
+    pub(super) fn refuse_unknown(self, known: &[String]) -> Result<Self, String> {
         let Some(name) = self.members.keys().find(|name| !known.contains(name)) else {
             return Ok(self);
         };
         let short: String = name.chars().take(LONGEST_NAME).collect();
         Err(format!(
             "`{}` is unknown in the input: this tool takes {}",
-            shown(short.as_bytes()),
+            shown_name(short.as_bytes()),
             known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
         ))
     }
@@ -63,7 +63,7 @@ impl FileToolInput {
     /// Returns a whole number of at least 1.
     pub(super) fn count(&self, name: &str) -> Result<Option<u64>, String> {
         let Some(value) = self.get(name) else { return Ok(None) };
-        whole(value)
+        whole_number(value)
             .filter(|count| *count > 0)
             .map(Some)
             .ok_or_else(|| format!("`{name}` in the input has to be a whole number of at least 1"))
@@ -71,7 +71,7 @@ impl FileToolInput {
 }
 
 /// Returns `value` as a whole number; some models write `10.0` for 10.
-fn whole(value: &Value) -> Option<u64> {
+fn whole_number(value: &Value) -> Option<u64> {
     let exact = |number: f64| number.fract() == 0.0 && (0.0..=9e15).contains(&number);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it is in range")]
     value.as_u64().or_else(|| value.as_f64().filter(|n| exact(*n)).map(|number| number as u64))

@@ -7,11 +7,11 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use callgate_mask::text::visible;
+use callgate_mask::text::visible_text;
 use callgate_wire::session::InstructionFile;
 
 use super::HiddenFiles;
-use super::beneath::whole;
+use super::beneath::read_whole_file;
 use super::roots::AllowedFolders;
 
 /// The names of the files, in the order in which they are read.
@@ -74,12 +74,12 @@ impl ProjectInstructions {
             if is_hidden || found.files.len() == MOST_FILES {
                 continue;
             }
-            let Some((real, text)) = content(&roots, &path) else { continue };
+            let Some((real, text)) = read_instruction_file(&roots, &path) else { continue };
             // Projects often have the same text under two names.
             if !text.trim().is_empty()
                 && !seen.iter().any(|(known, same)| *known == real || *same == text)
             {
-                found.add(&path, &text);
+                found.add_file(&path, &text);
                 seen.push((real, text));
             }
         }
@@ -103,7 +103,7 @@ impl ProjectInstructions {
 
 impl ReadInstructions {
     /// Adds a file, as far as there is room for it.
-    fn add(&mut self, path: &Path, text: &str) {
+    fn add_file(&mut self, path: &Path, text: &str) {
         let used: u64 = self.files.iter().map(|file| file.bytes.min(LONGEST_FILE as u64)).sum();
         let room = LONGEST_TOTAL.saturating_sub(usize::try_from(used).unwrap_or(usize::MAX));
         let part = &text[..text.floor_char_boundary(room.min(LONGEST_FILE))];
@@ -113,9 +113,9 @@ impl ReadInstructions {
             self.text.push_str(BEFORE);
         }
         // The text cannot end its own element.
-        let part = visible(part).replace(ELEMENT, "project-instructions");
+        let part = visible_text(part).replace(ELEMENT, "project-instructions");
         let note = if is_cut { "\n[the rest of this file was left out]" } else { "" };
-        let name = serde_json::json!(visible(&path));
+        let name = serde_json::json!(visible_text(&path));
         // A `String` takes everything.
         write!(self.text, "\n\n<{ELEMENT} path={name}>\n{part}{note}\n</{ELEMENT}>").ok();
         self.files.push(InstructionFile { path, bytes: text.len() as u64, is_cut });
@@ -124,12 +124,12 @@ impl ReadInstructions {
 
 /// Returns the real path and the text of a file. It has to be one of the names, also at the end of a
 /// link.
-fn content(roots: &AllowedFolders, path: &Path) -> Option<(PathBuf, String)> {
+fn read_instruction_file(roots: &AllowedFolders, path: &Path) -> Option<(PathBuf, String)> {
     let place = roots.locate(path.to_str()?).ok()?;
     let real = place.real_path().ok()?;
     NAMES.contains(&real.file_name()?.to_str()?).then_some(())?;
-    let (file, _) = place.file().ok()?;
-    let bytes = whole(file, LARGEST).ok()??;
+    let (file, _) = place.open_file().ok()?;
+    let bytes = read_whole_file(file, LARGEST).ok()??;
     Some((real, String::from_utf8_lossy(&bytes).into_owned()))
 }
 

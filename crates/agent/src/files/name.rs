@@ -8,10 +8,10 @@ use callgate_mask::text::one_line;
 /// Returns a name or path in a form that is safe to show. One that contains a line end, invisible
 /// or deceptive characters, bytes that are not UTF-8, a quote or a backslash is quoted and escaped
 /// (`"a\nb"`, `"\xff"`), so that no two names look the same.
-pub(super) fn shown(name: &[u8]) -> Cow<'_, str> {
+pub(super) fn shown_name(name: &[u8]) -> Cow<'_, str> {
     match str::from_utf8(name) {
         Ok(text) if is_plain(text) => Cow::Borrowed(text),
-        _ => Cow::Owned(escaped(name)),
+        _ => Cow::Owned(escaped_name(name)),
     }
 }
 
@@ -20,7 +20,7 @@ fn is_plain(text: &str) -> bool {
     !text.is_empty() && text.chars().all(is_clear) && one_line(text) == text
 }
 
-fn escaped(name: &[u8]) -> String {
+fn escaped_name(name: &[u8]) -> String {
     let mut out = String::from("\"");
     for chunk in name.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -52,14 +52,18 @@ pub(super) enum NeedleResult {
 }
 
 impl Needle {
-    pub(super) fn read(pattern: &str, is_regex: bool, ignores_case: bool) -> Result<Self, String> {
+    pub(super) fn from_pattern(
+        pattern: &str,
+        is_regex: bool,
+        ignores_case: bool,
+    ) -> Result<Self, String> {
         if pattern.is_empty() || pattern.len() > LONGEST_PATTERN {
             return Err(format!("it has to have from 1 to {LONGEST_PATTERN} bytes"));
         }
         if !is_regex && !ignores_case {
             return Ok(Self::Plain(Box::new(Finder::new(pattern).into_owned())));
         }
-        let escaped = if is_regex { pattern.to_owned() } else { escape(pattern) };
+        let escaped = if is_regex { pattern.to_owned() } else { escape_regex(pattern) };
         let syntax = syntax::Config::new()
             .utf8(false)
             .multi_line(true)
@@ -128,7 +132,7 @@ impl SearchWindows {
 }
 
 /// Returns a regular expression that matches `text` and nothing else.
-fn escape(text: &str) -> String {
+fn escape_regex(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for character in text.chars() {
         if r"\.+*?()|[]{}^$#&-~".contains(character) {

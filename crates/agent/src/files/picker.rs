@@ -10,14 +10,14 @@ use std::sync::Arc;
 use callgate_wire::session::{FileMatch, FileMatches, FileText, WantedFile};
 use serde_json::json;
 
-use super::error_text::{FileKind, cannot};
-use super::glob::fold;
+use super::error_text::{FileKind, cannot_text};
+use super::glob::fold_case;
 use super::hidden::HiddenFilter;
 use super::input::FileToolInput;
 use super::read_file::read_file;
 use super::roots::FileLocation;
 use super::walk::{FolderStep, FolderWalk};
-use super::{AllowedFolders, CancelFlag, FileContext, FileLimits, HiddenFiles, cancellable};
+use super::{AllowedFolders, CancelFlag, FileContext, FileLimits, HiddenFiles, run_cancellable};
 
 /// The default and the maximum number of files that are returned.
 const USUAL_MATCHES: usize = 50;
@@ -46,25 +46,25 @@ impl FilePicker {
 
     /// Finds files and folders whose path from an allowed folder contains all words of the query, in
     /// any case. Dropping the future ends the search.
-    pub async fn find(&self, query: &str, limit: Option<u32>) -> Result<FileMatches, String> {
-        let words: Vec<String> = query.split_whitespace().map(folded).collect();
+    pub async fn find_files(&self, query: &str, limit: Option<u32>) -> Result<FileMatches, String> {
+        let words: Vec<String> = query.split_whitespace().map(folded_text).collect();
         let limit =
             limit.map_or(USUAL_MATCHES, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
         let limit = limit.clamp(1, MOST_MATCHES);
         let context = Arc::clone(&self.context);
-        let found = cancellable(move |stop| find(&context, &words, limit, stop)).await;
+        let found = run_cancellable(move |stop| find_matches(&context, &words, limit, stop)).await;
         found.unwrap_or_else(|| Err("the search broke off: try again".to_owned()))
     }
 
     /// Reads a file, or some of its lines.
-    pub async fn read(&self, wanted: WantedFile) -> Result<FileText, String> {
+    pub async fn read_file(&self, wanted: WantedFile) -> Result<FileText, String> {
         let context = Arc::clone(&self.context);
-        let text = cancellable(move |stop| read(&context, &wanted, stop)).await;
+        let text = run_cancellable(move |stop| read_wanted(&context, &wanted, stop)).await;
         text.unwrap_or_else(|| Err("the file could not be read: try again".to_owned()))
     }
 }
 
-fn find(
+fn find_matches(
     context: &FileContext,
     words: &[String],
     limit: usize,
@@ -79,7 +79,7 @@ fn find(
             continue;
         }
         let mut filter = HiddenFilter::new(&context.hidden, "search_files", start.clone());
-        let gaps = FolderWalk::new(root, false, stop)?.run(&mut |entry| {
+        let gaps = FolderWalk::new(root, false, stop)?.visit_all(&mut |entry| {
             let is_folder = entry.kind == FileKind::Folder;
             let is_shown = is_folder || entry.kind == FileKind::File;
             // A name that is not UTF-8 cannot be sent back.
@@ -87,8 +87,8 @@ fn find(
                 if filter.hides(entry) {
                     return FolderStep::Past;
                 }
-                if let Some(rank) = rank(words, rest) {
-                    let found = context.found(&start.join(rest), is_folder);
+                if let Some(rank) = rank_path(words, rest) {
+                    let found = context.file_match(&start.join(rest), is_folder);
                     matches.push(RankedMatch { rank, found });
                 }
             }
@@ -106,8 +106,8 @@ fn find(
 
 /// Returns how well a path fits, or `None` if a word does not occur in it. Words in the name count
 /// more than those in folders, and a short path comes before a long one.
-fn rank(words: &[String], path: &str) -> Option<(Reverse<u8>, usize)> {
-    let path = folded(path);
+fn rank_path(words: &[String], path: &str) -> Option<(Reverse<u8>, usize)> {
+    let path = folded_text(path);
     let name = path.rsplit('/').next().unwrap_or(&path);
     words.iter().all(|word| path.contains(word.as_str())).then_some(())?;
     let points = words.iter().map(|word| match name {
@@ -118,24 +118,28 @@ fn rank(words: &[String], path: &str) -> Option<(Reverse<u8>, usize)> {
     Some((Reverse(points.fold(0_u8, u8::saturating_add)), path.len()))
 }
 
-fn folded(text: &str) -> String {
-    text.chars().map(fold).collect()
+fn folded_text(text: &str) -> String {
+    text.chars().map(fold_case).collect()
 }
 
-fn read(context: &FileContext, wanted: &WantedFile, stop: &CancelFlag) -> Result<FileText, String> {
+fn read_wanted(
+    context: &FileContext,
+    wanted: &WantedFile,
+    stop: &CancelFlag,
+) -> Result<FileText, String> {
     let WantedFile { path, offset, limit } = wanted;
-    let failed = |reason: String| cannot("read", path, reason);
+    let failed = |reason: String| cannot_text("read", path, reason);
     let place = context.roots.locate(path).map_err(failed)?;
     if context.is_hidden(&place, path) {
         return Err(failed("a rule keeps it from agents".to_owned()));
     }
     let input = json!({ "path": path, "offset": offset, "limit": limit });
-    let outcome = read_file(context, &FileToolInput::read(&input.to_string(), "")?, stop)?;
+    let outcome = read_file(context, &FileToolInput::from_json(&input.to_string(), "")?, stop)?;
     serde_json::from_str(outcome.result.get()).map_err(|error| failed(error.to_string()))
 }
 
 impl FileContext {
-    fn found(&self, path: &Path, is_folder: bool) -> FileMatch {
+    fn file_match(&self, path: &Path, is_folder: bool) -> FileMatch {
         let absolute = path.to_string_lossy().into_owned();
         let name = self.roots.in_working_folder(path).unwrap_or_else(|| absolute.clone());
         let kind = if is_folder { "folder" } else { "file" };
@@ -191,13 +195,13 @@ mod tests {
         }
 
         async fn names(&self, query: &str, limit: Option<u32>) -> (Vec<String>, bool) {
-            let found = self.picker.find(query, limit).await.unwrap();
+            let found = self.picker.find_files(query, limit).await.unwrap();
             (found.files.into_iter().map(|found| found.name).collect(), found.truncated)
         }
 
         async fn read(&self, path: &str, limit: Option<u64>) -> Result<FileText, String> {
             let wanted = WantedFile { path: path.to_owned(), offset: None, limit };
-            self.picker.read(wanted).await
+            self.picker.read_file(wanted).await
         }
     }
 
@@ -215,7 +219,7 @@ mod tests {
         let expected =
             ["src", "docs", ".gitignore", "src/main.rs", "src/ledger.rs", "docs/Ledger.md"];
         assert_eq!(all, expected);
-        let found = shelf.picker.find("docs", None).await.unwrap().files;
+        let found = shelf.picker.find_files("docs", None).await.unwrap().files;
         assert_eq!((&*found[0].kind, &*found[1].kind), ("folder", "file"));
         assert!(found[0].path.starts_with(shelf.folder.path().to_str().unwrap()), "{found:?}");
     }

@@ -7,10 +7,10 @@ use memchr::memchr_iter;
 use rustix::io::Errno;
 use serde_json::{Map, Value};
 
-use super::beneath::whole;
-use super::edit_file::{MOST_DIFF, TextEdit, cut};
+use super::beneath::read_whole_file;
+use super::edit_file::{MOST_DIFF, TextEdit, cut_diff};
 use super::error_text::errno_text;
-use super::hunks::unified;
+use super::hunks::unified_diff;
 use super::read_file::check_text;
 use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
@@ -33,21 +33,21 @@ pub(super) struct PreviewedChange {
 impl PreviewedChange {
     /// Computes what a call of a tool, ours or an engine's own, would change. Returns `None` if it
     /// changes no file, or would fail.
-    pub(super) fn of(
+    pub(super) fn from_call(
         context: &FileContext,
         tool: &str,
         input: &Map<String, Value>,
         stop: &CancelFlag,
     ) -> Option<Self> {
-        let (path, old, new) = match ToolAct::of("", tool, input) {
+        let (path, old, new) = match ToolAct::from_call("", tool, input) {
             ToolAct::Write(file, new) => {
-                let old = current(context, file.path()?).ok()?.unwrap_or_default();
+                let old = current_content(context, file.path()?).ok()?.unwrap_or_default();
                 (file.path()?, old, new?.to_owned())
             }
             ToolAct::Edit(file, EditChange::Texts(changes)) => {
-                let old = current(context, file.path()?).ok()??;
+                let old = current_content(context, file.path()?).ok()??;
                 let new = changes.iter().try_fold(old.clone(), |text, change| {
-                    TextEdit(*change).applied(&text, stop).ok()
+                    TextEdit(*change).edited_text(&text, stop).ok()
                 });
                 (file.path()?, old, new?)
             }
@@ -62,20 +62,20 @@ impl PreviewedChange {
     }
 
     /// Returns the change as people see it, or `None` if it is too large.
-    pub(super) fn shown(&self) -> Option<ChangePreview> {
+    pub(super) fn to_preview(&self) -> Option<ChangePreview> {
         if self.new.len() > MOST_COMPARED || self.new.contains('\0') {
             return None;
         }
         // Both are masked at once, so that a secret that replaces another is seen as a change.
         let masked = mask_text(&[&self.old, BETWEEN, &self.new].concat()).into_shown();
         let (old, new) = masked.split_once(BETWEEN)?;
-        let (old, new) = (text::visible(old), text::visible(new));
+        let (old, new) = (text::visible_text(old), text::visible_text(new));
         let path = mask_text(&self.path).into_shown();
-        let diff = unified(&path, &old, old.len(), &new, &[0], MOST_DIFF);
-        let lines: Vec<ChangedLine> = text::diff(&old, &new).take(MOST_LINES + 1).collect();
+        let diff = unified_diff(&path, &old, old.len(), &new, &[0], MOST_DIFF);
+        let lines: Vec<ChangedLine> = text::diff_lines(&old, &new).take(MOST_LINES + 1).collect();
         let is_shown = (1..=MOST_LINES).contains(&lines.len());
         let change = is_shown.then(|| ContentChange { lines, ..ContentChange::default() });
-        Some(ChangePreview { diff: cut(diff), change })
+        Some(ChangePreview { diff: cut_diff(diff), change })
     }
 
     /// Returns the first line that differs, counted from 1; `None` if none does, or if the file is
@@ -89,7 +89,7 @@ impl PreviewedChange {
 }
 
 /// Returns the current contents of the file, or `None` if it does not exist.
-fn current(context: &FileContext, path: &str) -> Result<Option<String>, String> {
+fn current_content(context: &FileContext, path: &str) -> Result<Option<String>, String> {
     let place = context.roots.locate(path)?;
     names_a_file(path)?;
     match place.kind() {
@@ -97,7 +97,8 @@ fn current(context: &FileContext, path: &str) -> Result<Option<String>, String> 
         Err(errno) => return Err(errno_text(errno)),
         Ok(_) => {}
     }
-    let (file, _) = place.file()?;
-    let bytes = whole(file, MOST_COMPARED as u64)?.ok_or("it is too large to be compared")?;
+    let (file, _) = place.open_file()?;
+    let bytes =
+        read_whole_file(file, MOST_COMPARED as u64)?.ok_or("it is too large to be compared")?;
     check_text(&bytes, bytes.len() as u64).map(|text| Some(text.to_owned()))
 }

@@ -6,8 +6,8 @@ use std::io::{BufRead, BufReader, Read};
 use memchr::{memchr, memchr_iter};
 use serde_json::json;
 
-use super::beneath::whole;
-use super::error_text::{cannot, io_text};
+use super::beneath::read_whole_file;
+use super::error_text::{cannot_text, io_text};
 use super::input::FileToolInput;
 use super::seen_files::ContentMark;
 use super::write_file::names_a_file;
@@ -55,8 +55,8 @@ pub(super) fn read_file(
         bytes: context.limits.max_result.max(1),
     };
     let is_range = offset.is_some() || limit.is_some();
-    let part = part(context, input, range, is_range, stop)
-        .map_err(|reason| cannot("read", path, reason))?;
+    let part = read_part(context, input, range, is_range, stop)
+        .map_err(|reason| cannot_text("read", path, reason))?;
     let result = json!({
         "path": path,
         "content": part.text,
@@ -69,7 +69,7 @@ pub(super) fn read_file(
     Ok(CallOutcome::done(&result, for_model(part)))
 }
 
-fn part(
+fn read_part(
     context: &FileContext,
     input: &FileToolInput,
     range: LineRange,
@@ -79,28 +79,28 @@ fn part(
     let path = input.text("path")?;
     let place = context.roots.locate(path)?;
     names_a_file(path)?;
-    let (file, stat) = place.file()?;
+    let (file, stat) = place.open_file()?;
     let size = u64::try_from(stat.st_size).unwrap_or_default();
     let most = context.limits.max_file;
     if is_range && size > most {
-        let part = streamed(file, range, size, stop)?;
-        context.seen.note(&input.conversation, &place, ContentMark::stamp(&stat));
+        let part = read_streamed(file, range, size, stop)?;
+        context.seen.note_seen(&input.conversation, &place, ContentMark::from_stat(&stat));
         return Ok(part);
     }
-    let bytes = whole(file, most)?.ok_or_else(|| {
+    let bytes = read_whole_file(file, most)?.ok_or_else(|| {
         format!(
             "it has more than {most} bytes, the limit for a whole file: give `offset` and \
              `limit`, which count lines, or use search_text"
         )
     })?;
     // The model also learns that a file is binary, and may then replace it.
-    context.seen.note(&input.conversation, &place, context.seen.mark(&bytes));
+    context.seen.note_seen(&input.conversation, &place, context.seen.mark(&bytes));
     let size = bytes.len() as u64;
     check_text(&bytes, size)?;
     let total = memchr_iter(b'\n', &bytes).count() as u64 + u64::from(ends_open(&bytes));
     let mut rest = &*bytes;
-    skip(&mut rest, range.first, most, stop)?;
-    Ok(FileExcerpt { total: Some(total), ..take(rest, range, size)? })
+    skip_to_line(&mut rest, range.first, most, stop)?;
+    Ok(FileExcerpt { total: Some(total), ..take_lines(rest, range, size)? })
 }
 
 fn ends_open(bytes: &[u8]) -> bool {
@@ -108,22 +108,22 @@ fn ends_open(bytes: &[u8]) -> bool {
 }
 
 /// Reads lines from a file that is too large to be read as a whole.
-fn streamed(
+fn read_streamed(
     file: File,
     range: LineRange,
     size: u64,
     stop: &CancelFlag,
 ) -> Result<FileExcerpt, String> {
     let mut reader = BufReader::with_capacity(BLOCK, file);
-    skip(&mut reader, range.first, MOST_SKIPPED, stop)?;
+    skip_to_line(&mut reader, range.first, MOST_SKIPPED, stop)?;
     let mut bytes = Vec::new();
     let room = range.bytes as u64 + 1;
     reader.take(room).read_to_end(&mut bytes).map_err(|error| io_text(&error))?;
-    take(&bytes, range, size)
+    take_lines(&bytes, range, size)
 }
 
 /// Seeks to the beginning of the line `first`, skipping at most `most` bytes.
-pub(super) fn skip(
+pub(super) fn skip_to_line(
     reader: &mut impl BufRead,
     first: u64,
     most: u64,
@@ -131,7 +131,7 @@ pub(super) fn skip(
 ) -> Result<(), String> {
     let (mut left, mut skipped) = (first - 1, 0);
     while left > 0 {
-        stop.check()?;
+        stop.check_unset()?;
         let block = reader.fill_buf().map_err(|error| io_text(&error))?;
         if block.is_empty() {
             return Err(format!("it ends before line {first}: read it from an earlier one"));
@@ -160,7 +160,7 @@ pub(super) fn skip(
 }
 
 /// Returns the requested lines at the beginning of `bytes` that fit.
-fn take(bytes: &[u8], range: LineRange, size: u64) -> Result<FileExcerpt, String> {
+fn take_lines(bytes: &[u8], range: LineRange, size: u64) -> Result<FileExcerpt, String> {
     let (mut used, mut lines, mut is_cut) = (0, 0, false);
     for line in bytes.split_inclusive(|byte| *byte == b'\n') {
         if lines == range.lines || used + line.len() > range.bytes {
@@ -192,14 +192,14 @@ fn whole_characters(bytes: &[u8]) -> usize {
 /// Returns the bytes as text, or the reason why they are not text.
 pub(super) fn check_text(bytes: &[u8], size: u64) -> Result<&str, String> {
     if memchr(0, bytes).is_some() {
-        return Err(binary(size));
+        return Err(binary_refusal(size));
     }
     str::from_utf8(bytes).map_err(|_| {
         format!("it is binary or in another encoding than UTF-8 ({size} bytes): it is not shown")
     })
 }
 
-fn binary(size: u64) -> String {
+fn binary_refusal(size: u64) -> String {
     format!("it is binary ({size} bytes): it is not shown")
 }
 

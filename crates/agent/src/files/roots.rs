@@ -11,9 +11,9 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2, readlinkat};
 use rustix::io::Errno;
 
-use super::beneath::{FOLDER, INSIDE, LOOK, NO_LINKS, READ, only_file, open};
+use super::beneath::{FOLDER, INSIDE, LOOK, NO_LINKS, READ, only_file, open_beneath};
 use super::error_text::{FileKind, errno_text};
-use super::name::shown;
+use super::name::shown_name;
 
 /// The longest path that the system accepts, without the terminating NUL.
 pub(super) const LONGEST_PATH: usize = 4095;
@@ -65,7 +65,7 @@ impl AllowedFolders {
         }
         let roots =
             roots.iter().map(|root| AllowedFolder::open(&cwd.join(root))).collect::<Result<_, _>>();
-        Ok(Self { cwd: normal(cwd), roots: roots? })
+        Ok(Self { cwd: normal_path(cwd), roots: roots? })
     }
 
     /// Returns the allowed folder of `path` and the path beneath it. `..` is resolved lexically, as
@@ -82,7 +82,8 @@ impl AllowedFolders {
                         begins so"
                 .to_owned());
         }
-        let place = self.beneath(&self.absolute(path)).ok_or_else(|| self.outside())?;
+        let place =
+            self.locate_absolute(&self.absolute(path)).ok_or_else(|| self.outside_refusal())?;
         if fstat(&place.root.handle).is_ok_and(|stat| stat.st_nlink == 0) {
             return Err("the allowed folder was removed: ask the user to restart".into());
         }
@@ -114,11 +115,11 @@ impl AllowedFolders {
 
     /// Returns the lexically resolved path, as the rules see it.
     pub(super) fn absolute(&self, path: &str) -> PathBuf {
-        normal(&self.cwd.join(path))
+        normal_path(&self.cwd.join(path))
     }
 
     /// Returns the same for an absolute path without `..`, such as the target of a link.
-    fn beneath(&self, path: &Path) -> Option<FileLocation<'_>> {
+    fn locate_absolute(&self, path: &Path) -> Option<FileLocation<'_>> {
         let known = self.roots.iter().flat_map(|root| root.names.iter().map(move |n| (root, n)));
         known
             .filter_map(|(root, name)| Some((root, path.strip_prefix(name).ok()?)))
@@ -126,12 +127,12 @@ impl AllowedFolders {
             .map(|(root, rest)| FileLocation { roots: self, root, rest: rest.to_owned() })
     }
 
-    fn outside(&self) -> String {
+    fn outside_refusal(&self) -> String {
         let names: Vec<_> = self
             .roots
             .iter()
             .filter_map(|root| root.names.first())
-            .map(|name| shown(name.as_os_str().as_encoded_bytes()))
+            .map(|name| shown_name(name.as_os_str().as_encoded_bytes()))
             .collect();
         format!("it is outside the allowed folders: stay in {}", names.join(", "))
     }
@@ -146,7 +147,7 @@ impl AllowedFolder {
         // There is no weaker replacement, so a missing system call is reported at the start.
         openat2(handle.as_fd(), ".", flags, Mode::empty(), ResolveFlags::BENEATH)
             .map_err(|errno: Errno| AllowedFoldersError::NoOpenat2(errno.into()))?;
-        let mut names = vec![normal(path)];
+        let mut names = vec![normal_path(path)];
         // The names only select a handle: what is found is beneath it in any case.
         names.extend(fs::canonicalize(path).ok().filter(|real| *real != names[0]));
         Ok(Self { handle, names })
@@ -172,10 +173,10 @@ pub(super) struct ResolvedPath<'a> {
 
 impl<'a> FileLocation<'a> {
     /// Opens a regular file for reading, and nothing else.
-    pub(super) fn file(&self) -> Result<(File, Stat), String> {
+    pub(super) fn open_file(&self) -> Result<(File, Stat), String> {
         // Opening a device can have effects, so its type is checked first.
         let seen = self.open(LOOK).map_err(errno_text)?;
-        let kind = FileKind::of(&fstat(&seen).map_err(errno_text)?);
+        let kind = FileKind::from_stat(&fstat(&seen).map_err(errno_text)?);
         if kind != FileKind::File {
             return Err(kind.refusal().to_owned());
         }
@@ -183,13 +184,13 @@ impl<'a> FileLocation<'a> {
     }
 
     /// Opens a folder whose entries can be read.
-    pub(super) fn folder(&self) -> Result<OwnedFd, Errno> {
+    pub(super) fn open_folder(&self) -> Result<OwnedFd, Errno> {
         self.open(FOLDER)
     }
 
     /// Returns the type of what is at the path.
     pub(super) fn kind(&self) -> Result<FileKind, Errno> {
-        Ok(FileKind::of(&fstat(self.open(LOOK)?)?))
+        Ok(FileKind::from_stat(&fstat(self.open(LOOK)?)?))
     }
 
     /// Returns the absolute path with its links resolved, whether or not it exists.
@@ -206,18 +207,18 @@ impl<'a> FileLocation<'a> {
             return Err(Errno::ISDIR);
         };
         let flags = LOOK | OFlags::DIRECTORY;
-        Ok((open(self.root.handle.as_fd(), folder, flags, NO_LINKS)?, name))
+        Ok((open_beneath(self.root.handle.as_fd(), folder, flags, NO_LINKS)?, name))
     }
 
     fn open(&self, flags: OFlags) -> Result<OwnedFd, Errno> {
-        match open(self.root.handle.as_fd(), &self.rest, flags, INSIDE) {
+        match open_beneath(self.root.handle.as_fd(), &self.rest, flags, INSIDE) {
             // The kernel treats every absolute link as one that leads out.
             Err(Errno::XDEV) => {
                 let chased = self.chase()?;
                 if !chased.missing.is_empty() {
                     return Err(Errno::NOENT);
                 }
-                open(chased.root.handle.as_fd(), &chased.there, flags, INSIDE)
+                open_beneath(chased.root.handle.as_fd(), &chased.there, flags, INSIDE)
             }
             opened => opened,
         }
@@ -232,15 +233,17 @@ impl<'a> FileLocation<'a> {
         let mut left: VecDeque<OsString> = self.rest.iter().map(OsStr::to_owned).collect();
         let mut links = 0;
         while let Some(name) = left.pop_front() {
-            let folder = open(root.handle.as_fd(), &there, LOOK | OFlags::DIRECTORY, INSIDE)?;
-            match link(folder.as_fd(), &name) {
+            let folder =
+                open_beneath(root.handle.as_fd(), &there, LOOK | OFlags::DIRECTORY, INSIDE)?;
+            match link_target(folder.as_fd(), &name) {
                 Ok(mut target) => {
                     links += 1;
                     if links > MOST_LINKS {
                         return Err(Errno::LOOP);
                     }
                     if target.is_absolute() {
-                        let place = self.roots.beneath(&normal(&target)).ok_or(Errno::XDEV)?;
+                        let place =
+                            self.roots.locate_absolute(&normal_path(&target)).ok_or(Errno::XDEV)?;
                         (root, there) = (place.root, PathBuf::new());
                         target = place.rest;
                     }
@@ -265,7 +268,7 @@ impl<'a> FileLocation<'a> {
 }
 
 /// Returns the target of the link `name`; `INVAL` if it is not a link.
-fn link(folder: BorrowedFd<'_>, name: &OsStr) -> Result<PathBuf, Errno> {
+fn link_target(folder: BorrowedFd<'_>, name: &OsStr) -> Result<PathBuf, Errno> {
     let target = readlinkat(folder, name, Vec::new())?;
     Ok(OsString::from_vec(target.into_bytes()).into())
 }
@@ -273,12 +276,12 @@ fn link(folder: BorrowedFd<'_>, name: &OsStr) -> Result<PathBuf, Errno> {
 impl ResolvedPath<'_> {
     /// Returns the deepest folder that exists.
     pub(super) fn folder(&self, path: &Path) -> Result<OwnedFd, Errno> {
-        open(self.root.handle.as_fd(), path, LOOK | OFlags::DIRECTORY, INSIDE)
+        open_beneath(self.root.handle.as_fd(), path, LOOK | OFlags::DIRECTORY, INSIDE)
     }
 }
 
 /// Resolves `.`, `..` and double slashes in an absolute path lexically.
-fn normal(path: &Path) -> PathBuf {
+fn normal_path(path: &Path) -> PathBuf {
     let mut out = PathBuf::from("/");
     for part in path.components() {
         match part {

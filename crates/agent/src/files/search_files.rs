@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use super::error_text::{FileKind, cannot};
-use super::glob::{GlobDialect, GlobPattern, alternatives, fold};
+use super::error_text::{FileKind, cannot_text};
+use super::glob::{GlobDialect, GlobPattern, expand_braces, fold_case};
 use super::hidden::HiddenFilter;
 use super::input::FileToolInput;
-use super::name::shown;
+use super::name::shown_name;
 use super::roots::FileLocation;
-use super::walk::{FolderStep, FolderWalk, SearchGaps, WalkEntry, below};
+use super::walk::{FolderStep, FolderWalk, SearchGaps, WalkEntry, result_prefix};
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
 
@@ -28,11 +28,11 @@ pub(super) fn search_files(
     let path = input.optional_text("path")?.unwrap_or(".");
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
     let includes_ignored = input.flag("includeIgnored")?;
-    let wanted =
-        NameFilter::read(pattern).map_err(|reason| cannot("search for", pattern, reason))?;
+    let wanted = NameFilter::from_pattern(pattern)
+        .map_err(|reason| cannot_text("search for", pattern, reason))?;
     let start = context.roots.absolute(path).join(&wanted.prefix);
     let mut found = FoundFiles {
-        base: below(path, &wanted.prefix),
+        base: result_prefix(path, &wanted.prefix),
         files: Vec::new(),
         room: context.limits.max_result,
         most,
@@ -42,15 +42,15 @@ pub(super) fn search_files(
     let mut gaps = context
         .roots
         .locate(path)
-        .and_then(|place| search(&place, &wanted, includes_ignored, &mut found, stop))
-        .map_err(|reason| cannot("search", path, reason))?;
+        .and_then(|place| search_folder(&place, &wanted, includes_ignored, &mut found, stop))
+        .map_err(|reason| cannot_text("search", path, reason))?;
     gaps.hidden = found.filter.count;
     let mut text = found.files.join("\n");
     if found.files.is_empty() {
         text = format!(
             "nothing matches {}\n[a pattern with a `/` begins at the folder that is searched; `**/` \
              before it means any folder]",
-            shown(pattern.as_bytes())
+            shown_name(pattern.as_bytes())
         );
     }
     if found.is_full {
@@ -65,7 +65,7 @@ pub(super) fn search_files(
     Ok(CallOutcome::done(&result, text + &gaps.notes()))
 }
 
-fn search(
+fn search_folder(
     place: &FileLocation<'_>,
     wanted: &NameFilter,
     includes_ignored: bool,
@@ -79,8 +79,8 @@ fn search(
     if !matches!(start.kind(), Ok(FileKind::Folder)) {
         return Ok(SearchGaps::default());
     }
-    FolderWalk::new(&start, includes_ignored, stop)?.run(&mut |entry| {
-        if wanted.fits(entry.path, entry.kind) && !found.take(entry) {
+    FolderWalk::new(&start, includes_ignored, stop)?.visit_all(&mut |entry| {
+        if wanted.fits(entry.path, entry.kind) && !found.add_entry(entry) {
             return FolderStep::Enough;
         }
         let is_deepest = wanted.deepest.is_some_and(|deepest| entry.path.len() >= deepest);
@@ -104,11 +104,11 @@ struct FoundFiles {
 
 impl FoundFiles {
     /// Adds a result, if there is room.
-    fn take(&mut self, entry: &WalkEntry<'_>) -> bool {
+    fn add_entry(&mut self, entry: &WalkEntry<'_>) -> bool {
         let mut path = self.base.clone().into_bytes();
         path.extend_from_slice(entry.bytes);
         let slash = if entry.kind == FileKind::Folder { "/" } else { "" };
-        let path = format!("{}{slash}", shown(&path));
+        let path = format!("{}{slash}", shown_name(&path));
         if self.files.len() as u64 >= self.most || path.len() >= self.room {
             self.is_full = true;
             return false;
@@ -134,13 +134,13 @@ struct NameFilter {
 }
 
 impl NameFilter {
-    fn read(pattern: &str) -> Result<Self, String> {
-        check(pattern)?;
+    fn from_pattern(pattern: &str) -> Result<Self, String> {
+        check_pattern(pattern)?;
         let bare = pattern.trim_end_matches('/');
         let only_folders = bare.len() < pattern.len();
         let mut wanted = Self { only_folders, ..Self::default() };
         if !is_wild(bare) && !bare.contains('/') {
-            wanted.word = Some(bare.chars().map(fold).collect());
+            wanted.word = Some(bare.chars().map(fold_case).collect());
             return Ok(wanted);
         }
         // Folders that are named are entered by their names, as the rules see them.
@@ -149,11 +149,11 @@ impl NameFilter {
         wanted.prefix = names[..fixed].join("/");
         let is_tied = names.len() > 1;
         let dialect = GlobDialect { folds: is_wild(pattern), ..DIALECT };
-        for text in alternatives(&names[fixed..].join("/"))? {
-            check(&text)?;
-            let pattern = GlobPattern::read(&text, dialect);
+        for text in expand_braces(&names[fixed..].join("/"))? {
+            check_pattern(&text)?;
+            let pattern = GlobPattern::from_text(&text, dialect);
             let goes_anywhere = !is_tied && !text.contains('/');
-            wanted.patterns.push(if goes_anywhere { pattern.anywhere() } else { pattern });
+            wanted.patterns.push(if goes_anywhere { pattern.at_any_depth() } else { pattern });
         }
         let depths: Option<Vec<usize>> = wanted.patterns.iter().map(GlobPattern::deepest).collect();
         wanted.deepest = depths.and_then(|depths| depths.into_iter().max());
@@ -166,7 +166,7 @@ impl NameFilter {
         }
         match (&self.word, path.last()) {
             (Some(word), Some(name)) => {
-                name.chars().map(fold).collect::<String>().contains(word.as_str())
+                name.chars().map(fold_case).collect::<String>().contains(word.as_str())
             }
             _ => self.patterns.iter().any(|pattern| pattern.fits(path)),
         }
@@ -178,7 +178,7 @@ fn is_wild(text: &str) -> bool {
 }
 
 /// Returns why a pattern cannot be used.
-pub(super) fn check(pattern: &str) -> Result<(), String> {
+pub(super) fn check_pattern(pattern: &str) -> Result<(), String> {
     let reason = if pattern.is_empty() {
         "it is empty: give a part of a name, or a pattern such as `**/*.rs`"
     } else if pattern.contains('\0') {
@@ -196,13 +196,13 @@ pub(super) fn check(pattern: &str) -> Result<(), String> {
 }
 
 /// Returns an additional pattern that paths must match; without a slash it applies to names.
-pub(super) fn filter(pattern: &str) -> Result<Vec<GlobPattern>, String> {
-    check(pattern)?;
+pub(super) fn parse_filter(pattern: &str) -> Result<Vec<GlobPattern>, String> {
+    check_pattern(pattern)?;
     let mut patterns = Vec::new();
-    for text in alternatives(pattern)? {
-        check(&text)?;
-        let pattern = GlobPattern::read(&text, DIALECT);
-        patterns.push(if text.contains('/') { pattern } else { pattern.anywhere() });
+    for text in expand_braces(pattern)? {
+        check_pattern(&text)?;
+        let pattern = GlobPattern::from_text(&text, DIALECT);
+        patterns.push(if text.contains('/') { pattern } else { pattern.at_any_depth() });
     }
     Ok(patterns)
 }

@@ -6,16 +6,16 @@ use memchr::{memchr, memchr_iter, memrchr};
 use serde::Serialize;
 use serde_json::json;
 
-use super::beneath::{child, whole};
-use super::error_text::{FileKind, cannot, errno_text};
+use super::beneath::{open_child_file, read_whole_file};
+use super::error_text::{FileKind, cannot_text, errno_text};
 use super::glob::GlobPattern;
 use super::hidden::HiddenFilter;
 use super::input::FileToolInput;
-use super::name::shown;
+use super::name::shown_name;
 use super::needle::{Needle, NeedleResult};
 use super::roots::FileLocation;
-use super::search_files::filter;
-use super::walk::{FolderStep, FolderWalk, MOST_TIME, SearchGaps, WalkEntry, below};
+use super::search_files::parse_filter;
+use super::walk::{FolderStep, FolderWalk, MOST_TIME, SearchGaps, WalkEntry, result_prefix};
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
 
@@ -44,11 +44,11 @@ pub(super) fn search_text(
 ) -> Result<CallOutcome, String> {
     let pattern = input.text("pattern")?;
     let path = input.optional_text("path")?.unwrap_or(".");
-    let needle = Needle::read(pattern, input.flag("regex")?, input.flag("ignoreCase")?)
-        .map_err(|reason| cannot("search for", pattern, reason))?;
+    let needle = Needle::from_pattern(pattern, input.flag("regex")?, input.flag("ignoreCase")?)
+        .map_err(|reason| cannot_text("search for", pattern, reason))?;
     let glob = input.optional_text("glob")?;
     let only = glob
-        .map(|glob| filter(glob).map_err(|reason| cannot("use the glob", glob, reason)))
+        .map(|glob| parse_filter(glob).map_err(|reason| cannot_text("use the glob", glob, reason)))
         .transpose()?;
     let most = input.count("maxResults")?.unwrap_or(USUAL_RESULTS).min(MOST_RESULTS);
     let includes_ignored = input.flag("includeIgnored")?;
@@ -58,9 +58,9 @@ pub(super) fn search_text(
     let mut gaps = context
         .roots
         .locate(path)
-        .and_then(|place| search.run(&place, path, includes_ignored))
-        .map_err(|reason| cannot("search", path, reason))?;
-    stop.check().map_err(|reason| cannot("search", path, reason))?;
+        .and_then(|place| search.search_place(&place, path, includes_ignored))
+        .map_err(|reason| cannot_text("search", path, reason))?;
+    stop.check_unset().map_err(|reason| cannot_text("search", path, reason))?;
     gaps.hidden = search.filter.count;
     if search.is_late {
         gaps.ended = Some(TOO_LATE);
@@ -126,7 +126,7 @@ impl<'a> TextSearch<'a> {
         }
     }
 
-    fn run(
+    fn search_place(
         &mut self,
         place: &FileLocation<'_>,
         path: &str,
@@ -134,15 +134,16 @@ impl<'a> TextSearch<'a> {
     ) -> Result<SearchGaps, String> {
         match place.kind().map_err(errno_text)? {
             FileKind::Folder => {
-                let base = below(path, "");
-                FolderWalk::new(place, all, self.stop)?.run(&mut |entry| self.visit(entry, &base))
+                let base = result_prefix(path, "");
+                FolderWalk::new(place, all, self.stop)?
+                    .visit_all(&mut |entry| self.visit(entry, &base))
             }
             FileKind::File => {
-                let (file, _) = place.file()?;
+                let (file, _) = place.open_file()?;
                 let most = self.context.limits.max_file;
-                let bytes = whole(file, most)?
+                let bytes = read_whole_file(file, most)?
                     .ok_or_else(|| format!("it has more than {most} bytes, the limit"))?;
-                self.file(&bytes, path.as_bytes());
+                self.search_file(&bytes, path.as_bytes());
                 Ok(SearchGaps::default())
             }
             other => Err(other.refusal().to_owned()),
@@ -161,15 +162,15 @@ impl<'a> TextSearch<'a> {
         if !is_wanted || entry.kind == FileKind::Folder {
             return FolderStep::On;
         }
-        match child(entry.folder, entry.name).and_then(|(file, stat)| {
+        match open_child_file(entry.folder, entry.name).and_then(|(file, stat)| {
             let most = self.context.limits.max_file;
             let is_large = u64::try_from(stat.st_size).is_ok_and(|size| size > most);
-            if is_large { Ok(None) } else { whole(file, most) }
+            if is_large { Ok(None) } else { read_whole_file(file, most) }
         }) {
             Ok(Some(bytes)) => {
                 let mut path = base.as_bytes().to_vec();
                 path.extend_from_slice(entry.bytes);
-                self.file(&bytes, &path);
+                self.search_file(&bytes, &path);
             }
             Ok(None) => self.large += 1,
             Err(_) => self.unread += 1,
@@ -177,7 +178,7 @@ impl<'a> TextSearch<'a> {
         if self.is_full || self.is_late { FolderStep::Enough } else { FolderStep::On }
     }
 
-    pub(super) fn file(&mut self, bytes: &[u8], path: &[u8]) {
+    pub(super) fn search_file(&mut self, bytes: &[u8], path: &[u8]) {
         if memchr(0, bytes).is_some() {
             self.binary += 1;
             return;
@@ -199,16 +200,16 @@ impl<'a> TextSearch<'a> {
             counted = at;
             let start = memrchr(b'\n', &bytes[..at]).map_or(0, |at| at + 1);
             let end = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |end| at + end);
-            if !self.take(path, line, &bytes[start..end], at - start) {
+            if !self.add_match(path, line, &bytes[start..end], at - start) {
                 return;
             }
             from = end + 1;
         }
     }
 
-    fn take(&mut self, path: &[u8], line: usize, text: &[u8], at: usize) -> bool {
-        let path = shown(path).into_owned();
-        let text = excerpt(text, at);
+    fn add_match(&mut self, path: &[u8], line: usize, text: &[u8], at: usize) -> bool {
+        let path = shown_name(path).into_owned();
+        let text = line_excerpt(text, at);
         let length = path.len() + text.len() + 24;
         if self.found.len() as u64 >= self.most || length > self.room {
             self.is_full = true;
@@ -225,7 +226,7 @@ impl<'a> TextSearch<'a> {
             self.found.iter().map(|m| format!("{}:{}:{}", m.path, m.line, m.text)).collect();
         let mut out = lines.join("\n");
         if lines.is_empty() {
-            let shown = shown(pattern.as_bytes());
+            let shown = shown_name(pattern.as_bytes());
             out = format!("{shown} occurs in none of the {} files searched", self.searched);
         }
         if self.is_full {
@@ -244,7 +245,7 @@ impl<'a> TextSearch<'a> {
 
 /// Returns a line in the form in which it is shown; for a long one, the part around the match at
 /// `at`.
-fn excerpt(line: &[u8], at: usize) -> String {
+fn line_excerpt(line: &[u8], at: usize) -> String {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     if line.len() <= LONGEST_LINE {
         return String::from_utf8_lossy(line).into_owned();

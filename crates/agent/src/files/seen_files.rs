@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use callgate_link::sync::lock;
 use rustix::fs::Stat;
 
-use super::beneath::{child, whole};
+use super::beneath::{open_child_file, read_whole_file};
 use super::roots::FileLocation;
 use super::target::WriteTarget;
 
@@ -46,7 +46,7 @@ pub(super) enum ContentMark {
 
 impl ContentMark {
     /// Returns the mark of a file that is too large to be read as a whole.
-    pub(super) fn stamp(stat: &Stat) -> Self {
+    pub(super) fn from_stat(stat: &Stat) -> Self {
         Self::Stamp(stat.st_size, stat.st_mtime, stat.st_mtime_nsec.cast_signed())
     }
 }
@@ -67,7 +67,12 @@ impl SeenFiles {
     }
 
     /// Notes that the model knows this content of a file.
-    pub(super) fn note(&self, conversation: &str, place: &FileLocation<'_>, mark: ContentMark) {
+    pub(super) fn note_seen(
+        &self,
+        conversation: &str,
+        place: &FileLocation<'_>,
+        mark: ContentMark,
+    ) {
         // A path that cannot be resolved any more is one that was not read.
         let Ok(path) = place.real_path() else { return };
         let mut all = lock(&self.all);
@@ -80,12 +85,12 @@ impl SeenFiles {
 
     /// Returns true if the model has read the file in this conversation.
     pub(super) fn has(&self, conversation: &str, place: &FileLocation<'_>) -> bool {
-        self.known(conversation, place).is_some()
+        self.known_mark(conversation, place).is_some()
     }
 
     /// Returns an error if a file may not be replaced: the model has not read it, or it has changed
     /// since.
-    pub(super) fn check(
+    pub(super) fn check_replaceable(
         &self,
         conversation: &str,
         place: &FileLocation<'_>,
@@ -94,9 +99,11 @@ impl SeenFiles {
     ) -> Result<(), String> {
         // There is nothing to lose in a file that is new or empty.
         let Some(stat) = target.old.as_ref().filter(|old| old.st_size > 0) else { return Ok(()) };
-        let known = self.known(conversation, place);
+        let known = self.known_mark(conversation, place);
         // The model cannot be told to read a file that cannot be read.
-        let Ok((file, _)) = child(target.folder.as_fd(), &target.name) else { return Ok(()) };
+        let Ok((file, _)) = open_child_file(target.folder.as_fd(), &target.name) else {
+            return Ok(());
+        };
         match known {
             None if replacement == Replacement::Part => Ok(()),
             None => Err("it exists, and you have not read it in this conversation: read it with \
@@ -111,13 +118,13 @@ impl SeenFiles {
 
     fn is_still(&self, mark: ContentMark, file: File, stat: &Stat) -> Result<bool, String> {
         let ContentMark::Whole(length, _) = mark else {
-            return Ok(mark == ContentMark::stamp(stat));
+            return Ok(mark == ContentMark::from_stat(stat));
         };
-        let content = whole(file, length as u64)?;
+        let content = read_whole_file(file, length as u64)?;
         Ok(content.is_some_and(|content| self.mark(&content) == mark))
     }
 
-    fn known(&self, conversation: &str, place: &FileLocation<'_>) -> Option<ContentMark> {
+    fn known_mark(&self, conversation: &str, place: &FileLocation<'_>) -> Option<ContentMark> {
         let path = place.real_path().ok()?;
         let all = lock(&self.all);
         let seen = all.iter().find(|seen| seen.conversation == conversation && seen.path == path);

@@ -12,7 +12,7 @@ const IGNORED: &str = "Also what .gitignore and .ignore exclude, and .git.";
 const TEXT: &str = "The text exactly, or with regex a regular expression.";
 const GLOB: &str = "Only files whose name matches, such as *.rs.";
 
-fn spec(
+fn file_tool_spec(
     name: &'static str,
     description: &'static str,
     properties: &Value,
@@ -31,14 +31,14 @@ fn spec(
 }
 
 /// Returns the members that the input of a tool may have.
-pub(super) fn members(spec: &ToolSpec) -> Vec<String> {
+pub(super) fn input_members(spec: &ToolSpec) -> Vec<String> {
     let schema: Value = serde_json::from_str(spec.input_schema.get()).unwrap_or_default();
     let properties = schema["properties"].as_object();
     properties.into_iter().flat_map(|members| members.keys().cloned()).collect()
 }
 
 pub(super) fn list_files() -> ToolSpec {
-    spec(
+    file_tool_spec(
         "list_files",
         "Lists what is in a folder: names, types and sizes. Folders end with a slash.",
         &json!({ "path": { "type": "string", "description": PATH } }),
@@ -48,7 +48,7 @@ pub(super) fn list_files() -> ToolSpec {
 }
 
 pub(super) fn read_file() -> ToolSpec {
-    spec(
+    file_tool_spec(
         "read_file",
         "Reads a text file, or a range of its lines. For a large file, read a range.",
         &json!({
@@ -62,7 +62,7 @@ pub(super) fn read_file() -> ToolSpec {
 }
 
 pub(super) fn write_file() -> ToolSpec {
-    spec(
+    file_tool_spec(
         "write_file",
         "Writes a whole file: creates it, with its folders, or replaces what is in it. To change \
          a part of a file use edit_file.",
@@ -76,7 +76,7 @@ pub(super) fn write_file() -> ToolSpec {
 }
 
 pub(super) fn edit_file() -> ToolSpec {
-    spec(
+    file_tool_spec(
         "edit_file",
         "Replaces a text in a file by another, and shows the diff. The text has to occur \
          exactly once, with its blanks and line ends, unless replaceAll is set.",
@@ -92,7 +92,7 @@ pub(super) fn edit_file() -> ToolSpec {
 }
 
 pub(super) fn search_files() -> ToolSpec {
-    spec(
+    file_tool_spec(
         "search_files",
         "Finds files and folders by name, in any case. A word matches every name that contains it; a \
          pattern may have *, ?, [a-z], {a,b} and ** for any folders. A pattern with a slash \
@@ -109,7 +109,7 @@ pub(super) fn search_files() -> ToolSpec {
 }
 
 pub(super) fn analyze_image() -> ToolSpec {
-    spec(
+    file_tool_spec(
         "analyze_image",
         "Shows you a picture (PNG, JPEG, GIF or WebP) from a file.",
         &json!({ "path": { "type": "string", "description": "The picture." } }),
@@ -119,7 +119,7 @@ pub(super) fn analyze_image() -> ToolSpec {
 }
 
 pub(super) fn search_text() -> ToolSpec {
-    spec(
+    file_tool_spec(
         "search_text",
         "Finds lines by their text, in one file or all files of a folder. Returns file:line:text.",
         &json!({

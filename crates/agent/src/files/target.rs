@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{Access, AtFlags, Mode, Stat, accessat, mkdirat, statat, unlinkat};
 use rustix::io::Errno;
 
-use super::beneath::step;
+use super::beneath::open_lookup_folder;
 use super::error_text::{FileKind, errno_text};
 use super::roots::FileLocation;
 
@@ -51,12 +51,12 @@ impl WriteTarget {
         for name in &missing {
             target.enter(name).map_err(errno_text)?;
         }
-        target.old = target.look()?;
+        target.old = target.check_old_file()?;
         Ok(target)
     }
 
     /// Returns the target for a file that replaces whatever has this name, by its metadata.
-    pub(super) fn of(folder: OwnedFd, name: &OsStr, old: Option<Stat>) -> Self {
+    pub(super) fn for_entry(folder: OwnedFd, name: &OsStr, old: Option<Stat>) -> Self {
         Self { folder, name: name.to_owned(), old, made: Vec::new() }
     }
 
@@ -67,7 +67,7 @@ impl WriteTarget {
             Err(Errno::EXIST) => false,
             Err(errno) => return Err(errno),
         };
-        let inner = step(self.folder.as_fd(), name)?;
+        let inner = open_lookup_folder(self.folder.as_fd(), name)?;
         let outer = std::mem::replace(&mut self.folder, inner);
         if is_new {
             self.made.push((outer, name.to_owned()));
@@ -75,13 +75,13 @@ impl WriteTarget {
         Ok(())
     }
 
-    fn look(&self) -> Result<Option<Stat>, String> {
+    fn check_old_file(&self) -> Result<Option<Stat>, String> {
         let stat = match self.stat() {
             Ok(stat) => stat,
             Err(Errno::NOENT) => return Ok(None),
             Err(errno) => return Err(errno_text(errno)),
         };
-        let kind = FileKind::of(&stat);
+        let kind = FileKind::from_stat(&stat);
         if kind != FileKind::File {
             return Err(kind.refusal().to_owned());
         }
@@ -99,7 +99,7 @@ impl WriteTarget {
     }
 
     /// Keeps the created folders, because something is in them.
-    pub(super) fn keep(mut self) {
+    pub(super) fn keep_folders(mut self) {
         self.made.clear();
     }
 }

@@ -21,7 +21,7 @@ use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{AllowedFolders, FileLimits, HiddenFiles, tools};
+use super::{AllowedFolders, FileLimits, HiddenFiles, build_file_tools};
 use crate::tool::{AgentTool, CallAddress, CallOutcome, FaultContext, ToolInvocation};
 
 /// What lies outside, and must never be seen or changed.
@@ -49,7 +49,7 @@ impl Room {
     }
 
     fn tools_of(root: &Path, limits: FileLimits) -> Vec<Arc<dyn AgentTool>> {
-        tools(AllowedFolders::open(root, &[root.to_owned()]).unwrap(), limits, nothing())
+        build_file_tools(AllowedFolders::open(root, &[root.to_owned()]).unwrap(), limits, nothing())
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -144,7 +144,7 @@ fn run_in(
     let tool = tools.iter().find(|tool| tool.spec().name == name).unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let invocation = ToolInvocation { conversation: conversation.into(), ..use_of(input) };
-    runtime.block_on(tool.run(invocation))
+    runtime.block_on(tool.run_call(invocation))
 }
 
 fn use_of(input: &Value) -> ToolInvocation {
@@ -220,7 +220,7 @@ fn wrong_input_is_told_by_its_name() {
     let input = serde_json::value::RawValue::from_string(twice).unwrap();
     let tool = room.tools.iter().find(|tool| tool.spec().name == "read_file").unwrap();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let outcome = runtime.block_on(tool.run(ToolInvocation { input, ..use_of(&json!({})) }));
+    let outcome = runtime.block_on(tool.run_call(ToolInvocation { input, ..use_of(&json!({})) }));
     assert!(outcome.is_error && outcome.text.contains("`path` twice"), "{}", outcome.text);
 }
 

@@ -95,7 +95,7 @@ pub(crate) struct RecordedTurn {
 }
 
 /// What the turns of processes that were killed changed. Until this is
-/// [stored](RecoveredTurns::stored), it can be recovered again.
+/// [stored](RecoveredTurns::remove_left), it can be recovered again.
 #[derive(Default)]
 pub(crate) struct RecoveredTurns {
     pub(crate) turns: Vec<RecordedTurn>,
@@ -104,7 +104,7 @@ pub(crate) struct RecoveredTurns {
 
 impl RecoveredTurns {
     /// Removes what was left behind.
-    pub(crate) fn stored(self) {
+    pub(crate) fn remove_left(self) {
         self.left.into_iter().for_each(TrackedFolders::remove);
     }
 }
@@ -130,12 +130,13 @@ impl TurnTracker {
 
     /// Notes what is at a path that a file tool of the turn is about to write.
     pub(crate) async fn note_write(&self, mark: TurnMark, path: String) -> Result<(), String> {
-        self.with(move |shared, folders| folders.note_write(&shared.places, &mark, &path)).await
+        self.with_folders(move |shared, folders| folders.note_write(&shared.places, &mark, &path))
+            .await
     }
 
     /// Gets to know all files before something of the turn runs that may change any of them.
     pub(crate) async fn snapshot(&self, mark: TurnMark) -> Result<(), String> {
-        self.with(move |shared, folders| {
+        self.with_folders(move |shared, folders| {
             if shared.takes_snapshots {
                 return folders.snapshot(&shared.places, &mark);
             }
@@ -154,7 +155,7 @@ impl TurnTracker {
             return Ok(None);
         }
         let turn = Arc::clone(&mark.request);
-        self.with(move |shared, folders| folders.finish(&shared.places, &turn)).await
+        self.with_folders(move |shared, folders| folders.finish(&shared.places, &turn)).await
     }
 
     /// Returns what the turns of processes that were killed in the same folders changed.
@@ -178,16 +179,16 @@ impl TurnTracker {
     }
 
     /// Returns changes as people see them, with secrets masked.
-    pub(crate) async fn shown(&self, changes: Vec<PathChange>) -> Vec<PatchedFile> {
+    pub(crate) async fn shown_changes(&self, changes: Vec<PathChange>) -> Vec<PatchedFile> {
         let shared = Arc::clone(&self.0);
-        let shown = move || shown_changes::shown(&shared.places.roots, &changes);
+        let shown = move || shown_changes::patched_files(&shared.places.roots, &changes);
         spawn_blocking(shown).await.unwrap_or_default()
     }
 
     /// Finds out which changes can be undone.
     pub(crate) async fn plan(&self, changes: Vec<PathChange>) -> UndoPlan {
         let shared = Arc::clone(&self.0);
-        let plan = move || restoring::plan(&shared.places.roots, changes);
+        let plan = move || restoring::plan_undo(&shared.places.roots, changes);
         let none = || UndoPlan { changes: Vec::new(), left: Vec::new() };
         spawn_blocking(plan).await.unwrap_or_else(|_| none())
     }
@@ -195,12 +196,12 @@ impl TurnTracker {
     /// Undoes changes, and returns their paths.
     pub(crate) async fn restore(&self, changes: Vec<PathChange>) -> Result<(), String> {
         let shared = Arc::clone(&self.0);
-        let restore = move || restoring::restore(&shared.places.roots, &changes);
+        let restore = move || restoring::undo_changes(&shared.places.roots, &changes);
         spawn_blocking(restore).await.map_err(|error| error.to_string())?
     }
 
     /// Does blocking work on what is known, which is created if nothing is known yet.
-    async fn with<T: Send + 'static>(
+    async fn with_folders<T: Send + 'static>(
         &self,
         work: impl FnOnce(&TrackerShared, &mut TrackedFolders) -> io::Result<T> + Send + 'static,
     ) -> Result<T, String> {
@@ -234,7 +235,7 @@ impl PathChange {
         StoredChange { path, states, before: before.content, after: after.content }
     }
 
-    pub(crate) fn read(stored: StoredChange) -> Option<Self> {
+    pub(crate) fn from_stored(stored: StoredChange) -> Option<Self> {
         let StoredChange { path, states, before, after } = stored;
         let states: StoredStates = serde_json::from_str(&states).ok()?;
         let found = |state, content| FoundPath { state, content };

@@ -9,7 +9,7 @@ use rustix::fs::{AtFlags, statat};
 use rustix::io::{Errno, dup};
 
 use super::CancelFlag;
-use super::beneath::descend;
+use super::beneath::open_listed_folder;
 use super::error_text::{FileKind, errno_text};
 use super::ignored::IgnoreRules;
 use super::list_files;
@@ -93,13 +93,13 @@ impl<'a> FolderWalk<'a> {
         includes_ignored: bool,
         stop: &'a CancelFlag,
     ) -> Result<Self, String> {
-        let start = place.folder().map_err(errno_text)?;
+        let start = place.open_folder().map_err(errno_text)?;
         let mut walk = Self {
             stop,
             includes_ignored,
             until: Instant::now() + MOST_TIME,
             seen: 0,
-            above: if includes_ignored { Vec::new() } else { above(place) },
+            above: if includes_ignored { Vec::new() } else { ignore_rules_above(place) },
             levels: Vec::new(),
             path: Vec::new(),
             names: Vec::new(),
@@ -110,7 +110,7 @@ impl<'a> FolderWalk<'a> {
     }
 
     /// Calls `visit` for every entry, sorted by name, with a folder before its contents.
-    pub(super) fn run(
+    pub(super) fn visit_all(
         mut self,
         visit: &mut dyn FnMut(&WalkEntry<'_>) -> FolderStep,
     ) -> Result<SearchGaps, String> {
@@ -121,8 +121,8 @@ impl<'a> FolderWalk<'a> {
             };
             self.path.truncate(level.length);
             self.names.truncate(self.levels.len() - 1);
-            self.stop.check()?;
-            if !self.may_go_on() || self.step(&name, kind, visit) == FolderStep::Enough {
+            self.stop.check_unset()?;
+            if !self.may_go_on() || self.visit_entry(&name, kind, visit) == FolderStep::Enough {
                 break;
             }
         }
@@ -136,7 +136,7 @@ impl<'a> FolderWalk<'a> {
         self.gaps.ended.is_none()
     }
 
-    fn step(
+    fn visit_entry(
         &mut self,
         name: &CStr,
         kind: FileKind,
@@ -144,7 +144,8 @@ impl<'a> FolderWalk<'a> {
     ) -> FolderStep {
         let Some(level) = self.levels.last() else { return FolderStep::Enough };
         let name = OsStr::from_bytes(name.to_bytes());
-        let kind = if kind == FileKind::Other { known(level.folder.as_fd(), name) } else { kind };
+        let kind =
+            if kind == FileKind::Other { find_kind(level.folder.as_fd(), name) } else { kind };
         if !self.path.is_empty() {
             self.path.push(b'/');
         }
@@ -165,11 +166,12 @@ impl<'a> FolderWalk<'a> {
     fn is_ignored(&self, path: &[&str], kind: FileKind) -> bool {
         let is_folder = kind == FileKind::Folder;
         let below = self.levels.iter().enumerate().rev();
-        let mut below = below.filter_map(|(depth, l)| l.ignored.says(&path[depth..], is_folder));
+        let mut below =
+            below.filter_map(|(depth, l)| l.ignored.ignores_path(&path[depth..], is_folder));
         let mut above = self.above.iter().rev().filter_map(|(names, ignored)| {
             let whole: Vec<&str> =
                 names.iter().map(String::as_str).chain(path.iter().copied()).collect();
-            ignored.says(&whole, is_folder)
+            ignored.ignores_path(&whole, is_folder)
         });
         below.next().or_else(|| above.next()).unwrap_or(false)
     }
@@ -180,7 +182,7 @@ impl<'a> FolderWalk<'a> {
             return;
         }
         let Some(level) = self.levels.last() else { return };
-        match descend(level.folder.as_fd(), name).and_then(|folder| self.enter(folder)) {
+        match open_listed_folder(level.folder.as_fd(), name).and_then(|folder| self.enter(folder)) {
             Err(Errno::XDEV) => self.gaps.mounted += 1,
             // Somebody removed it or put a link in its place.
             Ok(()) | Err(Errno::NOENT | Errno::LOOP | Errno::NOTDIR) => {}
@@ -189,7 +191,7 @@ impl<'a> FolderWalk<'a> {
     }
 
     fn enter(&mut self, folder: OwnedFd) -> Result<(), Errno> {
-        let (names, are_all) = list_files::names(dup(&folder)?)?;
+        let (names, are_all) = list_files::sorted_names(dup(&folder)?)?;
         self.gaps.unread += usize::from(!are_all);
         self.seen += names.len();
         if self.seen > MOST_ENTRIES {
@@ -199,7 +201,7 @@ impl<'a> FolderWalk<'a> {
         let ignored = if self.includes_ignored {
             IgnoreRules::default()
         } else {
-            IgnoreRules::of(folder.as_fd())
+            IgnoreRules::from_folder(folder.as_fd())
         };
         let names = names.into_iter();
         self.levels.push(WalkLevel { folder, names, length: self.path.len(), ignored });
@@ -208,25 +210,25 @@ impl<'a> FolderWalk<'a> {
 }
 
 /// Returns the type of an entry if its folder does not report it.
-fn known(folder: BorrowedFd<'_>, name: &OsStr) -> FileKind {
+fn find_kind(folder: BorrowedFd<'_>, name: &OsStr) -> FileKind {
     statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)
-        .map_or(FileKind::Other, |stat| FileKind::of(&stat))
+        .map_or(FileKind::Other, |stat| FileKind::from_stat(&stat))
 }
 
 /// Returns the ignore files in the folders above, up to the allowed one.
-fn above(place: &FileLocation<'_>) -> Vec<(Vec<String>, IgnoreRules)> {
+fn ignore_rules_above(place: &FileLocation<'_>) -> Vec<(Vec<String>, IgnoreRules)> {
     let names: Vec<String> =
         place.rest.iter().map(|name| name.to_string_lossy().into_owned()).collect();
     let at = |depth: usize| {
         let rest = place.rest.iter().take(depth).collect();
-        let folder = FileLocation { rest, ..place.clone() }.folder().ok()?;
-        Some((names[depth..].to_vec(), IgnoreRules::of(folder.as_fd())))
+        let folder = FileLocation { rest, ..place.clone() }.open_folder().ok()?;
+        Some((names[depth..].to_vec(), IgnoreRules::from_folder(folder.as_fd())))
     };
     (0..names.len()).filter_map(at).collect()
 }
 
 /// Returns the prefix that makes results in `path` usable as paths.
-pub(super) fn below(path: &str, prefix: &str) -> String {
+pub(super) fn result_prefix(path: &str, prefix: &str) -> String {
     let mut base = String::new();
     for part in [path.trim_start_matches("./"), prefix] {
         if !matches!(part, "" | ".") {

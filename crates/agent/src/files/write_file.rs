@@ -1,14 +1,14 @@
 //! `write_file`: writes a whole file.
 
 use callgate_link::sync::lock;
-use callgate_mask::text::counted;
+use callgate_mask::text::counted_noun;
 use rustix::io::Errno;
 use serde_json::json;
 
-use super::draft::{FileDraft, noted};
-use super::error_text::{cannot, errno_text};
+use super::draft::{FileDraft, outcome_with_note};
+use super::error_text::{cannot_text, errno_text};
 use super::input::FileToolInput;
-use super::name::shown;
+use super::name::shown_name;
 use super::seen_files::Replacement;
 use super::target::WriteTarget;
 use super::{CancelFlag, FileContext};
@@ -20,20 +20,20 @@ pub(super) fn write_file(
     stop: &CancelFlag,
 ) -> Result<CallOutcome, String> {
     let (path, text) = (input.text("path")?, input.text("content")?);
-    let (is_new, note) =
-        write(context, input, path, text, stop).map_err(|reason| cannot("write", path, reason))?;
+    let (is_new, note) = write_content(context, input, path, text, stop)
+        .map_err(|reason| cannot_text("write", path, reason))?;
     let (bytes, lines) = (text.len() as u64, text.lines().count() as u64);
     let did = if is_new { "created" } else { "replaced" };
-    let size = format!("{}, {}", counted(bytes, "byte"), counted(lines, "line"));
-    Ok(noted(
+    let size = format!("{}, {}", counted_noun(bytes, "byte"), counted_noun(lines, "line"));
+    Ok(outcome_with_note(
         json!({ "path": path, "created": is_new, "bytes": bytes, "lines": lines }),
-        format!("{did} {} ({size})", shown(path.as_bytes())),
+        format!("{did} {} ({size})", shown_name(path.as_bytes())),
         note,
     ))
 }
 
 /// Returns an error if the file cannot be written, before anybody is asked.
-pub(super) fn check(context: &FileContext, input: &FileToolInput) -> Result<(), String> {
+pub(super) fn check_write(context: &FileContext, input: &FileToolInput) -> Result<(), String> {
     let (path, text) = (input.text("path")?, input.text("content")?);
     let found = || {
         check_size(text.len(), context)?;
@@ -45,13 +45,13 @@ pub(super) fn check(context: &FileContext, input: &FileToolInput) -> Result<(), 
             Ok(_) => {}
         }
         let target = WriteTarget::find(&place, false)?;
-        context.seen.check(&input.conversation, &place, &target, Replacement::Whole)
+        context.seen.check_replaceable(&input.conversation, &place, &target, Replacement::Whole)
     };
-    found().map_err(|reason| cannot("write", path, reason))
+    found().map_err(|reason| cannot_text("write", path, reason))
 }
 
 /// Writes the file. Returns whether it is new, and what it has lost.
-fn write(
+fn write_content(
     context: &FileContext,
     input: &FileToolInput,
     path: &str,
@@ -64,14 +64,14 @@ fn write(
     // A thread that panicked while it held the lock has left no file half written.
     let _writing = lock(&context.writing);
     let target = WriteTarget::find(&place, true)?;
-    context.seen.check(&input.conversation, &place, &target, Replacement::Whole)?;
+    context.seen.check_replaceable(&input.conversation, &place, &target, Replacement::Whole)?;
     let mut draft = FileDraft::new(&target)?;
     draft.write(text.as_bytes(), stop)?;
-    stop.check()?;
+    stop.check_unset()?;
     let note = draft.publish(&target)?;
     let is_new = target.old.is_none();
-    target.keep();
-    context.seen.note(&input.conversation, &place, context.seen.mark(text.as_bytes()));
+    target.keep_folders();
+    context.seen.note_seen(&input.conversation, &place, context.seen.mark(text.as_bytes()));
     Ok((is_new, note))
 }
 

@@ -32,28 +32,28 @@ impl MessageFragments {
     }
 
     /// Appends a piece of the answer's text.
-    pub fn text(&mut self, piece: &str) {
+    pub fn append_text(&mut self, piece: &str) {
         append_text(&mut self.answer, piece);
     }
 
     /// Appends a piece of a thought.
-    pub fn thought(&mut self, piece: &str) {
+    pub fn append_thought(&mut self, piece: &str) {
         append_thought(&mut self.answer, piece);
     }
 
     /// Appends a tool call.
-    pub fn call(&mut self, call: Block) {
+    pub fn append_call(&mut self, call: Block) {
         self.answer.push(call);
     }
 
     /// Appends the result of a tool call, with what the front end gets.
-    pub fn result(&mut self, told: Block, result: Option<StoredToolResult>) {
+    pub fn append_result(&mut self, told: Block, result: Option<StoredToolResult>) {
         self.said.push(told);
         self.results.extend(result);
     }
 
     /// Appends what the user has said meanwhile.
-    pub fn said(&mut self, content: Vec<Block>) {
+    pub fn append_said(&mut self, content: Vec<Block>) {
         self.said.extend(content);
     }
 
@@ -62,8 +62,8 @@ impl MessageFragments {
         let Self { answer, said, results } = self;
         let messages = [ChatMessage::assistant(answer), ChatMessage::user(said)];
         let parts = messages.iter().filter(|message| !message.content.is_empty());
-        let body = |message: &ChatMessage| stored_message::written(message, &results);
-        parts.map(|part| body(part).map_err(stored_message::unwritable)).collect()
+        let body = |message: &ChatMessage| stored_message::encode_message(message, &results);
+        parts.map(|part| body(part).map_err(stored_message::unwritable_message)).collect()
     }
 }
 
@@ -73,25 +73,25 @@ pub(super) struct JoinedFragments(MessageFragments);
 
 impl JoinedFragments {
     /// Adds the next stored fragment. One that cannot be read is left out.
-    pub(super) fn add(&mut self, body: &str) {
-        let Some(read) = stored_message::message(body) else { return };
+    pub(super) fn add_fragment(&mut self, body: &str) {
+        let Some(read) = stored_message::parse_message(body) else { return };
         let all = &mut self.0;
-        all.results.extend(stored_message::results(body));
+        all.results.extend(stored_message::parse_results(body));
         if read.message.role == Role::User {
             return all.said.extend(read.message.content);
         }
         for block in read.message.content {
             match block {
-                Block::Text { text } => all.text(&text),
-                Block::Thinking { thinking, .. } => all.thought(&thinking),
-                block => all.call(block),
+                Block::Text { text } => all.append_text(&text),
+                Block::Thinking { thinking, .. } => all.append_thought(&thinking),
+                block => all.append_call(block),
             }
         }
     }
 
     /// Returns the messages of the round, in which everything without an end is marked as
     /// interrupted.
-    pub(super) fn interrupted(self) -> (Vec<ChatMessage>, Vec<StoredToolResult>) {
+    pub(super) fn into_interrupted(self) -> (Vec<ChatMessage>, Vec<StoredToolResult>) {
         let MessageFragments { mut answer, said, mut results } = self.0;
         let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
         let (mut told, rest): (Vec<Block>, Vec<Block>) = said.into_iter().partition(is_result);

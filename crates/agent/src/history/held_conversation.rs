@@ -85,11 +85,11 @@ impl HeldConversation {
 
     /// Has this engine answer from now on.
     pub async fn choose_engine(&mut self, chosen: EngineSelection) -> Result<(), HistoryError> {
-        self.settle().await;
+        self.wait_for_change().await;
         let (id, replaces) = (Arc::clone(&self.id), self.replaces);
         self.change(move |stores| {
             stores.store.choose_engine(&id, &chosen, now_ms())?;
-            ConversationChange::whole(stores, &id, replaces)
+            ConversationChange::load_whole(stores, &id, replaces)
         })
         .await
     }
@@ -127,13 +127,13 @@ impl HeldConversation {
     /// future is dropped, either may be the case, and the next call finds out which. A step without
     /// messages replaces nothing.
     pub async fn commit(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
-        self.settle().await;
+        self.wait_for_change().await;
         let (id, is_titled) = (Arc::clone(&self.id), self.loaded.is_titled);
         // A step without messages replaces nothing.
         let (instead_of, replaces) =
             if step.messages.is_empty() { (None, self.replaces) } else { (self.replaces, None) };
         let change = move |mut step: WrittenStep, effect: StepEffect| {
-            step.settle();
+            step.settle_reservation();
             let is_titled = is_titled || step.has_title();
             ConversationChange::Added { step, effect, is_titled, replaces }
         };
@@ -154,7 +154,7 @@ impl HeldConversation {
         match written {
             Some(effect) => {
                 let change = change(step, effect?);
-                self.apply(change);
+                self.apply_change(change);
                 Ok(())
             }
             None => {
@@ -169,17 +169,23 @@ impl HeldConversation {
 
     /// Stores what is about to be shown of the messages that follow. When it returns, all of it is
     /// committed. The conversation exists.
-    pub(crate) async fn note(&mut self, shown: MessageFragments) -> Result<(), HistoryError> {
-        self.settle().await;
+    pub(crate) async fn store_fragments(
+        &mut self,
+        shown: MessageFragments,
+    ) -> Result<(), HistoryError> {
+        self.wait_for_change().await;
         let id = Arc::clone(&self.id);
         if shown.size() > MOST_AT_ONCE {
-            return self.history.ask(move |stores| stores.note(&id, &shown.bodies()?)).await;
+            return self
+                .history
+                .run_job(move |stores| stores.write_fragments(&id, &shown.bodies()?))
+                .await;
         }
         let bodies = shown.bodies()?;
         let size = bodies.iter().map(String::len).sum();
-        match self.history.0.write_at_once(size, |stores| stores.note(&id, &bodies)) {
+        match self.history.0.write_at_once(size, |stores| stores.write_fragments(&id, &bodies)) {
             Some(noted) => noted,
-            None => self.history.ask(move |stores| stores.note(&id, &bodies)).await,
+            None => self.history.run_job(move |stores| stores.write_fragments(&id, &bodies)).await,
         }
     }
 
@@ -187,7 +193,7 @@ impl HeldConversation {
     /// which it began. The turn stays in the file until the next step replaces it. Returns `None`
     /// if there is no turn, if it was taken back before, or if a summary replaces it.
     pub async fn take_back(&mut self) -> Result<Option<ChatMessage>, HistoryError> {
-        self.settle().await;
+        self.wait_for_change().await;
         if self.replaces.is_some() {
             return Ok(None);
         }
@@ -198,7 +204,9 @@ impl HeldConversation {
             message.content.retain(|block| !matches!(block, Block::LeftOut));
             Ok(Some((first, message, stores.load(&id, Some(first))?)))
         };
-        let Some((first, message, loaded)) = self.history.ask(work).await? else { return Ok(None) };
+        let Some((first, message, loaded)) = self.history.run_job(work).await? else {
+            return Ok(None);
+        };
         self.replaces = Some(first);
         (self.loaded.mender, self.loaded.length) = (loaded.mender, loaded.length);
         Ok(Some(message))
@@ -206,11 +214,11 @@ impl HeldConversation {
 
     /// Removes all messages. The title and the costs stay.
     pub async fn clear(&mut self) -> Result<(), HistoryError> {
-        self.settle().await;
+        self.wait_for_change().await;
         let id = Arc::clone(&self.id);
         self.change(move |stores| {
             stores.store.clear_conversation(&id)?;
-            ConversationChange::whole(stores, &id, None)
+            ConversationChange::load_whole(stores, &id, None)
         })
         .await
     }
@@ -218,13 +226,13 @@ impl HeldConversation {
     /// Removes all messages but the first `length`, after which a turn must begin. A summary of
     /// messages that are removed goes with them.
     pub async fn rewind(&mut self, length: u64) -> Result<(), HistoryError> {
-        self.settle().await;
+        self.wait_for_change().await;
         let id = Arc::clone(&self.id);
         self.change(move |stores| {
             if !stores.store.rewind_conversation(&id, length, now_ms())? {
                 return Err(HistoryError::NoTurn(length));
             }
-            ConversationChange::whole(stores, &id, None)
+            ConversationChange::load_whole(stores, &id, None)
         })
         .await
     }
@@ -233,7 +241,7 @@ impl HeldConversation {
     /// user's. They stay in the file but are not sent any more. Stored thoughts are dropped,
     /// because a model may refuse them without the messages they are about.
     pub async fn compact(&mut self, upto: usize, summary: ChatMessage) -> Result<(), HistoryError> {
-        self.settle().await;
+        self.wait_for_change().await;
         let messages = self.loaded.mender.messages();
         let is_possible = (1..=messages.len()).contains(&upto)
             && summary.role == Role::User
@@ -247,12 +255,12 @@ impl HeldConversation {
         let (id, upto) = (Arc::clone(&self.id), self.loaded.mender.end_of(upto));
         let replaces = self.replaces;
         self.change(move |stores| {
-            let summary = stored_message::written(&summary, &[]);
-            let summary = summary.map_err(stored_message::unwritable)?;
-            if !stores.store.summarize(&id, upto, &summary)? {
+            let summary = stored_message::encode_message(&summary, &[]);
+            let summary = summary.map_err(stored_message::unwritable_message)?;
+            if !stores.store.summarize_conversation(&id, upto, &summary)? {
                 return Err(HistoryError::BadCut);
             }
-            ConversationChange::whole(stores, &id, replaces)
+            ConversationChange::load_whole(stores, &id, replaces)
         })
         .await
     }
@@ -265,23 +273,23 @@ impl HeldConversation {
         + 'static,
     ) -> Result<(), HistoryError> {
         self.pending = Some(self.history.0.send(work).await?);
-        self.arrived().await
+        self.apply_pending().await
     }
 
     /// Waits for a change whose caller has gone. If it failed, nothing has changed.
-    async fn settle(&mut self) {
-        self.arrived().await.ok();
+    async fn wait_for_change(&mut self) {
+        self.apply_pending().await.ok();
     }
 
-    async fn arrived(&mut self) -> Result<(), HistoryError> {
+    async fn apply_pending(&mut self) -> Result<(), HistoryError> {
         let Some(pending) = &mut self.pending else { return Ok(()) };
         let change = pending.await.unwrap_or(Err(HistoryError::Gone));
         self.pending = None;
-        self.apply(change?);
+        self.apply_change(change?);
         Ok(())
     }
 
-    fn apply(&mut self, change: ConversationChange) {
+    fn apply_change(&mut self, change: ConversationChange) {
         match change {
             ConversationChange::Whole(loaded, replaces) => {
                 (self.loaded, self.replaces) = (loaded, replaces);
@@ -298,12 +306,16 @@ impl HeldConversation {
                 self.replaces = replaces;
             }
         }
-        self.loaded.mender.close();
+        self.loaded.mender.close_tool_uses();
     }
 }
 
 impl ConversationChange {
-    fn whole(stores: &HistoryStore, id: &str, replaces: Option<u64>) -> Result<Self, HistoryError> {
+    fn load_whole(
+        stores: &HistoryStore,
+        id: &str,
+        replaces: Option<u64>,
+    ) -> Result<Self, HistoryError> {
         Ok(Self::Whole(stores.load(id, replaces)?, replaces))
     }
 }

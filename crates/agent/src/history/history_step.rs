@@ -74,7 +74,7 @@ impl WrittenStep {
             begins_turn,
             engine_state,
         } = step;
-        let opening = if is_titled { None } else { title::opening(&messages) };
+        let opening = if is_titled { None } else { title::opening_words(&messages) };
         Ok(Self {
             bodies: stored_message::all_written(&messages, &results, begins_turn)?,
             messages,
@@ -107,7 +107,7 @@ impl WrittenStep {
         conversation: &str,
         instead_of: Option<u64>,
     ) -> Result<StepEffect, HistoryError> {
-        let (length, state) = stores.add(&Addition {
+        let (length, state) = stores.write_addition(&Addition {
             conversation,
             at_ms: now_ms(),
             instead_of,
@@ -124,9 +124,9 @@ impl WrittenStep {
     }
 
     /// Notes that the step is written.
-    pub(super) fn settle(&mut self) {
+    pub(super) fn settle_reservation(&mut self) {
         if let Some(reservation) = self.reservation.take() {
-            reservation.settled();
+            reservation.mark_settled();
         }
     }
 }

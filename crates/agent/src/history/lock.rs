@@ -61,14 +61,14 @@ impl ConversationLocks {
     }
 
     /// Takes the lock of a conversation. Returns `None` if somebody else has it.
-    pub(super) fn take(
+    pub(super) fn take_lock(
         &self,
         conversation: &str,
     ) -> Result<Option<ConversationLock>, HistoryError> {
         match self {
             Self::Folder(folder, spare) => {
                 let taken = take_file(folder, spare, conversation).map_err(|source| {
-                    let path = folder.join(name(conversation));
+                    let path = folder.join(lock_file_name(conversation));
                     HistoryError::Lock { path, source: Arc::new(source) }
                 })?;
                 let locked = |file| ConversationLock::File {
@@ -99,7 +99,7 @@ impl ConversationLocks {
         }
         let mut known = HashSet::new();
         store.each_conversation(|id| {
-            known.insert(folder.join(name(id)));
+            known.insert(folder.join(lock_file_name(id)));
         })?;
         for path in files.into_iter().filter(|path| !known.contains(path)) {
             let opened = LockFile::open_with(OpenOptions::new().write(true), path, "");
@@ -144,10 +144,10 @@ impl Drop for ConversationLock {
 impl LockFile {
     /// Opens the lock file of a conversation. Creates it and its folder if necessary.
     fn open(folder: &Path, conversation: &str) -> io::Result<Self> {
-        make(folder)?;
+        create_folder(folder)?;
         let mut options = OpenOptions::new();
         options.write(true).create(true).truncate(false);
-        Self::open_with(&mut options, folder.join(name(conversation)), conversation)
+        Self::open_with(&mut options, folder.join(lock_file_name(conversation)), conversation)
     }
 
     fn open_with(options: &mut OpenOptions, path: PathBuf, conversation: &str) -> io::Result<Self> {
@@ -209,8 +209,8 @@ fn put_back(spare: &SpareLockFiles, file: LockFile) {
 
 /// Returns the name of the lock file: a hash, because an id may have any characters and be longer
 /// than a file name.
-fn name(conversation: &str) -> String {
-    format!("{}.{EXTENSION}", Sha256Hash::of(conversation.as_bytes()))
+fn lock_file_name(conversation: &str) -> String {
+    format!("{}.{EXTENSION}", Sha256Hash::hash_bytes(conversation.as_bytes()))
 }
 
 /// Returns true if a path has the name of a lock's file.
@@ -226,7 +226,7 @@ pub(super) fn folder_beside(file: &Path) -> PathBuf {
 }
 
 /// Creates the folder if necessary.
-pub(super) fn make(folder: &Path) -> io::Result<()> {
+pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}

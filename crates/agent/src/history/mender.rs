@@ -101,7 +101,7 @@ impl Mender {
     }
 
     /// Takes the summary that replaces all messages below `upto`.
-    pub(super) fn begin(&mut self, upto: u64, summary: ChatMessage) {
+    pub(super) fn begin_with_summary(&mut self, upto: u64, summary: ChatMessage) {
         self.push(upto.saturating_sub(1), summary, false);
     }
 
@@ -112,21 +112,21 @@ impl Mender {
         match message.role {
             // Every call has a result.
             Role::User if is_left_out => {
-                self.question(message.content.into_iter().filter_map(left_out).collect());
+                self.add_question(message.content.into_iter().filter_map(left_out).collect());
             }
             _ if is_left_out => {}
-            Role::User => self.question(message.content),
-            Role::Assistant => self.answer(message.content, aged || self.has_gap),
+            Role::User => self.add_question(message.content),
+            Role::Assistant => self.add_answer(message.content, aged || self.has_gap),
         }
     }
 
     /// Notes that a message, or a part of one, cannot be read.
-    pub(super) fn skip(&mut self) {
+    pub(super) fn note_unreadable(&mut self) {
         self.has_gap = true;
     }
 
     /// Adds a result to every tool use of the last answer that has none.
-    pub(super) fn close(&mut self) {
+    pub(super) fn close_tool_uses(&mut self) {
         let open = std::mem::take(&mut self.open);
         let results: Vec<Block> = open
             .into_iter()
@@ -142,7 +142,7 @@ impl Mender {
         }
     }
 
-    fn question(&mut self, content: Vec<Block>) {
+    fn add_question(&mut self, content: Vec<Block>) {
         let (mut results, mut others) = (Vec::new(), Vec::new());
         for block in content.into_iter().filter(from_user) {
             let Block::ToolResult { tool_use_id, .. } = &block else {
@@ -158,7 +158,7 @@ impl Mender {
             return;
         }
         self.put_results(results, self.number + 1);
-        self.mode_note = others.iter().rev().find_map(ModeNote::of).or(self.mode_note);
+        self.mode_note = others.iter().rev().find_map(ModeNote::from_block).or(self.mode_note);
         if let Some(last) = self.messages.last_mut() {
             Arc::make_mut(last).content.extend(others);
         }
@@ -178,11 +178,11 @@ impl Mender {
         }
     }
 
-    fn answer(&mut self, content: Vec<Block>, is_aged: bool) {
+    fn add_answer(&mut self, content: Vec<Block>, is_aged: bool) {
         if self.messages.is_empty() {
             return;
         }
-        self.close();
+        self.close_tool_uses();
         let is_cut = content.iter().any(|block| matches!(block, Block::Interrupted));
         let mut kept = Vec::new();
         let mut open = Vec::new();
@@ -204,7 +204,7 @@ impl Mender {
             self.put_answer(kept);
         }
         if is_cut {
-            self.question(vec![Block::text(CUT_OFF)]);
+            self.add_question(vec![Block::text(CUT_OFF)]);
         }
     }
 

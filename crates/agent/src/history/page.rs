@@ -25,7 +25,7 @@ pub struct HistoryPage {
 }
 
 /// Reads the last messages of a conversation before the number `before`.
-pub(super) fn read(
+pub(super) fn read_messages(
     stores: &HistoryStore,
     id: &str,
     limit: usize,
@@ -43,9 +43,10 @@ pub(super) fn read(
         }
         first = number;
         messages.push(
-            body.and_then(stored_message::message).map_or_else(unreadable, |read| read.message),
+            body.and_then(stored_message::parse_message)
+                .map_or_else(unreadable_message, |read| read.message),
         );
-        results.push(body.map(stored_message::results).unwrap_or_default());
+        results.push(body.map(stored_message::parse_results).unwrap_or_default());
         true
     };
     stores.store.each_message_before(id, before, each)?;
@@ -58,6 +59,6 @@ pub(super) fn read(
 }
 
 /// Returns the message that replaces an unreadable one.
-fn unreadable() -> ChatMessage {
+fn unreadable_message() -> ChatMessage {
     ChatMessage::user(vec![Block::text("[this message cannot be read any more]")])
 }

@@ -29,13 +29,14 @@ impl ProcessMark {
     }
 
     /// Makes sure that the file exists and is locked, and returns the name of the process.
-    pub(super) fn show(&mut self) -> io::Result<String> {
+    pub(super) fn ensure_file(&mut self) -> io::Result<String> {
         if let Some(folder) = &self.folder
-            && !self.file.as_ref().is_some_and(|file| is_at(file, &path(folder, &self.name)))
+            && !self.file.as_ref().is_some_and(|file| is_at(file, &mark_path(folder, &self.name)))
         {
-            lock::make(folder)?;
+            lock::create_folder(folder)?;
             let mut options = OpenOptions::new();
-            let file = open_own(options.write(true).create_new(true), &path(folder, &self.name))?;
+            let file =
+                open_own(options.write(true).create_new(true), &mark_path(folder, &self.name))?;
             if !try_lock(&file)? {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
@@ -48,7 +49,7 @@ impl ProcessMark {
     pub(super) fn is_alive(folder: Option<&Path>, name: &str) -> bool {
         let is_name = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         let Some(folder) = folder.filter(|_| is_name) else { return false };
-        let path = path(folder, name);
+        let path = mark_path(folder, name);
         match open_own(OpenOptions::new().read(true), &path) {
             Ok(file) => {
                 let is_free = matches!(try_lock(&file), Ok(true));
@@ -67,12 +68,12 @@ impl Drop for ProcessMark {
     fn drop(&mut self) {
         if let (Some(folder), Some(_)) = (&self.folder, &self.file) {
             // A file that stays is found dead, because it is not locked any more.
-            fs::remove_file(path(folder, &self.name)).ok();
+            fs::remove_file(mark_path(folder, &self.name)).ok();
         }
     }
 }
 
-fn path(folder: &Path, name: &str) -> PathBuf {
+fn mark_path(folder: &Path, name: &str) -> PathBuf {
     folder.join(name).with_extension(EXTENSION)
 }
 

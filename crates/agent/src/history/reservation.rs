@@ -69,7 +69,7 @@ impl ReservationBook {
             path: folder.clone().unwrap_or_default(),
             source: Arc::new(source),
         };
-        let holder = self.holder.show().map_err(unlocked)?;
+        let holder = self.holder.ensure_file().map_err(unlocked)?;
         let given_up = lock(&abandoned).clone();
         let most = most.map(PricedUsage::into_spending);
         let request = ReservationRequest {
@@ -81,7 +81,7 @@ impl ReservationBook {
             most: most.as_ref(),
         };
         let is_alive = |name: &str| ProcessMark::is_alive(folder.as_deref(), name);
-        let reserved = ledger.reserve(&request, is_alive, check)?;
+        let reserved = ledger.reserve_cost(&request, is_alive, check)?;
         // These are settled now; others may have been added meanwhile.
         let mut left = lock(&abandoned);
         left.retain(|key| !given_up.contains(key));
@@ -99,14 +99,14 @@ impl PricedUsage {
     /// Converts it into the form in which the ledger stores it.
     pub(super) fn into_spending(self) -> AnswerCost {
         let TokenUsage { input, output, cache_read, cache_write } = self.usage;
-        let micro_usd = self.usd.map(price::micro);
+        let micro_usd = self.usd.map(price::micro_of_dollars);
         AnswerCost { model: self.model, input, output, cache_read, cache_write, micro_usd }
     }
 }
 
 impl Reservation {
     /// Notes that the reservation was settled.
-    pub(super) fn settled(mut self) {
+    pub(super) fn mark_settled(mut self) {
         self.key = None;
     }
 }

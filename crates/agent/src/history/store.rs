@@ -42,14 +42,16 @@ impl HistoryLocation {
     /// Returns a name that is unique among all histories of all processes.
     pub(super) fn name(&self) -> String {
         match self {
-            Self::File(path) | Self::Ledger(path) => canonical(path).to_string_lossy().into_owned(),
+            Self::File(path) | Self::Ledger(path) => {
+                canonical_path(path).to_string_lossy().into_owned()
+            }
             Self::Memory => format!("memory {}", Uuid::new_v4()),
         }
     }
 }
 
 /// Returns the same path for all who open the file, even before it exists.
-fn canonical(path: &Path) -> PathBuf {
+fn canonical_path(path: &Path) -> PathBuf {
     let beside = || Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?));
     path.canonicalize().ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
@@ -154,7 +156,7 @@ impl HistoryStore {
     }
 
     /// Reserves the most that an answer may take, unless `check` objects.
-    pub(super) fn reserve<E>(
+    pub(super) fn reserve_cost<E>(
         &mut self,
         account: &str,
         since_ms: i64,
@@ -170,7 +172,7 @@ impl HistoryStore {
     /// Takes the lock of a conversation if it is free and the conversation is unchanged.
     pub(super) fn lock_again(&self, known: &RememberedConversation) -> Option<ConversationLock> {
         // An error is reported when the conversation is loaded.
-        let token = self.locks.take(&known.id).ok()??;
+        let token = self.locks.take_lock(&known.id).ok()??;
         self.is_as_left(known).then_some(token)
     }
 
@@ -195,8 +197,8 @@ impl HistoryStore {
     }
 
     /// Prepares the statements for the next entries of the ledger.
-    pub(super) fn warm(&self) {
-        self.ledger.as_ref().unwrap_or(&self.store).warm();
+    pub(super) fn prepare_ledger(&self) {
+        self.ledger.as_ref().unwrap_or(&self.store).prepare_statements();
     }
 
     /// Runs `work`, which is one transaction, without waiting for other processes. Fails as busy if
@@ -216,7 +218,7 @@ impl HistoryStore {
 
     /// Writes to a conversation, as said in the folder of this history, and to the ledger.
     /// Returns how many messages the conversation has then, and its state.
-    pub(super) fn add(
+    pub(super) fn write_addition(
         &mut self,
         addition: &Addition<'_>,
     ) -> Result<(u64, Option<ConversationState>), HistoryError> {
@@ -230,14 +232,18 @@ impl HistoryStore {
         if reservation.is_some() || spending.is_some() || !drafts.is_empty() {
             let account = &*self.account(addition.conversation).into_owned();
             let settlement = Settlement { account, at_ms, reservation, spending, drafts };
-            self.ledger().settle(&settlement)?;
+            self.ledger().settle_reservation(&settlement)?;
         }
         let rest = Addition { reservation: None, spending: None, drafts: &[], ..*addition };
         Ok(self.store.add_and_look(&rest)?)
     }
 
     /// Writes fragments to a conversation.
-    pub(super) fn note(&mut self, id: &str, fragments: &[String]) -> Result<(), HistoryError> {
+    pub(super) fn write_fragments(
+        &mut self,
+        id: &str,
+        fragments: &[String],
+    ) -> Result<(), HistoryError> {
         let is_known = self.store.add_fragments(id, fragments)?;
         if is_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_owned())) }
     }
@@ -249,19 +255,23 @@ impl HistoryStore {
             return Ok(());
         }
         let mut joined = JoinedFragments::default();
-        self.store.each_fragment(id, |body| body.into_iter().for_each(|body| joined.add(body)))?;
-        let (messages, results) = joined.interrupted();
+        self.store.each_fragment(id, |body| {
+            if let Some(body) = body {
+                joined.add_fragment(body);
+            }
+        })?;
+        let (messages, results) = joined.into_interrupted();
         let messages = stored_message::all_written(&messages, &results, false)?;
         let at_ms = now_ms();
         let addition =
             Addition { conversation: id, at_ms, messages: &messages, ..Addition::default() };
-        self.add(&addition).map(drop)
+        self.write_addition(&addition).map(drop)
     }
 
     /// Like [`recover`](Self::recover), unless somebody works on the conversation.
     pub(super) fn recover_if_idle(&mut self, id: &str) -> Result<(), HistoryError> {
         if self.state(id).is_some_and(|state| state.has_fragments())
-            && let Some(_token) = self.locks.take(id)?
+            && let Some(_token) = self.locks.take_lock(id)?
         {
             self.recover(id)?;
         }
@@ -270,7 +280,7 @@ impl HistoryStore {
 
     /// Returns true if somebody works on a conversation that exists.
     pub(super) fn is_in_use(&self, id: &str) -> Result<bool, HistoryError> {
-        Ok(self.locks.take(id)?.is_none())
+        Ok(self.locks.take_lock(id)?.is_none())
     }
 
     /// Loads the messages of a conversation for the model, before the number `below`.
@@ -285,18 +295,18 @@ impl HistoryStore {
         };
         let mut mender = Mender::default();
         if let Some(summary) = known.summary.as_deref() {
-            match stored_message::message(summary) {
-                Some(read) => mender.begin(known.summarized, read.message),
-                None => mender.skip(),
+            match stored_message::parse_message(summary) {
+                Some(read) => mender.begin_with_summary(known.summarized, read.message),
+                None => mender.note_unreadable(),
             }
         }
         let below = below.unwrap_or(u64::MAX);
         self.store.each_message(id, known.summarized, |number, body| {
             if number < below {
-                take(&mut mender, number, body, number < known.aged);
+                push_stored_message(&mut mender, number, body, number < known.aged);
             }
         })?;
-        mender.close();
+        mender.close_tool_uses();
         let (length, is_titled) = (known.length.min(below), known.title.is_some());
         let (engine, engine_state) = (known.engine, known.engine_state);
         Ok(LoadedConversation { mender, length, is_titled, engine, engine_state, state })
@@ -310,17 +320,19 @@ impl HistoryStore {
     ) -> Result<Option<ChatMessage>, HistoryError> {
         let mut found = None;
         self.store.each_message_before(id, number.saturating_add(1), |_, body| {
-            found = body.and_then(stored_message::message).map(|read| read.message);
+            found = body.and_then(stored_message::parse_message).map(|read| read.message);
             false
         })?;
         Ok(found)
     }
 }
 
-fn take(mender: &mut Mender, number: u64, body: Option<&str>, is_aged: bool) {
-    let Some(read) = body.and_then(stored_message::message) else { return mender.skip() };
+fn push_stored_message(mender: &mut Mender, number: u64, body: Option<&str>, is_aged: bool) {
+    let Some(read) = body.and_then(stored_message::parse_message) else {
+        return mender.note_unreadable();
+    };
     if !read.is_whole {
-        mender.skip();
+        mender.note_unreadable();
     }
     mender.push(number, read.message, is_aged);
 }

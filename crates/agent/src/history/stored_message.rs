@@ -17,25 +17,29 @@ pub(super) struct ParsedMessage {
 }
 
 /// Parses a message. Unknown or damaged blocks are left out.
-pub(super) fn message(text: &str) -> Option<ParsedMessage> {
+pub(super) fn parse_message(text: &str) -> Option<ParsedMessage> {
     let StoredMessage { role, content } = serde_json::from_str(text).ok()?;
-    let known: Vec<Block> = content.iter().filter_map(|raw| block(raw)).collect();
+    let known: Vec<Block> = content.iter().filter_map(|raw| parse_block(raw)).collect();
     let is_whole = known.len() == content.len();
     Some(ParsedMessage { message: ChatMessage { role, content: known }, is_whole })
 }
 
 /// Parses the stored results that the tools of a message gave the front end.
-pub(super) fn results(text: &str) -> Vec<StoredToolResult> {
+pub(super) fn parse_results(text: &str) -> Vec<StoredToolResult> {
     let Ok(StoredMessage { content, .. }) = serde_json::from_str(text) else { return Vec::new() };
-    content.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok()).filter_map(kept).collect()
+    content
+        .iter()
+        .filter_map(|raw| serde_json::from_str(raw.get()).ok())
+        .filter_map(kept_result)
+        .collect()
 }
 
-fn kept(block: StoredResult) -> Option<StoredToolResult> {
+fn kept_result(block: StoredResult) -> Option<StoredToolResult> {
     Some(StoredToolResult { tool_use_id: block.tool_use_id, result: block.result? })
 }
 
 /// Serialises a message, with the results that its tools gave the front end.
-pub(super) fn written(
+pub(super) fn encode_message(
     message: &ChatMessage,
     results: &[StoredToolResult],
 ) -> serde_json::Result<String> {
@@ -59,13 +63,13 @@ pub(super) fn all_written(
     begins_turn: bool,
 ) -> Result<Vec<NewMessage>, HistoryError> {
     let new = |(at, message): (usize, &ChatMessage)| {
-        let body = written(message, results).map_err(unwritable)?;
+        let body = encode_message(message, results).map_err(unwritable_message)?;
         Ok(NewMessage { body, begins: begins_turn && at == 0 })
     };
     messages.iter().enumerate().map(new).collect()
 }
 
-pub(super) fn unwritable(error: serde_json::Error) -> HistoryError {
+pub(super) fn unwritable_message(error: serde_json::Error) -> HistoryError {
     let error = StoreError::Io {
         action: "cannot write a message as JSON for",
         path: "the history".into(),
@@ -115,7 +119,7 @@ struct StoredResult {
     result: Option<Box<RawValue>>,
 }
 
-fn block(raw: &RawValue) -> Option<Block> {
+fn parse_block(raw: &RawValue) -> Option<Block> {
     let tag: BlockTag<'_> = serde_json::from_str(raw.get()).ok()?;
     if tag.r#type != "tool_use" {
         return serde_json::from_str(raw.get()).ok();

@@ -50,7 +50,7 @@ impl House {
         let messages: Vec<NewMessage> =
             rows.iter().map(|row| NewMessage { body: (*row).to_owned(), begins: true }).collect();
         let addition = Addition { conversation, messages: &messages, ..Addition::default() };
-        Store::open(&self.path()).unwrap().add(&addition).unwrap();
+        Store::open(&self.path()).unwrap().add_to_conversation(&addition).unwrap();
     }
 }
 
@@ -64,9 +64,9 @@ impl History {
     /// is reserved.
     async fn spent(&self, conversation: &str, since_ms: i64) -> Result<CostTotals, HistoryError> {
         let id = checked_id(conversation)?;
-        self.ask(move |stores| {
+        self.run_job(move |stores| {
             let account = stores.account(&id).into_owned();
-            Ok(stores.ledger().spent(&account, since_ms)?)
+            Ok(stores.ledger().cost_totals(&account, since_ms)?)
         })
         .await
     }

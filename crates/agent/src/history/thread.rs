@@ -66,13 +66,13 @@ impl HistoryThread {
         let shared = Arc::clone(&state);
         let thread = thread::Builder::new().name("history".to_owned());
         let open = move || HistoryStore::open(&place, scope.clone());
-        let thread = thread.spawn(move || work(open, waiting, &shared)).ok();
+        let thread = thread.spawn(move || run_jobs(open, waiting, &shared)).ok();
         Self { jobs: Some(jobs), thread, state, is_hurried: AtomicBool::new(false), name }
     }
 
     /// Returns an error if an open file was removed or replaced.
     pub(super) fn check_files(&self) -> Result<(), HistoryError> {
-        Ok(lock(&self.state.files).iter().try_for_each(FileIdentity::check)?)
+        Ok(lock(&self.state.files).iter().try_for_each(FileIdentity::check_unchanged)?)
     }
 
     /// Remembers a conversation as it was left, in place of another.
@@ -164,14 +164,14 @@ impl Drop for HistoryThread {
 }
 
 /// Runs the thread: opens the store, trying again at each job, and does the jobs.
-fn work(
+fn run_jobs(
     open: impl Fn() -> Result<HistoryStore, HistoryError>,
     mut jobs: Receiver<StoreJob>,
     state: &ThreadState,
 ) {
-    opened(&open, &mut lock(&state.stores), state).ok();
+    opened_store(&open, &mut lock(&state.stores), state).ok();
     while let Some(job) = jobs.blocking_recv() {
-        let notify = job(opened(&open, &mut lock(&state.stores), state));
+        let notify = job(opened_store(&open, &mut lock(&state.stores), state));
         // The caller may write at once, so it finds the thread idle.
         state.jobs.fetch_sub(1, Ordering::AcqRel);
         notify();
@@ -180,7 +180,7 @@ fn work(
     lock(&state.stores).take();
 }
 
-fn opened<'a>(
+fn opened_store<'a>(
     open: &impl Fn() -> Result<HistoryStore, HistoryError>,
     stores: &'a mut Option<HistoryStore>,
     state: &ThreadState,

@@ -11,20 +11,20 @@ pub const LONGEST_OPENING: usize = 80;
 const LOOKED_AT: usize = 16 * 1024;
 
 /// Returns the first words of the user's first text, with secrets masked.
-pub(super) fn opening(messages: &[ChatMessage]) -> Option<String> {
+pub(super) fn opening_words(messages: &[ChatMessage]) -> Option<String> {
     let said = messages.iter().filter(|message| message.role == Role::User);
     let mut texts = said.flat_map(|message| &message.content).filter_map(|block| match block {
         Block::Text { text } => Some(text.as_str()),
         _ => None,
     });
     let text = texts.find(|text| !text.trim().is_empty())?;
-    let masked = mask_text(beginning(text)).into_shown();
-    Some(cut(&masked)).filter(|title| !title.is_empty())
+    let masked = mask_text(whole_word_prefix(text)).into_shown();
+    Some(cut_title(&masked)).filter(|title| !title.is_empty())
 }
 
 /// Returns the part of a text that is read, up to the end of a word, because half a secret is not
 /// recognised.
-fn beginning(text: &str) -> &str {
+fn whole_word_prefix(text: &str) -> &str {
     if text.len() <= LOOKED_AT {
         return text;
     }
@@ -32,7 +32,7 @@ fn beginning(text: &str) -> &str {
     head.rfind(char::is_whitespace).map_or("", |end| &head[..end])
 }
 
-fn cut(text: &str) -> String {
+fn cut_title(text: &str) -> String {
     let is_gap = |c: char| c.is_whitespace() || c.is_control();
     let words = text.split(is_gap).filter(|word| !word.is_empty());
     let mut title = String::new();

@@ -14,22 +14,22 @@ impl History {
         changes: Vec<StoredChange>,
     ) -> Result<Option<u64>, HistoryError> {
         let id = checked_id(id)?;
-        self.ask(move |stores| Ok(stores.store.add_turn_changes(&id, &turn, &changes)?)).await
+        self.run_job(move |stores| Ok(stores.store.add_turn_changes(&id, &turn, &changes)?)).await
     }
 
     /// Returns the turns of a conversation that changed files, the first one first.
     pub(crate) async fn changed_turns(&self, id: &str) -> Result<Vec<StoredTurn>, HistoryError> {
         let id = checked_id(id)?;
-        self.ask(move |stores| Ok(stores.store.changed_turns(&id)?)).await
+        self.run_job(move |stores| Ok(stores.store.changed_turns(&id)?)).await
     }
 
     /// Returns what a turn changed.
     pub(crate) async fn turn_changes(&self, turn: u64) -> Result<Vec<StoredChange>, HistoryError> {
-        self.ask(move |stores| Ok(stores.store.turn_changes(turn)?)).await
+        self.run_job(move |stores| Ok(stores.store.turn_changes(turn)?)).await
     }
 
     /// Notes that a turn was undone.
     pub(crate) async fn mark_undone(&self, turn: u64) -> Result<(), HistoryError> {
-        self.ask(move |stores| Ok(stores.store.mark_undone(turn)?)).await
+        self.run_job(move |stores| Ok(stores.store.mark_undone(turn)?)).await
     }
 }

@@ -72,10 +72,10 @@ impl ClientHandler for ServerListener {
     ) -> Result<ElicitResult, ErrorData> {
         let newest = lock(&self.calls).values().max_by_key(|call| call.since).cloned();
         let Some(OpenRoute { route, mut gone, .. }) = newest else {
-            return Ok(elicitation::declined());
+            return Ok(elicitation::declined_result());
         };
         tokio::select! {
-            answer = elicitation::ask(&self.server, request, &route.asker) => Ok(answer),
+            answer = elicitation::ask_person(&self.server, request, &route.asker) => Ok(answer),
             // Nothing is ever sent: this is the end of the call.
             _ = gone.changed() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
             () = context.ct.cancelled() => Ok(ElicitResult::new(ElicitationAction::Cancel)),
@@ -89,7 +89,7 @@ impl ClientHandler for ServerListener {
     ) {
         let call = lock(&self.calls).get(&progress.progress_token).cloned();
         if let Some(call) = call {
-            (call.route.progress)(ToolStream::Stdout, &format!("{}\n", words(&progress)));
+            (call.route.progress)(ToolStream::Stdout, &format!("{}\n", progress_words(&progress)));
         }
     }
 
@@ -98,7 +98,7 @@ impl ClientHandler for ServerListener {
     }
 }
 
-fn words(progress: &ProgressNotificationParam) -> String {
+fn progress_words(progress: &ProgressNotificationParam) -> String {
     match (&progress.message, progress.total) {
         (Some(message), _) => message.clone(),
         (None, Some(total)) => format!("{} of {total}", progress.progress),
@@ -115,8 +115,8 @@ mod tests {
     fn progress_is_told_in_words() {
         let token = || ProgressToken(NumberOrString::Number(1));
         let at = |progress| ProgressNotificationParam::new(token(), progress);
-        assert_eq!(words(&at(2.0)), "2");
-        assert_eq!(words(&at(2.0).with_total(4.5)), "2 of 4.5");
-        assert_eq!(words(&at(2.0).with_total(4.0).with_message("half")), "half");
+        assert_eq!(progress_words(&at(2.0)), "2");
+        assert_eq!(progress_words(&at(2.0).with_total(4.5)), "2 of 4.5");
+        assert_eq!(progress_words(&at(2.0).with_total(4.0).with_message("half")), "half");
     }
 }

@@ -4,7 +4,7 @@
 //! be asked in fields is declined, and so is an address to which a person should not be sent.
 //! Nothing is opened here.
 
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 use callgate_wire::tool_act::ToolKind;
 use reqwest::Url;
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
@@ -21,29 +21,29 @@ const LONGEST_MESSAGE: usize = 4_000;
 const LONGEST_FORM: usize = 64 * 1024;
 
 /// Asks the person, and returns what the server gets.
-pub(super) async fn ask(
+pub(super) async fn ask_person(
     server: &str,
     params: ElicitRequestParams,
     asker: &PersonAsker,
 ) -> ElicitResult {
-    let Some(input) = input(server, params) else { return declined() };
+    let Some(input) = question_input(server, params) else { return declined_result() };
     match asker.ask(raw_json(&input)).await {
-        PersonReply::Answered(answer) => accepted(&input, answer.as_deref()),
-        PersonReply::Declined => declined(),
+        PersonReply::Answered(answer) => accepted_result(&input, answer.as_deref()),
+        PersonReply::Declined => declined_result(),
         PersonReply::Cancelled => ElicitResult::new(ElicitationAction::Cancel),
     }
 }
 
-pub(super) fn declined() -> ElicitResult {
+pub(super) fn declined_result() -> ElicitResult {
     ElicitResult::new(ElicitationAction::Decline)
 }
 
 /// Returns the question as the gate knows it from Claude Code, or `None` if it cannot be asked.
-fn input(server: &str, params: ElicitRequestParams) -> Option<Value> {
+fn question_input(server: &str, params: ElicitRequestParams) -> Option<Value> {
     let input = match params {
         ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
             let schema = serde_json::to_value(requested_schema).ok()?;
-            let message = shortened(&message, LONGEST_MESSAGE);
+            let message = shortened_text(&message, LONGEST_MESSAGE);
             json!({
                 "mcp_server_name": server,
                 "message": message,
@@ -52,7 +52,7 @@ fn input(server: &str, params: ElicitRequestParams) -> Option<Value> {
             })
         }
         ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
-            let message = shortened(&message, LONGEST_MESSAGE);
+            let message = shortened_text(&message, LONGEST_MESSAGE);
             let url = Url::parse(&url).ok().filter(may_be_visited)?;
             json!({
                 "mcp_server_name": server,
@@ -74,17 +74,19 @@ fn may_be_visited(url: &Url) -> bool {
 
 /// Returns the acceptance of an answer that fits. Another one, which may come from a phone, is not
 /// sent to the server.
-fn accepted(input: &Value, answer: Option<&RawValue>) -> ElicitResult {
-    let Some(asked) = read_question(ToolKind::Elicit, input, "", "") else { return declined() };
+fn accepted_result(input: &Value, answer: Option<&RawValue>) -> ElicitResult {
+    let Some(asked) = read_question(ToolKind::Elicit, input, "", "") else {
+        return declined_result();
+    };
     let values: Option<Map<String, Value>> =
         answer.map_or(Some(Map::new()), |answer| serde_json::from_str(answer.get()).ok());
-    match values.filter(|values| asked.check(values).is_ok()) {
+    match values.filter(|values| asked.check_values(values).is_ok()) {
         Some(values) => {
             let result = ElicitResult::new(ElicitationAction::Accept);
             let is_form = asked.url.is_none();
             if is_form { result.with_content(Value::Object(values)) } else { result }
         }
-        None => declined(),
+        None => declined_result(),
     }
 }
 
@@ -107,26 +109,26 @@ mod tests {
             "b": {"type": "string", "enum": ["x", "y"]},
             "a": {"type": "integer", "minimum": 1},
         });
-        let input = input("toy", form(&properties)).unwrap();
+        let input = question_input("toy", form(&properties)).unwrap();
         assert_eq!(input["mcp_server_name"], "toy");
         let asked = read_question(ToolKind::Elicit, &input, "", "").unwrap();
         let names: Vec<&str> = asked.fields.iter().map(|field| field.name.as_str()).collect();
         assert_eq!(names, ["b", "a"]);
-        let reply = |answer: Value| accepted(&input, Some(&raw_json(&answer)));
+        let reply = |answer: Value| accepted_result(&input, Some(&raw_json(&answer)));
         let right = reply(json!({"b": "x", "a": 2}));
         assert_eq!(right.content, Some(json!({"b": "x", "a": 2})));
         // Whoever gave it: what does not fit is not sent.
         for wrong in [json!({"b": "z"}), json!({"b": "x", "a": 0}), json!({"a": 2}), json!([])] {
             assert_eq!(reply(wrong).action, ElicitationAction::Decline);
         }
-        assert_eq!(accepted(&input, None).action, ElicitationAction::Decline);
+        assert_eq!(accepted_result(&input, None).action, ElicitationAction::Decline);
     }
 
     #[test]
     fn only_private_addresses_are_shown() {
         let url = |url: &str| {
             let params = json!({"mode": "url", "message": "Go", "url": url, "elicitationId": "1"});
-            input("toy", self::params(params)).is_some()
+            question_input("toy", self::params(params)).is_some()
         };
         let good = [
             "https://a.example/b?c=d",
@@ -149,6 +151,6 @@ mod tests {
     #[test]
     fn a_form_that_is_too_long_is_declined() {
         let long = json!({"b": {"type": "string", "description": "x".repeat(70_000)}});
-        assert_eq!(input("toy", form(&long)), None);
+        assert_eq!(question_input("toy", form(&long)), None);
     }
 }

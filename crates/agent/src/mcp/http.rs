@@ -92,7 +92,7 @@ impl StreamableHttpClient for BoundedHttpClient {
             request = request.header(SESSION_HEADER, &**session);
         }
         let post = Posted { message, has_session: session_id.is_some() };
-        post.read(self.send(request).await?).await
+        post.read_response(self.send(request).await?).await
     }
 
     async fn delete_session(
@@ -131,7 +131,7 @@ impl StreamableHttpClient for BoundedHttpClient {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
         let response = response.error_for_status()?;
-        let kind = header(&response, CONTENT_TYPE.as_str());
+        let kind = header_text(&response, CONTENT_TYPE.as_str());
         if !kind.as_ref().is_some_and(|kind| kind.starts_with(EVENT_STREAM_MIME_TYPE)) {
             return Err(StreamableHttpError::UnexpectedContentType(kind));
         }
@@ -161,7 +161,7 @@ impl BoundedHttpClient {
             }
             request = again.take();
             let renewed = token.as_ref().filter(|_| request.is_some());
-            if !access.refused(renewed, status, headers).await {
+            if !access.handle_refusal(renewed, status, headers).await {
                 let is_wanted = access.is_refused();
                 return if is_wanted { Err(sign_in_wanted()) } else { Ok(response) };
             }
@@ -173,7 +173,7 @@ impl BoundedHttpClient {
     /// stream goes on.
     fn passing_events(&self, response: Response) -> BoxedSseResponse {
         let warn = Arc::clone(&self.warn);
-        events(response, move || {
+        response_events(response, move || {
             warn("an MCP server has sent an event of more than 32 MiB, which was left out");
             None
         })
@@ -187,7 +187,7 @@ struct Posted {
 }
 
 impl Posted {
-    async fn read(&self, response: Response) -> HttpResult<StreamableHttpPostResponse> {
+    async fn read_response(&self, response: Response) -> HttpResult<StreamableHttpPostResponse> {
         let status = response.status();
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
@@ -195,10 +195,10 @@ impl Posted {
         if status == StatusCode::NOT_FOUND && self.has_session {
             return Err(StreamableHttpError::SessionExpired);
         }
-        let kind = header(&response, CONTENT_TYPE.as_str());
+        let kind = header_text(&response, CONTENT_TYPE.as_str());
         let is =
             |kind: &Option<String>, of: &str| kind.as_ref().is_some_and(|it| it.starts_with(of));
-        let session = header(&response, SESSION_HEADER);
+        let session = header_text(&response, SESSION_HEADER);
         if status.is_success() && is(&kind, EVENT_STREAM_MIME_TYPE) {
             return Ok(StreamableHttpPostResponse::Sse(self.events(response), session));
         }
@@ -207,7 +207,7 @@ impl Posted {
             return self.too_long(session);
         }
         if !status.is_success() {
-            return self.refused(status, &body);
+            return self.handle_refusal(status, &body);
         }
         match serde_json::from_slice(&body) {
             Ok(answer) if is(&kind, JSON_MIME_TYPE) => {
@@ -216,7 +216,9 @@ impl Posted {
             // Nothing is expected in return for a notification.
             _ if self.request_id().is_none() => Ok(StreamableHttpPostResponse::Accepted),
             Ok(_) => Err(StreamableHttpError::UnexpectedContentType(kind)),
-            Err(error) => Err(unexpected(format!("an answer that cannot be read: {error}"))),
+            Err(error) => {
+                Err(unexpected_response(format!("an answer that cannot be read: {error}")))
+            }
         }
     }
 
@@ -230,7 +232,9 @@ impl Posted {
 
     /// Returns what stands for an answer over the limit.
     fn too_long(&self, session: Option<String>) -> HttpResult<StreamableHttpPostResponse> {
-        let Some(id) = self.request_id() else { return Err(unexpected(TOO_LONG.to_owned())) };
+        let Some(id) = self.request_id() else {
+            return Err(unexpected_response(TOO_LONG.to_owned()));
+        };
         let answer = failed_answer(ErrorData::internal_error(TOO_LONG, None), id);
         Ok(StreamableHttpPostResponse::Json(answer, session))
     }
@@ -238,7 +242,11 @@ impl Posted {
     /// Returns the error of an answer that has the status of one. The error in its body is the
     /// server's own; a server that does not know the question about its versions has none, and is
     /// asked in the older way.
-    fn refused(&self, status: StatusCode, body: &[u8]) -> HttpResult<StreamableHttpPostResponse> {
+    fn handle_refusal(
+        &self,
+        status: StatusCode,
+        body: &[u8],
+    ) -> HttpResult<StreamableHttpPostResponse> {
         let is_about_access = matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN);
         let words = format!("HTTP {status}: {}", String::from_utf8_lossy(body));
         let is_discovery = matches!(&self.message, ClientJsonRpcMessage::Request(request)
@@ -254,7 +262,7 @@ impl Posted {
             (Some(error), Some(id)) if !is_about_access => {
                 Ok(StreamableHttpPostResponse::Json(failed_answer(error, id), None))
             }
-            _ => Err(unexpected(words)),
+            _ => Err(unexpected_response(words)),
         }
     }
 
@@ -262,7 +270,7 @@ impl Posted {
     /// request, and is the last.
     fn events(&self, response: Response) -> BoxedSseResponse {
         let id = self.request_id();
-        events(response, move || {
+        response_events(response, move || {
             let error = ErrorData::internal_error(TOO_LONG, None);
             let answer = serde_json::to_string(&failed_answer(error, id.clone()?));
             Some(Sse { data: answer.ok(), ..Sse::default() })
@@ -272,7 +280,7 @@ impl Posted {
 
 /// Returns the events of a response. One that is too long is replaced by what `replace` returns,
 /// which is then the last; if that is nothing, it is left out.
-fn events(
+fn response_events(
     response: Response,
     replace: impl Fn() -> Option<Sse> + Send + 'static,
 ) -> BoxedSseResponse {
@@ -311,7 +319,7 @@ fn rmcp_event(event: SseEvent<'_>) -> Sse {
     }
 }
 
-fn header(response: &Response, name: &str) -> Option<String> {
+fn header_text(response: &Response, name: &str) -> Option<String> {
     let value = response.headers().get(name)?;
     Some(String::from_utf8_lossy(value.as_bytes()).into_owned())
 }
@@ -320,7 +328,7 @@ fn failed_answer(error: ErrorData, id: RequestId) -> ServerJsonRpcMessage {
     ServerJsonRpcMessage::error(error, Some(id))
 }
 
-fn unexpected(words: String) -> StreamableHttpError<reqwest::Error> {
+fn unexpected_response(words: String) -> StreamableHttpError<reqwest::Error> {
     StreamableHttpError::UnexpectedServerResponse(words.into())
 }
 

@@ -36,7 +36,7 @@ pub(super) async fn list_tools(
         cursor = match peer.send_request(request).await? {
             ServerResult::ListToolsResult(ListToolsResult { tools, next_cursor, .. }) => {
                 for tool in tools {
-                    listed.add(tool);
+                    listed.add_tool(tool);
                 }
                 next_cursor
             }
@@ -58,7 +58,7 @@ pub(super) async fn list_tools(
 }
 
 impl ToolListing {
-    fn add(&mut self, mut tool: Tool) {
+    fn add_tool(&mut self, mut tool: Tool) {
         if tool.name.is_empty() {
             return self.problems.push("a tool has no name, and is not used".to_owned());
         }
@@ -76,7 +76,7 @@ impl ToolListing {
         let tools = page.get("tools").and_then(Value::as_array);
         for tool in tools.ok_or(ServiceError::UnexpectedResponse)? {
             match serde_json::from_value::<Tool>(tool.clone()) {
-                Ok(tool) => self.add(tool),
+                Ok(tool) => self.add_tool(tool),
                 Err(error) => {
                     let name = tool.get("name").and_then(Value::as_str).unwrap_or("(no name)");
                     self.problems.push(format!("the tool `{name}` is not used: {error}"));

@@ -67,16 +67,16 @@ impl ProjectFile {
     }
 
     /// Checks whether the file has changed, and asks about it if it has.
-    pub(super) async fn check(&self, turn: TurnContext<'_>) {
+    pub(super) async fn check_for_change(&self, turn: TurnContext<'_>) {
         let mut seen = self.seen.lock().await;
-        let content = match read(&self.path) {
+        let content = match read_project_file(&self.path) {
             Ok(content) => content,
             Err(why) => {
                 self.warn(&why);
                 None
             }
         };
-        let digest = content.as_deref().map(|content| Sha256Hash::of(content).to_string());
+        let digest = content.as_deref().map(|content| Sha256Hash::hash_bytes(content).to_string());
         if *seen == digest {
             return;
         }
@@ -89,7 +89,7 @@ impl ProjectFile {
         // Where nobody may be asked now, somebody may be later.
         let mut is_settled = turn.may_ask;
         if let (Some(content), Some(digest)) = (&content, &digest) {
-            let servers = self.agreed(content, digest, turn).await;
+            let servers = self.agreed_servers(content, digest, turn).await;
             is_settled |= !servers.is_empty();
             let start = |settings| ToolServer::new(settings, false, Arc::clone(&self.context));
             *lock(&self.servers) = servers.into_iter().map(start).collect();
@@ -98,7 +98,7 @@ impl ProjectFile {
     }
 
     /// Returns the servers of a file, if a person agrees or has agreed to it.
-    async fn agreed(
+    async fn agreed_servers(
         &self,
         content: &[u8],
         digest: &str,
@@ -115,7 +115,7 @@ impl ProjectFile {
             return servers;
         }
         let key = self.key();
-        match self.ledger.kept(&key).await {
+        match self.ledger.kept_value(&key).await {
             Ok(Some(kept)) if kept == digest => return servers,
             Ok(_) => {}
             Err(error) => {
@@ -127,7 +127,7 @@ impl ProjectFile {
             self.warn(&format!("it is not used: {why}"));
             return Vec::new();
         }
-        if let Err(error) = self.ledger.keep(&key, digest).await {
+        if let Err(error) = self.ledger.keep_value(&key, digest).await {
             self.warn(&format!("it will be asked about again: {error}"));
         }
         servers
@@ -135,13 +135,13 @@ impl ProjectFile {
 
     /// Returns the key under which the agreement to the file is kept.
     fn key(&self) -> String {
-        format!("{KEPT}{}", Sha256Hash::of(self.path.as_os_str().as_encoded_bytes()))
+        format!("{KEPT}{}", Sha256Hash::hash_bytes(self.path.as_os_str().as_encoded_bytes()))
     }
 
     /// Returns the servers that the file names, and whether a person has agreed to it. Nobody is
     /// asked.
-    pub(super) async fn named(&self) -> (Vec<McpServerSettings>, bool) {
-        let Ok(Some(content)) = read(&self.path) else { return (Vec::new(), false) };
+    pub(super) async fn named_servers(&self) -> (Vec<McpServerSettings>, bool) {
+        let Ok(Some(content)) = read_project_file(&self.path) else { return (Vec::new(), false) };
         let servers = self.parse(&content).map_or_else(
             |why| {
                 self.warn(&why);
@@ -149,8 +149,8 @@ impl ProjectFile {
             },
             |(_, servers)| servers,
         );
-        let digest = Sha256Hash::of(&content).to_string();
-        let kept = self.ledger.kept(&self.key()).await;
+        let digest = Sha256Hash::hash_bytes(&content).to_string();
+        let kept = self.ledger.kept_value(&self.key()).await;
         (servers, kept.ok().flatten() == Some(digest))
     }
 
@@ -168,7 +168,7 @@ impl ProjectFile {
             fault: None,
             preview: None,
         };
-        match turn.gate.may(question).await {
+        match turn.gate.decide_question(question).await {
             ToolPermit::Allowed { input: None, .. } => Ok(()),
             ToolPermit::Allowed { .. } => {
                 Err("change the file itself, not the question".to_owned())
@@ -193,7 +193,7 @@ impl ProjectFile {
                 self.warn(&format!("its server `{name}` is not used: the settings have one"));
                 continue;
             }
-            match McpServerSettings::read(name, form, &variable) {
+            match McpServerSettings::from_json(name, form, &variable) {
                 Ok(server) => usable.push(server),
                 Err(why) => self.warn(&why),
             }
@@ -208,7 +208,7 @@ impl ProjectFile {
 }
 
 /// Returns the content of the file, or `None` if there is none.
-fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
+fn read_project_file(path: &Path) -> Result<Option<Vec<u8>>, String> {
     // Opening a pipe or a device must not block.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = match File::options().read(true).custom_flags(flags).open(path) {

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use callgate_mask::text::{Measure, cut};
+use callgate_mask::text::{Measure, cut_to_length};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 use crate::message::MediaSource;
@@ -14,13 +14,13 @@ use crate::tool::CallOutcome;
 const UNKNOWN: &str = "[something of an unknown kind is left out]";
 
 /// Returns the outcome of a call.
-pub(super) fn outcome(result: &CallToolResult) -> CallOutcome {
+pub(super) fn outcome_of_result(result: &CallToolResult) -> CallOutcome {
     let mut parts = Vec::new();
     let mut images = Vec::new();
     for block in &result.content {
         match block {
             ContentBlock::Text(text) => parts.push(text.text.clone()),
-            ContentBlock::Image(image) => match picture(&image.mime_type, &image.data) {
+            ContentBlock::Image(image) => match decode_picture(&image.mime_type, &image.data) {
                 Ok(source) if images.len() < MOST_PICTURES => images.push(source),
                 Ok(_) => parts.push(format!("[more than {MOST_PICTURES} pictures]")),
                 Err(note) => parts.push(note),
@@ -44,7 +44,7 @@ pub(super) fn outcome(result: &CallToolResult) -> CallOutcome {
     if parts.is_empty() && images.is_empty() {
         parts.extend(result.structured_content.as_ref().map(ToString::to_string));
     }
-    let text = shown(&parts.join("\n"));
+    let text = shown_text(&parts.join("\n"));
     if result.is_error == Some(true) {
         let text = if text.is_empty() { "the tool failed and did not say why" } else { &text };
         // The API accepts no pictures in the result of a failed call.
@@ -55,15 +55,15 @@ pub(super) fn outcome(result: &CallToolResult) -> CallOutcome {
 
 /// Returns a picture as the model reads it, or a note in place of it. What it is shows in its bytes,
 /// whatever the server says.
-fn picture(mime_type: &str, data: &str) -> Result<MediaSource, String> {
+fn decode_picture(mime_type: &str, data: &str) -> Result<MediaSource, String> {
     let read = STANDARD.decode(data).map_err(|_| "its bytes are not base64".to_owned());
-    read.and_then(|bytes| crate::picture::picture(&bytes))
+    read.and_then(|bytes| crate::picture::parse_picture(&bytes))
         .map_err(|reason| format!("[a picture of the type {mime_type} is left out: {reason}]"))
 }
 
 /// Returns as much of a text as the model is given.
-fn shown(text: &str) -> String {
-    let kept = cut(text, MOST_OUTPUT, Measure::Bytes);
+fn shown_text(text: &str) -> String {
+    let kept = cut_to_length(text, MOST_OUTPUT, Measure::Bytes);
     if kept.len() == text.len() {
         return text.to_owned();
     }
@@ -77,7 +77,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn check(result: Value, text: &str, pictures: usize) -> CallOutcome {
-        let outcome = outcome(&serde_json::from_value(result).unwrap());
+        let outcome = outcome_of_result(&serde_json::from_value(result).unwrap());
         assert_eq!((outcome.text.as_str(), outcome.images.len()), (text, pictures));
         outcome
     }
@@ -123,7 +123,7 @@ mod tests {
         let sound = json!({"type": "audio", "mimeType": "audio/wav", "data": "AAAA"});
         check(json!({ "content": [sound] }), "[sound of the type audio/wav is left out]", 0);
         let long = "é".repeat(MOST_OUTPUT);
-        let told = outcome(
+        let told = outcome_of_result(
             &serde_json::from_value(json!({"content": [{"type": "text", "text": long}]})).unwrap(),
         );
         assert!(told.text.ends_with("\n[… 100000 bytes are left out …]"), "{}", told.text.len());

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use callgate_link::sync::lock;
 use callgate_mask::SecretVariables;
-use callgate_mask::text::{one_line, shortened};
+use callgate_mask::text::{one_line, shortened_text};
 use callgate_wire::session::McpServerStatus;
 use rmcp::service::{ClientInitializeError, Peer, RunningService};
 use rmcp::{RoleClient, serve_client};
@@ -20,7 +20,7 @@ use super::connection::{CallRoutes, ChangeFunction, ServerListener};
 use super::http::http_transport;
 use super::listing::{self, ToolListing};
 use super::oauth::ServerAccess;
-use super::server_state::{ServerState, counted, how_to_sign_in};
+use super::server_state::{ServerState, how_to_sign_in, tool_count_text};
 use super::server_tool::{CallFunction, ServerTool};
 use super::stdio::{SignsOfLife, StdioTransport};
 use super::{McpServerSettings, McpTransport, ServerContext};
@@ -135,7 +135,7 @@ impl ToolServer {
             let text = format!(
                 "the MCP server `{name}` is still connecting: its tools are used when it is"
             );
-            self.context.tell(text);
+            self.context.tell_front_end(text);
         }
     }
 
@@ -151,15 +151,18 @@ impl ToolServer {
     fn is_ready(&self) {
         self.set_state(ServerState::Ready);
         if self.is_awaited.swap(false, Ordering::Relaxed) {
-            let tools = counted(lock(&self.tools).len());
-            self.context.tell(format!("the MCP server `{}` is ready: {tools}", self.settings.name));
+            let tools = tool_count_text(lock(&self.tools).len());
+            self.context.tell_front_end(format!(
+                "the MCP server `{}` is ready: {tools}",
+                self.settings.name
+            ));
         }
     }
 
-    fn failed(&self, why: &dyn std::fmt::Display) -> String {
+    fn failure_text(&self, why: &dyn std::fmt::Display) -> String {
         let why = self.secrets.mask(&why.to_string());
         let why = self.access.as_ref().map_or(why.clone(), |access| access.mask(&why));
-        let why = shortened(&one_line(&why), LONGEST_REASON);
+        let why = shortened_text(&one_line(&why), LONGEST_REASON);
         format!("the MCP server `{}` failed: {why}", self.settings.name)
     }
 
@@ -170,7 +173,7 @@ impl ToolServer {
             return Ok((running.service.peer().clone(), Arc::clone(&running.calls)));
         }
         if link.is_closed {
-            return Err(self.failed(&"it is no longer used"));
+            return Err(self.failure_text(&"it is no longer used"));
         }
         if let Some(ended) = link.running.take() {
             let is_steady = ended.since.elapsed() >= STEADY;
@@ -183,10 +186,10 @@ impl ToolServer {
             && let Some(left) = until.checked_duration_since(Instant::now())
         {
             let seconds = left.as_secs() + 1;
-            return Err(self.failed(&format!("{why}; it is tried again in {seconds} s")));
+            return Err(self.failure_text(&format!("{why}; it is tried again in {seconds} s")));
         }
         self.set_state(ServerState::Connecting);
-        match timeout(START_WITHIN, self.start()).await {
+        match timeout(START_WITHIN, self.start_and_list()).await {
             Ok(Ok(running)) => {
                 let reached = (running.service.peer().clone(), Arc::clone(&running.calls));
                 link.running = Some(running);
@@ -207,18 +210,18 @@ impl ToolServer {
                 };
                 link.failures += 1;
                 link.pause = pause_after(link.failures, &why);
-                let why = self.failed(&why);
+                let why = self.failure_text(&why);
                 (self.context.warn)(&why);
                 self.set_state(ServerState::Failed(why.clone()));
                 self.is_awaited.store(false, Ordering::Relaxed);
-                self.context.tell(why.clone());
+                self.context.tell_front_end(why.clone());
                 Err(why)
             }
         }
     }
 
     /// Starts the server and lists its tools.
-    async fn start(&self) -> Result<RunningLink, String> {
+    async fn start_and_list(&self) -> Result<RunningLink, String> {
         let (calls, signs) = (CallRoutes::default(), SignsOfLife::default());
         let client = ServerListener {
             on_change: self.on_change(),
@@ -240,7 +243,7 @@ impl ToolServer {
                 serve_client(client, in_runtime(connect).await?).await
             }
         };
-        let service = service.map_err(|error| reason(&error, &signs))?;
+        let service = service.map_err(|error| failure_reason(&error, &signs))?;
         let listed = listing::list_tools(service.peer(), MOST_TOOLS).await;
         self.set_tools(listed.map_err(|error| error.to_string())?);
         let has_ended = signs.has_ended;
@@ -284,13 +287,16 @@ impl ToolServer {
             match timeout(START_WITHIN, listing::list_tools(peer, MOST_TOOLS)).await {
                 Ok(Ok(listed)) => {
                     self.set_tools(listed);
-                    let (name, tools) = (&self.settings.name, counted(lock(&self.tools).len()));
+                    let (name, tools) =
+                        (&self.settings.name, tool_count_text(lock(&self.tools).len()));
                     let text =
                         format!("the tools of the MCP server `{name}` have changed: {tools}");
-                    self.context.tell(text);
+                    self.context.tell_front_end(text);
                 }
-                Ok(Err(error)) => (self.context.warn)(&self.failed(&error)),
-                Err(_) => (self.context.warn)(&self.failed(&"it has not listed its tools in time")),
+                Ok(Err(error)) => (self.context.warn)(&self.failure_text(&error)),
+                Err(_) => {
+                    (self.context.warn)(&self.failure_text(&"it has not listed its tools in time"));
+                }
             }
             // A server that reports a change with every list keeps nobody busy.
             sleep(RELIST_AFTER).await;
@@ -305,10 +311,10 @@ impl ToolServer {
 
     fn set_tools(&self, listed: ToolListing) {
         for problem in &listed.problems {
-            (self.context.warn)(&self.failed(problem));
+            (self.context.warn)(&self.failure_text(problem));
         }
         let (name, call) = (&self.settings.name, self.call_function());
-        *lock(&self.tools) = ServerTool::all(name, self.is_own, &call, listed.tools);
+        *lock(&self.tools) = ServerTool::all_from_server(name, self.is_own, &call, listed.tools);
         self.context.revision.fetch_add(1, Ordering::Relaxed);
     }
 
@@ -349,7 +355,7 @@ async fn in_runtime<T: Send + 'static>(
 }
 
 /// Returns why a server did not start, with its last words.
-fn reason(error: &ClientInitializeError, signs: &SignsOfLife) -> String {
+fn failure_reason(error: &ClientInitializeError, signs: &SignsOfLife) -> String {
     let words = String::from_utf8_lossy(&lock(&signs.last_words)).trim().to_owned();
     let last = words.lines().last().unwrap_or_default();
     match error {

@@ -28,7 +28,7 @@ impl ServerLogin {
 
     /// Returns true if the server wants a sign-in.
     pub async fn is_wanted(&self) -> Result<bool, String> {
-        self.access.knock(&self.headers).await
+        self.access.probe_sign_in(&self.headers).await
     }
 
     /// Prepares a sign-in, if the server wants one.

@@ -24,7 +24,9 @@ impl ServerState {
             Self::Unused => (mcp_server_state::UNUSED, "starts with the next message".to_owned()),
             Self::Connecting => (mcp_server_state::CONNECTING, "is connecting".to_owned()),
             Self::NeedsSignIn => (mcp_server_state::NEEDS_SIGN_IN, how_to_sign_in(name)),
-            Self::Ready => (mcp_server_state::READY, format!("is ready: {}", counted(tools))),
+            Self::Ready => {
+                (mcp_server_state::READY, format!("is ready: {}", tool_count_text(tools)))
+            }
             Self::Failed(why) => (mcp_server_state::FAILED, why.clone()),
         };
         let (name, state) = (name.to_owned(), state.to_owned());
@@ -38,6 +40,6 @@ pub(super) fn how_to_sign_in(name: &str) -> String {
 }
 
 /// Returns a number of tools in words.
-pub(super) fn counted(tools: usize) -> String {
+pub(super) fn tool_count_text(tools: usize) -> String {
     if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") }
 }

@@ -3,13 +3,13 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 use callgate_store::Sha256Hash;
 use callgate_wire::session::tool_kind;
 use rmcp::model::{CallToolResult, JsonObject, Tool};
 
 use super::connection::CallRoute;
-use super::result::outcome;
+use super::result::outcome_of_result;
 use crate::BoxFuture;
 use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
 
@@ -36,7 +36,7 @@ pub(super) struct ServerTool {
 impl ServerTool {
     /// Returns the tools of a server, each under a name of its own. Hints are believed if the
     /// server `is_trusted`.
-    pub(super) fn all(
+    pub(super) fn all_from_server(
         server: &str,
         is_trusted: bool,
         call: &CallFunction,
@@ -51,7 +51,7 @@ impl ServerTool {
             let description = tool.description.as_deref().unwrap_or_default();
             let spec = ToolSpec {
                 name: name.into(),
-                description: shortened(description, LONGEST_DESCRIPTION).into(),
+                description: shortened_text(description, LONGEST_DESCRIPTION).into(),
                 input_schema: raw_json(&tool.input_schema),
                 // A project's server must not say of itself that it changes nothing.
                 is_read_only: is_read_only && is_trusted,
@@ -69,7 +69,7 @@ impl AgentTool for ServerTool {
         &self.spec
     }
 
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         Box::pin(async move {
             let arguments = match serde_json::from_str(invocation.input.get()) {
                 Ok(arguments) => arguments,
@@ -79,7 +79,7 @@ impl AgentTool for ServerTool {
             };
             let route = CallRoute { progress: invocation.progress, asker: invocation.asker };
             match (self.call)(self.name.clone(), arguments, route).await {
-                Ok(result) => outcome(&result),
+                Ok(result) => outcome_of_result(&result),
                 Err(why) => CallOutcome::failed(why),
             }
         })
@@ -98,7 +98,7 @@ fn full_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
     }
     name.truncate(LONGEST_NAME - DIGITS - 1);
     name.push('_');
-    name + &Sha256Hash::of(tool.as_bytes()).to_string()[..DIGITS]
+    name + &Sha256Hash::hash_bytes(tool.as_bytes()).to_string()[..DIGITS]
 }
 
 #[cfg(test)]

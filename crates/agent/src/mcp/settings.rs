@@ -111,7 +111,7 @@ struct ServerForm {
 impl McpServerSettings {
     /// Reads a description. `variable` returns the variables that `${NAME}` may stand for. Returns
     /// what is wrong with the description; the text holds no value.
-    pub fn read(
+    pub fn from_json(
         name: &str,
         form: &Value,
         variable: &dyn Fn(&str) -> Option<String>,
@@ -123,7 +123,7 @@ impl McpServerSettings {
                  `headers`, all of them text, and `oauth`"
             )
         })?;
-        let text = |text: &str| expanded(name, text, variable);
+        let text = |text: &str| expand_variables(name, text, variable);
         let pairs = |pairs: BTreeMap<String, String>| -> Result<Vec<_>, String> {
             pairs.into_iter().map(|(key, value)| Ok((key, text(&value)?))).collect()
         };
@@ -197,7 +197,7 @@ fn checked_url(name: &str, url: String) -> Result<String, String> {
 }
 
 /// Replaces `${NAME}` and `${NAME:-DEFAULT}` by the values of variables.
-fn expanded(
+fn expand_variables(
     server: &str,
     text: &str,
     variable: &dyn Fn(&str) -> Option<String>,
@@ -229,7 +229,7 @@ mod tests {
 
     fn check(name: &str, form: &Value, expected: &Expect) {
         let variable = |name: &str| (name == "WHO").then(|| "ada".to_owned());
-        let shown = match McpServerSettings::read(name, form, &variable) {
+        let shown = match McpServerSettings::from_json(name, form, &variable) {
             Ok(McpServerSettings {
                 transport: McpTransport::Command { command, args, env },
                 ..
@@ -344,7 +344,7 @@ mod tests {
     #[test]
     fn values_are_not_shown() {
         let form = json!({"command": "x", "args": ["s3cret"], "env": {"TOKEN": "s3cret"}});
-        let server = McpServerSettings::read("a", &form, &|_| None).unwrap();
+        let server = McpServerSettings::from_json("a", &form, &|_| None).unwrap();
         let shown = format!("{server:?}");
         assert!(shown.contains("TOKEN") && !shown.contains("s3cret"), "{shown}");
     }

@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG};
-use crate::run::{locate, not_started};
+use crate::run::{locate_program, not_started};
 
 /// The JSON-RPC error code for an answer that cannot be used.
 const UNREADABLE: i32 = -32603;
@@ -60,7 +60,7 @@ impl StdioTransport {
         env: &[(String, String)],
         signs: SignsOfLife,
     ) -> Result<Self, String> {
-        let program = locate(command, &context.folder, context.env())?;
+        let program = locate_program(command, &context.folder, context.env())?;
         let mut process = Command::new(program);
         process
             .args(args)

@@ -31,7 +31,7 @@ impl UnansweredCall {
         Self { handle: Some(handle), calls, _waiting: waiting }
     }
 
-    pub(super) async fn answer(&mut self) -> Result<ServerResult, ServiceError> {
+    pub(super) async fn wait_for_answer(&mut self) -> Result<ServerResult, ServiceError> {
         let Some(handle) = &mut self.handle else { return Err(ServiceError::TransportClosed) };
         let answer = (&mut handle.rx).await;
         if let Some(handle) = self.handle.take() {

@@ -44,7 +44,7 @@ pub(crate) struct ApiRequest {
 /// Turns the events of one answer into its pieces.
 pub(crate) trait EventDecoder: Send + 'static {
     /// Processes one event and adds its pieces.
-    fn take(
+    fn decode_event(
         &mut self,
         name: &[u8],
         data: &[u8],
@@ -101,12 +101,12 @@ struct AnswerReader<D> {
 impl<D: EventDecoder> StreamedAnswer<D> {
     /// Begins an answer once it is prepared.
     pub(crate) fn new(prepare: impl Future<Output = PreparedAnswer<D>> + Send + 'static) -> Self {
-        Self { state: ReadState::Asking(Box::pin(ask(prepare))), ready: Vec::new() }
+        Self { state: ReadState::Asking(Box::pin(ask_server(prepare))), ready: Vec::new() }
     }
 
     /// Waits until there is something to return. Pieces that arrived before a failure are returned
     /// first.
-    async fn fill(&mut self) -> Result<bool, EngineError> {
+    async fn wait_for_pieces(&mut self) -> Result<bool, EngineError> {
         while self.ready.is_empty() {
             let after = match &mut self.state {
                 ReadState::Ended => return Ok(false),
@@ -115,7 +115,7 @@ impl<D: EventDecoder> StreamedAnswer<D> {
                     Ok(reading) => Some(ReadState::Reading(Box::new(reading))),
                     Err(error) => Some(ReadState::Failed(error)),
                 },
-                ReadState::Reading(reading) => match reading.read(&mut self.ready).await {
+                ReadState::Reading(reading) => match reading.read_pieces(&mut self.ready).await {
                     Ok(true) => None,
                     Ok(false) => Some(ReadState::Ended),
                     Err(error) => Some(ReadState::Failed(error)),
@@ -138,7 +138,7 @@ impl<D: EventDecoder> AnswerStream for StreamedAnswer<D> {
         into: &'a mut Vec<AnswerPiece>,
     ) -> BoxFuture<'a, Result<bool, EngineError>> {
         Box::pin(async move {
-            let goes_on = self.fill().await?;
+            let goes_on = self.wait_for_pieces().await?;
             if into.is_empty() {
                 std::mem::swap(into, &mut self.ready);
             } else {
@@ -152,9 +152,9 @@ impl<D: EventDecoder> AnswerStream for StreamedAnswer<D> {
 impl<D: EventDecoder> AnswerReader<D> {
     /// Waits for bytes and processes them, with all others that have arrived. Returns `false` after
     /// the end.
-    async fn read(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
+    async fn read_pieces(&mut self, into: &mut Vec<AnswerPiece>) -> Result<bool, EngineError> {
         let now = Instant::now();
-        let end = self.patience.wait(now);
+        let end = self.patience.start_wait(now);
         let end = if self.stream.has_stopped() { end.min(now + END_TIME) } else { end };
         let chunk = match timeout_at(end, self.response.chunk()).await {
             Ok(chunk) => chunk,
@@ -169,7 +169,7 @@ impl<D: EventDecoder> AnswerReader<D> {
         {
             self.accept(chunk, into)?;
         }
-        self.patience.heard(Instant::now(), self.stream.events() > had_come);
+        self.patience.note_bytes(Instant::now(), self.stream.events() > had_come);
         self.most = (self.most * 2).min(MOST_PIECES);
         Ok(!self.stream.is_whole())
     }
@@ -180,26 +180,30 @@ impl<D: EventDecoder> AnswerReader<D> {
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
         match chunk {
-            Ok(Some(bytes)) => self.take(bytes.as_ref(), into),
+            Ok(Some(bytes)) => self.decode_bytes(bytes.as_ref(), into),
             Ok(None) if self.stream.finish(into)? => Ok(()),
-            Ok(None) => Err(self.link.errors.cut(None)),
+            Ok(None) => Err(self.link.errors.broken_off(None)),
             // Some servers just hang up at the end.
             Err(_) if self.stream.has_stopped() && self.stream.finish(into)? => Ok(()),
-            Err(error) => Err(self.link.errors.cut(Some(error))),
+            Err(error) => Err(self.link.errors.broken_off(Some(error))),
         }
     }
 
-    fn take(&mut self, bytes: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
+    fn decode_bytes(
+        &mut self,
+        bytes: &[u8],
+        into: &mut Vec<AnswerPiece>,
+    ) -> Result<(), EngineError> {
         self.sse.push(bytes);
         loop {
             match self.sse.next_event() {
                 Ok(Some(event)) => {
                     // One broken character is no reason to lose the answer.
                     let Some(data) = event.data.map(String::from_utf8_lossy) else { continue };
-                    self.stream.take(event.name, data.as_bytes(), into)?;
+                    self.stream.decode_event(event.name, data.as_bytes(), into)?;
                 }
                 Ok(None) => return Ok(()),
-                Err(_) => return Err(self.link.errors.nonsense("an event is too long")),
+                Err(_) => return Err(self.link.errors.invalid_data("an event is too long")),
             }
         }
     }
@@ -237,7 +241,7 @@ async fn chunk_at_hand(
 }
 
 /// Sends the request and waits until the answer begins.
-async fn ask<D: EventDecoder>(
+async fn ask_server<D: EventDecoder>(
     prepare: impl Future<Output = PreparedAnswer<D>>,
 ) -> Result<AnswerReader<D>, EngineError> {
     let (link, ApiRequest { address, headers, body }, stream) = prepare.await?;

@@ -30,16 +30,16 @@ impl ApiKey {
 
     /// Returns the value of a header with the key alone.
     pub(crate) fn header(&self) -> HeaderValue {
-        sensitive(&self.0)
+        sensitive_value(&self.0)
     }
 
     /// Returns the value of an `Authorization` header.
     pub(crate) fn bearer(&self) -> HeaderValue {
-        sensitive(&format!("Bearer {}", self.0))
+        sensitive_value(&format!("Bearer {}", self.0))
     }
 }
 
-fn sensitive(text: &str) -> HeaderValue {
+fn sensitive_value(text: &str) -> HeaderValue {
     // Every valid key is a valid header value.
     let mut value = HeaderValue::from_str(text).unwrap_or_else(|_| HeaderValue::from_static(""));
     value.set_sensitive(true);

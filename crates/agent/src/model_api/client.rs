@@ -53,11 +53,12 @@ impl LazyClient {
 
     /// Returns the client, and creates it if necessary.
     pub(crate) fn get(&self, errors: &ErrorComposer) -> Result<&Client, EngineError> {
-        let client = self.client.get_or_init(|| self.make().map_err(|e| errors.no_client(e)));
+        let client =
+            self.client.get_or_init(|| self.build_client().map_err(|e| errors.no_client(e)));
         client.as_ref().map_err(Clone::clone)
     }
 
-    fn make(&self) -> reqwest::Result<Client> {
+    fn build_client(&self) -> reqwest::Result<Client> {
         let mut client = client_builder();
         if self.is_plain {
             // Nothing will be verified, so no root certificate is read.

@@ -56,7 +56,7 @@ pub(super) struct ApiErrorBody {
 impl ApiErrorBody {
     /// Reads the description from JSON in any of the forms in use: an object in `error`, that object
     /// itself, or a text in `error`, `message` or `detail`.
-    pub(super) fn read(json: &[u8]) -> Option<Self> {
+    pub(super) fn from_json(json: &[u8]) -> Option<Self> {
         let said: Value = serde_json::from_slice(json).ok()?;
         let error = said.get("error").unwrap_or(&said);
         let text = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
@@ -85,10 +85,10 @@ impl ErrorComposer {
     }
 
     /// Returns the error for data that makes no sense.
-    pub(crate) fn nonsense(&self, reason: impl Display) -> EngineError {
+    pub(crate) fn invalid_data(&self, reason: impl Display) -> EngineError {
         let (origin, reason) = (&self.origin, self.quoted(&reason.to_string()));
         let ApiWords { base_url, api, .. } = self.words;
-        fault(
+        error_of_kind(
             EngineErrorKind::Nonsense,
             format!(
                 "The answer of {origin} makes no sense: {reason}. Check that {base_url} is the \
@@ -98,10 +98,11 @@ impl ErrorComposer {
     }
 
     /// Returns the error for an answer that broke off.
-    pub(crate) fn cut(&self, reason: Option<reqwest::Error>) -> EngineError {
-        let reason = reason.map(|error| format!(" ({})", self.quoted(&network::reason(error).1)));
+    pub(crate) fn broken_off(&self, reason: Option<reqwest::Error>) -> EngineError {
+        let reason =
+            reason.map(|error| format!(" ({})", self.quoted(&network::network_reason(error).1)));
         let (origin, reason) = (&self.origin, reason.unwrap_or_default());
-        fault(
+        error_of_kind(
             EngineErrorKind::Cut,
             format!("The answer of {origin} broke off before its end{reason}"),
         )
@@ -110,7 +111,7 @@ impl ErrorComposer {
     /// Returns the error for an answer that was silent for too long.
     pub(crate) fn stalled(&self, idle: Duration) -> EngineError {
         let (origin, idle) = (&self.origin, idle.as_secs_f32());
-        fault(
+        error_of_kind(
             EngineErrorKind::Stalled,
             format!("Nothing arrived from {origin} for {idle} s. Check the network"),
         )
@@ -118,30 +119,30 @@ impl ErrorComposer {
 
     /// Returns the error that a server reported in the middle of an answer, as JSON.
     pub(crate) fn said_in_stream(&self, error: &RawValue) -> EngineError {
-        match ApiErrorBody::read(error.get().as_bytes()) {
-            Some(said) => self.said(&said),
-            None => self.nonsense("an error that says nothing"),
+        match ApiErrorBody::from_json(error.get().as_bytes()) {
+            Some(said) => self.reported_error(&said),
+            None => self.invalid_data("an error that says nothing"),
         }
     }
 
     /// Returns the error that a server reported in the middle of an answer.
-    fn said(&self, said: &ApiErrorBody) -> EngineError {
+    fn reported_error(&self, said: &ApiErrorBody) -> EngineError {
         let kind = match error_kind(&said.kind).unwrap_or(EngineErrorKind::Server) {
             EngineErrorKind::Refused if is_too_long(said) => EngineErrorKind::TooLong,
             kind => kind,
         };
-        let (origin, words) = (&self.origin, self.words(&said.kind, &said.message));
-        let next = self.next(kind, None);
-        fault(kind, format!("{origin} broke off the answer{words}{next}"))
+        let (origin, words) = (&self.origin, self.kind_and_message(&said.kind, &said.message));
+        let next = self.next_advice(kind, None);
+        error_of_kind(kind, format!("{origin} broke off the answer{words}{next}"))
     }
 
     /// Returns the error for a request that could not be sent for a reason of our own.
-    pub(crate) fn unable(reason: &str) -> EngineError {
-        fault(EngineErrorKind::Refused, reason.to_owned())
+    pub(crate) fn unsendable_request(reason: &str) -> EngineError {
+        error_of_kind(EngineErrorKind::Refused, reason.to_owned())
     }
 
     /// Returns the kind of an error and its message, to be used in a sentence.
-    fn words(&self, kind: &str, message: &str) -> String {
+    fn kind_and_message(&self, kind: &str, message: &str) -> String {
         let kind = Some(self.quoted(kind)).filter(|kind| !kind.is_empty());
         let message = self.quoted(message);
         let message = message.trim_end_matches('.');
@@ -166,7 +167,7 @@ impl ErrorComposer {
     }
 }
 
-fn fault(kind: EngineErrorKind, text: String) -> EngineError {
+fn error_of_kind(kind: EngineErrorKind, text: String) -> EngineError {
     EngineError { kind, status: None, retry_after: None, text }
 }
 
@@ -205,7 +206,7 @@ fn lacks_tools(said: &ApiErrorBody) -> bool {
 impl ErrorComposer {
     /// Returns what to do next, or what else is known of the cause, as a further sentence. What may
     /// pass is tried again, and whoever gives up says so.
-    fn next(&self, kind: EngineErrorKind, status: Option<u16>) -> String {
+    fn next_advice(&self, kind: EngineErrorKind, status: Option<u16>) -> String {
         let ApiWords { key, base_url, model, .. } = self.words;
         let next = match (kind, status) {
             (EngineErrorKind::Auth, Some(403)) => {

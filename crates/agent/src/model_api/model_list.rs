@@ -68,7 +68,7 @@ pub(crate) async fn list_models(
             return Err(link.errors.status(response.status(), response.headers(), &body));
         }
         let listed: ServerModels =
-            serde_json::from_slice(&body).map_err(|error| link.errors.nonsense(error))?;
+            serde_json::from_slice(&body).map_err(|error| link.errors.invalid_data(error))?;
         Ok(listed.data)
     };
     timeout(within, asked).await.unwrap_or_else(|_| Err(link.errors.stalled(within)))

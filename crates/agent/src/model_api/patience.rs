@@ -27,13 +27,13 @@ impl AnswerPatience {
     }
 
     /// Starts to wait, unless a wait is in progress, and returns when to give up.
-    pub(super) fn wait(&mut self, now: Instant) -> Instant {
+    pub(super) fn start_wait(&mut self, now: Instant) -> Instant {
         let since = *self.since.get_or_insert(now);
         since + self.idle.min(self.most_pinging().saturating_sub(self.without_answer))
     }
 
     /// Records that bytes arrived. `is_answer` says whether they contained a part of the answer.
-    pub(super) fn heard(&mut self, now: Instant, is_answer: bool) {
+    pub(super) fn note_bytes(&mut self, now: Instant, is_answer: bool) {
         let waited = self.since.take().map_or(Duration::ZERO, |since| now - since);
         self.without_answer = if is_answer { Duration::ZERO } else { self.without_answer + waited };
     }

@@ -51,7 +51,7 @@ impl ProviderTools {
     ) -> Box<dyn AnswerStream> {
         let forms = self.forms(&call.tools);
         let is_strict = lock(&self.state).is_strict;
-        let inner = ask(forms.sent(call.clone(), is_strict));
+        let inner = ask(forms.sent_call(call.clone(), is_strict));
         let (tools, ask) = (Arc::clone(self), Box::new(ask));
         let (has_begun, rejected) = (false, 0);
         Box::new(AdaptedAnswer { tools, ask, call, forms, inner, has_begun, rejected })
@@ -64,7 +64,7 @@ impl ProviderTools {
         {
             return Arc::clone(forms);
         }
-        let is_sent = |tool: &&ToolSpec| !rejected.contains(&digest(tool));
+        let is_sent = |tool: &&ToolSpec| !rejected.contains(&tool_digest(tool));
         let forms = Arc::new(ToolForms::new(tools, is_sent));
         *known = Some((Arc::clone(tools), Arc::clone(&forms)));
         forms
@@ -73,15 +73,15 @@ impl ProviderTools {
     /// Leaves out a tool from now on.
     fn reject(&self, tool: &ToolSpec) {
         let mut state = lock(&self.state);
-        state.rejected.insert(digest(tool));
+        state.rejected.insert(tool_digest(tool));
         state.known = None;
     }
 }
 
 /// Returns what identifies a tool. If its description changes, it is tried again.
-fn digest(tool: &ToolSpec) -> Sha256Hash {
+fn tool_digest(tool: &ToolSpec) -> Sha256Hash {
     let ToolSpec { name, description, input_schema, .. } = tool;
-    Sha256Hash::of(format!("{name}\n{description}\n{input_schema}").as_bytes())
+    Sha256Hash::hash_bytes(format!("{name}\n{description}\n{input_schema}").as_bytes())
 }
 
 /// An answer in which the names are put back.
@@ -116,7 +116,7 @@ impl AdaptedAnswer {
             return false;
         }
         let is_strict = lock(&self.tools.state).is_strict;
-        self.inner = (self.ask)(self.forms.sent(self.call.clone(), is_strict));
+        self.inner = (self.ask)(self.forms.sent_call(self.call.clone(), is_strict));
         true
     }
 

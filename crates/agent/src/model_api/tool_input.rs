@@ -15,7 +15,7 @@ impl ErrorComposer {
     /// Appends to a part that has a size limit.
     pub(crate) fn append(&self, part: &mut String, piece: &str) -> Result<(), EngineError> {
         if part.len() + piece.len() > LONGEST_PART {
-            return Err(self.nonsense(format_args!("a block over {LONGEST_PART} bytes")));
+            return Err(self.invalid_data(format_args!("a block over {LONGEST_PART} bytes")));
         }
         part.push_str(piece);
         Ok(())
@@ -28,16 +28,16 @@ pub(crate) fn tool_input(
     first: Option<Box<RawValue>>,
     written: String,
 ) -> (Box<RawValue>, Option<String>) {
-    match object(first, written) {
+    match input_object(first, written) {
         Ok(input) => (input, None),
-        Err(fault) => (empty(), Some(fault)),
+        Err(fault) => (empty_object(), Some(fault)),
     }
 }
 
 /// Returns the input of a tool as an object on one line, or the reason why it is invalid.
-fn object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, String> {
+fn input_object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawValue>, String> {
     let json = if input.trim().is_empty() {
-        first.unwrap_or_else(empty)
+        first.unwrap_or_else(empty_object)
     } else {
         RawValue::from_string(input)
             .map_err(|error| format!("the arguments are not JSON: {error}"))?
@@ -75,6 +75,6 @@ fn is_too_deep(json: &str) -> bool {
     false
 }
 
-fn empty() -> Box<RawValue> {
+fn empty_object() -> Box<RawValue> {
     RawValue::from_string("{}".to_owned()).unwrap_or_else(|_| RawValue::NULL.to_owned())
 }

@@ -53,19 +53,19 @@ pub(super) struct ToolRequest {
 }
 
 /// Parses a message; the error says why it has none of the forms.
-pub(super) fn parse(message: &str) -> Result<ToolRequest, String> {
+pub(super) fn parse_tool_request(message: &str) -> Result<ToolRequest, String> {
     let question = message.trim().trim_end_matches('?').to_lowercase();
     if FIRST_QUESTIONS.contains(&&*question) {
-        return parse("list files");
+        return parse_tool_request("list files");
     }
-    let words = words(message)?;
+    let words = split_words(message)?;
     FORMS.iter().find_map(|form| form.fill(&words)).unwrap_or_else(|| {
         Err("I do not understand that. Say `help` for the forms I know.".to_owned())
     })
 }
 
 /// Returns the forms as a Markdown list.
-pub(super) fn list() -> String {
+pub(super) fn forms_list() -> String {
     FORMS.map(|form| format!("- `{}`\n", form.pattern)).concat()
 }
 
@@ -77,7 +77,7 @@ struct MessageWord {
 }
 
 /// Splits a message at white space outside double quotes.
-fn words(message: &str) -> Result<Vec<MessageWord>, String> {
+fn split_words(message: &str) -> Result<Vec<MessageWord>, String> {
     let mut words = Vec::new();
     let mut rest = message.trim();
     while !rest.is_empty() {
@@ -103,7 +103,9 @@ impl MessageForm {
             let is_optional = part.starts_with('[');
             let part = part.trim_matches(['[', ']']);
             if part == "…" {
-                return Some(run(&values, words.as_slice()).map(|input| self.request(input)));
+                return Some(
+                    command_input(&values, words.as_slice()).map(|input| self.request(input)),
+                );
             }
             let Some(word) = words.next() else {
                 if is_optional {
@@ -135,7 +137,7 @@ impl MessageForm {
 }
 
 /// Returns the input for a command, which runs without a shell.
-fn run(command: &[&MessageWord], arguments: &[MessageWord]) -> Result<Value, String> {
+fn command_input(command: &[&MessageWord], arguments: &[MessageWord]) -> Result<Value, String> {
     let needs_shell = |word: &&MessageWord| !word.is_quoted && word.text.contains(SHELL);
     if let Some(word) = command.iter().copied().chain(arguments).find(needs_shell) {
         let text = &word.text;

@@ -40,7 +40,7 @@ fn ask(messages: Vec<ChatMessage>) -> (String, Vec<(String, Value)>) {
         runner: None,
     };
     let (mut text, mut uses, mut stop) = (String::new(), Vec::new(), None);
-    for piece in answer(&call) {
+    for piece in build_answer(&call) {
         assert_eq!(stop, None, "nothing follows the end");
         match piece {
             AnswerPiece::Text(piece) => text.push_str(&piece),
@@ -65,7 +65,7 @@ fn later(text: &str) -> Vec<ChatMessage> {
 fn each_form_is_one_use_of_a_tool() {
     let check = |message: &str, tool: &str, input: Value| {
         assert_eq!(
-            form::parse(message).map(|it| (it.tool, it.input)),
+            form::parse_tool_request(message).map(|it| (it.tool, it.input)),
             Ok((tool, input)),
             "{message}"
         );
@@ -91,12 +91,12 @@ fn each_form_is_one_use_of_a_tool() {
 fn anything_else_is_refused_with_the_reason() {
     for message in ["hello", "list", "list files in", "read a b", "\"read\" a", "search for", "run"]
     {
-        let reason = form::parse(message).unwrap_err();
+        let reason = form::parse_tool_request(message).unwrap_err();
         assert!(reason.contains("Say `help`"), "{message}: {reason}");
     }
-    assert_eq!(form::parse("read \"a").unwrap_err(), "A quote is not closed.");
+    assert_eq!(form::parse_tool_request("read \"a").unwrap_err(), "A quote is not closed.");
     for message in ["run ls | wc", "run echo $HOME", "run a;b", "run ls *"] {
-        let reason = form::parse(message).unwrap_err();
+        let reason = form::parse_tool_request(message).unwrap_err();
         assert!(reason.contains("without a shell"), "{message}: {reason}");
     }
 }
@@ -121,7 +121,7 @@ fn help_lists_every_form() {
 #[test]
 fn the_guide_lists_the_same_forms() {
     let guide = include_str!("../../../../docs/guide/agent.md");
-    assert!(guide.contains(&form::list()), "{}", form::list());
+    assert!(guide.contains(&form::forms_list()), "{}", form::forms_list());
 }
 
 #[test]

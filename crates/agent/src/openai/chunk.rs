@@ -116,7 +116,7 @@ struct PromptDetails {
 }
 
 /// Returns the tokens that a server reports. A form that is not known is no report.
-pub(super) fn usage(json: &RawValue) -> Option<TokenUsage> {
+pub(super) fn reported_usage(json: &RawValue) -> Option<TokenUsage> {
     let told: ChunkUsage = serde_json::from_str(json.get()).ok()?;
     let prompt = told.prompt_tokens?;
     let cached = told.prompt_tokens_details.and_then(|details| details.cached_tokens);

@@ -35,19 +35,22 @@ pub(super) struct LocalServer {
 }
 
 /// Returns the first server at one of these ports that has a model.
-pub(super) async fn find(ports: &[u16]) -> Option<LocalServer> {
+pub(super) async fn find_with_model(ports: &[u16]) -> Option<LocalServer> {
     // A table that cannot be read lists nothing.
     let tables = TABLES.map(|table| std::fs::read_to_string(table).unwrap_or_default());
     let own = getuid().as_raw();
-    let listeners: Vec<Listener> =
-        tables.iter().flat_map(|table| listeners(table)).filter(|it| it.is_trusted(own)).collect();
+    let listeners: Vec<Listener> = tables
+        .iter()
+        .flat_map(|table| parse_listeners(table))
+        .filter(|it| it.is_trusted(own))
+        .collect();
     for port in ports {
         let Some(listener) = listeners.iter().find(|listener| listener.port == *port) else {
             continue;
         };
         let address = format!("http://{}:{port}", listener.host);
-        if let Some(models) = models(&address).await {
-            return Some(LocalServer { name: name(*port), address, models });
+        if let Some(models) = ask_for_models(&address).await {
+            return Some(LocalServer { name: usual_server_name(*port), address, models });
         }
     }
     None
@@ -55,7 +58,7 @@ pub(super) async fn find(ports: &[u16]) -> Option<LocalServer> {
 
 /// Returns the models of a compatible server; `None` if the server is not compatible or has no
 /// model.
-async fn models(address: &str) -> Option<Vec<ListedModel>> {
+async fn ask_for_models(address: &str) -> Option<Vec<ListedModel>> {
     let address = base_address(&format!("{address}/v1/models"), &WORDS).ok()?;
     let link = Arc::new(ApiLink::new(&address, None, None, &WORDS, PATIENCE).ok()?);
     let models = list_models(&link, address, HeaderMap::new(), PATIENCE).await.ok()?;
@@ -63,7 +66,7 @@ async fn models(address: &str) -> Option<Vec<ListedModel>> {
 }
 
 /// Returns what usually listens at a port.
-fn name(port: u16) -> &'static str {
+fn usual_server_name(port: u16) -> &'static str {
     match port {
         11434 => "Ollama",
         1234 => "LM Studio",
@@ -91,7 +94,7 @@ impl Listener {
 }
 
 /// Returns the sockets in a table that listen on a loopback address or on all addresses.
-fn listeners(table: &str) -> impl Iterator<Item = Listener> {
+fn parse_listeners(table: &str) -> impl Iterator<Item = Listener> {
     table.lines().skip(1).filter_map(|line| {
         let fields: Vec<&str> = line.split_ascii_whitespace().collect();
         let &[_, local, _, LISTENING, _, _, _, owner, ..] = fields.as_slice() else { return None };

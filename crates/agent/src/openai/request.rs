@@ -124,7 +124,7 @@ pub(super) enum AnswerLimit {
 }
 
 /// Serialises the body.
-pub(super) fn body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u8>, EngineError> {
+pub(super) fn encode_body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u8>, EngineError> {
     let mut messages = Vec::with_capacity(call.messages.len() + 1);
     if !call.system.trim().is_empty() {
         messages.push(WrittenMessage::System { content: &call.system });
@@ -134,7 +134,9 @@ pub(super) fn body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u8>, Eng
         write_message(message, &mut messages);
     }
     if messages.len() == asked {
-        return Err(ErrorComposer::unable("There is nothing to answer: the message is empty"));
+        return Err(ErrorComposer::unsendable_request(
+            "There is nothing to answer: the message is empty",
+        ));
     }
     let most = Some(call.max_tokens.max(1));
     let body = ChatBody {
@@ -143,16 +145,16 @@ pub(super) fn body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u8>, Eng
         stream_options: StreamOptions { include_usage: true },
         max_tokens: most.filter(|_| limit == AnswerLimit::MaxTokens),
         max_completion_tokens: most.filter(|_| limit == AnswerLimit::MaxCompletionTokens),
-        tools: call.tools.iter().map(function).collect(),
+        tools: call.tools.iter().map(function_tool).collect(),
         messages,
     };
     serde_json::to_vec(&body).map_err(|error| {
-        ErrorComposer::unable(&format!("The request cannot be serialised: {error}"))
+        ErrorComposer::unsendable_request(&format!("The request cannot be serialised: {error}"))
     })
 }
 
 /// Estimates the tokens of a request.
-pub(super) fn tokens(call: &EngineCall) -> u64 {
+pub(super) fn estimate_tokens(call: &EngineCall) -> u64 {
     let tool =
         |tool: &ToolSpec| text_tokens(&tool.description) + text_tokens(tool.input_schema.get());
     messages_tokens(call.messages.iter())
@@ -160,7 +162,7 @@ pub(super) fn tokens(call: &EngineCall) -> u64 {
         + call.tools.iter().map(tool).sum::<u64>()
 }
 
-fn function(spec: &ToolSpec) -> FunctionTool<'_> {
+fn function_tool(spec: &ToolSpec) -> FunctionTool<'_> {
     let parameters = &spec.input_schema;
     let (name, description) = (&*spec.name, &*spec.description);
     FunctionTool::Function { function: FunctionSpec { name, description, parameters } }
@@ -208,9 +210,10 @@ fn write_user<'a>(blocks: &'a [Block], into: &mut Vec<WrittenMessage<'a>>) {
             Block::Text { text } if !text.trim().is_empty() => {
                 parts.push(ContentPart::Text { text });
             }
-            Block::Image { source } => parts.push(picture(source)),
+            Block::Image { source } => parts.push(picture_part(source)),
             Block::Document { source, title } => {
-                let (filename, file_data) = (title.as_deref().unwrap_or("document"), url(source));
+                let (filename, file_data) =
+                    (title.as_deref().unwrap_or("document"), data_url(source));
                 parts.push(ContentPart::File { file: InlineFile { filename, file_data } });
             }
             _ => {}
@@ -218,7 +221,7 @@ fn write_user<'a>(blocks: &'a [Block], into: &mut Vec<WrittenMessage<'a>>) {
     }
     for block in blocks {
         if let Block::ToolResult { content, .. } = block {
-            parts.extend(content.images.iter().map(picture));
+            parts.extend(content.images.iter().map(picture_part));
         }
     }
     match parts.as_slice() {
@@ -230,11 +233,11 @@ fn write_user<'a>(blocks: &'a [Block], into: &mut Vec<WrittenMessage<'a>>) {
     }
 }
 
-fn picture(source: &MediaSource) -> ContentPart<'_> {
-    ContentPart::ImageUrl { image_url: ImageAddress { url: url(source) } }
+fn picture_part(source: &MediaSource) -> ContentPart<'_> {
+    ContentPart::ImageUrl { image_url: ImageAddress { url: data_url(source) } }
 }
 
-fn url(source: &MediaSource) -> String {
+fn data_url(source: &MediaSource) -> String {
     let MediaSource::Base64 { media_type, data } = source;
     format!("data:{media_type};base64,{data}")
 }

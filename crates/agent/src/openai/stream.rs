@@ -9,7 +9,7 @@ use callgate_wire::session::TokenUsage;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-use super::chunk::{CallPiece, ChatChunk, ChunkChoice, ChunkDelta, plain_chunk, usage};
+use super::chunk::{CallPiece, ChatChunk, ChunkChoice, ChunkDelta, plain_chunk, reported_usage};
 use super::thought_tags::ThoughtTags;
 use crate::engine::{AnswerPiece, EngineError, ModelStop};
 use crate::model_api::{ErrorComposer, EventDecoder, tool_input};
@@ -79,14 +79,14 @@ impl ChunkDecoder {
         let chunk: ChatChunk<'_> = match serde_json::from_slice(data) {
             Ok(chunk) => chunk,
             Err(error) => {
-                plain = plain_chunk(data).ok_or_else(|| self.errors.nonsense(&error))?;
-                serde_json::from_str(&plain).map_err(|_| self.errors.nonsense(error))?
+                plain = plain_chunk(data).ok_or_else(|| self.errors.invalid_data(&error))?;
+                serde_json::from_str(&plain).map_err(|_| self.errors.invalid_data(error))?
             }
         };
         if let Some(error) = chunk.error.filter(|error| error.get() != "null") {
             return Err(self.errors.said_in_stream(error));
         }
-        if let Some(told) = chunk.usage.and_then(usage) {
+        if let Some(told) = chunk.usage.and_then(reported_usage) {
             self.told = Some(told);
             into.push(AnswerPiece::Usage(told));
         }
@@ -96,7 +96,7 @@ impl ChunkDecoder {
             }
             self.delta(delta.unwrap_or_default(), into)?;
             let reason = finish_reason.filter(|reason| !reason.is_empty());
-            self.stop = reason.map(|reason| stop(&reason)).or(self.stop.take());
+            self.stop = reason.map(|reason| model_stop(&reason)).or(self.stop.take());
         }
         Ok(())
     }
@@ -115,13 +115,13 @@ impl ChunkDecoder {
             self.thoughts.push(&text, into);
             is_text = true;
         }
-        self.count(&into[had..]);
+        self.count_bytes(&into[had..]);
         let calls = delta.tool_calls.unwrap_or_default();
         self.events += u64::from(into.len() > had || is_text || !calls.is_empty());
-        calls.iter().try_for_each(|piece| self.call(piece, into))
+        calls.iter().try_for_each(|piece| self.add_call_piece(piece, into))
     }
 
-    fn count(&mut self, pieces: &[AnswerPiece]) {
+    fn count_bytes(&mut self, pieces: &[AnswerPiece]) {
         for piece in pieces {
             if let AnswerPiece::Thinking(text) | AnswerPiece::Text(text) = piece {
                 self.bytes += text.len() as u64;
@@ -130,7 +130,7 @@ impl ChunkDecoder {
     }
 
     /// Adds a piece to its call, or begins another call.
-    fn call(
+    fn add_call_piece(
         &mut self,
         piece: &CallPiece<'_>,
         into: &mut Vec<AnswerPiece>,
@@ -138,15 +138,15 @@ impl ChunkDecoder {
         let id = piece.id.as_deref().unwrap_or_default();
         let function = piece.function.as_ref();
         let name = function.and_then(|function| function.name.as_deref()).unwrap_or_default();
-        let at = match self.place(piece.index, id, name) {
+        let at = match self.find_call(piece.index, id, name) {
             Some(at) => at,
             None if self.calls.len() >= MOST_CALLS => {
-                return Err(self.errors.nonsense("too many tool calls"));
+                return Err(self.errors.invalid_data("too many tool calls"));
             }
             None => {
                 let (index, arguments) = (piece.index, String::new());
                 let (told_id, name) = (id.to_owned(), name.to_owned());
-                let id = usable(told_id.clone());
+                let id = usable_id(told_id.clone());
                 self.calls.push(StreamedCall { index, told_id, id, name, arguments });
                 self.calls.len() - 1
             }
@@ -169,7 +169,7 @@ impl ChunkDecoder {
     }
 
     /// Returns the call to which a piece belongs; `None` if it begins another.
-    fn place(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
+    fn find_call(&self, index: Option<u64>, id: &str, name: &str) -> Option<usize> {
         let at = match index {
             Some(_) => self.calls.iter().rposition(|call| call.index == index)?,
             None if id.is_empty() && name.is_empty() => self.calls.len().checked_sub(1)?,
@@ -184,11 +184,11 @@ impl ChunkDecoder {
     fn end(&mut self, into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
         let had = into.len();
         self.thoughts.finish(into);
-        self.count(&into[had..]);
+        self.count_bytes(&into[had..]);
         let usual = if self.calls.is_empty() { ModelStop::EndTurn } else { ModelStop::ToolUse };
         for StreamedCall { id, name, arguments, .. } in self.calls.drain(..) {
             if name.is_empty() {
-                return Err(self.errors.nonsense("a tool call without a name"));
+                return Err(self.errors.invalid_data("a tool call without a name"));
             }
             self.bytes += name.len() as u64;
             let (input, fault) = tool_input(None, arguments);
@@ -206,7 +206,7 @@ impl ChunkDecoder {
 }
 
 impl EventDecoder for ChunkDecoder {
-    fn take(
+    fn decode_event(
         &mut self,
         name: &[u8],
         data: &[u8],
@@ -218,7 +218,7 @@ impl EventDecoder for ChunkDecoder {
             (_, DONE) => self.end(into),
             (b"error", _) => match serde_json::from_slice::<&RawValue>(data) {
                 Ok(error) => Err(self.errors.said_in_stream(error)),
-                Err(error) => Err(self.errors.nonsense(error)),
+                Err(error) => Err(self.errors.invalid_data(error)),
             },
             _ => self.chunk(data, into),
         }
@@ -246,7 +246,7 @@ impl EventDecoder for ChunkDecoder {
 }
 
 /// Returns the id, or another one if other providers would refuse it in a later request.
-fn usable(id: String) -> String {
+fn usable_id(id: String) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(is_plain) {
         return id;
@@ -254,7 +254,7 @@ fn usable(id: String) -> String {
     format!("call_{}", Uuid::new_v4().simple())
 }
 
-fn stop(reason: &str) -> ModelStop {
+fn model_stop(reason: &str) -> ModelStop {
     match reason {
         "stop" | "end_turn" | "stop_sequence" | "eos" | "eos_token" => ModelStop::EndTurn,
         "tool_calls" | "function_call" | "tool_use" => ModelStop::ToolUse,

@@ -65,10 +65,10 @@ async fn a_server_on_this_machine_needs_neither_a_key_nor_a_model() {
     let script = [ChatReply::Call("add".to_owned(), json!({"a": 1}))];
     let fake = Chat::start(Dialect::ChatCompletions, script).local(["nomic-embed", "qwen"]);
     let engine = local(vec![1, fake.port()]);
-    assert_eq!(engine.place(), None, "nothing is looked for before it is needed");
+    assert_eq!(engine.found_place(), None, "nothing is looked for before it is needed");
     assert_eq!(&*engine.default_model().await.unwrap(), "qwen");
     let place = format!("a model server at http://127.0.0.1:{}", fake.port());
-    assert_eq!(engine.place(), Some(place));
+    assert_eq!(engine.found_place(), Some(place));
     assert!(engine.is_free());
     let pieces = answer(&engine, call("Hi")).await.unwrap();
     let is_call =

@@ -37,7 +37,7 @@ impl ThoughtTags {
         self.held.push_str(text);
         loop {
             let before = self.state;
-            self.step(into);
+            self.handle_held(into);
             if self.state == before {
                 return;
             }
@@ -56,7 +56,7 @@ impl ThoughtTags {
         into.push(piece);
     }
 
-    fn step(&mut self, into: &mut Vec<AnswerPiece>) {
+    fn handle_held(&mut self, into: &mut Vec<AnswerPiece>) {
         match self.state {
             TagState::Start => {
                 let said = self.held.trim_start();
@@ -71,7 +71,7 @@ impl ThoughtTags {
                 let end = self.held.find(END);
                 let thought = match end {
                     Some(at) => at,
-                    None => self.held.len() - begun(&self.held),
+                    None => self.held.len() - begun_tag_length(&self.held),
                 };
                 let rest = self.held.split_off(thought);
                 let thought = std::mem::replace(&mut self.held, rest);
@@ -96,7 +96,7 @@ impl ThoughtTags {
 }
 
 /// Returns how many bytes at the end of a thought may be the beginning of the tag that ends it.
-fn begun(thought: &str) -> usize {
+fn begun_tag_length(thought: &str) -> usize {
     let is_end = |length: &usize| thought.ends_with(&END[..*length]);
     (1..END.len()).rev().find(is_end).unwrap_or(0)
 }

@@ -17,12 +17,12 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Returns the structure of the picture in these bytes, or `None` if they are not a picture of a
 /// known kind, or not all of it.
-pub(super) fn read(bytes: &[u8]) -> Option<PictureStructure> {
+pub(super) fn parse_structure(bytes: &[u8]) -> Option<PictureStructure> {
     let (media_type, size) = match bytes {
-        [0x89, ..] => ("image/png", png(bytes.strip_prefix(PNG)?)),
-        [0xff, 0xd8, rest @ ..] => ("image/jpeg", jpeg(rest)),
-        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', rest @ ..] => ("image/gif", gif(rest)),
-        _ => ("image/webp", webp(bytes.strip_prefix(b"RIFF")?)),
+        [0x89, ..] => ("image/png", png_size(bytes.strip_prefix(PNG)?)),
+        [0xff, 0xd8, rest @ ..] => ("image/jpeg", jpeg_size(rest)),
+        [b'G', b'I', b'F', b'8', b'7' | b'9', b'a', rest @ ..] => ("image/gif", gif_size(rest)),
+        _ => ("image/webp", webp_size(bytes.strip_prefix(b"RIFF")?)),
     };
     let (width, height) = size.filter(|(width, height)| *width > 0 && *height > 0)?;
     Some(PictureStructure { media_type, width, height })
@@ -42,35 +42,36 @@ impl<'a> Front<'a> {
         self.take(1)?.first().copied()
     }
 
-    fn big<const N: usize>(&mut self) -> Option<usize> {
+    fn take_big_endian<const N: usize>(&mut self) -> Option<usize> {
         Some(self.take(N)?.iter().fold(0, |sum, byte| sum << 8 | usize::from(*byte)))
     }
 
-    fn little<const N: usize>(&mut self) -> Option<usize> {
+    fn take_little_endian<const N: usize>(&mut self) -> Option<usize> {
         Some(self.take(N)?.iter().rev().fold(0, |sum, byte| sum << 8 | usize::from(*byte)))
     }
 }
 
 type PixelSize = (u32, u32);
 
-fn size(width: usize, height: usize) -> Option<PixelSize> {
+fn pixel_size(width: usize, height: usize) -> Option<PixelSize> {
     Some((u32::try_from(width).ok()?, u32::try_from(height).ok()?))
 }
 
 /// Reads the chunks of a PNG to the last one, and their checksums.
-fn png(bytes: &[u8]) -> Option<PixelSize> {
+fn png_size(bytes: &[u8]) -> Option<PixelSize> {
     let (mut front, mut found, mut has_data) = (Front(bytes), None, false);
     loop {
-        let length = front.big::<4>()?;
+        let length = front.take_big_endian::<4>()?;
         let chunk = front.take(length.checked_add(4)?)?;
-        if usize::try_from(checksum(chunk)) != Ok(front.big::<4>()?) {
+        if usize::try_from(chunk_checksum(chunk)) != Ok(front.take_big_endian::<4>()?) {
             return None;
         }
         let (kind, data) = chunk.split_at(4);
         match kind {
             b"IHDR" if found.is_none() => {
                 let mut data = Front(data);
-                found = Some(size(data.big::<4>()?, data.big::<4>()?)?);
+                found =
+                    Some(pixel_size(data.take_big_endian::<4>()?, data.take_big_endian::<4>()?)?);
             }
             _ if found.is_none() => return None,
             b"IDAT" => has_data = true,
@@ -81,7 +82,7 @@ fn png(bytes: &[u8]) -> Option<PixelSize> {
 }
 
 /// Returns the CRC-32 of a PNG's chunk.
-fn checksum(bytes: &[u8]) -> u32 {
+fn chunk_checksum(bytes: &[u8]) -> u32 {
     const TABLE: [u32; 256] = {
         let mut table = [0; 256];
         let mut at = 0_u32;
@@ -102,7 +103,7 @@ fn checksum(bytes: &[u8]) -> u32 {
 }
 
 /// Reads the segments of a JPEG to its end mark.
-fn jpeg(bytes: &[u8]) -> Option<PixelSize> {
+fn jpeg_size(bytes: &[u8]) -> Option<PixelSize> {
     let (mut front, mut found) = (Front(bytes), None);
     loop {
         if front.byte()? != 0xff {
@@ -119,14 +120,15 @@ fn jpeg(bytes: &[u8]) -> Option<PixelSize> {
             0x01 | 0xd0..=0xd7 => continue,
             _ => {}
         }
-        let length = front.big::<2>()?.checked_sub(2)?;
+        let length = front.take_big_endian::<2>()?.checked_sub(2)?;
         let mut content = Front(front.take(length)?);
         match mark {
             0xc4 | 0xc8 | 0xcc => {}
             0xc0..=0xcf => {
                 content.byte()?;
-                let (height, width) = (content.big::<2>()?, content.big::<2>()?);
-                found = size(width, height);
+                let (height, width) =
+                    (content.take_big_endian::<2>()?, content.take_big_endian::<2>()?);
+                found = pixel_size(width, height);
             }
             0xda => skip_scan(&mut front)?,
             _ => {}
@@ -149,9 +151,9 @@ fn skip_scan(front: &mut Front<'_>) -> Option<()> {
 }
 
 /// Reads the blocks of a GIF to its end mark.
-fn gif(bytes: &[u8]) -> Option<PixelSize> {
+fn gif_size(bytes: &[u8]) -> Option<PixelSize> {
     let mut front = Front(bytes);
-    let found = size(front.little::<2>()?, front.little::<2>()?);
+    let found = pixel_size(front.take_little_endian::<2>()?, front.take_little_endian::<2>()?);
     let flags = front.byte()?;
     front.take(2)?;
     skip_colours(&mut front, flags)?;
@@ -189,14 +191,14 @@ fn skip_colours(front: &mut Front<'_>, flags: u8) -> Option<()> {
 }
 
 /// Reads the chunks of a WebP, all of which its length covers.
-fn webp(bytes: &[u8]) -> Option<PixelSize> {
+fn webp_size(bytes: &[u8]) -> Option<PixelSize> {
     let mut front = Front(bytes);
-    let length = front.little::<4>()?;
+    let length = front.take_little_endian::<4>()?;
     let mut chunks = Front(front.take(length)?.strip_prefix(b"WEBP")?);
     let mut found = None;
     while !chunks.0.is_empty() {
         let kind = chunks.take(4)?;
-        let length = chunks.little::<4>()?;
+        let length = chunks.take_little_endian::<4>()?;
         let mut data = Front(chunks.take(length)?);
         // Chunks have an even length.
         if length % 2 == 1 && !chunks.0.is_empty() {
@@ -208,17 +210,20 @@ fn webp(bytes: &[u8]) -> Option<PixelSize> {
         found = match kind {
             b"VP8X" => {
                 data.take(4)?;
-                size(data.little::<3>()? + 1, data.little::<3>()? + 1)
+                pixel_size(data.take_little_endian::<3>()? + 1, data.take_little_endian::<3>()? + 1)
             }
             b"VP8L" => {
                 data.take(1).filter(|mark| *mark == [0x2f])?;
-                let bits = data.little::<4>()?;
-                size((bits & 0x3fff) + 1, ((bits >> 14) & 0x3fff) + 1)
+                let bits = data.take_little_endian::<4>()?;
+                pixel_size((bits & 0x3fff) + 1, ((bits >> 14) & 0x3fff) + 1)
             }
             b"VP8 " => {
                 data.take(3)?;
                 data.take(3).filter(|mark| *mark == [0x9d, 0x01, 0x2a])?;
-                size(data.little::<2>()? & 0x3fff, data.little::<2>()? & 0x3fff)
+                pixel_size(
+                    data.take_little_endian::<2>()? & 0x3fff,
+                    data.take_little_endian::<2>()? & 0x3fff,
+                )
             }
             _ => None,
         };

@@ -9,7 +9,7 @@ pub(crate) const SMALL_PNG: &str =
 #[test]
 fn a_picture_that_a_model_can_read_is_passed_on() {
     let bytes = STANDARD.decode(SMALL_PNG).unwrap();
-    let MediaSource::Base64 { media_type, data } = picture(&bytes).unwrap();
+    let MediaSource::Base64 { media_type, data } = parse_picture(&bytes).unwrap();
     assert_eq!((media_type.as_str(), data.as_str()), ("image/png", SMALL_PNG));
 }
 
@@ -24,17 +24,17 @@ fn what_a_provider_would_refuse_is_refused_with_the_reason() {
         bytes.extend([0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0, 0x3b]);
         bytes
     };
-    assert!(picture(&gif(8000, 0)).is_ok());
+    assert!(parse_picture(&gif(8000, 0)).is_ok());
     assert_eq!(
-        picture(&gif(8001, 0)).unwrap_err(),
+        parse_picture(&gif(8001, 0)).unwrap_err(),
         "the picture has 8001 × 1 pixels, and a model reads at most 8000 on a side: make it smaller"
     );
     let large = gif(1, LARGEST_PICTURE);
-    assert!(large.len() <= LARGEST_PICTURE && picture(&large).is_ok());
+    assert!(large.len() <= LARGEST_PICTURE && parse_picture(&large).is_ok());
     let large = gif(1, LARGEST_PICTURE + 256 * 100);
-    assert!(picture(&large).unwrap_err().ends_with("at most 3750000: make it smaller"));
+    assert!(parse_picture(&large).unwrap_err().ends_with("at most 3750000: make it smaller"));
     assert!(any_size(&large).is_ok());
     for odd in [&b""[..], b"<svg>", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"RIFF....WAVEfmt "] {
-        assert!(picture(odd).unwrap_err().contains("not a whole one"), "{odd:?}");
+        assert!(parse_picture(odd).unwrap_err().contains("not a whole one"), "{odd:?}");
     }
 }

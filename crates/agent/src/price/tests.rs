@@ -11,7 +11,11 @@ fn usage(input: u64, output: u64, cache_read: u64, cache_write: u64) -> TokenUsa
 
 #[track_caller]
 fn check(model: &str, usage: TokenUsage, usd: Option<f64>) {
-    assert_eq!(cost(model, usage, SHORT).map(micro), usd.map(micro), "{model}");
+    assert_eq!(
+        model_cost(model, usage, SHORT).map(micro_of_dollars),
+        usd.map(micro_of_dollars),
+        "{model}"
+    );
 }
 
 #[test]
@@ -48,8 +52,8 @@ fn a_model_that_is_not_known_has_no_price() {
 
 #[test]
 fn an_hour_in_the_cache_costs_twice_the_input() {
-    let found = cost("claude-opus-5-5", usage(0, 0, 0, MILLION), CacheLife::OneHour).unwrap();
-    assert_eq!(micro(found), micro(8.0));
+    let found = model_cost("claude-opus-5-5", usage(0, 0, 0, MILLION), CacheLife::OneHour).unwrap();
+    assert_eq!(micro_of_dollars(found), micro_of_dollars(8.0));
 }
 
 #[test]
@@ -64,7 +68,7 @@ fn small_sums_are_rounded_up_and_nothing_costs_nothing() {
 fn a_long_prompt_may_cost_more() {
     check("claude-haiku-5-5", usage(50_000, MILLION, 50_000, 0), Some(0.005 + 0.5 + 0.0005));
     let more = (0.005 + 0.5 + 0.0005 + 0.000_000_125) * 5.0;
-    let found = cost("claude-haiku-5-5", usage(50_000, MILLION, 50_000, 1), SHORT).unwrap();
+    let found = model_cost("claude-haiku-5-5", usage(50_000, MILLION, 50_000, 1), SHORT).unwrap();
     assert!((found - more).abs() < 0.000_01, "{found} {more}");
 }
 
@@ -72,11 +76,14 @@ fn a_long_prompt_may_cost_more() {
 fn what_is_set_counts_instead() {
     let prices = TokenPrices { input: 2.0, output: 8.0, cached: None };
     let found = prices.cost(usage(MILLION, MILLION, MILLION, MILLION), SHORT);
-    assert_eq!(micro(found), micro(2.0 + 8.0 + 0.2 + 2.5));
+    assert_eq!(micro_of_dollars(found), micro_of_dollars(2.0 + 8.0 + 0.2 + 2.5));
     let free = TokenPrices { input: 0.0, output: 0.0, cached: None };
-    assert_eq!(micro(free.cost(usage(9, 9, 9, 9), SHORT)), 0);
+    assert_eq!(micro_of_dollars(free.cost(usage(9, 9, 9, 9), SHORT)), 0);
     let cached = TokenPrices { cached: Some(0.5), ..prices };
-    assert_eq!(micro(cached.cost(usage(0, 0, MILLION, 0), SHORT)), micro(0.5));
+    assert_eq!(
+        micro_of_dollars(cached.cost(usage(0, 0, MILLION, 0), SHORT)),
+        micro_of_dollars(0.5)
+    );
 }
 
 #[test]
@@ -85,11 +92,11 @@ fn each_model_may_have_its_own_price() {
     let by_model = ModelPrices::parse("gpt-5=1.25/10/0.125, a=b=2/8,").unwrap();
     let others = Some(price(1.0, 1.0, None));
     let prices = ModelPrices { by_model, others };
-    assert_eq!(prices.of("gpt-5"), Some(price(1.25, 10.0, Some(0.125))));
-    assert_eq!(prices.of("gpt-5-2025-08-07"), Some(price(1.25, 10.0, Some(0.125))));
-    assert_eq!(prices.of("a=b"), Some(price(2.0, 8.0, None)));
-    assert_eq!(prices.of("gpt-5-mini"), others);
-    assert_eq!(ModelPrices::default().of("gpt-5"), None);
+    assert_eq!(prices.find_prices("gpt-5"), Some(price(1.25, 10.0, Some(0.125))));
+    assert_eq!(prices.find_prices("gpt-5-2025-08-07"), Some(price(1.25, 10.0, Some(0.125))));
+    assert_eq!(prices.find_prices("a=b"), Some(price(2.0, 8.0, None)));
+    assert_eq!(prices.find_prices("gpt-5-mini"), others);
+    assert_eq!(ModelPrices::default().find_prices("gpt-5"), None);
     assert_eq!(ModelPrices::parse(" ").unwrap(), []);
     for text in ["gpt-5", "gpt-5=", "gpt-5=1", "=1/2", "m=1/x", "m=1/2/3/4", "m=-1/2", "m=1/inf"] {
         assert_eq!(ModelPrices::parse(text), None, "{text}");
@@ -98,9 +105,11 @@ fn each_model_may_have_its_own_price() {
 
 #[test]
 fn no_sum_is_too_large_or_too_odd() {
-    assert!(cost("claude-opus-4", usage(u64::MAX, u64::MAX, u64::MAX, u64::MAX), SHORT).is_some());
+    assert!(
+        model_cost("claude-opus-4", usage(u64::MAX, u64::MAX, u64::MAX, u64::MAX), SHORT).is_some()
+    );
     let odd = [(f64::NAN, 0), (-1.0, 0), (f64::INFINITY, u64::MAX), (0.1 + 0.2, 300_000)];
     for (usd, expected) in odd {
-        assert_eq!(micro(usd), expected);
+        assert_eq!(micro_of_dollars(usd), expected);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_link::sync::lock;
-use callgate_mask::text::counted;
+use callgate_mask::text::counted_noun;
 use callgate_wire::session::tool_kind;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 use super::compose::signal_name;
 use super::running_command::{CommandNews, RunningCommand};
 use super::{
-    RunInput, RunSettings, command_members, prepare, program, read, refused_folder, run_fault,
+    RunInput, RunSettings, command_members, parse_object, prepare_command, program, refused_folder,
+    run_fault,
 };
 use crate::BoxFuture;
 use crate::tool::{
@@ -114,15 +115,17 @@ impl BackgroundCommands {
     #[must_use]
     pub fn new(settings: RunSettings) -> Self {
         let known = Arc::new(KnownCommands {
-            settings: settings.scrubbed(),
+            settings: settings.without_secrets(),
             commands: Mutex::default(),
             started: AtomicU64::new(0),
         });
         let all: [(ToolSpec, CommandFunction); 4] = [
-            (start_spec(), |known, call| Box::pin(async move { known.start(call).await })),
-            (read_spec(), |known, call| Box::pin(async move { known.read(&call).await })),
-            (write_spec(), |known, call| Box::pin(async move { known.write(&call).await })),
-            (stop_spec(), |known, call| Box::pin(async move { known.stop(&call).await })),
+            (start_spec(), |known, call| Box::pin(async move { known.start_command(call).await })),
+            (read_spec(), |known, call| Box::pin(async move { known.read_command(&call).await })),
+            (write_spec(), |known, call| {
+                Box::pin(async move { known.write_to_command(&call).await })
+            }),
+            (stop_spec(), |known, call| Box::pin(async move { known.stop_command(&call).await })),
         ];
         let tool = |(spec, work)| {
             Arc::new(CommandTool { spec, work, known: Arc::clone(&known) }) as Arc<dyn AgentTool>
@@ -166,21 +169,21 @@ impl AgentTool for CommandTool {
     }
 
     fn refusal(&self, input: &RawValue) -> Option<String> {
-        let StartInput { cwd, .. } = read(input).ok()?;
+        let StartInput { cwd, .. } = parse_object(input).ok()?;
         refused_folder(&self.known.settings, cwd.as_deref()?)
     }
 
     fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
-        if let Ok(start) = read::<StartInput>(input) {
+        if let Ok(start) = parse_object::<StartInput>(input) {
             return run_fault(&self.known.settings, &start.into_run(), context);
         }
         schema_fault(&self.spec, input).or_else(|| {
-            let WriteInput { id, .. } = read(input).ok()?;
+            let WriteInput { id, .. } = parse_object(input).ok()?;
             self.known.find(&id, context.conversation).err()
         })
     }
 
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         (self.work)(Arc::clone(&self.known), invocation)
     }
 }
@@ -192,7 +195,7 @@ impl StartInput {
 }
 
 impl KnownCommands {
-    async fn start(self: Arc<Self>, call: ToolInvocation) -> CallOutcome {
+    async fn start_command(self: Arc<Self>, call: ToolInvocation) -> CallOutcome {
         let started = tokio::task::spawn_blocking(move || self.started_by(&call)).await;
         match started.unwrap_or_else(|error| Err(format!("the command failed: {error}"))) {
             Ok(id) => CallOutcome::done(
@@ -205,14 +208,14 @@ impl KnownCommands {
 
     /// Starts a command and returns its id. It may block.
     fn started_by(&self, call: &ToolInvocation) -> Result<String, String> {
-        let input: StartInput = input(call)?;
+        let input: StartInput = parse_call_input(call)?;
         let mut commands = lock(&self.commands);
         if commands.iter().filter(|known| known.is_running()).count() >= MOST_RUNNING {
             return Err(format!(
                 "{MOST_RUNNING} commands are running: end one with stop_command first"
             ));
         }
-        let job = prepare(&self.settings, input.into_run(), Arc::new(|_, _| ()))?;
+        let job = prepare_command(&self.settings, input.into_run(), Arc::new(|_, _| ()))?;
         let id = format!("command-{}", self.started.fetch_add(1, Ordering::Relaxed) + 1);
         let running = RunningCommand::start(id.clone(), Arc::clone(&call.conversation), &job)
             .map_err(|error| program::not_started(&job.name, &error))?;
@@ -225,18 +228,18 @@ impl KnownCommands {
         Ok(id)
     }
 
-    async fn read(&self, call: &ToolInvocation) -> CallOutcome {
-        let found = input::<ReadInput>(call).and_then(|input| {
+    async fn read_command(&self, call: &ToolInvocation) -> CallOutcome {
+        let found = parse_call_input::<ReadInput>(call).and_then(|input| {
             Ok((self.find(&input.id, &call.conversation)?, wait_of(input.wait_seconds)?))
         });
         match found {
-            Ok((command, longest)) => report(&command.id, &command.read(longest).await),
+            Ok((command, longest)) => news_outcome(&command.id, &command.read_news(longest).await),
             Err(reason) => CallOutcome::failed(reason),
         }
     }
 
-    async fn write(&self, call: &ToolInvocation) -> CallOutcome {
-        let found = input::<WriteInput>(call).and_then(|input| {
+    async fn write_to_command(&self, call: &ToolInvocation) -> CallOutcome {
+        let found = parse_call_input::<WriteInput>(call).and_then(|input| {
             let command = self.find(&input.id, &call.conversation)?;
             Ok((command, text_of(&input)?, input.end_input.unwrap_or(false)))
         });
@@ -249,22 +252,22 @@ impl KnownCommands {
         match written.unwrap_or_else(|error| Err(error.to_string())) {
             Ok(()) => CallOutcome::done(
                 &json!({ "id": id, "bytes": bytes }),
-                format!("wrote {} to {id}", counted(bytes as u64, "byte")),
+                format!("wrote {} to {id}", counted_noun(bytes as u64, "byte")),
             ),
             Err(reason) => CallOutcome::failed(format!("cannot write to {id}: {reason}")),
         }
     }
 
-    async fn stop(&self, call: &ToolInvocation) -> CallOutcome {
-        let found =
-            input::<ReadInput>(call).and_then(|input| self.find(&input.id, &call.conversation));
+    async fn stop_command(&self, call: &ToolInvocation) -> CallOutcome {
+        let found = parse_call_input::<ReadInput>(call)
+            .and_then(|input| self.find(&input.id, &call.conversation));
         let command = match found {
             Ok(command) => command,
             Err(reason) => return CallOutcome::failed(reason),
         };
         let news = command.stop().await;
         lock(&self.commands).retain(|known| known.id != command.id);
-        report(&command.id, &news)
+        news_outcome(&command.id, &news)
     }
 
     fn find(&self, id: &str, conversation: &str) -> Result<Arc<RunningCommand>, String> {
@@ -284,8 +287,8 @@ impl KnownCommands {
     }
 }
 
-fn input<T: serde::de::DeserializeOwned>(call: &ToolInvocation) -> Result<T, String> {
-    read(&call.input).map_err(|error| format!("the input cannot be read: {error}"))
+fn parse_call_input<T: serde::de::DeserializeOwned>(call: &ToolInvocation) -> Result<T, String> {
+    parse_object(&call.input).map_err(|error| format!("the input cannot be read: {error}"))
 }
 
 fn wait_of(requested: Option<f64>) -> Result<Duration, String> {
@@ -309,7 +312,7 @@ fn text_of(input: &WriteInput) -> Result<String, String> {
     }
 }
 
-fn report(id: &str, news: &CommandNews) -> CallOutcome {
+fn news_outcome(id: &str, news: &CommandNews) -> CallOutcome {
     let signal = news.signal.map(signal_name);
     let state = match (news.is_running, signal, news.exit_code) {
         (true, ..) => format!("{id} is running"),
@@ -329,7 +332,7 @@ fn report(id: &str, news: &CommandNews) -> CallOutcome {
     CallOutcome::done(&report, format!("{state}\n{output}"))
 }
 
-fn spec(
+fn command_tool_spec(
     name: &'static str,
     description: &'static str,
     properties: &Value,
@@ -355,7 +358,7 @@ fn id_member() -> Value {
 }
 
 fn start_spec() -> ToolSpec {
-    spec("start_command", STARTS, &command_members(), &["command"])
+    command_tool_spec("start_command", STARTS, &command_members(), &["command"])
 }
 
 fn read_spec() -> ToolSpec {
@@ -365,7 +368,10 @@ fn read_spec() -> ToolSpec {
         "id": id_member(),
         "waitSeconds": { "type": "number", "description": wait }
     });
-    ToolSpec { is_read_only: true, ..spec("read_command", READS, &properties, &["id"]) }
+    ToolSpec {
+        is_read_only: true,
+        ..command_tool_spec("read_command", READS, &properties, &["id"])
+    }
 }
 
 fn write_spec() -> ToolSpec {
@@ -374,11 +380,11 @@ fn write_spec() -> ToolSpec {
         "line": { "type": "string", "description": "What to write, without the line end." },
         "endInput": { "type": "boolean", "description": "Whether its input ends after this." }
     });
-    spec("write_to_command", WRITES, &properties, &["id"])
+    command_tool_spec("write_to_command", WRITES, &properties, &["id"])
 }
 
 fn stop_spec() -> ToolSpec {
-    spec("stop_command", STOPS, &json!({ "id": id_member() }), &["id"])
+    command_tool_spec("stop_command", STOPS, &json!({ "id": id_member() }), &["id"])
 }
 
 #[cfg(test)]

@@ -32,17 +32,17 @@ struct CommandReport<'a> {
     truncated: bool,
 }
 
-pub(super) fn outcome(
+pub(super) fn command_outcome(
     ended: &mut EndedCommand,
     limit: Duration,
     most: usize,
     expected: ExpectedEnd,
 ) -> CallOutcome {
-    let [(stdout, is_stdout_cut), (stderr, is_stderr_cut)] = shared(ended, most);
+    let [(stdout, is_stdout_cut), (stderr, is_stderr_cut)] = divide_output(ended, most);
     let exit_code = ended.status.and_then(|status| status.code());
     let signal = ended.signal().map(signal_name);
     let error = match (ended.status.is_none(), signal) {
-        (true, _) => Some(format!("ended by the time limit of {} s", shown(limit))),
+        (true, _) => Some(format!("ended by the time limit of {} s", seconds_text(limit))),
         (_, Some(signal)) => Some(format!("ended by the signal {signal}")),
         _ if expected == ExpectedEnd::Success && exit_code != Some(0) => {
             Some(format!("failed with exit code {}", exit_code.unwrap_or(0)))
@@ -63,28 +63,28 @@ pub(super) fn outcome(
     if ended.left_running {
         text.push_str("\nwhat it left running in the background was ended");
     }
-    section(&mut text, "stdout", &stdout);
-    section(&mut text, "stderr", &stderr);
+    append_section(&mut text, "stdout", &stdout);
+    append_section(&mut text, "stderr", &stderr);
     if stdout.is_empty() && stderr.is_empty() {
         text.push_str("\n(no output)");
     }
     CallOutcome { result: raw_json(&report), text, images: Vec::new(), is_error: error.is_some() }
 }
 
-fn section(text: &mut String, name: &str, output: &str) {
+fn append_section(text: &mut String, name: &str, output: &str) {
     if !output.is_empty() {
         // A `String` takes everything.
         write!(text, "\n{name}:\n{output}").ok();
     }
 }
 
-fn shown(limit: Duration) -> String {
+fn seconds_text(limit: Duration) -> String {
     let seconds = format!("{:.3}", limit.as_secs_f64());
     seconds.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
 /// Divides `most` bytes between both streams: half for each, plus what the other does not need.
-fn shared(ended: &mut EndedCommand, most: usize) -> [(String, bool); 2] {
+fn divide_output(ended: &mut EndedCommand, most: usize) -> [(String, bool); 2] {
     let half = most / 2;
     let mut stderr = ended.stderr.text(half);
     let stdout = ended.stdout.text(most - stderr.0.len().min(half));

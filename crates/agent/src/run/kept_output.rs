@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use callgate_mask::text::counted;
+use callgate_mask::text::counted_noun;
 
 /// The beginning and the end of one stream.
 #[derive(Debug)]
@@ -48,21 +48,21 @@ impl KeptOutput {
                 return (text.into_owned(), false);
             }
         }
-        let (first, used) = beginning(&self.head, most / 2);
+        let (first, used) = longest_beginning(&self.head, most / 2);
         let (head, tail) = (&self.head[used..], self.tail.make_contiguous());
-        let (last, used_last) = ending(if is_whole { head } else { tail }, most / 2);
+        let (last, used_last) = longest_ending(if is_whole { head } else { tail }, most / 2);
         let left_out = self.total - (used + used_last) as u64;
-        let left_out = counted(left_out, "byte");
+        let left_out = counted_noun(left_out, "byte");
         (format!("{first}\n… {left_out} left out …\n{last}"), true)
     }
 }
 
 /// Returns the longest beginning whose text has at most `most` bytes, and the number of its
 /// original bytes.
-fn beginning(bytes: &[u8], most: usize) -> (String, usize) {
+fn longest_beginning(bytes: &[u8], most: usize) -> (String, usize) {
     let mut end = bytes.len().min(most);
     loop {
-        end -= unfinished(&bytes[..end]);
+        end -= unfinished_bytes(&bytes[..end]);
         let text = String::from_utf8_lossy(&bytes[..end]);
         if text.len() <= most {
             return (text.into_owned(), end);
@@ -73,7 +73,7 @@ fn beginning(bytes: &[u8], most: usize) -> (String, usize) {
 }
 
 /// Returns the same from the end.
-fn ending(bytes: &[u8], most: usize) -> (String, usize) {
+fn longest_ending(bytes: &[u8], most: usize) -> (String, usize) {
     let mut start = bytes.len() - bytes.len().min(most);
     loop {
         start += bytes[start..].iter().take(3).take_while(|byte| is_inner(**byte)).count();
@@ -91,7 +91,7 @@ pub(super) fn is_inner(byte: u8) -> bool {
 }
 
 /// Returns the number of bytes of an incomplete character at the end.
-pub(super) fn unfinished(bytes: &[u8]) -> usize {
+pub(super) fn unfinished_bytes(bytes: &[u8]) -> usize {
     let Some(back) = bytes.iter().rev().take(3).position(|byte| !is_inner(*byte)) else { return 0 };
     let needed = match bytes[bytes.len() - 1 - back] {
         0xC2..=0xDF => 2,

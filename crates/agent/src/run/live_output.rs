@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use callgate_wire::session::ToolStream;
 
-use super::kept_output::{is_inner, unfinished};
+use super::kept_output::{is_inner, unfinished_bytes};
 use crate::tool::ProgressSink;
 
 /// The shortest time between two pieces.
@@ -46,7 +46,7 @@ impl LiveOutput {
         self.pending.extend_from_slice(taken);
         self.left_out = rest.len() as u64;
         if self.left_out > 0 {
-            let cut = unfinished(&self.pending);
+            let cut = unfinished_bytes(&self.pending);
             self.pending.truncate(self.pending.len() - cut);
             self.left_out += cut as u64;
         }
@@ -54,26 +54,27 @@ impl LiveOutput {
 
     /// Returns when the next piece is due, if there is any output for it.
     pub(super) fn due(&self) -> Option<Instant> {
-        let is_waiting = self.given < MOST_LIVE && self.pending.len() > unfinished(&self.pending);
+        let is_waiting =
+            self.given < MOST_LIVE && self.pending.len() > unfinished_bytes(&self.pending);
         is_waiting.then_some(self.next)
     }
 
     /// Sends a piece if one is due.
-    pub(super) fn tick(&mut self, now: Instant, progress: &ProgressSink) {
+    pub(super) fn send_due(&mut self, now: Instant, progress: &ProgressSink) {
         if self.due().is_some_and(|due| due <= now) {
             self.next = now + PAUSE;
-            self.give(self.pending.len() - unfinished(&self.pending), progress);
+            self.send_piece(self.pending.len() - unfinished_bytes(&self.pending), progress);
         }
     }
 
     /// Sends the rest.
     pub(super) fn finish(&mut self, progress: &ProgressSink) {
         if self.given < MOST_LIVE {
-            self.give(self.pending.len(), progress);
+            self.send_piece(self.pending.len(), progress);
         }
     }
 
-    fn give(&mut self, count: usize, progress: &ProgressSink) {
+    fn send_piece(&mut self, count: usize, progress: &ProgressSink) {
         let mut text = String::from_utf8_lossy(&self.pending[..count]).into_owned();
         self.pending.drain(..count);
         if self.left_out > 0 {

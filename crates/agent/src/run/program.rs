@@ -15,23 +15,23 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 const SHELL_WORDS: [&str; 8] = ["cd", "export", "source", ".", "alias", "set", "unset", "ulimit"];
 
 /// Returns the value of a variable.
-pub(super) fn value<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
+pub(super) fn variable_value<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
     env.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_os_str())
 }
 
 /// Returns the absolute folders of PATH.
-pub(crate) fn folders(env: &[(OsString, OsString)]) -> Vec<PathBuf> {
-    let path = value(env, "PATH").unwrap_or(OsStr::new(USUAL_PATH));
+pub(crate) fn path_folders(env: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    let path = variable_value(env, "PATH").unwrap_or(OsStr::new(USUAL_PATH));
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
 /// Finds a program by its name.
-pub(crate) fn find(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
+pub(crate) fn find_program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
 }
 
 /// Returns the file of `command`.
-pub(crate) fn locate(
+pub(crate) fn locate_program(
     command: &str,
     cwd: &Path,
     env: &[(OsString, OsString)],
@@ -40,7 +40,7 @@ pub(crate) fn locate(
         return Err("the command is empty; `command` names the program to run".into());
     }
     if !command.contains('/') {
-        return find(command, &folders(env)).ok_or_else(|| missing(command));
+        return find_program(command, &path_folders(env)).ok_or_else(|| missing_program(command));
     }
     let file = cwd.join(command);
     match fs::metadata(&file) {
@@ -50,11 +50,11 @@ pub(crate) fn locate(
             "`{command}` may not be executed; make it executable, or run its interpreter with the \
              file in `args`"
         )),
-        Err(_) => Err(missing(command)),
+        Err(_) => Err(missing_program(command)),
     }
 }
 
-fn missing(command: &str) -> String {
+fn missing_program(command: &str) -> String {
     let mut words = command.split_whitespace();
     let (first, rest): (_, Vec<&str>) = (words.next().unwrap_or_default(), words.collect());
     if !rest.is_empty() {

@@ -17,7 +17,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use tokio::sync::watch;
 
 use super::kept_output::KeptOutput;
-use super::watch::{CommandJob, GRACE, READ, command, wait};
+use super::watch::{CommandJob, GRACE, READ, piped_command, wait_for_ready};
 
 /// How long output is collected once some has arrived.
 const SETTLE: Duration = Duration::from_millis(50);
@@ -74,7 +74,7 @@ impl RunningCommand {
         job: &CommandJob,
     ) -> io::Result<Arc<Self>> {
         let (output, writer) = pipe()?;
-        let mut command = command(job)?;
+        let mut command = piped_command(job)?;
         command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
         let mut child = LeashedChild::spawn(command)?;
         let guard = GroupGuard::start(child.id())?;
@@ -114,7 +114,7 @@ impl RunningCommand {
             let all = [exit.as_fd()].into_iter().chain(pipe);
             let mut wanted: Vec<_> =
                 all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-            wait(&mut wanted, LONG)?;
+            wait_for_ready(&mut wanted, LONG)?;
             let happened = |at: usize| wanted.get(at).is_some_and(|fd| !fd.revents().is_empty());
             let (has_ended, has_output) = (happened(0), happened(1));
             if has_output && !self.take_output(output, &mut buffer)? {
@@ -131,7 +131,7 @@ impl RunningCommand {
         while let Some(pipe) = &output {
             let left = stop.saturating_duration_since(Instant::now());
             let mut wanted = [PollFd::new(pipe, PollFlags::IN)];
-            wait(&mut wanted, left)?;
+            wait_for_ready(&mut wanted, left)?;
             let is_ready = !wanted[0].revents().is_empty();
             if (!is_ready && left.is_zero())
                 || (is_ready && !self.take_output(&mut output, &mut buffer)?)
@@ -160,7 +160,7 @@ impl RunningCommand {
     }
 
     /// Waits for output or the end, and returns what is new.
-    pub(super) async fn read(&self, longest: Duration) -> CommandNews {
+    pub(super) async fn read_news(&self, longest: Duration) -> CommandNews {
         let mut changes = self.changes.subscribe();
         let has_news = |(): &()| {
             let progress = lock(&self.progress);
@@ -171,7 +171,7 @@ impl RunningCommand {
         {
             self.wait_for_end(SETTLE.min(longest)).await;
         }
-        self.news()
+        self.take_news()
     }
 
     async fn wait_for_end(&self, longest: Duration) {
@@ -181,7 +181,7 @@ impl RunningCommand {
     }
 
     /// Returns what is new since the last look.
-    fn news(&self) -> CommandNews {
+    fn take_news(&self) -> CommandNews {
         let mut progress = lock(&self.progress);
         let most = progress.most;
         let mut output = mem::replace(&mut progress.output, KeptOutput::new(most));
@@ -201,7 +201,7 @@ impl RunningCommand {
     pub(super) fn write(&self, text: &str, is_last: bool) -> Result<(), String> {
         let mut input = lock(&self.input);
         let pipe = input.as_mut().ok_or("its input is closed: start it again")?;
-        send(pipe, text.as_bytes()).map_err(|error| match error.kind() {
+        write_all_bytes(pipe, text.as_bytes()).map_err(|error| match error.kind() {
             io::ErrorKind::BrokenPipe => "it does not read its input any more".to_owned(),
             io::ErrorKind::TimedOut => {
                 let seconds = READS_WITHIN.as_secs();
@@ -224,7 +224,7 @@ impl RunningCommand {
         self.wait_for_end(ENDS_WITHIN).await;
         self.end();
         self.wait_for_end(ENDS_WITHIN).await;
-        self.news()
+        self.take_news()
     }
 
     /// Ends the command now, with everything that it has started.
@@ -237,7 +237,7 @@ impl RunningCommand {
 }
 
 /// Writes all of it, as the reader makes room.
-fn send(pipe: &mut ChildStdin, mut bytes: &[u8]) -> io::Result<()> {
+fn write_all_bytes(pipe: &mut ChildStdin, mut bytes: &[u8]) -> io::Result<()> {
     let stop = Instant::now() + READS_WITHIN;
     fcntl_setfl(&*pipe, fcntl_getfl(&*pipe)? | OFlags::NONBLOCK)?;
     while !bytes.is_empty() {
@@ -249,7 +249,7 @@ fn send(pipe: &mut ChildStdin, mut bytes: &[u8]) -> io::Result<()> {
                 if left.is_zero() {
                     return Err(io::ErrorKind::TimedOut.into());
                 }
-                wait(&mut [PollFd::new(pipe, PollFlags::OUT)], left)?;
+                wait_for_ready(&mut [PollFd::new(pipe, PollFlags::OUT)], left)?;
             }
             Err(error) => return Err(error),
         }

@@ -21,7 +21,10 @@ const NEEDED: [&str; 13] = [
 /// includes `SSH_AUTH_SOCK`, which gives access to all of a person's logins), or if it belongs to
 /// callgate, to a provider or to a password store (`ANTHROPIC_…`, `AWS_…`, `OP_…`). `PATH`, `HOME`
 /// and a few more always stay, and so do those in `keep`.
-pub fn scrub(vars: Vec<(OsString, OsString)>, keep: &[String]) -> Vec<(OsString, OsString)> {
+pub fn scrub_variables(
+    vars: Vec<(OsString, OsString)>,
+    keep: &[String],
+) -> Vec<(OsString, OsString)> {
     let stays = |(name, value): &(OsString, OsString)| {
         let text = name.to_string_lossy();
         let upper = text.to_uppercase();

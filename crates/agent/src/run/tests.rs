@@ -33,7 +33,7 @@ impl Bench {
         let env = env.map(|(name, value)| (name.into(), value.into())).to_vec();
         let mut settings = RunSettings::new(folder.path().to_owned(), env);
         change(&mut settings);
-        Self { folder, tool: tool(settings), said: Arc::default() }
+        Self { folder, tool: build_shell_tool(settings), said: Arc::default() }
     }
 
     fn invocation(&self, input: &Value) -> ToolInvocation {
@@ -49,7 +49,7 @@ impl Bench {
     }
 
     async fn run(&self, input: Value) -> CallOutcome {
-        let run = self.tool.run(self.invocation(&input));
+        let run = self.tool.run_call(self.invocation(&input));
         tokio::time::timeout(Duration::from_mins(1), run).await.expect("it hangs")
     }
 
@@ -212,7 +212,7 @@ async fn the_environment_has_no_secrets_and_stdin_is_empty() {
 #[tokio::test]
 async fn output_is_told_as_it_comes() {
     let bench = Bench::new();
-    let run = bench.tool.run(bench.invocation(&json!({
+    let run = bench.tool.run_call(bench.invocation(&json!({
         "command": "sh",
         "args": ["-c", "echo one; echo two >&2; until [ -e go ]; do sleep 0.01; done; echo three"],
     })));
@@ -252,9 +252,9 @@ async fn the_time_limit_ends_everything_and_keeps_what_came() {
 #[test]
 fn a_command_ends_before_a_front_end_gives_up() {
     let settings = RunSettings::new("/".into(), Vec::new());
-    assert!(limit(&settings, None).unwrap() < Duration::from_mins(1));
-    assert_eq!(limit(&settings, Some(599.0)).unwrap(), Duration::from_secs(599));
-    let schema = tool(settings).spec().input_schema.to_string();
+    assert!(time_limit(&settings, None).unwrap() < Duration::from_mins(1));
+    assert_eq!(time_limit(&settings, Some(599.0)).unwrap(), Duration::from_secs(599));
+    let schema = build_shell_tool(settings).spec().input_schema.to_string();
     assert!(schema.contains("50 by default, at most 600"), "{schema}");
     let bench = Bench::with(|settings| settings.timeout = Duration::from_secs(7));
     let schema = bench.tool.spec().input_schema.to_string();
@@ -323,7 +323,7 @@ async fn dropping_the_future_ends_the_family() {
     let bench = Bench::new();
     let script = "setsid sh -c 'echo $$ >stray; exec sleep 1000' & echo $$ >leader; sleep 1000";
     let mut run =
-        bench.tool.run(bench.invocation(&json!({ "command": "sh", "args": ["-c", script] })));
+        bench.tool.run_call(bench.invocation(&json!({ "command": "sh", "args": ["-c", script] })));
     let ids = async { (bench.id_in("leader").await, bench.id_in("stray").await) };
     let ids = tokio::select! {
         outcome = &mut run => panic!("it has ended: {}", outcome.text),

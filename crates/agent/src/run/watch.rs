@@ -66,12 +66,15 @@ enum WatchEnd {
 }
 
 /// Runs a command. Returns `None` if it is cancelled.
-pub(super) fn run(job: &CommandJob, cancel: &PipeReader) -> io::Result<Option<EndedCommand>> {
+pub(super) fn run_watched(
+    job: &CommandJob,
+    cancel: &PipeReader,
+) -> io::Result<Option<EndedCommand>> {
     let began = Instant::now();
     if is_cancelled(cancel)? {
         return Ok(None);
     }
-    let mut child = LeashedChild::spawn(command(job)?)?;
+    let mut child = LeashedChild::spawn(piped_command(job)?)?;
     let mut watch = CommandWatch {
         streams: [
             CommandStream::new(
@@ -106,7 +109,7 @@ pub(super) fn run(job: &CommandJob, cancel: &PipeReader) -> io::Result<Option<En
 }
 
 /// Returns the command of a job, with pipes for its output.
-pub(super) fn command(job: &CommandJob) -> io::Result<Command> {
+pub(super) fn piped_command(job: &CommandJob) -> io::Result<Command> {
     let stdin = match &job.input {
         Some(input) => input.try_clone()?.into(),
         None => Stdio::null(),
@@ -127,12 +130,12 @@ pub(super) fn command(job: &CommandJob) -> io::Result<Command> {
 
 fn is_cancelled(cancel: &PipeReader) -> io::Result<bool> {
     let mut wanted = [PollFd::new(cancel, PollFlags::IN)];
-    wait(&mut wanted, Duration::ZERO)?;
+    wait_for_ready(&mut wanted, Duration::ZERO)?;
     Ok(!wanted[0].revents().is_empty())
 }
 
 /// Waits until one of these is ready, but not longer than this.
-pub(super) fn wait(wanted: &mut [PollFd<'_>], longest: Duration) -> io::Result<()> {
+pub(super) fn wait_for_ready(wanted: &mut [PollFd<'_>], longest: Duration) -> io::Result<()> {
     let longest = Timespec::try_from(longest).map_err(io::Error::other)?;
     match poll(wanted, Some(&longest)) {
         Ok(_) | Err(Errno::INTR) => Ok(()),
@@ -169,20 +172,20 @@ impl CommandWatch {
                     WatchEnd::TimedOut
                 });
             }
-            if self.step(Some(cancel), now)? {
+            if self.handle_next_event(Some(cancel), now)? {
                 return Ok(WatchEnd::Cancelled);
             }
-            self.tick(progress);
+            self.send_due(progress);
         }
     }
 
-    fn tick(&mut self, progress: &ProgressSink) {
+    fn send_due(&mut self, progress: &ProgressSink) {
         let now = Instant::now();
-        self.streams.iter_mut().for_each(|stream| stream.live.tick(now, progress));
+        self.streams.iter_mut().for_each(|stream| stream.live.send_due(now, progress));
     }
 
     /// Waits for the next event and handles it. Returns whether it was the cancellation.
-    fn step(&mut self, cancel: Option<&PipeReader>, now: Instant) -> io::Result<bool> {
+    fn handle_next_event(&mut self, cancel: Option<&PipeReader>, now: Instant) -> io::Result<bool> {
         let due = self.streams.iter().filter_map(|stream| stream.live.due());
         let until = due.chain([self.stop]).min().unwrap_or(self.stop);
         let pipes = self.streams.iter().filter_map(|stream| stream.pipe.as_ref());
@@ -190,7 +193,7 @@ impl CommandWatch {
         let all = all.chain(self.leader.as_ref().map(AsFd::as_fd)).chain(pipes.map(AsFd::as_fd));
         let mut wanted: Vec<_> =
             all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
-        wait(&mut wanted, until.saturating_duration_since(now))?;
+        wait_for_ready(&mut wanted, until.saturating_duration_since(now))?;
         let mut happened = wanted.iter().map(|fd| !fd.revents().is_empty());
         let mut next = |is_there: bool| is_there && happened.next().unwrap_or(false);
         let is_cancelled = next(cancel.is_some());
@@ -212,8 +215,8 @@ impl CommandWatch {
         self.leader = None;
         self.stop = Instant::now() + GRACE;
         while self.is_open() && Instant::now() < self.stop {
-            self.step(None, Instant::now())?;
-            self.tick(progress);
+            self.handle_next_event(None, Instant::now())?;
+            self.send_due(progress);
         }
         self.streams.iter_mut().for_each(|stream| stream.live.finish(progress));
         Ok(())

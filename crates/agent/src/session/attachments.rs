@@ -39,11 +39,11 @@ const OF_THE_SYSTEM: [FsWord; 2] = [PROC_SUPER_MAGIC, 0x6265_6572];
 
 /// Returns the content of a user's message: the attached files, then the text. Relative paths begin
 /// in `folder`.
-pub(super) async fn content(
+pub(super) async fn message_content(
     said: &UserMessage,
     folder: &Path,
 ) -> Result<Vec<Block>, RequestFailure> {
-    let mut content = read(&said.attachments, folder).await?;
+    let mut content = read_attachments(&said.attachments, folder).await?;
     if !said.message.trim().is_empty() {
         content.push(Block::text(said.message.clone()));
     }
@@ -54,7 +54,10 @@ pub(super) async fn content(
 }
 
 /// Reads each file once.
-async fn read(files: &[Attachment], folder: &Path) -> Result<Vec<Block>, RequestFailure> {
+async fn read_attachments(
+    files: &[Attachment],
+    folder: &Path,
+) -> Result<Vec<Block>, RequestFailure> {
     if files.is_empty() {
         return Ok(Vec::new());
     }
@@ -69,18 +72,18 @@ fn read_all(files: &[Attachment], folder: &Path) -> Result<Vec<Block>, String> {
         return Err(format!("{} files are attached: attach at most {MOST_FILES}", files.len()));
     }
     let mut left = MOST_BYTES;
-    files.iter().map(|file| block(file, folder, &mut left)).collect()
+    files.iter().map(|file| attachment_block(file, folder, &mut left)).collect()
 }
 
-fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, String> {
+fn attachment_block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, String> {
     let (shown, mime) = match file {
         Attachment::File { path, mime } => (path.as_str(), mime),
         Attachment::Inline { name, mime, .. } => (name.as_deref().unwrap_or(UNNAMED), mime),
     };
     let failed = |reason: &str| format!("the attached file {shown:?} cannot be used: {reason}");
     let bytes = match file {
-        Attachment::File { path, .. } => bytes(&folder.join(path), left),
-        Attachment::Inline { data, .. } => decoded(data, left),
+        Attachment::File { path, .. } => read_bytes(&folder.join(path), left),
+        Attachment::Inline { data, .. } => decode_inline(data, left),
     };
     let bytes = bytes.map_err(|reason| failed(&reason))?;
     let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
@@ -93,7 +96,7 @@ fn block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<Block, Stri
     }
     if mime == "application/pdf" {
         let source = MediaSource::Base64 { media_type: mime, data: STANDARD.encode(&bytes) };
-        return Ok(Block::Document { source, title: title(file) });
+        return Ok(Block::Document { source, title: document_title(file) });
     }
     let text = std::str::from_utf8(&bytes)
         .map_err(|_| failed("it is neither text nor a picture nor a PDF"))?;
@@ -109,7 +112,7 @@ pub(super) fn attached_text(block: &str) -> Option<(String, &str)> {
 }
 
 /// Returns the name of a document, without the folders it lies in.
-fn title(file: &Attachment) -> Option<String> {
+fn document_title(file: &Attachment) -> Option<String> {
     match file {
         Attachment::File { path, .. } => {
             let name = Path::new(path).file_name().unwrap_or_default();
@@ -120,25 +123,25 @@ fn title(file: &Attachment) -> Option<String> {
 }
 
 /// Returns the bytes of a file that came with the message, in base64 or as a `data:` URL.
-fn decoded(data: &str, left: &mut u64) -> Result<Vec<u8>, String> {
+fn decode_inline(data: &str, left: &mut u64) -> Result<Vec<u8>, String> {
     let data = match data.strip_prefix("data:") {
         Some(url) => url.split_once(";base64,").map(|(_, data)| data),
         None => Some(data),
     };
     let not_base64 = "its `data` is not base64: encode the bytes of the file";
     let bytes = data.and_then(|data| BASE64.decode(data).ok()).ok_or(not_base64)?;
-    spend(left, bytes.len())?;
+    spend_bytes(left, bytes.len())?;
     Ok(bytes)
 }
 
 /// Subtracts bytes from what all files of a message may have.
-fn spend(left: &mut u64, bytes: usize) -> Result<(), String> {
+fn spend_bytes(left: &mut u64, bytes: usize) -> Result<(), String> {
     let too_large = || format!("the files of a message may have {MOST_BYTES} bytes together");
     *left = left.checked_sub(bytes as u64).ok_or_else(too_large)?;
     Ok(())
 }
 
-fn bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
+fn read_bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
     // Opening a pipe or a device must not block.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = File::options().read(true).custom_flags(flags).open(path);
@@ -153,7 +156,7 @@ fn bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
     }
     let mut bytes = Vec::new();
     file.take(*left + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
-    spend(left, bytes.len())?;
+    spend_bytes(left, bytes.len())?;
     Ok(bytes)
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 use callgate_mask::{mask_json, mask_text};
 use callgate_store::{EntryDraft, now_ms};
 use callgate_wire::ledger::{LedgerEvent, RuntimeCall};
@@ -29,7 +29,7 @@ pub(super) struct CallRecord<'a> {
 
 impl CallRecord<'_> {
     /// Returns the event of a call that has run.
-    pub(super) fn ran(call: RuntimeCall, is_ok: bool, took: Duration) -> LedgerEvent {
+    pub(super) fn ran_event(call: RuntimeCall, is_ok: bool, took: Duration) -> LedgerEvent {
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         LedgerEvent::RuntimeRan(RuntimeCall { ok: Some(is_ok), ms: Some(ms), ..call })
     }
@@ -45,8 +45,8 @@ impl CallRecord<'_> {
             cwd: self.shared.options.folder.display().to_string(),
             agent: Some("callgate".to_owned()),
             call: self.wanted.id.clone(),
-            summary: summary(self.input.get()),
-            because: shown(because),
+            summary: input_summary(self.input.get()),
+            because: masked_words(because),
             ..RuntimeCall::default()
         };
         EntryDraft::new(now_ms(), None, &event(call))
@@ -54,14 +54,14 @@ impl CallRecord<'_> {
 }
 
 /// Returns a tool's arguments, masked and shortened for the ledger.
-fn summary(input: &str) -> String {
-    let masked = mask_json(beginning(input)).into_shown();
-    shortened(&masked, LONGEST_SUMMARY)
+fn input_summary(input: &str) -> String {
+    let masked = mask_json(whole_word_prefix(input)).into_shown();
+    shortened_text(&masked, LONGEST_SUMMARY)
 }
 
 /// Returns the part of long arguments that is masked, up to the end of a word, because half a
 /// secret is not recognised.
-fn beginning(input: &str) -> &str {
+fn whole_word_prefix(input: &str) -> &str {
     if input.len() <= LOOKED_AT {
         return input;
     }
@@ -70,7 +70,7 @@ fn beginning(input: &str) -> &str {
     head.rfind(is_gap).map_or("", |end| &head[..end])
 }
 
-fn shown(words: &str) -> String {
+fn masked_words(words: &str) -> String {
     mask_text(words).into_shown()
 }
 
@@ -84,14 +84,20 @@ mod tests {
         let secret = "ghp_Zk8qN2vLx7RtYw4BcDf6GhJm9PsQeUaVoXi3";
         let words = |count: usize| format!("{{\"content\": \"{}", "one two ".repeat(count));
         let short = format!("{{\"key\": \"{secret}\"}}");
-        assert_eq!(beginning(&short), short);
-        assert!(!summary(&short).contains(secret));
+        assert_eq!(whole_word_prefix(&short), short);
+        assert!(!input_summary(&short).contains(secret));
         let long = format!("{} {secret}\"}}", words(400_000));
-        assert!(beginning(&long).len() <= LOOKED_AT && beginning(&long).ends_with(" two"));
-        assert_eq!(summary(&long), shortened(&mask_json(&words(80)).into_shown(), LONGEST_SUMMARY));
+        assert!(
+            whole_word_prefix(&long).len() <= LOOKED_AT
+                && whole_word_prefix(&long).ends_with(" two")
+        );
+        assert_eq!(
+            input_summary(&long),
+            shortened_text(&mask_json(&words(80)).into_shown(), LONGEST_SUMMARY)
+        );
         // A secret at the cut is left out as a whole.
         let at_cut = format!("{}{}\"}}", words(2044), "x".repeat(3000));
-        assert!(!beginning(&at_cut).contains('x'));
-        assert_eq!(beginning(&"x".repeat(20_000)), "");
+        assert!(!whole_word_prefix(&at_cut).contains('x'));
+        assert_eq!(whole_word_prefix(&"x".repeat(20_000)), "");
     }
 }

@@ -38,8 +38,8 @@ pub(super) struct CurrentConversation {
 
 impl CurrentConversation {
     /// Continues this conversation, or a new one.
-    pub(super) fn begin(&self, last: Option<String>) {
-        self.set(&last.unwrap_or_else(fresh));
+    pub(super) fn continue_with(&self, last: Option<String>) {
+        self.set(&last.unwrap_or_else(new_conversation_id));
     }
 
     pub(super) fn name(&self) -> String {
@@ -57,8 +57,8 @@ impl CurrentConversation {
     }
 
     /// Returns the current conversation and its number of messages, as far as they are known soon.
-    pub(super) async fn length(&self, shared: &Arc<SessionShared>) -> (Option<String>, u64) {
-        let is_soon_known = timeout(PATIENCE, self.known()).await;
+    pub(super) async fn id_and_length(&self, shared: &Arc<SessionShared>) -> (Option<String>, u64) {
+        let is_soon_known = timeout(PATIENCE, self.wait_for_id()).await;
         let Ok(name) = is_soon_known else { return (None, 0) };
         let known = lock(&self.length).clone();
         if let Some((_, length)) = known.filter(|(of, _)| *of == name) {
@@ -73,7 +73,7 @@ impl CurrentConversation {
     }
 
     /// Waits until the current conversation is known.
-    async fn known(&self) -> String {
+    async fn wait_for_id(&self) -> String {
         let mut id = self.id.subscribe();
         // This fails only when the sender is dropped, which is part of `self`.
         id.wait_for(|id| !id.is_empty()).await.map(|id| id.clone()).unwrap_or_default()
@@ -81,7 +81,7 @@ impl CurrentConversation {
 }
 
 /// Returns the conversation that is to be continued, if there is one.
-pub(super) async fn resumed(
+pub(super) async fn find_resumed(
     history: History,
     resume: ResumedConversation,
 ) -> Result<Option<String>, HistoryError> {
@@ -96,20 +96,20 @@ pub(super) async fn resumed(
 }
 
 /// Returns a new id for a conversation.
-fn fresh() -> String {
+fn new_conversation_id() -> String {
     format!("conv-{}", uuid::Uuid::new_v4())
 }
 
 impl AgentSession {
     /// Answers `get_status`, which waits for no turn.
-    pub(super) fn status(&mut self, id: String) {
+    pub(super) fn answer_status(&mut self, id: String) {
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
         let state = if self.halts.is_empty() { IDLE } else { BUSY };
         let uptime = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let name = id.clone();
         let task = self.jobs.spawn(async move {
-            let (conversation, length) = current.length(&shared).await;
-            let (engine, model, reason) = answering(&shared, conversation.as_deref()).await;
+            let (conversation, length) = current.id_and_length(&shared).await;
+            let (engine, model, reason) = answering_engine(&shared, conversation.as_deref()).await;
             let mode = match conversation.as_deref() {
                 // An error of the history is reported elsewhere.
                 Some(id) => {
@@ -117,7 +117,7 @@ impl AgentSession {
                 }
                 None => None,
             };
-            let instructions = instructions(&shared, conversation.as_deref()).await;
+            let instructions = instruction_files(&shared, conversation.as_deref()).await;
             let open = shared.output.open_beside(&id);
             let status = RuntimeStatus {
                 state: state.to_owned(),
@@ -134,14 +134,14 @@ impl AgentSession {
                 agent_questions: Some(open.agent_questions),
                 servers: Some(shared.tools.servers()),
             };
-            shared.output.say(&id, SessionEvent::Status(Box::new(status)));
+            shared.output.send_event(&id, SessionEvent::Status(Box::new(status)));
         });
         self.named.insert(task.id(), (name, None));
     }
 }
 
 /// Returns the files whose instructions the model reads in a conversation, if they are known soon.
-async fn instructions(
+async fn instruction_files(
     shared: &SessionShared,
     conversation: Option<&str>,
 ) -> Option<Vec<InstructionFile>> {
@@ -151,7 +151,7 @@ async fn instructions(
 
 /// Returns the engine and the model that answer in a conversation, as far as they are known soon,
 /// and why it is that engine.
-async fn answering(
+async fn answering_engine(
     shared: &SessionShared,
     conversation: Option<&str>,
 ) -> (String, Option<String>, String) {
@@ -172,7 +172,7 @@ async fn answering(
 }
 
 /// Answers `replay`.
-pub(super) fn replay(output: &SessionOutput, from: u64) -> SessionEvent {
+pub(super) fn answer_replay(output: &SessionOutput, from: u64) -> SessionEvent {
     match output.replay(from) {
         Ok(replayed) => SessionEvent::done(&replayed),
         Err(oldest) => {
@@ -183,7 +183,7 @@ pub(super) fn replay(output: &SessionOutput, from: u64) -> SessionEvent {
 }
 
 /// Does what a request asks for and returns its end.
-pub(super) async fn run(
+pub(super) async fn carry_out_request(
     shared: &Arc<SessionShared>,
     current: &CurrentConversation,
     id: &str,
@@ -192,13 +192,14 @@ pub(super) async fn run(
     let history = &shared.options.history;
     match command {
         SessionCommand::NewConversation { conversation_id, title } => {
-            let name = conversation_id.unwrap_or_else(fresh);
-            let conversation_id = history.create(Some(&name), title.as_deref()).await?;
+            let name = conversation_id.unwrap_or_else(new_conversation_id);
+            let conversation_id =
+                history.create_conversation(Some(&name), title.as_deref()).await?;
             current.set(&conversation_id);
             Ok(SessionEvent::done(&ConversationCreated { conversation_id }))
         }
         SessionCommand::ListConversations { limit, before } => {
-            let conversations = history.list(page(limit), before).await?;
+            let conversations = history.list_conversations(page_size(limit), before).await?;
             Ok(SessionEvent::done(&ConversationList {
                 conversations,
                 current: Some(current.name()),
@@ -209,53 +210,27 @@ pub(super) async fn run(
             limit,
             before,
             load_as: LoadAs::Events,
-        } => {
-            let page = events::page(history, &conversation_id, page(limit), before).await?;
-            current.set(&conversation_id);
-            events::tell(shared, id, &conversation_id, &page).await;
-            let HistoryPage { title, first, length, is_unfinished, .. } = page;
-            Ok(SessionEvent::done(&ConversationEvents {
-                conversation_id,
-                title,
-                first,
-                length,
-                is_unfinished,
-            }))
-        }
+        } => load_events(shared, current, id, conversation_id, (page_size(limit), before)).await,
         SessionCommand::LoadConversation {
             conversation_id,
             limit,
             before,
             load_as: LoadAs::Messages,
-        } => {
-            let page = history.page(&conversation_id, page(limit), before).await?;
-            let past = |message: &crate::message::ChatMessage| {
-                let content = messages::content(&message.content)?;
-                Some(PastMessage { role: message.role.name().to_owned(), content })
-            };
-            let loaded = ConversationMessages {
-                conversation_id: conversation_id.clone(),
-                title: page.title,
-                messages: page.messages.iter().filter_map(past).collect(),
-                first: page.first,
-                length: page.length,
-                is_unfinished: page.is_unfinished,
-            };
-            current.set(&conversation_id);
-            Ok(SessionEvent::done(&loaded))
-        }
+        } => load_messages(history, current, conversation_id, (page_size(limit), before)).await,
         SessionCommand::RenameConversation { conversation_id, title } => {
-            history.rename(&conversation_id, &title).await?;
+            history.rename_conversation(&conversation_id, &title).await?;
             Ok(SessionEvent::Done(None))
         }
         SessionCommand::ListModels { engine } => {
             let engines = shared.options.engines.list(engine.as_deref()).await?;
-            let (engine, model, _) = answering(shared, Some(&current.name())).await;
+            let (engine, model, _) = answering_engine(shared, Some(&current.name())).await;
             Ok(SessionEvent::done(&ModelList { engines, engine, model }))
         }
         SessionCommand::ForkConversation { conversation_id, length, title } => {
-            let name = fresh();
-            let length = history.fork(&conversation_id, &name, length, title.as_deref()).await?;
+            let name = new_conversation_id();
+            let length = history
+                .fork_conversation(&conversation_id, &name, length, title.as_deref())
+                .await?;
             current.set(&name);
             Ok(SessionEvent::done(&ConversationTrimmed { conversation_id: name, length }))
         }
@@ -265,26 +240,66 @@ pub(super) async fn run(
             Ok(SessionEvent::done(&ModeSet { conversation_id, mode }))
         }
         SessionCommand::FindFiles { query, limit } => {
-            let found = picker(shared)?.find(&query, limit).await;
+            let found = file_picker(shared)?.find_files(&query, limit).await;
             Ok(SessionEvent::done(&found.map_err(file_failure)?))
         }
         SessionCommand::ReadFile(wanted) => {
-            let text = picker(shared)?.read(wanted).await;
+            let text = file_picker(shared)?.read_file(wanted).await;
             Ok(SessionEvent::done(&text.map_err(file_failure)?))
         }
         SessionCommand::TurnDiff { conversation_id, turn } => {
             let conversation = conversation_id.unwrap_or_else(|| current.name());
-            Ok(SessionEvent::done(&turn_changes::diff(shared, conversation, turn).await?))
+            Ok(SessionEvent::done(
+                &turn_changes::answer_turn_diff(shared, conversation, turn).await?,
+            ))
         }
         SessionCommand::PermissionAnswer(answer) => permission_answer(shared, answer).await,
         SessionCommand::QuestionAnswer(answer) => {
-            questions::answer(shared, answer).await.map(|()| SessionEvent::Done(None))
+            questions::answer_question(shared, answer).await.map(|()| SessionEvent::Done(None))
         }
         command => {
             let text = format!("`{}` cannot be done at once", command.kind());
             Err(RequestFailure::permanent("internal", text))
         }
     }
+}
+
+/// Makes a conversation the current one, and sends a page of it as events. The page is as long as
+/// the first number says, and ends before the second.
+async fn load_events(
+    shared: &Arc<SessionShared>,
+    current: &CurrentConversation,
+    id: &str,
+    conversation_id: String,
+    (limit, before): (usize, Option<u64>),
+) -> Result<SessionEvent, RequestFailure> {
+    let history = &shared.options.history;
+    let page = events::read_whole_page(history, &conversation_id, limit, before).await?;
+    current.set(&conversation_id);
+    events::send_page(shared, id, &conversation_id, &page).await;
+    let HistoryPage { title, first, length, is_unfinished, .. } = page;
+    let loaded = ConversationEvents { conversation_id, title, first, length, is_unfinished };
+    Ok(SessionEvent::done(&loaded))
+}
+
+/// Makes a conversation the current one, and returns a page of its messages.
+async fn load_messages(
+    history: &History,
+    current: &CurrentConversation,
+    conversation_id: String,
+    (limit, before): (usize, Option<u64>),
+) -> Result<SessionEvent, RequestFailure> {
+    let page = history.read_page(&conversation_id, limit, before).await?;
+    let past = |message: &crate::message::ChatMessage| {
+        let content = messages::fitting_content(&message.content)?;
+        Some(PastMessage { role: message.role.name().to_owned(), content })
+    };
+    let messages = page.messages.iter().filter_map(past).collect();
+    current.set(&conversation_id);
+    let HistoryPage { title, first, length, is_unfinished, .. } = page;
+    let loaded =
+        ConversationMessages { conversation_id, title, messages, first, length, is_unfinished };
+    Ok(SessionEvent::done(&loaded))
 }
 
 /// Answers a question about a permission.
@@ -307,7 +322,7 @@ async fn permission_answer(
     }
 }
 
-fn picker(shared: &SessionShared) -> Result<&FilePicker, RequestFailure> {
+fn file_picker(shared: &SessionShared) -> Result<&FilePicker, RequestFailure> {
     let none = || RequestFailure::permanent("not_found", "this runtime offers no files");
     shared.options.picker.as_ref().ok_or_else(none)
 }
@@ -316,6 +331,6 @@ fn file_failure(reason: String) -> RequestFailure {
     RequestFailure::permanent("file", reason)
 }
 
-fn page(limit: Option<u32>) -> usize {
+fn page_size(limit: Option<u32>) -> usize {
     limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(usize::MAX)).max(1)
 }

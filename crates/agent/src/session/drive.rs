@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_mask::text::counted;
+use callgate_mask::text::counted_noun;
 use callgate_store::EntryDraft;
 use callgate_wire::session::{SessionEvent, TokenUsage};
 use serde_json::value::RawValue;
@@ -25,6 +25,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::lanes::{TurnControl, WaitingJobs};
 use super::output_schema::OutputSchema;
+use super::shutdown::wait_for_halt;
 use super::tool_call::{CallOrigin, CallReport};
 use super::{HaltReason, SessionShared};
 use crate::engine::{AnswerPiece, AnswerStream, EngineError};
@@ -34,7 +35,7 @@ use crate::history::{HeldConversation, MessageFragments, Reservation};
 use crate::message::{ChatMessage, StoredToolResult};
 use crate::turn::{FinishedCall, StopReason, Turn, TurnAction, TurnLimits};
 use meter::UsageMeter;
-use tool_tasks::ended;
+use tool_tasks::end_of_tool;
 
 /// After so long without an event, the front end is notified that the turn is still running. Front
 /// ends give up after 60 seconds.
@@ -183,15 +184,15 @@ impl<'a> TurnDriver<'a> {
     }
 
     /// Drives the turn to its end and returns the event to send for it.
-    pub(super) async fn run(mut self) -> SessionEvent {
+    pub(super) async fn run_turn(mut self) -> SessionEvent {
         let (mut todo, mut has_answer) = (Vec::new(), false);
-        self.turn.begin(&mut todo);
+        self.turn.start_turn(&mut todo);
         loop {
             while !todo.is_empty() {
                 if let Some(end) = self.work_off(&mut todo).await {
-                    let Some(end) = self.fitted(end, &mut todo) else { continue };
+                    let Some(end) = self.check_schema_fit(end, &mut todo) else { continue };
                     if !self.shared.output.is_greeted() {
-                        let note = end.as_ref().ok().and_then(StopReason::note);
+                        let note = end.as_ref().ok().and_then(StopReason::incomplete_note);
                         self.events.extend(note.map(SessionEvent::Token));
                     }
                     if let Err(failure) = &end {
@@ -200,7 +201,7 @@ impl<'a> TurnDriver<'a> {
                     self.show_last().await;
                     self.settle_rest().await;
                     self.tell_changes().await;
-                    self.shared.endings.note(&self.held);
+                    self.shared.endings.note_reported(&self.held);
                     return match end {
                         Ok(stop) => {
                             let done = stop.done(self.taken, self.cost, self.origin.denied());
@@ -224,7 +225,7 @@ impl<'a> TurnDriver<'a> {
                 self.steer_answer(&mut todo).await;
                 continue;
             }
-            match self.wait().await {
+            match self.wait_for_event().await {
                 DriverEvent::Halted(HaltReason::Cancelled) => {
                     self.interrupt(&mut todo).await;
                     self.turn.cancel(&mut todo);
@@ -236,36 +237,36 @@ impl<'a> TurnDriver<'a> {
                     if !ran.interrupt && self.turn.ends_round(index) {
                         self.take_steering(&mut todo).await;
                     }
-                    self.turn.ran(index, ran, &mut todo);
+                    self.turn.handle_call_end(index, ran, &mut todo);
                 }
                 DriverEvent::Answered(answered) => {
                     has_answer = true;
-                    self.answered(answered, &mut todo);
+                    self.handle_pieces(answered, &mut todo);
                 }
                 DriverEvent::Due => {
                     self.again = None;
-                    self.ask(&mut todo).await;
+                    self.ask_engine(&mut todo).await;
                 }
                 DriverEvent::Nothing => self.still_here(),
             }
         }
     }
 
-    async fn wait(&mut self) -> DriverEvent {
+    async fn wait_for_event(&mut self) -> DriverEvent {
         let output = &self.shared.output;
         let pieces = &mut self.pieces;
         let answer = self.answer.as_mut();
         let again = self.again;
         tokio::select! {
             biased;
-            reason = halted(&mut self.halt) => DriverEvent::Halted(reason),
+            reason = wait_for_halt(&mut self.halt) => DriverEvent::Halted(reason),
             Some(ran) = self.uses.join_next_with_id(), if !self.uses.is_empty() => {
-                ended(&mut self.running, &mut self.drafts, ran)
+                end_of_tool(&mut self.running, &mut self.drafts, ran)
             }
             answered = async {
                 let Some(answer) = answer else { return std::future::pending().await };
                 // A slow front end delays the engine instead of filling the memory.
-                output.room().await;
+                output.wait_for_room().await;
                 answer.next(pieces).await
             } => DriverEvent::Answered(answered),
             () = async {
@@ -312,10 +313,10 @@ impl<'a> TurnDriver<'a> {
         later: &mut Vec<TurnAction>,
     ) -> Result<(), RequestFailure> {
         match step {
-            TurnAction::Tell(event) => self.tell(event).await,
+            TurnAction::Tell(event) => self.collect_event(event).await,
             TurnAction::Ask(wait) if wait.is_zero() => {
                 self.show().await?;
-                self.ask(later).await;
+                self.ask_engine(later).await;
             }
             TurnAction::Ask(wait) => self.again = Some(Instant::now() + wait),
             TurnAction::Shorten(failure) => {
@@ -326,9 +327,9 @@ impl<'a> TurnDriver<'a> {
             TurnAction::Run(wanted) => {
                 // A call is stored before it runs.
                 self.show().await?;
-                self.start(wanted);
+                self.start_tool(wanted);
             }
-            TurnAction::Stop(calls) => self.stop(&calls).await,
+            TurnAction::Stop(calls) => self.stop_tools(&calls).await,
             TurnAction::Keep { .. } | TurnAction::End(_) => {}
         }
         Ok(())
@@ -338,15 +339,17 @@ impl<'a> TurnDriver<'a> {
     fn still_here(&mut self) {
         let text = match self.running.len() {
             0 => "waits for the model".to_owned(),
-            count => format!("{} at work or waiting for permission", counted(count as u64, "tool")),
+            count => {
+                format!("{} at work or waiting for permission", counted_noun(count as u64, "tool"))
+            }
         };
         self.events.push(SessionEvent::notice("working", text));
     }
 
-    fn answered(&mut self, answered: Result<bool, EngineError>, todo: &mut Vec<TurnAction>) {
+    fn handle_pieces(&mut self, answered: Result<bool, EngineError>, todo: &mut Vec<TurnAction>) {
         let mut pieces = std::mem::take(&mut self.pieces);
         for piece in pieces.drain(..) {
-            self.meter.note(&piece);
+            self.meter.count_piece(&piece);
             match &piece {
                 AnswerPiece::EngineState(state) => self.engine_state = Some(state.clone()),
                 AnswerPiece::RoundEnd => self.is_steerable = true,
@@ -355,19 +358,19 @@ impl<'a> TurnDriver<'a> {
             if self.is_report_due(&piece) {
                 todo.push(TurnAction::Tell(self.usage_report()));
             }
-            self.turn.piece(piece, todo);
+            self.turn.handle_piece(piece, todo);
         }
         self.pieces = pieces;
         match answered {
             Ok(true) => {}
             Ok(false) => {
                 self.answer = None;
-                self.turn.silent(todo);
+                self.turn.handle_stream_end(todo);
             }
             Err(error) => {
                 self.answer = None;
                 let error = self.fall_back(error);
-                self.turn.failed(error, todo);
+                self.turn.handle_error(error, todo);
             }
         }
     }
@@ -388,13 +391,4 @@ fn fresh_turn(shared: &Arc<SessionShared>, user: ChatMessage, replacing: bool) -
         seed: uuid::Uuid::new_v4().as_u64_pair().0,
     };
     Turn::new(user, bounds, is_read_only)
-}
-
-/// Waits until the request has to stop.
-pub(super) async fn halted(halt: &mut watch::Receiver<Option<HaltReason>>) -> HaltReason {
-    match halt.wait_for(Option::is_some).await.map(|halt| halt.clone()) {
-        Ok(Some(halt)) => halt,
-        // The sender is gone, so nothing can stop it.
-        _ => std::future::pending().await,
-    }
 }

@@ -17,7 +17,7 @@ pub(super) struct ReportedEndings(Mutex<HashMap<String, u64>>);
 
 impl ReportedEndings {
     /// Notes that the end of a turn was reported.
-    pub(super) fn note(&self, held: &HeldConversation) {
+    pub(super) fn note_reported(&self, held: &HeldConversation) {
         let mut lengths = lock(&self.0);
         if lengths.len() >= MOST {
             lengths.clear();

@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 
 /// Returns the kind of a tool that the runtime does not have, and the files and folders that a call
 /// is about. Relative paths are beneath `folder`.
-pub(super) fn described(
+pub(super) fn describe_call(
     tool: &str,
     input: &RawValue,
     folder: &Path,
 ) -> (&'static str, Vec<ToolLocation>) {
-    let kind = ToolKind::of("", tool);
+    let kind = ToolKind::for_tool("", tool);
     if !kind.is_about_files() {
-        return (word(kind), Vec::new());
+        return (kind_word(kind), Vec::new());
     }
     let input: Map<String, Value> = serde_json::from_str(input.get()).unwrap_or_default();
     let line = input.get("offset").and_then(Value::as_u64).filter(|_| kind == ToolKind::Read);
@@ -24,7 +24,7 @@ pub(super) fn described(
         path: folder.join(path).to_string_lossy().into_owned(),
         line,
     };
-    let locations = match ToolAct::of("", tool, &input) {
+    let locations = match ToolAct::from_call("", tool, &input) {
         ToolAct::Read(file) | ToolAct::Write(file, _) | ToolAct::Edit(file, _) => {
             file.path().map(|path| place(path, line)).into_iter().collect()
         }
@@ -34,11 +34,11 @@ pub(super) fn described(
         }
         _ => Vec::new(),
     };
-    (word(kind), locations)
+    (kind_word(kind), locations)
 }
 
 /// Returns the word of the session protocol for a kind of tool.
-fn word(kind: ToolKind) -> &'static str {
+fn kind_word(kind: ToolKind) -> &'static str {
     match kind {
         ToolKind::Run(_) | ToolKind::Code => tool_kind::EXECUTE,
         ToolKind::Read | ToolKind::List => tool_kind::READ,
@@ -58,7 +58,7 @@ mod tests {
 
     fn check(tool: &str, input: &Value, kind: &str, at: &[(&str, Option<u64>)]) {
         let input = to_raw_value(input).unwrap();
-        let (word, places) = described(tool, &input, Path::new("/project"));
+        let (word, places) = describe_call(tool, &input, Path::new("/project"));
         let places: Vec<(&str, Option<u64>)> =
             places.iter().map(|place| (&*place.path, place.line)).collect();
         assert_eq!((word, &places[..]), (kind, at), "{tool}");

@@ -19,18 +19,21 @@ pub(super) struct EngineTools {
 }
 
 impl EngineTools {
-    pub(super) fn of(shared: &Arc<SessionShared>, origin: &CallOrigin) -> Arc<dyn ToolRunner> {
+    pub(super) fn runner_for(
+        shared: &Arc<SessionShared>,
+        origin: &CallOrigin,
+    ) -> Arc<dyn ToolRunner> {
         Arc::new(Self { shared: Arc::clone(shared), origin: origin.clone() })
     }
 }
 
 impl ToolRunner for EngineTools {
-    fn may(&self, call: EngineToolCall) -> BoxFuture<'static, ToolPermit> {
+    fn permit_call(&self, call: EngineToolCall) -> BoxFuture<'static, ToolPermit> {
         let (shared, origin) = (Arc::clone(&self.shared), self.origin.clone());
-        Box::pin(tool_call::permit(shared, origin, call))
+        Box::pin(tool_call::permit_engine_tool(shared, origin, call))
     }
 
-    fn run(
+    fn run_tool(
         &self,
         id: String,
         tool: String,
@@ -39,12 +42,12 @@ impl ToolRunner for EngineTools {
         let wanted = ToolCall { index: 0, id, name: tool, input };
         let (shared, origin) = (Arc::clone(&self.shared), self.origin.clone());
         Box::pin(async move {
-            let report = tool_call::run(Arc::clone(&shared), origin, wanted).await;
+            let report = tool_call::run_tool_call(Arc::clone(&shared), origin, wanted).await;
             if let Some(draft) = report.draft
                 && let Err(error) = shared.options.ledger.record(vec![draft]).await
             {
                 let text = format!("cannot write down what a tool did: {error}");
-                shared.options.log.say(LogLevel::Warn, &text);
+                shared.options.log.write_line(LogLevel::Warn, &text);
             }
             report.ran.outcome
         })

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_link::sync::lock;
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 use callgate_wire::session::{FrontTool, FrontToolAnswer, FrontToolCall, SessionEvent, tool_kind};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
@@ -75,7 +75,7 @@ impl FrontTools {
         let mut offered: Vec<Arc<dyn AgentTool>> = Vec::new();
         for tool in tools {
             let name = tool.name.clone();
-            let spec = spec(&tool)
+            let spec = front_tool_spec(&tool)
                 .map_err(|why| wrong(format!("the tool {name:?} cannot be used: {why}")))?;
             if !names.insert(name.clone()) {
                 return Err(wrong(format!("there are two tools {name:?}: give each its own name")));
@@ -98,7 +98,7 @@ impl FrontTools {
     }
 
     /// Ends all calls: the front end has gone.
-    pub(super) fn leave(&self) {
+    pub(super) fn end_calls(&self) {
         lock(&self.calls.waiting).take();
     }
 }
@@ -117,7 +117,7 @@ impl ToolSource for FrontTools {
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {
-        self.leave();
+        self.end_calls();
         Box::pin(std::future::ready(()))
     }
 }
@@ -127,11 +127,11 @@ impl AgentTool for SuppliedTool {
         &self.spec
     }
 
-    fn run(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         Box::pin(async move {
             let (answer_in, answer) = oneshot::channel();
-            let Some(waiting) = WaitingCall::begin(&self.calls, answer_in) else {
-                return gone();
+            let Some(waiting) = WaitingCall::start_waiting(&self.calls, answer_in) else {
+                return gone_outcome();
             };
             let ToolInvocation { input, address, .. } = invocation;
             let call = FrontToolCall {
@@ -140,10 +140,10 @@ impl AgentTool for SuppliedTool {
                 tool_name: self.name.clone(),
                 input,
             };
-            self.calls.output.say(&address.request, SessionEvent::ToolCall(call));
+            self.calls.output.send_event(&address.request, SessionEvent::ToolCall(call));
             match timeout(ANSWERED_WITHIN, answer).await {
-                Ok(Ok(answer)) => outcome(answer),
-                Ok(Err(_)) => gone(),
+                Ok(Ok(answer)) => outcome_of_answer(answer),
+                Ok(Err(_)) => gone_outcome(),
                 Err(_) => CallOutcome::failed("the front end has not answered within an hour"),
             }
         })
@@ -152,7 +152,10 @@ impl AgentTool for SuppliedTool {
 
 impl WaitingCall {
     /// Begins to wait; `None` if the front end has gone.
-    fn begin(calls: &Arc<OpenCalls>, answer: oneshot::Sender<FrontToolAnswer>) -> Option<Self> {
+    fn start_waiting(
+        calls: &Arc<OpenCalls>,
+        answer: oneshot::Sender<FrontToolAnswer>,
+    ) -> Option<Self> {
         let id = Uuid::new_v4().to_string();
         lock(&calls.waiting).as_mut()?.insert(id.clone(), answer);
         Some(Self { calls: Arc::clone(calls), id })
@@ -167,12 +170,12 @@ impl Drop for WaitingCall {
     }
 }
 
-fn gone() -> CallOutcome {
+fn gone_outcome() -> CallOutcome {
     CallOutcome::failed("the front end has gone, so it is unknown whether the tool has finished")
 }
 
 /// Returns the outcome of an answered call. A text is given to the model as it is.
-fn outcome(answer: FrontToolAnswer) -> CallOutcome {
+fn outcome_of_answer(answer: FrontToolAnswer) -> CallOutcome {
     let FrontToolAnswer { result, is_error, .. } = answer;
     let text = serde_json::from_str::<String>(result.get());
     let mut text = text.unwrap_or_else(|_| result.get().to_owned());
@@ -185,7 +188,7 @@ fn outcome(answer: FrontToolAnswer) -> CallOutcome {
 }
 
 /// Returns the description of a tool for the model, or why it cannot be used.
-fn spec(tool: &FrontTool) -> Result<ToolSpec, String> {
+fn front_tool_spec(tool: &FrontTool) -> Result<ToolSpec, String> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let name = format!("{PREFIX}{}", tool.name);
     if tool.name.is_empty() || name.len() > LONGEST_NAME || !tool.name.chars().all(is_letter) {
@@ -196,7 +199,7 @@ fn spec(tool: &FrontTool) -> Result<ToolSpec, String> {
         .map_err(|_| "its inputSchema is not an object".to_owned())?;
     Ok(ToolSpec {
         name: name.into(),
-        description: shortened(&tool.description, LONGEST_DESCRIPTION).into(),
+        description: shortened_text(&tool.description, LONGEST_DESCRIPTION).into(),
         input_schema: raw_json(&input_schema(schema)?),
         is_read_only: tool.read_only,
         kind: tool_kind::OTHER,

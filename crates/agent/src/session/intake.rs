@@ -85,7 +85,7 @@ impl WatchedInput {
     async fn next(&mut self) -> Option<IncomingLine> {
         loop {
             if let Some(line) = self.lines.next_frame() {
-                return Some(incoming(line));
+                return Some(incoming_line(line));
             }
             if self.is_over {
                 return None;
@@ -96,7 +96,7 @@ impl WatchedInput {
                     continue;
                 }
                 Ok(_) => {}
-                Err(error) => return Some(self.broken(error)),
+                Err(error) => return Some(self.end_broken(error)),
             }
             if let Some(line) = self.fill() {
                 return Some(line);
@@ -107,7 +107,7 @@ impl WatchedInput {
     fn next_at_hand(&mut self) -> Option<IncomingLine> {
         loop {
             if let Some(line) = self.lines.next_frame() {
-                return Some(incoming(line));
+                return Some(incoming_line(line));
             }
             if self.is_over || !is_readable(self.file.get_ref()) {
                 return None;
@@ -123,14 +123,14 @@ impl WatchedInput {
         match fill_lines(&mut self.file.get_ref(), &mut self.lines) {
             Ok(0) => {
                 self.is_over = true;
-                self.lines.finish().map(incoming)
+                self.lines.finish().map(incoming_line)
             }
             Ok(_) => None,
-            Err(error) => Some(self.broken(error)),
+            Err(error) => Some(self.end_broken(error)),
         }
     }
 
-    fn broken(&mut self, error: io::Error) -> IncomingLine {
+    fn end_broken(&mut self, error: io::Error) -> IncomingLine {
         self.is_over = true;
         IncomingLine::Broken(error)
     }
@@ -147,12 +147,12 @@ fn start_thread(mut input: impl Read + Send + 'static) -> io::Result<mpsc::Recei
     let (found, requests) = mpsc::channel(WAITING);
     thread::Builder::new().name("input".to_owned()).spawn(move || {
         // The receiver is dropped when the session ends.
-        read(&mut input, &found).ok();
+        read_lines(&mut input, &found).ok();
     })?;
     Ok(requests)
 }
 
-fn read(
+fn read_lines(
     input: &mut impl Read,
     found: &mpsc::Sender<IncomingLine>,
 ) -> Result<(), mpsc::error::SendError<IncomingLine>> {
@@ -163,25 +163,25 @@ fn read(
             Err(error) => return found.blocking_send(IncomingLine::Broken(error)),
         };
         while let Some(line) = lines.next_frame() {
-            found.blocking_send(incoming(line))?;
+            found.blocking_send(incoming_line(line))?;
         }
         if count == 0 {
             if let Some(line) = lines.finish() {
-                found.blocking_send(incoming(line))?;
+                found.blocking_send(incoming_line(line))?;
             }
             return Ok(());
         }
     }
 }
 
-fn incoming(line: DecodedLine<'_>) -> IncomingLine {
+fn incoming_line(line: DecodedLine<'_>) -> IncomingLine {
     match line {
         DecodedLine::Whole(line) => match SessionRequest::decode(line) {
             Ok(request) => IncomingLine::Request(Box::new(request)),
             Err(unreadable) => IncomingLine::Unreadable(unreadable),
         },
         DecodedLine::TooLong(line) => {
-            let id = line.id.as_deref().and_then(|id| Json::read(id).ok()?.string());
+            let id = line.id.as_deref().and_then(|id| Json::from_text(id).ok()?.string());
             let id = id.map(std::borrow::Cow::into_owned).filter(|id| id.len() <= LONGEST_ID);
             IncomingLine::TooLong { size: line.size, id }
         }

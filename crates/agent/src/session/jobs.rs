@@ -11,11 +11,11 @@ use tokio::time::sleep;
 
 use super::commands::CurrentConversation;
 use super::commands::events::LEFT_OUT;
-use super::drive::{self, PreparedTurn, QUIET, TurnDriver};
+use super::drive::{PreparedTurn, QUIET, TurnDriver};
 use super::lanes::{ConversationJob, JobKind, TurnControl, WaitingJobs};
 use super::output_schema::OutputSchema;
 use super::tool_call::{self, CallOrigin};
-use super::{HaltReason, SessionShared, attachments, undo};
+use super::{HaltReason, SessionShared, attachments, shutdown, undo};
 use crate::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, HistoryError};
@@ -27,17 +27,17 @@ use crate::turn::StopReason;
 const SIGN_IN: &str = "sign_in";
 
 /// Returns the end of a request that was cancelled before its turn began.
-pub(super) fn cancelled() -> SessionEvent {
+pub(super) fn cancelled_event() -> SessionEvent {
     StopReason::Cancelled.done(TokenUsage::default(), Some(0.0), 0)
 }
 
 /// Returns the end of a message that answered a question.
-pub(super) fn answered() -> SessionEvent {
+pub(super) fn answered_event() -> SessionEvent {
     StopReason::Answered.done(TokenUsage::default(), Some(0.0), 0)
 }
 
 /// Does the job and sends its end.
-pub(super) async fn run(
+pub(super) async fn run_job(
     shared: &Arc<SessionShared>,
     current: &CurrentConversation,
     conversation: &str,
@@ -50,13 +50,13 @@ pub(super) async fn run(
     let done = tokio::select! {
         biased;
         // A turn notices by itself that it is to stop; before it there is nothing to lose.
-        begun = prepare(shared, &id, conversation, work, stay) => begun,
-        halted = drive::halted(&mut control.halt) => Err(halted),
+        begun = prepare_job(shared, &id, conversation, work, stay) => begun,
+        halted = shutdown::wait_for_halt(&mut control.halt) => Err(halted),
     };
     let event = match done {
         Ok(PreparedJob::Over(event)) => *event,
         Ok(PreparedJob::Turn(turn)) => {
-            let event = TurnDriver::new(shared, &id, *turn, control).run().await;
+            let event = TurnDriver::new(shared, &id, *turn, control).run_turn().await;
             await_questions(shared, &id, shared_turn, halt, &waiting).await;
             event
         }
@@ -64,10 +64,10 @@ pub(super) async fn run(
             TurnDriver::new(shared, &id, *turn, control).compact().await
         }
         Err(HaltReason::Failed(failure)) => failure.into(),
-        Err(HaltReason::Cancelled) => cancelled(),
+        Err(HaltReason::Cancelled) => cancelled_event(),
     };
     current.forget_length(conversation);
-    shared.output.say(&id, event);
+    shared.output.send_event(&id, event);
 }
 
 /// Waits for the questions that were asked beside the answer: until they are settled, the turn is
@@ -82,12 +82,12 @@ async fn await_questions(
     loop {
         tokio::select! {
             biased;
-            () = turn.alone() => return,
-            _ = drive::halted(&mut halt) => return,
-            () = waiting.any() => return,
+            () = turn.wait_until_alone() => return,
+            _ = shutdown::wait_for_halt(&mut halt) => return,
+            () = waiting.wait_for_any() => return,
             () = sleep(QUIET) => {
                 let text = "waits for the answer to a question";
-                shared.output.say(id, SessionEvent::notice("working", text));
+                shared.output.send_event(id, SessionEvent::notice("working", text));
             }
         }
     }
@@ -116,32 +116,32 @@ impl<E: Into<RequestFailure>> From<E> for HaltReason {
 }
 
 /// Begins a job, and prepares the tools if a turn follows.
-async fn prepare(
+async fn prepare_job(
     shared: &Arc<SessionShared>,
     id: &str,
     conversation: &str,
     work: JobKind,
     stay: TurnStay,
 ) -> Result<PreparedJob, HaltReason> {
-    let begun = begin(shared, id, conversation, work).await?;
+    let begun = begin_job(shared, id, conversation, work).await?;
     if !matches!(begun, PreparedJob::Over { .. }) {
-        let mirror = || tool_call::mirror(shared, &id.into());
+        let mirror = || tool_call::question_mirror(shared, &id.into());
         let mirror = shared.output.takes_questions().then(mirror);
         let gate = shared.options.gate.as_ref();
-        let may_ask = shared.modes.of(conversation) != ConversationMode::Auto;
+        let may_ask = shared.modes.mode_of(conversation) != ConversationMode::Auto;
         let (output, request) = (shared.output.clone(), id.to_owned());
         let notices: NoticeSink =
-            Arc::new(move |text| output.say(&request, SessionEvent::notice("server", text)));
+            Arc::new(move |text| output.send_event(&request, SessionEvent::notice("server", text)));
         // A sign-in is no call: it changes no file of the turn, whose number does not matter.
         let origin = CallOrigin::new(id.into(), conversation.into(), 0);
-        let asker = tool_call::asker(shared, &origin, SIGN_IN);
+        let asker = tool_call::person_asker(shared, &origin, SIGN_IN);
         let turn = TurnContext { gate, conversation, may_ask, mirror, notices, asker, stay };
         shared.tools.prepare(turn).await;
     }
     Ok(begun)
 }
 
-async fn begin(
+async fn begin_job(
     shared: &Arc<SessionShared>,
     id: &str,
     conversation: &str,
@@ -149,32 +149,34 @@ async fn begin(
 ) -> Result<PreparedJob, HaltReason> {
     match work {
         JobKind::Say(said) => {
-            let schema = said.output_schema.clone().map(OutputSchema::read).transpose()?;
-            let mut content = attachments::content(&said, &shared.options.folder).await?;
-            content.extend(schema.as_ref().map(|schema| Block::text(schema.request())));
-            let held = hold(shared, id, conversation).await?;
+            let schema = said.output_schema.clone().map(OutputSchema::from_json).transpose()?;
+            let mut content = attachments::message_content(&said, &shared.options.folder).await?;
+            content.extend(schema.as_ref().map(|schema| Block::text(schema.request_text())));
+            let held = hold_conversation(shared, id, conversation).await?;
             if held.is_broken_off() && !shared.endings.knows(&held) {
-                shared.output.say(id, interrupted());
+                shared.output.send_event(id, interrupted_notice());
             }
             Ok(PreparedJob::Turn(
-                turn(shared, held, ChatMessage::user(content), schema, false).await?,
+                prepare_turn(shared, held, ChatMessage::user(content), schema, false).await?,
             ))
         }
         JobKind::Edit(said) => {
-            let content = attachments::content(&said, &shared.options.folder).await?;
-            let mut held = hold(shared, id, conversation).await?;
+            let content = attachments::message_content(&said, &shared.options.folder).await?;
+            let mut held = hold_conversation(shared, id, conversation).await?;
             take_back(&mut held).await?;
-            Ok(PreparedJob::Turn(turn(shared, held, ChatMessage::user(content), None, true).await?))
+            Ok(PreparedJob::Turn(
+                prepare_turn(shared, held, ChatMessage::user(content), None, true).await?,
+            ))
         }
         JobKind::Regenerate => {
-            let mut held = hold(shared, id, conversation).await?;
+            let mut held = hold_conversation(shared, id, conversation).await?;
             let user = take_back(&mut held).await?;
-            Ok(PreparedJob::Turn(turn(shared, held, user, None, true).await?))
+            Ok(PreparedJob::Turn(prepare_turn(shared, held, user, None, true).await?))
         }
         JobKind::SetEngine(chosen) => {
             let SelectedEngine { engine, model, .. } =
-                shared.options.engines.choose(&chosen).await?;
-            hold(shared, id, conversation).await?.choose_engine(chosen).await?;
+                shared.options.engines.choose_usable(&chosen).await?;
+            hold_conversation(shared, id, conversation).await?.choose_engine(chosen).await?;
             Ok(PreparedJob::over(SessionEvent::done(&ConversationEngine {
                 conversation_id: conversation.to_owned(),
                 engine: engine.name().to_owned(),
@@ -182,42 +184,42 @@ async fn begin(
             })))
         }
         JobKind::Clear => {
-            hold(shared, id, conversation).await?.clear().await?;
+            hold_conversation(shared, id, conversation).await?.clear().await?;
             Ok(PreparedJob::over(SessionEvent::Done(None)))
         }
         JobKind::Rewind(length) => {
-            let mut held = hold(shared, id, conversation).await?;
+            let mut held = hold_conversation(shared, id, conversation).await?;
             held.rewind(length).await?;
             let conversation_id = conversation.to_owned();
             let trimmed = ConversationTrimmed { conversation_id, length: held.length() };
             Ok(PreparedJob::over(SessionEvent::done(&trimmed)))
         }
         JobKind::Compact => {
-            let held = hold(shared, id, conversation).await?;
+            let held = hold_conversation(shared, id, conversation).await?;
             let nothing = ChatMessage::user(Vec::new());
-            Ok(PreparedJob::Compaction(turn(shared, held, nothing, None, false).await?))
+            Ok(PreparedJob::Compaction(prepare_turn(shared, held, nothing, None, false).await?))
         }
         JobKind::LeaveOut => {
-            let mut held = hold(shared, id, conversation).await?;
-            let refused = shared.refused.take(conversation);
+            let mut held = hold_conversation(shared, id, conversation).await?;
+            let refused = shared.refused.take_refused(conversation);
             let left_out = held.leave_out(refused).await?;
             let none = || {
                 RequestFailure::permanent("not_found", "there is no message that can be left out")
             };
             let message = left_out.ok_or_else(none)?;
-            shared.output.say(id, SessionEvent::notice("left_out", LEFT_OUT));
+            shared.output.send_event(id, SessionEvent::notice("left_out", LEFT_OUT));
             let conversation_id = conversation.to_owned();
             let end = SessionEvent::done(&MessageLeftOut { conversation_id, message });
             Ok(PreparedJob::over(end))
         }
         JobKind::UndoTurn { turn, partial } => {
             // No turn of the conversation runs meanwhile, in any process.
-            let _held = hold(shared, id, conversation).await?;
-            let undone = undo::undo(shared, id, conversation, turn, partial).await?;
+            let _held = hold_conversation(shared, id, conversation).await?;
+            let undone = undo::undo_turn(shared, id, conversation, turn, partial).await?;
             Ok(PreparedJob::over(SessionEvent::done(&undone)))
         }
         JobKind::Delete => {
-            shared.options.history.delete(conversation).await?;
+            shared.options.history.delete_conversation(conversation).await?;
             shared.modes.forget(conversation);
             shared.prompts.forget(conversation);
             Ok(PreparedJob::over(SessionEvent::Done(None)))
@@ -226,7 +228,7 @@ async fn begin(
 }
 
 /// Finds the engine that answers in the conversation.
-async fn turn(
+async fn prepare_turn(
     shared: &Arc<SessionShared>,
     held: HeldConversation,
     mut user: ChatMessage,
@@ -235,21 +237,21 @@ async fn turn(
 ) -> Result<Box<PreparedTurn>, HaltReason> {
     let answering = shared.options.engines.select(held.engine()).await?;
     if !user.content.is_empty() {
-        shared.modes.tell(held.id(), held.mode_note(), &mut user);
-        user.content.extend(shared.undos.take(held.id()));
+        shared.modes.tell_mode(held.id(), held.mode_note(), &mut user);
+        user.content.extend(shared.undos.take_notes(held.id()));
     }
     Ok(Box::new(PreparedTurn { held, user, answering, schema, replacing }))
 }
 
 /// Waits until no other process works on the conversation, and loads it.
-async fn hold(
+async fn hold_conversation(
     shared: &Arc<SessionShared>,
     id: &str,
     conversation: &str,
 ) -> Result<HeldConversation, HistoryError> {
     let waits = || {
         let text = "waits until another program has finished with this conversation";
-        shared.output.say(id, SessionEvent::notice("queued", text));
+        shared.output.send_event(id, SessionEvent::notice("queued", text));
     };
     let held = shared.options.history.hold_or(conversation, waits).await?;
     shared.modes.load(&shared.options.history, conversation).await?;
@@ -258,7 +260,7 @@ async fn hold(
 }
 
 /// Returns the notice about a turn whose end was never reported to a front end.
-fn interrupted() -> SessionEvent {
+fn interrupted_notice() -> SessionEvent {
     SessionEvent::notice(
         "interrupted",
         "the last answer was interrupted; the part that had arrived was stored",

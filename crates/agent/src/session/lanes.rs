@@ -66,7 +66,7 @@ struct JobQueue {
 
 impl WaitingJobs {
     /// Waits until a job waits.
-    pub(super) async fn any(&self) {
+    pub(super) async fn wait_for_any(&self) {
         while lock(&self.0.jobs).is_empty() {
             self.0.has_come.notified().await;
         }
@@ -96,7 +96,7 @@ pub(super) struct ConversationLanes {
 
 impl ConversationLanes {
     /// Puts a job into its lane. Returns it if it can start at once.
-    pub(super) fn add(&mut self, lane: &str, job: ConversationJob) -> Option<ConversationJob> {
+    pub(super) fn add_job(&mut self, lane: &str, job: ConversationJob) -> Option<ConversationJob> {
         if let Some(waiting) = self.lanes.get(lane) {
             lock(&waiting.0.jobs).push_back(job);
             // Of those who ask, one waits at a time; it finds the job if it asks later.
@@ -113,7 +113,7 @@ impl ConversationLanes {
     }
 
     /// Ends the running job of a lane and returns the next.
-    pub(super) fn ended(&mut self, lane: &str) -> Option<ConversationJob> {
+    pub(super) fn end_job(&mut self, lane: &str) -> Option<ConversationJob> {
         let next = lock(&self.lanes.get(lane)?.0.jobs).pop_front();
         if next.is_none() {
             self.lanes.remove(lane);

@@ -33,17 +33,17 @@ impl SessionLog {
     }
 
     /// Logs a line, if its level is enabled.
-    pub fn say(&self, level: LogLevel, text: &str) {
+    pub fn write_line(&self, level: LogLevel, text: &str) {
         if level <= self.level {
             (self.sink)(level, text);
         }
     }
 
     /// Logs the type and id of a message.
-    pub(super) fn message(&self, way: &str, kind: &str, id: Option<&str>) {
+    pub(super) fn write_message(&self, way: &str, kind: &str, id: Option<&str>) {
         if self.level >= LogLevel::Debug {
             let id = id.map(|id| format!(" {id:?}")).unwrap_or_default();
-            self.say(LogLevel::Debug, &format!("{way} {kind}{id}"));
+            self.write_line(LogLevel::Debug, &format!("{way} {kind}{id}"));
         }
     }
 }

@@ -10,7 +10,7 @@ use super::{AgentSession, jobs};
 
 impl AgentSession {
     /// Queues a message, unless it is the answer to a question that was asked in words.
-    pub(super) fn message(&mut self, id: String, said: UserMessage) {
+    pub(super) fn handle_message(&mut self, id: String, said: UserMessage) {
         let conversation = said.conversation_id();
         let lane = conversation.clone().unwrap_or_else(|| self.current.name());
         match self.shared.questions.awaits_words(&lane) {
@@ -18,8 +18,8 @@ impl AgentSession {
                 let (shared, name) = (Arc::clone(&self.shared), id.clone());
                 let task = self.jobs.spawn(async move {
                     let done = answer_in_words(&shared, question, &said.message).await;
-                    let end = done.map_or_else(SessionEvent::from, |()| jobs::answered());
-                    shared.output.say(&id, end);
+                    let end = done.map_or_else(SessionEvent::from, |()| jobs::answered_event());
+                    shared.output.send_event(&id, end);
                 });
                 self.named.insert(task.id(), (name, None));
             }

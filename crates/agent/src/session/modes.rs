@@ -17,7 +17,7 @@ pub(super) struct ConversationModes(Mutex<HashMap<String, ConversationMode>>);
 
 impl ConversationModes {
     /// Returns the mode of a conversation that was [loaded](Self::load), else the default.
-    pub(super) fn of(&self, conversation: &str) -> ConversationMode {
+    pub(super) fn mode_of(&self, conversation: &str) -> ConversationMode {
         lock(&self.0).get(conversation).copied().unwrap_or_default()
     }
 
@@ -55,9 +55,14 @@ impl ConversationModes {
 
     /// Adds what the model has to know about the mode to a message of the user's, unless it was
     /// `told` before.
-    pub(super) fn tell(&self, conversation: &str, told: Option<ModeNote>, user: &mut ChatMessage) {
-        user.content.retain(|block| ModeNote::of(block).is_none());
-        user.content.extend(self.note(conversation, told));
+    pub(super) fn tell_mode(
+        &self,
+        conversation: &str,
+        told: Option<ModeNote>,
+        user: &mut ChatMessage,
+    ) {
+        user.content.retain(|block| ModeNote::from_block(block).is_none());
+        user.content.extend(self.note_to_tell(conversation, told));
     }
 
     /// Adds it to the last message, if the mode has changed since that was stored or what the model
@@ -68,19 +73,19 @@ impl ConversationModes {
         told: Option<ModeNote>,
         messages: &mut MessageList,
     ) {
-        if let Some(note) = self.note(conversation, told)
+        if let Some(note) = self.note_to_tell(conversation, told)
             && let Some(last) = messages.last_mut()
         {
             Arc::make_mut(last).content.push(note);
         }
     }
 
-    fn note(&self, conversation: &str, told: Option<ModeNote>) -> Option<Block> {
-        match (self.of(conversation), told) {
+    fn note_to_tell(&self, conversation: &str, told: Option<ModeNote>) -> Option<Block> {
+        match (self.mode_of(conversation), told) {
             (ConversationMode::Plan, Some(ModeNote::Plan)) => None,
-            (ConversationMode::Plan, _) => Some(ModeNote::Plan.block()),
+            (ConversationMode::Plan, _) => Some(ModeNote::Plan.into_block()),
             (ConversationMode::Ask | ConversationMode::Auto, Some(ModeNote::Plan)) => {
-                Some(ModeNote::PlanIsOver.block())
+                Some(ModeNote::PlanIsOver.into_block())
             }
             _ => None,
         }
@@ -98,9 +103,9 @@ mod tests {
             lock(&modes.0).insert("c".to_owned(), mode);
         };
         let told = |past| {
-            let mut user = ChatMessage::user(vec![Block::text("Go"), ModeNote::Plan.block()]);
-            modes.tell("c", past, &mut user);
-            user.content[1..].iter().map(ModeNote::of).collect::<Vec<_>>()
+            let mut user = ChatMessage::user(vec![Block::text("Go"), ModeNote::Plan.into_block()]);
+            modes.tell_mode("c", past, &mut user);
+            user.content[1..].iter().map(ModeNote::from_block).collect::<Vec<_>>()
         };
         let (plan, over) = (Some(ModeNote::Plan), Some(ModeNote::PlanIsOver));
         assert_eq!([None, plan, over].map(told), [vec![], vec![over], vec![]]);

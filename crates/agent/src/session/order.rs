@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 use callgate_wire::session::{
     AgentQuestion, OpenAgentQuestion, OpenQuestion, OpenRequest, PermissionRequest, SessionCommand,
     SessionEvent, request_state,
@@ -61,7 +61,7 @@ impl RequestDetails {
     pub(crate) fn new(command: &SessionCommand, since: u64, from_seq: u64) -> Self {
         let message = match command {
             SessionCommand::UserMessage(said) | SessionCommand::EditLast(said) => {
-                Some(shortened(&said.message, LONGEST_MESSAGE))
+                Some(shortened_text(&said.message, LONGEST_MESSAGE))
             }
             _ => None,
         };
@@ -83,7 +83,11 @@ pub(crate) enum RequestRefusal {
 }
 
 impl RequestOrder {
-    pub(crate) fn begin(&mut self, id: &str, opened: RequestDetails) -> Result<(), RequestRefusal> {
+    pub(crate) fn open_request(
+        &mut self,
+        id: &str,
+        opened: RequestDetails,
+    ) -> Result<(), RequestRefusal> {
         if self.open.contains_key(id) {
             return Err(RequestRefusal::Duplicate);
         }
@@ -103,7 +107,7 @@ impl RequestOrder {
     }
 
     /// Notes in which conversation a request runs, and whether it waits.
-    pub(crate) fn place(&mut self, id: &str, conversation: &str, is_queued: bool) {
+    pub(crate) fn place_request(&mut self, id: &str, conversation: &str, is_queued: bool) {
         if let Some(request) = self.open.get_mut(id) {
             request.conversation = Some(conversation.to_owned());
             request.is_queued = is_queued;
@@ -149,7 +153,7 @@ impl RequestOrder {
     }
 
     /// Returns the ids of the open requests.
-    pub(crate) fn unfinished(&self) -> Vec<String> {
+    pub(crate) fn open_ids(&self) -> Vec<String> {
         let mut ids: Vec<String> = self.open.keys().cloned().collect();
         ids.sort();
         ids
@@ -158,7 +162,8 @@ impl RequestOrder {
     /// Returns the open requests except this one, in the order in which they arrived.
     pub(crate) fn requests(&self, but: &str) -> Vec<OpenRequest> {
         let others = self.open.iter().filter(|(id, _)| *id != but);
-        let mut requests: Vec<OpenRequest> = others.map(|(id, one)| one.shown(id)).collect();
+        let mut requests: Vec<OpenRequest> =
+            others.map(|(id, one)| one.to_open_request(id)).collect();
         requests.sort_by(|one, other| {
             (one.since, one.from_seq, &one.id).cmp(&(other.since, other.from_seq, &other.id))
         });
@@ -207,7 +212,7 @@ impl RequestOrder {
 }
 
 impl UnfinishedRequest {
-    fn shown(&self, id: &str) -> OpenRequest {
+    fn to_open_request(&self, id: &str) -> OpenRequest {
         let RequestDetails { kind, message, since, from_seq } = self.opened.clone();
         let state = if self.is_queued { request_state::QUEUED } else { request_state::WORKING };
         OpenRequest {

@@ -4,7 +4,7 @@
 //! for a front end that does not read. A task that sends much waits for [room] first, so that a
 //! slow reader loses nothing and costs no more memory than [`ROOM`] and the events under way.
 //!
-//! [room]: SessionOutput::room
+//! [room]: SessionOutput::wait_for_room
 
 mod line_fit;
 mod question_form;
@@ -90,7 +90,7 @@ const CHOICES: [&str; 8] = [
 pub struct Greeting(Vec<u8>);
 
 /// Writes `ready`, before anything is started that could delay it.
-pub fn greet(sink: &mut impl Write) -> io::Result<Greeting> {
+pub fn write_greeting(sink: &mut impl Write) -> io::Result<Greeting> {
     let line = SessionResponse::Ready(RuntimeReady::at(now_ms())).to_line();
     sink.write_all(&line)?;
     sink.flush()?;
@@ -106,10 +106,10 @@ impl SessionOutput {
     ) -> io::Result<Self> {
         let short_cut = Some(File::from(sink.as_fd().try_clone_to_owned()?));
         let state = OutputState { short_cut, ..OutputState::default() };
-        Self::with(move |shared| shared.write_to(&mut sink), state, log)
+        Self::with_writer(move |shared| shared.write_to(&mut sink), state, log)
     }
 
-    fn with(
+    fn with_writer(
         write: impl FnOnce(&OutputShared) + Send + 'static,
         state: OutputState,
         log: SessionLog,
@@ -140,15 +140,19 @@ impl SessionOutput {
     }
 
     /// Opens a request.
-    pub(crate) fn begin(&self, id: &str, command: &SessionCommand) -> Result<(), RequestRefusal> {
+    pub(crate) fn open_request(
+        &self,
+        id: &str,
+        command: &SessionCommand,
+    ) -> Result<(), RequestRefusal> {
         let mut state = self.state();
         let opened = RequestDetails::new(command, now_ms(), state.seq + 1);
-        state.order.begin(id, opened)
+        state.order.open_request(id, opened)
     }
 
     /// Notes in which conversation a request runs, and whether it waits.
-    pub(crate) fn place(&self, id: &str, conversation: &str, is_queued: bool) {
-        self.state().order.place(id, conversation, is_queued);
+    pub(crate) fn place_request(&self, id: &str, conversation: &str, is_queued: bool) {
+        self.state().order.place_request(id, conversation, is_queued);
     }
 
     /// Returns the open requests except this one, and the open questions.
@@ -161,7 +165,7 @@ impl SessionOutput {
     }
 
     /// Sends an event of a request. An event that is out of order is dropped.
-    pub(crate) fn say(&self, id: &str, event: SessionEvent) {
+    pub(crate) fn send_event(&self, id: &str, event: SessionEvent) {
         self.say_all(id, [event]);
     }
 
@@ -174,15 +178,15 @@ impl SessionOutput {
                 continue;
             }
             let event = match event {
-                SessionEvent::Done(_) => event.tagged(state.order.kind(id).unwrap_or_default()),
+                SessionEvent::Done(_) => event.with_kind(state.order.kind(id).unwrap_or_default()),
                 event => event,
             };
             if !state.order.admits(id, &event, timestamp) {
-                self.0.log.say(LogLevel::Debug, "something out of order was not sent");
+                self.0.log.write_line(LogLevel::Debug, "something out of order was not sent");
                 continue;
             }
             self.0.log_sent(event.kind(), Some(id));
-            state.line(Some(id), event, timestamp);
+            state.write_event(Some(id), event, timestamp);
         }
         self.0.wake(&mut state);
     }
@@ -195,12 +199,12 @@ impl SessionOutput {
             return;
         }
         self.0.log_sent(event.kind(), id);
-        state.line(id, event, now_ms());
+        state.write_event(id, event, now_ms());
         self.0.wake(&mut state);
     }
 
     /// Notes the extensions that the front end accepts.
-    pub(crate) fn greeted(&self, capabilities: &[String]) {
+    pub(crate) fn note_capabilities(&self, capabilities: &[String]) {
         let is_taken = |name: &&str| capabilities.iter().any(|capability| capability == name);
         let mut state = self.state();
         state.takes = Some(CHOICES.into_iter().filter(is_taken).collect());
@@ -244,7 +248,7 @@ impl SessionOutput {
     }
 
     /// Waits until a slow reader has caught up.
-    pub(crate) async fn room(&self) {
+    pub(crate) async fn wait_for_room(&self) {
         self.less_than(ROOM).await;
     }
 
@@ -268,7 +272,7 @@ impl SessionOutput {
     }
 
     /// Waits until nothing can be written any more.
-    pub(crate) async fn gone(&self) {
+    pub(crate) async fn wait_until_gone(&self) {
         let mut gone = self.0.gone.subscribe();
         // The sender lives as long as we do.
         gone.wait_for(|gone| *gone).await.ok();
@@ -277,16 +281,16 @@ impl SessionOutput {
     /// Ends every open request, closes the output, and waits until all is written, but no longer
     /// than `within`.
     pub(crate) async fn close(&self, last: impl Fn() -> SessionEvent, within: Duration) {
-        let unfinished = self.state().order.unfinished();
+        let unfinished = self.state().order.open_ids();
         for id in unfinished {
-            self.say(&id, last());
+            self.send_event(&id, last());
         }
         {
             let mut state = self.state();
             state.closed = true;
             self.0.wake(&mut state);
         }
-        tokio::time::timeout(within, self.gone()).await.ok();
+        tokio::time::timeout(within, self.wait_until_gone()).await.ok();
     }
 }
 
@@ -317,7 +321,7 @@ impl OutputState {
         self.takes.as_ref().is_some_and(|takes| takes.contains(&kind))
     }
 
-    fn line(&mut self, id: Option<&str>, event: SessionEvent, timestamp: u64) {
+    fn write_event(&mut self, id: Option<&str>, event: SessionEvent, timestamp: u64) {
         self.seq += 1;
         let is_greeted = self.takes.is_some();
         let event = if is_greeted { event } else { without_extensions(event) };
@@ -345,7 +349,7 @@ impl OutputShared {
     }
 
     fn log_sent(&self, kind: &str, id: Option<&str>) {
-        self.log.message("sent", kind, id);
+        self.log.write_message("sent", kind, id);
     }
 
     fn write_to(&self, sink: &mut impl Write) {

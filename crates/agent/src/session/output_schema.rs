@@ -35,7 +35,7 @@ pub(super) enum CheckedAnswer {
 }
 
 impl OutputSchema {
-    pub(super) fn read(schema: Box<RawValue>) -> Result<Self, RequestFailure> {
+    pub(super) fn from_json(schema: Box<RawValue>) -> Result<Self, RequestFailure> {
         let wrong = |text: String| RequestFailure::permanent("protocol", text);
         if schema.get().len() > LONGEST_SCHEMA {
             return Err(wrong(format!("`outputSchema` has more than {LONGEST_SCHEMA} bytes")));
@@ -47,7 +47,7 @@ impl OutputSchema {
     }
 
     /// Returns what the model reads after the user's message.
-    pub(super) fn request(&self) -> String {
+    pub(super) fn request_text(&self) -> String {
         format!(
             "[This is not from the user: the program that shows your answer reads it as JSON. End \
              with one JSON value that fits this JSON Schema, and with nothing before or after it: \
@@ -56,8 +56,8 @@ impl OutputSchema {
         )
     }
 
-    pub(super) fn check(&mut self, answer: &str) -> CheckedAnswer {
-        let reason = match self.value(answer) {
+    pub(super) fn check_answer(&mut self, answer: &str) -> CheckedAnswer {
+        let reason = match self.parse_answer(answer) {
             Ok(value) => return CheckedAnswer::Fits(value),
             Err(reason) => reason,
         };
@@ -77,7 +77,7 @@ impl OutputSchema {
     }
 
     /// Returns the JSON of an answer, which may stand in a block of code.
-    fn value(&self, answer: &str) -> Result<Box<RawValue>, String> {
+    fn parse_answer(&self, answer: &str) -> Result<Box<RawValue>, String> {
         let text = answer.trim();
         let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));
         let text = fenced.map_or(text, |text| text.strip_prefix("json").unwrap_or(text)).trim();
@@ -100,7 +100,7 @@ mod tests {
     fn schema() -> OutputSchema {
         let members = json!({"name": {"type": "string"}});
         let schema = json!({"type": "object", "properties": members, "required": ["name"]});
-        OutputSchema::read(raw_json(&schema)).unwrap()
+        OutputSchema::from_json(raw_json(&schema)).unwrap()
     }
 
     #[test]
@@ -110,7 +110,9 @@ mod tests {
             ("\n```json\n{\"name\":\"a\"}\n```\n", r#"{"name":"a"}"#),
             ("```\n{\"name\":\"a\"}\n```", r#"{"name":"a"}"#),
         ] {
-            let CheckedAnswer::Fits(value) = schema().check(answer) else { panic!("{answer}") };
+            let CheckedAnswer::Fits(value) = schema().check_answer(answer) else {
+                panic!("{answer}")
+            };
             assert_eq!(value.get(), expected);
         }
     }
@@ -120,17 +122,19 @@ mod tests {
         let mut schema = schema();
         for (answer, part) in [("Here it is.", "it is not JSON"), ("{}", "\"name\" is a required")]
         {
-            let CheckedAnswer::Correct { reason, words } = schema.check(answer) else { panic!() };
+            let CheckedAnswer::Correct { reason, words } = schema.check_answer(answer) else {
+                panic!()
+            };
             assert!(reason.contains(part) && words.contains(part), "{reason}");
         }
-        let CheckedAnswer::Failed(failure) = schema.check("[]") else { panic!() };
+        let CheckedAnswer::Failed(failure) = schema.check_answer("[]") else { panic!() };
         assert_eq!(failure.kind, "schema");
         assert!(failure.text.contains("2 corrections"), "{}", failure.text);
     }
 
     #[test]
     fn a_schema_that_cannot_be_checked_is_refused() {
-        let wrong = |schema: Value| OutputSchema::read(raw_json(&schema)).unwrap_err().text;
+        let wrong = |schema: Value| OutputSchema::from_json(raw_json(&schema)).unwrap_err().text;
         assert!(wrong(json!({"type": "thing"})).contains("`outputSchema` is no JSON Schema"));
         let elsewhere = json!({"$ref": "https://example.com/schema"});
         assert!(wrong(elsewhere).contains("`outputSchema`"));

@@ -52,7 +52,7 @@ impl ConversationPrompts {
     }
 
     /// Returns the prompt of a conversation that was [loaded](Self::load).
-    pub(super) fn of(&self, options: &SessionOptions, conversation: &str) -> Arc<str> {
+    pub(super) fn prompt_of(&self, options: &SessionOptions, conversation: &str) -> Arc<str> {
         let known = lock(&self.0).get(conversation).map(|known| Arc::clone(&known.text));
         known.unwrap_or_else(|| Arc::clone(&options.system))
     }

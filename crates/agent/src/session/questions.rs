@@ -49,7 +49,7 @@ struct FrontQuestion {
 }
 
 /// Returns what shows a question about a call of this kind to the front end, if it takes it.
-pub(super) fn mirror(
+pub(super) fn mirror_for_kind(
     shared: &Arc<SessionShared>,
     request: &Arc<str>,
     conversation: &Arc<str>,
@@ -57,7 +57,7 @@ pub(super) fn mirror(
 ) -> Option<QuestionMirror> {
     let (output, request) = (shared.output.clone(), Arc::clone(request));
     if !is_question(kind) {
-        let mirror: QuestionMirror = Arc::new(move |event| output.say(&request, event));
+        let mirror: QuestionMirror = Arc::new(move |event| output.send_event(&request, event));
         return shared.output.takes_questions().then_some(mirror);
     }
     let is_text = match shared.output.question_form() {
@@ -68,9 +68,11 @@ pub(super) fn mirror(
     let (shared, conversation) = (Arc::clone(shared), Arc::clone(conversation));
     Some(Arc::new(move |event| match event {
         SessionEvent::PermissionRequest(asked) => {
-            let shown = FrontQuestion::read(&asked, kind, &conversation, is_text);
+            let shown = FrontQuestion::from_request(&asked, kind, &conversation, is_text);
             let events = match &shown {
-                Some(shown) if is_text => SessionEvent::Token(in_words::text(&shown.asked)),
+                Some(shown) if is_text => {
+                    SessionEvent::Token(in_words::question_text(&shown.asked))
+                }
                 Some(shown) => SessionEvent::Question(shown.asked.clone()),
                 // A front end that takes questions of permission may still answer it.
                 None => SessionEvent::PermissionRequest(asked.clone()),
@@ -78,17 +80,17 @@ pub(super) fn mirror(
             if let Some(shown) = shown {
                 lock(&shared.questions.open).insert(asked.question, shown);
             }
-            output.say(&request, events);
+            output.send_event(&request, events);
         }
         SessionEvent::PermissionResolved(resolved) => {
-            output.say(&request, shared.questions.ended(resolved));
+            output.send_event(&request, shared.questions.close_question(resolved));
         }
-        event => output.say(&request, event),
+        event => output.send_event(&request, event),
     }))
 }
 
 impl FrontQuestion {
-    fn read(
+    fn from_request(
         request: &PermissionRequest,
         kind: ToolKind,
         conversation: &Arc<str>,
@@ -106,7 +108,7 @@ impl FrontQuestion {
         if outcome != AnswerOutcome::Answered {
             return Ok(Press::Button(Action::Deny));
         }
-        self.asked.check(values)?;
+        self.asked.check_values(values)?;
         if self.asked.fields.is_empty() {
             return Ok(Press::Button(Action::Allow));
         }
@@ -117,7 +119,7 @@ impl FrontQuestion {
 
 impl PersonQuestions {
     /// Closes a question, and returns its end as the front end gets it.
-    fn ended(&self, resolved: PermissionResolved) -> SessionEvent {
+    fn close_question(&self, resolved: PermissionResolved) -> SessionEvent {
         let Some(shown) = lock(&self.open).remove(&resolved.question) else {
             return SessionEvent::PermissionResolved(resolved);
         };
@@ -162,7 +164,7 @@ impl PersonQuestions {
         lock(&self.open).get(question).cloned().ok_or_else(late)
     }
 
-    fn note(&self, question: &str, outcome: AnswerOutcome) {
+    fn note_outcome(&self, question: &str, outcome: AnswerOutcome) {
         if let Some(open) = lock(&self.open).get_mut(question) {
             open.outcome = Some(outcome);
         }
@@ -170,7 +172,7 @@ impl PersonQuestions {
 }
 
 /// Answers a question. One that the answer does not fit stays open.
-pub(super) async fn answer(
+pub(super) async fn answer_question(
     shared: &SessionShared,
     answer: QuestionAnswer,
 ) -> Result<(), RequestFailure> {
@@ -180,7 +182,7 @@ pub(super) async fn answer(
     let press = press.map_err(|why| {
         RequestFailure::permanent("answer", format!("the answer does not fit: {why}"))
     })?;
-    shared.questions.note(&question, outcome);
+    shared.questions.note_outcome(&question, outcome);
     let answer = PermissionAnswer { question, press };
     let answered = shared.options.gate.answer(answer).await;
     answered.map(drop).map_err(|why| RequestFailure::permanent("too_late", why))
@@ -193,8 +195,8 @@ pub(super) async fn answer_in_words(
     words: &str,
 ) -> Result<(), RequestFailure> {
     let shown = shared.questions.get(&question)?;
-    let read = in_words::read(&shown.asked, words);
+    let read = in_words::parse_answer(&shown.asked, words);
     let (outcome, values) =
         read.map_err(|why| RequestFailure::permanent("answer", format!("{why}.")))?;
-    answer(shared, QuestionAnswer { question, outcome, values }).await
+    answer_question(shared, QuestionAnswer { question, outcome, values }).await
 }

@@ -17,7 +17,11 @@ pub(super) struct RefusedMessages(Mutex<HashMap<String, u64>>);
 
 impl RefusedMessages {
     /// Notes which message of a conversation the provider names in a refusal, and returns its number.
-    pub(super) fn note(&self, held: &HeldConversation, failure: &RequestFailure) -> Option<u64> {
+    pub(super) fn note_refused(
+        &self,
+        held: &HeldConversation,
+        failure: &RequestFailure,
+    ) -> Option<u64> {
         let named = named_message(&failure.text).and_then(|index| held.number_of(index));
         let mut refused = lock(&self.0);
         if refused.len() >= MOST {
@@ -32,7 +36,7 @@ impl RefusedMessages {
 
     /// Removes and returns the number of the message that was refused in a conversation, if it was
     /// named.
-    pub(super) fn take(&self, conversation: &str) -> Option<u64> {
+    pub(super) fn take_refused(&self, conversation: &str) -> Option<u64> {
         lock(&self.0).remove(conversation)
     }
 }

@@ -37,7 +37,7 @@ impl SessionShared {
         let model = answering.model.to_string();
         let is_priced = self.cost(answering, TokenUsage::default(), None).is_some();
         let most = call.as_deref().map(|call| {
-            let usage = most(call);
+            let usage = most_tokens(call);
             PricedUsage { usage, usd: self.cost(answering, usage, None), model: model.clone() }
         });
         let million = TokenUsage { output: 1_000_000, ..TokenUsage::default() };
@@ -46,10 +46,10 @@ impl SessionShared {
         let found = Arc::clone(&left);
         let check = move |spent: &CostTotals| {
             found.store(budget.output_left(spent, price), Ordering::Relaxed);
-            budget.check(spent, &model, is_priced)
+            budget.check_spending(spent, &model, is_priced)
         };
         let (account, since) = (account.to_owned(), (options.day_began)());
-        let mut reserved = options.ledger.reserve(account, since, most, check).await??;
+        let mut reserved = options.ledger.reserve_cost(account, since, most, check).await??;
         if let (Some(reservation), Some(call)) = (&mut reserved, call) {
             reservation.most_output = left.load(Ordering::Relaxed);
             limit_output(call, reservation.most_output);
@@ -62,12 +62,12 @@ impl SessionShared {
     pub(super) fn count_request(&self) -> Result<(), RequestFailure> {
         self.options.history.check_files()?;
         self.options.ledger.check_files()?;
-        Ok(lock(&self.request_rate).ask(&self.options.budget, Instant::now())?)
+        Ok(lock(&self.request_rate).count_request(&self.options.budget, Instant::now())?)
     }
 
     /// Returns how long to wait until another request may be counted.
     pub(super) fn time_to_next_request(&self) -> Option<Duration> {
-        lock(&self.request_rate).wait(&self.options.budget, Instant::now())
+        lock(&self.request_rate).time_to_next_request(&self.options.budget, Instant::now())
     }
 
     /// Returns the cost of an answer in dollars: by the prices of the settings, as the engine
@@ -83,9 +83,12 @@ impl SessionShared {
             return Some(0.0);
         }
         let SelectedEngine { engine, model, .. } = answering;
-        let known = || reported.or_else(|| price::cost(model, usage, engine.cache_life()));
-        let set =
-            self.options.prices.of(model).map(|prices| prices.cost(usage, engine.cache_life()));
+        let known = || reported.or_else(|| price::model_cost(model, usage, engine.cache_life()));
+        let set = self
+            .options
+            .prices
+            .find_prices(model)
+            .map(|prices| prices.cost(usage, engine.cache_life()));
         set.or_else(known).or_else(|| engine.is_local().then_some(0.0))
     }
 }
@@ -100,7 +103,7 @@ pub(super) fn limit_output(call: &mut EngineCall, most: u64) {
 
 /// Returns the most tokens that the answer to a call may take: nothing is in the provider's cache,
 /// and the answer has the longest permitted length.
-fn most(call: &EngineCall) -> TokenUsage {
+fn most_tokens(call: &EngineCall) -> TokenUsage {
     let tool = |tool: &ToolSpec| {
         text_tokens(&tool.description) + text_tokens(tool.input_schema.get()) + A_TOOL
     };

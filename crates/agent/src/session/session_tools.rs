@@ -36,7 +36,7 @@ impl SessionTools {
         built_in: Vec<Arc<dyn AgentTool>>,
         sources: Vec<Arc<dyn ToolSource>>,
     ) -> Self {
-        let current = Mutex::new(Arc::new(ToolSet::of(&built_in, &[], 0)));
+        let current = Mutex::new(Arc::new(ToolSet::from_sources(&built_in, &[], 0)));
         Self { built_in, sources, current }
     }
 
@@ -56,7 +56,7 @@ impl SessionTools {
         let revision = self.sources.iter().map(|source| source.revision()).sum();
         let mut current = lock(&self.current);
         if current.revision != revision {
-            *current = Arc::new(ToolSet::of(&self.built_in, &self.sources, revision));
+            *current = Arc::new(ToolSet::from_sources(&self.built_in, &self.sources, revision));
         }
         Arc::clone(&current)
     }
@@ -80,7 +80,11 @@ impl SessionTools {
 
 impl ToolSet {
     /// Collects the tools. Where two have the same name, the first one counts.
-    fn of(built_in: &[Arc<dyn AgentTool>], sources: &[Arc<dyn ToolSource>], revision: u64) -> Self {
+    fn from_sources(
+        built_in: &[Arc<dyn AgentTool>],
+        sources: &[Arc<dyn ToolSource>],
+        revision: u64,
+    ) -> Self {
         let (mut by_name, mut specs) = (ToolMap::new(), Vec::new());
         let provided = sources.iter().flat_map(|source| source.tools());
         for tool in built_in.iter().cloned().chain(provided) {

@@ -3,6 +3,8 @@
 use std::time::Duration;
 use std::{io, iter};
 
+use tokio::sync::watch;
+
 use super::intake::{IncomingLine, IncomingRequests};
 use super::{AgentSession, HaltReason, MOST_OPEN};
 use crate::failure::RequestFailure;
@@ -23,7 +25,7 @@ pub enum Shutdown {
 
 impl AgentSession {
     /// Ends all open requests and leaves, including those that were received but not handled yet.
-    pub(super) async fn leave(
+    pub(super) async fn end_session(
         mut self,
         ending: Shutdown,
         mut requests: IncomingRequests,
@@ -34,7 +36,7 @@ impl AgentSession {
         for incoming in iter::from_fn(|| requests.next_at_hand()).take(MOST_OPEN) {
             if let IncomingLine::Request(request) = incoming {
                 // Nobody waits for a request that is refused.
-                self.shared.output.begin(&request.id, &request.command).ok();
+                self.shared.output.open_request(&request.id, &request.command).ok();
             }
         }
         self.lanes.clear();
@@ -51,5 +53,14 @@ impl AgentSession {
         self.shared.options.history.hurry();
         self.shared.options.ledger.hurry();
         Ok(())
+    }
+}
+
+/// Waits until the request has to stop.
+pub(super) async fn wait_for_halt(halt: &mut watch::Receiver<Option<HaltReason>>) -> HaltReason {
+    match halt.wait_for(Option::is_some).await.map(|halt| halt.clone()) {
+        Ok(Some(halt)) => halt,
+        // The sender is gone, so nothing can stop it.
+        _ => std::future::pending().await,
     }
 }

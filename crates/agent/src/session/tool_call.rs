@@ -80,7 +80,7 @@ impl CallOrigin {
 
     /// Counts a call that was denied, and returns its outcome. A question that nobody answered is
     /// not counted: nothing was to be permitted.
-    fn refused(&self, kind: ToolKind, because: impl Into<String>) -> CallOutcome {
+    fn count_denied(&self, kind: ToolKind, because: impl Into<String>) -> CallOutcome {
         if is_question(kind) {
             return CallOutcome::failed(because);
         }
@@ -90,7 +90,7 @@ impl CallOrigin {
 }
 
 /// Runs a tool, if the gate permits it.
-pub(super) async fn run(
+pub(super) async fn run_tool_call(
     shared: Arc<SessionShared>,
     origin: CallOrigin,
     wanted: ToolCall,
@@ -103,17 +103,18 @@ pub(super) async fn run(
         let text = format!("there is no tool {:?}: use one of {}", wanted.name, names.join(", "));
         return CallReport::failed(text);
     };
-    let (mode, kind) = (shared.modes.of(conversation), ToolKind::of(OWN_AGENT, &wanted.name));
+    let (mode, kind) =
+        (shared.modes.mode_of(conversation), ToolKind::for_tool(OWN_AGENT, &wanted.name));
     let question = GateQuestion {
         tool_id: wanted.id.clone(),
         tool: tool.spec().name.clone(),
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
         may_ask: mode != ConversationMode::Auto,
-        mirror: questions::mirror(&shared, request, conversation, kind),
-        refusal: Some(refusal(&tool)),
-        fault: Some(fault(&tool, conversation)),
-        preview: Some(preview(&tool, &wanted.name)),
+        mirror: questions::mirror_for_kind(&shared, request, conversation, kind),
+        refusal: Some(refusal_finder(&tool)),
+        fault: Some(fault_finder(&tool, conversation)),
+        preview: Some(call_previewer(&tool, &wanted.name)),
     };
     let mut entry =
         CallRecord { shared: &shared, conversation, wanted: &wanted, input: wanted.input.clone() };
@@ -131,23 +132,23 @@ pub(super) async fn run(
             )
             .await;
             let (progress, conversation) =
-                (progress(&shared, request, &wanted), Arc::clone(conversation));
+                (progress_sink(&shared, request, &wanted), Arc::clone(conversation));
             let address = CallAddress { request: Arc::clone(request), tool_id: wanted.id.clone() };
-            let asker = asker(&shared, &origin, &wanted.id);
+            let asker = person_asker(&shared, &origin, &wanted.id);
             let invocation = ToolInvocation { input, conversation, address, progress, asker };
-            entry.run(tool.as_ref(), invocation, &because).await
+            entry.run_recorded(tool.as_ref(), invocation, &because).await
         }
         ToolPermit::Futile { because } => CallReport::failed(because),
         ToolPermit::Denied { because, interrupt } => {
             let draft = Some(entry.draft(&because, LedgerEvent::RuntimeRefused));
-            let outcome = origin.refused(kind, because);
+            let outcome = origin.count_denied(kind, because);
             CallReport { ran: FinishedCall { outcome, interrupt }, draft }
         }
     }
 }
 
 /// Returns what asks the person on behalf of a call, or of something else under the id of one.
-pub(super) fn asker(
+pub(super) fn person_asker(
     shared: &Arc<SessionShared>,
     origin: &CallOrigin,
     tool_id: &str,
@@ -158,7 +159,7 @@ pub(super) fn asker(
         Box::pin(async move {
             let tool = ELICITATION.to_owned();
             let call = EngineToolCall { id: id.clone(), tool, input, is_read_only: true };
-            let permit = permit(Arc::clone(&shared), origin, call).await;
+            let permit = permit_engine_tool(Arc::clone(&shared), origin, call).await;
             let is_cancelled = shared.questions.take_cancelled(&id);
             match permit {
                 ToolPermit::Allowed { input, .. } => PersonReply::Answered(input),
@@ -170,15 +171,15 @@ pub(super) fn asker(
 }
 
 /// Asks the gate about a tool that the engine runs itself. What may run is recorded before.
-pub(super) async fn permit(
+pub(super) async fn permit_engine_tool(
     shared: Arc<SessionShared>,
     origin: CallOrigin,
     call: EngineToolCall,
 ) -> ToolPermit {
-    let may_ask = shared.modes.of(&origin.conversation) != ConversationMode::Auto;
+    let may_ask = shared.modes.mode_of(&origin.conversation) != ConversationMode::Auto;
     let (name, is_read_only) = (call.tool.clone(), call.is_read_only);
     let input = call.input.clone();
-    let permit = decide(Arc::clone(&shared), origin.clone(), call, may_ask).await;
+    let permit = decide_and_record(Arc::clone(&shared), origin.clone(), call, may_ask).await;
     if matches!(permit, ToolPermit::Allowed { .. }) && !is_read_only {
         turn_changes::note_call(&shared, origin.mark(), &name, &input, None).await;
     }
@@ -191,7 +192,7 @@ pub(super) async fn permit_for_person(
     origin: CallOrigin,
     call: EngineToolCall,
 ) -> ToolPermit {
-    decide(shared, origin, call, true).await
+    decide_and_record(shared, origin, call, true).await
 }
 
 /// Records that something that was permitted has run, whether it succeeded, and how long it took.
@@ -205,14 +206,17 @@ pub(super) async fn record_run(
     let EngineToolCall { id, tool, input, .. } = call.clone();
     let wanted = ToolCall { index: 0, id, name: tool, input: input.clone() };
     let entry = CallRecord { shared, conversation: &origin.conversation, wanted: &wanted, input };
-    let draft = entry.draft(because, |call| CallRecord::ran(call, is_ok, took));
+    let draft = entry.draft(because, |call| CallRecord::ran_event(call, is_ok, took));
     if let Err(error) = shared.options.ledger.record(vec![draft]).await {
-        shared.options.log.say(LogLevel::Warn, &format!("cannot write down an undo: {error}"));
+        shared
+            .options
+            .log
+            .write_line(LogLevel::Warn, &format!("cannot write down an undo: {error}"));
     }
 }
 
 /// Asks the gate, and records the decision.
-async fn decide(
+async fn decide_and_record(
     shared: Arc<SessionShared>,
     origin: CallOrigin,
     call: EngineToolCall,
@@ -221,23 +225,24 @@ async fn decide(
     let EngineToolCall { id, tool, input, is_read_only } = call;
     let wanted = ToolCall { index: 0, id, name: tool, input };
     let CallOrigin { request, conversation, .. } = &origin;
-    let (mode, kind) = (shared.modes.of(conversation), ToolKind::of(OWN_AGENT, &wanted.name));
+    let (mode, kind) =
+        (shared.modes.mode_of(conversation), ToolKind::for_tool(OWN_AGENT, &wanted.name));
     let question = GateQuestion {
         tool_id: wanted.id.clone(),
         tool: wanted.name.clone().into(),
         input: wanted.input.clone(),
         conversation: conversation.to_string(),
         may_ask,
-        mirror: questions::mirror(&shared, request, conversation, kind),
+        mirror: questions::mirror_for_kind(&shared, request, conversation, kind),
         refusal: None,
         fault: None,
-        preview: shared.tools.current().get(PREVIEWER).map(|own| preview(own, &wanted.name)),
+        preview: shared.tools.current().get(PREVIEWER).map(|own| call_previewer(own, &wanted.name)),
     };
     let permit = permit_in(mode, is_read_only, &shared, question).await;
     let (kind, because, changed): (fn(_) -> _, _, _) = match &permit {
         ToolPermit::Allowed { because, input } => (LedgerEvent::Running, because, input.as_ref()),
         ToolPermit::Denied { because, .. } | ToolPermit::Futile { because } => {
-            origin.refused(kind, because);
+            origin.count_denied(kind, because);
             (LedgerEvent::RuntimeRefused, because, None)
         }
     };
@@ -263,15 +268,15 @@ async fn permit_in(
     if mode == ConversationMode::Plan && !is_read_only {
         return ToolPermit::Denied { because: PLANNING.to_owned(), interrupt: false };
     }
-    shared.options.gate.may(question).await
+    shared.options.gate.decide_question(question).await
 }
 
 /// Adds the tool's kind, its locations and its card to the announcement of a call. A tool that the runtime does
 /// not have is one of an engine, which works in `folder`.
-pub(super) fn announced(tools: &ToolMap, folder: &Path, call: ToolUse) -> SessionEvent {
+pub(super) fn announced_call(tools: &ToolMap, folder: &Path, call: ToolUse) -> SessionEvent {
     let (kind, locations) = match tools.get(call.tool_name.as_str()) {
         Some(tool) => (tool.spec().kind, tool.locations(&call.input)),
-        None => engine_call::described(&call.tool_name, &call.input, folder),
+        None => engine_call::describe_call(&call.tool_name, &call.input, folder),
     };
     let input = serde_json::from_str(call.input.get()).unwrap_or_default();
     SessionEvent::ToolUse(ToolUse {
@@ -290,7 +295,7 @@ pub(super) async fn announced_now(shared: &SessionShared, call: ToolUse) -> Sess
     let tool = tool.filter(|_| shared.output.is_greeted());
     let line =
         tool.map(|tool| timeout(LOCATED_WITHIN, tool.first_line(&call.tool_name, &call.input)));
-    let mut event = announced(&tools.by_name, &shared.options.folder, call);
+    let mut event = announced_call(&tools.by_name, &shared.options.folder, call);
     if let (SessionEvent::ToolUse(ToolUse { locations: Some(locations), .. }), Some(line)) =
         (&mut event, line)
         && let [ToolLocation { line: at @ None, .. }] = &mut locations[..]
@@ -301,19 +306,19 @@ pub(super) async fn announced_now(shared: &SessionShared, call: ToolUse) -> Sess
 }
 
 /// Returns what shows a question to the front end.
-pub(super) fn mirror(shared: &Arc<SessionShared>, request: &Arc<str>) -> QuestionMirror {
+pub(super) fn question_mirror(shared: &Arc<SessionShared>, request: &Arc<str>) -> QuestionMirror {
     let (output, request) = (shared.output.clone(), Arc::clone(request));
-    Arc::new(move |event| output.say(&request, event))
+    Arc::new(move |event| output.send_event(&request, event))
 }
 
 /// Returns what finds out whether a tool can do anything with its input.
-fn refusal(tool: &Arc<dyn AgentTool>) -> RefusalFn {
+fn refusal_finder(tool: &Arc<dyn AgentTool>) -> RefusalFn {
     let tool = Arc::clone(tool);
     Arc::new(move |input| tool.refusal(input))
 }
 
 /// Returns what finds out whether a call of a tool cannot succeed.
-fn fault(tool: &Arc<dyn AgentTool>, conversation: &Arc<str>) -> FaultFn {
+fn fault_finder(tool: &Arc<dyn AgentTool>, conversation: &Arc<str>) -> FaultFn {
     let (tool, conversation) = (Arc::clone(tool), Arc::clone(conversation));
     Arc::new(move |input, may_read| {
         tool.fault(input, FaultContext { conversation: &conversation, may_read })
@@ -321,14 +326,18 @@ fn fault(tool: &Arc<dyn AgentTool>, conversation: &Arc<str>) -> FaultFn {
 }
 
 /// Returns what previews a call of the tool `name` for the person who decides.
-fn preview(tool: &Arc<dyn AgentTool>, name: &str) -> PreviewFn {
+fn call_previewer(tool: &Arc<dyn AgentTool>, name: &str) -> PreviewFn {
     let (tool, name) = (Arc::clone(tool), name.to_owned());
     Arc::new(move |input| tool.preview(&name, input))
 }
 
 /// Sends the output of a running tool. A front end that does not keep up misses some of it and is
 /// told how much; all of it is in the result.
-fn progress(shared: &Arc<SessionShared>, request: &Arc<str>, wanted: &ToolCall) -> ProgressSink {
+fn progress_sink(
+    shared: &Arc<SessionShared>,
+    request: &Arc<str>,
+    wanted: &ToolCall,
+) -> ProgressSink {
     let (output, request, tool_id) =
         (shared.output.clone(), Arc::clone(request), wanted.id.clone());
     let missed = AtomicU64::new(0);
@@ -342,14 +351,14 @@ fn progress(shared: &Arc<SessionShared>, request: &Arc<str>, wanted: &ToolCall) 
             count => format!("[… {count} bytes are not shown here …]\n{text}"),
         };
         let progress = ToolProgress { tool_id: tool_id.clone(), stream, text };
-        output.say(&request, SessionEvent::ToolProgress(progress));
+        output.send_event(&request, SessionEvent::ToolProgress(progress));
     })
 }
 
 impl CallRecord<'_> {
     /// Runs the tool. A tool that changes something is recorded before it runs, and not run if that
     /// fails. The outcome is recorded with the result.
-    async fn run(
+    async fn run_recorded(
         &self,
         tool: &dyn AgentTool,
         invocation: ToolInvocation,
@@ -362,9 +371,9 @@ impl CallRecord<'_> {
             }
         }
         let started = Instant::now();
-        let outcome = tool.run(invocation).await;
+        let outcome = tool.run_call(invocation).await;
         let elapsed = started.elapsed();
-        let ran = |call| Self::ran(call, !outcome.is_error, elapsed);
+        let ran = |call| Self::ran_event(call, !outcome.is_error, elapsed);
         let draft = Some(self.draft(because, ran));
         CallReport { draft, ran: FinishedCall { outcome, interrupt: false } }
     }

@@ -20,7 +20,7 @@ pub(super) async fn note_call(
     spec: Option<&ToolSpec>,
 ) {
     let Some(tracker) = &shared.options.changes else { return };
-    let kind = ToolKind::of(OWN_AGENT, tool);
+    let kind = ToolKind::for_tool(OWN_AGENT, tool);
     // What only reads, asks or talks to the desktop changes no file.
     let is_harmless = spec.is_some_and(|spec| spec.is_read_only || spec.kind == tool_kind::READ)
         || kind.asks_a_person()
@@ -29,7 +29,7 @@ pub(super) async fn note_call(
         return;
     }
     if tracker.is_unused() {
-        recover(shared).await;
+        store_recovered(shared).await;
     }
     let is_own_write = spec.is_some() && kind.changes_files();
     let noted = if is_own_write {
@@ -40,7 +40,7 @@ pub(super) async fn note_call(
         tracker.snapshot(mark).await
     };
     if let Err(reason) = noted {
-        warn(shared, &format!("cannot note what {tool} may change: {reason}"));
+        log_warning(shared, &format!("cannot note what {tool} may change: {reason}"));
     }
 }
 
@@ -51,28 +51,28 @@ struct WrittenPath {
 }
 
 /// Ends a turn: stores what it changed, and returns the event for the front end.
-pub(super) async fn finish(shared: &SessionShared, mark: &TurnMark) -> Option<SessionEvent> {
+pub(super) async fn finish_turn(shared: &SessionShared, mark: &TurnMark) -> Option<SessionEvent> {
     let tracker = shared.options.changes.as_ref()?;
     match tracker.finish(mark).await {
-        Ok(recorded) => store(shared, recorded?).await,
+        Ok(recorded) => store_turn(shared, recorded?).await,
         Err(reason) => {
-            warn(shared, &format!("cannot find out what a turn has changed: {reason}"));
+            log_warning(shared, &format!("cannot find out what a turn has changed: {reason}"));
             None
         }
     }
 }
 
 /// Stores what the turns of processes that were killed changed.
-pub(super) async fn recover(shared: &SessionShared) {
+pub(super) async fn store_recovered(shared: &SessionShared) {
     let Some(tracker) = &shared.options.changes else { return };
     let mut recovered = tracker.recover().await;
     for turn in std::mem::take(&mut recovered.turns) {
-        store(shared, turn).await;
+        store_turn(shared, turn).await;
     }
-    recovered.stored();
+    recovered.remove_left();
 }
 
-async fn store(shared: &SessionShared, recorded: RecordedTurn) -> Option<SessionEvent> {
+async fn store_turn(shared: &SessionShared, recorded: RecordedTurn) -> Option<SessionEvent> {
     let RecordedTurn { conversation, message, unknown, changes } = recorded;
     let files = changes.iter().filter(|change| change.is_shown()).count() as u64;
     let mut told = TurnChanges { turn: None, files, undone: false, unknown: unknown.clone() };
@@ -81,7 +81,9 @@ async fn store(shared: &SessionShared, recorded: RecordedTurn) -> Option<Session
         let changes = changes.into_iter().map(PathChange::into_stored).collect();
         match shared.options.history.add_turn_changes(&conversation, turn, changes).await {
             Ok(turn) => told.turn = turn,
-            Err(error) => warn(shared, &format!("cannot store what a turn has changed: {error}")),
+            Err(error) => {
+                log_warning(shared, &format!("cannot store what a turn has changed: {error}"));
+            }
         }
     }
     Some(SessionEvent::TurnChanges(told))
@@ -89,18 +91,18 @@ async fn store(shared: &SessionShared, recorded: RecordedTurn) -> Option<Session
 
 /// Returns the turns of a conversation that changed files.
 pub(super) async fn changed_turns(shared: &SessionShared, conversation: &str) -> Vec<StoredTurn> {
-    recover(shared).await;
+    store_recovered(shared).await;
     match shared.options.history.changed_turns(conversation).await {
         Ok(turns) => turns,
         Err(error) => {
-            warn(shared, &format!("cannot read what turns have changed: {error}"));
+            log_warning(shared, &format!("cannot read what turns have changed: {error}"));
             Vec::new()
         }
     }
 }
 
 /// Returns the event for the front end about a stored turn.
-pub(super) fn told(turn: &StoredTurn) -> SessionEvent {
+pub(super) fn changes_event(turn: &StoredTurn) -> SessionEvent {
     SessionEvent::TurnChanges(TurnChanges {
         turn: Some(turn.turn),
         files: turn.files,
@@ -110,12 +112,12 @@ pub(super) fn told(turn: &StoredTurn) -> SessionEvent {
 }
 
 /// Answers `turn_diff`.
-pub(super) async fn diff(
+pub(super) async fn answer_turn_diff(
     shared: &SessionShared,
     conversation: String,
     turn: Option<u64>,
 ) -> Result<TurnDiff, RequestFailure> {
-    let (tracker, found, changes) = find(shared, &conversation, turn).await?;
+    let (tracker, found, changes) = find_turn(shared, &conversation, turn).await?;
     Ok(TurnDiff {
         conversation_id: conversation,
         turn: found.turn,
@@ -123,12 +125,12 @@ pub(super) async fn diff(
         ended_at: u64::try_from(found.at_ms).unwrap_or_default(),
         undone: found.undone,
         unknown: found.unknown,
-        files: tracker.shown(changes).await,
+        files: tracker.shown_changes(changes).await,
     })
 }
 
 /// Finds a turn, or the last one that was not undone, and what it changed.
-pub(super) async fn find<'a>(
+pub(super) async fn find_turn<'a>(
     shared: &'a SessionShared,
     conversation: &str,
     turn: Option<u64>,
@@ -147,9 +149,9 @@ pub(super) async fn find<'a>(
         None => none("no turn of this conversation has changed a file that is not undone"),
     })?;
     let changes = shared.options.history.turn_changes(found.turn).await?;
-    Ok((tracker, found, changes.into_iter().filter_map(PathChange::read).collect()))
+    Ok((tracker, found, changes.into_iter().filter_map(PathChange::from_stored).collect()))
 }
 
-fn warn(shared: &SessionShared, text: &str) {
-    shared.options.log.say(LogLevel::Warn, text);
+fn log_warning(shared: &SessionShared, text: &str) {
+    shared.options.log.write_line(LogLevel::Warn, text);
 }

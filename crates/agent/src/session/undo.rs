@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::SessionShared;
 use super::tool_call::{self, CallOrigin};
-use super::turn_changes::find;
+use super::turn_changes::find_turn;
 use crate::engine::EngineToolCall;
 use crate::failure::RequestFailure;
 use crate::files::{PathChange, TurnTracker};
@@ -31,14 +31,14 @@ pub(super) struct UntoldUndos(Mutex<Vec<(String, String)>>);
 
 impl UntoldUndos {
     /// Returns what the model has to be told with the next message.
-    pub(super) fn take(&self, conversation: &str) -> Vec<Block> {
+    pub(super) fn take_notes(&self, conversation: &str) -> Vec<Block> {
         let mut all = lock(&self.0);
         let told = all.extract_if(.., |(of, _)| of == conversation);
         told.map(|(_, text)| Block::text(text)).collect()
     }
 
-    fn add(&self, conversation: &str, restored: &[String]) {
-        let text = format!("{UNDONE}{}.]", named(restored));
+    fn add_note(&self, conversation: &str, restored: &[String]) {
+        let text = format!("{UNDONE}{}.]", first_names(restored));
         lock(&self.0).push((conversation.to_owned(), text));
     }
 }
@@ -49,14 +49,14 @@ pub(super) fn is_undo_note(block: &Block) -> bool {
 }
 
 /// Carries out `undo_turn`: asks the gate, and puts the files back.
-pub(super) async fn undo(
+pub(super) async fn undo_turn(
     shared: &Arc<SessionShared>,
     id: &str,
     conversation: &str,
     turn: Option<u64>,
     partial: bool,
 ) -> Result<TurnUndone, RequestFailure> {
-    let (tracker, found, changes) = find(shared, conversation, turn).await?;
+    let (tracker, found, changes) = find_turn(shared, conversation, turn).await?;
     if found.undone {
         return Err(RequestFailure::permanent("not_found", "this turn is undone already"));
     }
@@ -67,7 +67,7 @@ pub(super) async fn undo(
         let text = format!(
             "nothing was put back, because some files cannot be: {}. Say `partial` to put back \
              the others",
-            named(&files)
+            first_names(&files)
         );
         return Err(RequestFailure::permanent("changed", text));
     }
@@ -80,7 +80,7 @@ pub(super) async fn undo(
     if !restored.is_empty() {
         let origin = CallOrigin::new(id.into(), conversation.into(), found.message);
         ask_and_restore(shared, tracker, origin, found.turn, plan.changes).await?;
-        shared.undos.add(conversation, &restored);
+        shared.undos.add_note(conversation, &restored);
     }
     if plan.left.is_empty() || partial {
         shared.options.history.mark_undone(found.turn).await?;
@@ -97,7 +97,7 @@ async fn ask_and_restore(
     changes: Vec<PathChange>,
 ) -> Result<(), RequestFailure> {
     let reversed = changes.iter().map(PathChange::reversed).collect();
-    let files = tracker.shown(reversed).await;
+    let files = tracker.shown_changes(reversed).await;
     let input = raw_json(&json!({ "turn": turn, "files": files }));
     let tool_id = format!("undo-{}", uuid::Uuid::new_v4());
     let call = EngineToolCall { id: tool_id, tool: UNDO.to_owned(), input, is_read_only: true };
@@ -127,7 +127,7 @@ async fn ask_and_restore(
 }
 
 /// Returns the first of these names.
-fn named(names: &[String]) -> String {
+fn first_names(names: &[String]) -> String {
     let more = match names.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
         more => format!(" and {more} more"),

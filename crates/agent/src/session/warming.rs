@@ -23,7 +23,7 @@ impl SessionShared {
                 // A task gets a thread of its own only while the others are busy.
                 tokio::task::spawn_blocking(|| sleep(STARTING));
             }
-            tokio::spawn(async move { ledger.warm().await });
+            tokio::spawn(async move { ledger.prepare_ledger().await });
         });
     }
 }

@@ -10,9 +10,9 @@ fn files_of_the_system() {
     assert_eq!(os_name("NAME=X\nPRETTY_NAME=\n"), "X");
     assert_eq!(os_name("nonsense"), std::env::consts::OS);
     let expected = SystemMemory { total_bytes: Some(2048 * 1024), available_bytes: Some(1024) };
-    assert_eq!(memory("MemTotal:       2048 kB\nMemAvailable: 1 kB\n"), expected);
-    assert_eq!(memory("MemTotal: many kB\n"), SystemMemory::default());
-    let zone_of = |link: &str| zone(Path::new(link));
+    assert_eq!(parse_memory("MemTotal:       2048 kB\nMemAvailable: 1 kB\n"), expected);
+    assert_eq!(parse_memory("MemTotal: many kB\n"), SystemMemory::default());
+    let zone_of = |link: &str| time_zone_name(Path::new(link));
     assert_eq!(zone_of("../usr/share/zoneinfo/Europe/Berlin").as_deref(), Some("Europe/Berlin"));
     assert_eq!(zone_of("/somewhere"), None);
 }
@@ -26,11 +26,11 @@ async fn the_machine_is_told_without_its_people() {
         env("API_KEY", "sesame-open"),
     ];
     let settings = RunSettings::new(PathBuf::from("/made/up"), env);
-    let tool = tool(&settings);
+    let tool = build_system_tool(&settings);
     assert!(tool.spec().is_read_only);
     let input = RawValue::from_string("{}".into()).unwrap();
     let outcome = tool
-        .run(ToolInvocation {
+        .run_call(ToolInvocation {
             input,
             conversation: "c".into(),
             address: crate::tool::CallAddress::default(),
@@ -39,7 +39,7 @@ async fn the_machine_is_told_without_its_people() {
         })
         .await;
     assert!(!outcome.is_error);
-    let host = word("hostname");
+    let host = read_kernel_word("hostname");
     for text in [outcome.text.as_str(), outcome.result.get()] {
         assert!(text.contains("/made/up") && text.contains("sh"), "{text}");
         assert!(!text.contains("lovelace") && !text.contains("sesame"), "{text}");

@@ -1,6 +1,6 @@
 //! Checks the input of a tool against its schema.
 
-use callgate_tools::{SchemaChecker, misfit};
+use callgate_tools::{SchemaChecker, misfit_message};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -17,7 +17,7 @@ pub(crate) fn schema_fault(spec: &ToolSpec, input: &RawValue) -> Option<String> 
     if let Value::Object(members) = &mut value {
         members.retain(|_, member| !member.is_null());
     }
-    checker.errors(&value).map(|reason| misfit(&spec.name, &reason))
+    checker.errors(&value).map(|reason| misfit_message(&spec.name, &reason))
 }
 
 #[cfg(test)]

@@ -54,7 +54,7 @@ pub enum TurnAction {
 /// A tool call that is to run.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// Its index in this round, which [`Turn::ran`](super::Turn::ran) expects.
+    /// Its index in this round, which [`Turn::handle_call_end`](super::Turn::handle_call_end) expects.
     pub index: usize,
     pub id: String,
     pub name: String,

@@ -16,13 +16,13 @@ impl Turn {
     /// Returns how long to wait before another attempt, or `None` if there is none: the error will
     /// not pass, the turn has waited long enough, or the engine has run tools itself, so that only
     /// it knows what it has done.
-    pub(super) fn wait(&mut self, error: &EngineError) -> Option<Duration> {
+    pub(super) fn wait_before_retry(&mut self, error: &EngineError) -> Option<Duration> {
         if !is_outage(error.kind) || self.kept_parts > 0 || self.calls.are_own() {
             return None;
         }
         let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.tries));
         let wait = error.retry_after.unwrap_or(doubled.min(LONGEST_WAIT));
-        let wait = jittered(wait, self.bounds.seed, self.tries);
+        let wait = jittered_wait(wait, self.bounds.seed, self.tries);
         let waited = self.waited.saturating_add(wait);
         if waited > self.bounds.patience {
             return None;
@@ -46,7 +46,7 @@ fn is_outage(kind: EngineErrorKind) -> bool {
 
 /// Adds up to a quarter, which differs from turn to turn, so that those whom one outage has stopped
 /// do not all come back at the same moment.
-fn jittered(wait: Duration, seed: u64, tries: u32) -> Duration {
+fn jittered_wait(wait: Duration, seed: u64, tries: u32) -> Duration {
     let mixed = seed.wrapping_add(u64::from(tries)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let share = u32::from(mixed.to_be_bytes()[0]);
     wait.saturating_add(wait.saturating_mul(share) / 1024)

@@ -12,15 +12,15 @@ pub(super) struct PartialAnswer {
 }
 
 impl PartialAnswer {
-    pub(super) fn text(&mut self, piece: &str) {
+    pub(super) fn append_text(&mut self, piece: &str) {
         append_text(&mut self.blocks, piece);
     }
 
-    pub(super) fn thinking(&mut self, piece: &str) {
+    pub(super) fn append_thinking(&mut self, piece: &str) {
         append_thought(&mut self.blocks, piece);
     }
 
-    pub(super) fn signature(&mut self, piece: &str) {
+    pub(super) fn append_signature(&mut self, piece: &str) {
         match self.blocks.last_mut() {
             Some(Block::Thinking { signature, .. }) if signature.is_empty() => {
                 signature.push_str(piece);
@@ -32,7 +32,7 @@ impl PartialAnswer {
         }
     }
 
-    pub(super) fn block(&mut self, block: Block) {
+    pub(super) fn append_block(&mut self, block: Block) {
         self.blocks.push(block);
     }
 
@@ -63,7 +63,7 @@ impl PartialAnswer {
 const CALL: usize = 1024;
 
 /// Returns the size of a piece in bytes.
-pub(super) fn size(piece: &AnswerPiece) -> usize {
+pub(super) fn piece_size(piece: &AnswerPiece) -> usize {
     match piece {
         AnswerPiece::Text(text)
         | AnswerPiece::Thinking(text)

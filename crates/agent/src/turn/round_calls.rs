@@ -66,7 +66,7 @@ impl RoundCalls {
     }
 
     /// Adds a call and returns its id: the model's, unless another call of this turn has it.
-    pub(super) fn add(
+    pub(super) fn add_call(
         &mut self,
         id: &str,
         name: String,
@@ -98,7 +98,7 @@ impl RoundCalls {
 
     /// Adds a call that the engine runs itself, and returns its id.
     pub(super) fn add_own(&mut self, id: &str, name: String, input: Box<RawValue>) -> String {
-        let unique = self.add(id, name, input, None);
+        let unique = self.add_call(id, name, input, None);
         if let Some(call) = self.all.last_mut() {
             (call.state, call.is_own, call.fault) = (CallState::Running, true, None);
         }

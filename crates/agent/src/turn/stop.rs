@@ -48,7 +48,7 @@ impl StopReason {
 
     /// Returns a note that the answer is incomplete and why, for a front end that does not read
     /// the data of `done`.
-    pub fn note(&self) -> Option<String> {
+    pub fn incomplete_note(&self) -> Option<String> {
         let reason = match self {
             Self::EndTurn | Self::Cancelled | Self::Steered | Self::Answered => return None,
             Self::MaxTokens => {

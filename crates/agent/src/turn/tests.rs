@@ -60,11 +60,11 @@ fn check(turn: &mut Turn, inputs: Vec<In>, expected: &Expect) {
     for input in inputs {
         let mut todo = Vec::new();
         match input {
-            In::Begin => turn.begin(&mut todo),
-            In::Piece(piece) => turn.piece(piece, &mut todo),
-            In::Failed(error) => turn.failed(error, &mut todo),
-            In::Silent => turn.silent(&mut todo),
-            In::Ran(index, ran) => turn.ran(index, ran, &mut todo),
+            In::Begin => turn.start_turn(&mut todo),
+            In::Piece(piece) => turn.handle_piece(piece, &mut todo),
+            In::Failed(error) => turn.handle_error(error, &mut todo),
+            In::Silent => turn.handle_stream_end(&mut todo),
+            In::Ran(index, ran) => turn.handle_call_end(index, ran, &mut todo),
             In::Cancel => turn.cancel(&mut todo),
             In::Abandon => turn.abandon(RequestFailure::permanent("budget", "spent"), &mut todo),
         }
@@ -152,17 +152,17 @@ fn an_answer() {
 fn play_calls(count: usize, id: impl Fn(usize) -> String) -> (Vec<usize>, Vec<String>) {
     let mut turn = turn(9);
     let (mut todo, mut started, mut told) = (Vec::new(), Vec::new(), Vec::new());
-    turn.begin(&mut todo);
+    turn.start_turn(&mut todo);
     for number in 0..count {
-        turn.piece(tool(&id(number), "write"), &mut todo);
+        turn.handle_piece(tool(&id(number), "write"), &mut todo);
     }
-    turn.piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
+    turn.handle_piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
     while !todo.is_empty() {
         for step in std::mem::take(&mut todo) {
             match step {
                 TurnAction::Run(wanted) => {
                     started.push(wanted.index);
-                    turn.ran(wanted.index, ran("fine"), &mut todo);
+                    turn.handle_call_end(wanted.index, ran("fine"), &mut todo);
                 }
                 TurnAction::Keep { messages, is_part: false, .. } => {
                     let results = messages.last().unwrap().content.iter();
@@ -194,9 +194,9 @@ fn an_answer_with_too_many_calls_runs_the_first_and_says_so() {
 #[test]
 fn calls_without_end_burst_the_answer() {
     let (mut turn, mut todo) = (turn(9), Vec::new());
-    turn.begin(&mut todo);
+    turn.start_turn(&mut todo);
     for _ in 0..LONGEST_ANSWER / 1024 {
-        turn.piece(tool("same", "write"), &mut todo);
+        turn.handle_piece(tool("same", "write"), &mut todo);
     }
     let last = todo.iter().map(show).next_back().unwrap();
     assert!(last.starts_with("failed too_long"), "{last}");
@@ -381,18 +381,18 @@ fn arguments_that_are_no_object_are_told_to_the_model() {
 fn what_tools_give_front_ends_is_kept_beside_what_the_model_is_told() {
     let mut turn = turn(9);
     let mut todo = Vec::new();
-    turn.begin(&mut todo);
+    turn.start_turn(&mut todo);
     for id in ["good", "bad", "large"] {
-        turn.piece(tool(id, "look"), &mut todo);
+        turn.handle_piece(tool(id, "look"), &mut todo);
     }
-    turn.piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
+    turn.handle_piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
     let outcomes = [
         CallOutcome::done(&serde_json::json!({ "lines": 2 }), "two lines"),
         CallOutcome::failed("gone"),
         CallOutcome::done(&"x".repeat(1024 * 1024), "much"),
     ];
     for (index, outcome) in outcomes.into_iter().enumerate() {
-        turn.ran(index, FinishedCall { outcome, interrupt: false }, &mut todo);
+        turn.handle_call_end(index, FinishedCall { outcome, interrupt: false }, &mut todo);
     }
     let kept = todo.iter().find_map(|step| match step {
         TurnAction::Keep { results, is_part: false, .. } => Some(results),

@@ -42,7 +42,7 @@ impl<'a> PendingWords<'a> {
     }
 
     /// Notes that the question is sent on a new connection, so that the words have to follow it.
-    pub(super) fn connect(&mut self) {
+    pub(super) fn note_connection(&mut self) {
         self.is_sent = false;
     }
 

@@ -35,7 +35,7 @@ struct DeskId {
 
 impl Refusals {
     /// Notes that the question is asked on this connection.
-    pub(super) fn ask(&mut self, stream: &UnixStream, path: &Path) {
+    pub(super) fn note_asked(&mut self, stream: &UnixStream, path: &Path) {
         let process = socket_peercred(stream).ok().map(|peer| peer.pid);
         let file = fs::symlink_metadata(path).ok();
         let file = file.map(|file| (file.dev(), file.ino(), file.ctime(), file.ctime_nsec()));
@@ -48,7 +48,7 @@ impl Refusals {
     }
 
     /// Notes that the connection was closed. Returns true if the desk refuses the question.
-    pub(super) fn closed(&mut self) -> bool {
+    pub(super) fn note_closed(&mut self) -> bool {
         let is_soon = self.asked.is_some_and(|asked| asked.elapsed() < SOON);
         self.count = if is_soon { self.count + 1 } else { 0 };
         self.count >= MOST_REFUSALS

@@ -5,7 +5,7 @@ use std::fmt;
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-use callgate_link::hangup::{Receipt, receipt};
+use callgate_link::hangup::{Receipt, peer_receipt};
 
 /// Something that is done once if the desk has not read the question by a certain time. A desk that
 /// has read it is at work, or asks a person.
@@ -23,7 +23,7 @@ impl<'a> UnreadAlarm<'a> {
     }
 
     /// Rings if it is time and the question is unread. Returns when it will be time.
-    pub(super) fn check(&self, stream: Option<&UnixStream>) -> Option<Instant> {
+    pub(super) fn ring_if_due(&self, stream: Option<&UnixStream>) -> Option<Instant> {
         if self.is_over.get() {
             return None;
         }
@@ -32,7 +32,7 @@ impl<'a> UnreadAlarm<'a> {
         }
         self.is_over.set(true);
         // Without a connection nothing was sent yet.
-        if stream.is_none_or(|stream| receipt(stream) == Receipt::Unread) {
+        if stream.is_none_or(|stream| peer_receipt(stream) == Receipt::Unread) {
             (self.ring)();
         }
         None

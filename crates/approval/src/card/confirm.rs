@@ -18,23 +18,23 @@ pub struct ConfirmWord {
 
 impl ConfirmWord {
     /// Returns the word for a question.
-    fn of(card: &Card) -> Self {
-        let last_part = |path: &str| path.trim_end_matches('/').rsplit('/').next().map(bare);
+    fn for_card(card: &Card) -> Self {
+        let last_part = |path: &str| path.trim_end_matches('/').rsplit('/').next().map(bare_word);
         let (word, hint) = match &card.body {
             CardContent::Command { .. } => (
-                card.body.command().split_whitespace().next_back().map(bare),
+                card.body.command().split_whitespace().next_back().map(bare_word),
                 "the last word of the command",
             ),
             CardContent::Patch { files } => (
                 files.last().and_then(|file| last_part(&file.path)),
                 "the last part of the last path",
             ),
-            CardContent::Mcp { tool, .. } => (Some(bare(tool)), "the name of the tool"),
+            CardContent::Mcp { tool, .. } => (Some(bare_word(tool)), "the name of the tool"),
             body => (body.path().and_then(last_part), "the last part of the path"),
         };
         match word.filter(|word| !word.is_empty()) {
             Some(word) => Self { word, hint },
-            None => Self { word: bare(&card.row.tool), hint: "the name of the tool" },
+            None => Self { word: bare_word(&card.row.tool), hint: "the name of the tool" },
         }
     }
 
@@ -44,8 +44,8 @@ impl ConfirmWord {
     }
 
     /// Returns true if this is the word. Case and the characters around it do not matter.
-    pub fn is(&self, typed: &str) -> bool {
-        bare(typed) == self.word
+    pub fn is_same_word(&self, typed: &str) -> bool {
+        bare_word(typed) == self.word
     }
 }
 
@@ -53,7 +53,7 @@ impl Card {
     /// Requires a typed word to allow the call. Nothing can then be allowed from now on, and no
     /// answer is a no.
     pub(crate) fn require_confirmation(&mut self) {
-        let word = ConfirmWord::of(self);
+        let word = ConfirmWord::for_card(self);
         self.row.needs = AnswerNeeds::Confirm;
         self.confirm_word_of = Some(word.hint().to_owned());
         self.confirm = Some(word);
@@ -64,7 +64,7 @@ impl Card {
 
 /// Returns a word in the form in which words are compared. One that consists of quotes and
 /// brackets alone stays as it is.
-fn bare(word: &str) -> String {
+fn bare_word(word: &str) -> String {
     let word = word.trim();
     let inner = word.trim_matches(|c| AROUND.contains(c));
     if inner.is_empty() { word } else { inner }.to_lowercase()

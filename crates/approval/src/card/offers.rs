@@ -13,24 +13,26 @@ use serde_json::value::RawValue;
 const MOST_OFFERS: usize = 8;
 
 /// Returns the choices that suggestions make.
-pub(super) fn of(suggestions: &[Box<RawValue>]) -> Vec<CardOffer> {
-    let values = values(suggestions);
-    let groups = groups(&values).into_iter().zip(0..);
-    groups.map(|((destination, members), at)| offer(&values, destination, &members, at)).collect()
+pub(super) fn from_suggestions(suggestions: &[Box<RawValue>]) -> Vec<CardOffer> {
+    let values = parse_suggestions(suggestions);
+    let groups = group_by_destination(&values).into_iter().zip(0..);
+    groups
+        .map(|((destination, members), at)| build_offer(&values, destination, &members, at))
+        .collect()
 }
 
 /// Returns the indexes of the suggestions that belong to the choice of this number.
-pub(crate) fn members(suggestions: &[Box<RawValue>], offer: usize) -> Option<Vec<usize>> {
-    let values = values(suggestions);
-    groups(&values).into_iter().nth(offer).map(|(_, members)| members)
+pub(crate) fn members_of_offer(suggestions: &[Box<RawValue>], offer: usize) -> Option<Vec<usize>> {
+    let values = parse_suggestions(suggestions);
+    group_by_destination(&values).into_iter().nth(offer).map(|(_, members)| members)
 }
 
-fn values(suggestions: &[Box<RawValue>]) -> Vec<Value> {
+fn parse_suggestions(suggestions: &[Box<RawValue>]) -> Vec<Value> {
     suggestions.iter().map(|raw| serde_json::from_str(raw.get()).unwrap_or_default()).collect()
 }
 
 /// Groups suggestions by their destination.
-fn groups(values: &[Value]) -> Vec<(Option<&str>, Vec<usize>)> {
+fn group_by_destination(values: &[Value]) -> Vec<(Option<&str>, Vec<usize>)> {
     let mut groups: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
     for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_object()) {
         let destination = value["destination"].as_str();
@@ -43,21 +45,27 @@ fn groups(values: &[Value]) -> Vec<(Option<&str>, Vec<usize>)> {
     groups
 }
 
-fn offer(values: &[Value], destination: Option<&str>, members: &[usize], at: u8) -> CardOffer {
-    let meanings: Vec<String> = members.iter().map(|at| meaning(&values[*at])).collect();
-    let meaning = plain::shown(&meanings.join("; "));
+fn build_offer(
+    values: &[Value],
+    destination: Option<&str>,
+    members: &[usize],
+    at: u8,
+) -> CardOffer {
+    let meanings: Vec<String> =
+        members.iter().map(|at| meaning_of_suggestion(&values[*at])).collect();
+    let meaning = plain::safe_text(&meanings.join("; "));
     let changes_mode = members.iter().any(|at| values[*at]["type"] == "setMode");
-    let lasts = plain::visible(&lasts(destination));
+    let lasts = plain::visible_text(&lasting_text(destination));
     CardOffer { action: Action::Always(at).to_string(), meaning, lasts, changes_mode }
 }
 
-fn meaning(suggestion: &Value) -> String {
+fn meaning_of_suggestion(suggestion: &Value) -> String {
     let names = |field: &str| {
         let all = suggestion[field].as_array().into_iter().flatten();
         all.filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
     };
     match suggestion["type"].as_str().unwrap_or_default() {
-        kind @ ("addRules" | "replaceRules" | "removeRules") => rules(kind, suggestion),
+        kind @ ("addRules" | "replaceRules" | "removeRules") => meaning_of_rules(kind, suggestion),
         "addDirectories" => format!("work in {}", names("directories")),
         "removeDirectories" => format!("no longer work in {}", names("directories")),
         "setMode" => match suggestion["mode"].as_str().unwrap_or("?") {
@@ -73,7 +81,7 @@ fn meaning(suggestion: &Value) -> String {
     }
 }
 
-fn rules(kind: &str, suggestion: &Value) -> String {
+fn meaning_of_rules(kind: &str, suggestion: &Value) -> String {
     let all = suggestion["rules"].as_array().into_iter().flatten();
     let words = all.map(|rule| {
         let tool = rule["toolName"].as_str().unwrap_or("?");
@@ -93,7 +101,7 @@ fn rules(kind: &str, suggestion: &Value) -> String {
     }
 }
 
-fn lasts(destination: Option<&str>) -> String {
+fn lasting_text(destination: Option<&str>) -> String {
     match destination {
         Some("session") => "for this session".to_owned(),
         Some("localSettings") => "for good, in this project for you".to_owned(),

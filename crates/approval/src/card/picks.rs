@@ -12,7 +12,7 @@ const MOST_CHOICES: usize = 32;
 
 /// Returns the pickers for a tool's masked input. If not all of it can be shown, nothing can be
 /// picked.
-pub(super) fn of(tool: ToolKind, input: &str) -> Vec<CardPicker> {
+pub(super) fn pickers_from_input(tool: ToolKind, input: &str) -> Vec<CardPicker> {
     if !tool.asks_a_person() {
         return Vec::new();
     }
@@ -35,18 +35,18 @@ pub(super) fn of(tool: ToolKind, input: &str) -> Vec<CardPicker> {
 }
 
 /// Returns an answer to choose. Its button is known when all answers are.
-fn choice(label: &Value, description: Option<String>) -> Option<CardChoice> {
-    let label = plain::visible(label.as_str()?);
+fn parse_choice(label: &Value, description: Option<String>) -> Option<CardChoice> {
+    let label = plain::visible_text(label.as_str()?);
     Some(CardChoice { label, description, action: String::new() })
 }
 
 fn user_questions(input: &Value) -> Option<Vec<CardPicker>> {
     let picker = |one: &Value| {
         let choices = one["options"].as_array()?.iter().map(|option| {
-            choice(&option["label"], option["description"].as_str().map(plain::visible))
+            parse_choice(&option["label"], option["description"].as_str().map(plain::visible_text))
         });
         Some(CardPicker {
-            question: plain::visible(one["question"].as_str()?),
+            question: plain::visible_text(one["question"].as_str()?),
             choices: choices.collect::<Option<_>>()?,
             many: one["multiSelect"].as_bool().unwrap_or_default(),
         })
@@ -55,12 +55,12 @@ fn user_questions(input: &Value) -> Option<Vec<CardPicker>> {
 }
 
 fn script_choices(input: &Value) -> Option<CardPicker> {
-    let question = plain::visible(input["question"].as_str()?);
+    let question = plain::visible_text(input["question"].as_str()?);
     Some(CardPicker { question, choices: plain_choices(&input["choices"])?, many: false })
 }
 
 fn plain_choices(list: &Value) -> Option<Vec<CardChoice>> {
-    list.as_array()?.iter().map(|label| choice(label, None)).collect()
+    list.as_array()?.iter().map(|label| parse_choice(label, None)).collect()
 }
 
 /// Returns the name of the one field that a tool server asks for, and its answers to choose from,
@@ -71,14 +71,14 @@ fn asked_field(input: &Value) -> Option<(&str, Option<CardPicker>)> {
     if schema["type"].as_str() != Some("string") {
         return None;
     }
-    let question = plain::visible(input["message"].as_str()?);
+    let question = plain::visible_text(input["message"].as_str()?);
     let choices = plain_choices(&schema["enum"]);
     Some((name, choices.map(|choices| CardPicker { question, choices, many: false })))
 }
 
 /// Returns the input that carries the picks back to the tool, made from its original input. Words
 /// answer questions without a pick, of a tool that takes words.
-pub(crate) fn answered(
+pub(crate) fn answered_input(
     tool: ToolKind,
     input: &str,
     picks: &[Vec<u8>],

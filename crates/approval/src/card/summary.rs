@@ -1,19 +1,20 @@
 //! What a call would do, on one line.
 
-use callgate_mask::call_card::subject;
+use callgate_mask::call_card::subject_of_call;
 use callgate_wire::tool_act::{EditChange, ToolAct, ToolKind};
 
 use crate::plain;
 
 /// Returns what a call would do, made of its masked input, or the tool's name if that is all that
 /// is known.
-pub(super) fn summary(kind: ToolKind, act: &ToolAct<'_>, tool: &str) -> String {
-    let line = subject(kind, act).map(|subject| format!("{}{subject}", verb(kind, act)));
-    plain::line(line.as_deref().unwrap_or(tool).trim_matches([' ', '\t', '\n']))
+pub(super) fn call_summary(kind: ToolKind, act: &ToolAct<'_>, tool: &str) -> String {
+    let line =
+        subject_of_call(kind, act).map(|subject| format!("{}{subject}", verb_of_call(kind, act)));
+    plain::safe_line(line.as_deref().unwrap_or(tool).trim_matches([' ', '\t', '\n']))
 }
 
 /// Returns the verb before the subject of a call, if it does not speak for itself.
-fn verb(kind: ToolKind, act: &ToolAct<'_>) -> &'static str {
+fn verb_of_call(kind: ToolKind, act: &ToolAct<'_>) -> &'static str {
     match act {
         ToolAct::Read(_) => "read ",
         ToolAct::Search(_) => match kind {

@@ -274,7 +274,7 @@ fn offers(suggestions: &Value, expected: &Expect) {
     let raw: Vec<_> = suggestions.as_array().unwrap().iter().map(to_raw_value).collect();
     let raw: Vec<_> = raw.into_iter().map(Result::unwrap).collect();
     let shown = card.offers.iter().enumerate().map(|(at, o)| {
-        let members = super::offers::members(&raw, at).unwrap();
+        let members = super::offers::members_of_offer(&raw, at).unwrap();
         format!("{} | {} | {members:?}\n", o.meaning, o.lasts)
     });
     expected.assert_eq(&shown.collect::<String>());
@@ -331,8 +331,9 @@ fn picks_go_back_in_the_shape_the_tool_expects() {
     let card = card("AskUserQuestion", &input, &json!([]));
     assert_eq!(card.pickers.len(), 2);
     assert!(card.pickers[1].many && !card.pickers[0].many);
-    let picked =
-        |picks: &[Vec<u8>]| picks::answered(ToolKind::AskUser, &input.to_string(), picks, None);
+    let picked = |picks: &[Vec<u8>]| {
+        picks::answered_input(ToolKind::AskUser, &input.to_string(), picks, None)
+    };
     let answer: Value = serde_json::from_str(&picked(&[vec![1], vec![0, 2]]).unwrap()).unwrap();
     assert_eq!(answer["answers"], json!({ "Colour?": "Blue", "Sizes?": "S, L" }));
     assert_eq!(answer["questions"], input["questions"]);
@@ -344,21 +345,21 @@ fn picks_go_back_in_the_shape_the_tool_expects() {
 fn choices_of_scripts_and_of_tool_servers() {
     let ask = json!({ "question": "Where?", "choices": ["test", "live"] });
     assert_eq!(card("Ask", &ask, &json!([])).pickers[0].choices[1].label, "live");
-    let chosen = picks::answered(ToolKind::Script, &ask.to_string(), &[vec![1]], None);
+    let chosen = picks::answered_input(ToolKind::Script, &ask.to_string(), &[vec![1]], None);
     assert_eq!(chosen.as_deref(), Some(r#"{"choice":"live"}"#));
     assert!(card("Ask", &json!({ "question": "Sure?" }), &json!([])).pickers.is_empty());
 
     let asked = |schema: Value| json!({ "message": "Which?", "requested_schema": { "type": "object", "properties": schema } });
     let one = asked(json!({ "tier": { "type": "string", "enum": ["a", "b"] } }));
     assert_eq!(card("Elicitation", &one, &json!([])).pickers.len(), 1);
-    let chosen = picks::answered(ToolKind::Elicit, &one.to_string(), &[vec![0]], None);
+    let chosen = picks::answered_input(ToolKind::Elicit, &one.to_string(), &[vec![0]], None);
     assert_eq!(chosen.as_deref(), Some(r#"{"tier":"a"}"#));
-    assert_eq!(picks::answered(ToolKind::Elicit, &one.to_string(), &[], Some("c")), None);
+    assert_eq!(picks::answered_input(ToolKind::Elicit, &one.to_string(), &[], Some("c")), None);
     let words = asked(json!({ "name": { "type": "string" } }));
-    let told = picks::answered(ToolKind::Elicit, &words.to_string(), &[], Some("Ada"));
+    let told = picks::answered_input(ToolKind::Elicit, &words.to_string(), &[], Some("Ada"));
     assert_eq!(told.as_deref(), Some(r#"{"name":"Ada"}"#));
     let two = asked(json!({ "a": { "type": "string" }, "b": { "type": "string" } }));
-    assert_eq!(picks::answered(ToolKind::Elicit, &two.to_string(), &[], Some("Ada")), None);
+    assert_eq!(picks::answered_input(ToolKind::Elicit, &two.to_string(), &[], Some("Ada")), None);
 }
 
 #[test]

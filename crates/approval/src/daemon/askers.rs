@@ -7,7 +7,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use callgate_link::hangup::{HangupWatcher, Receipt, receipt};
+use callgate_link::hangup::{HangupWatcher, Receipt, peer_receipt};
 use callgate_link::sync::lock;
 use callgate_wire::approval::ApprovalResponse;
 use tokio::io::AsyncWriteExt;
@@ -80,38 +80,38 @@ impl Askers {
     }
 
     /// Parks the connection of an asker whose question is about to go to the desk.
-    pub(super) fn add(&self, id: AskerId, stream: UnixStream) {
+    pub(super) fn park_asker(&self, id: AskerId, stream: UnixStream) {
         let question = QuestionState::OnItsWay { last_words: None };
         let parked = ParkedAsker { stream, answer: AnswerState::Absent, question };
         lock(&self.waiting).insert(id, parked);
     }
 
     /// Sends the desk something that gets no answer. A desk that has ended needs no news.
-    pub(super) async fn notify(&self, input: DeskInput) {
+    pub(super) async fn notify_desk(&self, input: DeskInput) {
         self.to_desk.send(Letter::new(input)).await.ok();
     }
 
     /// Sends the desk an asker's question, and watches the asker from then on, so that no hang-up
     /// is reported before the question. An asker that cannot be watched is let go.
-    pub(super) async fn forward(&self, id: AskerId, question: DeskInput) {
-        self.notify(question).await;
-        if let Some(input) = self.forwarded(id) {
-            self.notify(input).await;
+    pub(super) async fn forward_question(&self, id: AskerId, question: DeskInput) {
+        self.notify_desk(question).await;
+        if let Some(input) = self.mark_forwarded(id) {
+            self.notify_desk(input).await;
         }
     }
 
-    /// Like [`forward`](Self::forward), for a thread without a runtime.
+    /// Like [`forward_question`](Self::forward_question), for a thread without a runtime.
     pub(super) fn blocking_forward(&self, id: AskerId, question: DeskInput) {
         self.to_desk.blocking_send(Letter::new(question)).ok();
-        if let Some(input) = self.forwarded(id) {
+        if let Some(input) = self.mark_forwarded(id) {
             self.to_desk.blocking_send(Letter::new(input)).ok();
         }
     }
 
     /// Sends the desk what the agent said before the question, once the desk has the question.
-    pub(super) async fn said(&self, id: AskerId, last_words: String) {
+    pub(super) async fn forward_words(&self, id: AskerId, last_words: String) {
         if let Some(input) = self.add_words(id, last_words) {
-            self.notify(input).await;
+            self.notify_desk(input).await;
         }
     }
 
@@ -127,7 +127,7 @@ impl Askers {
     }
 
     /// Notes that the desk has the question of an asker. Returns what the desk has to know next.
-    fn forwarded(&self, id: AskerId) -> Option<DeskInput> {
+    fn mark_forwarded(&self, id: AskerId) -> Option<DeskInput> {
         if !self.watch(id) {
             return Some(DeskInput::Gone(id));
         }
@@ -150,7 +150,7 @@ impl Askers {
 
     /// Sends an asker its answer, after which nothing follows, without waiting. A task in `runtime`
     /// sees whether it is read, and tells the desk.
-    pub(super) fn answer(
+    pub(super) fn send_answer(
         self: &Arc<Self>,
         runtime: &Handle,
         id: AskerId,
@@ -168,7 +168,7 @@ impl Askers {
             if let Some(rest) = rest {
                 let sent = rest.send().await;
                 if let (Ok(()), Some(asker)) = (sent, lock(&askers.waiting).get_mut(&id)) {
-                    asker.end();
+                    asker.end_sending();
                 }
             }
             askers.see_read(id).await;
@@ -191,7 +191,7 @@ impl Askers {
             runtime.spawn(async move {
                 // An asker that does not read its answer goes without it.
                 if rest.send().await.is_ok() {
-                    asker.end();
+                    asker.end_sending();
                 }
             });
         }
@@ -203,7 +203,7 @@ impl Askers {
         while self.is_waiting(id) {
             let now = Instant::now();
             if let Some(input) = self.take_result(id, now >= end) {
-                return self.notify(input).await;
+                return self.notify_desk(input).await;
             }
             sleep_until((now + LOOK_EVERY).min(end)).await;
         }
@@ -215,7 +215,7 @@ impl Askers {
 
     /// Reports every hang-up to the desk, on a thread of its own, until [`stop`](Self::stop) is
     /// called.
-    pub(super) fn report(&self) -> io::Result<()> {
+    pub(super) fn report_hangups(&self) -> io::Result<()> {
         loop {
             for name in self.hangups.next()? {
                 if name == STOP {
@@ -248,7 +248,7 @@ impl Askers {
         Some(input)
     }
 
-    /// Ends [`report`](Self::report).
+    /// Ends [`report_hangups`](Self::report_hangups).
     pub(super) fn stop(&self) {
         // Closing one end is a hang-up for the other.
         lock(&self.stopper).take();
@@ -257,7 +257,7 @@ impl Askers {
 
 impl ParkedAsker {
     /// Sends as much of the answer as fits into the socket, and returns the rest.
-    fn send(&mut self, line: &[u8]) -> io::Result<Option<UnsentRest>> {
+    fn send(&mut self, line: &[u8]) -> io::Result<Option<UnsentAnswer>> {
         self.answer = AnswerState::Sending;
         let sent = match self.stream.write(line) {
             Ok(count) => count,
@@ -265,14 +265,14 @@ impl ParkedAsker {
             Err(error) => return Err(error),
         };
         if sent == line.len() {
-            self.end();
+            self.end_sending();
             return Ok(None);
         }
-        Ok(Some(UnsentRest { stream: self.stream.try_clone(), bytes: line[sent..].to_vec() }))
+        Ok(Some(UnsentAnswer { stream: self.stream.try_clone(), bytes: line[sent..].to_vec() }))
     }
 
     /// Closes the sending direction: nothing follows the answer.
-    fn end(&mut self) {
+    fn end_sending(&mut self) {
         self.answer = AnswerState::Sent;
         // An asker that has hung up does not need it.
         self.stream.shutdown(Shutdown::Write).ok();
@@ -282,20 +282,20 @@ impl ParkedAsker {
     /// is lost.
     fn receipt(&self) -> Receipt {
         match self.answer {
-            AnswerState::Sent => receipt(&self.stream),
+            AnswerState::Sent => peer_receipt(&self.stream),
             AnswerState::Absent | AnswerState::Sending => Receipt::Lost,
         }
     }
 }
 
 /// The part of an answer that did not fit into its asker's socket.
-struct UnsentRest {
+struct UnsentAnswer {
     /// The socket, unless there are no descriptors left.
     stream: io::Result<UnixStream>,
     bytes: Vec<u8>,
 }
 
-impl UnsentRest {
+impl UnsentAnswer {
     async fn send(self) -> io::Result<()> {
         let mut stream = tokio::net::UnixStream::from_std(self.stream?)?;
         timeout(READ_WITHIN, stream.write_all(&self.bytes)).await?

@@ -27,7 +27,7 @@ pub struct Claim {
 impl Claim {
     /// Claims the socket for askers and the one for viewers. Returns an error, before anything is
     /// created, if another process serves one of them or if one of the paths is not a socket.
-    pub fn take(
+    pub fn claim_sockets(
         socket: impl Into<PathBuf>,
         desk_socket: impl Into<PathBuf>,
     ) -> Result<Self, StartError> {
@@ -35,16 +35,20 @@ impl Claim {
         let lock_path = lock_path(&socket);
         if is_live(&socket)? {
             let is_ours = matches!(FileLock::is_held(&lock_path), Ok(true));
-            return Err(if is_ours { running(&socket) } else { SocketError::InUse(socket).into() });
+            return Err(if is_ours {
+                already_running_error(&socket)
+            } else {
+                SocketError::InUse(socket).into()
+            });
         }
         if is_live(&desk_socket)? {
-            return Err(running(&desk_socket));
+            return Err(already_running_error(&desk_socket));
         }
         // The holder of the lock has created this folder already, so nothing is created next to it.
         make_folder(&socket)?;
-        let lock = FileLock::take(&lock_path)
+        let lock = FileLock::try_lock(&lock_path)
             .map_err(|error| io_error("cannot lock", &lock_path, error))?
-            .ok_or_else(|| running(&socket))?;
+            .ok_or_else(|| already_running_error(&socket))?;
         make_folder(&desk_socket)?;
         Ok(Self { socket, desk_socket, legacy: None, lock })
     }
@@ -60,14 +64,14 @@ impl Claim {
 
 /// Returns true if somebody serves this socket.
 fn is_live(path: &Path) -> Result<bool, SocketError> {
-    match socket::probe(path)? {
+    match socket::probe_path(path)? {
         SocketState::Live => Ok(true),
         SocketState::NotASocket => Err(SocketError::NotASocket(path.to_owned())),
         SocketState::Nothing | SocketState::Dead => Ok(false),
     }
 }
 
-fn running(socket: &Path) -> StartError {
+fn already_running_error(socket: &Path) -> StartError {
     StartError::Running { socket: socket.to_owned(), process: socket::server_process(socket) }
 }
 

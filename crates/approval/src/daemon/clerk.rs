@@ -51,22 +51,22 @@ pub(super) struct Clerk {
 
 impl Clerk {
     /// Works until all senders of letters are gone.
-    pub(super) fn run(mut self) {
+    pub(super) fn run_to_end(mut self) {
         let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build()
         else {
             return (self.warn)("cannot start the desk's clock");
         };
-        while let Some(letters) = runtime.block_on(self.next()) {
-            self.work(letters);
+        while let Some(letters) = runtime.block_on(self.wait_for_letters()) {
+            self.handle_letters(letters);
             if self.unmoved >= MOST_UNMOVED && self.letters.is_empty() {
-                self.tidy();
+                self.checkpoint_ledger();
             }
         }
     }
 
     /// Returns the letters that have arrived, an empty list when only a timer is due, and `None` at
     /// the end.
-    async fn next(&mut self) -> Option<Vec<Letter>> {
+    async fn wait_for_letters(&mut self) -> Option<Vec<Letter>> {
         let mut letters = Vec::new();
         let until = self.desk.next_alarm().map_or(LONGEST_SLEEP, |alarm| {
             alarm.saturating_sub(self.started.elapsed()).min(LONGEST_SLEEP)
@@ -80,33 +80,33 @@ impl Clerk {
     }
 
     /// Checkpoints the ledger while nobody waits, so that no answer has to wait for it.
-    fn tidy(&mut self) {
+    fn checkpoint_ledger(&mut self) {
         self.unmoved = 0;
         if let Err(error) = self.store.checkpoint() {
             (self.warn)(&error.to_string());
         }
     }
 
-    fn work(&mut self, letters: Vec<Letter>) {
+    fn handle_letters(&mut self, letters: Vec<Letter>) {
         let now = self.now();
         let mut whole = DeskStep::default();
         let mut receipts = Vec::new();
         for Letter { input, recorded } in letters {
             let input = self.with_past(input);
-            append(&mut whole, self.desk.handle(now, input));
+            append_step(&mut whole, self.desk.handle(now, input));
             receipts.extend(recorded);
         }
-        append(&mut whole, self.desk.handle(now, DeskInput::Tick));
+        append_step(&mut whole, self.desk.handle(now, DeskInput::Tick));
         // Before the entries are there: a viewer that has read of a question finds it in the status.
-        self.pulse.open(self.desk.open_count());
-        let recorded = self.record(&whole.records, &whole.keeps).unwrap_or_else(|error| {
+        self.pulse.set_open_count(self.desk.open_count());
+        let recorded = self.record_entries(&whole.records, &whole.keeps).unwrap_or_else(|error| {
             (self.warn)(&format!("{error}; open questions fall back to their agents"));
             let unrecorded = std::mem::take(&mut whole.outputs);
             whole = self.desk.handle(now, DeskInput::LedgerFailed);
             answer_the_rest(&mut whole, unrecorded);
             // Nobody gets a receipt: nothing was recorded.
             receipts.clear();
-            self.pulse.open(self.desk.open_count());
+            self.pulse.set_open_count(self.desk.open_count());
             None
         });
         let is_answer = |output: &DeskOutput| matches!(output, DeskOutput::Answer(..));
@@ -135,7 +135,7 @@ impl Clerk {
         };
         match (output, &self.phones, &self.terminal) {
             (DeskOutput::Answer(asker, response), ..) if self.desk.awaits_delivery(asker) => {
-                askers.answer(&self.runtime, asker, &response);
+                askers.send_answer(&self.runtime, asker, &response);
             }
             (DeskOutput::Answer(asker, response), ..) => {
                 askers.answer_and_release(&self.runtime, asker, &response);
@@ -145,12 +145,12 @@ impl Clerk {
             (DeskOutput::Terminal(order), _, Some(terminal)) => drop(terminal.try_send(order)),
             (DeskOutput::Phones(_) | DeskOutput::Terminal(_), ..) => {}
             (DeskOutput::Viewer { viewer, id, done, text }, ..) => {
-                viewers.tell(viewer, &id, done, &text);
+                viewers.send_reply(viewer, &id, done, &text);
             }
             (DeskOutput::Waiting { viewer, id, text, within }, ..) => {
-                viewers.waiting(viewer, &id, &text, within);
+                viewers.send_waiting(viewer, &id, &text, within);
             }
-            (DeskOutput::Lock { hash, text }, ..) => viewers.lock(&hash, &text),
+            (DeskOutput::Lock { hash, text }, ..) => viewers.lock_token(&hash, &text),
         }
     }
 
@@ -161,7 +161,7 @@ impl Clerk {
             DeskInput::Asked { asker, request, ruling, .. } => (asker, request, ruling),
             DeskInput::NewCode { code, id, who, is_for_page, reply_to, .. } => {
                 // A ledger that cannot be read may have had links.
-                let is_first = self.store.links().is_ok_and(|links| !links.had_any);
+                let is_first = self.store.chained_links().is_ok_and(|links| !links.had_any);
                 return DeskInput::NewCode { code, id, who, is_for_page, is_first, reply_to };
             }
             other => return other,
@@ -177,7 +177,7 @@ impl Clerk {
     }
 
     /// Commits records. Returns the number of the last one.
-    fn record(
+    fn record_entries(
         &mut self,
         records: &[EntryDraft],
         keeps: &[(String, Option<String>)],
@@ -212,7 +212,7 @@ fn answer_the_rest(whole: &mut DeskStep, unrecorded: Vec<DeskOutput>) {
     }
 }
 
-fn append(whole: &mut DeskStep, mut step: DeskStep) {
+fn append_step(whole: &mut DeskStep, mut step: DeskStep) {
     whole.records.append(&mut step.records);
     whole.keeps.append(&mut step.keeps);
     whole.outputs.append(&mut step.outputs);

@@ -40,7 +40,7 @@ struct FileId {
 }
 
 impl FileId {
-    fn at(path: &Path) -> Option<Self> {
+    fn for_path(path: &Path) -> Option<Self> {
         let metadata = fs::symlink_metadata(path).ok()?;
         Some(Self { device: metadata.dev(), inode: metadata.ino() })
     }
@@ -57,7 +57,7 @@ pub(super) struct SocketFile {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         let id = *lock(&self.id);
-        if id.is_some() && FileId::at(&self.path) == id {
+        if id.is_some() && FileId::for_path(&self.path) == id {
             // A file that stays is replaced by the next daemon.
             fs::remove_file(&self.path).ok();
         }
@@ -83,10 +83,10 @@ impl Door {
 
     /// Serves `path`. Needs a running tokio runtime.
     pub(super) fn open(path: &Path, warn: Warn) -> Result<Self, StartError> {
-        let listener = listen(path)?;
+        let listener = listen_at(path)?;
         let mut looks = interval(LOOK_EVERY);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (path, file) = (path.to_owned(), Arc::new(Mutex::new(FileId::at(path))));
+        let (path, file) = (path.to_owned(), Arc::new(Mutex::new(FileId::for_path(path))));
         Ok(Self { path, listener, file, looks, trouble: None, warn })
     }
 
@@ -117,14 +117,14 @@ impl Door {
     /// Creates the socket again if its file is gone.
     fn look_after(&mut self) {
         let id = *lock(&self.file);
-        if id.is_some() && FileId::at(&self.path) == id {
+        if id.is_some() && FileId::for_path(&self.path) == id {
             return;
         }
-        let made = make_folder(&self.path).and_then(|()| listen(&self.path));
+        let made = make_folder(&self.path).and_then(|()| listen_at(&self.path));
         match made {
             Ok(listener) => {
                 self.listener = listener;
-                *lock(&self.file) = FileId::at(&self.path);
+                *lock(&self.file) = FileId::for_path(&self.path);
                 self.trouble = None;
                 let path = self.path.display();
                 (self.warn)(&format!("{path} was deleted, and was created again"));
@@ -140,8 +140,8 @@ impl Door {
     }
 }
 
-fn listen(path: &Path) -> Result<UnixListener, StartError> {
-    let listener = socket::serve(path)?;
+fn listen_at(path: &Path) -> Result<UnixListener, StartError> {
+    let listener = socket::listen_at_path(path)?;
     let listen = || {
         listener.set_nonblocking(true)?;
         UnixListener::from_std(listener)

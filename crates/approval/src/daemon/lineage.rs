@@ -12,7 +12,7 @@ pub(super) fn process_of(stream: &UnixStream) -> Option<u32> {
 }
 
 /// Returns the process, its parent, and so on.
-pub(super) fn lineage(process: u32) -> Vec<u32> {
+pub(super) fn process_lineage(process: u32) -> Vec<u32> {
     let ancestors = ProcessStat::read(process).into_iter().flat_map(ProcessStat::ancestors);
     iter::once(process).chain(ancestors.map(|ancestor| ancestor.id)).collect()
 }
@@ -24,10 +24,10 @@ mod tests {
     #[test]
     fn a_process_descends_from_its_parents() {
         let own = std::process::id();
-        let all = lineage(own);
+        let all = process_lineage(own);
         let parent = std::os::unix::process::parent_id();
         assert_eq!(all[..2], [own, parent]);
-        assert_eq!(lineage(u32::MAX), [u32::MAX], "one that is not there has no parents");
+        assert_eq!(process_lineage(u32::MAX), [u32::MAX], "one that is not there has no parents");
     }
 
     #[tokio::test]

@@ -32,7 +32,7 @@ impl DaemonPulse {
     }
 
     /// Sets the number of open questions.
-    pub(super) fn open(&self, count: usize) {
+    pub(super) fn set_open_count(&self, count: usize) {
         self.open.store(count as u64, Ordering::Relaxed);
     }
 

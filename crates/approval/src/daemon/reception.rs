@@ -14,7 +14,7 @@ use tokio::net::UnixStream;
 
 use super::askers::Askers;
 use super::door::Door;
-use super::lineage::{lineage, process_of};
+use super::lineage::{process_lineage, process_of};
 use super::room::{Room, RoomSeat};
 use super::rulings::RulingQueue;
 use crate::desk::{AskerId, DeskInput, Ruling};
@@ -76,7 +76,7 @@ impl Intake {
 }
 
 impl Reception {
-    pub(super) async fn run(mut self) {
+    pub(super) async fn accept_askers(mut self) {
         loop {
             let Ok(stream) = self.door.accept().await else {
                 // There may be no descriptors left.
@@ -92,13 +92,13 @@ impl Reception {
 impl Intake {
     /// Reads one request. Anything else closes the connection.
     async fn receive(self: Arc<Self>, mut stream: UnixStream, silent: RoomSeat) {
-        let request = self.read(&mut stream, silent);
+        let request = self.wait_for_request(&mut stream, silent);
         let Ok(Some((read, lines))) = tokio::time::timeout(self.read_within, request).await else {
             return;
         };
         let ReadRequest { request, exact } = read;
         if !request.kind.is_answered() {
-            return self.askers.notify(DeskInput::Told(request)).await;
+            return self.askers.notify_desk(DeskInput::Told(request)).await;
         }
         let id = AskerId(self.next.fetch_add(1, Ordering::Relaxed));
         let process = process_of(&stream);
@@ -107,16 +107,16 @@ impl Intake {
             request.words_follow().then(|| stream.try_clone().and_then(UnixStream::from_std));
         let question = request.request_id.clone();
         // The connection is parked before the question goes on, so that the answer finds it.
-        self.askers.add(id, stream);
+        self.askers.park_asker(id, stream);
         if let Some(lineage) = process.and_then(|process| wanted_lineage(&request, process)) {
-            self.askers.notify(DeskInput::From { asker: id, lineage }).await;
+            self.askers.notify_desk(DeskInput::From { asker: id, lineage }).await;
         }
         match exact {
-            Ok(()) => self.rulings.take(id, request).await,
+            Ok(()) => self.rulings.queue_question(id, request).await,
             Err(error) => {
                 let ruling = Ruling::Deny { because: format!("its JSON is ambiguous: {error}") };
                 let asked = DeskInput::Asked { asker: id, request, ruling, is_replay: false };
-                self.askers.forward(id, asked).await;
+                self.askers.forward_question(id, asked).await;
             }
         }
         // Without another descriptor, the words are not shown.
@@ -132,37 +132,37 @@ impl Intake {
     async fn read_words(&self, mut owing: OwingAsker) {
         let mut seat = self.owing.enter().await;
         let words = tokio::select! {
-            words = tokio::time::timeout(self.read_within, owing.words()) => words,
-            () = seat.cleared() => return,
+            words = tokio::time::timeout(self.read_within, owing.read_words()) => words,
+            () = seat.wait_until_cleared() => return,
         };
         if let Ok(Some(words)) = words {
-            self.askers.said(owing.asker, words).await;
+            self.askers.forward_words(owing.asker, words).await;
         }
     }
 
     /// Waits until an asker sends something, and reads it.
-    async fn read(
+    async fn wait_for_request(
         &self,
         stream: &mut UnixStream,
         mut silent: RoomSeat,
     ) -> Option<(ReadRequest, LineDecoder)> {
         let mut lines = LineDecoder::new(MAX_LINE);
         tokio::select! {
-            begun = begin(stream, &mut lines) => begun?,
-            () = silent.cleared() => return None,
+            begun = wait_for_first_bytes(stream, &mut lines) => begun?,
+            () = silent.wait_until_cleared() => return None,
         }
         let mut reading = self.reading.enter().await;
         drop(silent);
         tokio::select! {
-            request = read(stream, lines) => request,
-            () = reading.cleared() => None,
+            request = read_request(stream, lines) => request,
+            () = reading.wait_until_cleared() => None,
         }
     }
 }
 
 impl OwingAsker {
     /// Reads one line after the request. Returns `None` if it does not hold the words.
-    async fn words(&mut self) -> Option<String> {
+    async fn read_words(&mut self) -> Option<String> {
         loop {
             if let Some(line) = self.lines.next_frame() {
                 // The decoder of a request takes longer lines.
@@ -185,7 +185,7 @@ impl OwingAsker {
 fn wanted_lineage(request: &ApprovalRequest, process: u32) -> Option<Vec<u32>> {
     let context = request.context.as_ref()?;
     match (&context.gated, context.answers) {
-        (Some(_), _) => Some(lineage(process)),
+        (Some(_), _) => Some(process_lineage(process)),
         (None, Some(true)) => Some(vec![process]),
         _ => None,
     }
@@ -193,7 +193,7 @@ fn wanted_lineage(request: &ApprovalRequest, process: u32) -> Option<Vec<u32>> {
 
 /// Waits for the first bytes of a line. Returns `None` if there will be none. Until then an asker
 /// needs no memory.
-async fn begin(stream: &UnixStream, lines: &mut LineDecoder) -> Option<()> {
+async fn wait_for_first_bytes(stream: &UnixStream, lines: &mut LineDecoder) -> Option<()> {
     loop {
         stream.readable().await.ok()?;
         let mut first = [0; 256];
@@ -210,7 +210,7 @@ async fn begin(stream: &UnixStream, lines: &mut LineDecoder) -> Option<()> {
     }
 }
 
-fn decode(line: &[u8]) -> Option<ReadRequest> {
+fn decode_request(line: &[u8]) -> Option<ReadRequest> {
     let request = ApprovalRequest::decode(line).ok()?;
     let exact = check_exact(std::str::from_utf8(line).ok()?, MOST_LEVELS);
     Some(ReadRequest { request, exact })
@@ -218,13 +218,13 @@ fn decode(line: &[u8]) -> Option<ReadRequest> {
 
 /// Reads the rest of one request. Returns `None` if the line is malformed, empty, too long or
 /// incomplete.
-async fn read(
+async fn read_request(
     stream: &mut UnixStream,
     mut lines: LineDecoder,
 ) -> Option<(ReadRequest, LineDecoder)> {
     loop {
         let request = match lines.next_frame() {
-            Some(DecodedLine::Whole(line)) => Some(decode(line)),
+            Some(DecodedLine::Whole(line)) => Some(decode_request(line)),
             Some(DecodedLine::TooLong(_)) => Some(None),
             None => None,
         };

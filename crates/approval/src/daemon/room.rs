@@ -89,7 +89,7 @@ impl Room {
 
 impl RoomSeat {
     /// Waits until the seat is cleared for another.
-    pub(super) async fn cleared(&mut self) {
+    pub(super) async fn wait_until_cleared(&mut self) {
         // Nothing is ever sent: the end of the channel is the signal.
         let _ = (&mut self.stays).await;
     }

@@ -21,7 +21,7 @@ use tokio::sync::Notify;
 
 use super::Warn;
 use super::askers::Askers;
-use crate::desk::{AskerId, DeskInput, MOST_BYTES, MOST_OPEN, Ruling, patience};
+use crate::desk::{AskerId, DeskInput, MOST_BYTES, MOST_OPEN, Ruling, question_patience};
 
 /// How long the rules may take for one question.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
@@ -143,16 +143,16 @@ impl RulingQueue {
 
     /// Queues a question, which goes to the desk with its ruling, or is refused. Does not wait for
     /// the rules.
-    pub(super) async fn take(&self, asker: AskerId, request: ApprovalRequest) {
-        let Some((request, askers)) = self.put(asker, request) else { return };
+    pub(super) async fn queue_question(&self, asker: AskerId, request: ApprovalRequest) {
+        let Some((request, askers)) = self.try_queue(asker, request) else { return };
         if let Some(askers) = askers {
             let why = FULL.to_owned();
-            askers.forward(asker, DeskInput::Unruled { asker, request, why }).await;
+            askers.forward_question(asker, DeskInput::Unruled { asker, request, why }).await;
         }
     }
 
     /// Queues a question, or returns it if that is not possible.
-    fn put(
+    fn try_queue(
         &self,
         asker: AskerId,
         request: ApprovalRequest,
@@ -166,7 +166,7 @@ impl RulingQueue {
         }
         let since = Instant::now();
         let RulingLimits { timeout, ruled_within, .. } = self.limits;
-        let ends = since + patience(timeout, &request);
+        let ends = since + question_patience(timeout, &request);
         let until = ends.min(since + ruled_within);
         state.bytes += size;
         state.deadlines.insert((until, asker));
@@ -187,13 +187,13 @@ impl RulingQueue {
     }
 
     /// Refuses questions that have waited too long, and replaces a stuck thread.
-    pub(super) async fn watch(self: Arc<Self>) {
+    pub(super) async fn watch_deadlines(self: Arc<Self>) {
         loop {
-            let (late, next) = self.look();
+            let (late, next) = self.collect_overdue();
             for (asker, request, askers) in late {
                 let why = "the rules did not decide in time: a disk may not respond".to_owned();
                 (self.warn)(&format!("{why} ({} in {})", request.tool_name, request.cwd));
-                askers.forward(asker, DeskInput::Unruled { asker, request, why }).await;
+                askers.forward_question(asker, DeskInput::Unruled { asker, request, why }).await;
             }
             match next {
                 Some(at) => tokio::select! {
@@ -206,7 +206,7 @@ impl RulingQueue {
     }
 
     /// Returns the questions that are overdue, and when to look again.
-    fn look(self: &Arc<Self>) -> (Vec<LateQuestion>, Option<Instant>) {
+    fn collect_overdue(self: &Arc<Self>) -> (Vec<LateQuestion>, Option<Instant>) {
         let now = Instant::now();
         let mut state = lock(&self.state);
         let Some(askers) = state.askers.clone() else { return (Vec::new(), None) };
@@ -243,20 +243,20 @@ impl RulingQueue {
 
     fn begin_worker(self: &Arc<Self>, number: u64) -> io::Result<()> {
         let queue = Arc::clone(self);
-        let work = move || queue.work(number);
+        let work = move || queue.judge_questions(number);
         thread::Builder::new().name("rules".to_owned()).spawn(work).map(drop)
     }
 
     /// Asks the rules about one question after the other, until another thread takes over.
-    fn work(&self, number: u64) {
-        while let Some((asker, request)) = self.next(number) {
+    fn judge_questions(&self, number: u64) {
+        while let Some((asker, request)) = self.wait_for_question(number) {
             let ruling = catch_unwind(AssertUnwindSafe(|| (self.ruler)(&request))).ok();
-            self.ruled(number, asker, request, ruling);
+            self.forward_ruled(number, asker, request, ruling);
         }
     }
 
     /// Waits for the next question.
-    fn next(&self, number: u64) -> Option<(AskerId, Arc<ApprovalRequest>)> {
+    fn wait_for_question(&self, number: u64) -> Option<(AskerId, Arc<ApprovalRequest>)> {
         let mut state = lock(&self.state);
         while state.worker == number && state.askers.is_some() {
             let Some(asker) = state.queue.pop_front() else {
@@ -265,7 +265,7 @@ impl RulingQueue {
             };
             // A question that is gone was refused.
             let now = Instant::now();
-            if let Some(request) = state.begin(asker, now + self.limits.ruled_within) {
+            if let Some(request) = state.begin_question(asker, now + self.limits.ruled_within) {
                 state.busy_since = Some(now);
                 return Some((asker, request));
             }
@@ -274,7 +274,7 @@ impl RulingQueue {
     }
 
     /// Forwards a question to the desk, unless it was refused meanwhile.
-    fn ruled(
+    fn forward_ruled(
         &self,
         number: u64,
         asker: AskerId,
@@ -307,7 +307,8 @@ impl RulingQueue {
     /// Subtracts the time that the rules took from the time that people have: the asker's clock has
     /// been running.
     fn shorten_patience(&self, request: &mut ApprovalRequest, waited: Duration) {
-        let left = patience(self.limits.timeout, request).saturating_sub(waited).as_secs().max(1);
+        let left =
+            question_patience(self.limits.timeout, request).saturating_sub(waited).as_secs().max(1);
         if let Some(context) = request.context.as_mut().filter(|_| waited.as_secs() > 0) {
             context.timeout_seconds = Some(left);
         }
@@ -336,7 +337,7 @@ impl QueueState {
     }
 
     /// Begins with a question, and moves its deadline.
-    fn begin(&mut self, asker: AskerId, until: Instant) -> Option<Arc<ApprovalRequest>> {
+    fn begin_question(&mut self, asker: AskerId, until: Instant) -> Option<Arc<ApprovalRequest>> {
         let waiting = self.waiting.get_mut(&asker)?;
         waiting.is_queued = false;
         let request = Arc::clone(&waiting.request);

@@ -100,7 +100,7 @@ impl Viewers {
     }
 
     /// Accepts viewers until the task is dropped, which disconnects them.
-    pub(super) async fn run(self: Arc<Self>, mut door: Door) {
+    pub(super) async fn accept_viewers(self: Arc<Self>, mut door: Door) {
         let mut connections = JoinSet::new();
         loop {
             tokio::select! {
@@ -129,7 +129,7 @@ impl Viewers {
     }
 
     /// Removes a viewer that has disconnected.
-    async fn leave(&self, viewer: u64) {
+    async fn remove_viewer(&self, viewer: u64) {
         let is_last = {
             let mut seats = self.seats();
             seats.remove(&viewer);
@@ -144,13 +144,13 @@ impl Viewers {
         }
         // A desk that has ended needs no news.
         self.to_desk.send(Letter::new(DeskInput::ViewerLeft(viewer))).await.ok();
-        self.count().await;
+        self.report_count().await;
     }
 
     /// Tells the desk how many viewers may press, and waits until it knows.
-    async fn count(&self) {
+    async fn report_count(&self) {
         let _last = self.counting.lock().await;
-        let count = counted(&self.seats()).paired;
+        let count = count_viewers(&self.seats()).paired;
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         // The desk knows it even if nothing could be recorded.
         Letter::send_recorded(&self.to_desk, DeskInput::Viewers(count)).await;
@@ -158,47 +158,50 @@ impl Viewers {
 
     /// Sends a viewer the reply to one of its requests. A viewer that does not read is
     /// disconnected: the desk does not wait for it.
-    pub(super) fn tell(&self, viewer: u64, id: &str, done: bool, text: &str) {
+    pub(super) fn send_reply(&self, viewer: u64, id: &str, done: bool, text: &str) {
         let mut seats = self.seats();
         let (Some(seat), Ok(number)) = (seats.get_mut(&viewer), id.parse()) else { return };
-        if !seat.tell(number, done, text) {
+        if !seat.send_reply(number, done, text) {
             seats.remove(&viewer);
         }
     }
 
     /// Tells a viewer that its request waits for a person.
-    pub(super) fn waiting(&self, viewer: u64, id: &str, text: &str, within: Duration) {
+    pub(super) fn send_waiting(&self, viewer: u64, id: &str, text: &str, within: Duration) {
         let mut seats = self.seats();
         let (Some(seat), Ok(number)) = (seats.get_mut(&viewer), id.parse()) else { return };
-        if !seat.waiting(number, text, within) {
+        if !seat.send_waiting(number, text, within) {
             seats.remove(&viewer);
         }
     }
 
     /// Locks every connection that this token has unlocked, and says why.
-    pub(super) fn lock(&self, hash: &str, text: &str) {
-        self.seats().retain(|_, seat| seat.lock(hash, text));
+    pub(super) fn lock_token(&self, hash: &str, text: &str) {
+        self.seats().retain(|_, seat| seat.lock_token(hash, text));
     }
 
     fn status(&self) -> DeskStatus {
-        let viewers = counted(&self.seats());
+        let viewers = count_viewers(&self.seats());
         self.pulse.status(*self.head.borrow(), viewers)
     }
 
     /// Returns the first entry with this number or a higher one.
-    fn entry(&self, from: u64) -> Result<Option<LedgerEntry>, StoreError> {
+    fn first_entry_from(&self, from: u64) -> Result<Option<LedgerEntry>, StoreError> {
         let after = from.saturating_sub(1);
-        self.reading(|store| store.entries(&EntryFilter::default(), after, 1))
+        self.read_ledger(|store| store.entries_after(&EntryFilter::default(), after, 1))
             .map(|mut it| it.pop())
     }
 
     /// Returns the valid links, with their names.
-    fn standing(&self) -> Result<BTreeMap<String, String>, StoreError> {
-        self.reading(Store::links).map(|links| links.standing)
+    fn standing_links(&self) -> Result<BTreeMap<String, String>, StoreError> {
+        self.read_ledger(Store::chained_links).map(|links| links.standing)
     }
 
     /// Reads from the ledger. Writers never block readers, so this does not wait.
-    fn reading<T>(&self, read: impl Fn(&Store) -> Result<T, StoreError>) -> Result<T, StoreError> {
+    fn read_ledger<T>(
+        &self,
+        read: impl Fn(&Store) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
         let mut store = self.store();
         if let Some(store) = store.as_ref() {
             return read(store);
@@ -217,7 +220,7 @@ impl Viewers {
 
 /// Counts the viewers. A browser has several connections, which its token has unlocked, and is one
 /// viewer.
-fn counted(seats: &HashMap<u64, ViewerSeat>) -> ViewerCount {
+fn count_viewers(seats: &HashMap<u64, ViewerSeat>) -> ViewerCount {
     let tokens: HashSet<&str> = seats.values().filter_map(ViewerSeat::token_hash).collect();
     let locked = seats.values().filter(|seat| !seat.is_unlocked()).count();
     let paired = tokens.len() as u64;

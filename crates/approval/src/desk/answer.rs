@@ -26,17 +26,24 @@ const LONGEST_CHOSEN: usize = 300;
 
 impl Desk {
     /// Decides a question. Its asker gets the answer at once, or when it comes back.
-    pub(super) fn decide(&mut self, step: &mut DeskStep, id: &RequestId, decided: DeskDecision) {
+    pub(super) fn decide_question(
+        &mut self,
+        step: &mut DeskStep,
+        id: &RequestId,
+        decided: DeskDecision,
+    ) {
         let Some(open) = self.open.get_mut(id) else { return };
-        let chosen = chosen(&decided.with, &open.card);
-        step.record(id, &record::decided(&decided, chosen));
+        let chosen = chosen_text(&decided.with, &open.card);
+        step.record_for_question(id, &record::decided_event(&decided, chosen));
         if open.asker.is_some() {
             open.decided = Some(decided);
-            self.answer(step, id);
+            self.answer_asker(step, id);
         } else {
-            let text =
-                format!("{}. The agent gets it when it is back.", outcome(&decided, &open.card));
-            tell(step, decided.reply_to.as_ref(), true, &text);
+            let text = format!(
+                "{}. The agent gets it when it is back.",
+                outcome_text(&decided, &open.card)
+            );
+            send_reply(step, decided.reply_to.as_ref(), true, &text);
             let mark = QuestionMark { state: MarkState::Waiting, text };
             open.decided = Some(DeskDecision { reply_to: None, ..decided });
             mark_all(step, self.settings.terminal, open, &mark);
@@ -45,27 +52,27 @@ impl Desk {
     }
 
     /// Sends the decision to an asker that is connected.
-    pub(super) fn answer(&mut self, step: &mut DeskStep, id: &RequestId) {
+    pub(super) fn answer_asker(&mut self, step: &mut DeskStep, id: &RequestId) {
         if self.is_about_links(id) {
             return self.settle_change(step, id);
         }
         if self.is_rehearsal(id) {
-            return self.close(step, id, ClosedHow::Answered);
+            return self.close_question(step, id, ClosedHow::Answered);
         }
         let Some(open) = self.open.get_mut(id) else { return };
         let (Some(asker), Some(decided)) = (open.asker, open.decided.as_mut()) else { return };
         let response =
-            open.request.as_ref().and_then(|request| response(request, &open.card, decided));
+            open.request.as_ref().and_then(|request| build_response(request, &open.card, decided));
         let response = response.unwrap_or_else(|| {
             // The decision no longer fits the question, so nothing was decided.
             let why = "the answer does not fit the question".to_owned();
-            step.record(id, &LedgerEvent::Refused(QuestionRefused { why }));
+            step.record_for_question(id, &LedgerEvent::Refused(QuestionRefused { why }));
             decided.decision = Decision::Timeout;
             ApprovalResponse::new(id.clone(), Decision::Timeout)
         });
         step.outputs.push(DeskOutput::Answer(asker, response.clone()));
         self.answer_twins(step, id, &response);
-        self.remember(step.now, id);
+        self.remember_answer(step.now, id);
     }
 
     /// Returns true if the desk has to know whether an asker reads its answer: it has an open
@@ -74,15 +81,15 @@ impl Desk {
         self.askers.contains_key(&asker)
     }
 
-    pub(super) fn delivered(&mut self, step: &mut DeskStep, asker: AskerId) {
+    pub(super) fn handle_delivered(&mut self, step: &mut DeskStep, asker: AskerId) {
         if let Some(id) = self.askers.get(&asker).cloned() {
-            step.record(&id, &LedgerEvent::Delivered(NoMembers {}));
-            self.close(step, &id, ClosedHow::Answered);
+            step.record_for_question(&id, &LedgerEvent::Delivered(NoMembers {}));
+            self.close_question(step, &id, ClosedHow::Answered);
         }
     }
 
     /// Closes a question and shows everywhere what became of it.
-    pub(super) fn close(&mut self, step: &mut DeskStep, id: &RequestId, how: ClosedHow) {
+    pub(super) fn close_question(&mut self, step: &mut DeskStep, id: &RequestId, how: ClosedHow) {
         let Some(open) = self.open.remove(id) else { return };
         if let Some(alarm) = open.alarm {
             self.alarms.remove(&(alarm, id.clone()));
@@ -99,23 +106,24 @@ impl Desk {
         }
         self.drop_change(step, id);
         if open.keeps_input {
-            step.forget(record::input_key(id));
+            step.forget_value(record::input_key(id));
         }
-        for key in self.care.forget(id).into_iter().chain(self.replies.forget(id)) {
-            step.forget(key);
+        for key in self.care.forget_question(id).into_iter().chain(self.replies.forget_question(id))
+        {
+            step.forget_value(key);
         }
         let mark = mark_of(&open, how);
         let closed = QuestionClosed { how: Some(how), text: mark.text.clone() };
-        step.record(id, &LedgerEvent::Closed(closed));
+        step.record_for_question(id, &LedgerEvent::Closed(closed));
         let reply_to = open.decided.as_ref().and_then(|decided| decided.reply_to.as_ref());
-        tell(step, reply_to, how == ClosedHow::Answered, &mark.text);
+        send_reply(step, reply_to, how == ClosedHow::Answered, &mark.text);
         mark_all(step, self.settings.terminal, &open, &mark);
         for copy in &open.copies {
-            step.forget(copy_key(copy));
+            step.forget_value(copy_key(copy));
         }
         let awaits = self.awaited_run(&open, &mark);
         let copies = open.copies;
-        self.lately.closed(step.now, &open.card.row.session);
+        self.lately.add_closed(step.now, &open.card.row.session);
         self.release_twins(step, id);
         self.past.add(id.clone(), ClosedQuestion { text: mark.text, awaits, copies });
     }
@@ -124,7 +132,7 @@ impl Desk {
     /// run is recognized.
     fn awaited_run(&self, open: &PendingQuestion, mark: &QuestionMark) -> Option<CallDigest> {
         let request = open.request.as_ref().filter(|_| mark.state == MarkState::Allowed)?;
-        let answer = response(request, &open.card, open.decided.as_ref()?)?;
+        let answer = build_response(request, &open.card, open.decided.as_ref()?)?;
         let input = answer.updated_input.as_ref().unwrap_or(&request.tool_input).get();
         let (session, tool) = (&request.session_id, &request.tool_name);
         Some(CallDigest::of_run(&self.settings.key, session, tool, input))
@@ -140,7 +148,7 @@ impl Desk {
             }
             let text = "The ledger cannot be written, so this was not decided".to_owned();
             let reply_to = open.decided.as_ref().and_then(|decided| decided.reply_to.as_ref());
-            tell(step, reply_to, false, &text);
+            send_reply(step, reply_to, false, &text);
             mark_all(
                 step,
                 self.settings.terminal,
@@ -160,7 +168,7 @@ impl Desk {
 }
 
 /// Turns a decision into the answer to a request. Returns `None` if it does not fit.
-fn response(
+fn build_response(
     request: &ApprovalRequest,
     card: &Card,
     decided: &DeskDecision,
@@ -185,7 +193,7 @@ fn response(
         Decision::Deny => {
             // A model would take "you" for itself.
             let by = if decided.by == OWN { "the user" } else { &decided.by };
-            response.message = Some(message.clone().unwrap_or_else(|| denial(by) + "."));
+            response.message = Some(message.clone().unwrap_or_else(|| denial_text(by) + "."));
             response.interrupt = *interrupt && request.takes(AnswerExtra::Interrupt);
         }
         Decision::Allow => {
@@ -193,7 +201,7 @@ fn response(
                 card.offers.get(*offer)?;
                 take_offer(&mut response, request, *offer)?;
             }
-            let tool = ToolKind::of("", &request.tool_name);
+            let tool = ToolKind::for_tool("", &request.tool_name);
             let changed = match (picks, words, edited) {
                 // What a tool server gets is an answer, and not its question with changes.
                 (None, None, Some(edited)) if tool == ToolKind::Elicit => {
@@ -203,10 +211,10 @@ fn response(
                 (None, None, None) => None,
                 (picks, words, _) => {
                     let picks = picks.as_deref().unwrap_or_default();
-                    Some(picks::answered(tool, input, picks, words.as_deref())?)
+                    Some(picks::answered_input(tool, input, picks, words.as_deref())?)
                 }
             };
-            response.updated_input = changed.map(object).transpose().ok()?;
+            response.updated_input = changed.map(parse_object).transpose().ok()?;
             if response.updated_input.is_some() && !request.takes(AnswerExtra::Edit) {
                 return None;
             }
@@ -217,16 +225,20 @@ fn response(
 
 /// Returns true if an agent asks for permission, which asks its user itself without an answer.
 fn is_permission(request: &ApprovalRequest) -> bool {
-    Occasion::of(request) == Occasion::Permission
+    Occasion::from_request(request) == Occasion::Permission
 }
 
 /// Returns true if a decision fits this request.
-pub(super) fn fits(request: &ApprovalRequest, card: &Card, decided: &DeskDecision) -> bool {
-    response(request, card, decided).is_some()
+pub(super) fn is_fitting_decision(
+    request: &ApprovalRequest,
+    card: &Card,
+    decided: &DeskDecision,
+) -> bool {
+    build_response(request, card, decided).is_some()
 }
 
 /// Says who denied a call. The text of a rule already begins with "denied by".
-fn denial(by: &str) -> String {
+fn denial_text(by: &str) -> String {
     match by.strip_prefix("denied by ") {
         Some(rule) => format!("Denied by {rule}"),
         None => format!("Denied by {by}"),
@@ -239,7 +251,7 @@ fn take_offer(
     offer: usize,
 ) -> Option<()> {
     let suggestions = &request.permission_suggestions;
-    let members = offers::members(suggestions, offer)?.into_iter();
+    let members = offers::members_of_offer(suggestions, offer)?.into_iter();
     let all: Vec<Box<RawValue>> = members.map(|at| suggestions[at].clone()).collect();
     response.always_allow_suggestion = all.first().cloned();
     if all.len() > 1 {
@@ -248,7 +260,7 @@ fn take_offer(
     Some(())
 }
 
-fn object(json: String) -> Result<Box<RawValue>, ()> {
+fn parse_object(json: String) -> Result<Box<RawValue>, ()> {
     if !json.trim_start().starts_with('{') {
         return Err(());
     }
@@ -257,11 +269,11 @@ fn object(json: String) -> Result<Box<RawValue>, ()> {
 
 /// Returns true if the agent or a tool server asks its user something.
 fn asks_a_person(card: &Card) -> bool {
-    ToolKind::of("", &card.row.tool).asks_a_person()
+    ToolKind::for_tool("", &card.row.tool).asks_a_person()
 }
 
 /// Describes a decision.
-fn outcome(decided: &DeskDecision, card: &Card) -> String {
+fn outcome_text(decided: &DeskDecision, card: &Card) -> String {
     let DeskDecision { decision, by, with, .. } = decided;
     match decision {
         Decision::Timeout | Decision::Ask | Decision::None => {
@@ -274,38 +286,38 @@ fn outcome(decided: &DeskDecision, card: &Card) -> String {
             Some(offer) => format!("Allowed by {by}, {}: {}", offer.lasts, offer.meaning),
             None if with.edited.is_some() && asks_a_person(card) => format!("Answered by {by}"),
             None if with.edited.is_some() => format!("Allowed by {by}, with changes"),
-            None if with.picks.is_some() || with.words.is_some() => match chosen(with, card) {
+            None if with.picks.is_some() || with.words.is_some() => match chosen_text(with, card) {
                 Some(chosen) => format!("Answered by {by}: {chosen}"),
                 None => format!("Answered by {by}"),
             },
             // A rule's reason says that it allowed it as well.
             None => format!("Allowed by {}", by.strip_prefix("allowed by ").unwrap_or(by)),
         },
-        Decision::Deny if with.interrupt => format!("{}, and the turn ended", denial(by)),
+        Decision::Deny if with.interrupt => format!("{}, and the turn ended", denial_text(by)),
         Decision::Deny => match &with.message {
             // A rule's reason says who denied it as well.
             Some(message) if message != by => {
-                format!("{}: {}", denial(by), plain::hidden(message))
+                format!("{}: {}", denial_text(by), plain::without_secrets(message))
             }
-            _ => denial(by),
+            _ => denial_text(by),
         },
     }
 }
 
 /// Returns what was chosen or written in answer to a question, masked.
-pub(super) fn chosen(with: &DecisionDetails, card: &Card) -> Option<String> {
-    let picked = with.picks.as_ref().map(|picks| card.picked(picks));
-    let words = with.words.as_ref().map(|words| plain::line(&plain::hidden(words)));
+pub(super) fn chosen_text(with: &DecisionDetails, card: &Card) -> Option<String> {
+    let picked = with.picks.as_ref().map(|picks| card.picked_labels(picks));
+    let words = with.words.as_ref().map(|words| plain::safe_line(&plain::without_secrets(words)));
     let chosen = picked.into_iter().chain(words).filter(|part| !part.is_empty());
     let chosen = chosen.collect::<Vec<_>>().join("; ");
-    let short = text::cut(&chosen, LONGEST_CHOSEN, Measure::Chars);
+    let short = text::cut_to_length(&chosen, LONGEST_CHOSEN, Measure::Chars);
     let shown = if short.len() < chosen.len() { format!("{short}…") } else { chosen.clone() };
     Some(shown).filter(|shown| !shown.is_empty())
 }
 
 fn mark_of(open: &PendingQuestion, how: ClosedHow) -> QuestionMark {
     let decided = open.decided.as_ref();
-    let outcome = decided.map(|decided| outcome(decided, &open.card));
+    let outcome = decided.map(|decided| outcome_text(decided, &open.card));
     match (how, decided.map(|decided| decided.decision), outcome) {
         (ClosedHow::Answered, Some(Decision::Allow), Some(text)) => {
             QuestionMark { state: MarkState::Allowed, text }
@@ -343,7 +355,7 @@ fn mark_all(step: &mut DeskStep, terminal: bool, open: &PendingQuestion, mark: &
 }
 
 /// Replies to an act of a person.
-pub(super) fn tell(step: &mut DeskStep, reply_to: Option<&ReplyTo>, done: bool, text: &str) {
+pub(super) fn send_reply(step: &mut DeskStep, reply_to: Option<&ReplyTo>, done: bool, text: &str) {
     let order = |reply_to: &ReplyTo| ChannelOrder::Tell {
         reply_to: reply_to.clone(),
         text: text.to_owned(),

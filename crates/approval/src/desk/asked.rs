@@ -1,7 +1,6 @@
 //! Questions: how they come in, wait, and are given up.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use callgate_mask::mask_json;
 use callgate_wire::approval::{
@@ -10,7 +9,7 @@ use callgate_wire::approval::{
 use callgate_wire::ledger::{ClosedHow, LedgerEvent, NoMembers, QuestionRefused, QuestionUnsent};
 
 use super::digest::CallDigest;
-use super::question::{DecisionDetails, DeskDecision, PendingQuestion, Ruling};
+use super::question::{DecisionDetails, DeskDecision, PendingQuestion, Ruling, question_patience};
 use super::{AskerId, Desk, DeskOutput, DeskStep, MOST_BYTES, Now, record};
 use crate::card::Card;
 use crate::channel::{ChannelOrder, CopyPart, QuestionCopy};
@@ -19,7 +18,7 @@ use crate::channel::{ChannelOrder, CopyPart, QuestionCopy};
 pub(super) const UNREACHABLE: &str = "nobody can be reached";
 
 impl Desk {
-    pub(super) fn asked(
+    pub(super) fn handle_question(
         &mut self,
         step: &mut DeskStep,
         asker: AskerId,
@@ -28,16 +27,16 @@ impl Desk {
         is_replay: bool,
     ) {
         let id = request.request_id.clone();
-        let digest = CallDigest::of(&self.settings.key, &request);
+        let digest = CallDigest::of_request(&self.settings.key, &request);
         let needs_word = matches!(ruling, Ruling::Confirm { .. });
         let refuse = |step: &mut DeskStep, why| {
             // The agent's own prompt, to which it would turn, asks for no word.
             let decision = if needs_word { Decision::Deny } else { Decision::Timeout };
-            refuse(step, asker, &id, why, decision);
+            refuse_question(step, asker, &id, why, decision);
         };
         if let Some(open) = self.open.get(&id) {
             if open.asker.is_none() && open.digest == digest {
-                self.returned(step, asker, request);
+                self.handle_returned_asker(step, asker, request);
             } else {
                 refuse(step, "another question has this id");
             }
@@ -66,7 +65,7 @@ impl Desk {
         before: Option<DeskDecision>,
     ) {
         let id = request.request_id.clone();
-        let patience = patience(self.settings.timeout, &request);
+        let patience = question_patience(self.settings.timeout, &request);
         let input = mask_json(request.tool_input.get());
         let patience_ms = i64::try_from(patience.as_millis()).unwrap_or(i64::MAX);
         let until_ms = step.now.wall_ms.saturating_add(patience_ms);
@@ -84,14 +83,14 @@ impl Desk {
             }
             Ruling::Allow { .. } | Ruling::Deny { .. } => {}
         }
-        let masked = record::masked(&request, input.shown());
+        let masked = record::masked_request(&request, input.shown());
         let retry =
             card.blocked.is_some().then(|| CallDigest::of_retry(&self.settings.key, &request));
-        let event = record::asked(&masked, &card, &digest, &ruling, retry.as_ref());
-        step.record(&id, &event);
+        let event = record::asked_event(&masked, &card, &digest, &ruling, retry.as_ref());
+        step.record_for_question(&id, &event);
         let is_kept = record::is_kept(input.shown());
         if is_kept {
-            step.keep(record::input_key(&id), input.shown().to_owned());
+            step.keep_value(record::input_key(&id), input.shown().to_owned());
         }
         let size = size_of(&request);
         let deadline = step.now.mono + patience;
@@ -109,23 +108,23 @@ impl Desk {
         self.open.insert(id.clone(), open);
         self.askers.insert(asker, id.clone());
         match before {
-            Some(decided) => self.decide(step, &id, decided),
-            None => self.ruled(step, &id, ruling),
+            Some(decided) => self.decide_question(step, &id, decided),
+            None => self.apply_ruling(step, &id, ruling),
         }
         self.set_alarm(&id);
     }
 
-    fn ruled(&mut self, step: &mut DeskStep, id: &RequestId, ruling: Ruling) {
+    fn apply_ruling(&mut self, step: &mut DeskStep, id: &RequestId, ruling: Ruling) {
         let (decision, message, by) = match ruling {
-            Ruling::Ask { .. } | Ruling::Confirm { .. } => return self.show(step, id),
+            Ruling::Ask { .. } | Ruling::Confirm { .. } => return self.show_question(step, id),
             // The agent has blocked it although a rule allows it, so trying again is pointless
             // unless a person has looked at it.
-            Ruling::Allow { .. } if self.is_blocked(id) => return self.show(step, id),
+            Ruling::Allow { .. } if self.is_blocked(id) => return self.show_question(step, id),
             Ruling::Allow { because } => (Decision::Allow, None, because),
             Ruling::Deny { because } => (Decision::Deny, Some(because.clone()), because),
         };
         let with = DecisionDetails { message, ..DecisionDetails::default() };
-        self.decide(step, id, DeskDecision { decision, by, with, reply_to: None });
+        self.decide_question(step, id, DeskDecision { decision, by, with, reply_to: None });
     }
 
     /// Returns true if the question is about a call that its agent has blocked.
@@ -134,11 +133,11 @@ impl Desk {
     }
 
     /// Shows a question to everybody who can be reached, or gives it up if nobody can.
-    pub(super) fn show(&mut self, step: &mut DeskStep, id: &RequestId) {
+    pub(super) fn show_question(&mut self, step: &mut DeskStep, id: &RequestId) {
         let phones = self.has_phones(step.now);
         let Some(open) = self.open.get_mut(id) else { return };
         if self.settings.terminal {
-            step.outputs.push(DeskOutput::Terminal(open.show(step.now, Vec::new())));
+            step.outputs.push(DeskOutput::Terminal(open.order_to_show(step.now, Vec::new())));
         }
         if phones {
             open.phone_at = Some(step.now.mono + self.settings.phone_after);
@@ -168,17 +167,17 @@ impl Desk {
         let chats: Vec<i64> = chats.into_iter().filter(|chat| !has(chat)).collect();
         if !chats.is_empty() {
             open.sending.extend(&chats);
-            step.outputs.push(DeskOutput::Phones(open.show(step.now, chats)));
+            step.outputs.push(DeskOutput::Phones(open.order_to_show(step.now, chats)));
         }
     }
 
     /// Notes that a copy of a question was sent to a chat. If the question is closed meanwhile, the
     /// channel marks the copy.
-    pub(super) fn shown(&mut self, step: &mut DeskStep, copy: QuestionCopy) {
+    pub(super) fn handle_shown_copy(&mut self, step: &mut DeskStep, copy: QuestionCopy) {
         let Some(open) = self.open.get_mut(&copy.question) else { return };
         open.sending.retain(|chat| *chat != copy.chat);
         if !open.copies.contains(&copy) {
-            step.keep(copy_key(&copy), part_name(copy.part).to_owned());
+            step.keep_value(copy_key(&copy), part_name(copy.part).to_owned());
             open.copies.push(copy);
         }
     }
@@ -187,24 +186,30 @@ impl Desk {
     /// run of the desk sent it.
     pub(super) fn pressed_on(&mut self, step: &mut DeskStep, copy: QuestionCopy) {
         if self.open.contains_key(&copy.question) {
-            return self.shown(step, copy);
+            return self.handle_shown_copy(step, copy);
         }
         if let Some(text) = self.past.text_for_new_copy(&copy) {
             step.outputs.push(DeskOutput::Phones(ChannelOrder::Retire { copy, text }));
         }
     }
 
-    pub(super) fn unsendable(&mut self, step: &mut DeskStep, id: &RequestId, chat: i64, why: &str) {
+    pub(super) fn handle_unsendable(
+        &mut self,
+        step: &mut DeskStep,
+        id: &RequestId,
+        chat: i64,
+        why: &str,
+    ) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.sending.retain(|other| *other != chat);
-        step.record(id, &unsent(Some(chat), why));
+        step.record_for_question(id, &unsent_event(Some(chat), why));
         self.give_up_if_unreachable(step, id);
     }
 
     /// Gives up on phones: none can be reached, and whatever is on its way will not arrive.
     pub(super) fn phones_broken(&mut self, step: &mut DeskStep, why: &str) {
         self.settings.phones = false;
-        step.note(None, &unsent(None, why));
+        step.record_event(None, &unsent_event(None, why));
         for id in self.open.keys().cloned().collect::<Vec<_>>() {
             if let Some(open) = self.open.get_mut(&id) {
                 open.sending.clear();
@@ -217,7 +222,7 @@ impl Desk {
 
     /// Notes how many viewers may press. When the last one leaves, it has a moment to come back: a
     /// page that is loaded again leaves, too.
-    pub(super) fn viewers(&mut self, now: Now, count: usize) {
+    pub(super) fn set_viewer_count(&mut self, now: Now, count: usize) {
         let has_left = self.viewers > 0 && count == 0;
         self.viewers = count;
         if has_left {
@@ -247,15 +252,15 @@ impl Desk {
         let with = DecisionDetails { message: Some(why.to_owned()), ..DecisionDetails::default() };
         let by = "nobody".to_owned();
         let decided = DeskDecision { decision: Decision::Timeout, by, with, reply_to: None };
-        self.decide(step, id, decided);
+        self.decide_question(step, id, decided);
     }
 
     /// Handles a question whose alarm is due.
-    pub(super) fn woken(&mut self, step: &mut DeskStep, id: &RequestId) {
+    pub(super) fn handle_alarm(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.alarm = None;
         if open.away_until.is_some_and(|at| at <= step.now.mono) {
-            return self.close(step, id, ClosedHow::Gone);
+            return self.close_question(step, id, ClosedHow::Gone);
         }
         if open.deadline <= step.now.mono {
             let could_be_seen = self.settings.terminal || self.viewers > 0;
@@ -271,18 +276,23 @@ impl Desk {
         self.set_alarm(id);
     }
 
-    pub(super) fn gone(&mut self, step: &mut DeskStep, asker: AskerId) {
+    pub(super) fn handle_gone_asker(&mut self, step: &mut DeskStep, asker: AskerId) {
         self.forget_twin(asker);
         if let Some(id) = self.askers.get(&asker).cloned() {
-            self.close(step, &id, ClosedHow::Gone);
+            self.close_question(step, &id, ClosedHow::Gone);
         }
     }
 
     /// Takes back an asker that repeats its question after a restart.
-    fn returned(&mut self, step: &mut DeskStep, asker: AskerId, request: ApprovalRequest) {
+    fn handle_returned_asker(
+        &mut self,
+        step: &mut DeskStep,
+        asker: AskerId,
+        request: ApprovalRequest,
+    ) {
         let id = request.request_id.clone();
         let Some(open) = self.open.get_mut(&id) else { return };
-        step.record(&id, &LedgerEvent::Returned(NoMembers {}));
+        step.record_for_question(&id, &LedgerEvent::Returned(NoMembers {}));
         open.size = size_of(&request);
         self.bytes += open.size;
         // The ledger may have only the beginning.
@@ -304,7 +314,7 @@ impl Desk {
         open.away_until = None;
         self.askers.insert(asker, id.clone());
         if open.decided.is_some() {
-            self.answer(step, &id);
+            self.answer_asker(step, &id);
         } else {
             self.show_again(step, &id);
         }
@@ -313,7 +323,7 @@ impl Desk {
 
     /// Refuses a question about which the rules could not decide: a tool call is denied, and an
     /// agent that asks for permission asks in its own way.
-    pub(super) fn unruled(
+    pub(super) fn handle_unruled(
         &mut self,
         step: &mut DeskStep,
         asker: AskerId,
@@ -323,15 +333,15 @@ impl Desk {
         if self.open.contains_key(&request.request_id) {
             // The asker is back after a restart; the rules were asked when it first came.
             let ruling = Ruling::Ask { because: None, is_guarded: true };
-            return self.asked(step, asker, request, ruling, false);
+            return self.handle_question(step, asker, request, ruling, false);
         }
         let id = &request.request_id;
         if request.kind != RequestKind::Check {
-            return refuse(step, asker, id, &why, Decision::Timeout);
+            return refuse_question(step, asker, id, &why, Decision::Timeout);
         }
-        step.note(None, &record::checked(&request, Decision::Deny, &why));
+        step.record_event(None, &record::checked_event(&request, Decision::Deny, &why));
         let call = CallDigest::of_call(&self.settings.key, &request);
-        self.calls.denied(step.now.mono, call, &why);
+        self.calls.remember_denial(step.now.mono, call, &why);
         let mut response = ApprovalResponse::new(request.request_id, Decision::Deny);
         response.message = Some(why);
         step.outputs.push(DeskOutput::Answer(asker, response));
@@ -342,18 +352,12 @@ impl Desk {
     fn show_again(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         if open.copies.is_empty() {
-            return self.show(step, id);
+            return self.show_question(step, id);
         }
         if self.settings.terminal {
-            step.outputs.push(DeskOutput::Terminal(open.show(step.now, Vec::new())));
+            step.outputs.push(DeskOutput::Terminal(open.order_to_show(step.now, Vec::new())));
         }
     }
-}
-
-/// Returns how long a question waits: as set, or less if its asker waits less.
-pub(crate) fn patience(timeout: Duration, request: &ApprovalRequest) -> Duration {
-    let theirs = request.context.as_ref().and_then(|context| context.timeout_seconds);
-    theirs.map_or(timeout, |theirs| timeout.min(Duration::from_secs(theirs)))
 }
 
 /// Returns the key under which a copy is kept beside the ledger.
@@ -361,8 +365,8 @@ pub(super) fn copy_key(copy: &QuestionCopy) -> String {
     format!("copy/{}/{}/{}", copy.question, copy.chat, copy.message)
 }
 
-fn unsent(chat: Option<i64>, why: &str) -> LedgerEvent {
-    LedgerEvent::Unsent(QuestionUnsent { chat, why: record::shown(why) })
+fn unsent_event(chat: Option<i64>, why: &str) -> LedgerEvent {
+    LedgerEvent::Unsent(QuestionUnsent { chat, why: record::shown_name(why) })
 }
 
 /// Returns what is kept of a copy under its key.
@@ -374,8 +378,14 @@ pub(super) fn part_name(part: CopyPart) -> &'static str {
 }
 
 /// Refuses a question, without effect on any other.
-fn refuse(step: &mut DeskStep, asker: AskerId, id: &RequestId, why: &str, decision: Decision) {
-    step.record(id, &LedgerEvent::Refused(QuestionRefused { why: why.to_owned() }));
+fn refuse_question(
+    step: &mut DeskStep,
+    asker: AskerId,
+    id: &RequestId,
+    why: &str,
+    decision: Decision,
+) {
+    step.record_for_question(id, &LedgerEvent::Refused(QuestionRefused { why: why.to_owned() }));
     let mut response = ApprovalResponse::new(id.clone(), decision);
     response.message = (decision == Decision::Deny).then(|| format!("Not asked: {why}."));
     step.outputs.push(DeskOutput::Answer(asker, response));

@@ -52,7 +52,7 @@ impl Default for StrangerQuota {
 
 impl StrangerQuota {
     /// Returns true if one more act is recorded.
-    pub(super) fn take(&mut self, now: Now) -> bool {
+    pub(super) fn try_take_act(&mut self, now: Now) -> bool {
         if now.wall_ms.saturating_sub(self.since_ms) >= PER_MS {
             (self.left, self.since_ms) = (MOST_STRANGERS, now.wall_ms);
         }

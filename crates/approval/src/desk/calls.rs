@@ -49,7 +49,7 @@ pub(super) struct Grant {
 
 impl CallMemory {
     /// Remembers what a person decided at the check of a call.
-    pub(super) fn answered(
+    pub(super) fn remember_answer(
         &mut self,
         now: Duration,
         call: CallDigest,
@@ -90,7 +90,7 @@ impl CallMemory {
     }
 
     /// Remembers that a call was denied.
-    pub(super) fn denied(&mut self, now: Duration, call: CallDigest, by: &str) {
+    pub(super) fn remember_denial(&mut self, now: Duration, call: CallDigest, by: &str) {
         self.denials.insert(now + REMEMBERED, call, by.to_owned());
     }
 

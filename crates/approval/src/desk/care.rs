@@ -51,7 +51,7 @@ impl PressCare {
     }
 
     /// Forgets a question that is over, and returns the keys of what was kept about it.
-    pub(super) fn forget(&mut self, question: &RequestId) -> Vec<String> {
+    pub(super) fn forget_question(&mut self, question: &RequestId) -> Vec<String> {
         self.pressed.remove(question);
         let in_full = self.in_full.extract_if(|(id, _)| id == question);
         let in_full = in_full.map(|(id, chat)| full_key(&id, chat));

@@ -6,7 +6,7 @@ use callgate_wire::ledger::{ClosedHow, CodeMade, LedgerEvent};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
-use super::answer::tell;
+use super::answer::send_reply;
 use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::question::Ruling;
@@ -73,15 +73,15 @@ impl Desk {
     ) {
         let known = |link: &LinkKey| self.links.contains_key(&link.to_string());
         let Some(link) = LinkKey::parse(link).filter(known) else {
-            return tell(step, Some(&reply_to), false, "There is no such link.");
+            return send_reply(step, Some(&reply_to), false, "There is no such link.");
         };
         if self.authority.allows(who) {
-            return self.unlink(step, &link, &record::shown(&who.name), &reply_to);
+            return self.unlink(step, &link, &record::shown_name(&who.name), &reply_to);
         }
         let text = format!(
             "A program on this machine{} asks to unlink {}. Allow it?",
             process_of(who),
-            self.described(&link)
+            self.link_description(&link)
         );
         self.ask_for(step, id, &text, WantedChange { change: LinkChange::Unlink(link), reply_to });
     }
@@ -109,7 +109,7 @@ impl Desk {
         is_guarded: bool,
     ) {
         let request = own_question(id, text);
-        let digest = CallDigest::of(&self.settings.key, &request);
+        let digest = CallDigest::of_request(&self.settings.key, &request);
         let ruling = Ruling::Ask { because: Some(because.to_owned()), is_guarded };
         self.own_questions += 1;
         // It has no connection. The numbers of connections begin at the other end.
@@ -132,21 +132,26 @@ impl Desk {
                 self.unlink(step, &link, &decided.by, &reply_to);
             }
             (Decision::Deny, _) => {
-                tell(step, Some(&reply_to), false, &format!("{} did not allow it.", decided.by));
+                send_reply(
+                    step,
+                    Some(&reply_to),
+                    false,
+                    &format!("{} did not allow it.", decided.by),
+                );
             }
             _ => {
                 let text = "Nobody who may allow this has answered. Start `callgate up` in a \
                             terminal, or have a linked phone at hand, and try again.";
-                tell(step, Some(&reply_to), false, text);
+                send_reply(step, Some(&reply_to), false, text);
             }
         }
-        self.close(step, id, ClosedHow::Answered);
+        self.close_question(step, id, ClosedHow::Answered);
     }
 
     /// Drops a change whose question was closed without a decision.
     pub(super) fn drop_change(&mut self, step: &mut DeskStep, id: &RequestId) {
         if let Some(WantedChange { reply_to, .. }) = self.changes.remove(id) {
-            tell(
+            send_reply(
                 step,
                 Some(&reply_to),
                 false,
@@ -159,7 +164,7 @@ impl Desk {
     pub(super) fn drop_all_changes(&mut self, step: &mut DeskStep) {
         for (_, WantedChange { reply_to, .. }) in std::mem::take(&mut self.changes) {
             let text = "The ledger cannot be written, so this was not decided.";
-            tell(step, Some(&reply_to), false, text);
+            send_reply(step, Some(&reply_to), false, text);
         }
     }
 
@@ -179,7 +184,7 @@ impl Desk {
 
     /// Drops the changes and registered values of a viewer that has disconnected.
     pub(super) fn viewer_left(&mut self, step: &mut DeskStep, viewer: u64) {
-        self.gates.forget(viewer);
+        self.gates.forget_viewer(viewer);
         let is_of = |wanted: &WantedChange| matches!(wanted.reply_to, ReplyTo::Viewer { viewer: other, .. } if other == viewer);
         let mut left: Vec<RequestId> = self
             .changes
@@ -190,15 +195,15 @@ impl Desk {
         left.sort_unstable();
         for id in left {
             self.changes.remove(&id);
-            self.close(step, &id, ClosedHow::Gone);
+            self.close_question(step, &id, ClosedHow::Gone);
         }
     }
 
     /// Accepts a code. The code itself is not recorded.
     fn make_code(&mut self, step: &mut DeskStep, wanted: &WantedCode, reply_to: &ReplyTo) {
         let lifetime = self.codes.add(step.now, &wanted.code, wanted.is_for_page);
-        step.note(None, &LedgerEvent::Code(CodeMade { seconds: lifetime.as_secs() }));
-        tell(step, Some(reply_to), true, "The code can be used.");
+        step.record_event(None, &LedgerEvent::Code(CodeMade { seconds: lifetime.as_secs() }));
+        send_reply(step, Some(reply_to), true, "The code can be used.");
     }
 }
 

@@ -25,7 +25,7 @@ enum CheckOutcome {
 
 impl Desk {
     /// Answers a check at once, or takes it as a question that waits for a person.
-    pub(super) fn checked(
+    pub(super) fn handle_check(
         &mut self,
         step: &mut DeskStep,
         asker: AskerId,
@@ -35,7 +35,7 @@ impl Desk {
     ) {
         // An asker that is back after a restart waits for the answer to its question.
         if self.open.contains_key(&request.request_id) {
-            return self.asked(step, asker, request, ruling, is_replay);
+            return self.handle_question(step, asker, request, ruling, is_replay);
         }
         let mut response = ApprovalResponse::new(request.request_id.clone(), Decision::None);
         match self.outcome_of_check(step.now, &request, ruling) {
@@ -43,15 +43,15 @@ impl Desk {
                 if self.follows_twin(step, asker, &request, &ruling) {
                     return;
                 }
-                return self.asked(step, asker, request, ruling, is_replay);
+                return self.handle_question(step, asker, request, ruling, is_replay);
             }
             CheckOutcome::Decided { decision, by, grant } => {
                 let question = grant.as_ref().map(|grant| &grant.question);
-                step.note(question, &record::checked(&request, decision, &by));
+                step.record_event(question, &record::checked_event(&request, decision, &by));
                 response.decision = decision;
                 if decision == Decision::Deny {
                     let call = CallDigest::of_call(&self.settings.key, &request);
-                    self.calls.denied(step.now.mono, call, &by);
+                    self.calls.remember_denial(step.now.mono, call, &by);
                     response.message = Some(by);
                 }
             }
@@ -77,7 +77,7 @@ impl Desk {
             Ruling::Allow { because } => return decided(Decision::Allow, because),
             asks => asks,
         };
-        if let Some(grant) = self.granted(now, request) {
+        if let Some(grant) = self.take_grant_for(now, request) {
             let by = format!("{}, who let it try again", grant.by);
             return CheckOutcome::Decided { decision: Decision::Allow, by, grant: Some(grant) };
         }
@@ -106,14 +106,14 @@ impl Desk {
             return asks_of(request, *is_guarded) == Prompter::Desk;
         }
         // A question of the agent to its user does not need permission.
-        let is_question = ToolKind::of("", &request.tool_name) == ToolKind::AskUser;
+        let is_question = ToolKind::for_tool("", &request.tool_name) == ToolKind::AskUser;
         self.settings.unattended == Unattended::Ask
             && !asks_by_itself(request.mode())
             && !is_question
     }
 
     /// Takes the grant for this call, if a person has given one.
-    fn granted(&mut self, now: Now, request: &ApprovalRequest) -> Option<Grant> {
+    fn take_grant_for(&mut self, now: Now, request: &ApprovalRequest) -> Option<Grant> {
         if self.calls.has_no_grants() {
             return None;
         }
@@ -128,7 +128,7 @@ impl Desk {
         request: &ApprovalRequest,
     ) -> Option<DeskDecision> {
         let call = || CallDigest::of_call(&self.settings.key, request);
-        match Occasion::of(request) {
+        match Occasion::from_request(request) {
             Occasion::Permission if !self.calls.has_no_answers() => {
                 let decided = self.calls.take_answer(now.mono, &call())?;
                 let by = format!("{}, when the call was checked", decided.by);
@@ -161,14 +161,14 @@ impl Desk {
     /// Remembers what the answer to a question means for later requests about the same call. The
     /// next request may come as soon as the asker has read the answer, so this does not wait for
     /// delivery.
-    pub(super) fn remember(&mut self, now: Now, id: &RequestId) {
+    pub(super) fn remember_answer(&mut self, now: Now, id: &RequestId) {
         let Self { open, calls, settings, .. } = self;
         let Some(PendingQuestion { request: Some(request), decided: Some(decided), .. }) =
             open.get(id)
         else {
             return;
         };
-        let occasion = Occasion::of(request);
+        let occasion = Occasion::from_request(request);
         if occasion == Occasion::Other {
             return;
         }
@@ -177,7 +177,7 @@ impl Desk {
             // An allow with changed input says nothing about this input.
             (Occasion::Check, Decision::Allow) if decided.with.changes_input() => {}
             (Occasion::Check, Decision::Allow | Decision::Deny) => {
-                calls.answered(now.mono, call, tool_use_id(request), decided);
+                calls.remember_answer(now.mono, call, tool_use_id(request), decided);
             }
             (Occasion::Blocked, Decision::Allow) => {
                 let grant = Grant { question: id.clone(), by: decided.by.clone() };
@@ -190,7 +190,7 @@ impl Desk {
             (_, Decision::Allow) => calls.forget_denial(&call),
             // Nobody answered in time, so the asker has denied it.
             (Occasion::Check, _) | (_, Decision::Deny) => {
-                calls.denied(now.mono, call, &decided.by);
+                calls.remember_denial(now.mono, call, &decided.by);
             }
             _ => {}
         }
@@ -201,7 +201,7 @@ impl Desk {
         let Some(request) = open.request.as_ref().filter(|_| open.decided.is_some()) else {
             return;
         };
-        match Occasion::of(request) {
+        match Occasion::from_request(request) {
             Occasion::Check => {
                 let call = CallDigest::of_call(&self.settings.key, request);
                 self.calls.forget_answer(&call, tool_use_id(request).as_deref());
@@ -233,7 +233,9 @@ pub(super) fn tool_use_id(request: &ApprovalRequest) -> Option<String> {
 /// Returns why a person is asked about a call that no rule matches.
 fn asks_nobody(request: &ApprovalRequest) -> String {
     match request.mode() {
-        Some(mode) => format!("No rule allows it, and {} mode asks nobody", record::shown(mode)),
+        Some(mode) => {
+            format!("No rule allows it, and {} mode asks nobody", record::shown_name(mode))
+        }
         None => "No rule allows it, and the agent may ask nobody".to_owned(),
     }
 }

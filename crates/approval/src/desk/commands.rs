@@ -4,8 +4,8 @@ use std::fmt::Write as _;
 
 use callgate_wire::ledger::{AnswerChannel, LedgerEvent, PersonPress, PressOutcome, ViewerPaired};
 
-use super::answer::tell;
-use super::links::{LinkKey, describe};
+use super::answer::send_reply;
+use super::links::{LinkKey, describe_link};
 use super::pairing_codes::CodeTry;
 use super::{Desk, DeskOutput, DeskStep, Now, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
@@ -23,7 +23,7 @@ const HELP: &str = "I show what your coding agents want to do; you allow or deny
     questions here for a while\n/unmute: questions again";
 
 impl Desk {
-    pub(super) fn command(
+    pub(super) fn handle_command(
         &mut self,
         step: &mut DeskStep,
         who: &Person,
@@ -40,17 +40,17 @@ impl Desk {
         }
         match name {
             "status" => {
-                let text = self.status(step.now, chat);
-                tell(step, Some(reply_to), true, &text);
+                let text = self.status_text(step.now, chat);
+                send_reply(step, Some(reply_to), true, &text);
             }
-            "pending" => self.pending(step, chat, reply_to),
-            "mute" => self.mute(step, chat, rest, reply_to),
+            "pending" => self.show_pending(step, chat, reply_to),
+            "mute" => self.mute_chat(step, chat, rest, reply_to),
             "unmute" => {
                 self.muted.remove(&chat);
-                step.forget(mute_key(chat));
-                tell(step, Some(reply_to), true, "Questions are shown here again.");
+                step.forget_value(mute_key(chat));
+                send_reply(step, Some(reply_to), true, "Questions are shown here again.");
             }
-            _ => tell(step, Some(reply_to), true, HELP),
+            _ => send_reply(step, Some(reply_to), true, HELP),
         }
     }
 
@@ -62,18 +62,18 @@ impl Desk {
         chat: i64,
         reply_to: &ReplyTo,
     ) {
-        if self.strangers.take(step.now) {
-            let action = record::shown(name);
-            step.press(None, who, &action, PressOutcome::Stranger);
+        if self.strangers.try_take_act(step.now) {
+            let action = record::shown_name(name);
+            step.record_press(None, who, &action, PressOutcome::Stranger);
         }
         let text = format!(
             "This chat is not linked. Its id is {chat}: add it to allowed_chats, or run \
              `callgate pair` and send /pair with the code."
         );
-        tell(step, Some(reply_to), false, &text);
+        send_reply(step, Some(reply_to), false, &text);
     }
 
-    fn status(&self, now: Now, chat: i64) -> String {
+    fn status_text(&self, now: Now, chat: i64) -> String {
         let mut text = match self.open.len() {
             0 => "No question is open.".to_owned(),
             1 => "1 question is open.".to_owned(),
@@ -87,39 +87,39 @@ impl Desk {
         text
     }
 
-    fn pending(&mut self, step: &mut DeskStep, chat: i64, reply_to: &ReplyTo) {
+    fn show_pending(&mut self, step: &mut DeskStep, chat: i64, reply_to: &ReplyTo) {
         let mut waiting: Vec<_> =
             self.open.values_mut().filter(|open| open.decided.is_none()).collect();
         if waiting.is_empty() {
-            return tell(step, Some(reply_to), true, "No question is open.");
+            return send_reply(step, Some(reply_to), true, "No question is open.");
         }
         waiting.sort_by_key(|open| open.deadline);
         let count = waiting.len();
         for open in waiting.into_iter().take(MOST_PENDING) {
             open.sending.push(chat);
-            step.outputs.push(DeskOutput::Phones(open.show(step.now, vec![chat])));
+            step.outputs.push(DeskOutput::Phones(open.order_to_show(step.now, vec![chat])));
         }
         let text = match count {
             1 => "1 question is open.".to_owned(),
             more if more <= MOST_PENDING => format!("{more} questions are open."),
             more => format!("{more} questions are open; these are the {MOST_PENDING} oldest."),
         };
-        tell(step, Some(reply_to), true, &text);
+        send_reply(step, Some(reply_to), true, &text);
     }
 
-    fn mute(&mut self, step: &mut DeskStep, chat: i64, rest: &str, reply_to: &ReplyTo) {
+    fn mute_chat(&mut self, step: &mut DeskStep, chat: i64, rest: &str, reply_to: &ReplyTo) {
         let Some(length) = length_of(rest.trim()) else {
             let text = "For how long? For example /mute 30m, /mute 2h or /mute 1d.";
-            return tell(step, Some(reply_to), false, text);
+            return send_reply(step, Some(reply_to), false, text);
         };
         let until = step.now.wall_ms + length;
         self.muted.insert(chat, until);
-        step.keep(mute_key(chat), until.to_string());
+        step.keep_value(mute_key(chat), until.to_string());
         let minutes = length / 60_000;
         let text = format!(
             "No questions here for {minutes} minutes. Agents ask elsewhere meanwhile; /unmute ends it."
         );
-        tell(step, Some(reply_to), true, &text);
+        send_reply(step, Some(reply_to), true, &text);
     }
 
     fn pair_chat(&mut self, step: &mut DeskStep, who: &Person, code: &str, reply_to: &ReplyTo) {
@@ -132,26 +132,26 @@ impl Desk {
             CodeTry::TooMany => Some(TOO_MANY),
         };
         if let Some(text) = text {
-            if self.strangers.take(step.now) {
-                step.press(None, who, "pair", PressOutcome::WrongCode);
+            if self.strangers.try_take_act(step.now) {
+                step.record_press(None, who, "pair", PressOutcome::WrongCode);
             }
-            return tell(step, Some(reply_to), false, text);
+            return send_reply(step, Some(reply_to), false, text);
         }
         let mut links = vec![LinkKey::Chat(chat)];
         if !private {
             links.push(LinkKey::User(user));
         }
         let whom = match links.as_slice() {
-            [_, user] => format!("{}, in the chat {chat},", describe(user, &who.name)),
-            _ => describe(&links[0], &who.name),
+            [_, user] => format!("{}, in the chat {chat},", describe_link(user, &who.name)),
+            _ => describe_link(&links[0], &who.name),
         };
         self.announce(step, &format!("{whom} was linked."));
         let names = Some(links.iter().map(LinkKey::to_string).collect());
-        let press = record::pressed(who, "pair", PressOutcome::Paired);
-        step.note(None, &LedgerEvent::ChatPaired(PersonPress { links: names, ..press }));
-        self.link(step, &links, &who.name);
+        let press = record::person_press(who, "pair", PressOutcome::Paired);
+        step.record_event(None, &LedgerEvent::ChatPaired(PersonPress { links: names, ..press }));
+        self.make_links(step, &links, &who.name);
         let text = "Linked. Questions of your agents are shown here from now on.";
-        tell(step, Some(reply_to), true, text);
+        send_reply(step, Some(reply_to), true, text);
     }
 
     pub(super) fn pair_viewer(
@@ -172,18 +172,18 @@ impl Desk {
             CodeTry::TooMany => Some(TOO_MANY),
         };
         if let Some(text) = text {
-            return tell(step, Some(reply_to), false, text);
+            return send_reply(step, Some(reply_to), false, text);
         }
         let link = LinkKey::Viewer(token_hash.to_owned());
-        self.announce(step, &format!("{} was linked.", describe(&link, name)));
+        self.announce(step, &format!("{} was linked.", describe_link(&link, name)));
         let paired = ViewerPaired {
             channel: Some(AnswerChannel::Viewer),
-            by: record::shown(name),
+            by: record::shown_name(name),
             links: Some(vec![link.to_string()]),
         };
-        step.note(None, &LedgerEvent::ViewerPaired(paired));
-        self.link(step, &[link], name);
-        tell(step, Some(reply_to), true, "Linked.");
+        step.record_event(None, &LedgerEvent::ViewerPaired(paired));
+        self.make_links(step, &[link], name);
+        send_reply(step, Some(reply_to), true, "Linked.");
     }
 
     /// Revokes the link of a page whose code was used once more: one of the two users has
@@ -192,13 +192,13 @@ impl Desk {
         if self.links.contains_key(&link.to_string()) {
             let said = format!(
                 "The code of {} was used a second time, so that link was removed.",
-                self.described(link)
+                self.link_description(link)
             );
             self.remove_link(step, link, "a code that was used twice", &said);
         }
         let text = "This code was used before, so both uses are void. If the other one was not \
                     you, another program has read the code.";
-        tell(step, Some(reply_to), false, text);
+        send_reply(step, Some(reply_to), false, text);
     }
 }
 

@@ -6,7 +6,7 @@
 
 use callgate_wire::approval::{Action, Press, RequestId};
 
-use super::answer::tell;
+use super::answer::send_reply;
 use super::care::word_key;
 use super::pressed::ChatOrder;
 use super::{Desk, DeskStep};
@@ -31,7 +31,7 @@ impl Desk {
             }
             // From now on their words are meant for the agent.
             Press::Button(Action::Reply) if self.care.stop_awaiting(id, chat, user) => {
-                step.forget(word_key(id, chat, user));
+                step.forget_value(word_key(id, chat, user));
                 (press, confirm)
             }
             press => (press, confirm),
@@ -41,7 +41,7 @@ impl Desk {
     /// Returns true if the typed word allows the question, or if it needs none.
     pub(super) fn has_word(&self, id: &RequestId, typed: Option<&str>) -> bool {
         let wanted = self.open.get(id).and_then(|open| open.card.confirm.as_ref());
-        wanted.is_none_or(|word| typed.is_some_and(|typed| word.is(typed)))
+        wanted.is_none_or(|word| typed.is_some_and(|typed| word.is_same_word(typed)))
     }
 
     /// Asks for the word, or says that the typed one is wrong.
@@ -57,7 +57,7 @@ impl Desk {
         let Some(hint) = wanted.map(ConfirmWord::hint) else { return };
         if let (PersonPlace::Telegram { chat, user, .. }, None) = (who.place, typed) {
             self.care.await_word(id.clone(), chat, user);
-            step.keep(word_key(id, chat, user), String::new());
+            step.keep_value(word_key(id, chat, user), String::new());
             let words = ChatOrder::Words(ReplyPurpose::Confirm);
             return self.for_chat(step, who, id, reply_to, words);
         }
@@ -65,6 +65,6 @@ impl Desk {
             Some(_) => format!("That is not {hint}. It was neither allowed nor denied: try again."),
             None => format!("A rule wants this confirmed: type {hint} to allow it."),
         };
-        tell(step, Some(reply_to), false, &text);
+        send_reply(step, Some(reply_to), false, &text);
     }
 }

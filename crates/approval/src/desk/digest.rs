@@ -16,7 +16,7 @@ pub(super) struct CallDigest(Sha256Hash);
 
 impl CallDigest {
     /// Returns the digest of everything about a request that its answer depends on.
-    pub(super) fn of(key: &[u8; 32], request: &ApprovalRequest) -> Self {
+    pub(super) fn of_request(key: &[u8; 32], request: &ApprovalRequest) -> Self {
         let mut parts = vec![
             "question",
             request.request_id.as_str(),
@@ -26,7 +26,7 @@ impl CallDigest {
             &request.session_id,
         ];
         parts.extend(request.permission_suggestions.iter().map(|raw| raw.get()));
-        Self::over(key, &parts)
+        Self::over_parts(key, &parts)
     }
 
     /// Returns the digest of a tool call in a prompt. All requests about the same call have the
@@ -47,16 +47,16 @@ impl CallDigest {
         let input = request.tool_input.get();
         let mut parts = what.to_vec();
         parts.extend([&*request.session_id, &*request.tool_name, &*request.cwd]);
-        let Ok(Members(mut members)) = Members::read(input) else {
+        let Ok(Members(mut members)) = Members::from_text(input) else {
             parts.push(input);
-            return Self::over(key, &parts);
+            return Self::over_parts(key, &parts);
         };
         members.retain(|(name, _)| !is_only_said(&request.tool_name, name));
         members.sort_by(|(a, _), (b, _)| a.cmp(b));
         for (name, value) in &members {
             parts.extend([&**name, value.get()]);
         }
-        Self::over(key, &parts)
+        Self::over_parts(key, &parts)
     }
 
     /// Returns the digest of a call that two hooks of one agent ask about. They may name its tool in
@@ -65,7 +65,7 @@ impl CallDigest {
         let tool = request.tool_name.to_lowercase();
         let run = Self::of_run(key, &request.session_id, &tool, request.tool_input.get());
         let agent = request.agent.as_deref().unwrap_or_default();
-        Self::over(key, &["twin", agent, &request.cwd, &run.to_string()])
+        Self::over_parts(key, &["twin", agent, &request.cwd, &run.to_string()])
     }
 
     /// Returns the digest of a run of a tool: the same for the question and for the report of the
@@ -76,17 +76,17 @@ impl CallDigest {
             if let Value::Object(members) = &mut input {
                 members.retain(|name, _| !is_only_said(tool, name));
             }
-            sorted(input).to_string()
+            with_sorted_members(input).to_string()
         });
-        Self::over(key, &["run", session, tool, sorted.as_deref().unwrap_or(input)])
+        Self::over_parts(key, &["run", session, tool, sorted.as_deref().unwrap_or(input)])
     }
 
     /// Returns the digest of a call by the agent's id of it.
     pub(super) fn of_id(key: &[u8; 32], session: &str, id: &str) -> Self {
-        Self::over(key, &["id", session, id])
+        Self::over_parts(key, &["id", session, id])
     }
 
-    fn over(key: &[u8; 32], parts: &[&str]) -> Self {
+    fn over_parts(key: &[u8; 32], parts: &[&str]) -> Self {
         // A key shorter than the hash's block is padded with zeros.
         let mut block = [0; 64];
         block[..key.len()].copy_from_slice(key);
@@ -109,17 +109,17 @@ impl CallDigest {
 /// and Copilot send it in some events about a call and not in others, and a model words it differently each
 /// time.
 pub(super) fn is_only_said(tool: &str, member: &str) -> bool {
-    member == "description" && matches!(ToolKind::of("", tool), ToolKind::Run(_))
+    member == "description" && matches!(ToolKind::for_tool("", tool), ToolKind::Run(_))
 }
 
-fn sorted(value: Value) -> Value {
+fn with_sorted_members(value: Value) -> Value {
     match value {
         Value::Object(members) => {
             let mut members: Vec<_> = members.into_iter().collect();
             members.sort_by(|(a, _), (b, _)| a.cmp(b));
-            members.into_iter().map(|(name, value)| (name, sorted(value))).collect()
+            members.into_iter().map(|(name, value)| (name, with_sorted_members(value))).collect()
         }
-        Value::Array(items) => items.into_iter().map(sorted).collect(),
+        Value::Array(items) => items.into_iter().map(with_sorted_members).collect(),
         plain => plain,
     }
 }

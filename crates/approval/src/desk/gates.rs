@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::ledger::{HostGated, LedgerEvent};
 
-use super::answer::tell;
+use super::answer::send_reply;
 use super::question::Ruling;
 use super::{AskerId, Desk, DeskStep};
 use crate::channel::{Person, PersonPlace, ReplyTo};
@@ -30,7 +30,7 @@ struct GateHost {
 
 impl HostGates {
     /// Forgets the values of a host that has disconnected.
-    pub(super) fn forget(&mut self, viewer: u64) {
+    pub(super) fn forget_viewer(&mut self, viewer: u64) {
         self.0.retain(|_, host| host.viewer != viewer);
     }
 }
@@ -51,7 +51,7 @@ impl Desk {
     }
 
     /// Registers the value of a host, for as long as the host stays connected.
-    pub(super) fn gate(
+    pub(super) fn register_gate(
         &mut self,
         step: &mut DeskStep,
         value: String,
@@ -60,16 +60,26 @@ impl Desk {
     ) {
         let PersonPlace::Viewer { viewer, process: Some(process), .. } = who.place else {
             let why = "The system does not say which process this is: no value can be taken.";
-            return tell(step, Some(reply_to), false, why);
+            return send_reply(step, Some(reply_to), false, why);
         };
         if self.gates.0.len() >= MOST_GATES {
-            return tell(step, Some(reply_to), false, "Too many hosts are registered: end some.");
+            return send_reply(
+                step,
+                Some(reply_to),
+                false,
+                "Too many hosts are registered: end some.",
+            );
         }
         if self.gates.0.contains_key(&value) {
-            return tell(step, Some(reply_to), false, "This value is taken: make another one.");
+            return send_reply(
+                step,
+                Some(reply_to),
+                false,
+                "This value is taken: make another one.",
+            );
         }
         self.gates.0.insert(value, GateHost { viewer, process });
-        step.note(None, &LedgerEvent::Gated(HostGated { process }));
-        tell(step, Some(reply_to), true, "Registered for as long as this connection stays.");
+        step.record_event(None, &LedgerEvent::Gated(HostGated { process }));
+        send_reply(step, Some(reply_to), true, "Registered for as long as this connection stays.");
     }
 }

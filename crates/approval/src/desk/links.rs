@@ -5,7 +5,7 @@ use std::fmt;
 use callgate_store::KEPT_LINKS;
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved};
 
-use super::answer::tell;
+use super::answer::send_reply;
 use super::{Desk, DeskOutput, DeskStep, record};
 use crate::channel::ReplyTo;
 
@@ -45,10 +45,10 @@ impl fmt::Display for LinkKey {
 
 impl Desk {
     /// Makes links, which are recorded already. After a restart only the chain's links count.
-    pub(super) fn link(&mut self, step: &mut DeskStep, links: &[LinkKey], name: &str) {
-        let name = record::shown(name);
+    pub(super) fn make_links(&mut self, step: &mut DeskStep, links: &[LinkKey], name: &str) {
+        let name = record::shown_name(name);
         for link in links {
-            step.keep(format!("{KEPT_LINKS}{link}"), name.clone());
+            step.keep_value(format!("{KEPT_LINKS}{link}"), name.clone());
             self.take_up(link, &name);
         }
     }
@@ -64,13 +64,13 @@ impl Desk {
     }
 
     /// Tells a viewer whether its token is valid.
-    pub(super) fn unlock(&self, step: &mut DeskStep, token_hash: &str, reply_to: &ReplyTo) {
+    pub(super) fn handle_unlock(&self, step: &mut DeskStep, token_hash: &str, reply_to: &ReplyTo) {
         if self.authority.viewers.contains(token_hash) {
-            return tell(step, Some(reply_to), true, "You may answer.");
+            return send_reply(step, Some(reply_to), true, "You may answer.");
         }
         let text =
             "This token is not valid, or was revoked. Pair again with a code of `callgate pair`.";
-        tell(step, Some(reply_to), false, text);
+        send_reply(step, Some(reply_to), false, text);
     }
 
     /// Removes a link. Whoever may answer according to the settings still may.
@@ -82,12 +82,12 @@ impl Desk {
         reply_to: &ReplyTo,
     ) {
         if !self.links.contains_key(&link.to_string()) {
-            return tell(step, Some(reply_to), false, "There is no such link.");
+            return send_reply(step, Some(reply_to), false, "There is no such link.");
         }
-        let said = format!("{} was unlinked by {by}.", self.described(link));
+        let said = format!("{} was unlinked by {by}.", self.link_description(link));
         let is_given = self.remove_link(step, link, by, &said);
         let more = if is_given { " The settings still let it answer." } else { "" };
-        tell(step, Some(reply_to), true, &format!("The link is gone.{more}"));
+        send_reply(step, Some(reply_to), true, &format!("The link is gone.{more}"));
     }
 
     /// Removes a link and tells everybody. Returns true if whoever it names may answer all the same,
@@ -102,9 +102,9 @@ impl Desk {
         // The one that is unlinked is notified, too.
         self.announce(step, said);
         self.links.remove(&link.to_string());
-        step.forget(format!("{KEPT_LINKS}{link}"));
+        step.forget_value(format!("{KEPT_LINKS}{link}"));
         let removed = LinkRemoved { link: link.to_string(), by: by.to_owned() };
-        step.note(None, &LedgerEvent::Unpaired(removed));
+        step.record_event(None, &LedgerEvent::Unpaired(removed));
         let (given, authority) = (&self.given, &mut self.authority);
         let is_given = match link {
             LinkKey::Chat(id) => given.chats.contains(id) || !authority.chats.remove(id),
@@ -131,29 +131,29 @@ impl Desk {
         for link in void.iter().filter_map(|link| LinkKey::parse(link)) {
             let said = format!(
                 "{} was unlinked, because the page has another address now.",
-                self.described(&link)
+                self.link_description(&link)
             );
             self.remove_link(step, &link, "the page at another address", &said);
         }
     }
 
     /// Describes a link by its name and kind.
-    pub(super) fn described(&self, link: &LinkKey) -> String {
+    pub(super) fn link_description(&self, link: &LinkKey) -> String {
         let name = self.links.get(&link.to_string()).map_or("", String::as_str);
-        describe(link, name)
+        describe_link(link, name)
     }
 
     /// Tells everybody who may answer about a link that was made or removed, in muted chats too.
     pub(super) fn announce(&self, step: &mut DeskStep, text: &str) {
         let text = format!("{text} If that was not you: `callgate pair --list`.");
-        self.say(step, self.authority.chats.iter().copied().collect(), text);
+        self.say_to_chats(step, self.authority.chats.iter().copied().collect(), text);
     }
 }
 
 /// Describes a link. Its name was chosen by whoever it names, so it is quoted and followed by what
 /// it is.
-pub(super) fn describe(link: &LinkKey, name: &str) -> String {
-    let name = record::shown(name);
+pub(super) fn describe_link(link: &LinkKey, name: &str) -> String {
+    let name = record::shown_name(name);
     match link {
         LinkKey::Chat(id) => format!("“{name}” (Telegram chat {id})"),
         LinkKey::User(id) => format!("“{name}” (Telegram user {id}, in groups)"),

@@ -79,7 +79,7 @@ impl PairingCodes {
         let lifetime = if is_for_page { PAGE_CODE_LIFETIME } else { CODE_LIFETIME };
         // One at a time: a new code makes the last one void.
         self.codes.clear();
-        let code = plain(code);
+        let code = normalized_code(code);
         self.used.retain(|(used, _)| *used != code);
         self.codes.push(PairingCode { code, until: now.mono + lifetime, is_for_page });
         self.wrong_by.clear();
@@ -120,7 +120,7 @@ impl PairingCodes {
 
     /// Returns the hash of the token that a page got for this code, if one was linked by it.
     pub(super) fn used_for(&self, code: &str) -> Option<&str> {
-        let code = plain(code);
+        let code = normalized_code(code);
         self.used.iter().find(|(used, _)| *used == code).map(|(_, hash)| hash.as_str())
     }
 
@@ -131,7 +131,7 @@ impl PairingCodes {
         code: &str,
         fits: impl Fn(&PairingCode) -> bool,
     ) -> Option<PairingCode> {
-        let code = plain(code);
+        let code = normalized_code(code);
         let is_it = |good: &PairingCode| good.code == code && good.until > now.mono && fits(good);
         let at = self.codes.iter().position(is_it)?;
         Some(self.codes.remove(at))
@@ -139,6 +139,6 @@ impl PairingCodes {
 }
 
 /// Normalizes a code as people type or copy it.
-fn plain(code: &str) -> String {
+fn normalized_code(code: &str) -> String {
     code.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_uppercase()).collect()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 use callgate_wire::ledger::PressOutcome;
 
-use super::answer::{fits, tell};
+use super::answer::{is_fitting_decision, send_reply};
 use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
 use super::replies::reply_key;
 use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
@@ -27,7 +27,7 @@ enum PressMeaning {
 }
 
 impl Desk {
-    pub(super) fn pressed(
+    pub(super) fn handle_press(
         &mut self,
         step: &mut DeskStep,
         who: &Person,
@@ -44,42 +44,42 @@ impl Desk {
             // Every viewer may know what became of a question; the question's own asker may press
             // late.
             if matches!(who.place, PersonPlace::Viewer { .. }) && self.past.get(id).is_some() {
-                return tell(step, Some(reply_to), false, &self.too_late(id));
+                return send_reply(step, Some(reply_to), false, &self.too_late(id));
             }
-            if self.strangers.take(step.now) {
+            if self.strangers.try_take_act(step.now) {
                 let question = self.open.contains_key(id).then_some(id);
-                step.press(question, who, &action, PressOutcome::Stranger);
+                step.record_press(question, who, &action, PressOutcome::Stranger);
             }
-            return tell(step, Some(reply_to), false, STRANGER);
+            return send_reply(step, Some(reply_to), false, STRANGER);
         }
         let is_open = self.open.get(id).is_some_and(|open| open.decided.is_none());
         if !is_open {
             let text = self.too_late(id);
             let known = self.knows(id).then_some(id);
-            step.press(known, who, &action, PressOutcome::Late);
-            return tell(step, Some(reply_to), false, &text);
+            step.record_press(known, who, &action, PressOutcome::Late);
+            return send_reply(step, Some(reply_to), false, &text);
         }
         let (press, confirm) = self.with_word(step, who, id, press, confirm);
         if let Some(why) = self.not_yet(step.now, who, id, &press) {
-            step.press(Some(id), who, &action, PressOutcome::NotYet);
-            return tell(step, Some(reply_to), false, &why);
+            step.record_press(Some(id), who, &action, PressOutcome::NotYet);
+            return send_reply(step, Some(reply_to), false, &why);
         }
-        match self.meaning(id, press) {
+        match self.meaning_of_press(id, press) {
             PressMeaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
-                step.press(Some(id), who, &action, PressOutcome::Nothing);
+                step.record_press(Some(id), who, &action, PressOutcome::Nothing);
                 let why = "It is your own link: only others can keep it.";
-                tell(step, Some(reply_to), false, why);
+                send_reply(step, Some(reply_to), false, why);
             }
             PressMeaning::Decide(Decision::Allow, _) if !self.has_word(id, confirm.as_deref()) => {
-                step.press(Some(id), who, &action, PressOutcome::Unconfirmed);
+                step.record_press(Some(id), who, &action, PressOutcome::Unconfirmed);
                 self.ask_word(step, who, id, confirm.as_deref(), reply_to);
             }
             PressMeaning::Decide(decision, with) => {
                 self.decide_by(step, who, id, reply_to, decision, with, &action);
             }
             PressMeaning::Pick(question, option) => {
-                step.press(Some(id), who, &action, PressOutcome::Picked);
-                self.pick(step, id, usize::from(question), option, reply_to);
+                step.record_press(Some(id), who, &action, PressOutcome::Picked);
+                self.handle_pick(step, id, usize::from(question), option, reply_to);
             }
             PressMeaning::AskWords => {
                 let answers = self.open.get(id).is_some_and(|open| open.card.takes_words);
@@ -88,8 +88,8 @@ impl Desk {
             }
             PressMeaning::Full => self.for_chat(step, who, id, reply_to, ChatOrder::Full),
             PressMeaning::Nothing(why) => {
-                step.press(Some(id), who, &action, PressOutcome::Nothing);
-                tell(step, Some(reply_to), false, why);
+                step.record_press(Some(id), who, &action, PressOutcome::Nothing);
+                send_reply(step, Some(reply_to), false, why);
             }
         }
     }
@@ -103,7 +103,7 @@ impl Desk {
         };
         let open = self.open.get(id).filter(|open| open.answers_itself());
         let is_alone = |request: &ApprovalRequest| {
-            matches!(Occasion::of(request), Occasion::Permission | Occasion::Other)
+            matches!(Occasion::from_request(request), Occasion::Permission | Occasion::Other)
         };
         let open = open.filter(|open| open.request.as_ref().is_some_and(is_alone));
         let asker = open.and_then(|open| open.asker);
@@ -122,22 +122,25 @@ impl Desk {
         with: DecisionDetails,
         action: &str,
     ) {
-        let by = record::shown(&who.name);
+        let by = record::shown_name(&who.name);
         let decided = DeskDecision { decision, by, with, reply_to: Some(reply_to.clone()) };
         let Some(open) = self.open.get(id) else { return };
-        let fits = open.request.as_ref().is_none_or(|request| fits(request, &open.card, &decided));
+        let fits = open
+            .request
+            .as_ref()
+            .is_none_or(|request| is_fitting_decision(request, &open.card, &decided));
         let outcome = if fits { PressOutcome::Decided } else { PressOutcome::Nothing };
-        step.press(Some(id), who, action, outcome);
+        step.record_press(Some(id), who, action, outcome);
         if fits {
-            self.decide(step, id, decided);
+            self.decide_question(step, id, decided);
         } else {
             let why = "That cannot be the answer here. Hidden parts cannot be changed.";
-            tell(step, Some(reply_to), false, why);
+            send_reply(step, Some(reply_to), false, why);
         }
     }
 
     /// Returns what a press on an open question means.
-    fn meaning(&self, id: &RequestId, press: Press) -> PressMeaning {
+    fn meaning_of_press(&self, id: &RequestId, press: Press) -> PressMeaning {
         let Some(open) = self.open.get(id) else { return PressMeaning::Nothing(UNKNOWN) };
         let card = &open.card;
         match press {
@@ -156,7 +159,7 @@ impl Desk {
             Press::Input(_) if open.request.is_none() => {
                 PressMeaning::Nothing("The agent is just coming back: try again in a moment.")
             }
-            Press::Input(input) => allow(DecisionDetails {
+            Press::Input(input) => allow_with(DecisionDetails {
                 edited: Some(input.get().to_owned()),
                 ..DecisionDetails::default()
             }),
@@ -164,14 +167,14 @@ impl Desk {
                 Action::Allow if !card.pickers.is_empty() => {
                     PressMeaning::Nothing("Choose one of the answers.")
                 }
-                Action::Allow => allow(DecisionDetails::default()),
+                Action::Allow => allow_with(DecisionDetails::default()),
                 Action::Deny => PressMeaning::Decide(Decision::Deny, DecisionDetails::default()),
                 Action::Stop if card.can_stop => {
                     let with = DecisionDetails { interrupt: true, ..DecisionDetails::default() };
                     PressMeaning::Decide(Decision::Deny, with)
                 }
                 Action::Always(offer) if usize::from(offer) < card.offers.len() => {
-                    allow(DecisionDetails {
+                    allow_with(DecisionDetails {
                         offer: Some(usize::from(offer)),
                         ..DecisionDetails::default()
                     })
@@ -188,7 +191,7 @@ impl Desk {
     }
 
     /// Notes a choice and shows it on every copy.
-    fn pick(
+    fn handle_pick(
         &mut self,
         step: &mut DeskStep,
         id: &RequestId,
@@ -205,8 +208,8 @@ impl Desk {
             None => *picks = vec![option],
         }
         picks.sort_unstable();
-        self.redraw(step, id);
-        tell(step, Some(reply_to), true, "Noted. Press Done when all is chosen.");
+        self.redraw_question(step, id);
+        send_reply(step, Some(reply_to), true, "Noted. Press Done when all is chosen.");
     }
 
     /// Sends an order to the chat in which a button was pressed.
@@ -220,11 +223,11 @@ impl Desk {
     ) {
         let Some(open) = self.open.get(id) else { return };
         let PersonPlace::Telegram { chat, user, .. } = who.place else {
-            return tell(step, Some(reply_to), false, "That is not offered here.");
+            return send_reply(step, Some(reply_to), false, "That is not offered here.");
         };
         if let ChatOrder::Words(_) = what {
-            step.keep(reply_key(chat, user), id.to_string());
-            self.replies.expect(chat, user, id.clone());
+            step.keep_value(reply_key(chat, user), id.to_string());
+            self.replies.expect_reply(chat, user, id.clone());
         }
         let (card, reply_to) = (Arc::clone(&open.card), reply_to.clone());
         step.outputs.push(DeskOutput::Phones(match what {
@@ -245,12 +248,17 @@ impl Desk {
     }
 
     /// Handles a button whose data is not valid.
-    pub(super) fn forged(&mut self, step: &mut DeskStep, who: &Person, reply_to: &ReplyTo) {
+    pub(super) fn handle_forged_press(
+        &mut self,
+        step: &mut DeskStep,
+        who: &Person,
+        reply_to: &ReplyTo,
+    ) {
         let is_stranger = !self.authority.allows(who);
-        if self.strangers.take(step.now) {
-            step.press(None, who, "unknown", PressOutcome::Forged);
+        if self.strangers.try_take_act(step.now) {
+            step.record_press(None, who, "unknown", PressOutcome::Forged);
         }
-        tell(step, Some(reply_to), false, if is_stranger { STRANGER } else { UNKNOWN });
+        send_reply(step, Some(reply_to), false, if is_stranger { STRANGER } else { UNKNOWN });
     }
 }
 
@@ -261,7 +269,7 @@ pub(super) enum ChatOrder {
     Full,
 }
 
-fn allow(with: DecisionDetails) -> PressMeaning {
+fn allow_with(with: DecisionDetails) -> PressMeaning {
     PressMeaning::Decide(Decision::Allow, with)
 }
 
@@ -276,7 +284,7 @@ fn words_mean(open: &PendingQuestion, words: &str) -> PressMeaning {
     if open.card.takes_words {
         let has_picks = open.picks.iter().any(|picks| !picks.is_empty());
         let picks = has_picks.then(|| open.picks.clone());
-        return allow(DecisionDetails { picks, words, ..DecisionDetails::default() });
+        return allow_with(DecisionDetails { picks, words, ..DecisionDetails::default() });
     }
     PressMeaning::Decide(
         Decision::Deny,
@@ -293,7 +301,7 @@ fn pick_means(open: &PendingQuestion, question: u8, option: u8) -> PressMeaning 
         return PressMeaning::Nothing("That is not offered here.");
     }
     if pickers.len() == 1 && !picker.many {
-        return allow(DecisionDetails {
+        return allow_with(DecisionDetails {
             picks: Some(vec![vec![option]]),
             ..DecisionDetails::default()
         });
@@ -305,7 +313,7 @@ fn done_means(open: &PendingQuestion) -> PressMeaning {
     if open.picks.iter().any(Vec::is_empty) {
         return PressMeaning::Nothing("Not every question has an answer yet.");
     }
-    allow(DecisionDetails { picks: Some(open.picks.clone()), ..DecisionDetails::default() })
+    allow_with(DecisionDetails { picks: Some(open.picks.clone()), ..DecisionDetails::default() })
 }
 
 /// Returns the name of a press in the ledger. What people write is in the decision.

@@ -73,7 +73,7 @@ pub(super) enum Occasion {
 }
 
 impl Occasion {
-    pub(super) fn of(request: &ApprovalRequest) -> Self {
+    pub(super) fn from_request(request: &ApprovalRequest) -> Self {
         match (request.kind, request.event()) {
             (RequestKind::Check, _) => Self::Check,
             (RequestKind::Ask, Some("PermissionRequest")) => Self::Permission,
@@ -205,13 +205,13 @@ impl PendingQuestion {
     }
 
     /// Returns the order to show the question in these chats while it is open.
-    pub(super) fn show(&self, now: Now, chats: Vec<i64>) -> ChannelOrder {
+    pub(super) fn order_to_show(&self, now: Now, chats: Vec<i64>) -> ChannelOrder {
         let within = self.deadline.saturating_sub(now.mono);
         ChannelOrder::Show { card: Arc::clone(&self.card), chats, within }
     }
 
     /// Returns the order to show the question anew, with the answers chosen so far.
-    pub(super) fn redraw(&self) -> ChannelOrder {
+    pub(super) fn order_to_redraw(&self) -> ChannelOrder {
         let (card, copies) = (Arc::clone(&self.card), self.copies.clone());
         ChannelOrder::Redraw { card, copies, picks: self.picks.clone() }
     }
@@ -226,4 +226,10 @@ impl PendingQuestion {
     pub(super) fn is_on_phones(&self) -> bool {
         !self.copies.is_empty() || !self.sending.is_empty() || self.phone_at.is_some()
     }
+}
+
+/// Returns how long a question waits: as set, or less if its asker waits less.
+pub(crate) fn question_patience(timeout: Duration, request: &ApprovalRequest) -> Duration {
+    let theirs = request.context.as_ref().and_then(|context| context.timeout_seconds);
+    theirs.map_or(timeout, |theirs| timeout.min(Duration::from_secs(theirs)))
 }

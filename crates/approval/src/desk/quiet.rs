@@ -21,7 +21,7 @@ pub(super) struct QuietLines {
 
 impl QuietLines {
     /// Returns true if one more line may be shown now; otherwise it is counted.
-    fn take(&mut self, now: Duration) -> bool {
+    fn try_take_line(&mut self, now: Duration) -> bool {
         if now >= self.since + SPAN {
             (self.since, self.shown) = (now, 0);
         }
@@ -44,7 +44,7 @@ impl Desk {
     /// Shows one line at the terminal about a call that ran without a question.
     pub(super) fn tell_quietly(&mut self, step: &mut DeskStep, line: String) {
         self.tell_of_more_runs(step);
-        if self.settings.terminal && self.quiet.take(step.now.mono) {
+        if self.settings.terminal && self.quiet.try_take_line(step.now.mono) {
             step.outputs.push(DeskOutput::Terminal(ChannelOrder::Note { line }));
         }
     }

@@ -7,7 +7,7 @@ use callgate_wire::ledger::{
     AgentCall, AnswerChannel, LedgerEvent, LedgerRuling, PersonPress, PressOutcome, QuestionAsked,
     QuestionDecided, RulesSaved,
 };
-use callgate_wire::raw::{Members, quoted};
+use callgate_wire::raw::{Members, json_string};
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
@@ -37,52 +37,52 @@ const MOST_BRIEF: usize = 16 * 1024;
 
 impl DeskStep {
     /// Adds a record about a question.
-    pub(super) fn record(&mut self, question: &RequestId, event: &LedgerEvent) {
-        self.note(Some(question), event);
+    pub(super) fn record_for_question(&mut self, question: &RequestId, event: &LedgerEvent) {
+        self.record_event(Some(question), event);
     }
 
     /// Adds a record, which may belong to a question.
-    pub(super) fn note(&mut self, of: Option<&RequestId>, event: &LedgerEvent) {
+    pub(super) fn record_event(&mut self, of: Option<&RequestId>, event: &LedgerEvent) {
         let question = of.map(|id| id.as_str().to_owned());
         self.records.push(EntryDraft::new(self.now.wall_ms, question, event));
     }
 
     /// Adds the record of a press, which may belong to a question.
-    pub(super) fn press(
+    pub(super) fn record_press(
         &mut self,
         of: Option<&RequestId>,
         who: &Person,
         action: &str,
         outcome: PressOutcome,
     ) {
-        self.note(of, &LedgerEvent::Pressed(pressed(who, action, outcome)));
+        self.record_event(of, &LedgerEvent::Pressed(person_press(who, action, outcome)));
     }
 
     /// Keeps a value beside the ledger.
-    pub(super) fn keep(&mut self, key: String, value: String) {
+    pub(super) fn keep_value(&mut self, key: String, value: String) {
         self.keeps.push((key, Some(value)));
     }
 
     /// Forgets a value kept beside the ledger.
-    pub(super) fn forget(&mut self, key: String) {
+    pub(super) fn forget_value(&mut self, key: String) {
         self.keeps.push((key, None));
     }
 }
 
 /// Returns the request with everything in it masked, for the ledger.
-pub(super) fn masked(request: &ApprovalRequest, input: &str) -> ApprovalRequest {
-    let hidden = |text: &str| plain::hidden(text);
+pub(super) fn masked_request(request: &ApprovalRequest, input: &str) -> ApprovalRequest {
+    let hidden = |text: &str| plain::without_secrets(text);
     let mut masked = request.clone();
     // Whoever knows the value could bypass the desk.
     if let Some(context) = &mut masked.context {
         context.gated = None;
         context.words_follow = None;
     }
-    masked.tool_input = bounded(input);
+    masked.tool_input = bounded_input(input);
     masked.cwd = hidden(&request.cwd);
     masked.session_id = hidden(&request.session_id);
     for suggestion in &mut masked.permission_suggestions {
-        *suggestion = raw(mask_json(suggestion.get()).shown());
+        *suggestion = readable_json(mask_json(suggestion.get()).shown());
     }
     if let Some(context) = &mut masked.context {
         let RequestContext { last_words, reason, settings_folder, .. } = context;
@@ -111,24 +111,24 @@ pub(crate) fn input_key(id: &RequestId) -> String {
 
 /// Returns true if this is the record of an input that was cut.
 pub(super) fn was_cut(kept: &str) -> bool {
-    let Ok(Members(members)) = Members::read(kept) else { return false };
+    let Ok(Members(members)) = Members::from_text(kept) else { return false };
     let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
     names.sort_unstable();
     names == ["beginning", "bytes", "end"]
 }
 
-fn bounded(input: &str) -> Box<RawValue> {
+fn bounded_input(input: &str) -> Box<RawValue> {
     if !is_cut(input) {
-        return raw(input);
+        return readable_json(input);
     }
     let beginning = &input[..input.floor_char_boundary(LONGEST_INPUT - LONGEST_END)];
     let end = &input[input.ceil_char_boundary(input.len() - LONGEST_END)..];
-    raw(&json!({ "beginning": beginning, "end": end, "bytes": input.len() }).to_string())
+    readable_json(&json!({ "beginning": beginning, "end": end, "bytes": input.len() }).to_string())
 }
 
 /// Returns JSON for the ledger: as it is if every parser can read it, and as a string otherwise
 /// (too deeply nested, or with half of a surrogate pair).
-fn raw(json: &str) -> Box<RawValue> {
+fn readable_json(json: &str) -> Box<RawValue> {
     // In the ledger it is nested a few levels deeper.
     let is_readable = serde_json::from_str::<Value>(&format!("[[[[{json}]]]]")).is_ok();
     let kept = RawValue::from_string(json.to_owned()).ok().filter(|_| is_readable);
@@ -136,13 +136,13 @@ fn raw(json: &str) -> Box<RawValue> {
 }
 
 /// Returns a value in the form in which the ledger has it: without blanks, and each member once.
-fn compact(value: &impl Serialize) -> Option<Box<RawValue>> {
+fn compact_json(value: &impl Serialize) -> Option<Box<RawValue>> {
     to_raw_value(&serde_json::to_value(value).ok()?).ok()
 }
 
 /// Returns the record of a question. `retry` is the digest of the call that an allow lets try
 /// again.
-pub(super) fn asked(
+pub(super) fn asked_event(
     masked: &ApprovalRequest,
     card: &Card,
     digest: &CallDigest,
@@ -166,8 +166,8 @@ pub(super) fn asked(
         because: ruling.because().map(str::to_owned),
         digest: digest.to_string(),
         until_ms: Some(card.row.until_ms),
-        request: compact(masked),
-        mode: masked.mode().map(shown),
+        request: compact_json(masked),
+        mode: masked.mode().map(shown_name),
         hides_what_runs: card.hides_what_runs.then_some(true),
         question: card.shown.blocked.clone(),
         retry: retry.map(CallDigest::to_string),
@@ -175,32 +175,36 @@ pub(super) fn asked(
 }
 
 /// Returns the record of a check that was decided without asking anybody.
-pub(super) fn checked(request: &ApprovalRequest, decision: Decision, by: &str) -> LedgerEvent {
-    let call = call(request, &brief_input(request));
+pub(super) fn checked_event(
+    request: &ApprovalRequest,
+    decision: Decision,
+    by: &str,
+) -> LedgerEvent {
+    let call = call_of_request(request, &brief_input(request));
     LedgerEvent::Checked(AgentCall { decision: Some(decision), by: Some(by.to_owned()), ..call })
 }
 
 /// Returns the record of a run; with `input` if no question has it.
-pub(super) fn ran(request: &ApprovalRequest, input: Option<&str>) -> AgentCall {
+pub(super) fn call_that_ran(request: &ApprovalRequest, input: Option<&str>) -> AgentCall {
     let brief = input.map_or_else(|| brief_input(request), str::to_owned);
     AgentCall {
         ok: request.context.as_ref().and_then(|context| context.ok),
-        input: input.and_then(|input| compact(&raw(input))),
-        ..call(request, &brief)
+        input: input.and_then(|input| compact_json(&readable_json(input))),
+        ..call_of_request(request, &brief)
     }
 }
 
 /// Returns what is recorded of every call.
-fn call(request: &ApprovalRequest, input: &str) -> AgentCall {
+fn call_of_request(request: &ApprovalRequest, input: &str) -> AgentCall {
     let id = request.context.as_ref().and_then(|context| context.tool_use_id.as_deref());
     AgentCall {
-        tool: shown(&request.tool_name),
+        tool: shown_name(&request.tool_name),
         summary: Card::summary_of(request, input),
-        session: shown(&request.session_id),
-        cwd: shown(&request.cwd),
+        session: shown_name(&request.session_id),
+        cwd: shown_name(&request.cwd),
         agent: request.agent.clone(),
-        mode: request.mode().map(shown),
-        tool_use_id: id.map(shown),
+        mode: request.mode().map(shown_name),
+        tool_use_id: id.map(shown_name),
         ..AgentCall::default()
     }
 }
@@ -212,30 +216,30 @@ pub(super) fn brief_input(request: &ApprovalRequest) -> String {
     if input.len() <= LONGEST_TEXT {
         return mask_json(input).shown().to_owned();
     }
-    let Ok(Members(members)) = Members::read(input) else { return "{}".to_owned() };
+    let Ok(Members(members)) = Members::from_text(input) else { return "{}".to_owned() };
     let mut left = MOST_BRIEF;
     let brief = members.iter().map_while(|(name, value)| {
         let length = value.get().len();
         let text = match value.get() {
-            long if long.len() > LONGEST_TEXT => quoted(&format!("({length} bytes)")),
+            long if long.len() > LONGEST_TEXT => json_string(&format!("({length} bytes)")),
             short => short.to_owned(),
         };
         left = left.checked_sub(name.len() + text.len())?;
-        Some(format!("{}:{text}", quoted(name)))
+        Some(format!("{}:{text}", json_string(name)))
     });
     let brief = format!("{{{}}}", brief.collect::<Vec<_>>().join(","));
     mask_json(&brief).shown().to_owned()
 }
 
 /// Returns the record of a press.
-pub(super) fn pressed(who: &Person, action: &str, outcome: PressOutcome) -> PersonPress {
+pub(super) fn person_press(who: &Person, action: &str, outcome: PressOutcome) -> PersonPress {
     let (chat, user) = match who.place {
         PersonPlace::Telegram { chat, user, .. } => (Some(chat), Some(user)),
         PersonPlace::Terminal | PersonPlace::Viewer { .. } => (None, None),
     };
     PersonPress {
-        by: shown(&who.name),
-        channel: Some(channel(&who.place)),
+        by: shown_name(&who.name),
+        channel: Some(channel_of_place(&who.place)),
         chat,
         user,
         action: action.to_owned(),
@@ -245,10 +249,10 @@ pub(super) fn pressed(who: &Person, action: &str, outcome: PressOutcome) -> Pers
 }
 
 /// Returns the record of rules that somebody has replaced. They themselves are in the user's file.
-pub(super) fn saved(who: &Person, saved: &SavedRules) -> LedgerEvent {
+pub(super) fn saved_event(who: &Person, saved: &SavedRules) -> LedgerEvent {
     LedgerEvent::Saved(RulesSaved {
-        by: shown(&who.name),
-        channel: Some(channel(&who.place)),
+        by: shown_name(&who.name),
+        channel: Some(channel_of_place(&who.place)),
         tool: "rules".to_owned(),
         summary: saved.summary(),
         count: saved.count,
@@ -257,7 +261,7 @@ pub(super) fn saved(who: &Person, saved: &SavedRules) -> LedgerEvent {
 }
 
 /// Returns the channel at which somebody is.
-fn channel(place: &PersonPlace) -> AnswerChannel {
+fn channel_of_place(place: &PersonPlace) -> AnswerChannel {
     match place {
         PersonPlace::Telegram { .. } => AnswerChannel::Telegram,
         PersonPlace::Terminal => AnswerChannel::Terminal,
@@ -266,10 +270,10 @@ fn channel(place: &PersonPlace) -> AnswerChannel {
 }
 
 /// Returns the record of a decision; `chosen` is the answer in words.
-pub(super) fn decided(decided: &DeskDecision, chosen: Option<String>) -> LedgerEvent {
+pub(super) fn decided_event(decided: &DeskDecision, chosen: Option<String>) -> LedgerEvent {
     let DeskDecision { decision, by, with, reply_to: _ } = decided;
     let DecisionDetails { message, offer, picks, words, edited, interrupt } = with;
-    let hidden = |text: &Option<String>| text.as_deref().map(plain::hidden);
+    let hidden = |text: &Option<String>| text.as_deref().map(plain::without_secrets);
     LedgerEvent::Decided(QuestionDecided {
         decision: Some(*decision),
         by: by.clone(),
@@ -284,8 +288,8 @@ pub(super) fn decided(decided: &DeskDecision, chosen: Option<String>) -> LedgerE
 }
 
 /// Returns a name as people chose it, safe to show and shortened.
-pub(super) fn shown(name: &str) -> String {
-    let name = plain::line(name);
+pub(super) fn shown_name(name: &str) -> String {
+    let name = plain::safe_line(name);
     let end = name.floor_char_boundary(80);
     if end == 0 { "somebody".to_owned() } else { name[..end].to_owned() }
 }

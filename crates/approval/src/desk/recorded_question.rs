@@ -29,12 +29,15 @@ pub(crate) struct RecordedQuestion {
 impl RecordedQuestion {
     /// Reads the entries of a question, and its whole input if that was kept beside them. Returns
     /// `None` if the first entry was damaged or is missing.
-    pub(crate) fn read(entries: &[LedgerEntry], input: Option<&str>) -> Option<Self> {
-        let asked = entries.iter().find(|entry| entry.is(LedgerKind::Asked))?;
+    pub(crate) fn from_entries(entries: &[LedgerEntry], input: Option<&str>) -> Option<Self> {
+        let asked = entries.iter().find(|entry| entry.is_of_kind(LedgerKind::Asked))?;
         let LedgerEvent::Asked(fields) = asked.event() else { return None };
         let mut request = ApprovalRequest::decode(fields.request?.get().as_bytes()).ok()?;
-        if let Some(LedgerEvent::Said(said)) =
-            entries.iter().rev().find(|entry| entry.is(LedgerKind::Said)).map(LedgerEntry::event)
+        if let Some(LedgerEvent::Said(said)) = entries
+            .iter()
+            .rev()
+            .find(|entry| entry.is_of_kind(LedgerKind::Said))
+            .map(LedgerEntry::event)
         {
             request.context.get_or_insert_default().last_words = Some(said.last_words);
         }

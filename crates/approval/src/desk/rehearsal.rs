@@ -2,7 +2,7 @@
 
 use callgate_wire::approval::RequestId;
 
-use super::answer::tell;
+use super::answer::send_reply;
 use super::{Desk, DeskStep};
 use crate::channel::{Person, ReplyTo};
 
@@ -20,14 +20,14 @@ impl Desk {
         reply_to: &ReplyTo,
     ) {
         if !self.authority.allows(who) {
-            return tell(step, Some(reply_to), false, LOCKED);
+            return send_reply(step, Some(reply_to), false, LOCKED);
         }
         if self.rehearsal.as_ref().is_some_and(|last| self.open.contains_key(last)) {
-            return tell(step, Some(reply_to), false, "A question to try is open already.");
+            return send_reply(step, Some(reply_to), false, "A question to try is open already.");
         }
         self.rehearsal = Some(id.clone());
         self.ask_own(step, id, TEXT, BECAUSE, false);
-        tell(step, Some(reply_to), true, "The question is open.");
+        send_reply(step, Some(reply_to), true, "The question is open.");
     }
 
     /// Returns true if this is the question to try.

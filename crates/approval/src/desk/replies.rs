@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use callgate_wire::approval::{Press, RequestId};
 
-use super::answer::tell;
+use super::answer::send_reply;
 use super::{Desk, DeskStep};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
@@ -17,12 +17,12 @@ pub(super) struct ExpectedReplies(HashMap<(i64, i64), RequestId>);
 
 impl ExpectedReplies {
     /// Notes that a person was asked to write words for a question.
-    pub(super) fn expect(&mut self, chat: i64, user: i64, question: RequestId) {
+    pub(super) fn expect_reply(&mut self, chat: i64, user: i64, question: RequestId) {
         self.0.insert((chat, user), question);
     }
 
     /// Forgets a question that is over, and returns the keys of what was kept about it.
-    pub(super) fn forget(&mut self, question: &RequestId) -> Vec<String> {
+    pub(super) fn forget_question(&mut self, question: &RequestId) -> Vec<String> {
         let of_it = self.0.extract_if(|_, id| id == question);
         of_it.map(|((chat, user), _)| reply_key(chat, user)).collect()
     }
@@ -36,7 +36,7 @@ pub(super) fn reply_key(chat: i64, user: i64) -> String {
 impl Desk {
     /// Takes words for the question for which their writer was asked last, or says what to do.
     /// Strangers are ignored.
-    pub(super) fn wrote(
+    pub(super) fn handle_words(
         &mut self,
         step: &mut DeskStep,
         who: &Person,
@@ -49,9 +49,9 @@ impl Desk {
         }
         match self.replies.0.get(&(chat, user)).cloned() {
             Some(question) => {
-                self.pressed(step, who, &question, Press::Words(text), None, reply_to);
+                self.handle_press(step, who, &question, Press::Words(text), None, reply_to);
             }
-            None => tell(step, Some(reply_to), false, HINT),
+            None => send_reply(step, Some(reply_to), false, HINT),
         }
     }
 }

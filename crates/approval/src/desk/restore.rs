@@ -54,7 +54,7 @@ impl Desk {
     }
 
     fn restore_over(&mut self, entries: &[LedgerEntry]) {
-        let Some(closed) = entries.iter().rev().find(|entry| entry.is(Closed)) else {
+        let Some(closed) = entries.iter().rev().find(|entry| entry.is_of_kind(Closed)) else {
             return;
         };
         let Some(id) = closed.question.as_deref().and_then(RequestId::parse) else {
@@ -69,7 +69,7 @@ impl Desk {
 
     /// Restores the grant of a blocked call that has not tried again yet.
     fn restore_grant(&mut self, now: Now, entries: &[LedgerEntry]) {
-        let find = |kind| entries.iter().find(|entry| entry.is(kind));
+        let find = |kind| entries.iter().find(|entry| entry.is_of_kind(kind));
         let (Some(asked), Some(decided), Some(_), None) =
             (find(Asked), find(Decided), find(Delivered), find(Checked))
         else {
@@ -105,9 +105,9 @@ impl Desk {
         entries: &[LedgerEntry],
         input: Option<&str>,
     ) -> Option<PendingQuestion> {
-        let decided = entries.iter().rev().find(|entry| entry.is(Decided));
+        let decided = entries.iter().rev().find(|entry| entry.is_of_kind(Decided));
         let RecordedQuestion { card, request, digest, is_cut, .. } =
-            RecordedQuestion::read(entries, input)?;
+            RecordedQuestion::from_entries(entries, input)?;
         let left = u64::try_from(card.row.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait forever.
         let left = Duration::from_millis(left).min(self.settings.timeout);
@@ -149,7 +149,7 @@ impl Desk {
             (Some("reply"), Some(chat), Some(user), None) => {
                 let id = RequestId::parse(value).filter(|id| self.open.contains_key(id));
                 if let (Some(id), Ok(chat), Ok(user)) = (id, chat.parse(), user.parse()) {
-                    self.replies.expect(chat, user, id);
+                    self.replies.expect_reply(chat, user, id);
                 }
             }
             (Some("muted"), Some(chat), None, None) => {

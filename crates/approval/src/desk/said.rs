@@ -11,29 +11,34 @@ use crate::plain;
 impl Desk {
     /// Adds the agent's last words to the question of an asker, and shows them. They change nothing
     /// about the question, and a question that is decided needs none.
-    pub(super) fn said(&mut self, step: &mut DeskStep, asker: AskerId, last_words: &str) {
+    pub(super) fn handle_last_words(
+        &mut self,
+        step: &mut DeskStep,
+        asker: AskerId,
+        last_words: &str,
+    ) {
         let Some(id) = self.askers.get(&asker).cloned() else { return };
         let Some(open) = self.open.get_mut(&id).filter(|open| open.decided.is_none()) else {
             return;
         };
-        let shown = Some(plain::shown(last_words)).filter(|words| !words.trim().is_empty());
+        let shown = Some(plain::safe_text(last_words)).filter(|words| !words.trim().is_empty());
         if shown.is_none() || open.card.last_words == shown {
             return;
         }
-        let last_words = plain::hidden(last_words);
-        step.record(&id, &LedgerEvent::Said(AgentSaid { last_words }));
+        let last_words = plain::without_secrets(last_words);
+        step.record_for_question(&id, &LedgerEvent::Said(AgentSaid { last_words }));
         Arc::make_mut(&mut open.card).last_words = shown;
-        self.redraw(step, &id);
+        self.redraw_question(step, &id);
     }
 
     /// Shows a question again on every copy, as it is now.
-    pub(super) fn redraw(&self, step: &mut DeskStep, id: &RequestId) {
+    pub(super) fn redraw_question(&self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get(id) else { return };
         if !open.copies.is_empty() || !open.sending.is_empty() {
-            step.outputs.push(DeskOutput::Phones(open.redraw()));
+            step.outputs.push(DeskOutput::Phones(open.order_to_redraw()));
         }
         if self.settings.terminal {
-            step.outputs.push(DeskOutput::Terminal(open.redraw()));
+            step.outputs.push(DeskOutput::Terminal(open.order_to_redraw()));
         }
     }
 }

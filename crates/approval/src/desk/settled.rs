@@ -19,15 +19,17 @@ use crate::plain;
 const LAST_WORDS: usize = 600;
 
 impl Desk {
-    pub(super) fn told(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
+    pub(super) fn handle_report(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         match (request.kind, request.event().unwrap_or_default()) {
             (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure")
                 if self.is_second_report(step, request) => {}
-            (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure") => self.ran(step, request),
-            (RequestKind::Settle, "SessionEnd") => self.ended(step, request, |_| true),
-            (RequestKind::Settle, "Stop") => self.stopped(step, request),
+            (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure") => {
+                self.handle_run(step, request);
+            }
+            (RequestKind::Settle, "SessionEnd") => self.settle_matching(step, request, |_| true),
+            (RequestKind::Settle, "Stop") => self.handle_stop(step, request),
             (RequestKind::Notify, "ConfigChange") => self.settings_refused(step, request),
-            (RequestKind::Notify, _) => self.notified(step, request),
+            (RequestKind::Notify, _) => self.handle_notification(step, request),
             // Unknown events settle nothing.
             _ => {}
         }
@@ -35,7 +37,7 @@ impl Desk {
 
     /// Records that a tool has run: it was allowed here, or a question about it was answered
     /// elsewhere, or nobody was asked.
-    fn ran(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
+    fn handle_run(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let ApprovalRequest { session_id, tool_name, tool_input, .. } = request;
         let run = CallDigest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
         let allowed = self.past.take_run(&run);
@@ -46,24 +48,27 @@ impl Desk {
         }
         match allowed.as_ref().or(settled.as_ref()) {
             Some(question) => {
-                step.record(question, &LedgerEvent::Ran(record::ran(request, None)));
+                step.record_for_question(
+                    question,
+                    &LedgerEvent::Ran(record::call_that_ran(request, None)),
+                );
             }
             None => self.ran_unasked(step, request),
         }
         if let Some(id) = settled {
-            self.settle(step, &id);
+            self.settle_question(step, &id);
         }
     }
 
     /// Records the run of a tool about which nobody was asked here.
     fn ran_unasked(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
-        let mut ran = record::ran(request, Some(&record::brief_input(request)));
+        let mut ran = record::call_that_ran(request, Some(&record::brief_input(request)));
         self.mark_unchecked(step, request, &mut ran);
         let (ok, summary) = (ran.ok, ran.summary.clone());
-        step.note(None, &LedgerEvent::Ran(ran));
+        step.record_event(None, &LedgerEvent::Ran(ran));
         if let Some(mode) = request.mode().filter(|mode| !asks_by_itself(Some(mode))) {
             let failed = if ok == Some(false) { " (failed)" } else { "" };
-            let line = format!("{} mode ran{failed}: {summary}", record::shown(mode));
+            let line = format!("{} mode ran{failed}: {summary}", record::shown_name(mode));
             self.tell_quietly(step, line);
         }
     }
@@ -96,10 +101,10 @@ impl Desk {
 
     /// Handles the end of a turn: questions of the main agent about its prompt were answered
     /// elsewhere. Subagents may continue in the background.
-    fn stopped(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
+    fn handle_stop(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let told = request.context.clone().unwrap_or_default();
         if let Some(prompt) = &told.prompt_id {
-            self.ended(step, request, |open| {
+            self.settle_matching(step, request, |open| {
                 open.prompt_id.as_ref() == Some(prompt) && open.agent_id.is_none()
             });
         }
@@ -109,7 +114,7 @@ impl Desk {
         }
     }
 
-    fn ended(
+    fn settle_matching(
         &mut self,
         step: &mut DeskStep,
         request: &ApprovalRequest,
@@ -123,50 +128,51 @@ impl Desk {
         let ids: Vec<RequestId> =
             self.open.iter().filter(|(_, open)| over(open)).map(|(id, _)| id.clone()).collect();
         for id in ids {
-            self.settle(step, &id);
+            self.settle_question(step, &id);
         }
     }
 
     /// Closes a question that was answered at the agent's own terminal. Its asker falls back if it
     /// still waits.
-    fn settle(&mut self, step: &mut DeskStep, id: &RequestId) {
+    fn settle_question(&mut self, step: &mut DeskStep, id: &RequestId) {
         if let Some(asker) = self.open.get(id).and_then(|open| open.asker) {
             let response = ApprovalResponse::new(id.clone(), Decision::Timeout);
             step.outputs.push(DeskOutput::Answer(asker, response));
         }
-        self.close(step, id, ClosedHow::Settled);
+        self.close_question(step, id, ClosedHow::Settled);
     }
 
     /// Records and tells everybody that a hook has refused a change of the agent's settings, which
     /// would have opened the gate.
     fn settings_refused(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let reason = request.context.as_ref().and_then(|context| context.reason.as_deref());
-        let reason = plain::line(reason.unwrap_or("no reason was given"));
+        let reason = plain::safe_line(reason.unwrap_or("no reason was given"));
         let reason = &reason[..reason.floor_char_boundary(LAST_WORDS)];
-        step.note(None, &record::checked(request, Decision::Deny, reason));
+        step.record_event(None, &record::checked_event(request, Decision::Deny, reason));
         self.say_of(step, request, &format!("did not apply a change of its settings: {reason}"));
     }
 
-    fn notified(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
+    fn handle_notification(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         let input: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
         let Some(message) = input["message"].as_str() else { return };
         if input["notification_type"].as_str().is_some_and(is_dialog) {
-            self.waits(step, request, message);
+            self.say_agent_waits(step, request, message);
         } else if self.settings.notify_on_stop {
             self.say_of(step, request, &format!("says: {message}"));
         }
     }
 
     pub(super) fn say_of(&self, step: &mut DeskStep, request: &ApprovalRequest, what: &str) {
-        let agent = record::shown(agent_name(request.agent.as_deref().unwrap_or("agent")));
-        let what = plain::shown(what);
+        let agent = record::shown_name(agent_name(request.agent.as_deref().unwrap_or("agent")));
+        let what = plain::safe_text(what);
         let end = what.floor_char_boundary(LAST_WORDS);
-        let text = format!("{agent} in {} {}", record::shown(&request.cwd), what[..end].trim_end());
-        self.say(step, self.listening_chats(step.now).collect(), text);
+        let text =
+            format!("{agent} in {} {}", record::shown_name(&request.cwd), what[..end].trim_end());
+        self.say_to_chats(step, self.listening_chats(step.now).collect(), text);
     }
 
     /// Says something that belongs to no question: in these chats and at the terminal.
-    pub(super) fn say(&self, step: &mut DeskStep, chats: Vec<i64>, text: String) {
+    pub(super) fn say_to_chats(&self, step: &mut DeskStep, chats: Vec<i64>, text: String) {
         if self.settings.phones && !chats.is_empty() {
             step.outputs.push(DeskOutput::Phones(ChannelOrder::Say { chats, text: text.clone() }));
         }

@@ -160,7 +160,7 @@ impl Ledger {
         let (over, open): (Vec<_>, Vec<_>) = all.partition(|id| self.is_over(id));
         let entries = |ids: Vec<RequestId>| ids.iter().map(|id| self.of(id)).collect::<Vec<_>>();
         let kept: Vec<_> = self.kept.clone().into_iter().collect();
-        let mut desk = Desk::new(settings, authority(), crate::telegram::cuts);
+        let mut desk = Desk::new(settings, authority(), crate::telegram::is_cut_in_message);
         desk.restore(now, &entries(open), &entries(over), &kept, &self.links());
         desk
     }

@@ -66,7 +66,7 @@ impl Desk {
         let is_it = |twin: &AnsweredTwin| twin.call == call && twin.hook_of != hook_of(request);
         if let Some(at) = self.twins.answered.iter().position(is_it) {
             let twin = self.twins.answered.swap_remove(at);
-            answer(step, asker, request, &twin.response, &twin.by);
+            answer_twin(step, asker, request, &twin.response, &twin.by);
             return true;
         }
         let key = &self.settings.key;
@@ -107,7 +107,7 @@ impl Desk {
         }
         for asker in followers {
             if let Some(twin) = self.twins.waiting.remove(&asker) {
-                answer(step, asker, &twin.request, response, &by);
+                answer_twin(step, asker, &twin.request, response, &by);
             }
         }
     }
@@ -116,7 +116,7 @@ impl Desk {
     pub(super) fn release_twins(&mut self, step: &mut DeskStep, id: &RequestId) {
         for asker in self.twins.waiting_for(id) {
             if let Some(WaitingTwin { request, ruling, .. }) = self.twins.waiting.remove(&asker) {
-                self.asked(step, asker, request, ruling, false);
+                self.handle_question(step, asker, request, ruling, false);
             }
         }
     }
@@ -161,7 +161,7 @@ impl TwinCalls {
 }
 
 /// Answers a second hook like the first.
-fn answer(
+fn answer_twin(
     step: &mut DeskStep,
     asker: AskerId,
     request: &ApprovalRequest,
@@ -173,7 +173,7 @@ fn answer(
         response = ApprovalResponse::new(request.request_id.clone(), Decision::Deny);
         response.message = Some(CHANGED.to_owned());
     }
-    step.note(None, &record::checked(request, response.decision, by));
+    step.record_event(None, &record::checked_event(request, response.decision, by));
     step.outputs.push(DeskOutput::Answer(asker, response));
 }
 

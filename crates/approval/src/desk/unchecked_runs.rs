@@ -59,7 +59,7 @@ impl SeenChecks {
     }
 
     /// Returns true if a session may be mentioned now.
-    fn mentions(&mut self, now: Duration, session: &str) -> bool {
+    fn can_mention(&mut self, now: Duration, session: &str) -> bool {
         self.mentioned.retain(|(until, _)| *until > now);
         let is_new = !self.mentioned.iter().any(|(_, known)| known == session);
         if is_new {
@@ -116,7 +116,7 @@ impl Desk {
             return;
         }
         ran.by = Some(NOBODY.to_owned());
-        if self.seen_checks.mentions(step.now.mono, &request.session_id) {
+        if self.seen_checks.can_mention(step.now.mono, &request.session_id) {
             let what = format!(
                 "ran a call without a verdict, because its hook did not ask: {}\n`callgate doctor` \
                  says whether the hook works.",
@@ -154,5 +154,5 @@ fn can_run_unchecked(request: &ApprovalRequest) -> bool {
 /// Returns true for a tool that changes something, under any agent's name for it.
 fn is_act(tool: &str) -> bool {
     use ToolKind::{Code, Edit, Notebook, Patch, Run, Write};
-    matches!(ToolKind::of("", tool), Run(_) | Code | Write | Edit | Notebook | Patch)
+    matches!(ToolKind::for_tool("", tool), Run(_) | Code | Write | Edit | Notebook | Patch)
 }

@@ -20,7 +20,7 @@ pub(super) struct LateSessions(VecDeque<(Duration, String)>);
 
 impl LateSessions {
     /// Notes that a question of a session is over.
-    pub(super) fn closed(&mut self, now: Now, session: &str) {
+    pub(super) fn add_closed(&mut self, now: Now, session: &str) {
         while self.0.len() >= MOST || self.0.front().is_some_and(|(at, _)| *at + LATELY < now.mono)
         {
             self.0.pop_front();
@@ -40,8 +40,13 @@ pub(super) fn is_dialog(kind: &str) -> bool {
 
 impl Desk {
     /// Says that an agent waits in a dialog, unless the desk asks about it, or did so a moment ago.
-    pub(super) fn waits(&self, step: &mut DeskStep, request: &ApprovalRequest, message: &str) {
-        let session = plain::shown(&request.session_id);
+    pub(super) fn say_agent_waits(
+        &self,
+        step: &mut DeskStep,
+        request: &ApprovalRequest,
+        message: &str,
+    ) {
+        let session = plain::safe_text(&request.session_id);
         let is_asked = self.open.values().any(|open| open.card.row.session == session)
             || self.lately.has(step.now, &session);
         if self.settings.notify_on_wait && !is_asked {

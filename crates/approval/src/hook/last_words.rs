@@ -4,7 +4,7 @@ use std::mem::replace;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use callgate_wire::hook::{AgentHookEvent, AgentHookInput, LastWords, words};
+use callgate_wire::hook::{AgentHookEvent, AgentHookInput, LastWords, find_last_words};
 use rustix::fd::OwnedFd;
 use rustix::fs::{FileType, Mode, OFlags, fstat, open};
 use rustix::io::{Errno, pread};
@@ -53,9 +53,9 @@ pub(super) struct TranscriptWatch {
 impl TranscriptWatch {
     /// Returns the watch for what the agent said before it wanted to use `tool`, if it has a
     /// transcript.
-    pub(super) fn of(input: &AgentHookInput<'_>, tool: &str) -> Option<Self> {
+    pub(super) fn from_input(input: &AgentHookInput<'_>, tool: &str) -> Option<Self> {
         let agent_id = input.agent_id();
-        let path = transcript(Path::new(&*input.transcript_path()?), agent_id.as_deref())?;
+        let path = transcript_path(Path::new(&*input.transcript_path()?), agent_id.as_deref())?;
         let tool = (input.event() != AgentHookEvent::Elicitation).then(|| tool.to_owned());
         Some(Self::new(path, tool, agent_id.is_some(), PATIENCE))
     }
@@ -72,10 +72,10 @@ impl TranscriptWatch {
     }
 
     /// Looks for the words. After some time, older words do.
-    pub(super) fn look(&mut self) -> WordsLook {
+    pub(super) fn find_words(&mut self) -> WordsLook {
         let file = match TranscriptFile::open(&self.path) {
             Ok(Some(file)) => file,
-            Err(Errno::NOENT) => return self.later(self.patience.first),
+            Err(Errno::NOENT) => return self.look_later(self.patience.first),
             Ok(None) | Err(_) => return WordsLook::Never,
         };
         let Some(size) = file.size() else { return WordsLook::Never };
@@ -83,7 +83,7 @@ impl TranscriptWatch {
             let reach = replace(&mut self.reach, TAIL);
             let Some(tail) = file.tail(size, reach) else { return WordsLook::Never };
             let from_start = size <= reach;
-            self.found = words(&tail, from_start, self.tool.as_deref(), self.is_subagent);
+            self.found = find_last_words(&tail, from_start, self.tool.as_deref(), self.is_subagent);
             self.size = (from_start || reach == TAIL).then_some(size);
         }
         match &self.found {
@@ -91,13 +91,13 @@ impl TranscriptWatch {
                 WordsLook::Found(words.clone())
             }
             LastWords { is_behind: false, .. } if self.size.is_some() => WordsLook::Never,
-            LastWords { is_empty: true, .. } => self.later(self.patience.first),
-            _ => self.later(self.patience.usual),
+            LastWords { is_empty: true, .. } => self.look_later(self.patience.first),
+            _ => self.look_later(self.patience.usual),
         }
     }
 
     /// Returns when to look again, or what was found if that has been tried for long enough.
-    fn later(&mut self, patience: Duration) -> WordsLook {
+    fn look_later(&mut self, patience: Duration) -> WordsLook {
         if self.begun.elapsed() >= patience {
             return self.found.text.clone().map_or(WordsLook::Never, WordsLook::Found);
         }
@@ -108,7 +108,7 @@ impl TranscriptWatch {
 }
 
 /// Returns the path of a transcript. A subagent's transcript is beside that of its session.
-fn transcript(path: &Path, agent_id: Option<&str>) -> Option<PathBuf> {
+fn transcript_path(path: &Path, agent_id: Option<&str>) -> Option<PathBuf> {
     let Some(agent_id) = agent_id else { return Some(path.to_owned()) };
     let is_plain = agent_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let name = format!("agent-{agent_id}.jsonl");

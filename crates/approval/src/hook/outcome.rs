@@ -28,7 +28,7 @@ pub enum HookOutcome {
 
 impl HookOutcome {
     /// Returns what is done with a reply to an agent.
-    pub(super) fn of(reply: HookReply, agent: &AgentProfile) -> Self {
+    pub(super) fn from_reply(reply: HookReply, agent: &AgentProfile) -> Self {
         match reply {
             HookReply::Line(line) => Self::Decided(line),
             HookReply::Nothing => Self::Silent,
@@ -49,15 +49,17 @@ impl HookOutcome {
     }
 
     /// Prints the outcome and returns the exit code.
-    pub(super) fn end(self, output: BorrowedFd<'_>) -> ExitCode {
+    pub(super) fn print_to(self, output: BorrowedFd<'_>) -> ExitCode {
         match self {
             Self::Silent => ExitCode::SUCCESS,
-            Self::Fallback(reason) => complain(&reason, 1),
-            Self::Refused(reason) => complain(&reason, EXIT_DENY),
+            Self::Fallback(reason) => print_complaint(&reason, 1),
+            Self::Refused(reason) => print_complaint(&reason, EXIT_DENY),
             Self::Decided(line) => match stdio::write_all(output, &line) {
                 Ok(()) => ExitCode::SUCCESS,
                 // Half a decision is none, and at some events none would be a yes.
-                Err(error) => complain(&format!("cannot print the decision: {error}"), EXIT_DENY),
+                Err(error) => {
+                    print_complaint(&format!("cannot print the decision: {error}"), EXIT_DENY)
+                }
             },
         }
     }
@@ -65,7 +67,7 @@ impl HookOutcome {
 
 /// Returns the outcome of an input that cannot be used: it denies a tool call, falls back where the
 /// agent would ask, and ignores a mere report.
-pub(super) fn unusable(
+pub(super) fn unusable_outcome(
     agent: &'static AgentProfile,
     reason: &str,
     event: Option<&'static AgentEvent>,
@@ -73,29 +75,37 @@ pub(super) fn unusable(
     let Some(event) = event else {
         return match agent.failures.exit_two {
             CallFate::Denied => HookOutcome::Refused(reason.to_owned()),
-            CallFate::GoesOn | CallFate::Asked => denied(agent.check(), agent, reason),
+            CallFate::GoesOn | CallFate::Asked => {
+                denied_outcome(agent.before_tool_event(), agent, reason)
+            }
         };
     };
     match (event.event, event.event.kind()) {
-        (_, Some(RequestKind::Check)) => denied(event, agent, reason),
+        (_, Some(RequestKind::Check)) => denied_outcome(event, agent, reason),
         (AgentHookEvent::PermissionDenied, _) => HookOutcome::Silent,
         // A change of settings that could not be looked at might open the gate.
-        (AgentHookEvent::ConfigChange, _) => HookOutcome::of(hook::settings_refusal(reason), agent),
+        (AgentHookEvent::ConfigChange, _) => {
+            HookOutcome::from_reply(hook::settings_refusal(reason), agent)
+        }
         (_, Some(RequestKind::Ask)) => HookOutcome::fallback(reason.to_owned(), agent),
         _ => HookOutcome::Silent,
     }
 }
 
 /// Denies a tool call that could not be checked.
-pub(super) fn denied(event: &AgentEvent, agent: &AgentProfile, reason: &str) -> HookOutcome {
-    HookOutcome::of(hook::refusal(event, &cannot_check(reason)), agent)
+pub(super) fn denied_outcome(
+    event: &AgentEvent,
+    agent: &AgentProfile,
+    reason: &str,
+) -> HookOutcome {
+    HookOutcome::from_reply(hook::call_refusal(event, &cannot_check(reason)), agent)
 }
 
 pub(super) fn cannot_check(reason: &str) -> String {
     format!("callgate cannot check this call, so it was not run: {reason}")
 }
 
-pub(super) fn complain(reason: &str, code: u8) -> ExitCode {
+pub(super) fn print_complaint(reason: &str, code: u8) -> ExitCode {
     // With standard error closed, nobody can be told.
     writeln!(io::stderr(), "callgate hook: {reason}").ok();
     ExitCode::from(code)

@@ -33,7 +33,7 @@ impl SlowDesk {
     }
 
     /// Begins to decide. The thread is not waited for.
-    pub(super) fn decide(&self, rules: RulesOnly) {
+    pub(super) fn start_deciding(&self, rules: RulesOnly) {
         let decision = Arc::clone(&self.0);
         let work = move || {
             if let Some(response) = rules() {
@@ -46,7 +46,7 @@ impl SlowDesk {
     }
 
     /// Takes the decision, if there is one.
-    pub(super) fn decision(&self) -> Option<ApprovalResponse> {
+    pub(super) fn take_decision(&self) -> Option<ApprovalResponse> {
         lock(&self.0.response).take()
     }
 }

@@ -20,7 +20,7 @@ const CHUNK: usize = 64 * 1024;
 pub(super) fn read_input(stdin: BorrowedFd<'_>) -> Result<Vec<u8>, (String, Vec<u8>)> {
     let mut input = Vec::with_capacity(CHUNK);
     loop {
-        let reason = match fill(stdin, &mut input) {
+        let reason = match read_once(stdin, &mut input) {
             Ok(0) => return Ok(input),
             Ok(_) if is_whole(&input) => return Ok(input),
             Ok(_) if input.len() > LONGEST_INPUT => {
@@ -34,7 +34,7 @@ pub(super) fn read_input(stdin: BorrowedFd<'_>) -> Result<Vec<u8>, (String, Vec<
 }
 
 /// Reads once. Returns 0 at the end.
-fn fill(stdin: BorrowedFd<'_>, input: &mut Vec<u8>) -> io::Result<usize> {
+fn read_once(stdin: BorrowedFd<'_>, input: &mut Vec<u8>) -> io::Result<usize> {
     loop {
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) {
             Ok(0) => return Err(io::Error::new(io::ErrorKind::TimedOut, "nothing came")),
@@ -51,7 +51,7 @@ fn fill(stdin: BorrowedFd<'_>, input: &mut Vec<u8>) -> io::Result<usize> {
 
 fn is_whole(input: &[u8]) -> bool {
     let ends = input.trim_ascii_end().ends_with(b"}");
-    ends && std::str::from_utf8(input).is_ok_and(|text| Json::read(text).is_ok())
+    ends && std::str::from_utf8(input).is_ok_and(|text| Json::from_text(text).is_ok())
 }
 
 /// Writes everything, also to a pipe in non-blocking mode, as some agents provide.

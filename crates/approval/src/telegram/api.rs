@@ -82,7 +82,7 @@ impl BotApi {
         }
         let token = settings.token.0.reveal().to_owned();
         let client = client.build().map_err(|error| {
-            let why = plain(error, &token);
+            let why = describe_error(error, &token);
             format!(
                 "cannot connect to Telegram: {why}; are the machine's root certificates \
                  installed (the package ca-certificates)?"
@@ -137,18 +137,18 @@ impl BotApi {
     ) -> Result<Value, TelegramFault> {
         let request = self.client.post(format!("{}{method}", self.base));
         let request = request.header(header::CONTENT_TYPE, kind).body(body).timeout(limit);
-        let (status, body) = self.answer(request).await.map_err(|error| {
+        let (status, body) = self.read_answer(request).await.map_err(|error| {
             TelegramFault::passing(format!(
                 "Telegram cannot be reached: {}",
-                plain(error, &self.token)
+                describe_error(error, &self.token)
             ))
         })?;
         let body = body.ok_or_else(|| TelegramFault::passing("Telegram's answer is too long"))?;
-        judge(status, &body)
+        parse_result(status, &body)
     }
 
     /// Returns the status and the body, or no body if it is too long.
-    async fn answer(
+    async fn read_answer(
         &self,
         request: reqwest::RequestBuilder,
     ) -> reqwest::Result<(StatusCode, Option<Vec<u8>>)> {
@@ -160,7 +160,7 @@ impl BotApi {
 }
 
 /// Describes an error without the URL, which contains the token.
-fn plain(error: reqwest::Error, token: &str) -> String {
+fn describe_error(error: reqwest::Error, token: &str) -> String {
     let timed_out = error.is_timeout();
     let error = error.without_url();
     let mut deepest: &dyn std::error::Error = &error;
@@ -173,13 +173,13 @@ fn plain(error: reqwest::Error, token: &str) -> String {
 
 /// Returns the result of a call, or its kind of failure. If something other than the API responded,
 /// such as a proxy, that may pass.
-fn judge(status: StatusCode, body: &[u8]) -> Result<Value, TelegramFault> {
+fn parse_result(status: StatusCode, body: &[u8]) -> Result<Value, TelegramFault> {
     let answer: Value = serde_json::from_slice(body).unwrap_or_default();
     if status.is_success() && answer["ok"] == json!(true) {
         return Ok(answer["result"].clone());
     }
     let code = status.as_u16();
-    let words = answer["description"].as_str().map(|words| shortened(words).to_owned());
+    let words = answer["description"].as_str().map(|words| shortened_words(words).to_owned());
     let parameters = &answer["parameters"];
     Err(match (code, words) {
         (429, _) => {
@@ -215,7 +215,7 @@ fn no_such_bot(status: &str) -> String {
 }
 
 /// Shortens a server's description, which may be anything.
-fn shortened(words: &str) -> &str {
+fn shortened_words(words: &str) -> &str {
     &words[..words.floor_char_boundary(300)]
 }
 

@@ -59,44 +59,48 @@ impl Courier {
     }
 
     /// Carries out orders until there are no more, and then a little longer.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn carry_out_orders(mut self) {
         loop {
             tokio::select! {
                 order = self.orders.recv() => match order {
-                    Some(order) => self.begin(order),
+                    Some(order) => self.begin_order(order),
                     None => break,
                 },
-                Some(done) = self.work.join_next() => self.ended(done.ok()),
+                Some(done) = self.work.join_next() => self.handle_ended_work(done.ok()),
             }
         }
         let end = Instant::now() + self.line.settings.reach;
         while let Ok(Some(done)) = timeout_at(end, self.work.join_next()).await {
-            self.ended(done.ok());
+            self.handle_ended_work(done.ok());
         }
     }
 
-    fn begin(&mut self, order: ChannelOrder) {
+    fn begin_order(&mut self, order: ChannelOrder) {
         match order {
-            ChannelOrder::Show { card, chats, within } => self.show(&card, &chats, within),
+            ChannelOrder::Show { card, chats, within } => self.show_card(&card, &chats, within),
             ChannelOrder::Mark { card, copies, mark } => {
-                self.change(&card.id, copies, || QuestionLook::marked(&card, &mark));
+                self.change_look(&card.id, copies, || QuestionLook::of_marked(&card, &mark));
             }
             ChannelOrder::Redraw { card, copies, picks } => {
-                self.change(&card.id, copies, || QuestionLook::open(&card, &picks));
+                self.change_look(&card.id, copies, || QuestionLook::of_open(&card, &picks));
             }
             ChannelOrder::Retire { copy, text } => {
-                self.note(async move |line| say::retire(&line, &copy, &text).await);
+                self.spawn_notice(async move |line| say::retire_copy(&line, &copy, &text).await);
             }
             ChannelOrder::Tell { reply_to, text, alert } => {
-                self.note(async move |line| say::tell(&line, &reply_to, &text, alert).await);
+                self.spawn_notice(async move |line| {
+                    say::send_reply(&line, &reply_to, &text, alert).await;
+                });
             }
             ChannelOrder::AskWords { card, reply_to, chat, purpose } => {
-                self.note(async move |line| {
+                self.spawn_notice(async move |line| {
                     say::ask_words(&line, &card, &reply_to, chat, purpose).await;
                 });
             }
             ChannelOrder::Full { card, reply_to, chat } => {
-                self.note(async move |line| say::full(&line, &card, &reply_to, chat).await);
+                self.spawn_notice(async move |line| {
+                    say::show_in_full(&line, &card, &reply_to, chat).await;
+                });
             }
             // For the terminal only.
             ChannelOrder::Note { .. } => {}
@@ -104,47 +108,49 @@ impl Courier {
                 let text: Arc<str> = text.into();
                 for chat in chats {
                     let text = Arc::clone(&text);
-                    self.note(async move |line| say::say(&line, chat, &text).await);
+                    self.spawn_notice(async move |line| say::send_text(&line, chat, &text).await);
                 }
             }
         }
     }
 
-    fn show(&mut self, card: &Arc<Card>, chats: &[i64], within: Duration) {
+    fn show_card(&mut self, card: &Arc<Card>, chats: &[i64], within: Duration) {
         let is_full = self.questions.len() >= MOST_QUESTIONS;
         let question = match self.questions.entry(card.id.clone()) {
             Entry::Vacant(_) if is_full => {
                 let why = format!("more than {MOST_QUESTIONS} questions are open");
-                return self.unsendable(&card.id, chats, &why);
+                return self.report_unsendable(&card.id, chats, &why);
             }
-            Entry::Vacant(place) => place.insert(ShownQuestion::new(QuestionLook::open(card, &[]))),
+            Entry::Vacant(place) => {
+                place.insert(ShownQuestion::new(QuestionLook::of_open(card, &[])))
+            }
             Entry::Occupied(place) => place.into_mut(),
         };
         if question.is_closed() {
             // It is asked again while its end is still being shown.
-            question.change(QuestionLook::open(card, &[]));
+            question.change_look(QuestionLook::of_open(card, &[]));
         }
         let end = Instant::now() + within;
         for &chat in chats {
             question.sending += 1;
             let (line, newest, id) = (Arc::clone(&self.line), question.newest(), card.id.clone());
             self.work.spawn(async move {
-                let copy = question::send(&line, &id, newest, chat, end).await;
+                let copy = question::send_copy(&line, &id, newest, chat, end).await;
                 CourierWork::Sent { question: id, chat, copy }
             });
         }
-        self.update(&card.id);
+        self.update_copies(&card.id);
     }
 
-    fn unsendable(&mut self, question: &RequestId, chats: &[i64], why: &str) {
+    fn report_unsendable(&mut self, question: &RequestId, chats: &[i64], why: &str) {
         for &chat in chats {
             let news = News::Unsendable { question: question.clone(), chat, why: why.to_owned() };
-            self.note(async move |line| line.tell(news).await);
+            self.spawn_notice(async move |line| line.report_news(news).await);
         }
     }
 
     /// Changes the look of all copies of a question, including those on their way.
-    fn change(
+    fn change_look(
         &mut self,
         id: &RequestId,
         copies: Vec<QuestionCopy>,
@@ -158,19 +164,19 @@ impl Courier {
             Entry::Occupied(place) => place.into_mut(),
         };
         for copy in copies {
-            question.add(copy.chat, copy.message, copy.part, 0);
+            question.add_copy(copy.chat, copy.message, copy.part, 0);
         }
-        question.change(look());
-        self.update(id);
+        question.change_look(look());
+        self.update_copies(id);
     }
 
     /// Starts the edits that the copies of a question still need, or forgets the question.
-    fn update(&mut self, id: &RequestId) {
+    fn update_copies(&mut self, id: &RequestId) {
         let Some(question) = self.questions.get_mut(id) else { return };
         for (chat, message, part) in question.take_old() {
             let (line, newest, question) = (Arc::clone(&self.line), question.newest(), id.clone());
             self.work.spawn(async move {
-                let version = question::edit(&line, newest, chat, message, part).await;
+                let version = question::edit_copy(&line, newest, chat, message, part).await;
                 CourierWork::Edited { question, chat, message, version }
             });
         }
@@ -179,7 +185,7 @@ impl Courier {
         }
     }
 
-    fn note<F>(&mut self, work: impl FnOnce(Arc<TelegramLine>) -> F)
+    fn spawn_notice<F>(&mut self, work: impl FnOnce(Arc<TelegramLine>) -> F)
     where
         F: Future<Output = ()> + Send + 'static,
     {
@@ -194,19 +200,19 @@ impl Courier {
         });
     }
 
-    fn ended(&mut self, done: Option<CourierWork>) {
+    fn handle_ended_work(&mut self, done: Option<CourierWork>) {
         let id = match done {
             Some(CourierWork::Sent { question: id, chat, copy }) => {
                 let Some(question) = self.questions.get_mut(&id) else { return };
                 question.sending -= 1;
                 if let Some((message, version)) = copy {
-                    question.add(chat, message, CopyPart::Question, version);
+                    question.add_copy(chat, message, CopyPart::Question, version);
                 }
                 id
             }
             Some(CourierWork::Edited { question: id, chat, message, version }) => {
                 let Some(question) = self.questions.get_mut(&id) else { return };
-                question.edited(chat, message, version);
+                question.note_edit(chat, message, version);
                 id
             }
             Some(CourierWork::Note) | None => {
@@ -214,7 +220,7 @@ impl Courier {
                 return;
             }
         };
-        self.update(&id);
+        self.update_copies(&id);
     }
 }
 
@@ -225,7 +231,7 @@ pub(super) async fn refuse_all(
     reports: &mpsc::Sender<TelegramReport>,
 ) {
     let broken = News::Broken { why: why.to_owned() };
-    if reports.send(TelegramReport::of(broken)).await.is_err() {
+    if reports.send(TelegramReport::from_news(broken)).await.is_err() {
         return;
     }
     while let Some(order) = orders.recv().await {
@@ -233,7 +239,9 @@ pub(super) async fn refuse_all(
         for chat in chats {
             let (question, why) = (card.id.clone(), why.to_owned());
             // Orders are taken at all times. A desk that is busy knows by the first report.
-            reports.try_send(TelegramReport::of(News::Unsendable { question, chat, why })).ok();
+            reports
+                .try_send(TelegramReport::from_news(News::Unsendable { question, chat, why }))
+                .ok();
         }
     }
 }

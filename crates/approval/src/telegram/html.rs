@@ -1,14 +1,14 @@
 //! Messages in Telegram's HTML that are valid after any cut.
 //!
 //! A message is a sequence of parts. Headings and footers are fixed; content may be cut, and then
-//! says how much of it is missing. Text is escaped and made [`visible`] here, so nothing that a
+//! says how much of it is missing. Text is escaped and made [`visible_text`] here, so nothing that a
 //! program wrote can become a tag or change the reading order.
 
 mod fit;
 
 use std::borrow::Cow;
 
-use callgate_mask::text::{Measure, cut, length, visible};
+use callgate_mask::text::{Measure, cut_to_length, measured_length, visible_text};
 
 /// How long a message may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ impl Html {
     /// Adds an invisible link: nobody sees it, but whoever gets the message back can read its
     /// address.
     pub(crate) fn unseen_link(mut self, address: &str) -> Self {
-        let ((open, close), text) = (link(address), UNSEEN.to_string());
+        let ((open, close), text) = (link_tags(address), UNSEEN.to_string());
         let (is_block, may_be_cut, more) = (false, false, 0);
         self.parts.push(HtmlPart { open, close, is_block, may_be_cut, text, more });
         self
@@ -104,13 +104,13 @@ impl Html {
 
     fn push(mut self, style: HtmlStyle, text: &str, may_be_cut: bool) -> Self {
         let (kept, more) = kept_of(text);
-        let (open, close) = tags(style);
+        let (open, close) = tags_of_style(style);
         self.parts.push(HtmlPart {
             open,
             close,
             is_block: matches!(style, HtmlStyle::Pre(_) | HtmlStyle::Quote),
             may_be_cut,
-            text: visible(&kept).into_owned(),
+            text: visible_text(&kept).into_owned(),
             more,
         });
         self
@@ -122,7 +122,7 @@ impl Html {
     pub(crate) fn render(&self, limits: MessageLimits) -> RenderedHtml {
         // Text that is not kept cannot be shown, whatever the limit.
         let utf16 = limits.utf16.min(KEPT / 4);
-        fit::render(&self.parts, MessageLimits { utf16, ..limits })
+        fit::render_parts(&self.parts, MessageLimits { utf16, ..limits })
     }
 }
 
@@ -132,26 +132,26 @@ fn kept_of(text: &str) -> (Cow<'_, str>, usize) {
     if text.len() <= KEPT {
         return (Cow::Borrowed(text), 0);
     }
-    let head = cut(text, KEPT / 2, Measure::Bytes);
+    let head = cut_to_length(text, KEPT / 2, Measure::Bytes);
     let tail = &text[text.ceil_char_boundary(text.len() - KEPT / 2)..];
     let between = &text[head.len()..text.len() - tail.len()];
-    (Cow::Owned(format!("{head}{tail}")), length(between, Measure::Chars))
+    (Cow::Owned(format!("{head}{tail}")), measured_length(between, Measure::Chars))
 }
 
-fn tags(style: HtmlStyle) -> (Cow<'static, str>, &'static str) {
+fn tags_of_style(style: HtmlStyle) -> (Cow<'static, str>, &'static str) {
     let (open, close) = match style {
         HtmlStyle::Plain => ("", ""),
         HtmlStyle::Bold => ("<b>", "</b>"),
         HtmlStyle::Italic => ("<i>", "</i>"),
         HtmlStyle::Code => ("<code>", "</code>"),
         HtmlStyle::Quote => ("<blockquote>", "</blockquote>"),
-        HtmlStyle::Pre(language) => return pre(language),
-        HtmlStyle::Link(address) => return link(address),
+        HtmlStyle::Pre(language) => return pre_tags(language),
+        HtmlStyle::Link(address) => return link_tags(address),
     };
     (Cow::Borrowed(open), close)
 }
 
-fn pre(language: Option<&str>) -> (Cow<'static, str>, &'static str) {
+fn pre_tags(language: Option<&str>) -> (Cow<'static, str>, &'static str) {
     let is_name = |name: &&str| {
         let all =
             |c: u8| c.is_ascii_alphanumeric() || matches!(c, b'+' | b'-' | b'_' | b'#' | b'.');
@@ -163,7 +163,7 @@ fn pre(language: Option<&str>) -> (Cow<'static, str>, &'static str) {
     }
 }
 
-fn link(address: &str) -> (Cow<'static, str>, &'static str) {
+fn link_tags(address: &str) -> (Cow<'static, str>, &'static str) {
     /// The longest address of a link; Telegram would not accept longer ones.
     const LONGEST_ADDRESS: usize = 2048;
     let is_known = ["http://", "https://", "tg://", "mailto:"].iter().any(|scheme| {
@@ -175,22 +175,22 @@ fn link(address: &str) -> (Cow<'static, str>, &'static str) {
         return ("".into(), "");
     }
     let mut open = String::from("<a href=\"");
-    escape(address, &mut open);
+    push_escaped(address, &mut open);
     open.push_str("\">");
     (open.into(), "</a>")
 }
 
 /// Adds `text` to `out` with `&`, `<`, `>` and `"` as entities.
-fn escape(text: &str, out: &mut String) {
+fn push_escaped(text: &str, out: &mut String) {
     for c in text.chars() {
-        match entity(c) {
+        match html_entity(c) {
             Some(entity) => out.push_str(entity),
             None => out.push(c),
         }
     }
 }
 
-fn entity(c: char) -> Option<&'static str> {
+fn html_entity(c: char) -> Option<&'static str> {
     match c {
         '&' => Some("&amp;"),
         '<' => Some("&lt;"),
@@ -202,7 +202,7 @@ fn entity(c: char) -> Option<&'static str> {
 
 /// Returns how many bytes `c` has when it is escaped.
 fn escaped_len(c: char) -> usize {
-    entity(c).map_or(c.len_utf8(), str::len)
+    html_entity(c).map_or(c.len_utf8(), str::len)
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use super::presses::Presser;
 use crate::card::{Card, HIDDEN_COULD_RUN};
 use crate::channel::{CopyPart, MarkState, QuestionMark, ReplyPurpose};
 
-pub(super) use full::{FullQuestion, full};
+pub(super) use full::{FullQuestion, full_question};
 
 /// The address of a question, without its id. It leads nowhere: `.invalid` is reserved.
 pub(super) const ADDRESS: &str = "https://callgate.invalid/question/";
@@ -48,19 +48,19 @@ pub(super) struct QuestionLook {
 
 impl QuestionLook {
     /// Returns the look of an open question, with the answers picked so far.
-    pub(super) fn open(card: &Card, picks: &[Vec<u8>]) -> Self {
-        let (html, cut) = question(card, picks, None);
-        let buttons = Some(keyboard::of(card, picks, cut));
-        let below = about(&card.id).text(AFTER_FULL).render(MessageLimits::MESSAGE).html;
-        let after_full = (below, Some(keyboard::of(card, picks, LookCut::Nothing)));
+    pub(super) fn of_open(card: &Card, picks: &[Vec<u8>]) -> Self {
+        let (html, cut) = render_question(card, picks, None);
+        let buttons = Some(keyboard::build_buttons(card, picks, cut));
+        let below = begin_message(&card.id).text(AFTER_FULL).render(MessageLimits::MESSAGE).html;
+        let after_full = (below, Some(keyboard::build_buttons(card, picks, LookCut::Nothing)));
         Self { version: 0, html, buttons, after_full, last: false }
     }
 
     /// Returns the look of a question with its outcome.
-    pub(super) fn marked(card: &Card, mark: &QuestionMark) -> Self {
-        let (html, _) = question(card, &[], Some(mark));
+    pub(super) fn of_marked(card: &Card, mark: &QuestionMark) -> Self {
+        let (html, _) = render_question(card, &[], Some(mark));
         // The question stands above it.
-        let after_full = (outcome(&card.id, mark.state, &mark.text), None);
+        let after_full = (outcome_text(&card.id, mark.state, &mark.text), None);
         let last = mark.state != MarkState::Waiting;
         Self { version: 0, html, buttons: None, after_full, last }
     }
@@ -100,21 +100,27 @@ pub(super) enum LookCut {
 }
 
 /// Returns true if a message leaves out a part of what would be done.
-pub(crate) fn cuts(card: &Card) -> bool {
-    question(card, &[], None).1 == LookCut::Body
+pub(crate) fn is_cut_in_message(card: &Card) -> bool {
+    render_question(card, &[], None).1 == LookCut::Body
 }
 
 /// Returns a question's text, and what it leaves out.
-fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&QuestionMark>) -> (String, LookCut) {
-    let html = about(&card.id);
+fn render_question(
+    card: &Card,
+    picks: &[Vec<u8>],
+    mark: Option<&QuestionMark>,
+) -> (String, LookCut) {
+    let html = begin_message(&card.id);
     let html = match mark {
-        Some(mark) => html.text(icon(mark.state)).content(HtmlStyle::Bold, &mark.text).text("\n\n"),
+        Some(mark) => {
+            html.text(mark_icon(mark.state)).content(HtmlStyle::Bold, &mark.text).text("\n\n")
+        }
         None => html,
     };
-    let html = heading(html, card);
+    let html = add_heading(html, card);
     let (html, words_cut) = last_words(html, card);
-    let (html, body_cut) = body::add(html, card);
-    let html = choices(html, &card.pickers, picks);
+    let (html, body_cut) = body::add_content(html, card);
+    let html = add_choices(html, &card.pickers, picks);
     let html = match card.blocked.as_ref().and_then(|blocked| blocked.reason.as_ref()) {
         Some(reason) => html.text("\nBecause ").content(HtmlStyle::Italic, reason).text(".\n"),
         None => html,
@@ -134,8 +140,8 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&QuestionMark>) -> (Str
     };
     let html = match (mark, &card.blocked) {
         (Some(_), _) => html,
-        (None, Some(_)) => waits(html.text("\nLet it try again?\n"), card),
-        (None, None) => waits(offers(html, card), card),
+        (None, Some(_)) => add_deadline(html.text("\nLet it try again?\n"), card),
+        (None, None) => add_deadline(add_offers(html, card), card),
     };
     let rendered = html.render(MessageLimits::MESSAGE);
     let cut = match (body_cut || rendered.cut > 0, words_cut) {
@@ -146,7 +152,7 @@ fn question(card: &Card, picks: &[Vec<u8>], mark: Option<&QuestionMark>) -> (Str
     (rendered.html, cut)
 }
 
-fn icon(state: MarkState) -> &'static str {
+fn mark_icon(state: MarkState) -> &'static str {
     match state {
         MarkState::Waiting => "⏳ ",
         MarkState::Allowed => "✅ ",
@@ -158,10 +164,11 @@ fn icon(state: MarkState) -> &'static str {
 }
 
 /// Adds who wants what, and where.
-fn heading(html: Html, card: &Card) -> Html {
-    let html = html.fixed(HtmlStyle::Bold, name(&card.row.agent)).text(" ");
-    let html =
-        body::wants(html, card).text("\n📁 ").fixed(HtmlStyle::Code, &folder(&card.row.project));
+fn add_heading(html: Html, card: &Card) -> Html {
+    let html = html.fixed(HtmlStyle::Bold, short_name(&card.row.agent)).text(" ");
+    let html = body::add_wish(html, card)
+        .text("\n📁 ")
+        .fixed(HtmlStyle::Code, &short_folder(&card.row.project));
     match card.short_session() {
         "" => html.text("\n"),
         session => html.text(" · session ").fixed(HtmlStyle::Code, session).text("\n"),
@@ -170,7 +177,7 @@ fn heading(html: Html, card: &Card) -> Html {
 
 fn last_words(html: Html, card: &Card) -> (Html, bool) {
     let Some(words) = &card.last_words else { return (html, false) };
-    let shown = text::cut(words, LAST_WORDS, Measure::Utf16);
+    let shown = text::cut_to_length(words, LAST_WORDS, Measure::Utf16);
     let is_cut = shown.len() < words.len();
     let html = html.content(HtmlStyle::Quote, shown.trim_end());
     (if is_cut { html.text("…\n") } else { html.text("\n") }, is_cut)
@@ -178,7 +185,7 @@ fn last_words(html: Html, card: &Card) -> (Html, bool) {
 
 /// Adds the agent's questions with their answers. It uses few parts, since Telegram formats no more
 /// than a hundred places in a message.
-fn choices(mut html: Html, pickers: &[CardPicker], picks: &[Vec<u8>]) -> Html {
+fn add_choices(mut html: Html, pickers: &[CardPicker], picks: &[Vec<u8>]) -> Html {
     for (at, picker) in pickers.iter().enumerate() {
         let number = if pickers.len() > 1 { format!("{}. ", at + 1) } else { String::new() };
         html = html.text("\n").content(HtmlStyle::Bold, &format!("{number}{}", picker.question));
@@ -197,7 +204,7 @@ fn choices(mut html: Html, pickers: &[CardPicker], picks: &[Vec<u8>]) -> Html {
 }
 
 /// Adds what each "always" would mean, if a button alone does not say it.
-fn offers(mut html: Html, card: &Card) -> Html {
+fn add_offers(mut html: Html, card: &Card) -> Html {
     if !card.pickers.is_empty() || !keyboard::need_words(&card.offers) {
         return html;
     }
@@ -213,23 +220,23 @@ fn offers(mut html: Html, card: &Card) -> Html {
 }
 
 /// Adds until when an answer counts.
-fn waits(html: Html, card: &Card) -> Html {
+fn add_deadline(html: Html, card: &Card) -> Html {
     html.text(&format!("\n⏳ Waits {}\n", card.deadline()))
 }
 
 /// Begins a message about a question, with the link by which replies are matched.
-fn about(id: &RequestId) -> Html {
+fn begin_message(id: &RequestId) -> Html {
     Html::new().unseen_link(&format!("{ADDRESS}{id}"))
 }
 
 /// Returns the text of a copy of a closed question of which only the outcome is known.
-pub(super) fn retired(id: &RequestId, text: &str) -> String {
-    outcome(id, MarkState::Settled, text)
+pub(super) fn retired_text(id: &RequestId, text: &str) -> String {
+    outcome_text(id, MarkState::Settled, text)
 }
 
 /// Returns the outcome of a question without the question.
-fn outcome(id: &RequestId, state: MarkState, text: &str) -> String {
-    let html = about(id).text(icon(state)).content(HtmlStyle::Bold, text);
+fn outcome_text(id: &RequestId, state: MarkState, text: &str) -> String {
+    let html = begin_message(id).text(mark_icon(state)).content(HtmlStyle::Bold, text);
     html.render(MessageLimits::MESSAGE).html
 }
 
@@ -241,12 +248,12 @@ pub(super) fn ask_words(
     presser: Option<&Presser>,
     purpose: ReplyPurpose,
 ) -> Value {
-    let mut html = about(&card.id).text("✍️ ");
+    let mut html = begin_message(&card.id).text("✍️ ");
     let in_group = presser.filter(|presser| !presser.private);
     if let Some(presser) = in_group {
         // The reply field opens only for a person who is mentioned.
         let address = format!("tg://user?id={}", presser.user);
-        html = html.fixed(HtmlStyle::Link(&address), name(&presser.name)).text(", ");
+        html = html.fixed(HtmlStyle::Link(&address), short_name(&presser.name)).text(", ");
     }
     let (request, placeholder) = match (purpose, &card.confirm) {
         (ReplyPurpose::Confirm, Some(word)) => {
@@ -262,7 +269,7 @@ pub(super) fn ask_words(
     };
     html = html
         .text(&request)
-        .content(HtmlStyle::Code, text::cut(&card.row.summary, 300, Measure::Utf16));
+        .content(HtmlStyle::Code, text::cut_to_length(&card.row.summary, 300, Measure::Utf16));
     let mut params = html_message(chat, &html.render(MessageLimits::MESSAGE).html);
     params["reply_markup"] = json!({
         "force_reply": true,
@@ -277,16 +284,16 @@ pub(super) fn ask_words(
 }
 
 /// Shortens a name. A blank one is replaced: it would leave an empty tag.
-fn name(text: &str) -> &str {
-    match text::cut(text, NAME, Measure::Utf16).trim() {
+fn short_name(text: &str) -> &str {
+    match text::cut_to_length(text, NAME, Measure::Utf16).trim() {
         "" => "?",
         name => name,
     }
 }
 
 /// Shortens a folder's path at its beginning.
-fn folder(path: &str) -> String {
-    let units = text::length(path, Measure::Utf16);
+fn short_folder(path: &str) -> String {
+    let units = text::measured_length(path, Measure::Utf16);
     if units <= FOLDER {
         return if path.trim().is_empty() { "?".to_owned() } else { path.to_owned() };
     }

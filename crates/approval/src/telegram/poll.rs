@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep, sleep_until};
 
 use super::api::TelegramFault;
-use super::retry::retry;
+use super::retry::retry_until;
 use super::update::{self, BotIdentity, TelegramUpdate};
 use super::{TelegramLine, TelegramReport};
 use crate::channel::News;
@@ -69,23 +69,23 @@ impl UpdatePoll {
     }
 
     /// Listens until the receiver of the reports is gone.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn run_until_unheard(mut self) {
         let line = Arc::clone(&self.line);
         tokio::select! {
             () = line.reports.closed() => {}
-            () = self.listen() => {}
+            () = self.poll_updates() => {}
         }
     }
 
-    async fn listen(&mut self) {
+    async fn poll_updates(&mut self) {
         self.introduce().await;
         loop {
-            let ask = || async { Ok((Instant::now(), self.ask().await?)) };
+            let ask = || async { Ok((Instant::now(), self.ask_for_updates().await?)) };
             let (begun, updates) = self.until_it_works(ask).await;
             if lock(&self.trouble).take().is_some() {
                 self.report_working().await;
             }
-            self.take(&updates).await;
+            self.handle_updates(&updates).await;
             if updates.is_empty() {
                 // A server that does not hold a poll must not be asked continuously.
                 sleep_until(begun + self.line.settings.pause).await;
@@ -97,7 +97,7 @@ impl UpdatePoll {
     async fn introduce(&mut self) {
         let nothing = json!({});
         let who = || self.line.api.call("getMe", &nothing, GRACE);
-        self.me = BotIdentity::read(&self.until_it_works(who).await);
+        self.me = BotIdentity::from_answer(&self.until_it_works(who).await);
         let commands: Vec<Value> = COMMANDS
             .iter()
             .map(|(command, description)| json!({"command": command, "description": description}))
@@ -121,20 +121,20 @@ impl UpdatePoll {
             let attempted = attempt();
             async {
                 match attempted.await {
-                    Err(fault) => Err(self.troubled(fault).await),
+                    Err(fault) => Err(self.report_fault(fault).await),
                     done => done,
                 }
             }
         };
         loop {
             let end = Instant::now() + FOREVER;
-            if let Ok(done) = retry(self.line.settings.pause, None, end, &mut attempt).await {
+            if let Ok(done) = retry_until(self.line.settings.pause, None, end, &mut attempt).await {
                 return done;
             }
         }
     }
 
-    async fn ask(&self) -> Result<Vec<Value>, TelegramFault> {
+    async fn ask_for_updates(&self) -> Result<Vec<Value>, TelegramFault> {
         // After trouble the first poll is short, so that recovery is noticed soon.
         let longest = if lock(&self.trouble).is_some() { 0 } else { LONGEST_POLL };
         let timeout = self.line.settings.poll.as_secs().min(longest);
@@ -156,7 +156,7 @@ impl UpdatePoll {
     }
 
     /// Passes the updates on and waits until the desk has recorded them all.
-    async fn take(&mut self, updates: &[Value]) {
+    async fn handle_updates(&mut self, updates: &[Value]) {
         let mut handed = Vec::new();
         for update in updates {
             let id = update["update_id"].as_i64().unwrap_or_default();
@@ -196,10 +196,10 @@ impl UpdatePoll {
 
     /// Passes on an update. Returns a channel that is signalled once the desk has recorded it.
     async fn hand_on(&self, update: &Value) -> Option<oneshot::Receiver<()>> {
-        let news = match update::read(update, &self.me)? {
+        let news = match update::parse_update(update, &self.me)? {
             TelegramUpdate::Message(news) => news,
             TelegramUpdate::Press { callback, presser, news } => {
-                self.line.presses.note(&callback, presser);
+                self.line.presses.note_press(&callback, presser);
                 news
             }
         };
@@ -210,7 +210,7 @@ impl UpdatePoll {
 
     /// Reports what went wrong, once. Returns it as a fault that may pass: whatever it is, somebody
     /// may put it right.
-    async fn troubled(&self, fault: TelegramFault) -> TelegramFault {
+    async fn report_fault(&self, fault: TelegramFault) -> TelegramFault {
         let (trouble, why, wait) = match fault {
             TelegramFault::Passing { why, wait } => {
                 let wait = wait.map(|wait| wait.max(self.line.settings.pause));
@@ -233,7 +233,7 @@ impl UpdatePoll {
         if !is_known {
             let why = why.clone();
             let report = match trouble {
-                PollTrouble::Token => TelegramReport::of(News::Broken { why }),
+                PollTrouble::Token => TelegramReport::from_news(News::Broken { why }),
                 _ => TelegramReport::Troubled { why },
             };
             self.line.report(report).await;

@@ -22,7 +22,7 @@ pub(super) struct Presser {
 pub(super) struct RecentPresses(Mutex<VecDeque<(String, Presser)>>);
 
 impl RecentPresses {
-    pub(super) fn note(&self, callback: &str, presser: Presser) {
+    pub(super) fn note_press(&self, callback: &str, presser: Presser) {
         let mut recent = lock(&self.0);
         if recent.len() == MOST_PRESSES {
             recent.pop_front();
@@ -30,7 +30,7 @@ impl RecentPresses {
         recent.push_back((callback.to_owned(), presser));
     }
 
-    pub(super) fn who(&self, callback: &str) -> Option<Presser> {
+    pub(super) fn find_presser(&self, callback: &str) -> Option<Presser> {
         let recent = lock(&self.0);
         let found = recent.iter().rev().find(|(id, _)| id == callback);
         found.map(|(_, presser)| presser.clone())

@@ -56,21 +56,21 @@ impl ShownQuestion {
     }
 
     /// Gives all copies another look.
-    pub(super) fn change(&mut self, look: QuestionLook) {
+    pub(super) fn change_look(&mut self, look: QuestionLook) {
         let version = self.look.borrow().version + 1;
         self.look.send_replace(Arc::new(QuestionLook { version, ..look }));
     }
 
     /// Adds a copy with the look of this version. A copy whose look is not known is taken to have
     /// the first.
-    pub(super) fn add(&mut self, chat: i64, message: i64, part: CopyPart, version: u64) {
+    pub(super) fn add_copy(&mut self, chat: i64, message: i64, part: CopyPart, version: u64) {
         if !self.copies.iter().any(|copy| (copy.chat, copy.message) == (chat, message)) {
             self.copies.push(ShownCopy { chat, message, part, version, busy: false });
         }
     }
 
     /// Notes the look that a copy has after an edit; `None` if it cannot be changed any more.
-    pub(super) fn edited(&mut self, chat: i64, message: i64, version: Option<u64>) {
+    pub(super) fn note_edit(&mut self, chat: i64, message: i64, version: Option<u64>) {
         match version {
             None => self.copies.retain(|copy| (copy.chat, copy.message) != (chat, message)),
             Some(version) => {
@@ -105,7 +105,7 @@ impl ShownQuestion {
 /// Sends a copy and reports it. Returns its message number and the version of its look, or `None`
 /// if it was not sent. Faults that may pass are waited out until `end`, when the question is given
 /// up.
-pub(super) async fn send(
+pub(super) async fn send_copy(
     line: &TelegramLine,
     question: &RequestId,
     newest: Newest,
@@ -120,31 +120,31 @@ pub(super) async fn send(
         }
         let params = look.params(chat, CopyPart::Question);
         let result = line.api.call("sendMessage", &params, CALL).await?;
-        let number = result["message_id"].as_i64().ok_or_else(nameless)?;
+        let number = result["message_id"].as_i64().ok_or_else(missing_id_fault)?;
         Ok(Some((number, look.version)))
     };
     match line.retry_in_chat(chat, ChatLane::Show, end, send).await {
         Ok(Some((message, version))) => {
             let (question, part) = (question.clone(), CopyPart::Question);
-            line.tell(News::Shown(QuestionCopy { question, chat, message, part })).await;
+            line.report_news(News::Shown(QuestionCopy { question, chat, message, part })).await;
             Some((message, version))
         }
         Ok(None) => None,
         Err(fault) => {
             let why = fault.why().to_owned();
-            line.tell(News::Unsendable { question: question.clone(), chat, why }).await;
+            line.report_news(News::Unsendable { question: question.clone(), chat, why }).await;
             None
         }
     }
 }
 
-fn nameless() -> TelegramFault {
+fn missing_id_fault() -> TelegramFault {
     TelegramFault::Refused { code: 200, why: "Telegram returned no message number".to_owned() }
 }
 
 /// Gives a copy the newest look. Returns the version of the look that it has, or `None` if it
 /// cannot be changed any more.
-pub(super) async fn edit(
+pub(super) async fn edit_copy(
     line: &TelegramLine,
     newest: Newest,
     chat: i64,

@@ -38,7 +38,7 @@ pub(super) struct ChatGate {
 
 impl ChatGates {
     /// Returns the gate of a chat. There is one for each chat that the desk sends to.
-    pub(super) fn of(&self, chat: i64) -> Arc<ChatGate> {
+    pub(super) fn gate_of_chat(&self, chat: i64) -> Arc<ChatGate> {
         let mut gates = lock(&self.0);
         Arc::clone(gates.entry(chat).or_insert_with(|| {
             Arc::new(ChatGate {
@@ -63,7 +63,7 @@ impl ChatGate {
 
     /// Runs one attempt when it is its turn and there is no pause. Returns `None` if that would be
     /// after `end`.
-    pub(super) async fn pass<T>(
+    pub(super) async fn run_in_turn<T>(
         &self,
         lane: ChatLane,
         end: Instant,
@@ -122,7 +122,7 @@ impl RetryPauses {
 
 /// Retries until an attempt works, is refused, or the next one would come after `end`. With a gate,
 /// each attempt waits for its turn and for the end of a pause.
-pub(super) async fn retry<T, F>(
+pub(super) async fn retry_until<T, F>(
     pause: Duration,
     gate: Option<(&ChatGate, ChatLane)>,
     end: Instant,
@@ -135,13 +135,13 @@ where
     let mut last = None;
     loop {
         let attempted = match gate {
-            Some((gate, lane)) => gate.pass(lane, end, attempt()).await,
+            Some((gate, lane)) => gate.run_in_turn(lane, end, attempt()).await,
             None => Some(attempt().await),
         };
         let fault = match attempted {
             Some(Ok(done)) => return Ok(done),
             Some(Err(fault)) => fault,
-            None => return Err(last.unwrap_or_else(crowded)),
+            None => return Err(last.unwrap_or_else(crowded_fault)),
         };
         let TelegramFault::Passing { wait, .. } = &fault else { return Err(fault) };
         if let (Some((gate, _)), Some(wait)) = (gate, wait) {
@@ -159,7 +159,7 @@ where
     }
 }
 
-fn crowded() -> TelegramFault {
+fn crowded_fault() -> TelegramFault {
     let why =
         "Telegram asks for a pause in this chat, or too many messages are queued for it".to_owned();
     TelegramFault::Passing { why, wait: None }
@@ -177,8 +177,8 @@ impl TelegramLine {
     where
         F: Future<Output = Result<T, TelegramFault>>,
     {
-        let gate = self.gates.of(chat);
-        retry(self.settings.pause, Some((gate.as_ref(), lane)), end, attempt).await
+        let gate = self.gates.gate_of_chat(chat);
+        retry_until(self.settings.pause, Some((gate.as_ref(), lane)), end, attempt).await
     }
 
     /// Calls a method for a chat until it works, is refused, or `end` comes.

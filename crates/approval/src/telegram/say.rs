@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::look::{self, FullQuestion, QuestionLook};
-use super::retry::{ChatLane, retry};
+use super::retry::{ChatLane, retry_until};
 use super::{CALL, TelegramLine, TelegramReport};
 use crate::card::Card;
 use crate::channel::{CopyPart, News, QuestionCopy, ReplyPurpose, ReplyTo};
@@ -25,35 +25,42 @@ const MESSAGE: usize = 4096;
 const NOTE: usize = 3 * MESSAGE;
 
 /// Replies to an act of a person.
-pub(super) async fn tell(line: &TelegramLine, reply_to: &ReplyTo, text: &str, alert: bool) {
+pub(super) async fn send_reply(line: &TelegramLine, reply_to: &ReplyTo, text: &str, alert: bool) {
     match reply_to {
-        ReplyTo::Callback(callback) => answer(line, callback, text, alert).await,
+        ReplyTo::Callback(callback) => answer_press(line, callback, text, alert).await,
         ReplyTo::Message { chat, message } => {
             let params = json!({
                 "chat_id": chat,
-                "text": shortened(text, MESSAGE),
+                "text": shortened_message(text, MESSAGE),
                 "link_preview_options": {"is_disabled": true},
                 "reply_parameters": {"message_id": message, "allow_sending_without_reply": true},
             });
-            persist(line, "sendMessage", &params, SAY).await;
+            call_persistently(line, "sendMessage", &params, SAY).await;
         }
         ReplyTo::Key | ReplyTo::Viewer { .. } => {}
     }
 }
 
 /// Answers a press. Until then the button shows that it is busy, and finally that it failed.
-async fn answer(line: &TelegramLine, callback: &str, text: &str, alert: bool) {
-    let text = shortened(text, TOAST);
+async fn answer_press(line: &TelegramLine, callback: &str, text: &str, alert: bool) {
+    let text = shortened_message(text, TOAST);
     let params = json!({"callback_query_id": callback, "text": text, "show_alert": alert});
-    persist(line, "answerCallbackQuery", &params, PRESS).await;
+    call_persistently(line, "answerCallbackQuery", &params, PRESS).await;
 }
 
 /// Calls without a gate until it works, is refused, or the time is over. A failure is not reported:
 /// this call was the report.
-async fn persist(line: &TelegramLine, method: &str, params: &serde_json::Value, most: Duration) {
+async fn call_persistently(
+    line: &TelegramLine,
+    method: &str,
+    params: &serde_json::Value,
+    most: Duration,
+) {
     let end = Instant::now() + most;
-    let _ = retry(line.settings.pause, None, end, || line.api.call(method, params, CALL.min(most)))
-        .await;
+    let _ = retry_until(line.settings.pause, None, end, || {
+        line.api.call(method, params, CALL.min(most))
+    })
+    .await;
 }
 
 /// Asks for a written reply.
@@ -64,7 +71,7 @@ pub(super) async fn ask_words(
     chat: i64,
     purpose: ReplyPurpose,
 ) {
-    let presser = presser(line, reply_to);
+    let presser = find_presser(line, reply_to);
     let params = look::ask_words(card, chat, presser.as_ref(), purpose);
     let end = Instant::now() + SAY;
     let toast = match (purpose, &card.confirm) {
@@ -73,16 +80,16 @@ pub(super) async fn ask_words(
         }
         _ => "Write your words as a reply to the message below.".to_owned(),
     };
-    tokio::join!(tell(line, reply_to, &toast, false), async {
+    tokio::join!(send_reply(line, reply_to, &toast, false), async {
         let _ = line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await;
     });
 }
 
 /// Shows a question in full.
-pub(super) async fn full(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, chat: i64) {
+pub(super) async fn show_in_full(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, chat: i64) {
     let end = Instant::now() + SAY;
     let pages = async {
-        match look::full(card, chat) {
+        match look::full_question(card, chat) {
             FullQuestion::Pages(pages) => {
                 for params in pages {
                     line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params)
@@ -101,28 +108,28 @@ pub(super) async fn full(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, c
         let (taken, recorded) = oneshot::channel();
         line.report(TelegramReport::Heard { news, taken: Some(taken) }).await;
         recorded.await.ok()?;
-        let params = QuestionLook::open(card, &[]).params(chat, CopyPart::Buttons);
+        let params = QuestionLook::of_open(card, &[]).params(chat, CopyPart::Buttons);
         let sent =
             line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await.ok()?;
         let message = sent["message_id"].as_i64()?;
         let (question, part) = (card.id.clone(), CopyPart::Buttons);
-        line.tell(News::Shown(QuestionCopy { question, chat, message, part })).await;
+        line.report_news(News::Shown(QuestionCopy { question, chat, message, part })).await;
         Some(())
     };
-    tokio::join!(tell(line, reply_to, "", false), pages);
+    tokio::join!(send_reply(line, reply_to, "", false), pages);
 }
 
-fn presser(line: &TelegramLine, reply_to: &ReplyTo) -> Option<super::presses::Presser> {
+fn find_presser(line: &TelegramLine, reply_to: &ReplyTo) -> Option<super::presses::Presser> {
     match reply_to {
-        ReplyTo::Callback(callback) => line.presses.who(callback),
+        ReplyTo::Callback(callback) => line.presses.find_presser(callback),
         _ => None,
     }
 }
 
 /// Says something that belongs to no question.
-pub(super) async fn say(line: &TelegramLine, chat: i64, text: &str) {
+pub(super) async fn send_text(line: &TelegramLine, chat: i64, text: &str) {
     let end = Instant::now() + SAY;
-    for page in text::pages(&shortened(text, NOTE), MESSAGE) {
+    for page in text::split_pages(&shortened_message(text, NOTE), MESSAGE) {
         if page.trim().is_empty() {
             continue;
         }
@@ -135,8 +142,8 @@ pub(super) async fn say(line: &TelegramLine, chat: i64, text: &str) {
 }
 
 /// Removes the buttons from a copy of which only the outcome is known.
-pub(super) async fn retire(line: &TelegramLine, copy: &QuestionCopy, text: &str) {
-    let html = look::retired(&copy.question, text);
+pub(super) async fn retire_copy(line: &TelegramLine, copy: &QuestionCopy, text: &str) {
+    let html = look::retired_text(&copy.question, text);
     let mut params = look::html_message(copy.chat, &html);
     params["message_id"] = copy.message.into();
     let end = Instant::now() + SAY;
@@ -144,9 +151,9 @@ pub(super) async fn retire(line: &TelegramLine, copy: &QuestionCopy, text: &str)
 }
 
 /// Shortens a text and marks the cut.
-fn shortened(text: &str, most: usize) -> String {
-    if text::length(text, Measure::Utf16) <= most {
+fn shortened_message(text: &str, most: usize) -> String {
+    if text::measured_length(text, Measure::Utf16) <= most {
         return text.to_owned();
     }
-    format!("{}…", text::cut(text, most - 1, Measure::Utf16))
+    format!("{}…", text::cut_to_length(text, most - 1, Measure::Utf16))
 }

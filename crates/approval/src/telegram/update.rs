@@ -20,7 +20,7 @@ pub(super) struct BotIdentity {
 }
 
 impl BotIdentity {
-    pub(super) fn read(answer: &Value) -> Self {
+    pub(super) fn from_answer(answer: &Value) -> Self {
         let name = answer["username"].as_str().unwrap_or_default().to_owned();
         Self { id: answer["id"].as_i64(), name }
     }
@@ -41,17 +41,17 @@ pub(super) enum TelegramUpdate {
 }
 
 /// Reads an update. Returns `None` if it does not concern us.
-pub(super) fn read(update: &Value, me: &BotIdentity) -> Option<TelegramUpdate> {
+pub(super) fn parse_update(update: &Value, me: &BotIdentity) -> Option<TelegramUpdate> {
     if update["callback_query"].is_object() {
-        return pressed(&update["callback_query"]);
+        return parse_press(&update["callback_query"]);
     }
-    written(&update["message"], me).map(TelegramUpdate::Message)
+    parse_message(&update["message"], me).map(TelegramUpdate::Message)
 }
 
-fn pressed(query: &Value) -> Option<TelegramUpdate> {
+fn parse_press(query: &Value) -> Option<TelegramUpdate> {
     let callback = text_of(&query["id"])?;
     let message = &query["message"];
-    let who = who(&query["from"], &message["chat"])?;
+    let who = parse_person(&query["from"], &message["chat"])?;
     let reply_to = ReplyTo::Callback(callback.clone());
     let shown = question_of(message);
     let parsed = Callback::parse(query["data"].as_str().unwrap_or_default());
@@ -74,11 +74,11 @@ fn pressed(query: &Value) -> Option<TelegramUpdate> {
     Some(TelegramUpdate::Press { callback, presser, news })
 }
 
-fn written(message: &Value, me: &BotIdentity) -> Option<News> {
+fn parse_message(message: &Value, me: &BotIdentity) -> Option<News> {
     if message["from"]["is_bot"] == Value::Bool(true) {
         return None;
     }
-    let who = who(&message["from"], &message["chat"])?;
+    let who = parse_person(&message["from"], &message["chat"])?;
     let text = message["text"].as_str()?;
     let PersonPlace::Telegram { chat, private, .. } = who.place else { return None };
     let reply_to = ReplyTo::Message { chat, message: message["message_id"].as_i64()? };
@@ -126,7 +126,7 @@ fn part_of(message: &Value) -> CopyPart {
     if text == Some(look::AFTER_FULL) { CopyPart::Buttons } else { CopyPart::Question }
 }
 
-fn who(user: &Value, chat: &Value) -> Option<Person> {
+fn parse_person(user: &Value, chat: &Value) -> Option<Person> {
     let (user_id, chat_id) = (user["id"].as_i64()?, chat["id"].as_i64()?);
     let private = chat["type"] == "private";
     let place = PersonPlace::Telegram { chat: chat_id, user: user_id, private };
@@ -143,7 +143,7 @@ fn name_of(user: &Value) -> String {
         (full, _) => full.to_owned(),
     };
     let shown = text::one_line(&name);
-    text::cut(&shown, NAME, Measure::Utf16).to_owned()
+    text::cut_to_length(&shown, NAME, Measure::Utf16).to_owned()
 }
 
 fn text_of(value: &Value) -> Option<String> {

@@ -28,7 +28,7 @@ pub(super) struct TerminalPage {
 }
 
 /// Returns which of the agent's questions the number keys answer now: the first without an answer.
-pub(super) fn at(picks: &[Vec<u8>]) -> usize {
+pub(super) fn current_picker(picks: &[Vec<u8>]) -> usize {
     picks.iter().position(Vec::is_empty).unwrap_or(picks.len().saturating_sub(1))
 }
 
@@ -44,7 +44,7 @@ impl TerminalPage {
 
     /// Breaks a text between words. What would run is never broken: it is shown as it is.
     fn wrapped(&self, text: &str) -> String {
-        text::wrap(text, self.width, 0)
+        text::wrap_text(text, self.width, 0)
     }
 
     /// Renders keys with their meanings, as many on a line as fit.
@@ -67,32 +67,32 @@ impl TerminalPage {
     }
 
     /// Renders a question with its keys.
-    pub(super) fn question(
+    pub(super) fn render_question(
         &self,
         card: &Card,
         picks: &[Vec<u8>],
         is_seen: bool,
         more: usize,
     ) -> String {
-        let mut page = format!("\n{}\n", self.bold(&self.wrapped(&brief(&title(card)))));
-        line(&mut page, &self.wrapped(&standing(card)));
+        let mut page = format!("\n{}\n", self.bold(&self.wrapped(&brief_text(&card_title(card)))));
+        push_line(&mut page, &self.wrapped(&session_line(card)));
         page += &self.last_words(card);
         let blocked = card.blocked.as_ref().and_then(|blocked| blocked.reason.as_ref());
         if let Some(reason) = blocked {
-            line(&mut page, &self.wrapped(&brief(&format!("because {reason}"))));
+            push_line(&mut page, &self.wrapped(&brief_text(&format!("because {reason}"))));
         }
         if let Some(because) = &card.row.because {
-            line(&mut page, &self.wrapped(&brief(because)));
+            push_line(&mut page, &self.wrapped(&brief_text(because)));
         }
         if card.hides_what_runs {
-            line(&mut page, &self.bold(&self.wrapped(HIDDEN_COULD_RUN)));
+            push_line(&mut page, &self.bold(&self.wrapped(HIDDEN_COULD_RUN)));
         }
         if let Some(fails_open) = &card.fails_open {
-            line(&mut page, &self.wrapped(fails_open));
+            push_line(&mut page, &self.wrapped(fails_open));
         }
-        let mut body = body(card);
+        let mut body = card_body(card);
         if let CardContent::Ask { .. } = card.body {
-            body = text::wrap(&body, self.width.saturating_sub(2), 0);
+            body = text::wrap_text(&body, self.width.saturating_sub(2), 0);
         }
         let lines: Vec<&str> = body.lines().collect();
         let left_out = lines.len().saturating_sub(MOST_LINES);
@@ -102,21 +102,21 @@ impl TerminalPage {
         }
         if left_out > 0 {
             let (lines, them) = if left_out == 1 { ("line", "it") } else { ("lines", "them") };
-            line(&mut page, &format!("  … {left_out} more {lines}: f shows {them}"));
+            push_line(&mut page, &format!("  … {left_out} more {lines}: f shows {them}"));
         }
         for shown in &lines[first + left_out..] {
             cut_line(&mut page, shown);
         }
-        page += &choices(card, picks);
-        page += &self.keys(card, picks, is_seen);
+        page += &render_choices(card, picks);
+        page += &self.render_keys(card, picks, is_seen);
         if more > 0 {
-            line(&mut page, &format!("({more} more waiting; n shows the next)"));
+            push_line(&mut page, &format!("({more} more waiting; n shows the next)"));
         }
         page
     }
 
     /// Renders the keys that answer a question.
-    pub(super) fn keys(&self, card: &Card, picks: &[Vec<u8>], is_seen: bool) -> String {
+    pub(super) fn render_keys(&self, card: &Card, picks: &[Vec<u8>], is_seen: bool) -> String {
         let key = |key: &str, means: &str| (key.to_owned(), means.to_owned());
         let can_allow = is_seen || !is_cut(card);
         if card.blocked.is_some() {
@@ -135,7 +135,7 @@ impl TerminalPage {
                 keys.push(key(&number.to_string(), &text::one_line(&means)));
             }
         } else {
-            match choice_count(card, at(picks)) {
+            match choice_count(card, current_picker(picks)) {
                 0..10 => keys.push(key("1-9", "choose")),
                 count => keys.push(key(&format!("1-{count}"), "and Enter, choose")),
             }
@@ -157,19 +157,22 @@ impl TerminalPage {
     pub(super) fn last_words(&self, card: &Card) -> String {
         let mut lines = String::new();
         if let Some(words) = &card.last_words {
-            line(&mut lines, &self.wrapped(&format!("“{}”", brief(&text::one_line(words)))));
+            push_line(
+                &mut lines,
+                &self.wrapped(&format!("“{}”", brief_text(&text::one_line(words)))),
+            );
         }
         lines
     }
 
     /// Renders the whole question.
-    pub(super) fn full(&self, card: &Card, picks: &[Vec<u8>]) -> String {
-        let (title, keys) = (self.bold(&title(card)), self.keys(card, picks, true));
-        format!("\n{title}\n{}\n{}\n{keys}", standing(card), body(card))
+    pub(super) fn render_in_full(&self, card: &Card, picks: &[Vec<u8>]) -> String {
+        let (title, keys) = (self.bold(&card_title(card)), self.render_keys(card, picks, true));
+        format!("\n{title}\n{}\n{}\n{keys}", session_line(card), card_body(card))
     }
 
     /// Renders what has become of a question.
-    pub(super) fn mark(&self, card: &Card, mark: &QuestionMark) -> String {
+    pub(super) fn render_mark(&self, card: &Card, mark: &QuestionMark) -> String {
         let (sign, colour) = match mark.state {
             MarkState::Allowed => ("✓", "32"),
             MarkState::Denied => ("✗", "31"),
@@ -179,61 +182,62 @@ impl TerminalPage {
         };
         let sign =
             if self.colours { format!("\u{1b}[{colour}m{sign}\u{1b}[0m") } else { sign.to_owned() };
-        format!("{sign} {}: {}\n", text::one_line(&mark.text), brief(&card.row.summary))
+        format!("{sign} {}: {}\n", text::one_line(&mark.text), brief_text(&card.row.summary))
     }
 
     /// Renders a line about a run, no wider than the terminal.
-    pub(super) fn note(&self, note: &str) -> String {
+    pub(super) fn render_note(&self, note: &str) -> String {
         let line = format!("· {}", text::one_line(note));
-        let shown = text::fit(&line, self.width);
+        let shown = text::fit_columns(&line, self.width);
         if self.colours { format!("\u{1b}[2m{shown}\u{1b}[0m\n") } else { format!("{shown}\n") }
     }
 }
 
 /// Says which session asks, and how long the question waits.
-fn standing(card: &Card) -> String {
+fn session_line(card: &Card) -> String {
     let session = text::one_line(card.short_session().trim()).into_owned();
     let session = if session.is_empty() { String::new() } else { format!("session {session} · ") };
     format!("{session}waits {}", card.deadline())
 }
 
-fn line(page: &mut String, text: &str) {
+fn push_line(page: &mut String, text: &str) {
     page.push_str(text);
     page.push('\n');
 }
 
 /// Returns true if a question is shown without a part of what would be done.
 pub(super) fn is_cut(card: &Card) -> bool {
-    let body = body(card);
-    body.lines().nth(MOST_LINES).is_some() || body.lines().any(|line| !split(line).1.is_empty())
+    let body = card_body(card);
+    body.lines().nth(MOST_LINES).is_some()
+        || body.lines().any(|line| !split_at_limit(line).1.is_empty())
 }
 
 /// Adds a line, or its beginning, how much is missing, and its end.
 fn cut_line(page: &mut String, text: &str) {
-    let (_, rest) = split(text);
+    let (_, rest) = split_at_limit(text);
     if rest.is_empty() {
-        return line(page, &format!("  {text}"));
+        return push_line(page, &format!("  {text}"));
     }
     let all = text.chars().count();
     let place = |chars: usize| text.char_indices().nth(chars).map_or(text.len(), |(at, _)| at);
     let (head, tail) = (place(WIDEST_LINE - LAST_CHARS), place(all - LAST_CHARS));
-    line(page, &format!("  {}", &text[..head]));
-    line(page, &format!("  … {} more characters: f shows them", all - WIDEST_LINE));
-    line(page, &format!("  {}", &text[tail..]));
+    push_line(page, &format!("  {}", &text[..head]));
+    push_line(page, &format!("  … {} more characters: f shows them", all - WIDEST_LINE));
+    push_line(page, &format!("  {}", &text[tail..]));
 }
 
-fn split(text: &str) -> (&str, &str) {
+fn split_at_limit(text: &str) -> (&str, &str) {
     let end = text.char_indices().nth(WIDEST_LINE).map_or(text.len(), |(end, _)| end);
     text.split_at(end)
 }
 
 /// Shortens a text that is shown beside the question itself.
-fn brief(text: &str) -> String {
-    let (shown, rest) = split(text);
+fn brief_text(text: &str) -> String {
+    let (shown, rest) = split_at_limit(text);
     if rest.is_empty() { shown.to_owned() } else { format!("{shown}…") }
 }
 
-fn title(card: &Card) -> String {
+fn card_title(card: &Card) -> String {
     let InboxRow { agent, project, tool, .. } = &card.row;
     let is_command = matches!(card.body, CardContent::Command { .. });
     let title = match &card.blocked {
@@ -241,12 +245,12 @@ fn title(card: &Card) -> String {
             let what = if is_command { "a command" } else { tool };
             format!("{agent} in {project}: {by} blocked {what}")
         }
-        None => format!("{agent} {} in {project}", card.wants()),
+        None => format!("{agent} {} in {project}", card.intent_text()),
     };
     text::one_line(&title).into_owned()
 }
 
-fn body(card: &Card) -> String {
+fn card_body(card: &Card) -> String {
     let text = card.body.text();
     match card.body.path() {
         Some(path) => format!("{path}\n{text}"),
@@ -257,12 +261,12 @@ fn body(card: &Card) -> String {
 }
 
 /// Renders the answers to choose from. Those that the number keys choose now have their numbers.
-fn choices(card: &Card, picks: &[Vec<u8>]) -> String {
+fn render_choices(card: &Card, picks: &[Vec<u8>]) -> String {
     let mut page = String::new();
-    let now = at(picks);
+    let now = current_picker(picks);
     for (question, picker) in card.pickers.iter().enumerate() {
         if card.pickers.len() > 1 {
-            line(&mut page, &format!("  {}", text::one_line(&picker.question)));
+            push_line(&mut page, &format!("  {}", text::one_line(&picker.question)));
         }
         for (number, choice) in (0_u8..).zip(&picker.choices) {
             let is_picked = picks.get(question).is_some_and(|picks| picks.contains(&number));

@@ -48,23 +48,23 @@ impl Seat {
     }
 
     fn order(&mut self, order: ChannelOrder) -> String {
-        self.terminal.order(self.now, order)
+        self.terminal.handle_order(self.now, order)
     }
 
     /// A key right now.
     fn tap(&mut self, key: char) -> (String, Option<News>) {
-        self.terminal.key(self.now, TerminalKey::Char(key))
+        self.terminal.handle_key(self.now, TerminalKey::Char(key))
     }
 
     /// A key of somebody who has read what is shown.
     fn key(&mut self, key: TerminalKey) -> (String, Option<News>) {
         self.now += PAUSE;
-        self.terminal.key(self.now, key)
+        self.terminal.handle_key(self.now, key)
     }
 
     fn paste(&mut self, text: &str) -> Vec<(String, Option<News>)> {
         self.now += PAUSE;
-        text.chars().map(|c| self.terminal.key(self.now, TerminalKey::Pasted(c))).collect()
+        text.chars().map(|c| self.terminal.handle_key(self.now, TerminalKey::Pasted(c))).collect()
     }
 }
 
@@ -285,11 +285,15 @@ fn a_question_that_was_printed_late_is_answered_later() {
     terminal.order(show(build(1)));
     let before = terminal.now + 2 * PAUSE;
     terminal.now += 4 * PAUSE;
-    terminal.terminal.printed(terminal.now);
-    assert_eq!(terminal.terminal.key(before, TerminalKey::Char('a')), NOTHING, "pressed before");
+    terminal.terminal.mark_printed(terminal.now);
+    assert_eq!(
+        terminal.terminal.handle_key(before, TerminalKey::Char('a')),
+        NOTHING,
+        "pressed before"
+    );
     assert_eq!(terminal.tap('a'), NOTHING, "just printed");
     assert!(pressed(&mut terminal, 'a').is_some());
-    terminal.terminal.printed(terminal.now);
+    terminal.terminal.mark_printed(terminal.now);
     assert!(press_of(terminal.tap('d').1).is_some(), "what is printed besides is no question");
 }
 

@@ -38,12 +38,16 @@ pub(super) enum TypedMeaning {
 
 impl Terminal {
     /// Takes a key of somebody who types.
-    pub(super) fn typed(&mut self, now: Duration, key: TerminalKey) -> (String, Option<News>) {
+    pub(super) fn handle_typed_key(
+        &mut self,
+        now: Duration,
+        key: TerminalKey,
+    ) -> (String, Option<News>) {
         let Some(typing) = &mut self.typing else { return (String::new(), None) };
         match key {
             TerminalKey::Enter | TerminalKey::Escape if typing.is_over => {
                 self.typing = None;
-                ("\n".to_owned() + &self.next(now), None)
+                ("\n".to_owned() + &self.render_next(now), None)
             }
             _ if typing.is_over => (String::new(), None),
             TerminalKey::Char(c) | TerminalKey::Pasted(c)
@@ -66,36 +70,36 @@ impl Terminal {
             }
             TerminalKey::Escape => {
                 self.typing = None;
-                ("\n".to_owned() + &self.first(), None)
+                ("\n".to_owned() + &self.render_first(), None)
             }
-            TerminalKey::Enter => self.enter(),
+            TerminalKey::Enter => self.handle_enter(),
         }
     }
 
-    fn enter(&mut self) -> (String, Option<News>) {
+    fn handle_enter(&mut self) -> (String, Option<News>) {
         match self.typing.take() {
             Some(TypedReply {
                 question, words, meaning: TypedMeaning::Number { picker }, ..
-            }) => match self.chosen(&question, picker, &words) {
+            }) => match self.chosen_action(&question, picker, &words) {
                 Some(action) => {
-                    let press = self.press(question, Press::Button(action), None);
+                    let press = self.press_news(question, Press::Button(action), None);
                     ("\n".to_owned(), Some(press))
                 }
-                None => (format!("\nThere is no such answer.\n{}", self.first()), None),
+                None => (format!("\nThere is no such answer.\n{}", self.render_first()), None),
             },
             Some(TypedReply { question, words, meaning, .. }) if !words.trim().is_empty() => {
                 let (press, confirm) = match meaning {
                     TypedMeaning::Confirm => (Press::Button(Action::Allow), Some(words)),
                     _ => (Press::Words(words), None),
                 };
-                ("\n".to_owned(), Some(self.press(question, press, confirm)))
+                ("\n".to_owned(), Some(self.press_news(question, press, confirm)))
             }
-            _ => ("\n".to_owned() + &self.first(), None),
+            _ => ("\n".to_owned() + &self.render_first(), None),
         }
     }
 
     /// Returns the action for the answer of this number, counted from one.
-    fn chosen(&self, id: &RequestId, picker: usize, number: &str) -> Option<Action> {
+    fn chosen_action(&self, id: &RequestId, picker: usize, number: &str) -> Option<Action> {
         let waiting = self.waiting.iter().find(|waiting| waiting.card.id == *id)?;
         let option = number.parse::<u8>().ok()?.checked_sub(1)?;
         let question = u8::try_from(picker).ok()?;
@@ -111,13 +115,13 @@ impl Terminal {
         meaning: TypedMeaning,
     ) -> String {
         let reply = TypedReply { question, words: words.to_owned(), meaning, is_over: false };
-        let prompt = self.prompt(&reply);
+        let prompt = self.typing_prompt(&reply);
         self.typing = Some(reply);
         prompt
     }
 
     /// Returns what is asked of somebody who types, and what was typed so far.
-    pub(super) fn prompt(&self, reply: &TypedReply) -> String {
+    pub(super) fn typing_prompt(&self, reply: &TypedReply) -> String {
         let TypedReply { question, words, meaning, .. } = reply;
         let waiting = self.waiting.iter().find(|waiting| waiting.card.id == *question);
         let confirm = waiting.and_then(|waiting| waiting.card.confirm.as_ref());

@@ -258,7 +258,7 @@ fn reports_get_no_answer_and_settle_questions() {
     let mut report = request("make");
     report.kind = callgate_wire::approval::RequestKind::Settle;
     report.context.as_mut().unwrap().event = Some("PostToolUse".to_owned());
-    asker::tell(&house.settings(), &report).unwrap();
+    asker::tell_desk(&house.settings(), &report).unwrap();
     assert_eq!(house.mark(&id).state, MarkState::Settled);
     assert_eq!(waiting.join().unwrap().unwrap().decision, Decision::Timeout);
 }

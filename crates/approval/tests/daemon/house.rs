@@ -97,7 +97,7 @@ impl House {
         let (orders_in, mut orders) = tokio::sync::mpsc::channel(64);
         let (seen_in, seen) = channel();
         let warnings = Arc::clone(&self.warnings);
-        let claim = Claim::take(self.socket(), self.folder.path().join("desk.sock"))?;
+        let claim = Claim::claim_sockets(self.socket(), self.folder.path().join("desk.sock"))?;
         let options = DaemonOptions {
             claim: claim.with_legacy(Some(self.legacy())),
             store,
@@ -176,7 +176,7 @@ impl House {
         let news =
             News::Pressed { who, question: id.clone(), press, confirm: None, reply_to, copy: None };
         let desk = self.daemon.as_ref().unwrap().desk();
-        assert!(self.runtime.block_on(desk.news(news)), "the press was not recorded");
+        assert!(self.runtime.block_on(desk.send_news(news)), "the press was not recorded");
     }
 
     pub(crate) fn settings(&self) -> asker::AskerSettings {
@@ -190,7 +190,7 @@ impl House {
         request: ApprovalRequest,
     ) -> JoinHandle<Result<ApprovalResponse, NoAnswer>> {
         let settings = self.settings();
-        thread::spawn(move || asker::ask(&settings, &request, &Unwanted::default()))
+        thread::spawn(move || asker::ask_desk(&settings, &request, &Unwanted::default()))
     }
 
     /// Sends bytes as an asker and reads until the daemon closes.
@@ -209,7 +209,7 @@ impl House {
         let store = Store::open_read_only(&self.database()).unwrap();
         let filter =
             EntryFilter { question: Some(id.as_str().to_owned()), ..EntryFilter::default() };
-        store.entries(&filter, 0, 1_000).unwrap()
+        store.entries_after(&filter, 0, 1_000).unwrap()
     }
 
     pub(crate) fn kinds(&self, id: &RequestId) -> Vec<String> {

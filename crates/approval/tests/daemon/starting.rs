@@ -91,13 +91,13 @@ fn a_claim_that_is_refused_creates_nothing() {
     for (socket, desk) in
         [(house.socket(), new.join("desk.sock")), (new.join("ask.sock"), desk_socket)]
     {
-        let error = Claim::take(socket, desk).unwrap_err();
+        let error = Claim::claim_sockets(socket, desk).unwrap_err();
         assert!(matches!(error, StartError::Running { .. }), "{error}");
         assert!(!new.exists());
     }
     // Its socket was deleted, but it is still there.
     fs::remove_file(house.socket()).unwrap();
-    let error = Claim::take(house.socket(), new.join("desk.sock")).unwrap_err();
+    let error = Claim::claim_sockets(house.socket(), new.join("desk.sock")).unwrap_err();
     assert!(matches!(error, StartError::Running { .. }), "{error}");
     assert!(!new.exists());
 }
@@ -107,7 +107,7 @@ fn a_foreign_process_at_its_socket_is_no_daemon_of_ours() {
     let folder = tempfile::tempdir().unwrap();
     let socket = folder.path().join("ask.sock");
     let _foreign = UnixListener::bind(&socket).unwrap();
-    let error = Claim::take(&socket, folder.path().join("new/desk.sock")).unwrap_err();
+    let error = Claim::claim_sockets(&socket, folder.path().join("new/desk.sock")).unwrap_err();
     assert!(matches!(error, StartError::Socket(SocketError::InUse(_))), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "something was created");
 }

@@ -9,7 +9,7 @@ use callgate_approval::card::Card;
 use callgate_approval::channel::{
     ChannelOrder, MarkState, News, Person, PersonPlace, QuestionCopy, QuestionMark, ReplyTo,
 };
-use callgate_approval::telegram::{BotSettings, BotToken, TelegramReport, run};
+use callgate_approval::telegram::{BotSettings, BotToken, TelegramReport, run_channel};
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::telegram::{Message, Telegram};
 use callgate_wire::approval::{Action, ApprovalRequest, Press, RequestId};
@@ -58,7 +58,7 @@ impl Rig {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
             runtime.unwrap().block_on(async {
                 tokio::select! {
-                    () = run(settings, to_do, report) => {}
+                    () = run_channel(settings, to_do, report) => {}
                     _ = ended => {}
                 }
             });

@@ -30,7 +30,7 @@ impl Writer {
         self.at_ms += 1000;
         let (kind, question) = (kind.to_owned(), question.map(str::to_owned));
         let draft = EntryDraft { at_ms: self.at_ms, kind, question, body: body.to_string() };
-        self.store.append(&[draft]).unwrap();
+        self.store.append_entries(&[draft]).unwrap();
     }
 
     fn asked(&mut self, id: &str, command: &str, project: &str) {

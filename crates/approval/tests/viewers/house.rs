@@ -95,7 +95,7 @@ impl House {
             key: [0; 32],
         };
         let options = DaemonOptions {
-            claim: Claim::take(self.socket(), self.desk_socket()).unwrap(),
+            claim: Claim::claim_sockets(self.socket(), self.desk_socket()).unwrap(),
             store: Store::open(&self.database()).unwrap(),
             settings,
             authority,
@@ -160,12 +160,12 @@ impl House {
     ) -> JoinHandle<Result<ApprovalResponse, NoAnswer>> {
         let settings =
             asker::AskerSettings { socket: self.socket(), timeout: DEADLINE, grace: DEADLINE };
-        thread::spawn(move || asker::ask(&settings, &request, &Unwanted::default()))
+        thread::spawn(move || asker::ask_desk(&settings, &request, &Unwanted::default()))
     }
 
     pub(crate) fn entries(&self) -> Vec<LedgerEntry> {
         let store = Store::open_read_only(&self.database()).unwrap();
-        store.entries(&EntryFilter::default(), 0, usize::MAX).unwrap()
+        store.entries_after(&EntryFilter::default(), 0, usize::MAX).unwrap()
     }
 }
 

@@ -223,8 +223,8 @@ fn a_row_written_by_hand_links_nobody() {
     let token = HiddenText::new("0123456789abcdef");
     let hash = "9f9f5111f7b27a781f1f1ddde5ebc2dd2b796bfc7365c9c28b548e564176929f";
     let mut store = Store::open(&house.database()).unwrap();
-    store.keep(&format!("paired/viewer/{hash}"), "Ada").unwrap();
-    store.keep("paired/chat/666", "Ada").unwrap();
+    store.keep_value(&format!("paired/viewer/{hash}"), "Ada").unwrap();
+    store.keep_value("paired/chat/666", "Ada").unwrap();
     drop(store);
     house.start(None);
     let mut viewer = house.viewer();

@@ -36,7 +36,7 @@ impl SlowRules {
 }
 
 impl RuleDesk for SlowRules {
-    fn rules(&self) -> Result<RulesView, String> {
+    fn current_rules(&self) -> Result<RulesView, String> {
         Err("the file cannot be read: look at its mode".to_owned())
     }
 
@@ -44,7 +44,7 @@ impl RuleDesk for SlowRules {
         Vec::new()
     }
 
-    fn explain(&self, query: &ExplainQuery) -> Result<RuleExplanation, String> {
+    fn explain_call(&self, query: &ExplainQuery) -> Result<RuleExplanation, String> {
         Ok(RuleExplanation {
             decision: ExplainedDecision::Undecided,
             because: query.command.clone().unwrap_or_default(),
@@ -53,15 +53,19 @@ impl RuleDesk for SlowRules {
         })
     }
 
-    fn backtest(&self, _text: &str, monitor: &WorkMonitor<'_>) -> Result<BacktestReport, String> {
+    fn backtest_rules(
+        &self,
+        _text: &str,
+        monitor: &WorkMonitor<'_>,
+    ) -> Result<BacktestReport, String> {
         self.begun.send(()).unwrap();
-        monitor.progress(1, 2);
+        monitor.report_progress(1, 2);
         // Until the test lets it go on, or has gone.
         self.go.lock().unwrap().recv().ok();
         let end = Instant::now() + DEADLINE;
         while self.waits_for_cancel.load(Ordering::Relaxed) && !monitor.is_cancelled() {
             assert!(Instant::now() < end, "it was never cancelled");
-            monitor.progress(1, 2);
+            monitor.report_progress(1, 2);
         }
         self.begun.send(()).unwrap();
         Ok(BacktestReport { judged: 2, ..BacktestReport::default() })
@@ -75,7 +79,7 @@ impl RuleDesk for SlowRules {
         Ok(SavedRules { count: 1, hash: "5eeda1b2c3".to_owned() })
     }
 
-    fn propose(
+    fn propose_rule(
         &self,
         call: &RecordedCall,
         decide: RuleDecision,
@@ -85,18 +89,18 @@ impl RuleDesk for SlowRules {
         Ok(ProposedRule { toml: call.project.clone(), name })
     }
 
-    fn suggest(&self, _monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String> {
+    fn suggest_rules(&self, _monitor: &WorkMonitor<'_>) -> Result<SuggestedRules, String> {
         Ok(SuggestedRules::default())
     }
 
-    fn segments(&self, command: &str) -> Vec<CommandSegment> {
+    fn split_command(&self, command: &str) -> Vec<CommandSegment> {
         let (program, rest) = command.split_at(command.find(' ').unwrap_or(command.len()));
         let segment =
             |text: &str, style| CommandSegment { text: text.into(), style, breaks: false };
         vec![segment(program, SegmentStyle::Program), segment(rest, SegmentStyle::Word)]
     }
 
-    fn risks(&self, call: &RecordedCall) -> Vec<RiskNote> {
+    fn risks_of_call(&self, call: &RecordedCall) -> Vec<RiskNote> {
         vec![RiskNote { kind: RiskKind::Network, text: call.tool.clone() }]
     }
 }

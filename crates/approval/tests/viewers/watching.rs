@@ -17,7 +17,7 @@ fn filled(entries: u64, bytes: usize) -> tempfile::TempDir {
         question: None,
         body: format!("{{\"number\":{number},\"text\":\"{}\"}}", "x".repeat(bytes)),
     };
-    store.append(&(1..=entries).map(draft).collect::<Vec<_>>()).unwrap();
+    store.append_entries(&(1..=entries).map(draft).collect::<Vec<_>>()).unwrap();
     folder
 }
 
@@ -127,7 +127,7 @@ fn what_another_process_has_written_comes_in_its_place() {
     let mut other = Store::open(&house.database()).unwrap();
     let draft =
         EntryDraft { at_ms: 1, kind: "noted".to_owned(), question: None, body: "{}".to_owned() };
-    other.append(&[draft]).unwrap();
+    other.append_entries(&[draft]).unwrap();
     pair(&mut viewer, "Ada");
     let seen: Vec<_> = (0..3).map(|_| next(&mut viewer)).map(|it| (it.seq, it.kind)).collect();
     let expected = [(head + 1, "noted"), (head + 2, "code"), (head + 3, "paired")]

@@ -5,7 +5,7 @@ use expect_test::expect;
 use super::*;
 
 fn read(result: &str) -> ClaudeAnswer {
-    ClaudeAnswer::read(&Members::read(result).expect("JSON"))
+    ClaudeAnswer::from_message(&Members::from_text(result).expect("JSON"))
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn answers_of_one_call_are_one() {
     let later = read(
         r#"{"type":"result","subtype":"success","result":"All.","num_turns":1,"total_cost_usd":2.5,"usage":{"input_tokens":4,"output_tokens":1},"permission_denials":[{"tool_name":"B","tool_use_id":"2","tool_input":{}}]}"#,
     );
-    let both = later.after(earlier);
+    let both = later.merge_earlier(earlier);
     assert_eq!((both.text.as_str(), both.turns, both.cost_usd), ("All.", 3, Some(2.5)));
     assert_eq!(both.structured, Some(serde_json::json!({"a": 1})));
     let usage = both.usage;

@@ -19,13 +19,13 @@ impl CliDriver {
     pub(super) fn take_read(&mut self, count: usize) -> Result<(), ClaudeError> {
         if count > 0 {
             self.heard = Instant::now();
-            self.lines.filled(count);
+            self.lines.mark_filled(count);
             return self.read_lines();
         }
         if self.turn.answer.is_some() {
-            self.finish();
+            self.finish_turn();
         } else if let Some(process) = self.process.take() {
-            self.stage = DriverStage::Dying(Box::pin(process.died()));
+            self.stage = DriverStage::Dying(Box::pin(process.early_exit_error()));
         }
         Ok(())
     }
@@ -48,11 +48,11 @@ impl CliDriver {
         let line = match line {
             DecodedLine::Whole(line) => line,
             DecodedLine::TooLong(line) => {
-                return Err(self.garbage(format!("it has {} bytes", line.size)));
+                return Err(self.garbage_error(format!("it has {} bytes", line.size)));
             }
         };
         match CliMessage::decode(line) {
-            Err(error) => Err(self.garbage(error.to_string())),
+            Err(error) => Err(self.garbage_error(error.to_string())),
             Ok(CliMessage::Request { id, subtype, request }) => {
                 self.begin_job(&id, &subtype, &request);
                 Ok(())
@@ -95,7 +95,7 @@ impl CliDriver {
         if let Some(is_idle) = event::is_idle(kind, message) {
             self.reports_idle = true;
             if is_idle && self.turn.answer.is_some() {
-                self.finish();
+                self.finish_turn();
             }
             return Ok(());
         }
@@ -104,12 +104,12 @@ impl CliDriver {
             return Ok(());
         }
         let is_own = self.is_own(kind, message);
-        for event in event::events(kind, message) {
+        for event in event::events_in_message(kind, message) {
             match event {
                 ClaudeEvent::Finished(answer) if is_own => self.take_turn(answer),
                 ClaudeEvent::Finished(_) => {}
                 ClaudeEvent::Started(started) => {
-                    self.links.check(&started)?;
+                    self.links.check_setup(&started)?;
                     self.begin_turn();
                     self.inbox.push_back(ClaudeEvent::Started(started));
                 }
@@ -126,7 +126,7 @@ impl CliDriver {
             return true;
         }
         let prompt = message.string("user_message_uuid");
-        let origin = message.some("origin").map(Json::members).unwrap_or_default();
+        let origin = message.get_non_null("origin").map(Json::members).unwrap_or_default();
         prompt.is_none_or(|prompt| *prompt == *self.turn.id)
             && origin.string("kind").as_deref() != Some("task-notification")
     }
@@ -145,16 +145,16 @@ impl CliDriver {
             answer.outcome = ClaudeOutcome::Interrupted;
         }
         self.turn.answer = Some(match self.turn.answer.take() {
-            Some(earlier) => answer.after(earlier),
+            Some(earlier) => answer.merge_earlier(earlier),
             None => answer,
         });
         if !self.reports_idle || self.turn.is_interrupted {
-            self.finish();
+            self.finish_turn();
         }
     }
 
     /// Ends the turn with its answer.
-    pub(super) fn finish(&mut self) {
+    pub(super) fn finish_turn(&mut self) {
         let answer = self.turn.answer.take();
         self.inbox.extend(answer.map(ClaudeEvent::Finished));
         if self.turn.is_abandoned {
@@ -162,7 +162,7 @@ impl CliDriver {
         }
         self.stage = match (self.lifetime, self.process.take()) {
             (CliLifetime::OneTurn, Some(process)) => {
-                DriverStage::Leaving(Box::pin(process.leave()))
+                DriverStage::Leaving(Box::pin(process.shut_down()))
             }
             (CliLifetime::Conversation, Some(process)) => {
                 self.process = Some(process);
@@ -171,7 +171,7 @@ impl CliDriver {
             (_, None) => DriverStage::Ended,
         };
         if let Some(prompt) = self.next_prompt.take() {
-            self.send(prompt);
+            self.send_prompt(prompt);
         }
     }
 
@@ -179,31 +179,35 @@ impl CliDriver {
     fn begin_job(&mut self, id: &str, subtype: &str, request: &Members<'_>) {
         match (subtype, &self.links.inline) {
             ("can_use_tool", _) => {
-                self.jobs.ask(id, self.decider.clone(), PermissionQuestion::read(request));
+                self.jobs.start_question(
+                    id,
+                    self.decider.clone(),
+                    PermissionQuestion::from_request(request),
+                );
             }
-            ("hook_callback", _) if let Some(hook) = self.hook(request) => {
-                let input = hook.input(request);
-                self.jobs.hook(id, hook, input);
+            ("hook_callback", _) if let Some(hook) = self.find_hook(request) => {
+                let input = hook.decode_input(request);
+                self.jobs.start_hook(id, hook, input);
             }
             ("mcp_message", Some(inline)) => {
                 let message = request.get("message").unwrap_or(Json::EMPTY).get().to_owned();
-                self.jobs.serve(id, Arc::clone(inline), message);
+                self.jobs.start_mcp_reply(id, Arc::clone(inline), message);
             }
             _ => {
-                let refusal = control::failure(id, &format!("{subtype} is not supported"));
+                let refusal = control::failure_line(id, &format!("{subtype} is not supported"));
                 self.outbox.extend(refusal.into_bytes());
             }
         }
     }
 
-    fn hook(&self, request: &Members<'_>) -> Option<Hook> {
+    fn find_hook(&self, request: &Members<'_>) -> Option<Hook> {
         let index: usize = request.string("callback_id")?.parse().ok()?;
         self.hooks.get(index).cloned()
     }
 
     pub(super) fn finish_job(&mut self, done: FinishedJob) {
         self.heard = Instant::now();
-        self.outbox.extend(self.jobs.rest_of_progress(self.links.server()).into_bytes());
+        self.outbox.extend(self.jobs.rest_of_progress(self.links.server_name()).into_bytes());
         self.outbox.extend(done.line.unwrap_or_default().into_bytes());
         self.inbox.extend(done.event);
     }

@@ -14,7 +14,7 @@ fn check(line: &str, expected: Expect) {
 
 fn read(line: &str) -> Vec<ClaudeEvent> {
     match CliMessage::decode(line.as_bytes()) {
-        Ok(CliMessage::Message { kind, message }) => events(&kind, &message),
+        Ok(CliMessage::Message { kind, message }) => events_in_message(&kind, &message),
         other => panic!("{line} is {other:?}"),
     }
 }

@@ -66,13 +66,13 @@ impl FakeSession {
     }
 
     /// Plays until its driver hangs up, which is not an error.
-    pub(super) async fn run(mut self) {
+    pub(super) async fn play_script(mut self) {
         while let Ok(message) = self.receive().await {
-            if self.take(message).await.is_err() {
+            if self.handle_message(message).await.is_err() {
                 return;
             }
             while let Some(prompt) = self.prompts.pop_front() {
-                if self.turn(&prompt).await.is_err() {
+                if self.play_turn(&prompt).await.is_err() {
                     return;
                 }
             }
@@ -80,9 +80,9 @@ impl FakeSession {
     }
 
     /// Handles a message between turns.
-    async fn take(&mut self, message: Value) -> io::Result<()> {
+    async fn handle_message(&mut self, message: Value) -> io::Result<()> {
         match message["type"].as_str() {
-            Some("control_request") => self.answer(&message).await,
+            Some("control_request") => self.answer_request(&message).await,
             Some("user") => {
                 self.prompts.push_back(message);
                 Ok(())
@@ -91,7 +91,7 @@ impl FakeSession {
         }
     }
 
-    async fn answer(&mut self, message: &Value) -> io::Result<()> {
+    async fn answer_request(&mut self, message: &Value) -> io::Result<()> {
         let request = &message["request"];
         let response = match request["subtype"].as_str() {
             Some("initialize") => {
@@ -110,7 +110,7 @@ impl FakeSession {
     }
 
     /// Plays one turn of the script.
-    async fn turn(&mut self, prompt: &Value) -> io::Result<()> {
+    async fn play_turn(&mut self, prompt: &Value) -> io::Result<()> {
         let steps = {
             let mut state = self.fake.lock();
             state.prompts.push(content_text(&prompt["message"]["content"]));
@@ -119,7 +119,7 @@ impl FakeSession {
         self.denials.clear();
         self.send_state("running").await?;
         let exhausted = || vec![FakeStep::Fails("the fake's script has ended".to_owned())];
-        let result = match self.play(steps.unwrap_or_else(exhausted)).await {
+        let result = match self.play_steps(steps.unwrap_or_else(exhausted)).await {
             Ok(result) => result,
             Err(TurnStop::Interrupted) => json!({
                 "subtype": "error_during_execution", "is_error": true, "errors": [],
@@ -131,16 +131,16 @@ impl FakeSession {
         self.send_state("idle").await
     }
 
-    async fn play(&mut self, steps: Vec<FakeStep>) -> Result<Value, TurnStop> {
-        self.begin().await?;
+    async fn play_steps(&mut self, steps: Vec<FakeStep>) -> Result<Value, TurnStop> {
+        self.send_setup().await?;
         for step in steps {
             match step {
                 FakeStep::Thinks(text) => {
-                    self.say(json!({"type": "thinking", "thinking": text, "signature": ""}))
+                    self.send_block(json!({"type": "thinking", "thinking": text, "signature": ""}))
                         .await?;
                 }
                 FakeStep::Says(text) => {
-                    self.say(json!({"type": "text", "text": text})).await?;
+                    self.send_block(json!({"type": "text", "text": text})).await?;
                     return Ok(json!({"subtype": "success", "is_error": false, "result": text}));
                 }
                 FakeStep::Uses { name, input, result } => {
@@ -159,7 +159,7 @@ impl FakeSession {
     }
 
     /// Reports the setup of the agent.
-    async fn begin(&mut self) -> Result<(), TurnStop> {
+    async fn send_setup(&mut self) -> Result<(), TurnStop> {
         let mut tools = Vec::new();
         let mut servers = Vec::new();
         if !self.setup.server.is_empty() {
@@ -178,7 +178,10 @@ impl FakeSession {
     }
 
     /// Sends a request to the driver, and waits for the answer or the reason why there is none.
-    pub(super) async fn ask(&mut self, request: Value) -> Result<Result<Value, String>, TurnStop> {
+    pub(super) async fn ask_driver(
+        &mut self,
+        request: Value,
+    ) -> Result<Result<Value, String>, TurnStop> {
         self.requests += 1;
         let id = format!("fake-{}", self.requests);
         self.send(&json!({"type": "control_request", "request_id": id, "request": request}))
@@ -189,7 +192,7 @@ impl FakeSession {
             if response["request_id"] == *id {
                 return Ok(match response["subtype"].as_str() {
                     Some("success") => Ok(response["response"].take()),
-                    _ => Err(string(&response["error"])),
+                    _ => Err(string_or_empty(&response["error"])),
                 });
             }
             if let Err(stop) = self.take_during_turn(message).await {
@@ -202,11 +205,11 @@ impl FakeSession {
 
     async fn take_during_turn(&mut self, message: Value) -> Result<(), TurnStop> {
         let is_interrupt = message["request"]["subtype"] == "interrupt";
-        self.take(message).await?;
+        self.handle_message(message).await?;
         if is_interrupt { Err(TurnStop::Interrupted) } else { Ok(()) }
     }
 
-    pub(super) async fn say(&mut self, block: Value) -> io::Result<()> {
+    pub(super) async fn send_block(&mut self, block: Value) -> io::Result<()> {
         let message = json!({"role": "assistant", "content": [block]});
         self.send(&json!({"type": "assistant", "message": message})).await
     }
@@ -243,6 +246,6 @@ impl FakeSession {
     }
 }
 
-pub(super) fn string(value: &Value) -> String {
+pub(super) fn string_or_empty(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

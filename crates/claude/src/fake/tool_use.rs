@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::FakeToolResult;
-use super::session::{FakeSession, TurnStop, string};
+use super::session::{FakeSession, TurnStop, string_or_empty};
 use crate::fields::content_text;
 
 /// The verdict on a tool call.
@@ -21,8 +21,9 @@ impl FakeSession {
     ) -> Result<(), TurnStop> {
         self.uses += 1;
         let id = format!("toolu_{:04}", self.uses);
-        self.say(json!({"type": "tool_use", "id": id, "name": name, "input": input})).await?;
-        let (text, is_error) = match self.permit(&name, &id, input).await? {
+        self.send_block(json!({"type": "tool_use", "id": id, "name": name, "input": input}))
+            .await?;
+        let (text, is_error) = match self.judge_tool_use(&name, &id, input).await? {
             FakeVerdict::Denied { reason, interrupt } => {
                 if interrupt {
                     return Err(TurnStop::Interrupted);
@@ -41,7 +42,7 @@ impl FakeSession {
     }
 
     /// Runs the hooks, then the rules, and then asks for permission.
-    async fn permit(
+    async fn judge_tool_use(
         &mut self,
         name: &str,
         id: &str,
@@ -57,13 +58,13 @@ impl FakeSession {
                 verdict = Some(decision.to_owned());
             }
             if verdict.as_deref() == Some("deny") {
-                let reason = string(&specific["permissionDecisionReason"]);
-                return Ok(self.deny(name, id, &input, reason, false));
+                let reason = string_or_empty(&specific["permissionDecisionReason"]);
+                return Ok(self.deny_tool_use(name, id, &input, reason, false));
             }
         }
         if self.setup.denied.iter().any(|rule| rule == name) {
             let reason = format!("{name} is denied by a rule");
-            return Ok(self.deny(name, id, &input, reason, false));
+            return Ok(self.deny_tool_use(name, id, &input, reason, false));
         }
         let own = format!("mcp__{}__", self.setup.server);
         let is_ruled = name.starts_with(&own) || self.setup.allowed.iter().any(|rule| rule == name);
@@ -73,19 +74,19 @@ impl FakeSession {
         let question = json!({
             "subtype": "can_use_tool", "tool_name": name, "input": input, "tool_use_id": id,
         });
-        Ok(match self.ask(question).await? {
+        Ok(match self.ask_driver(question).await? {
             Ok(answer) if answer["behavior"] == "allow" => {
                 FakeVerdict::Allowed(answer.get("updatedInput").cloned().unwrap_or(input))
             }
             Ok(answer) => {
                 let interrupt = answer["interrupt"] == true;
-                self.deny(name, id, &input, string(&answer["message"]), interrupt)
+                self.deny_tool_use(name, id, &input, string_or_empty(&answer["message"]), interrupt)
             }
-            Err(reason) => self.deny(name, id, &input, reason, false),
+            Err(reason) => self.deny_tool_use(name, id, &input, reason, false),
         })
     }
 
-    fn deny(
+    fn deny_tool_use(
         &mut self,
         name: &str,
         id: &str,
@@ -132,7 +133,7 @@ impl FakeSession {
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let request =
             json!({"subtype": "mcp_message", "server_name": self.setup.server, "message": message});
-        Ok(match self.ask(request).await? {
+        Ok(match self.ask_driver(request).await? {
             Ok(mut answer) => answer["mcp_response"].take(),
             Err(reason) => json!({"error": {"message": reason}}),
         })
@@ -152,19 +153,19 @@ impl FakeSession {
             input.extend(more);
         }
         let mut outputs = Vec::new();
-        for callback in callbacks(&self.hooks[event], tool) {
+        for callback in matching_callbacks(&self.hooks[event], tool) {
             let request = json!({
                 "subtype": "hook_callback", "callback_id": callback, "input": input,
                 "tool_use_id": id,
             });
-            outputs.push(self.ask(request).await?.unwrap_or_default());
+            outputs.push(self.ask_driver(request).await?.unwrap_or_default());
         }
         Ok(outputs)
     }
 }
 
 /// Returns the ids of the hooks whose matcher is the tool's name, one of several names, or `*`.
-fn callbacks(entries: &Value, tool: &str) -> Vec<Value> {
+fn matching_callbacks(entries: &Value, tool: &str) -> Vec<Value> {
     let matches = |entry: &&Value| match entry["matcher"].as_str() {
         None | Some("" | "*") => true,
         Some(names) => names.split('|').any(|name| name == tool),

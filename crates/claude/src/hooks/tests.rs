@@ -6,7 +6,7 @@ use super::*;
 
 #[expect(clippy::needless_pass_by_value, reason = "reads better at the call")]
 fn check(event: HookEvent, output: HookOutput, expected: Expect) {
-    expected.assert_eq(&output.response(&event).to_string());
+    expected.assert_eq(&output.to_response(&event).to_string());
 }
 
 #[test]
@@ -66,5 +66,5 @@ fn hooks_are_registered_by_their_place() {
         ],
         "Stop": [{"hookCallbackIds": ["1"]}],
     });
-    assert_eq!(registrations(&hooks), expected);
+    assert_eq!(registrations_by_event(&hooks), expected);
 }

@@ -3,7 +3,7 @@
 use super::*;
 
 fn sent(prompt: &Prompt) -> Value {
-    serde_json::from_str(&prompt.line("u1")).expect("JSON")
+    serde_json::from_str(&prompt.to_line("u1")).expect("JSON")
 }
 
 #[test]

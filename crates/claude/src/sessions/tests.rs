@@ -35,7 +35,7 @@ fn a_branch_that_was_left_is_not_read() {
         r#"{"type":"assistant","uuid":"cut"#.to_owned(),
     ]);
     let said: Vec<String> =
-        store.read(ID).expect("it is there").iter().map(SessionMessage::text).collect();
+        store.read_messages(ID).expect("it is there").iter().map(SessionMessage::text).collect();
     assert_eq!(said, ["one", "two", "three"]);
 }
 
@@ -43,7 +43,7 @@ fn a_branch_that_was_left_is_not_read() {
 fn a_circle_ends() {
     let (_folder, store) =
         store(&[line("user", "a", Some("b"), "one", ""), line("user", "b", Some("a"), "two", "")]);
-    assert_eq!(store.read(ID).expect("it is there").len(), 2);
+    assert_eq!(store.read_messages(ID).expect("it is there").len(), 2);
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn conversations_are_listed_by_their_folder() {
 fn an_id_is_no_path() {
     let (_folder, store) = store(&[]);
     for id in ["../../etc/passwd", "", "11111111-2222-4333-8444-000000000000"] {
-        let error = store.read(id).expect_err("it is not there");
+        let error = store.read_messages(id).expect_err("it is not there");
         assert_eq!(error.kind(), io::ErrorKind::NotFound);
     }
 }

@@ -10,7 +10,7 @@ async fn secrets_are_masked_by_value_and_by_look() {
     let mut stderr = CliStderr::collect(std::io::Cursor::new(text));
     stderr.read_to_its_end().await;
     assert_eq!(
-        stderr.text(&secrets),
+        stderr.masked_text(&secrets),
         "bad key [hidden 1: secret variable] and [hidden 2: GitHub token] in /usr/bin:/bin"
     );
 }
@@ -20,9 +20,9 @@ async fn only_the_end_is_kept() {
     let long = format!("{}the end\n", "x".repeat(100_000));
     let mut stderr = CliStderr::collect(std::io::Cursor::new(long));
     stderr.read_to_its_end().await;
-    let text = stderr.text(&SecretVariables::default());
+    let text = stderr.masked_text(&SecretVariables::default());
     assert!(text.ends_with("the end") && text.len() < KEPT, "{}", text.len());
     let mut silent = CliStderr::collect(std::io::Cursor::new(""));
     silent.read_to_its_end().await;
-    assert_eq!(silent.text(&SecretVariables::default()), "nothing");
+    assert_eq!(silent.masked_text(&SecretVariables::default()), "nothing");
 }

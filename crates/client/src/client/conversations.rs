@@ -15,7 +15,7 @@ impl Client {
         title: Option<&str>,
     ) -> Result<ConversationCreated, ClientError> {
         let title = title.map(str::to_owned);
-        self.told(SessionCommand::NewConversation { conversation_id: None, title }).await
+        self.request_data(SessionCommand::NewConversation { conversation_id: None, title }).await
     }
 
     /// Returns at most `limit` conversations, the most recently changed first, of those last
@@ -25,7 +25,7 @@ impl Client {
         limit: Option<u32>,
         before: Option<u64>,
     ) -> Result<ConversationList, ClientError> {
-        self.told(SessionCommand::ListConversations { limit, before }).await
+        self.request_data(SessionCommand::ListConversations { limit, before }).await
     }
 
     /// Makes a conversation the current one, and returns at most `limit` of its last messages,
@@ -36,7 +36,7 @@ impl Client {
         limit: Option<u32>,
         before: Option<u64>,
     ) -> Result<ConversationMessages, ClientError> {
-        self.told(load(conversation, limit, before, LoadAs::Messages)).await
+        self.request_data(load_command(conversation, limit, before, LoadAs::Messages)).await
     }
 
     /// Makes a conversation the current one, and sends at most `limit` of its last messages as the
@@ -48,7 +48,7 @@ impl Client {
         limit: Option<u32>,
         before: Option<u64>,
     ) -> SentRequest {
-        self.send(load(conversation, limit, before, LoadAs::Events)).await
+        self.send(load_command(conversation, limit, before, LoadAs::Events)).await
     }
 
     /// Copies the first `length` messages of a conversation, or all of them, to a new conversation,
@@ -60,30 +60,30 @@ impl Client {
         title: Option<&str>,
     ) -> Result<ConversationTrimmed, ClientError> {
         let (conversation_id, title) = (conversation.to_owned(), title.map(str::to_owned));
-        self.told(SessionCommand::ForkConversation { conversation_id, length, title }).await
+        self.request_data(SessionCommand::ForkConversation { conversation_id, length, title }).await
     }
 
     /// Removes all messages of the current conversation but the first `length`, after the requests
     /// before it. A turn must begin after those messages.
     pub async fn rewind(&self, length: u64) -> Result<ConversationTrimmed, ClientError> {
-        self.told(SessionCommand::Rewind { conversation_id: None, length }).await
+        self.request_data(SessionCommand::Rewind { conversation_id: None, length }).await
     }
 
     /// Replaces the messages of the current conversation by a summary, for the model, after the
     /// requests before it.
     pub async fn compact(&self) -> Result<ConversationCompacted, ClientError> {
-        self.told(SessionCommand::Compact { conversation_id: None }).await
+        self.request_data(SessionCommand::Compact { conversation_id: None }).await
     }
 
     /// Has the model no longer read the message of the current conversation that its provider
     /// refuses, or else the last one.
     pub async fn leave_out(&self) -> Result<MessageLeftOut, ClientError> {
-        self.told(SessionCommand::LeaveOut { conversation_id: None }).await
+        self.request_data(SessionCommand::LeaveOut { conversation_id: None }).await
     }
 
     /// Sets who decides about the tool calls of the current conversation, from the next call on.
     pub async fn set_mode(&self, mode: ConversationMode) -> Result<ModeSet, ClientError> {
-        self.told(SessionCommand::SetMode { conversation_id: None, mode }).await
+        self.request_data(SessionCommand::SetMode { conversation_id: None, mode }).await
     }
 
     pub async fn rename_conversation(
@@ -106,7 +106,7 @@ impl Client {
     }
 
     /// Sends a request and returns the data of its `done`.
-    pub(super) async fn told<T: DeserializeOwned>(
+    pub(super) async fn request_data<T: DeserializeOwned>(
         &self,
         command: SessionCommand,
     ) -> Result<T, ClientError> {
@@ -116,7 +116,7 @@ impl Client {
     }
 }
 
-fn load(
+fn load_command(
     conversation: &str,
     limit: Option<u32>,
     before: Option<u64>,

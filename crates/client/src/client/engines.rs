@@ -7,7 +7,7 @@ use crate::{Client, ClientError};
 impl Client {
     /// Returns the engines of the runtime with their models, or only this engine.
     pub async fn models(&self, engine: Option<&str>) -> Result<ModelList, ClientError> {
-        self.told(SessionCommand::ListModels { engine: engine.map(str::to_owned) }).await
+        self.request_data(SessionCommand::ListModels { engine: engine.map(str::to_owned) }).await
     }
 
     /// Has this engine answer in a conversation from now on, or in the current one if none is
@@ -19,7 +19,7 @@ impl Client {
         engine: &str,
         model: Option<&str>,
     ) -> Result<ConversationEngine, ClientError> {
-        self.told(SessionCommand::SetEngine {
+        self.request_data(SessionCommand::SetEngine {
             conversation_id: conversation.map(str::to_owned),
             engine: engine.to_owned(),
             model: model.map(str::to_owned),

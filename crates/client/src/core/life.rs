@@ -62,7 +62,7 @@ impl RuntimeLife {
     }
 
     /// Returns true if the process has announced this capability.
-    pub(super) fn offers(&self, name: &str) -> bool {
+    pub(super) fn has_capability(&self, name: &str) -> bool {
         match self {
             Self::Ready { ready, .. } => ready.capabilities.iter().any(|offered| offered == name),
             _ => false,
@@ -85,7 +85,7 @@ impl RuntimeLife {
         }
     }
 
-    fn since(&self, now: Duration) -> Duration {
+    fn start_time(&self, now: Duration) -> Duration {
         match self {
             Self::Starting { since, .. }
             | Self::Ready { since, .. }
@@ -96,15 +96,15 @@ impl RuntimeLife {
 }
 
 impl ClientCore {
-    pub(super) fn spawn(&mut self) {
+    pub(super) fn start_process(&mut self) {
         self.epoch += 1;
         self.numbers.reset();
         self.life = RuntimeLife::Spawning;
-        self.change(RuntimeState::Starting);
+        self.change_state(RuntimeState::Starting);
         self.outputs.push(CoreOutput::Start);
     }
 
-    pub(super) fn started(&mut self, now: Duration) {
+    pub(super) fn handle_started(&mut self, now: Duration) {
         if !matches!(self.life, RuntimeLife::Spawning) {
             return;
         }
@@ -122,16 +122,18 @@ impl ClientCore {
         let program = self.settings.program.display();
         let reason = Arc::from(format!("the runtime {program} cannot be started: {reason}"));
         self.fail_all(now, &ClientError::Died { reason: Arc::clone(&reason) });
-        self.died(now, ExitDetails::default(), reason, false);
+        self.handle_death(now, ExitDetails::default(), reason, false);
     }
 
     /// Handles `ready`. A second one is ignored, and a runtime that speaks another protocol is ended.
-    pub(super) fn ready(&mut self, now: Duration, ready: RuntimeReady) {
+    pub(super) fn handle_ready(&mut self, now: Duration, ready: RuntimeReady) {
         let RuntimeLife::Starting { since, fading, .. } = &mut self.life else {
             self.passed_over.stray += 1;
             return;
         };
-        if let Some(theirs) = ready.version.as_deref().filter(|theirs| !fits(theirs)) {
+        if let Some(theirs) =
+            ready.version.as_deref().filter(|theirs| !is_compatible_version(theirs))
+        {
             let reason = format!(
                 "the runtime speaks version {theirs} of the session protocol, but this program \
                  speaks {VERSION}: install both from one release"
@@ -140,15 +142,15 @@ impl ClientCore {
         }
         let (since, fading, ready) = (*since, std::mem::take(fading), Arc::new(ready));
         self.life = RuntimeLife::Ready { since, ready: Arc::clone(&ready), fading };
-        self.change(RuntimeState::Ready(ready));
-        if self.life.offers(capability::HELLO) {
+        self.change_state(RuntimeState::Ready(ready));
+        if self.life.has_capability(capability::HELLO) {
             let capabilities = self.settings.capabilities.clone();
-            self.errand(SessionCommand::Hello { capabilities, tools: Vec::new() });
+            self.send_own_request(SessionCommand::Hello { capabilities, tools: Vec::new() });
         }
         let held: Vec<_> = self.open.iter().map(|open| Arc::clone(&open.id)).collect();
         for id in held {
-            if let Some(index) = self.find(&id) {
-                self.send(now, index);
+            if let Some(index) = self.find_request(&id) {
+                self.send_request(now, index);
             }
         }
     }
@@ -156,10 +158,10 @@ impl ClientCore {
     pub(super) fn pipe_closed(&mut self, now: Duration) {
         let Some(fading) = self.life.fading() else { return };
         fading.is_closed = true;
-        self.fade(now);
+        self.handle_fading(now);
     }
 
-    pub(super) fn exited(
+    pub(super) fn handle_exit(
         &mut self,
         now: Duration,
         status: Option<ExitStatus>,
@@ -168,16 +170,16 @@ impl ClientCore {
         let exited = ExitDetails { status, last_words };
         if let RuntimeLife::Ending { reason, at_once, .. } = &self.life {
             let (reason, at_once) = (Arc::clone(reason), *at_once);
-            return self.died(now, exited, reason, at_once);
+            return self.handle_death(now, exited, reason, at_once);
         }
         let Some(fading) = self.life.fading() else { return };
         fading.exited = Some(exited);
-        self.fade(now);
+        self.handle_fading(now);
     }
 
     /// Handles one sign of the end, and waits for the other, so that no line is lost and the exit
     /// status is known.
-    fn fade(&mut self, now: Duration) {
+    fn handle_fading(&mut self, now: Duration) {
         let Some(fading) = self.life.fading() else { return };
         let limit = if fading.exited.is_some() { LAST_WORDS } else { WITHOUT_PIPES };
         let until = *fading.until.get_or_insert(now + limit);
@@ -192,7 +194,7 @@ impl ClientCore {
         self.numbers.reset();
         self.fail_all(now, &ClientError::Died { reason: Arc::clone(&reason) });
         self.outputs.push(CoreOutput::End);
-        self.died(now, exited, reason, false);
+        self.handle_death(now, exited, reason, false);
     }
 
     fn end_process(&mut self, now: Duration, reason: &str, at_once: bool) {
@@ -203,38 +205,44 @@ impl ClientCore {
             ClientError::Died { reason: Arc::clone(&reason) }
         };
         self.fail_all(now, &error);
-        let (since, until) = (self.life.since(now), now + ENDING);
+        let (since, until) = (self.life.start_time(now), now + ENDING);
         self.numbers.reset();
         self.life = RuntimeLife::Ending { since, until, reason, at_once };
         self.outputs.push(CoreOutput::End);
     }
 
     /// Decides what to do after the process is gone.
-    fn died(&mut self, now: Duration, exited: ExitDetails, reason: Arc<str>, at_once: bool) {
+    fn handle_death(
+        &mut self,
+        now: Duration,
+        exited: ExitDetails,
+        reason: Arc<str>,
+        at_once: bool,
+    ) {
         let ExitDetails { status, last_words } = exited;
         if self.is_leaving {
-            return self.over(now);
+            return self.end_session(now);
         }
-        self.change(RuntimeState::Died { status, reason: Arc::clone(&reason), last_words });
-        let has_lived = now.saturating_sub(self.life.since(now));
+        self.change_state(RuntimeState::Died { status, reason: Arc::clone(&reason), last_words });
+        let has_lived = now.saturating_sub(self.life.start_time(now));
         if at_once || has_lived >= self.settings.back_off.reset_after {
             self.deaths = 0;
         }
         if at_once {
-            return self.spawn();
+            return self.start_process();
         }
         self.deaths = self.deaths.saturating_add(1);
-        match self.settings.back_off.after(self.deaths) {
+        match self.settings.back_off.pause_after(self.deaths) {
             Some(within) => {
                 self.life = RuntimeLife::Waiting { until: now.saturating_add(within) };
-                self.change(RuntimeState::Restarting { within });
+                self.change_state(RuntimeState::Restarting { within });
             }
             None => self.give_up_runtime(now, reason),
         }
     }
 
     fn give_up_runtime(&mut self, now: Duration, reason: Arc<str>) {
-        self.change(RuntimeState::GivenUp);
+        self.change_state(RuntimeState::GivenUp);
         let deaths = self.deaths;
         self.fail_all(now, &ClientError::GivenUp { deaths, reason: Arc::clone(&reason) });
         self.life = RuntimeLife::GivenUp { reason };
@@ -248,13 +256,13 @@ impl ClientCore {
             RuntimeLife::Ending { at_once, .. } => *at_once = true,
             RuntimeLife::Waiting { .. } | RuntimeLife::GivenUp { .. } => {
                 self.deaths = 0;
-                self.spawn();
+                self.start_process();
             }
             RuntimeLife::NotBegun | RuntimeLife::Spawning | RuntimeLife::Over => {}
         }
     }
 
-    pub(super) fn leave(&mut self, now: Duration) {
+    pub(super) fn handle_leave(&mut self, now: Duration) {
         if self.is_leaving {
             return;
         }
@@ -265,14 +273,14 @@ impl ClientCore {
                 self.end_process(now, "the session is closed", false);
             }
             RuntimeLife::Spawning | RuntimeLife::Ending { .. } => {}
-            _ => self.over(now),
+            _ => self.end_session(now),
         }
     }
 
-    fn over(&mut self, now: Duration) {
+    fn end_session(&mut self, now: Duration) {
         self.fail_all(now, &ClientError::Closed);
         self.life = RuntimeLife::Over;
-        self.change(RuntimeState::Ended);
+        self.change_state(RuntimeState::Ended);
         self.outputs.push(CoreOutput::Over);
     }
 
@@ -281,29 +289,29 @@ impl ClientCore {
             return;
         }
         match &self.life {
-            RuntimeLife::Waiting { .. } => self.spawn(),
+            RuntimeLife::Waiting { .. } => self.start_process(),
             RuntimeLife::Starting { fading, .. } if fading.until.is_none() => {
                 let limit = self.settings.start;
                 let reason = format!("the runtime did not become ready within {limit:?}");
                 self.end_process(now, &reason, false);
             }
-            RuntimeLife::Starting { .. } | RuntimeLife::Ready { .. } => self.fade(now),
+            RuntimeLife::Starting { .. } | RuntimeLife::Ready { .. } => self.handle_fading(now),
             RuntimeLife::Ending { reason, at_once, .. } => {
                 let (reason, at_once) = (Arc::clone(reason), *at_once);
-                self.died(now, ExitDetails::default(), reason, at_once);
+                self.handle_death(now, ExitDetails::default(), reason, at_once);
             }
             _ => {}
         }
     }
 
-    fn change(&mut self, state: RuntimeState) {
+    fn change_state(&mut self, state: RuntimeState) {
         self.state = state.clone();
-        self.see(WatchedItem::State(state), STATE_SIZE);
+        self.show_to_watchers(WatchedItem::State(state), STATE_SIZE);
     }
 }
 
 /// Returns true for a version whose differences from ours an old reader can ignore.
-fn fits(version: &str) -> bool {
+fn is_compatible_version(version: &str) -> bool {
     let major = |version: &str| version.split('.').next().map(str::to_owned);
     major(version) == major(VERSION)
 }

@@ -19,23 +19,23 @@ use crate::{ClientError, RequestEvent};
 const REPLAY_LIMIT: Duration = Duration::from_secs(10);
 
 impl ClientCore {
-    pub(super) fn line(&mut self, now: Duration, line: DecodedLine<'_>) {
+    pub(super) fn handle_line(&mut self, now: Duration, line: DecodedLine<'_>) {
         if !self.life.is_heard() {
             return;
         }
         match line {
             DecodedLine::TooLong(line) => self.too_long(now, &line),
             DecodedLine::Whole(line) => match SessionResponse::decode(line) {
-                Ok(SessionResponse::Ready(ready)) => self.ready(now, ready),
-                Ok(SessionResponse::Reply(reply)) => self.reply(now, reply, line.len()),
-                Err(unreadable) => self.unreadable(now, line, &unreadable),
+                Ok(SessionResponse::Ready(ready)) => self.handle_ready(now, ready),
+                Ok(SessionResponse::Reply(reply)) => self.handle_reply(now, reply, line.len()),
+                Err(unreadable) => self.handle_unreadable(now, line, &unreadable),
             },
         }
     }
 
-    fn reply(&mut self, now: Duration, reply: SessionReply, size: usize) {
+    fn handle_reply(&mut self, now: Duration, reply: SessionReply, size: usize) {
         if reply.id.as_deref().is_some_and(|id| self.numbers.is_replay(id)) {
-            return self.replayed(now, &reply);
+            return self.handle_replay_end(now, &reply);
         }
         if self.is_next(now, reply.seq) {
             self.deliver(now, reply, size);
@@ -45,41 +45,41 @@ impl ClientCore {
     /// Returns true if a line with this number is the next. Otherwise the missing lines are
     /// requested.
     fn is_next(&mut self, now: Duration, seq: Option<u64>) -> bool {
-        match self.numbers.take(seq) {
+        match self.numbers.take_number(seq) {
             SequenceVerdict::Take => return true,
             SequenceVerdict::Repeated => self.passed_over.repeated += 1,
             SequenceVerdict::Early => {}
             SequenceVerdict::Missing(from) => {
                 self.passed_over.gaps += 1;
-                self.missing(now, from);
+                self.request_replay(now, from);
             }
         }
         false
     }
 
-    fn missing(&mut self, now: Duration, from: u64) {
-        if !self.life.offers(capability::REPLAY) {
-            return self.lost(now);
+    fn request_replay(&mut self, now: Duration, from: u64) {
+        if !self.life.has_capability(capability::REPLAY) {
+            return self.fail_running_requests(now);
         }
-        let id = self.errand(SessionCommand::Replay { from_seq: from });
-        self.numbers.asked(id, from, now + REPLAY_LIMIT);
+        let id = self.send_own_request(SessionCommand::Replay { from_seq: from });
+        self.numbers.start_replay(id, from, now + REPLAY_LIMIT);
     }
 
     /// Handles the end of a replay.
-    fn replayed(&mut self, now: Duration, reply: &SessionReply) {
+    fn handle_replay_end(&mut self, now: Duration, reply: &SessionReply) {
         if !reply.event.is_end() {
             return;
         }
         let has_done = matches!(reply.event, SessionEvent::Done(_));
-        if !(self.numbers.replayed() && has_done) {
-            return self.lost(now);
+        if !(self.numbers.end_replay() && has_done) {
+            return self.fail_running_requests(now);
         }
         // It has a number itself; should something be missing before it, that is asked for next.
         self.is_next(now, reply.seq);
     }
 
     /// Fails all running requests, because missing lines cannot be had.
-    pub(super) fn lost(&mut self, now: Duration) {
+    pub(super) fn fail_running_requests(&mut self, now: Duration) {
         self.numbers.reset();
         while let Some(index) =
             self.open.iter().position(|open| open.stage == RequestStage::Written)
@@ -89,7 +89,7 @@ impl ClientCore {
     }
 
     fn deliver(&mut self, now: Duration, reply: SessionReply, size: usize) {
-        let index = reply.id.as_deref().and_then(|id| self.find(id));
+        let index = reply.id.as_deref().and_then(|id| self.find_request(id));
         // A request that was not written cannot be answered.
         let index = index.filter(|index| self.open[*index].stage == RequestStage::Written);
         let Some(index) = index else {
@@ -98,11 +98,11 @@ impl ClientCore {
             }
             return;
         };
-        self.open[index].hear(now, &reply.event);
+        self.open[index].note_event(now, &reply.event);
         let is_end = reply.event.is_end();
         let happened = RequestEvent::Said(Arc::new(reply));
         if is_end {
-            return self.end(now, index, happened, size);
+            return self.end_request(now, index, happened, size);
         }
         let id = Arc::clone(&self.open[index].id);
         self.outputs.push(CoreOutput::Happened { id, happened, size: size + OVERHEAD });
@@ -119,7 +119,7 @@ impl ClientCore {
         self.passed_over.too_long += 1;
         self.numbers.pass_one();
         let id: Option<String> = line.id.as_deref().and_then(|id| serde_json::from_str(id).ok());
-        let index = id.and_then(|id| self.find(&id));
+        let index = id.and_then(|id| self.find_request(&id));
         if let Some(index) = index.filter(|index| self.open[*index].stage == RequestStage::Written)
         {
             self.give_up(now, index, ClientError::Lost);
@@ -128,18 +128,18 @@ impl ClientCore {
 
     /// Ignores a line that cannot be read. A line of a later version counts with its number; a
     /// garbled one is noticed as missing when the next arrives.
-    fn unreadable(&mut self, now: Duration, line: &[u8], unreadable: &Unreadable) {
+    fn handle_unreadable(&mut self, now: Duration, line: &[u8], unreadable: &Unreadable) {
         match unreadable.reason {
             UnreadableReason::UnknownKind(_) => self.passed_over.unknown += 1,
             _ => self.passed_over.unreadable += 1,
         }
-        let members = std::str::from_utf8(line).ok().and_then(|line| Members::read(line).ok());
+        let members = std::str::from_utf8(line).ok().and_then(|line| Members::from_text(line).ok());
         let seq = members.and_then(|members| members.get("seq")?.get().parse().ok());
         if seq.is_none() {
             return;
         }
         self.is_next(now, seq);
-        if let Some(index) = unreadable.id.as_deref().and_then(|id| self.find(id)) {
+        if let Some(index) = unreadable.id.as_deref().and_then(|id| self.find_request(id)) {
             // Whatever it says, the request is running.
             self.open[index].heard = now;
         }

@@ -58,7 +58,7 @@ impl PendingRequest {
         Self {
             id: Arc::from(request.id.as_str()),
             kind: command.kind(),
-            needs: needs(command),
+            needs: needed_capabilities(command),
             stage: RequestStage::Held,
             line,
             taken_by,
@@ -93,7 +93,7 @@ impl PendingRequest {
     }
 
     /// Notes an event of the request.
-    pub(super) fn hear(&mut self, now: Duration, event: &SessionEvent) {
+    pub(super) fn note_event(&mut self, now: Duration, event: &SessionEvent) {
         self.heard = now;
         self.is_queued = matches!(event, SessionEvent::Notice(notice) if notice.kind == QUEUED);
         match event {
@@ -119,7 +119,7 @@ impl PendingRequest {
 }
 
 /// Returns the capabilities without which a runtime does not understand a request.
-fn needs(command: &SessionCommand) -> Vec<&'static str> {
+fn needed_capabilities(command: &SessionCommand) -> Vec<&'static str> {
     let hello = command.is_extension().then_some(capability::HELLO);
     hello.into_iter().chain(command.capability()).collect()
 }

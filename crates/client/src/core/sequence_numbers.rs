@@ -37,7 +37,7 @@ pub(super) enum SequenceVerdict {
 
 impl SequenceNumbers {
     /// Returns what to do with a line with this number.
-    pub(super) fn take(&mut self, seq: Option<u64>) -> SequenceVerdict {
+    pub(super) fn take_number(&mut self, seq: Option<u64>) -> SequenceVerdict {
         let Some(seq) = seq else { return SequenceVerdict::Take };
         let next = self.next.unwrap_or(seq);
         if seq < next {
@@ -57,7 +57,7 @@ impl SequenceNumbers {
     }
 
     /// Notes that a replay was requested.
-    pub(super) fn asked(&mut self, id: String, from: u64, until: Duration) {
+    pub(super) fn start_replay(&mut self, id: String, from: u64, until: Duration) {
         self.replay = Some(PendingReplay { id, from, until });
     }
 
@@ -66,7 +66,7 @@ impl SequenceNumbers {
     }
 
     /// Ends the replay. Returns true if the missing lines were received.
-    pub(super) fn replayed(&mut self) -> bool {
+    pub(super) fn end_replay(&mut self) -> bool {
         let replay = self.replay.take();
         replay.is_some_and(|replay| self.next.is_some_and(|next| next > replay.from))
     }

@@ -36,7 +36,7 @@ impl Bench {
     }
 
     pub(super) fn tell(&mut self, input: CoreInput<'_>) -> String {
-        let outputs = self.core.handle(self.now, input);
+        let outputs = self.core.handle_input(self.now, input);
         outputs.iter().filter_map(show).collect::<Vec<_>>().join("; ")
     }
 

@@ -36,8 +36,8 @@ struct OpenRoutes {
 }
 
 impl MessageRoutes {
-    pub(super) fn add(&self, id: &str) -> Result<mpsc::Receiver<DeskMessage>, DeskError> {
-        let mut open = self.open();
+    pub(super) fn add_request(&self, id: &str) -> Result<mpsc::Receiver<DeskMessage>, DeskError> {
+        let mut open = self.lock_routes();
         if let Some(reason) = &open.ended {
             return Err(DeskError::Closed(reason.clone()));
         }
@@ -48,34 +48,34 @@ impl MessageRoutes {
 
     /// Removes a request that nobody waits for.
     pub(super) fn remove(&self, id: &str) {
-        self.open().replies.remove(id);
+        self.lock_routes().replies.remove(id);
     }
 
     /// Adds the watcher of the request `id`, in place of an earlier watcher.
-    pub(super) fn watch(&self, id: &str) -> mpsc::Receiver<DeskMessage> {
+    pub(super) fn add_watcher(&self, id: &str) -> mpsc::Receiver<DeskMessage> {
         let (sender, receiver) = mpsc::channel(UNREAD_ENTRIES);
-        self.open().watch = Some((id.to_owned(), sender));
+        self.lock_routes().watch = Some((id.to_owned(), sender));
         receiver
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.open().ended.is_some()
+        self.lock_routes().ended.is_some()
     }
 
     pub(super) fn is_locked(&self) -> bool {
-        self.open().is_locked
+        self.lock_routes().is_locked
     }
 
     /// Returns the error for whoever still waits for something.
-    pub(super) fn closed(&self) -> DeskError {
-        let reason = self.open().ended.clone();
+    pub(super) fn closed_error(&self) -> DeskError {
+        let reason = self.lock_routes().ended.clone();
         DeskError::Closed(reason.unwrap_or_else(|| "nothing can be sent".to_owned()))
     }
 
     /// Reads messages until the connection ends, and notes why.
-    pub(super) async fn read(&self, input: impl AsyncRead + Unpin) {
+    pub(super) async fn read_messages(&self, input: impl AsyncRead + Unpin) {
         let reason = self.read_all(input).await;
-        let mut open = self.open();
+        let mut open = self.lock_routes();
         // An error that was about no request says more.
         open.ended.get_or_insert(reason);
         open.replies.clear();
@@ -104,11 +104,11 @@ impl MessageRoutes {
     /// reader of another.
     async fn route(&self, message: DeskMessage) {
         let (watch, message) = {
-            let mut open = self.open();
+            let mut open = self.lock_routes();
             if let DeskMessage::Locked { .. } = message {
                 open.is_locked = true;
             }
-            let Some(message) = open.reply(message) else { return };
+            let Some(message) = open.route_reply(message) else { return };
             (open.watch.as_ref().map(|(_, watch)| watch.clone()), message)
         };
         if let Some(watch) = watch {
@@ -117,14 +117,14 @@ impl MessageRoutes {
         }
     }
 
-    fn open(&self) -> MutexGuard<'_, OpenRoutes> {
+    fn lock_routes(&self) -> MutexGuard<'_, OpenRoutes> {
         lock(&self.0)
     }
 }
 
 impl OpenRoutes {
     /// Passes a message to its request. Returns one that is for whoever watches.
-    fn reply(&mut self, message: DeskMessage) -> Option<DeskMessage> {
+    fn route_reply(&mut self, message: DeskMessage) -> Option<DeskMessage> {
         let (id, is_last) = match &message {
             DeskMessage::Entry(_) | DeskMessage::Locked { .. } => return Some(message),
             DeskMessage::Error { id: None, text } => {

@@ -13,7 +13,7 @@ fn lines_that_nobody_waits_for_are_limited() {
     outbox.withdraw("y");
     assert_eq!(outbox.0.len(), MOST_LINES);
     let mut first = outbox.pop().unwrap();
-    assert!(!first.wrote(1));
+    assert!(!first.mark_written(1));
     assert_eq!(first.rest(), b"\n");
-    assert!(first.wrote(1));
+    assert!(first.mark_written(1));
 }

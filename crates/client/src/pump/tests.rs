@@ -140,7 +140,7 @@ async fn next_state(watch: &mut SessionWatch) -> RuntimeState {
         WatchedItem::State(state) => Some(state.clone()),
         _ => None,
     };
-    watch.find(state).await.unwrap()
+    watch.wait_for_item(state).await.unwrap()
 }
 
 #[tokio::test(start_paused = true)]
@@ -187,7 +187,7 @@ async fn a_dropped_request_is_cancelled_unless_it_was_let_go() {
         WatchedItem::Happened { id, happened } if happened.is_end() => Some(id.clone()),
         _ => None,
     };
-    assert_eq!(watch.find(is_end).await, Some(detached));
+    assert_eq!(watch.wait_for_item(is_end).await, Some(detached));
 }
 
 #[tokio::test(start_paused = true)]
@@ -229,7 +229,7 @@ async fn a_late_watcher_goes_on_where_it_stopped() {
     runtime.say(&id, token(1)).await;
     let mut watch = client.watch(WatchStart::Oldest);
     let is_token = |seen: &WatchedItem| matches!(seen, WatchedItem::Happened { .. }).then_some(());
-    watch.find(is_token).await.unwrap();
+    watch.wait_for_item(is_token).await.unwrap();
     let mut last = client.watch(WatchStart::Oldest);
     let mut stopped = 0;
     while let Some(watched) = last.next().await {

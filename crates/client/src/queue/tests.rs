@@ -44,7 +44,7 @@ async fn giving_up_leaves_one_end() {
 async fn a_queue_that_nobody_reads_takes_nothing() {
     let queue = queue();
     queue.push(said(SessionEvent::Token("a".into())), 10);
-    queue.leave();
+    queue.mark_left();
     queue.push(said(SessionEvent::Token("b".into())), 10);
     assert_eq!((queue.bytes(), queue.in_all.load(Ordering::Relaxed)), (0, 0));
 }

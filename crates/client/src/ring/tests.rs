@@ -13,7 +13,7 @@ fn ring(sizes: &[usize]) -> EventRing {
 
 /// Returns all that a watcher gets, `m` for what was missed.
 fn seen(ring: &EventRing, from: WatchStart) -> String {
-    let mut wanted = ring.begin(from);
+    let mut wanted = ring.start_number(from);
     let mut seen = Vec::new();
     while let Some(watched) = ring.get(wanted) {
         wanted = watched.seq + 1;

@@ -94,7 +94,7 @@ async fn death(
         }
         _ => None,
     };
-    watch.find(died).await.unwrap()
+    watch.wait_for_item(died).await.unwrap()
 }
 
 fn signal(name: &str, pid: &str) {

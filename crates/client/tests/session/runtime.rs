@@ -41,7 +41,7 @@ fn serve() {
     let mut lines = LineDecoder::new(MAX_LINE);
     loop {
         let count = std::io::stdin().read(lines.space()).unwrap();
-        lines.filled(count);
+        lines.mark_filled(count);
         while let Some(line) = lines.next_frame() {
             let DecodedLine::Whole(line) = line else { panic!("a line over the limit") };
             runtime.take(SessionRequest::decode(line).unwrap());
@@ -132,7 +132,7 @@ impl Runtime {
                     length,
                     is_unfinished: false,
                 };
-                self.say(&id, SessionEvent::done(&loaded).tagged("load_conversation"));
+                self.say(&id, SessionEvent::done(&loaded).with_kind("load_conversation"));
             }
             SessionCommand::DeleteConversation { .. } => {
                 self.say(&id, SessionEvent::error("no such thing"));

@@ -234,12 +234,12 @@ fn a_watcher_keeps_the_process_and_sees_what_others_ask() {
             WatchedItem::Asked(request) => Some(request.id.clone()),
             _ => None,
         };
-        assert_eq!(watch.find(asked).await.as_deref(), Some(&*id));
+        assert_eq!(watch.wait_for_item(asked).await.as_deref(), Some(&*id));
         let ended = |seen: &WatchedItem| match seen {
             WatchedItem::Happened { id, happened } if happened.is_end() => Some(Arc::clone(id)),
             _ => None,
         };
-        assert_eq!(watch.find(ended).await, Some(id));
+        assert_eq!(watch.wait_for_item(ended).await, Some(id));
         assert!(!folder.join("ended").exists());
     });
 }

@@ -19,7 +19,7 @@ async fn is_ready(client: &Client) {
     let is_ready = |seen: &WatchedItem| {
         matches!(seen, WatchedItem::State(RuntimeState::Ready(_))).then_some(())
     };
-    client.watch(WatchStart::Oldest).find(is_ready).await.unwrap();
+    client.watch(WatchStart::Oldest).wait_for_item(is_ready).await.unwrap();
 }
 
 #[test]

@@ -6,7 +6,7 @@
 use memchr::{memchr_iter, memmem};
 
 use super::candidate::{is_more_than_a_word, is_random, is_reference, runs_something};
-use super::names::{NameRole, NameStrength, role};
+use super::names::{NameRole, NameStrength, role_of_name};
 use super::span::{SecretSpan, SpanList};
 use crate::word_list::contains_exactly;
 
@@ -23,19 +23,19 @@ const MOST_ARGUMENTS: usize = 6;
 const LONGEST_ARGUMENT: usize = 256;
 
 /// Finds all secrets in calls.
-pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
-    spans.begin();
+pub(super) fn find_call_secrets(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin_search();
     for open in memchr_iter(b'(', bytes) {
-        call(bytes, open, spans);
+        examine_call(bytes, open, spans);
     }
-    spans.begin();
+    spans.begin_search();
     for at in memmem::find_iter(bytes, "process.env.") {
-        fallback(bytes, at + "process.env.".len(), spans);
+        examine_fallback(bytes, at + "process.env.".len(), spans);
     }
 }
 
 /// Examines the call whose parenthesis is at `open`.
-fn call(bytes: &[u8], open: usize, spans: &mut SpanList) {
+fn examine_call(bytes: &[u8], open: usize, spans: &mut SpanList) {
     let end = if bytes[..open].ends_with(b"=") { open - 1 } else { open };
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
     let len = bytes[..end].iter().rev().take(64).take_while(is_name).count();
@@ -43,7 +43,7 @@ fn call(bytes: &[u8], open: usize, spans: &mut SpanList) {
     if name.is_empty() || matches!(bytes.get(open + 1), None | Some(b')')) {
         return;
     }
-    let literals = Literals::read(bytes, open + 1);
+    let literals = Literals::parse_arguments(bytes, open + 1);
     let found = match (literals.first(), literals.last()) {
         (None, None) => None,
         (_, last) if literals.count > 1 && contains_exactly(LOGINS, name) => last,
@@ -57,27 +57,27 @@ fn call(bytes: &[u8], open: usize, spans: &mut SpanList) {
         _ => None,
     };
     if let Some((start, end)) = found {
-        hide(bytes, start, end, spans);
+        hide_literal(bytes, start, end, spans);
     }
 }
 
 /// Examines `process.env.NAME || 'secret'`, whose name begins at `at`.
-fn fallback(bytes: &[u8], at: usize, spans: &mut SpanList) {
+fn examine_fallback(bytes: &[u8], at: usize, spans: &mut SpanList) {
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';
     let end = at + bytes[at..].iter().take(64).take_while(is_name).count();
     let is_fallback = [&b" || "[..], b" ?? "].iter().any(|sign| bytes[end..].starts_with(sign));
     if is_fallback
         && means_secret(&bytes[at..end])
-        && let Some((start, end)) = Literals::read(bytes, end + 4).first()
+        && let Some((start, end)) = Literals::parse_arguments(bytes, end + 4).first()
     {
-        hide(bytes, start, end, spans);
+        hide_literal(bytes, start, end, spans);
     }
 }
 
 fn means_secret(name: &[u8]) -> bool {
     let is_strong =
         |level: NameStrength| matches!(level, NameStrength::Strong | NameStrength::Token);
-    matches!(role(name), Some(NameRole::Secret(level)) if is_strong(level))
+    matches!(role_of_name(name), Some(NameRole::Secret(level)) if is_strong(level))
 }
 
 /// Returns true if a literal looks random. Names are looked up only beside such a literal.
@@ -85,7 +85,7 @@ fn may_be_secret(bytes: &[u8], (start, end): (usize, usize)) -> bool {
     is_random(&bytes[start..end])
 }
 
-fn hide(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
+fn hide_literal(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
     let value = &bytes[start..end];
     let is_shown = !may_be_secret(bytes, (start, end))
         || is_reference(value)
@@ -104,7 +104,7 @@ struct Literals {
 }
 
 impl Literals {
-    fn read(bytes: &[u8], from: usize) -> Self {
+    fn parse_arguments(bytes: &[u8], from: usize) -> Self {
         let mut literals = Self { all: [None; MOST_ARGUMENTS], count: 0 };
         let mut at = from;
         while literals.count < MOST_ARGUMENTS {

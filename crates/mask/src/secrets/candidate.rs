@@ -140,7 +140,7 @@ fn only_variables(value: &[u8]) -> bool {
     while at < value.len() {
         match value[at] {
             b'$' => {
-                let Some(len) = variable(&value[at + 1..]) else { return false };
+                let Some(len) = variable_name_length(&value[at + 1..]) else { return false };
                 variables += 1;
                 at += 1 + len;
             }
@@ -152,7 +152,7 @@ fn only_variables(value: &[u8]) -> bool {
 }
 
 /// Returns the length of a variable's name, with its braces if it has any.
-fn variable(value: &[u8]) -> Option<usize> {
+fn variable_name_length(value: &[u8]) -> Option<usize> {
     let (open, inner) = match value.first()? {
         b'{' => (1, &value[1..]),
         _ => (0, value),
@@ -259,11 +259,11 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     let head = &value[..value.len().min(64)];
     let digits = head.iter().filter(|byte| byte.is_ascii_digit()).count();
     let letters = head.iter().filter(|byte| byte.is_ascii_alphabetic()).count();
-    head.len() >= 6 && digits > 0 && letters > 0 && distinct(head) >= 5
+    head.len() >= 6 && digits > 0 && letters > 0 && count_distinct_bytes(head) >= 5
 }
 
 /// Returns how many different bytes there are.
-pub(super) fn distinct(bytes: &[u8]) -> u32 {
+pub(super) fn count_distinct_bytes(bytes: &[u8]) -> u32 {
     let mut seen = [0_u128; 2];
     for byte in bytes {
         seen[usize::from(byte >> 7)] |= 1 << (byte & 0x7f);

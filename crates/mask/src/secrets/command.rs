@@ -15,7 +15,7 @@ use self::htpasswd::HtpasswdCall;
 use self::words::{CommandWord, CommandWords};
 use super::candidate::{NameLink, is_random};
 use super::headers;
-use super::names::{NameRole, NameStrength, role};
+use super::names::{NameRole, NameStrength, role_of_name};
 use super::program_options::{self, SecretPlacement};
 use super::quotes::QuoteTracker;
 use super::span::{SecretSpan, SpanList};
@@ -23,13 +23,13 @@ use super::used_variables::UsedVariables;
 use super::value_search::ValueSearch;
 
 /// Finds all secrets that are recognised by the command they are in.
-pub(super) fn find(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
-    spans.begin();
+pub(super) fn find_command_secrets(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
+    spans.begin_search();
     let search = ValueSearch { bytes, quotes: QuoteTracker::new(bytes), uses };
     let mut reader = CommandReader { search, state: CommandState::default(), input_end: 0 };
     let mut words = CommandWords::new(bytes);
     while let Some(word) = words.next() {
-        reader.word(word, spans);
+        reader.handle_word(word, spans);
     }
 }
 
@@ -93,9 +93,9 @@ struct CommandReader<'a> {
 }
 
 impl CommandReader<'_> {
-    fn word(&mut self, word: CommandWord, spans: &mut SpanList) {
+    fn handle_word(&mut self, word: CommandWord, spans: &mut SpanList) {
         if word.starts_command {
-            self.begin(word);
+            self.begin_command(word);
         }
         let text = &self.search.bytes[word.start..word.end];
         let mut next = std::mem::take(&mut self.state.next);
@@ -105,33 +105,33 @@ impl CommandReader<'_> {
         }
         match next {
             NextWord::Quoted if matches!(self.search.bytes[word.raw], b'"' | b'\'') => {
-                self.secret(word.raw, NameStrength::Strong, spans);
+                self.hide_secret(word.raw, NameStrength::Strong, spans);
             }
             // OpenSSL names the source of a password: pass:…, env:…, file:…
             NextWord::Secret(level) if text.starts_with(b"pass:") => {
-                self.secret(word.start + "pass:".len(), level, spans);
+                self.hide_secret(word.start + "pass:".len(), level, spans);
             }
-            NextWord::Secret(level) => self.secret(word.raw, level, spans),
-            NextWord::Own(takes) => self.own(word.raw, takes, spans),
+            NextWord::Secret(level) => self.hide_secret(word.raw, level, spans),
+            NextWord::Own(takes) => self.hide_own_value(word.raw, takes, spans),
             NextWord::Name if text.starts_with(b"-") => {
                 self.state.next = NextWord::Name;
-                self.option(word, spans);
+                self.handle_option(word, spans);
             }
-            NextWord::Name => self.name(text),
+            NextWord::Name => self.handle_name(text),
             // Options, and the format of `printf`.
             NextWord::Echoed if text.starts_with(b"-") || text.starts_with(b"%") => {
                 self.state.next = NextWord::Echoed;
             }
             NextWord::Echoed if self.state.prints_secret => {
-                self.secret(word.raw, NameStrength::Strong, spans);
+                self.hide_secret(word.raw, NameStrength::Strong, spans);
             }
             NextWord::Echoed => self.state.echoed = Some(word.raw),
             NextWord::After(_) if text.starts_with(b"-") => self.state.next = next,
             // In prose, only what looks like a secret is one.
-            NextWord::After(0) if self.last() == Some(b"is") && !is_random(text) => {}
-            NextWord::After(0) => self.secret(word.raw, NameStrength::Strong, spans),
+            NextWord::After(0) if self.previous_word() == Some(b"is") && !is_random(text) => {}
+            NextWord::After(0) => self.hide_secret(word.raw, NameStrength::Strong, spans),
             NextWord::After(between) => self.state.next = NextWord::After(between - 1),
-            NextWord::Assigned => self.assigned(word, 0, spans),
+            NextWord::Assigned => self.hide_assigned(word, 0, spans),
             NextWord::By if text.eq_ignore_ascii_case(b"by") => self.state.next = NextWord::Quoted,
             NextWord::By | NextWord::Any | NextWord::Quoted => {}
         }
@@ -142,7 +142,7 @@ impl CommandReader<'_> {
     }
 
     /// Begins a new command. After a `|` it reads the output of the one before.
-    fn begin(&mut self, word: CommandWord) {
+    fn begin_command(&mut self, word: CommandWord) {
         let CommandState { echoed, language, prints_secret, .. } = self.state;
         let piped = echoed.filter(|_| word.is_piped);
         // An option may run several commands.
@@ -151,7 +151,7 @@ impl CommandReader<'_> {
     }
 
     /// Returns the word before the current one in its command.
-    fn last(&self) -> Option<&[u8]> {
+    fn previous_word(&self) -> Option<&[u8]> {
         self.state.last.map(|(start, end)| &self.search.bytes[start..end])
     }
 
@@ -159,26 +159,28 @@ impl CommandReader<'_> {
         let bytes = self.search.bytes;
         let text = &bytes[word.start..word.end];
         if text.starts_with(b"-") {
-            return self.option(word, spans);
+            return self.handle_option(word, spans);
         }
         self.state.has_hashes |= hashes::is_about_hashes(text);
-        self.hash(word, spans);
+        self.hide_hash(word, spans);
         if let Some(htpasswd) = &mut self.state.htpasswd
             && htpasswd.is_password()
         {
-            return self.secret(word.raw, NameStrength::Strong, spans);
+            return self.hide_secret(word.raw, NameStrength::Strong, spans);
         }
         if prints_secret(text) {
             self.state.prints_secret = true;
         }
         if positions::reads_password(text) {
-            self.piped(spans);
+            self.hide_piped(spans);
         }
-        if let Some(between) = positions::before_secret(self.last(), text, word.starts_command) {
+        if let Some(between) =
+            positions::before_secret(self.previous_word(), text, word.starts_command)
+        {
             self.state.next = NextWord::After(between);
             return;
         }
-        if let Some(program) = program_options::program(text) {
+        if let Some(program) = program_options::known_program(text) {
             self.state.program = Some(program);
             return;
         }
@@ -186,7 +188,7 @@ impl CommandReader<'_> {
             b"login" => self.state.subcommand = Some("login"),
             b"nuget" => self.state.subcommand = Some("nuget"),
             b"put-parameter" => self.state.subcommand = Some("put-parameter"),
-            b"set" if self.last().is_some_and(|last| last == b"secrets") => {
+            b"set" if self.previous_word().is_some_and(|last| last == b"secrets") => {
                 self.state.next = NextWord::Assigned;
             }
             b"echo" | b"printf" => self.state.next = NextWord::Echoed,
@@ -214,23 +216,23 @@ impl CommandReader<'_> {
             b"alter" | b"create" => self.state.language = Some(WordLanguage::Sql),
             _ if text.eq_ignore_ascii_case(b"identified") => self.state.next = NextWord::By,
             _ if text.starts_with(b"pass:") => {
-                self.secret(word.start + "pass:".len(), NameStrength::Strong, spans);
+                self.hide_secret(word.start + "pass:".len(), NameStrength::Strong, spans);
             }
             _ if text.starts_with(b"/p:") && self.state.program == Some("xfreerdp") => {
-                self.secret(word.start + "/p:".len(), NameStrength::Strong, spans);
+                self.hide_secret(word.start + "/p:".len(), NameStrength::Strong, spans);
             }
             _ => {}
         }
     }
 
     /// Parses the name in `set NAME value`. A name with a `=` in it is parsed elsewhere.
-    fn name(&mut self, text: &[u8]) {
+    fn handle_name(&mut self, text: &[u8]) {
         match text {
             b"set" => self.state.next = NextWord::Name,
             _ if text.contains(&b'=') => {}
             _ => {
                 let is_used = self.search.uses.has(text);
-                if let Some(NameRole::Secret(level)) = role(text)
+                if let Some(NameRole::Secret(level)) = role_of_name(text)
                     && level != NameStrength::Pass
                     && !is_used
                 {
@@ -250,22 +252,22 @@ impl CommandReader<'_> {
     }
 
     /// Hides the secret in `name=secret`, which begins after `skipped` bytes of the word.
-    fn assigned(&mut self, word: CommandWord, skipped: usize, spans: &mut SpanList) {
+    fn hide_assigned(&mut self, word: CommandWord, skipped: usize, spans: &mut SpanList) {
         let from = word.start + skipped;
         if let Some(sign) = memchr::memchr(b'=', &self.search.bytes[from..word.end]) {
-            self.secret(from + sign + 1, NameStrength::Strong, spans);
+            self.hide_secret(from + sign + 1, NameStrength::Strong, spans);
         }
     }
 
-    fn option(&mut self, word: CommandWord, spans: &mut SpanList) {
+    fn handle_option(&mut self, word: CommandWord, spans: &mut SpanList) {
         let text = &self.search.bytes[word.start..word.end];
         match text {
             b"--password-stdin" | b"--stdin" | b"-S" | b"--passphrase-fd" | b"--with-token" => {
-                self.piped(spans);
+                self.hide_piped(spans);
                 inputs::here_string(self.search.bytes, word.end, spans);
             }
             // Options of `sudo` with `-S` among them.
-            b"-kS" | b"-Sk" | b"-ES" | b"-SE" | b"-HS" | b"-SH" | b"-Sp" => self.piped(spans),
+            b"-kS" | b"-Sk" | b"-ES" | b"-SE" | b"-HS" | b"-SH" | b"-Sp" => self.hide_piped(spans),
             b"--from-literal" => {
                 self.state.next = NextWord::Assigned;
                 return;
@@ -274,13 +276,13 @@ impl CommandReader<'_> {
             _ => {}
         }
         if let Some(htpasswd) = &mut self.state.htpasswd {
-            return htpasswd.option(text);
+            return htpasswd.handle_option(text);
         }
         if text.starts_with(b"--from-literal=") {
-            return self.assigned(word, "--from-literal=".len(), spans);
+            return self.hide_assigned(word, "--from-literal=".len(), spans);
         }
         if let Some(program) = self.state.program
-            && let Some((rule, len)) = program_options::option(program, text)
+            && let Some((rule, len)) = program_options::find_rule(program, text)
             && rule.after.is_none_or(|after| self.state.subcommand == Some(after))
         {
             return self.own_option(word, rule.takes, len, spans);
@@ -291,7 +293,7 @@ impl CommandReader<'_> {
                 .iter()
                 .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'));
         if is_name
-            && let Some(NameRole::Secret(level)) = role(name)
+            && let Some(NameRole::Secret(level)) = role_of_name(name)
             && level != NameStrength::Weak
         {
             self.state.next = NextWord::Secret(level);
@@ -308,10 +310,10 @@ impl CommandReader<'_> {
         let attached = word.end - word.start > len;
         let sign = usize::from(self.search.bytes.get(word.start + len) == Some(&b'='));
         match (attached, takes) {
-            (true, _) => self.own(word.start + len + sign, takes, spans),
+            (true, _) => self.hide_own_value(word.start + len + sign, takes, spans),
             // A quote right after the letter is attached too: -p'…'
             (false, SecretPlacement::Attached | SecretPlacement::Word) if word.is_quoted_on => {
-                self.own(word.end, takes, spans);
+                self.hide_own_value(word.end, takes, spans);
             }
             (false, SecretPlacement::Attached) => {}
             (false, _) => self.state.next = NextWord::Own(takes),
@@ -319,15 +321,15 @@ impl CommandReader<'_> {
     }
 
     /// Hides the word at `from`, which is the value of a program's own option.
-    fn own(&mut self, from: usize, takes: SecretPlacement, spans: &mut SpanList) {
+    fn hide_own_value(&mut self, from: usize, takes: SecretPlacement, spans: &mut SpanList) {
         match takes {
             SecretPlacement::Word | SecretPlacement::Next | SecretPlacement::Attached
                 if self.is_port(from) => {}
             SecretPlacement::Word | SecretPlacement::Next | SecretPlacement::Attached => {
-                self.secret(from, NameStrength::Strong, spans);
+                self.hide_secret(from, NameStrength::Strong, spans);
             }
             SecretPlacement::AfterUser => self.after_user(from, spans),
-            SecretPlacement::Cookies => drop(headers::cookies(self.search.bytes, from, spans)),
+            SecretPlacement::Cookies => drop(headers::hide_cookies(self.search.bytes, from, spans)),
         }
     }
 
@@ -340,9 +342,9 @@ impl CommandReader<'_> {
     }
 
     /// Hides a word of 40 hexadecimal digits unless it is a commit or a checksum.
-    fn hash(&mut self, word: CommandWord, spans: &mut SpanList) {
+    fn hide_hash(&mut self, word: CommandWord, spans: &mut SpanList) {
         let bytes = self.search.bytes;
-        let last = self.last();
+        let last = self.previous_word();
         let is_key = !word.starts_command
             && !self.state.has_hashes
             && hashes::is_hash(&bytes[word.start..word.end])
@@ -352,8 +354,8 @@ impl CommandReader<'_> {
         }
     }
 
-    fn secret(&mut self, from: usize, level: NameStrength, spans: &mut SpanList) {
-        self.search.hide(from, level, NameLink::Option, spans);
+    fn hide_secret(&mut self, from: usize, level: NameStrength, spans: &mut SpanList) {
+        self.search.hide_value(from, level, NameLink::Option, spans);
     }
 }
 

@@ -17,7 +17,7 @@ use self::word_form::{
     assigned_name, attached_name, is_code_option, is_expanded, is_hidden_path, is_run_option,
     last_name,
 };
-use super::names::{NameRole, role};
+use super::names::{NameRole, role_of_name};
 use super::program_options;
 use super::span::SecretSpan;
 use crate::word_list::contains_exactly;
@@ -39,12 +39,12 @@ impl Execution {
 }
 
 /// Examines a command with hidden spans, which are in order and do not overlap.
-pub(super) fn examine(text: &[u8], spans: &[SecretSpan]) -> Execution {
+pub(super) fn examine_command(text: &[u8], spans: &[SecretSpan]) -> Execution {
     let mut reader = ExecutionReader::default();
     for token in ShellTokens::new(text, spans) {
         match token {
-            ShellToken::Word(word) => reader.word(&word),
-            ShellToken::Operator(operator) => reader.operator(operator),
+            ShellToken::Word(word) => reader.handle_word(&word),
+            ShellToken::Operator(operator) => reader.handle_operator(operator),
         }
     }
     reader.end_call();
@@ -134,7 +134,7 @@ struct ExecutionReader {
 }
 
 impl ExecutionReader {
-    fn operator(&mut self, operator: ShellOperator) {
+    fn handle_operator(&mut self, operator: ShellOperator) {
         match operator {
             ShellOperator::Redirection => self.call.redirection = Some(RedirectionWord::File),
             ShellOperator::HereString => self.call.redirection = Some(RedirectionWord::HereString),
@@ -150,15 +150,15 @@ impl ExecutionReader {
             }
             ShellOperator::ProcessSubstitution => {
                 self.found.is_computed |= self.runs_next();
-                self.open(true);
+                self.open_parenthesis(true);
             }
             // The word before it ends with `$` and was examined.
-            ShellOperator::Substitution => self.open(true),
+            ShellOperator::Substitution => self.open_parenthesis(true),
             ShellOperator::Parenthesis => {
                 self.found.is_computed |= contains_exactly(RUN_FUNCTIONS, last_name(&self.last));
-                self.open(false);
+                self.open_parenthesis(false);
             }
-            ShellOperator::Close => self.close(),
+            ShellOperator::Close => self.close_parenthesis(),
         }
     }
 
@@ -171,7 +171,7 @@ impl ExecutionReader {
         is_script || self.call.is_run || self.call.expected != ExpectedWord::Argument
     }
 
-    fn open(&mut self, is_substitution: bool) {
+    fn open_parenthesis(&mut self, is_substitution: bool) {
         let call = std::mem::take(&mut self.call);
         if self.outer.len() < DEEPEST {
             self.outer.push(is_substitution.then_some(CodeCallState { redirection: None, ..call }));
@@ -182,7 +182,7 @@ impl ExecutionReader {
     }
 
     /// Ends a substitution, after which the call around it goes on, or another parenthesis.
-    fn close(&mut self) {
+    fn close_parenthesis(&mut self) {
         let inner = self.call.expected;
         self.end_call();
         if let Some(call) = self.outer.pop().flatten().filter(|_| !self.has_cases) {
@@ -200,20 +200,20 @@ impl ExecutionReader {
         self.last.clear();
     }
 
-    fn word(&mut self, word: &[u8]) {
+    fn handle_word(&mut self, word: &[u8]) {
         // Modules by which programming languages run a command, and functions without parentheses.
         self.found.is_computed |=
             matches!(word, b"subprocess" | b"child_process" | b"system" | b"Start-Process");
         self.has_cases |= word == b"case";
-        self.place(word);
+        self.interpret_word(word);
         self.last.clear();
         self.last.extend_from_slice(&word[word.len().saturating_sub(LONGEST_NAME)..]);
     }
 
-    fn place(&mut self, word: &[u8]) {
+    fn interpret_word(&mut self, word: &[u8]) {
         let is_hidden = word.contains(&HIDDEN);
         if let Some(redirection) = self.call.redirection.take() {
-            return self.redirected(redirection, word, is_hidden);
+            return self.examine_redirected(redirection, word, is_hidden);
         }
         self.found.runs_hidden |= is_hidden && is_hidden_path(word);
         if self.call.expected == ExpectedWord::Code {
@@ -232,7 +232,7 @@ impl ExecutionReader {
         self.advance(word);
     }
 
-    fn redirected(&mut self, redirection: RedirectionWord, word: &[u8], is_hidden: bool) {
+    fn examine_redirected(&mut self, redirection: RedirectionWord, word: &[u8], is_hidden: bool) {
         match redirection {
             RedirectionWord::File => self.found.runs_hidden |= is_hidden,
             RedirectionWord::HereString if self.call.runs_input => {
@@ -257,7 +257,7 @@ impl ExecutionReader {
                 || call.is_run
                 || (is_option && is_run_option(attached_name(word)))
                 // A program that runs others may be an argument of one that we do not know.
-                || ProgramKind::of(&self.last) != ProgramKind::Other;
+                || ProgramKind::from_word(&self.last) != ProgramKind::Other;
         }
         let is_value = call.is_container && call.after_option;
         let is_run = (is_program && !is_value) || (call.is_run && call.is_runner);
@@ -299,12 +299,12 @@ impl ExecutionReader {
             }
             return;
         }
-        call.program = program_options::program(word).or(call.program);
-        self.program(word, ProgramKind::of(word), after_option);
+        call.program = program_options::known_program(word).or(call.program);
+        self.begin_program(word, ProgramKind::from_word(word), after_option);
     }
 
     /// Begins the call of a program, or counts an argument of the one that runs it.
-    fn program(&mut self, word: &[u8], kind: ProgramKind, after_option: bool) {
+    fn begin_program(&mut self, word: &[u8], kind: ProgramKind, after_option: bool) {
         let call = &mut self.call;
         if kind != ProgramKind::Other {
             call.is_runner = true;
@@ -345,6 +345,6 @@ impl ExecutionReader {
 /// Returns true if the value of an option is a secret, so that no program follows.
 fn is_secret_option(program: Option<&str>, word: &[u8]) -> bool {
     let name = word.strip_prefix(b"--").or_else(|| word.strip_prefix(b"-")).unwrap_or(word);
-    matches!(role(name), Some(NameRole::Secret(_)))
-        || program.is_some_and(|program| program_options::option(program, word).is_some())
+    matches!(role_of_name(name), Some(NameRole::Secret(_)))
+        || program.is_some_and(|program| program_options::find_rule(program, word).is_some())
 }

@@ -6,12 +6,12 @@ use crate::word_list::contains_word;
 
 /// Hides the credentials in `Authorization: Scheme credentials`, or credentials alone. The scheme
 /// stays.
-pub(super) fn authorization(bytes: &[u8], from: usize, spans: &mut SpanList) -> Option<usize> {
-    let start = from + quotes(bytes, from);
-    let scheme = word(bytes, start);
+pub(super) fn hide_authorization(bytes: &[u8], from: usize, spans: &mut SpanList) -> Option<usize> {
+    let start = from + count_quotes(bytes, from);
+    let scheme = word_length(bytes, start);
     let blanks = bytes[start + scheme..].iter().take(8).take_while(|byte| **byte == b' ').count();
     let next = start + scheme + blanks;
-    let credentials = word(bytes, next);
+    let credentials = word_length(bytes, next);
     let is_scheme = bytes[start..start + scheme]
         .iter()
         .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'));
@@ -19,14 +19,14 @@ pub(super) fn authorization(bytes: &[u8], from: usize, spans: &mut SpanList) -> 
     if is_scheme && blanks > 0 && credentials > 0 && scheme < 24 {
         let is_known = contains_word(SCHEMES, &bytes[start..start + scheme]);
         let is_prose = !is_known && is_prose(&bytes[next..next + credentials]);
-        return (!is_prose).then(|| hide(bytes, next, credentials, spans)).flatten();
+        return (!is_prose).then(|| hide_credentials(bytes, next, credentials, spans)).flatten();
     }
     // A word of prose is not a key.
     let is_key = scheme >= 8 && !(is_scheme && scheme < 16);
-    is_key.then(|| hide(bytes, start, scheme, spans)).flatten()
+    is_key.then(|| hide_credentials(bytes, start, scheme, spans)).flatten()
 }
 
-fn hide(bytes: &[u8], start: usize, len: usize, spans: &mut SpanList) -> Option<usize> {
+fn hide_credentials(bytes: &[u8], start: usize, len: usize, spans: &mut SpanList) -> Option<usize> {
     let value = &bytes[start..start + len];
     let is_shown = is_reference(value) || runs_something(value);
     (!is_shown).then(|| {
@@ -43,13 +43,13 @@ fn is_prose(value: &[u8]) -> bool {
 }
 
 /// Returns how many quotes and backslashes precede a value.
-fn quotes(bytes: &[u8], from: usize) -> usize {
+fn count_quotes(bytes: &[u8], from: usize) -> usize {
     let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'' | b'\\');
     bytes.get(from..).unwrap_or_default().iter().take(8).take_while(is_quote).count()
 }
 
 /// Returns the length of the word at `from`, as a shell would split it.
-fn word(bytes: &[u8], from: usize) -> usize {
+fn word_length(bytes: &[u8], from: usize) -> usize {
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace() || is_operator(*byte) || matches!(byte, b'"' | b'\'' | b'\\')
     };
@@ -59,8 +59,8 @@ fn word(bytes: &[u8], from: usize) -> usize {
 
 /// Hides the values in `Cookie: a=b; c=d` one by one. What follows a `;` and is not `name=value`
 /// would run in a shell, so it stays.
-pub(super) fn cookies(bytes: &[u8], from: usize, spans: &mut SpanList) -> Option<usize> {
-    let mut at = from + quotes(bytes, from);
+pub(super) fn hide_cookies(bytes: &[u8], from: usize, spans: &mut SpanList) -> Option<usize> {
+    let mut at = from + count_quotes(bytes, from);
     let mut end = None;
     loop {
         let is_name =
@@ -72,7 +72,7 @@ pub(super) fn cookies(bytes: &[u8], from: usize, spans: &mut SpanList) -> Option
             return end;
         }
         let start = at + name + usize::from(has_value);
-        let len = word(bytes, start);
+        let len = word_length(bytes, start);
         let value = &bytes[start..start + len];
         if has_value && len > 0 && !is_attribute && !is_reference(value) && !runs_something(value) {
             spans.push(SecretSpan::new(start, start + len, "cookie"));

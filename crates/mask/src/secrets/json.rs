@@ -7,14 +7,14 @@ mod string;
 
 use callgate_wire::raw::Json;
 
-use self::string::decode;
+use self::string::decode_string;
 use super::candidate::{is_more_than_a_word, is_random, is_reference};
-use super::execution::examine;
-use super::names::{NameRole, NameStrength, role};
+use super::execution::examine_command;
+use super::names::{NameRole, NameStrength, role_of_name};
 use super::search::secrets_in;
 use super::span::SecretSpan;
 use super::used_variables::{UsedVariables, could_run};
-use super::value_search::label;
+use super::value_search::label_of_strength;
 use super::{MOST_SPANS, MaskedText, SEVERAL_WORDS, mask_text};
 
 /// The deepest JSON that is masked string by string. Deeper JSON is hidden as a whole.
@@ -24,7 +24,7 @@ const DEEPEST: usize = 512;
 /// member's name means a secret. The result is JSON too, and unchanged except for what is hidden.
 /// Text that is not JSON is masked as by [`mask_text`].
 pub fn mask_json(text: &str) -> MaskedText {
-    if Json::read(text).is_err() {
+    if Json::from_text(text).is_err() {
         return mask_text(text);
     }
     let mut walk = JsonWalk {
@@ -37,7 +37,7 @@ pub fn mask_json(text: &str) -> MaskedText {
         commands: Vec::new(),
         is_computed: false,
     };
-    if walk.run().is_none() {
+    if walk.walk_text().is_none() {
         return MaskedText::whole_json(text);
     }
     MaskedText { could_run: walk.could_run(), ..MaskedText::compose(text, &walk.spans) }
@@ -97,16 +97,16 @@ struct JsonWalk<'a> {
 
 impl<'a> JsonWalk<'a> {
     /// Processes the whole text. Returns `None` if it is too deep or has too many secrets.
-    fn run(&mut self) -> Option<()> {
+    fn walk_text(&mut self) -> Option<()> {
         while let Some(&byte) = self.text.as_bytes().get(self.at) {
             self.at += 1;
             match byte {
-                b'"' => self.string(),
-                b'{' | b'[' => self.open(byte == b'{')?,
+                b'"' => self.mask_string(),
+                b'{' | b'[' => self.open_frame(byte == b'{')?,
                 b'}' | b']' => {
                     self.frames.pop();
                 }
-                b',' => self.forget(),
+                b',' => self.end_member(),
                 _ => {}
             }
             if self.spans.len() > MOST_SPANS {
@@ -119,7 +119,8 @@ impl<'a> JsonWalk<'a> {
     /// Returns true if something hidden could be executed: where it is, or because a command
     /// executes something that it computes.
     fn could_run(&self) -> bool {
-        let is_computed = |raw: &&str| examine(decode(raw).as_bytes(), &[]).is_computed;
+        let is_computed =
+            |raw: &&str| examine_command(decode_string(raw).as_bytes(), &[]).is_computed;
         let hides_something = !self.spans.is_empty();
         self.could_run
             || hides_something && (self.is_computed || self.commands.iter().any(is_computed))
@@ -130,13 +131,13 @@ impl<'a> JsonWalk<'a> {
     }
 
     /// Ends a member or an element. In an array, an option (`"--password"`) describes the next.
-    fn forget(&mut self) {
+    fn end_member(&mut self) {
         if let Some(frame) = self.frame().filter(|frame| frame.is_object) {
             (frame.next, frame.member) = (None, MemberRole::Other);
         }
     }
 
-    fn open(&mut self, is_object: bool) -> Option<()> {
+    fn open_frame(&mut self, is_object: bool) -> Option<()> {
         let parent = self.frames.last().copied().unwrap_or_default();
         let below = match (parent.below, parent.next) {
             (SecretsBelow::All(level), _) => SecretsBelow::All(level),
@@ -150,20 +151,20 @@ impl<'a> JsonWalk<'a> {
     }
 
     /// Masks the string whose opening quote has just been read.
-    fn string(&mut self) {
+    fn mask_string(&mut self) {
         let start = self.at;
-        let end = string::end(self.text, start);
+        let end = string::closing_quote(self.text, start);
         self.at = end + 1;
         let raw = &self.text[start..end];
-        let decoded = decode(raw);
+        let decoded = decode_string(raw);
         let rest = self.text[self.at..].trim_ascii_start();
         let is_key =
             self.frames.last().is_some_and(|frame| frame.is_object) && rest.starts_with(':');
-        let level = if is_key { None } else { self.secret(&decoded) };
+        let level = if is_key { None } else { self.secret_strength(&decoded) };
         if is_key {
-            self.key(&decoded);
+            self.handle_key(&decoded);
         }
-        let spans = self.hidden(raw, &decoded, level);
+        let spans = self.spans_to_hide(raw, &decoded, level);
         self.spans.extend(spans.into_iter().map(|span| SecretSpan {
             start: span.start + start,
             end: span.end + start,
@@ -171,9 +172,9 @@ impl<'a> JsonWalk<'a> {
         }));
     }
 
-    fn key(&mut self, key: &str) {
+    fn handle_key(&mut self, key: &str) {
         let is_used = self.uses.has(key.as_bytes());
-        let level = match role(key.as_bytes()).filter(|_| !is_used) {
+        let level = match role_of_name(key.as_bytes()).filter(|_| !is_used) {
             Some(NameRole::Secret(level)) => Some(level),
             Some(NameRole::Authorization | NameRole::Cookie) => Some(NameStrength::Strong),
             None => None,
@@ -190,7 +191,7 @@ impl<'a> JsonWalk<'a> {
     }
 
     /// Returns how strongly the text before the value `text` suggests that all of it is a secret.
-    fn secret(&mut self, text: &str) -> Option<NameStrength> {
+    fn secret_strength(&mut self, text: &str) -> Option<NameStrength> {
         let frame = self.frame()?;
         let level = frame.next.or(match frame.below {
             SecretsBelow::All(level) => Some(level),
@@ -199,11 +200,12 @@ impl<'a> JsonWalk<'a> {
         });
         if frame.member == MemberRole::Name || !frame.is_object {
             let is_name = frame.member == MemberRole::Name || text.starts_with("--");
-            let named =
-                match role(text.as_bytes()).filter(|_| is_name && !text.contains(['=', ' '])) {
-                    Some(NameRole::Secret(level)) if level != NameStrength::Weak => Some(level),
-                    _ => None,
-                };
+            let named = match role_of_name(text.as_bytes())
+                .filter(|_| is_name && !text.contains(['=', ' ']))
+            {
+                Some(NameRole::Secret(level)) if level != NameStrength::Weak => Some(level),
+                _ => None,
+            };
             if frame.is_object {
                 frame.named = named;
             } else {
@@ -214,7 +216,12 @@ impl<'a> JsonWalk<'a> {
     }
 
     /// Returns the spans to hide in a string with this text.
-    fn hidden(&mut self, raw: &'a str, text: &str, level: Option<NameStrength>) -> Vec<SecretSpan> {
+    fn spans_to_hide(
+        &mut self,
+        raw: &'a str,
+        text: &str,
+        level: Option<NameStrength>,
+    ) -> Vec<SecretSpan> {
         /// No search finds anything shorter.
         const SHORTEST: usize = 5;
         let is_command = self.frames.last().is_some_and(|frame| frame.is_command);
@@ -229,18 +236,18 @@ impl<'a> JsonWalk<'a> {
         if let Some(level) = whole.filter(|_| !found.first().is_some_and(covers)) {
             let is_more = is_more_than_a_word(text.as_bytes());
             self.could_run |= is_more;
-            let label = if is_more { SEVERAL_WORDS } else { label(level) };
+            let label = if is_more { SEVERAL_WORDS } else { label_of_strength(level) };
             return vec![SecretSpan::new(0, raw.len(), label)];
         }
         self.could_run |= found.iter().any(|span| could_run(text.as_bytes(), span, &uses));
         if is_command && found.is_empty() {
             self.commands.push(raw);
         } else if is_command {
-            let execution = examine(text.as_bytes(), &found);
+            let execution = examine_command(text.as_bytes(), &found);
             self.could_run |= execution.runs_hidden;
             self.is_computed |= execution.is_computed;
         }
-        string::place(raw, text, &found)
+        string::spans_in_raw(raw, text, &found)
     }
 }
 

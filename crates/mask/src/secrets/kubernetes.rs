@@ -6,9 +6,9 @@ use super::candidate::{is_more_than_a_word, is_reference, runs_something};
 use super::span::{SecretSpan, SpanList};
 
 /// Finds the values below `data:` and `stringData:` in documents of the kind `Secret`.
-pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
+pub(super) fn find_kubernetes_secrets(bytes: &[u8], spans: &mut SpanList) {
     const KIND: &str = "kind: Secret";
-    spans.begin();
+    spans.begin_search();
     let mut end = 0;
     for at in memmem::find_iter(bytes, KIND) {
         let is_line = matches!(bytes.get(at + KIND.len()), None | Some(b'\n' | b'\r'));
@@ -16,12 +16,12 @@ pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
             let start = memmem::rfind(&bytes[end..at], b"\n---").map_or(end, |found| end + found);
             let len = memmem::find(&bytes[at..], b"\n---").unwrap_or(bytes.len() - at);
             end = at + len;
-            document(bytes, start, end, spans);
+            examine_document(bytes, start, end, spans);
         }
     }
 }
 
-fn document(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
+fn examine_document(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
     let mut at = start;
     // How far the line with `data:` is indented.
     let mut data: Option<usize> = None;
@@ -32,7 +32,7 @@ fn document(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
         match line.trim_ascii() {
             b"data:" | b"stringData:" => data = Some(indent),
             b"" => {}
-            _ if data.is_some_and(|outer| indent > outer) => value(line, at, spans),
+            _ if data.is_some_and(|outer| indent > outer) => hide_value(line, at, spans),
             _ => data = None,
         }
         at += len + 1;
@@ -40,7 +40,7 @@ fn document(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
 }
 
 /// Hides the value in the line `name: value`, which begins at `at`.
-fn value(line: &[u8], at: usize, spans: &mut SpanList) {
+fn hide_value(line: &[u8], at: usize, spans: &mut SpanList) {
     let Some(colon) = memmem::find(line, b": ") else { return };
     let is_before = |byte: &&u8| matches!(byte, b' ' | b'"' | b'\'');
     let start = colon + 1 + line[colon + 1..].iter().take_while(is_before).count();

@@ -63,7 +63,7 @@ const WEAK: &str = "auth sig signature hmac sessionid sid sas salt";
 const NOT_PASS: &str = "askpass compass bypass encompass trespass surpass overpass underpass";
 
 /// Returns the kind of the value of `name`, if the name indicates one.
-pub(super) fn role(name: &[u8]) -> Option<NameRole> {
+pub(super) fn role_of_name(name: &[u8]) -> Option<NameRole> {
     if name.ends_with(b"client-key-data") {
         return Some(NameRole::Secret(NameStrength::Strong));
     }
@@ -78,10 +78,10 @@ pub(super) fn role(name: &[u8]) -> Option<NameRole> {
         _ => {}
     }
     let skip = usize::from(words.count > 1 && contains_word(TRAILERS, words.last(0)?.as_bytes()));
-    level(&words, skip).map(NameRole::Secret)
+    name_strength(&words, skip).map(NameRole::Secret)
 }
 
-fn level(words: &NameWords, skip: usize) -> Option<NameStrength> {
+fn name_strength(words: &NameWords, skip: usize) -> Option<NameStrength> {
     let last = words.last(skip)?;
     let before = words.last(skip + 1);
     let is_harmless = before.is_some_and(|word| contains_word(HARMLESS, word.as_bytes()));

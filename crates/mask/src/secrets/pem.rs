@@ -10,9 +10,9 @@ use super::span::{SecretSpan, SpanList};
 const LABEL: &str = "private key";
 
 /// Finds all private keys, also those whose line ends are written as `\n`.
-pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
+pub(super) fn find_private_keys(bytes: &[u8], spans: &mut SpanList) {
     const LONGEST_TITLE: usize = 64;
-    spans.begin();
+    spans.begin_search();
     let mut end = 0;
     for at in memmem::find_iter(bytes, "BEGIN ") {
         // SSH2 has four dashes and blanks between them and the title.
@@ -25,29 +25,29 @@ pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
         let window = &bytes[title..bytes.len().min(title + LONGEST_TITLE)];
         let Some(len) = memmem::find(window, dashes.as_bytes()) else { continue };
         if title >= end && memmem::find(&window[..len], b"PRIVATE KEY").is_some() {
-            end = lines(bytes, title + len + dashes.len(), spans);
+            end = hide_key_lines(bytes, title + len + dashes.len(), spans);
         }
     }
-    spans.begin();
+    spans.begin_search();
     for at in memmem::find_iter(bytes, "Private-Lines:") {
         let count = at + "Private-Lines:".len();
         let digits = bytes[count..].iter().take(6).take_while(|byte| b" 0123456789".contains(byte));
         let from = count + digits.count();
         if from >= end {
-            end = lines(bytes, from, spans);
+            end = hide_key_lines(bytes, from, spans);
         }
     }
 }
 
 /// Hides the key's lines from `from` on and returns where they end.
-fn lines(bytes: &[u8], from: usize, spans: &mut SpanList) -> usize {
+fn hide_key_lines(bytes: &[u8], from: usize, spans: &mut SpanList) -> usize {
     let mut at = from;
     let mut key: Option<(usize, usize)> = None;
     loop {
-        let start = at + between(bytes, at);
+        let start = at + separator_length(bytes, at);
         let len = bytes[start..].iter().take_while(|byte| is_base64(**byte)).count();
         let line = &bytes[start..start + len];
-        let after = start + len + between(bytes, start + len);
+        let after = start + len + separator_length(bytes, start + len);
         let ends = bytes[after..].starts_with(b"-----END") || after == bytes.len();
         if let Some(line_end) = header_end(bytes, start).filter(|_| key.is_none()) {
             at = line_end;
@@ -71,7 +71,7 @@ fn is_base64(byte: u8) -> bool {
 
 /// Returns the length of the separator between two lines: blanks, quotes, commas, escaped line
 /// ends.
-fn between(bytes: &[u8], from: usize) -> usize {
+fn separator_length(bytes: &[u8], from: usize) -> usize {
     let mut at = from;
     loop {
         match bytes.get(at..).unwrap_or_default() {

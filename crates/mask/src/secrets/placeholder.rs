@@ -19,7 +19,7 @@ const START: &str = "[hidden ";
 const LONGEST_LABEL: usize = 48;
 
 /// Writes the placeholder of the secret with this number.
-pub(super) fn write(number: usize, label: &str, out: &mut String) {
+pub(super) fn write_numbered(number: usize, label: &str, out: &mut String) {
     // Writing to a string cannot fail.
     write!(out, "{START}{number}: {label}]").ok();
 }
@@ -35,18 +35,18 @@ pub(super) struct Placeholder<'a> {
 }
 
 /// Returns everything that looks like a placeholder, in order.
-pub(super) fn all(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
-    memmem::find_iter(text.as_bytes(), START).filter_map(|start| read(text, start))
+pub(super) fn placeholders_in(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
+    memmem::find_iter(text.as_bytes(), START).filter_map(|start| parse_placeholder(text, start))
 }
 
 /// Hides everything that looks like a placeholder.
-pub(super) fn find(text: &str, spans: &mut SpanList) {
-    for Placeholder { start, end, label, .. } in all(text) {
+pub(super) fn find_placeholders(text: &str, spans: &mut SpanList) {
+    for Placeholder { start, end, label, .. } in placeholders_in(text) {
         spans.push(SecretSpan { start, end, label: Cow::Owned(label.to_owned()) });
     }
 }
 
-fn read(text: &str, start: usize) -> Option<Placeholder<'_>> {
+fn parse_placeholder(text: &str, start: usize) -> Option<Placeholder<'_>> {
     let bytes = text.as_bytes();
     let digits = start + START.len();
     let count = bytes[digits..].iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();

@@ -30,7 +30,11 @@ pub(super) struct OptionRule {
     pub(super) takes: SecretPlacement,
 }
 
-const fn rule(programs: &'static str, options: &'static str, takes: SecretPlacement) -> OptionRule {
+const fn option_rule(
+    programs: &'static str,
+    options: &'static str,
+    takes: SecretPlacement,
+) -> OptionRule {
     OptionRule { programs, after: None, options, takes }
 }
 
@@ -44,37 +48,37 @@ const PACKERS: &str = "7z 7za 7zz 7zr rar unrar";
 
 /// The rules; the first that matches counts.
 static RULES: [OptionRule; 31] = [
-    rule(MYSQL, "-p", Attached),
-    rule("sshpass", "-p", Word),
-    rule("curl", "-u -U --user --proxy-user", AfterUser),
-    rule("curl", "-b --cookie", Cookies),
-    rule("http https xh xhs", "-a --auth", AfterUser),
-    OptionRule { after: Some("login"), ..rule(CONTAINERS, "-p", Word) },
-    rule(CONTAINERS, "--creds --src-creds --dest-creds", AfterUser),
-    rule("redis-cli", "-a", Word),
-    rule(MONGO, "-p", Word),
-    rule(LDAP, "-w", Word),
-    rule("rabbitmqadmin", "-p", Word),
-    rule("sqlcmd bcp osql", "-P", Word),
-    rule("smbclient rpcclient smbget net", "-U", AfterUser),
-    rule("zip unzip zipcloak", "-P", Word),
-    rule(PACKERS, "-p", Attached),
-    rule("openssl", "-k -K", Next),
-    OptionRule { after: Some("login"), ..rule("az oc cf vault", "-p", Word) },
-    OptionRule { after: Some("set"), ..rule("gh", "-b --body", Word) },
-    rule("snmpwalk snmpget snmpset", "-A -X", Word),
-    rule("xfreerdp rdesktop", "-p", Word),
-    OptionRule { after: Some("put-parameter"), ..rule("aws", "--value", Word) },
-    OptionRule { after: Some("set"), ..rule("az", "--value", Word) },
-    rule("ssh-keygen", "-N -P", Next),
-    rule("ldappasswd", "-s -a", Word),
-    rule("useradd usermod", "-p", Next),
-    rule("twine", "-p", Word),
-    rule("security", "-w", Next),
-    rule("lftp", "-u", AfterUser),
-    rule("oathtool", "-b", Next),
-    rule(REMOTE, "-p", Word),
-    OptionRule { after: Some("nuget"), ..rule("dotnet", "-p", Next) },
+    option_rule(MYSQL, "-p", Attached),
+    option_rule("sshpass", "-p", Word),
+    option_rule("curl", "-u -U --user --proxy-user", AfterUser),
+    option_rule("curl", "-b --cookie", Cookies),
+    option_rule("http https xh xhs", "-a --auth", AfterUser),
+    OptionRule { after: Some("login"), ..option_rule(CONTAINERS, "-p", Word) },
+    option_rule(CONTAINERS, "--creds --src-creds --dest-creds", AfterUser),
+    option_rule("redis-cli", "-a", Word),
+    option_rule(MONGO, "-p", Word),
+    option_rule(LDAP, "-w", Word),
+    option_rule("rabbitmqadmin", "-p", Word),
+    option_rule("sqlcmd bcp osql", "-P", Word),
+    option_rule("smbclient rpcclient smbget net", "-U", AfterUser),
+    option_rule("zip unzip zipcloak", "-P", Word),
+    option_rule(PACKERS, "-p", Attached),
+    option_rule("openssl", "-k -K", Next),
+    OptionRule { after: Some("login"), ..option_rule("az oc cf vault", "-p", Word) },
+    OptionRule { after: Some("set"), ..option_rule("gh", "-b --body", Word) },
+    option_rule("snmpwalk snmpget snmpset", "-A -X", Word),
+    option_rule("xfreerdp rdesktop", "-p", Word),
+    OptionRule { after: Some("put-parameter"), ..option_rule("aws", "--value", Word) },
+    OptionRule { after: Some("set"), ..option_rule("az", "--value", Word) },
+    option_rule("ssh-keygen", "-N -P", Next),
+    option_rule("ldappasswd", "-s -a", Word),
+    option_rule("useradd usermod", "-p", Next),
+    option_rule("twine", "-p", Word),
+    option_rule("security", "-w", Next),
+    option_rule("lftp", "-u", AfterUser),
+    option_rule("oathtool", "-b", Next),
+    option_rule(REMOTE, "-p", Word),
+    OptionRule { after: Some("nuget"), ..option_rule("dotnet", "-p", Next) },
 ];
 
 /// All programs in the rules, sorted, so that a word is looked up once.
@@ -88,7 +92,7 @@ const PROGRAMS: &str = "\
     xfreerdp xh xhs zip zipcloak";
 
 /// Returns the name of the program that `word` calls, if there are rules for it.
-pub(super) fn program(word: &[u8]) -> Option<&'static str> {
+pub(super) fn known_program(word: &[u8]) -> Option<&'static str> {
     /// The programs in order: a long text has hundreds of thousands of words to look up.
     static SORTED: LazyLock<Vec<&str>> =
         LazyLock::new(|| PROGRAMS.split_ascii_whitespace().collect());
@@ -99,13 +103,13 @@ pub(super) fn program(word: &[u8]) -> Option<&'static str> {
 }
 
 /// Returns the rule of `program` for an option, and the length of the option's name.
-pub(super) fn option(program: &str, word: &[u8]) -> Option<(&'static OptionRule, usize)> {
+pub(super) fn find_rule(program: &str, word: &[u8]) -> Option<(&'static OptionRule, usize)> {
     let of_program =
         |rule: &&'static OptionRule| contains_exactly(rule.programs, program.as_bytes());
     let flags = joined_flags(program, word);
     if flags > 0 {
         let word = [b"-", &word[1 + flags..]].concat();
-        return option(program, &word).map(|(rule, len)| (rule, len + flags));
+        return find_rule(program, &word).map(|(rule, len)| (rule, len + flags));
     }
     RULES.iter().filter(of_program).find_map(|rule| {
         let fits = |option: &&str| {

@@ -26,7 +26,7 @@ impl OpenQuotes {
         }
     }
 
-    fn step(&mut self, quote: u8, is_escaped: bool) {
+    fn handle_quote(&mut self, quote: u8, is_escaped: bool) {
         match self.outer {
             None if is_escaped => {}
             None => *self = Self { outer: Some(quote), ..Self::default() },
@@ -55,22 +55,22 @@ impl<'a> QuoteTracker<'a> {
 
     /// Returns what is open at `place`, scanned from the start of the text and from the start of
     /// the line. Callers ask for positions in order.
-    pub(super) fn at(&mut self, place: usize) -> (OpenQuotes, OpenQuotes) {
+    pub(super) fn open_at(&mut self, place: usize) -> (OpenQuotes, OpenQuotes) {
         while self.at < place {
-            self.step();
+            self.handle_byte();
         }
         (self.text, self.line)
     }
 
-    fn step(&mut self) {
+    fn handle_byte(&mut self) {
         let byte = self.bytes[self.at];
         match byte {
             b'\\' => return self.escape(),
             b'\n' => self.line = OpenQuotes::default(),
             b'"' | b'\'' => {
-                self.text.step(byte, false);
+                self.text.handle_quote(byte, false);
                 if !self.is_apostrophe() {
-                    self.line.step(byte, false);
+                    self.line.handle_quote(byte, false);
                 }
             }
             _ => {}
@@ -87,7 +87,7 @@ impl<'a> QuoteTracker<'a> {
         self.at += 1;
         for open in [&mut self.text, &mut self.line] {
             let is_escaped = run % 2 == 1 || run > 2;
-            open.step(quote, is_escaped && !(open.outer == Some(b'\'') && quote == b'\''));
+            open.handle_quote(quote, is_escaped && !(open.outer == Some(b'\'') && quote == b'\''));
         }
     }
 

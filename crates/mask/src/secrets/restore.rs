@@ -23,11 +23,14 @@ impl fmt::Display for PlaceholderError {
 
 impl std::error::Error for PlaceholderError {}
 
-pub(super) fn restore(secrets: &[HiddenSecret], edited: &str) -> Result<String, PlaceholderError> {
+pub(super) fn restore_originals(
+    secrets: &[HiddenSecret],
+    edited: &str,
+) -> Result<String, PlaceholderError> {
     let mut out = String::with_capacity(edited.len());
     let mut times = vec![0_usize; secrets.len()];
     let mut copied = 0;
-    for found in placeholder::all(edited) {
+    for found in placeholder::placeholders_in(edited) {
         let index = found.number.wrapping_sub(1);
         let Some(secret) = secrets.get(index).filter(|secret| secret.label == found.label) else {
             let placeholder = edited[found.start..found.end].to_owned();
@@ -46,7 +49,7 @@ pub(super) fn restore(secrets: &[HiddenSecret], edited: &str) -> Result<String, 
             std::cmp::Ordering::Greater => "occurs more often than before",
         };
         let mut placeholder = String::new();
-        placeholder::write(index + 1, &secret.label, &mut placeholder);
+        placeholder::write_numbered(index + 1, &secret.label, &mut placeholder);
         return Err(PlaceholderError { placeholder, what });
     }
     Ok(out)

@@ -12,17 +12,17 @@ const KNOWN: &str = "secret variable";
 pub(super) fn secrets_in(text: &str, uses: &UsedVariables, known: &[String]) -> Vec<SecretSpan> {
     let bytes = text.as_bytes();
     let mut spans = SpanList::new(text.len());
-    placeholder::find(text, &mut spans);
-    tokens::find(bytes, &mut spans);
-    shapes::find(bytes, &mut spans);
-    pem::find(bytes, &mut spans);
-    url::find(bytes, &mut spans);
-    value_search::find(bytes, uses, &mut spans);
-    command::find(bytes, uses, &mut spans);
-    calls::find(bytes, &mut spans);
-    kubernetes::find(bytes, &mut spans);
+    placeholder::find_placeholders(text, &mut spans);
+    tokens::find_prefixed_tokens(bytes, &mut spans);
+    shapes::find_shaped_tokens(bytes, &mut spans);
+    pem::find_private_keys(bytes, &mut spans);
+    url::find_url_passwords(bytes, &mut spans);
+    value_search::find_named_secrets(bytes, uses, &mut spans);
+    command::find_command_secrets(bytes, uses, &mut spans);
+    calls::find_call_secrets(bytes, &mut spans);
+    kubernetes::find_kubernetes_secrets(bytes, &mut spans);
     for value in known {
-        spans.begin();
+        spans.begin_search();
         for start in memchr::memmem::find_iter(bytes, value) {
             spans.push(SecretSpan::new(start, start + value.len(), KNOWN));
         }

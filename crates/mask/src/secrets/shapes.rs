@@ -2,19 +2,19 @@
 
 use memchr::{memchr_iter, memmem};
 
-use super::candidate::{distinct, is_random};
+use super::candidate::{count_distinct_bytes, is_random};
 use super::span::{SecretSpan, SpanList};
 use super::tokens::starts_word;
 use crate::word_list::contains_exactly;
 
 /// Finds all such tokens.
-pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
-    jwts(bytes, spans);
-    telegram(bytes, spans);
-    discord(bytes, spans);
-    azure(bytes, spans);
-    mailchimp(bytes, spans);
-    schemes(bytes, spans);
+pub(super) fn find_shaped_tokens(bytes: &[u8], spans: &mut SpanList) {
+    find_jwts(bytes, spans);
+    find_telegram_tokens(bytes, spans);
+    find_discord_tokens(bytes, spans);
+    find_azure_secrets(bytes, spans);
+    find_mailchimp_keys(bytes, spans);
+    find_scheme_credentials(bytes, spans);
     aws_secrets(bytes, spans);
     password_hashes(bytes, spans);
 }
@@ -28,7 +28,7 @@ fn is_base64(byte: u8) -> bool {
 }
 
 /// Returns how many bytes from `from` on satisfy a condition.
-fn run(bytes: &[u8], from: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
+fn run_length(bytes: &[u8], from: usize, most: usize, of: impl Fn(u8) -> bool) -> usize {
     bytes.get(from..).unwrap_or_default().iter().take(most).take_while(|byte| of(**byte)).count()
 }
 
@@ -38,18 +38,18 @@ fn run_back(bytes: &[u8], end: usize, most: usize, of: impl Fn(u8) -> bool) -> u
 }
 
 /// Finds JSON web tokens, `eyJ….….…`: a head, a body and perhaps a signature.
-fn jwts(bytes: &[u8], spans: &mut SpanList) {
-    spans.begin();
+fn find_jwts(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin_search();
     let finder = memmem::Finder::new("eyJ");
     let mut at = 0;
     while let Some(found) = finder.find(&bytes[at..]) {
         let start = at + found;
-        let head = run(bytes, start, usize::MAX, is_url);
+        let head = run_length(bytes, start, usize::MAX, is_url);
         at = start + head;
         if head < 12 {
             continue;
         }
-        let all = run(bytes, start, usize::MAX, |byte| is_url(byte) || byte == b'.');
+        let all = run_length(bytes, start, usize::MAX, |byte| is_url(byte) || byte == b'.');
         let all = all - run_back(bytes, start + all, all, |byte| byte == b'.');
         if all >= head + 8 {
             spans.push(SecretSpan::new(start, start + all, "JWT"));
@@ -59,14 +59,14 @@ fn jwts(bytes: &[u8], spans: &mut SpanList) {
 }
 
 /// Finds `123456789:…` with 35 characters after the colon, also in `/bot123456789:…/`.
-fn telegram(bytes: &[u8], spans: &mut SpanList) {
-    spans.begin();
+fn find_telegram_tokens(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin_search();
     for colon in memchr_iter(b':', bytes) {
         let digits = run_back(bytes, colon, 13, |byte| byte.is_ascii_digit());
-        let secret = run(bytes, colon + 1, 65, is_url);
+        let secret = run_length(bytes, colon + 1, 65, is_url);
         let is_token = (6..=12).contains(&digits)
             && (32..=64).contains(&secret)
-            && distinct(&bytes[colon + 1..colon + 1 + secret]) >= 12;
+            && count_distinct_bytes(&bytes[colon + 1..colon + 1 + secret]) >= 12;
         if is_token {
             let (start, end) = (colon - digits, colon + 1 + secret);
             spans.push(SecretSpan::new(start, end, "Telegram bot token"));
@@ -75,21 +75,21 @@ fn telegram(bytes: &[u8], spans: &mut SpanList) {
 }
 
 /// Finds three parts with dots between them: the user's number in base64, a time, a signature.
-fn discord(bytes: &[u8], spans: &mut SpanList) {
-    spans.begin();
+fn find_discord_tokens(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin_search();
     for dot in memchr_iter(b'.', bytes) {
-        let time = run(bytes, dot + 1, 8, is_url);
+        let time = run_length(bytes, dot + 1, 8, is_url);
         let second = dot + 1 + time;
         if !(6..=7).contains(&time) || bytes.get(second) != Some(&b'.') {
             continue;
         }
         let first = run_back(bytes, dot, 30, is_url);
-        let third = run(bytes, second + 1, 48, is_url);
+        let third = run_length(bytes, second + 1, 48, is_url);
         let start = dot - first;
         let is_token = (23..=29).contains(&first)
             && matches!(bytes[start], b'M' | b'N' | b'O')
             && third >= 27
-            && distinct(&bytes[second + 1..second + 1 + third]) >= 10;
+            && count_distinct_bytes(&bytes[second + 1..second + 1 + third]) >= 10;
         if is_token {
             spans.push(SecretSpan::new(start, second + 1 + third, "Discord token"));
         }
@@ -97,12 +97,12 @@ fn discord(bytes: &[u8], spans: &mut SpanList) {
 }
 
 /// Finds client secrets of Azure, which have `Q~` after their fourth character.
-fn azure(bytes: &[u8], spans: &mut SpanList) {
-    spans.begin();
+fn find_azure_secrets(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin_search();
     for mark in memmem::find_iter(bytes, "Q~") {
         let is_body = |byte: u8| is_url(byte) || matches!(byte, b'~' | b'.');
         let before = run_back(bytes, mark, 5, is_body);
-        let after = run(bytes, mark + 2, 64, is_body);
+        let after = run_length(bytes, mark + 2, 64, is_body);
         if before == 4 && bytes[mark - 1].is_ascii_digit() && after >= 31 {
             let (start, end) = (mark - before, mark + 2 + after);
             spans.push(SecretSpan::new(start, end, "Azure client secret"));
@@ -111,11 +111,11 @@ fn azure(bytes: &[u8], spans: &mut SpanList) {
 }
 
 /// Finds 32 hexadecimal digits followed by `-us` and a number.
-fn mailchimp(bytes: &[u8], spans: &mut SpanList) {
-    spans.begin();
+fn find_mailchimp_keys(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin_search();
     for mark in memmem::find_iter(bytes, "-us") {
         let hex = run_back(bytes, mark, 33, |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
-        let digits = run(bytes, mark + 3, 3, |byte| byte.is_ascii_digit());
+        let digits = run_length(bytes, mark + 3, 3, |byte| byte.is_ascii_digit());
         if hex == 32 && (1..=2).contains(&digits) {
             let (start, end) = (mark - hex, mark + 3 + digits);
             spans.push(SecretSpan::new(start, end, "Mailchimp key"));
@@ -124,9 +124,9 @@ fn mailchimp(bytes: &[u8], spans: &mut SpanList) {
 }
 
 /// Finds `Bearer …` and `Basic …` wherever they occur.
-fn schemes(bytes: &[u8], spans: &mut SpanList) {
+fn find_scheme_credentials(bytes: &[u8], spans: &mut SpanList) {
     for (scheme, label) in [("earer ", "bearer token"), ("asic ", "credentials")] {
-        spans.begin();
+        spans.begin_search();
         let mut end = 0;
         for at in memmem::find_iter(bytes, scheme) {
             let start = at + scheme.len();
@@ -137,7 +137,7 @@ fn schemes(bytes: &[u8], spans: &mut SpanList) {
             if !is_begun {
                 continue;
             }
-            let len = run(bytes, start, usize::MAX, |byte| {
+            let len = run_length(bytes, start, usize::MAX, |byte| {
                 is_base64(byte) || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'=')
             });
             end = start + len;
@@ -154,14 +154,14 @@ fn schemes(bytes: &[u8], spans: &mut SpanList) {
 fn aws_secrets(bytes: &[u8], spans: &mut SpanList) {
     /// The most bytes between the id and the secret.
     const NEAR: usize = 256;
-    spans.begin();
+    spans.begin_search();
     let ids: Vec<usize> = spans.labelled("AWS key").map(|span| span.end).collect();
     let mut at = 0;
     for id in ids {
         at = at.max(id);
         let end = bytes.len().min(id + NEAR);
         while at < end {
-            let len = run(bytes, at, 128, is_base64);
+            let len = run_length(bytes, at, 128, is_base64);
             let value = &bytes[at..at + len];
             let has = |of: fn(&u8) -> bool| value.iter().any(of);
             let is_mixed = has(u8::is_ascii_lowercase) && has(u8::is_ascii_uppercase);
@@ -178,10 +178,10 @@ fn password_hashes(bytes: &[u8], spans: &mut SpanList) {
     const METHODS: &str = "\
         1 5 6 7 y gy 2a 2b 2x 2y apr1 argon2i argon2d argon2id scrypt pbkdf2 pbkdf2-sha256 \
         pbkdf2-sha512";
-    spans.begin();
+    spans.begin_search();
     let mut end = 0;
     for sign in memchr_iter(b'$', bytes) {
-        let method = run(bytes, sign + 1, 14, is_url);
+        let method = run_length(bytes, sign + 1, 14, is_url);
         let start = sign + method + 2;
         let is_method = sign >= end
             && bytes.get(start - 1) == Some(&b'$')
@@ -189,8 +189,9 @@ fn password_hashes(bytes: &[u8], spans: &mut SpanList) {
         if !is_method {
             continue;
         }
-        let len = run(bytes, start, 512, |byte| is_base64(byte) || b"$.=,-_".contains(&byte));
-        if len >= 22 && distinct(&bytes[start..start + len]) >= 12 {
+        let len =
+            run_length(bytes, start, 512, |byte| is_base64(byte) || b"$.=,-_".contains(&byte));
+        if len >= 22 && count_distinct_bytes(&bytes[start..start + len]) >= 12 {
             end = start + len;
             spans.push(SecretSpan::new(start, end, "password hash"));
         }

@@ -36,7 +36,7 @@ impl SpanList {
     }
 
     /// Begins another search at the start of the text.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin_search(&mut self) {
         self.before = self.all.len();
     }
 

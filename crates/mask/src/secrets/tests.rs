@@ -39,7 +39,7 @@ fn check_json(input: &str, expected: &str) {
     let masked = mask_json(input);
     assert_eq!(masked.shown(), expected, "of {input}");
     assert_eq!(masked.restore(masked.shown()).as_deref(), Ok(input));
-    callgate_wire::raw::Json::read(masked.shown()).unwrap();
+    callgate_wire::raw::Json::from_text(masked.shown()).unwrap();
     assert_eq!(mask_json(expected).shown(), expected, "masked again");
 }
 

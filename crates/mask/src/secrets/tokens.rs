@@ -4,7 +4,7 @@ mod table;
 
 pub(super) use self::table::TOKENS;
 use self::table::{INDEX, PAIRS};
-use super::candidate::distinct;
+use super::candidate::count_distinct_bytes;
 use super::span::{SecretSpan, SpanList};
 
 /// The bytes that may follow the prefix of a token.
@@ -23,12 +23,14 @@ pub(super) enum TokenBody {
 }
 
 impl TokenBody {
-    fn has(self, byte: u8) -> bool {
+    fn allows_byte(self, byte: u8) -> bool {
         match self {
             Self::Alnum => byte.is_ascii_alphanumeric(),
             Self::Url => byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'),
-            Self::Dotted => Self::Url.has(byte) || byte == b'.',
-            Self::Path => Self::Dotted.has(byte) || matches!(byte, b'/' | b'%' | b'+' | b'='),
+            Self::Dotted => Self::Url.allows_byte(byte) || byte == b'.',
+            Self::Path => {
+                Self::Dotted.allows_byte(byte) || matches!(byte, b'/' | b'%' | b'+' | b'=')
+            }
             Self::Hex => matches!(byte, b'0'..=b'9' | b'a'..=b'f'),
             Self::Upper => byte.is_ascii_uppercase() || byte.is_ascii_digit(),
         }
@@ -56,8 +58,8 @@ const HEAD: usize = 64;
 const MOST_JOINS: usize = 64;
 
 /// Finds all tokens of the table.
-pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
-    spans.begin();
+pub(super) fn find_prefixed_tokens(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin_search();
     let mut at = 0;
     while at + 1 < bytes.len() {
         let pair = usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
@@ -107,7 +109,7 @@ fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
     let mut joins = 0;
     loop {
         match bytes.get(at) {
-            Some(&byte) if token.body.has(byte) => {
+            Some(&byte) if token.body.allows_byte(byte) => {
                 if len < HEAD {
                     head[len] = byte;
                 }
@@ -121,7 +123,7 @@ fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
             }
             _ => {
                 joins += 1;
-                match join(bytes, at, len < token.least, token.body) {
+                match continuation_start(bytes, at, len < token.least, token.body) {
                     Some(next) if joins <= MOST_JOINS && len > 0 => at = next,
                     _ => break,
                 }
@@ -139,21 +141,22 @@ fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
 /// Returns true if a body is more than a word or a repetition of one letter.
 fn is_varied(head: &[u8], token: &TokenPattern) -> bool {
     if !token.is_strict {
-        return distinct(head) >= 5;
+        return count_distinct_bytes(head) >= 5;
     }
     let digits = head.iter().filter(|byte| byte.is_ascii_digit()).count();
     let longest_run = head.split(|byte| matches!(byte, b'-' | b'_')).map(<[u8]>::len).max();
     // A token of a known length may have letters only.
     (digits > 0 || token.most == token.least)
-        && distinct(head) >= 8
+        && count_distinct_bytes(head) >= 8
         && longest_run.unwrap_or(0) >= 12
 }
 
 /// Returns where a token continues that is interrupted at `at` by shell quoting (`"ghp_ab""cd"`),
 /// by a continued line, or by `" + "`.
-fn join(bytes: &[u8], at: usize, is_short: bool, body: TokenBody) -> Option<usize> {
+fn continuation_start(bytes: &[u8], at: usize, is_short: bool, body: TokenBody) -> Option<usize> {
     let is_quote = |byte: &&u8| matches!(byte, b'"' | b'\'');
-    let goes_on = |next: usize| bytes.get(next).is_some_and(|byte| body.has(*byte)).then_some(next);
+    let goes_on =
+        |next: usize| bytes.get(next).is_some_and(|byte| body.allows_byte(*byte)).then_some(next);
     let rest = &bytes[at..];
     if rest.starts_with(b"\\\n") {
         return goes_on(at + 2);

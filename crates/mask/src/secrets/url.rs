@@ -2,7 +2,9 @@
 
 use memchr::{memchr, memmem, memrchr};
 
-use super::candidate::{distinct, is_operator, is_random, is_reference, runs_something};
+use super::candidate::{
+    count_distinct_bytes, is_operator, is_random, is_reference, runs_something,
+};
 use super::span::{SecretSpan, SpanList};
 use crate::word_list::contains_word;
 
@@ -10,28 +12,28 @@ use crate::word_list::contains_word;
 const LONGEST_AUTHORITY: usize = 4096;
 
 /// Finds all passwords in addresses.
-pub(super) fn find(bytes: &[u8], spans: &mut SpanList) {
-    spans.begin();
+pub(super) fn find_url_passwords(bytes: &[u8], spans: &mut SpanList) {
+    spans.begin_search();
     let mut end = 0;
     for mark in memmem::find_iter(bytes, "://") {
         // An authority contains no `//`, so nothing is scanned twice.
         if mark >= end {
-            end = authority(bytes, mark + 3, spans);
-            end = path(bytes, end, spans);
+            end = examine_authority(bytes, mark + 3, spans);
+            end = examine_path(bytes, end, spans);
         }
     }
     for sign in ["oracle:thin:", "sqlplus "] {
-        spans.begin();
+        spans.begin_search();
         memmem::find_iter(bytes, sign).for_each(|at| oracle_login(bytes, at + sign.len(), spans));
     }
     for sign in ["@tcp(", "@unix("] {
-        spans.begin();
+        spans.begin_search();
         memmem::find_iter(bytes, sign).for_each(|at| data_source(bytes, at, spans));
     }
 }
 
 /// Examines the authority that begins at `start` and returns where it ends.
-fn authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
+fn examine_authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
     let window = &bytes[start..bytes.len().min(start + LONGEST_AUTHORITY)];
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace()
@@ -42,8 +44,10 @@ fn authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
     if let Some(at) = memrchr(b'@', authority) {
         let user = &authority[..at];
         match memchr(b':', user) {
-            Some(colon) => hide(bytes, start + colon + 1, start + at, "password", spans),
-            None if at >= 20 && is_random(user) => hide(bytes, start, start + at, "token", spans),
+            Some(colon) => hide_labelled(bytes, start + colon + 1, start + at, "password", spans),
+            None if at >= 20 && is_random(user) => {
+                hide_labelled(bytes, start, start + at, "token", spans);
+            }
             None => {}
         }
     }
@@ -56,7 +60,7 @@ const BEFORE_TOKEN: &str = "\
     reset verify confirm invite magic signed access unsubscribe";
 
 /// Examines the names of the path that begins at `start` and returns where it ends.
-fn path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
+fn examine_path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
     const LONGEST: usize = 4096;
     let window = &bytes[start..bytes.len().min(start + LONGEST)];
     let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"/-_.~%+=@:,".contains(byte);
@@ -79,7 +83,7 @@ fn path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
 /// Returns true if a name after one that announces a token is a token.
 fn is_told_token(name: &[u8]) -> bool {
     let longest = name.split(|byte| matches!(byte, b'-' | b'.' | b'_')).map(<[u8]>::len).max();
-    longest.unwrap_or(0) >= 16 && is_random(name) && distinct(name) >= 8
+    longest.unwrap_or(0) >= 16 && is_random(name) && count_distinct_bytes(name) >= 8
 }
 
 /// Returns true if a name can only be a token: long, and capitals, small letters and digits
@@ -111,7 +115,7 @@ fn data_source(bytes: &[u8], at: usize, spans: &mut SpanList) {
         |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'`' | b'=');
     let start = bytes[from..at].iter().rposition(is_end).map_or(from, |found| from + found + 1);
     if let Some(colon) = memchr(b':', &bytes[start..at]) {
-        hide(bytes, start + colon + 1, at, "password", spans);
+        hide_labelled(bytes, start + colon + 1, at, "password", spans);
     }
 }
 
@@ -124,11 +128,17 @@ fn oracle_login(bytes: &[u8], start: usize, spans: &mut SpanList) {
     if let (Some(slash), Some(at)) = (memchr(b'/', login), memrchr(b'@', login))
         && slash < at
     {
-        hide(bytes, start + slash + 1, start + at, "password", spans);
+        hide_labelled(bytes, start + slash + 1, start + at, "password", spans);
     }
 }
 
-fn hide(bytes: &[u8], start: usize, end: usize, label: &'static str, spans: &mut SpanList) {
+fn hide_labelled(
+    bytes: &[u8],
+    start: usize,
+    end: usize,
+    label: &'static str,
+    spans: &mut SpanList,
+) {
     let value = &bytes[start..end];
     let commands = value.iter().any(|byte| is_operator(*byte) && *byte != b'&');
     let shown = value.is_empty() || is_reference(value) || runs_something(value) || commands;

@@ -32,22 +32,22 @@ impl<'a> UsedVariables<'a> {
                 _ => rest,
             };
             // In some languages a variable also has its sign where it is set.
-            let name = name(rest);
+            let name = leading_name(rest);
             if !is_set(&rest[name.len()..]) {
                 names.insert(name);
             }
         }
         for at in memchr::memchr_iter(b'%', bytes) {
-            let name = name(&bytes[at + 1..]);
+            let name = leading_name(&bytes[at + 1..]);
             if !name.is_empty() && bytes.get(at + 1 + name.len()) == Some(&b'%') {
                 names.insert(name);
             }
         }
         for at in memmem::find_iter(bytes, "printenv ") {
-            names.insert(name(&bytes[at + "printenv ".len()..]));
+            names.insert(leading_name(&bytes[at + "printenv ".len()..]));
         }
         if !names.is_empty() && has_indirection(bytes) {
-            names.extend(mentioned(bytes));
+            names.extend(mentioned_names(bytes));
         }
         names.remove(&b""[..]);
         Self { names, outer: None }
@@ -65,7 +65,7 @@ impl<'a> UsedVariables<'a> {
 }
 
 /// Returns the name of a variable at the beginning of some bytes.
-fn name(bytes: &[u8]) -> &[u8] {
+fn leading_name(bytes: &[u8]) -> &[u8] {
     /// The longest name, in bytes.
     const LONGEST: usize = 128;
     &bytes[..bytes.iter().take(LONGEST).take_while(|byte| is_part(**byte)).count()]
@@ -92,7 +92,7 @@ fn has_indirection(bytes: &[u8]) -> bool {
 }
 
 /// Returns the names in a text, except those to which it gives a value.
-fn mentioned(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn mentioned_names(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut end = 0;
     bytes.split(|byte| !is_part(*byte)).filter(move |name| {
         let after = &bytes[end + name.len()..];

@@ -23,13 +23,17 @@ pub(super) struct ValueRange {
 }
 
 /// Returns the value that begins at `from`, where there is no blank. `None` when it is empty.
-pub(super) fn read(bytes: &[u8], from: usize, quotes: &mut QuoteTracker) -> Option<ValueRange> {
+pub(super) fn find_value(
+    bytes: &[u8],
+    from: usize,
+    quotes: &mut QuoteTracker,
+) -> Option<ValueRange> {
     let start = from + string_prefix(&bytes[from..]);
-    let (slashes, quote) = opening(&bytes[start..]);
-    let open = quotes.at(from);
+    let (slashes, quote) = opening_quote(&bytes[start..]);
+    let open = quotes.open_at(from);
     let value = match quote {
-        Some(quote) => quoted(bytes, start, QuoteMark { slashes, quote }, open),
-        None => Some(bare(bytes, from, open, &mut quotes.word)),
+        Some(quote) => quoted_value(bytes, start, QuoteMark { slashes, quote }, open),
+        None => Some(bare_value(bytes, from, open, &mut quotes.word)),
     };
     value.filter(|value| value.start < value.end)
 }
@@ -42,7 +46,7 @@ fn string_prefix(bytes: &[u8]) -> usize {
 }
 
 /// Returns the backslashes and the quote with which a value begins.
-fn opening(bytes: &[u8]) -> (usize, Option<u8>) {
+fn opening_quote(bytes: &[u8]) -> (usize, Option<u8>) {
     let slashes = bytes.iter().take(MOST_BACKSLASHES).take_while(|byte| **byte == b'\\').count();
     (slashes, bytes.get(slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'')))
 }
@@ -54,7 +58,7 @@ struct QuoteMark {
     quote: u8,
 }
 
-fn quoted(
+fn quoted_value(
     bytes: &[u8],
     at: usize,
     mark: QuoteMark,
@@ -67,25 +71,25 @@ fn quoted(
     }
     let is_sure = text == line && !(is_escaped && text.outer.is_none());
     let start = at + mark.slashes + 1;
-    let Some(end) = closing(bytes, start, mark) else {
-        return Some(word(bytes, start));
+    let Some(end) = find_closing_quote(bytes, start, mark) else {
+        return Some(unclosed_word(bytes, start));
     };
     let end = if is_sure { end } else { careful_end(bytes, start, end) };
     // A quoted text may continue: "a""b" is one word.
     let is_one =
         is_sure && text.outer.is_none() && !is_escaped && bytes.get(end) == Some(&mark.quote);
-    let end = if is_one { pieces(bytes, end + 1).unwrap_or(end) } else { end };
+    let end = if is_one { end_of_pieces(bytes, end + 1).unwrap_or(end) } else { end };
     Some(ValueRange { start, end, is_quoted: true })
 }
 
 /// Returns the first whole word of an unclosed quotation.
-fn word(bytes: &[u8], start: usize) -> ValueRange {
+fn unclosed_word(bytes: &[u8], start: usize) -> ValueRange {
     let len = bytes[start..].iter().take_while(|byte| !stops_bare(**byte)).count();
     ValueRange { start, end: start + len, is_quoted: false }
 }
 
 /// Returns where the quotation that begins at `start` closes.
-fn closing(bytes: &[u8], start: usize, mark: QuoteMark) -> Option<usize> {
+fn find_closing_quote(bytes: &[u8], start: usize, mark: QuoteMark) -> Option<usize> {
     let window = &bytes[start..bytes.len().min(start + LONGEST_QUOTED)];
     let mut from = 0;
     while let Some(found) = memchr(mark.quote, &window[from..]) {
@@ -118,7 +122,7 @@ fn stops_bare(byte: u8) -> bool {
     byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'') || is_operator(byte)
 }
 
-fn bare(
+fn bare_value(
     bytes: &[u8],
     start: usize,
     (text, line): (OpenQuotes, OpenQuotes),
@@ -135,7 +139,7 @@ fn bare(
         *last = (start, end);
     }
     if !is_open && matches!(bytes.get(end), Some(b'"' | b'\'')) && end > start {
-        end = pieces(bytes, end).unwrap_or(end);
+        end = end_of_pieces(bytes, end).unwrap_or(end);
     }
     let trailing = bytes[start..end].iter().rev().take_while(|byte| **byte == b',').count();
     ValueRange { start, end: end - trailing, is_quoted: false }
@@ -156,7 +160,7 @@ fn bare_end(bytes: &[u8], start: usize, is_open: bool) -> usize {
                 }
                 Some(_) => at += 1,
             },
-            b'$' if bytes.get(at + 1) == Some(&b'{') => at += variable(&bytes[at..]),
+            b'$' if bytes.get(at + 1) == Some(&b'{') => at += variable_length(&bytes[at..]),
             b'{' | b'[' => (at, braces) = (at + 1, braces + 1),
             b'}' | b']' if braces == 0 => return at,
             b'}' | b']' => (at, braces) = (at + 1, braces - 1),
@@ -173,7 +177,7 @@ fn bare_end(bytes: &[u8], start: usize, is_open: bool) -> usize {
 }
 
 /// Returns the length of `${…}`, which may contain blanks, or of `$` alone.
-fn variable(bytes: &[u8]) -> usize {
+fn variable_length(bytes: &[u8]) -> usize {
     const LONGEST: usize = 256;
     let window = &bytes[..bytes.len().min(LONGEST)];
     let line = &window[..memchr(b'\n', window).unwrap_or(window.len())];
@@ -195,13 +199,13 @@ fn random_tail(bytes: &[u8], from: usize) -> Option<usize> {
 
 /// Returns where a word ends that continues at `from` with quoted or bare pieces; `None` if it does
 /// not.
-fn pieces(bytes: &[u8], from: usize) -> Option<usize> {
+fn end_of_pieces(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     let mut end = None;
     for _ in 0..MOST_PIECES {
         match bytes.get(at) {
             Some(&quote @ (b'"' | b'\'')) => {
-                let close = closing(bytes, at + 1, QuoteMark { slashes: 0, quote })?;
+                let close = find_closing_quote(bytes, at + 1, QuoteMark { slashes: 0, quote })?;
                 end = Some(close);
                 at = close + 1;
             }

@@ -5,11 +5,11 @@ use memchr::memchr3;
 
 use super::candidate::{NameLink, SecretCandidate, is_random};
 use super::headers;
-use super::names::{NameRole, NameStrength, is_query_secret, role};
+use super::names::{NameRole, NameStrength, is_query_secret, role_of_name};
 use super::quotes::QuoteTracker;
 use super::span::{SecretSpan, SpanList};
 use super::used_variables::UsedVariables;
-use super::value::{ValueRange, read};
+use super::value::{ValueRange, find_value};
 
 /// The most blanks between a name, its sign and its value.
 const MOST_BLANKS: usize = 64;
@@ -26,8 +26,8 @@ pub(super) struct ValueSearch<'a> {
 }
 
 /// Finds all secrets by their names.
-pub(super) fn find(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
-    spans.begin();
+pub(super) fn find_named_secrets(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
+    spans.begin_search();
     let mut search = ValueSearch { bytes, quotes: QuoteTracker::new(bytes), uses };
     let mut at = 0;
     while let Some(found) = memchr3(b'=', b':', b'>', &bytes[at..]) {
@@ -54,14 +54,14 @@ impl ValueSearch<'_> {
         let before = sign.checked_sub(1).and_then(byte);
         let after = byte(sign + 1);
         match self.bytes[sign] {
-            b'>' => return self.element(sign, spans),
+            b'>' => return self.hide_element_value(sign, spans),
             b'=' if after == Some(b'=') || matches!(before, Some(b'=' | b'!' | b'<' | b'>')) => {
                 return None;
             }
             b':' if matches!(after, Some(b':' | b'=')) || before == Some(b':') => return None,
             _ => {}
         }
-        let name = self.name(sign)?;
+        let name = self.name_before(sign)?;
         // `Kind::Secret => …` is not the name of a value.
         if self.bytes[..name.start].ends_with(b"::") {
             return None;
@@ -69,17 +69,19 @@ impl ValueSearch<'_> {
         let role = self.role_of(name, sign).or_else(|| self.role_beside(name));
         let arrow = usize::from(self.bytes[sign] == b'=' && after == Some(b'>'));
         let from = sign + 1 + arrow;
-        let blanks = self.blanks(from);
+        let blanks = self.count_blanks(from);
         if self.is_query(name) && self.bytes[sign] == b'=' {
-            return self.query(name, role, sign + 1, spans);
+            return self.hide_query_value(name, role, sign + 1, spans);
         }
         // The value of a variable that is used here may be what runs.
         if self.uses.has(&self.bytes[name.start..name.end]) {
             return None;
         }
         match role? {
-            NameRole::Authorization => headers::authorization(self.bytes, from + blanks, spans),
-            NameRole::Cookie => headers::cookies(self.bytes, from + blanks, spans),
+            NameRole::Authorization => {
+                headers::hide_authorization(self.bytes, from + blanks, spans)
+            }
+            NameRole::Cookie => headers::hide_cookies(self.bytes, from + blanks, spans),
             NameRole::Secret(level) => {
                 let is_spaced = blanks > 0 || (name.is_spaced && self.bytes[sign] == b'=');
                 let starts_line = self.starts_line(name.start);
@@ -92,18 +94,18 @@ impl ValueSearch<'_> {
                     }
                     _ => NameLink::Colon { is_spaced, starts_line },
                 };
-                self.hide(from + blanks, level, link, spans)
+                self.hide_value(from + blanks, level, link, spans)
             }
         }
     }
 
-    fn blanks(&self, from: usize) -> usize {
+    fn count_blanks(&self, from: usize) -> usize {
         let rest = self.bytes.get(from..).unwrap_or_default();
         rest.iter().take(MOST_BLANKS).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
     }
 
     /// Returns the name before the sign: quoted or not, perhaps in brackets, as in `x["name"] = …`.
-    fn name(&self, sign: usize) -> Option<NameRange> {
+    fn name_before(&self, sign: usize) -> Option<NameRange> {
         let back = |end: usize, of: fn(u8) -> bool, most: usize| {
             end - self.bytes[..end].iter().rev().take(most).take_while(|byte| of(**byte)).count()
         };
@@ -123,7 +125,7 @@ impl ValueSearch<'_> {
 
     /// Returns the meaning of the name; in `name: type = value` the name before the type counts.
     fn role_of(&self, name: NameRange, sign: usize) -> Option<NameRole> {
-        let found = role(&self.bytes[name.start..name.end]);
+        let found = role_of_name(&self.bytes[name.start..name.end]);
         if found.is_some() || self.bytes[sign] != b'=' {
             return found;
         }
@@ -133,8 +135,8 @@ impl ValueSearch<'_> {
         if self.bytes[colon] != b':' || blank == 0 {
             return None;
         }
-        let typed = self.name(colon)?;
-        role(&self.bytes[typed.start..typed.end])
+        let typed = self.name_before(colon)?;
+        role_of_name(&self.bytes[typed.start..typed.end])
     }
 
     /// Returns the meaning of a `value` that follows `name: NAME` or `key="NAME"`.
@@ -154,7 +156,7 @@ impl ValueSearch<'_> {
         let before = &before[..trimmed(before, b" \"'\\")];
         let is_named =
             [&b"name"[..], b"Name", b"key", b"Key"].iter().any(|it| before.ends_with(it));
-        is_named.then(|| role(&window[start..end])).flatten()
+        is_named.then(|| role_of_name(&window[start..end])).flatten()
     }
 
     fn is_query(&self, name: NameRange) -> bool {
@@ -166,7 +168,7 @@ impl ValueSearch<'_> {
     }
 
     /// Hides a parameter of a URL, which ends at `&`.
-    fn query(
+    fn hide_query_value(
         &mut self,
         name: NameRange,
         role: Option<NameRole>,
@@ -197,12 +199,12 @@ impl ValueSearch<'_> {
     }
 
     /// Hides the value in `<password>value</password>`.
-    fn element(&mut self, sign: usize, spans: &mut SpanList) -> Option<usize> {
+    fn hide_element_value(&mut self, sign: usize, spans: &mut SpanList) -> Option<usize> {
         const LONGEST: usize = 1024;
-        let name = self.name(sign)?;
+        let name = self.name_before(sign)?;
         let opens = name.end == sign && self.bytes[..name.start].ends_with(b"<");
         let Some(NameRole::Secret(level)) =
-            role(&self.bytes[name.start..name.end]).filter(|_| opens)
+            role_of_name(&self.bytes[name.start..name.end]).filter(|_| opens)
         else {
             return None;
         };
@@ -214,13 +216,13 @@ impl ValueSearch<'_> {
         }
         let value = &rest[..len];
         self.candidate(value, sign + 1, level, NameLink::Member, true).is_secret().then(|| {
-            spans.push(SecretSpan::new(sign + 1, sign + 1 + len, label(level)));
+            spans.push(SecretSpan::new(sign + 1, sign + 1 + len, label_of_strength(level)));
             sign + 1 + len
         })
     }
 
     /// Hides the value at `from` if it is a secret.
-    pub(super) fn hide(
+    pub(super) fn hide_value(
         &mut self,
         from: usize,
         level: NameStrength,
@@ -230,10 +232,10 @@ impl ValueSearch<'_> {
         if from >= self.bytes.len() {
             return None;
         }
-        let ValueRange { start, end, is_quoted } = read(self.bytes, from, &mut self.quotes)?;
+        let ValueRange { start, end, is_quoted } = find_value(self.bytes, from, &mut self.quotes)?;
         let value = &self.bytes[start..end];
         self.candidate(value, start, level, link, is_quoted).is_secret().then(|| {
-            spans.push(SecretSpan::new(start, end, label(level)));
+            spans.push(SecretSpan::new(start, end, label_of_strength(level)));
             end
         })
     }
@@ -266,7 +268,7 @@ fn is_name(byte: u8) -> bool {
 }
 
 /// Returns the label of a secret with this name.
-pub(super) fn label(level: NameStrength) -> &'static str {
+pub(super) fn label_of_strength(level: NameStrength) -> &'static str {
     match level {
         NameStrength::Strong | NameStrength::Pass => "password",
         NameStrength::Token => "token",

@@ -22,7 +22,7 @@ pub enum Measure {
 
 impl Measure {
     /// Returns how much `c` counts.
-    pub fn of(self, c: char) -> usize {
+    pub fn measure_char(self, c: char) -> usize {
         match self {
             Self::Bytes => c.len_utf8(),
             Self::Chars => 1,
@@ -32,15 +32,15 @@ impl Measure {
 }
 
 /// Returns the length of `text`.
-pub fn length(text: &str, by: Measure) -> usize {
+pub fn measured_length(text: &str, by: Measure) -> usize {
     match by {
         Measure::Bytes => text.len(),
-        _ => text.chars().map(|c| by.of(c)).sum(),
+        _ => text.chars().map(|c| by.measure_char(c)).sum(),
     }
 }
 
 /// Returns how many columns of a terminal a text takes. Characters of wide scripts count as two.
-pub(super) fn columns(text: &str) -> usize {
+pub(super) fn count_columns(text: &str) -> usize {
     text.chars().map(columns_of).sum()
 }
 
@@ -49,8 +49,8 @@ fn columns_of(c: char) -> usize {
 }
 
 /// Cuts a line to this many columns of a terminal. Characters of wide scripts count as two.
-pub fn fit(line: &str, width: usize) -> Cow<'_, str> {
-    if columns(line) <= width {
+pub fn fit_columns(line: &str, width: usize) -> Cow<'_, str> {
+    if count_columns(line) <= width {
         return line.into();
     }
     let mut left = width.saturating_sub(1);
@@ -60,23 +60,23 @@ pub fn fit(line: &str, width: usize) -> Cow<'_, str> {
         fits
     };
     let count = line.chars().take_while(fits).count();
-    format!("{}…", cut(line, count, Measure::Chars)).into()
+    format!("{}…", cut_to_length(line, count, Measure::Chars)).into()
 }
 
 /// Returns the longest beginning of `text` that is at most `most` long and ends between two
 /// characters as a reader sees them.
-pub fn cut(text: &str, most: usize, by: Measure) -> &str {
+pub fn cut_to_length(text: &str, most: usize, by: Measure) -> &str {
     let mut used = 0;
     let end = text.char_indices().find(|(_, c)| {
-        used += by.of(*c);
+        used += by.measure_char(*c);
         used > most
     });
     end.map_or(text, |(end, _)| &text[..boundary_before(text, end)])
 }
 
 /// Returns the first `most` characters of `text`, followed by `…` if that is not all of it.
-pub fn shortened(text: &str, most: usize) -> String {
-    let cut = cut(text, most, Measure::Chars);
+pub fn shortened_text(text: &str, most: usize) -> String {
+    let cut = cut_to_length(text, most, Measure::Chars);
     if cut.len() < text.len() { format!("{cut}…") } else { text.to_owned() }
 }
 
@@ -102,7 +102,7 @@ pub fn boundary_before(text: &str, end: usize) -> usize {
 /// Splits `text` into messages of at most `most` UTF-16 units each, at the end of a line or
 /// between words where there is one in the second half. The pages together are `text`. A `most`
 /// below two, in which not every character fits, counts as two.
-pub fn pages(text: &str, most: usize) -> Vec<&str> {
+pub fn split_pages(text: &str, most: usize) -> Vec<&str> {
     let mut pages = Vec::new();
     let mut rest = text;
     while !rest.is_empty() {
@@ -114,7 +114,7 @@ pub fn pages(text: &str, most: usize) -> Vec<&str> {
 }
 
 fn page_end(rest: &str, most: usize) -> usize {
-    let page = cut(rest, most, Measure::Utf16);
+    let page = cut_to_length(rest, most, Measure::Utf16);
     if page.len() == rest.len() {
         return page.len();
     }

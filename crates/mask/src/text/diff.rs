@@ -23,13 +23,13 @@ type ComparedLine<'a> = (LineOperation, &'a str, bool);
 /// Returns the lines that differ between `old` and `new`, with a few unchanged ones around them.
 /// Their numbers show where unchanged lines are left out. Returns nothing when the texts are the
 /// same. A last line that lost or gained its newline counts as changed.
-pub fn diff<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = ChangedLine> + 'a {
-    let (start, old_end, new_end) = differing(old, new);
+pub fn diff_lines<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = ChangedLine> + 'a {
+    let (start, old_end, new_end) = differing_range(old, new);
     let (skipped, before) = last_lines(&old[..start]);
     let same = |text: &'a str| {
         text.split_inclusive('\n').map(|line| (LineOperation::Same, line, true)).take(CONTEXT)
     };
-    let middle = middle(&old[start..old_end], &new[start..new_end]);
+    let middle = compare_texts(&old[start..old_end], &new[start..new_end]);
     let lines = same(before).chain(middle).chain(same(&old[old_end..]));
     let (mut old_number, mut new_number) = (skipped, skipped);
     lines.take_while(move |_| old != new).filter_map(move |(op, text, is_shown)| {
@@ -45,19 +45,19 @@ pub fn diff<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = ChangedLine>
     })
 }
 
-/// Returns the difference of two pieces of a file, like [`diff`]. What follows their last lines is the
+/// Returns the difference of two pieces of a file, like [`diff_lines`]. What follows their last lines is the
 /// same, so that these are whole lines in both.
 pub fn diff_pieces(old: &str, new: &str) -> Vec<ChangedLine> {
     let is_cut = |text: &str| !text.is_empty() && !text.ends_with('\n');
     if is_cut(old) && is_cut(new) {
-        diff(&format!("{old}\n"), &format!("{new}\n")).collect()
+        diff_lines(&format!("{old}\n"), &format!("{new}\n")).collect()
     } else {
-        diff(old, new).collect()
+        diff_lines(old, new).collect()
     }
 }
 
 /// Returns where the first differing line begins, and where in each text the last one ends.
-fn differing(old: &str, new: &str) -> (usize, usize, usize) {
+fn differing_range(old: &str, new: &str) -> (usize, usize, usize) {
     let same = old.bytes().zip(new.bytes()).take_while(|(a, b)| a == b).count();
     let start = memrchr(b'\n', &old.as_bytes()[..same]).map_or(0, |at| at + 1);
     let (old_rest, new_rest) = (&old.as_bytes()[start..], &new.as_bytes()[start..]);
@@ -87,23 +87,27 @@ fn last_lines(text: &str) -> (u64, &str) {
 }
 
 /// Compares the lines of two texts.
-fn middle<'a>(old: &'a str, new: &'a str) -> Vec<ComparedLine<'a>> {
+fn compare_texts<'a>(old: &'a str, new: &'a str) -> Vec<ComparedLine<'a>> {
     let lines = |text: &'a str| text.split_inclusive('\n').collect::<Vec<&str>>();
     let (old, new) = (lines(old), lines(new));
     let mut compared = Vec::with_capacity(old.len().max(new.len()));
     let (mut i, mut j) = (0, 0);
-    for (at, other) in anchors(&old, &new) {
-        compare(&old[i..at], &new[j..other], &mut compared);
+    for (at, other) in find_anchors(&old, &new) {
+        compare_between_anchors(&old[i..at], &new[j..other], &mut compared);
         compared.push((LineOperation::Same, old[at], true));
         (i, j) = (at + 1, other + 1);
     }
-    compare(&old[i..], &new[j..], &mut compared);
-    fold(&mut compared);
+    compare_between_anchors(&old[i..], &new[j..], &mut compared);
+    fold_unchanged(&mut compared);
     compared
 }
 
 /// Compares lines between two anchors.
-fn compare<'a>(old: &[&'a str], new: &[&'a str], compared: &mut Vec<ComparedLine<'a>>) {
+fn compare_between_anchors<'a>(
+    old: &[&'a str],
+    new: &[&'a str],
+    compared: &mut Vec<ComparedLine<'a>>,
+) {
     let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
     let end = ends.take_while(|(old, new)| old == new).count();
@@ -111,7 +115,7 @@ fn compare<'a>(old: &[&'a str], new: &[&'a str], compared: &mut Vec<ComparedLine
     compared.extend(old[..start].iter().map(same));
     let (rest, news) = (&old[start..old.len() - end], &new[start..new.len() - end]);
     if rest.len().max(news.len()) <= DIFF_LINES {
-        compared.extend(subsequence(rest, news));
+        compared.extend(compare_by_subsequence(rest, news));
     } else {
         compared.extend(rest.iter().map(|line| (LineOperation::Removed, *line, true)));
         compared.extend(news.iter().map(|line| (LineOperation::Added, *line, true)));
@@ -121,7 +125,7 @@ fn compare<'a>(old: &[&'a str], new: &[&'a str], compared: &mut Vec<ComparedLine
 
 /// Returns where the lines are that occur once in each of two long texts and in the same order: a
 /// longest list of them.
-fn anchors(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
+fn find_anchors(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
     if old.len().max(new.len()) <= DIFF_LINES {
         return Vec::new();
     }
@@ -160,7 +164,7 @@ fn anchors(old: &[&str], new: &[&str]) -> Vec<(usize, usize)> {
 }
 
 /// Walks along a longest common subsequence. The table has at most `DIFF_LINES`² small numbers.
-fn subsequence<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<ComparedLine<'a>> {
+fn compare_by_subsequence<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<ComparedLine<'a>> {
     let width = new.len() + 1;
     let mut longest = vec![0_u16; (old.len() + 1) * width];
     for i in (0..old.len()).rev() {
@@ -192,7 +196,7 @@ fn subsequence<'a>(old: &[&'a str], new: &[&'a str]) -> Vec<ComparedLine<'a>> {
 }
 
 /// Hides long stretches of unchanged lines between changes.
-fn fold(lines: &mut [ComparedLine<'_>]) {
+fn fold_unchanged(lines: &mut [ComparedLine<'_>]) {
     let is_same = |line: &ComparedLine<'_>| line.0 == LineOperation::Same;
     for stretch in lines.chunk_by_mut(|a, b| is_same(a) == is_same(b)) {
         let count = stretch.len();

@@ -5,11 +5,11 @@ use callgate_wire::desk::{ChangedLine, ContentChange, LineOperation};
 use proptest::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::unicode::{deceives, is_variation_selector};
+use super::unicode::{is_deceptive, is_variation_selector};
 use super::*;
 
 fn check(text: &str, expected: &str) {
-    assert_eq!(visible(text), expected, "{text:?}");
+    assert_eq!(visible_text(text), expected, "{text:?}");
 }
 
 fn check_stays(text: &str) {
@@ -80,23 +80,24 @@ fn cuts_count_what_they_are_told_to_count() {
         ("a\r\nb", 2, Measure::Bytes, "a"),
         ("", 0, Measure::Bytes, ""),
     ] {
-        assert_eq!(cut(text, most, by), expected, "{text:?} {most} {by:?}");
+        assert_eq!(cut_to_length(text, most, by), expected, "{text:?} {most} {by:?}");
     }
     let pile = format!("a{}", "\u{301}".repeat(10_000));
-    assert_eq!(length(cut(&pile, 1000, Measure::Chars), Measure::Chars), 1000);
+    assert_eq!(measured_length(cut_to_length(&pile, 1000, Measure::Chars), Measure::Chars), 1000);
 }
 
 #[test]
 fn pages_end_with_lines_or_words() {
-    assert_eq!(pages("one\ntwo\nthree", 9), ["one\ntwo\n", "three"]);
-    assert_eq!(pages("one two three", 9), ["one two ", "three"]);
-    assert_eq!(pages("onetwothree", 4), ["onet", "woth", "ree"]);
-    assert_eq!(pages("😀😀", 0), ["😀", "😀"]);
-    assert!(pages("", 10).is_empty());
+    assert_eq!(split_pages("one\ntwo\nthree", 9), ["one\ntwo\n", "three"]);
+    assert_eq!(split_pages("one two three", 9), ["one two ", "three"]);
+    assert_eq!(split_pages("onetwothree", 4), ["onet", "woth", "ree"]);
+    assert_eq!(split_pages("😀😀", 0), ["😀", "😀"]);
+    assert!(split_pages("", 10).is_empty());
 }
 
 fn check_diff(old: &str, new: &str, expected: &str) {
-    let change = ContentChange { lines: diff(old, new).collect(), ..ContentChange::default() };
+    let change =
+        ContentChange { lines: diff_lines(old, new).collect(), ..ContentChange::default() };
     assert_eq!(change.to_string().trim_end_matches('\n'), expected, "{old:?} {new:?}");
 }
 
@@ -143,7 +144,7 @@ fn a_diff_shows_what_changed_and_a_little_around_it() {
 fn check_numbers(old: &str, new: &str) {
     let texts = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
     let (old_lines, mut made, mut next) = (texts(old), Vec::new(), 0);
-    for line in diff(old, new) {
+    for line in diff_lines(old, new) {
         if let Some(at) = line.old.map(|number| usize::try_from(number).unwrap() - 1) {
             made.extend_from_slice(&old_lines[next..at]);
             assert_eq!(&line.text, &old_lines[at]);
@@ -157,7 +158,7 @@ fn check_numbers(old: &str, new: &str) {
     made.extend_from_slice(&old_lines[next..]);
     let made = made.join("\n");
     assert_eq!(made.trim_end_matches('\n'), new.trim_end_matches('\n'));
-    assert_eq!(diff(old, new).next().is_none(), old == new);
+    assert_eq!(diff_lines(old, new).next().is_none(), old == new);
 }
 
 #[test]
@@ -167,13 +168,13 @@ fn a_diff_of_large_texts_shows_its_changes_where_they_are() {
     let changed = |at: usize| at.is_multiple_of(1_000);
     let new: String =
         (1..=20_000).map(|at| if changed(at) { "new\n".into() } else { line(at) }).collect();
-    let lines: Vec<ChangedLine> = diff(&old, &new).collect();
+    let lines: Vec<ChangedLine> = diff_lines(&old, &new).collect();
     assert_eq!(lines.len(), 20 * (2 + 6) - 3, "two changed lines each, and three around them");
     let added = lines.iter().filter(|line| line.op == LineOperation::Added);
     assert!(added.map(|line| line.new).eq((1..=20).map(|at| Some(at * 1_000))));
     // Texts that have no line in common, and texts of a few lines again and again.
     let other: Vec<String> = (1..=20_000).map(|at| format!("other {at}\n")).collect();
-    assert_eq!(diff(&old, &other.concat()).count(), 40_000);
+    assert_eq!(diff_lines(&old, &other.concat()).count(), 40_000);
     let few = |seed: u64| -> String {
         let mut at = seed;
         let mut next = || {
@@ -183,7 +184,7 @@ fn a_diff_of_large_texts_shows_its_changes_where_they_are() {
         (0..20_000).map(|_| next()).collect()
     };
     let (old, new) = (few(1), few(2));
-    let kept = |op| diff(&old, &new).filter(move |line| line.op != op).count();
+    let kept = |op| diff_lines(&old, &new).filter(move |line| line.op != op).count();
     assert!(kept(LineOperation::Added) > 0 && kept(LineOperation::Removed) > 0);
     for (old, new) in
         [(&old, &new), (&(1..3_000).map(line).collect(), &(1_000..4_000).map(line).collect())]
@@ -191,7 +192,7 @@ fn a_diff_of_large_texts_shows_its_changes_where_they_are() {
         check_numbers(old, new);
     }
     let (old, new) = ("old\n".repeat(500_000), "new\n".repeat(600_000));
-    assert_eq!(diff(&old, &new).last().unwrap().new, Some(600_000));
+    assert_eq!(diff_lines(&old, &new).last().unwrap().new, Some(600_000));
 }
 
 fn measure() -> impl Strategy<Value = Measure> {
@@ -207,8 +208,8 @@ fn is_tag(c: char) -> bool {
 proptest! {
     #[test]
     fn visible_text_deceives_nobody(text in odd_text()) {
-        let shown = visible(&text);
-        let is_bad = |c: char| deceives(c) && !is_tag(c);
+        let shown = visible_text(&text);
+        let is_bad = |c: char| is_deceptive(c) && !is_tag(c);
         prop_assert!(!shown.contains(is_bad), "{:?}", shown);
         prop_assert!(shown.matches(is_tag).count() <= 6 * shown.matches(FLAG).count());
         let mut hidden = 0;
@@ -217,28 +218,28 @@ proptest! {
             hidden = if joins { hidden + 1 } else { 0 };
             prop_assert!(hidden < 3, "{:?}", shown);
         }
-        prop_assert_eq!(visible(&shown), shown.as_ref());
+        prop_assert_eq!(visible_text(&shown), shown.as_ref());
         let line = one_line(&text);
         prop_assert!(!line.contains(['\n', '\t', '\r']));
     }
 
     #[test]
     fn a_cut_is_the_longest_that_splits_nothing(text in odd_text(), most in 0_usize..80, by in measure()) {
-        let kept = cut(&text, most, by);
+        let kept = cut_to_length(&text, most, by);
         prop_assert!(text.starts_with(kept));
-        prop_assert!(length(kept, by) <= most);
+        prop_assert!(measured_length(kept, by) <= most);
         let ends: Vec<usize> = text.grapheme_indices(true).map(|(at, _)| at).chain([text.len()]).collect();
         prop_assert!(ends.contains(&kept.len()));
         let next = ends.iter().find(|end| **end > kept.len());
-        prop_assert!(next.is_none_or(|next| length(&text[..*next], by) > most));
+        prop_assert!(next.is_none_or(|next| measured_length(&text[..*next], by) > most));
     }
 
     #[test]
     fn pages_lose_nothing(text in odd_text(), most in 0_usize..80) {
-        let pages = pages(&text, most);
+        let pages = split_pages(&text, most);
         prop_assert_eq!(pages.concat(), text.as_str());
         for page in pages {
-            prop_assert!(!page.is_empty() && length(page, Measure::Utf16) <= most.max(2));
+            prop_assert!(!page.is_empty() && measured_length(page, Measure::Utf16) <= most.max(2));
         }
     }
 
@@ -253,7 +254,7 @@ proptest! {
 #[test]
 fn lines_are_broken_between_words_and_links_stay_whole() {
     let check = |text: &str, width: usize, indent: usize, expected: &str| {
-        assert_eq!(wrap(text, width, indent), expected, "{text:?}");
+        assert_eq!(wrap_text(text, width, indent), expected, "{text:?}");
     };
     check("", 5, 2, "");
     check("one two three", 80, 2, "one two three");

@@ -6,7 +6,7 @@
 /// Not here, because ordinary text needs them in some places: tab, newline, the joiners
 /// U+200C and U+200D and the variation selectors. Unusual blanks (no-break, ideographic) stay:
 /// they are seen as blanks, and French and Chinese are written with them.
-pub(super) fn deceives(c: char) -> bool {
+pub(super) fn is_deceptive(c: char) -> bool {
     matches!(c,
         '\0'..='\u{8}' | '\u{b}'..='\u{1f}' | '\u{7f}'..='\u{9f}'
         | '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}'

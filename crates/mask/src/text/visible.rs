@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::unicode::{
-    deceives, is_joining_letter, is_mongolian, is_overlay, is_picture, is_variation_selector,
+    is_deceptive, is_joining_letter, is_mongolian, is_overlay, is_picture, is_variation_selector,
     is_virama,
 };
 
@@ -28,23 +28,23 @@ const FLAGS: [&str; 3] = [
 
 /// Returns `text` with everything invisible or deceptive in it shown. Newlines and tabs stay, and a
 /// carriage return before a newline is left out.
-pub fn visible(text: &str) -> Cow<'_, str> {
-    shown(text, false)
+pub fn visible_text(text: &str) -> Cow<'_, str> {
+    show_hidden_characters(text, false)
 }
 
-/// Returns [`visible`] text on one line, for terminals and lists: a newline is shown as `⏎`, a tab
+/// Returns [`visible_text`] text on one line, for terminals and lists: a newline is shown as `⏎`, a tab
 /// as a blank.
 pub fn one_line(text: &str) -> Cow<'_, str> {
-    shown(text, true)
+    show_hidden_characters(text, true)
 }
 
-fn shown(text: &str, on_one_line: bool) -> Cow<'_, str> {
+fn show_hidden_characters(text: &str, on_one_line: bool) -> Cow<'_, str> {
     let mut out = String::new();
     let mut copied = 0;
     let mut context = CharacterContext::default();
     for (at, c) in text.char_indices() {
         let rest = &text[at + c.len_utf8()..];
-        let stays = context.step(c, rest);
+        let stays = context.keeps_char(c, rest);
         let line_break = on_one_line && matches!(c, '\n' | '\t');
         if stays && !line_break {
             continue;
@@ -80,7 +80,7 @@ struct CharacterContext {
 
 impl CharacterContext {
     /// Returns true if `c`, which is followed by `rest`, stays as it is.
-    fn step(&mut self, c: char, rest: &str) -> bool {
+    fn keeps_char(&mut self, c: char, rest: &str) -> bool {
         let stays = self.allows(c, rest);
         self.marks = if is_overlay(c) { self.marks + 1 } else { 0 };
         self.styled_picture =
@@ -101,7 +101,7 @@ impl CharacterContext {
             '\u{200c}' | '\u{200d}' => self.allows_joiner(c, rest.chars().next()),
             _ if is_variation_selector(c) => self.allows_selector(c, rest),
             _ if is_overlay(c) => self.marks < MOST_MARKS,
-            _ => !deceives(c),
+            _ => !is_deceptive(c),
         }
     }
 

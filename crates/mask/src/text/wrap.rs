@@ -1,11 +1,11 @@
 //! Breaks lines between words.
 
-use super::cut::columns;
+use super::cut::count_columns;
 
 /// Breaks the lines of a text between words, so that none has more than `width` columns. What
 /// continues a line is indented as far as the line, and by `indent` more. What is longer than the
 /// width stays whole: a word, such as a link, and what is between backquotes, such as a command.
-pub fn wrap(text: &str, width: usize, indent: usize) -> String {
+pub fn wrap_text(text: &str, width: usize, indent: usize) -> String {
     text.split('\n').map(|line| wrap_line(line, width, indent)).collect::<Vec<String>>().join("\n")
 }
 
@@ -14,8 +14,8 @@ fn wrap_line(line: &str, width: usize, indent: usize) -> String {
     let next = "\n".to_owned() + &" ".repeat(start + indent);
     let mut wrapped = line[..start].to_owned();
     let (mut used, mut is_first) = (start, true);
-    for word in words(&line[start..]) {
-        let length = columns(word);
+    for word in split_words(&line[start..]) {
+        let length = count_columns(word);
         if !is_first && used + 1 + length > width {
             wrapped.push_str(&next);
             used = start + indent;
@@ -31,7 +31,7 @@ fn wrap_line(line: &str, width: usize, indent: usize) -> String {
 }
 
 /// Splits a line at its blanks, but for those between backquotes.
-fn words(line: &str) -> Vec<&str> {
+fn split_words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut rest = line;
     while let Some(end) = rest.find(' ') {

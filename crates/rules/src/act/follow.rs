@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Act, touch, written};
 use crate::disk::{Disk, PathFollower};
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, Tok, can_meet, literal_toks};
 use crate::place;
 use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
@@ -38,23 +38,26 @@ pub(crate) enum FollowedAct {
 impl Act {
     /// Returns where the paths that it names lead, in their order; not those of a command. A path
     /// whose links lead in circles leads nowhere and is left as it is.
-    pub fn places(&self, disk: &dyn Disk) -> Vec<String> {
+    pub fn path_targets(&self, disk: &dyn Disk) -> Vec<String> {
         let follower = PathFollower::new(disk);
-        self.paths.iter().map(|path| follower.real(path).unwrap_or_else(|| path.clone())).collect()
+        self.paths
+            .iter()
+            .map(|path| follower.real_path(path).unwrap_or_else(|| path.clone()))
+            .collect()
     }
 
-    pub(crate) fn followed(&self, follower: &PathFollower<'_>) -> FollowedAct {
-        let leads = LinkTargets::of(self, follower);
+    pub(crate) fn follow_links(&self, follower: &PathFollower<'_>) -> FollowedAct {
+        let leads = LinkTargets::from_act(self, follower);
         if follower.is_spent() {
             FollowedAct::TooMany
         } else if leads.is_empty() {
             FollowedAct::Same
         } else {
-            FollowedAct::Led(Box::new(self.with(leads)))
+            FollowedAct::Led(Box::new(self.with_targets(leads)))
         }
     }
 
-    fn with(&self, leads: LinkTargets) -> Self {
+    fn with_targets(&self, leads: LinkTargets) -> Self {
         let mut act = self.clone();
         act.real_project = leads.project;
         act.real_home = leads.home;
@@ -65,28 +68,28 @@ impl Act {
         }
         act.targets =
             leads.by_name.into_iter().map(|(name, to)| (name, to.into_iter().collect())).collect();
-        act.touched = touch::paths(&act);
-        act.touched.extend(leads.strings.iter().map(|place| literal(place)));
+        act.touched = touch::touched_paths(&act);
+        act.touched.extend(leads.strings.iter().map(|place| literal_toks(place)));
         act.string_targets = leads.strings;
-        act.swept = touch::swept(&act);
-        act.listed = touch::listed(&act);
-        act.written = written::paths(&act);
+        act.swept = touch::swept_folders(&act);
+        act.listed = touch::listed_folders(&act);
+        act.written = written::written_paths(&act);
         act.look_for_lost();
         act
     }
 
     /// Returns the act with everything in its command that is not known counted as anything. None
     /// if all is known.
-    pub(crate) fn opened(&self) -> Option<Self> {
+    pub(crate) fn with_unknown_opened(&self) -> Option<Self> {
         if !self.runs.has_unknown() {
             return None;
         }
         let mut act = self.clone();
-        act.runs = self.runs.opened();
-        act.touched = touch::paths(&act);
-        act.swept = touch::swept(&act);
-        act.listed = touch::listed(&act);
-        act.written = written::paths(&act);
+        act.runs = self.runs.with_unknown_opened();
+        act.touched = touch::touched_paths(&act);
+        act.swept = touch::swept_folders(&act);
+        act.listed = touch::listed_folders(&act);
+        act.written = written::written_paths(&act);
         act.look_for_lost();
         Some(act)
     }
@@ -95,7 +98,9 @@ impl Act {
     pub(super) fn look_for_lost(&mut self) {
         if touch::is_lost(self) {
             self.is_lost = true;
-            self.doubt("a path in it leads through a link of a process, which may lead anywhere");
+            self.note_doubt(
+                "a path in it leads through a link of a process, which may lead anywhere",
+            );
         }
     }
 
@@ -116,8 +121,8 @@ impl Act {
 }
 
 impl LinkTargets {
-    fn of(act: &Act, follower: &PathFollower<'_>) -> Self {
-        let other = |path: &str| follower.real(path).filter(|place| place != path);
+    fn from_act(act: &Act, follower: &PathFollower<'_>) -> Self {
+        let other = |path: &str| follower.real_path(path).filter(|place| place != path);
         let mut leads = Self {
             project: other(&act.project),
             home: other(&act.home),
@@ -132,7 +137,7 @@ impl LinkTargets {
             if follower.is_spent() {
                 break;
             }
-            if let Some(command) = leads.command(command, act, follower) {
+            if let Some(command) = leads.find_command_twin(command, act, follower) {
                 leads.commands.push((index, command));
             }
         }
@@ -148,7 +153,7 @@ impl LinkTargets {
 
     /// Returns the command with the other names of its paths, if there are any. Which of its words
     /// are paths is unknown, so all of them are checked, as for rules that forbid.
-    fn command(
+    fn find_command_twin(
         &mut self,
         command: &ShellCommand,
         act: &Act,
@@ -156,7 +161,7 @@ impl LinkTargets {
     ) -> Option<ShellCommand> {
         let mut twin: Option<ShellCommand> = None;
         for folder in &command.folders {
-            if let Some(place) = self.elsewhere(folder, follower) {
+            if let Some(place) = self.find_link_target(folder, follower) {
                 let twin = twin.get_or_insert_with(|| command.clone());
                 twin.folders.retain(|known| known != folder);
                 if !twin.folders.contains(&place) {
@@ -166,7 +171,7 @@ impl LinkTargets {
         }
         for folder in &command.other_folders {
             let (path, rest) = known_folder(folder);
-            for word in self.followed(&path, rest, follower) {
+            for word in self.find_path_targets(&path, rest, follower) {
                 let twin = twin.get_or_insert_with(|| command.clone());
                 twin.other_folders.extend(word.patterns());
             }
@@ -175,7 +180,7 @@ impl LinkTargets {
             if at == 0 && !word.could_contain("/") {
                 continue;
             }
-            let mut places = self.word(word, command, act, follower).into_iter();
+            let mut places = self.find_word_targets(word, command, act, follower).into_iter();
             if let Some(first) = places.next() {
                 let twin = twin.get_or_insert_with(|| command.clone());
                 twin.words[at] = first;
@@ -183,7 +188,10 @@ impl LinkTargets {
             }
         }
         let mut more = |words: &[ShellWord]| -> Vec<ShellWord> {
-            words.iter().flat_map(|word| self.word(word, command, act, follower)).collect()
+            words
+                .iter()
+                .flat_map(|word| self.find_word_targets(word, command, act, follower))
+                .collect()
         };
         let (redirects, assigns) = (more(&command.redirects), more(&command.assigns));
         let written = more(&command.written);
@@ -197,7 +205,7 @@ impl LinkTargets {
     }
 
     /// Returns the other names of the paths that a word could mean.
-    fn word(
+    fn find_word_targets(
         &mut self,
         word: &ShellWord,
         command: &ShellCommand,
@@ -210,12 +218,12 @@ impl LinkTargets {
             let (text, rest) = known_folder(part);
             for folder in &command.folders {
                 let spelled = (!text.is_empty() || rest.is_empty())
-                    .then(|| (touch::joined(&text, folder, &act.home), rest));
+                    .then(|| (touch::join_unresolved(&text, folder, &act.home), rest));
                 // A wildcard before a `..` does not matter.
-                let whole = place::placed(part, &literal(folder), &act.home);
+                let whole = place::placed_toks(part, &literal_toks(folder), &act.home);
                 let whole = (!rest.is_empty()).then(|| known_folder(&whole));
                 for (path, rest) in spelled.into_iter().chain(whole) {
-                    let words = self.followed(&path, rest, follower);
+                    let words = self.find_path_targets(&path, rest, follower);
                     for word in words {
                         if !found.contains(&word) {
                             found.push(word);
@@ -230,7 +238,7 @@ impl LinkTargets {
     /// Returns the other names of an absolute path and what follows it, which begins with a
     /// wildcard: by the links on the path, by the links in its folder that the wildcard could be, and
     /// by those below the folders that it could be.
-    fn followed(
+    fn find_path_targets(
         &mut self,
         path: &str,
         rest: &[Tok],
@@ -238,7 +246,7 @@ impl LinkTargets {
     ) -> Vec<ShellWord> {
         let slashed = |place: &str| format!("{}/", place.trim_end_matches('/'));
         let mut words = Vec::new();
-        if let Some(place) = self.elsewhere(path, follower) {
+        if let Some(place) = self.find_link_target(path, follower) {
             let word = match rest {
                 [] => ShellWord::known(&place),
                 rest => ShellWord::of_toks(&slashed(&place), rest),
@@ -248,9 +256,9 @@ impl LinkTargets {
         let end = rest.iter().position(|tok| *tok == Tok::Is('/')).unwrap_or(rest.len());
         let (name, below) = rest.split_at(end);
         let links = if name.is_empty() { Vec::new() } else { follower.links_in(path) };
-        let is_meant = |found: &&String| meets(name, &literal(found), Lean::Generous);
+        let is_meant = |found: &&String| can_meet(name, &literal_toks(found), Lean::Generous);
         for link in links.iter().filter(is_meant) {
-            let place = self.elsewhere(&(slashed(path) + link), follower);
+            let place = self.find_link_target(&(slashed(path) + link), follower);
             words.extend(place.map(|place| ShellWord::of_toks(&place, below)));
         }
         let Some((_, below)) = below.split_first().filter(|_| !name.is_empty()) else {
@@ -259,15 +267,15 @@ impl LinkTargets {
         let (known, rest) = known_folder(below);
         for folder in follower.folders_in(path).iter().filter(is_meant) {
             let path = slashed(path) + folder + "/" + &known;
-            words.extend(self.followed(&path, rest, follower));
+            words.extend(self.find_path_targets(&path, rest, follower));
         }
         words
     }
 
     /// Returns the target of an absolute path, if it leads through a link.
-    fn elsewhere(&mut self, spelled: &str, follower: &PathFollower<'_>) -> Option<String> {
-        let place = follower.real(spelled).filter(|place| place != spelled)?;
-        let name = place::normal(spelled);
+    fn find_link_target(&mut self, spelled: &str, follower: &PathFollower<'_>) -> Option<String> {
+        let place = follower.real_path(spelled).filter(|place| place != spelled)?;
+        let name = place::normal_path(spelled);
         (place != name).then(|| {
             self.by_name.entry(name).or_default().insert(place.clone());
             place
@@ -293,12 +301,12 @@ fn known_folder(path: &[Tok]) -> (String, &[Tok]) {
 fn named_in_strings(act: &Act) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for text in &act.strings {
-        for piece in touch::pieces(text).take_while(|_| !steps::is_spent()) {
+        for piece in touch::text_words(text).take_while(|_| !steps::is_spent()) {
             if piece.contains('/') || piece == text {
-                let toks = literal(piece);
-                let project = literal(&act.project);
-                let paths =
-                    touch::parts(&toks).map(|part| place::placed(part, &project, &act.home));
+                let toks = literal_toks(piece);
+                let project = literal_toks(&act.project);
+                let paths = touch::path_parts(&toks)
+                    .map(|part| place::placed_toks(part, &project, &act.home));
                 found.extend(paths.map(|path| {
                     path.iter().copied().filter_map(Tok::character).collect::<String>()
                 }));

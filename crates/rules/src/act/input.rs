@@ -16,9 +16,9 @@ const MOST_NAMES: usize = 64;
 const MOST_VALUES: usize = 50_000;
 
 /// Returns a tool's input, or why its meaning is unclear.
-pub(super) fn read(text: &str) -> Result<Map<String, Value>, &'static str> {
+pub(super) fn parse_object(text: &str) -> Result<Map<String, Value>, &'static str> {
     if has_many_values(text) {
-        steps::exhaust();
+        steps::exhaust_budget();
         return Err("its input has more values than are read");
     }
     serde_json::from_str(text).map_err(|_| "its input is not a JSON object")
@@ -50,12 +50,12 @@ fn end_of_string(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-pub(super) fn text<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+pub(super) fn text_member<'a>(input: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
     input.get(name)?.as_str()
 }
 
 /// Returns all texts in the input, including the names of members.
-pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
+pub(super) fn all_strings(input: &Map<String, Value>) -> Vec<String> {
     let mut found = Vec::new();
     let mut left: Vec<&Value> = Vec::new();
     let add = |map: &Map<String, Value>, found: &mut Vec<String>| {
@@ -70,7 +70,7 @@ pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
         match value {
             Value::String(text) => found.push(text.clone()),
             Value::Array(values) => {
-                found.extend(joined(values));
+                found.extend(joined_path(values));
                 left.extend(values);
             }
             Value::Object(map) => {
@@ -84,7 +84,7 @@ pub(super) fn strings(input: &Map<String, Value>) -> Vec<String> {
 }
 
 /// Returns the components of a path that is given as a list.
-fn joined(values: &[Value]) -> Option<String> {
+fn joined_path(values: &[Value]) -> Option<String> {
     let names: Vec<&str> = values.iter().map_while(Value::as_str).collect();
     let is_path = (2..=MOST_NAMES).contains(&names.len()) && names.len() == values.len();
     is_path.then(|| names.join("/"))

@@ -9,7 +9,7 @@ use super::*;
 
 fn act(tool: &str, input: &str) -> Act {
     let agent = if ToolKind::is_tool_of(OWN_AGENT, tool) { OWN_AGENT } else { "claude-code" };
-    Act::of(tool, input, "/home/ada/engine", agent, "/home/ada")
+    Act::from_call(tool, input, "/home/ada/engine", agent, "/home/ada")
 }
 
 fn check(tool: &str, input: &str, expected: &Expect) {
@@ -21,7 +21,7 @@ fn check(tool: &str, input: &str, expected: &Expect) {
     if act.is_search {
         parts.push("search".into());
     }
-    parts.extend(act.doubts());
+    parts.extend(act.doubt_reason());
     expected.assert_eq(&parts.join("; "));
 }
 
@@ -84,8 +84,8 @@ fn every_line_of_the_table_of_tools_has_its_class() {
             ToolKind::Undo => undone,
             _ => &input,
         };
-        let act = Act::of(tool, input, "/home/ada/engine", agent, "/home/ada");
-        assert_eq!(act.class, tools::class(kind), "{agent} {tool}");
+        let act = Act::from_call(tool, input, "/home/ada/engine", agent, "/home/ada");
+        assert_eq!(act.class, tools::class_of_kind(kind), "{agent} {tool}");
         assert_eq!(act.command.is_some(), act.class == Class::Run, "{agent} {tool}");
         let is_file = matches!(act.class, Class::Read | Class::Write) && kind != ToolKind::Note;
         assert_eq!(!act.paths.is_empty(), is_file, "{agent} {tool}");
@@ -189,7 +189,7 @@ fn our_own_command_is_a_program_and_its_arguments() {
         ("/home/ada/engine/src/../x", false),
     ] {
         let input = serde_json::json!({"command": "ls", "cwd": cwd}).to_string();
-        assert_eq!(act("run_shell_command", &input).doubts().is_none(), is_known, "{cwd}");
+        assert_eq!(act("run_shell_command", &input).doubt_reason().is_none(), is_known, "{cwd}");
     }
 }
 
@@ -198,19 +198,22 @@ fn our_own_file_tools_know_one_member_that_is_a_path() {
     let own = ["list_files", "read_file", "write_file", "edit_file", "search_files", "search_text"];
     for tool in own {
         let known = act(tool, r#"{"path":"src/a"}"#);
-        assert_eq!((known.doubts(), known.paths), (None, vec!["/home/ada/engine/src/a".into()]));
+        assert_eq!(
+            (known.doubt_reason(), known.paths),
+            (None, vec!["/home/ada/engine/src/a".into()])
+        );
         for name in ["file_path", "filePath", "dir_path", "notebook_path", "paths", "file"] {
             let alone = act(tool, &format!(r#"{{"{name}":"src"}}"#));
-            assert!(alone.doubts().is_some(), "{tool} {name}");
+            assert!(alone.doubt_reason().is_some(), "{tool} {name}");
             // What the tool takes without a path, and what the input speaks of.
             assert_eq!(alone.paths, ["/home/ada/engine", "/home/ada/engine/src"], "{tool} {name}");
             let beside = act(tool, &format!(r#"{{"path":"a","{name}":"src"}}"#));
-            assert!(beside.doubts().is_some(), "{tool} {name}");
+            assert!(beside.doubt_reason().is_some(), "{tool} {name}");
             assert_eq!(beside.paths, ["/home/ada/engine/a", "/home/ada/engine/src"]);
         }
-        assert!(act(tool, r#"{"path":["a"]}"#).doubts().is_some());
-        assert!(act(tool, r#"{"path":"a","file_path":["a"]}"#).doubts().is_some());
-        assert!(act(tool, r#"{"path":"a\u0000b"}"#).doubts().is_some());
+        assert!(act(tool, r#"{"path":["a"]}"#).doubt_reason().is_some());
+        assert!(act(tool, r#"{"path":"a","file_path":["a"]}"#).doubt_reason().is_some());
+        assert!(act(tool, r#"{"path":"a\u0000b"}"#).doubt_reason().is_some());
     }
 }
 
@@ -314,7 +317,7 @@ fn what_cannot_be_known_is_said() {
         ("apply_patch", r#"{"input":"*** Add File: a\n*** Move To: b"}"#),
         ("apply_patch", r#"{"input":"*** Add File: a\n \t***Add File: b"}"#),
     ] {
-        assert!(act(tool, input).doubts().is_some(), "{tool} {input}");
+        assert!(act(tool, input).doubt_reason().is_some(), "{tool} {input}");
     }
     for (tool, input) in [
         ("Bash", r#"{"command":"ls","cmd":null,"description":"x","timeout":5}"#),
@@ -325,9 +328,9 @@ fn what_cannot_be_known_is_said() {
             r#"{"input":"*** Begin Patch\r\n*** Add File: a\r\n+x\r\n*** End Patch\r\n"}"#,
         ),
     ] {
-        assert_eq!(act(tool, input).doubts(), None, "{tool} {input}");
+        assert_eq!(act(tool, input).doubt_reason(), None, "{tool} {input}");
     }
-    let relative = Act::of("Read", r#"{"file_path":"a"}"#, "engine", "claude", "/home/ada");
+    let relative = Act::from_call("Read", r#"{"file_path":"a"}"#, "engine", "claude", "/home/ada");
     assert!(relative.unsure.is_some());
     let many: Vec<String> = (0..=MOST_STRINGS).map(|n| n.to_string()).collect();
     assert!(act("mcp__a__b", &serde_json::json!({ "x": many }).to_string()).unsure.is_some());

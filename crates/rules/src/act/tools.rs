@@ -1,13 +1,13 @@
 //! What a tool call does, in the terms of rules.
 
 use callgate_wire::tool_act::{
-    FOLDERS, FileAct, GivenCommand, PatchAct, RunAct, ToolAct, ToolKind, ToolShell, texts,
+    FOLDERS, FileAct, GivenCommand, PatchAct, RunAct, ToolAct, ToolKind, ToolShell, texts_of_list,
 };
 use serde_json::{Map, Value};
 
-use super::input::{CommandText, named_commands, strings, text};
+use super::input::{CommandText, all_strings, named_commands, text_member};
 use super::{Act, Class, LARGEST_INPUT, MOST_STRINGS, host_of, input};
-use crate::place::{BaseFolders, resolve};
+use crate::place::{BaseFolders, resolve_path};
 use crate::shell::ShellScript;
 use crate::steps;
 
@@ -15,7 +15,7 @@ use crate::steps;
 const TWICE: &str = "its input says the same thing in more than one place";
 
 /// Returns the class of a kind of tools.
-pub(crate) fn class(kind: ToolKind) -> Class {
+pub(crate) fn class_of_kind(kind: ToolKind) -> Class {
     match kind {
         ToolKind::Run(_) => Class::Run,
         _ if kind.changes_files() => Class::Write,
@@ -28,48 +28,48 @@ pub(crate) fn class(kind: ToolKind) -> Class {
 }
 
 /// Reads the input of a tool into the act.
-pub(super) fn fill(act: &mut Act, json: &str) {
-    let input = match input::read(json) {
+pub(super) fn fill_act(act: &mut Act, json: &str) {
+    let input = match input::parse_object(json) {
         Ok(input) => input,
         Err(reason) => {
-            act.doubt(reason);
+            act.note_doubt(reason);
             act.strings.push(json.to_owned());
             return;
         }
     };
     act.input = (json.len() <= LARGEST_INPUT).then(|| json.to_owned());
     let tool = act.tool.clone();
-    match ToolAct::of(&act.agent, &tool, &input) {
+    match ToolAct::from_call(&act.agent, &tool, &input) {
         ToolAct::Run(run) => {
-            command(act, &run, &input);
+            add_command(act, &run, &input);
             if run.shell == ToolShell::Typed {
                 // The lines before it may have changed the folder, and what names mean.
                 act.runs.note_anything("a running program's state, which is not known");
             }
         }
-        ToolAct::Fetch { url, .. } => network(act, url),
+        ToolAct::Fetch { url, .. } => add_address(act, url),
         ToolAct::Patch(patch) => {
             if patch.texts.len() > 1 {
-                act.doubt(TWICE);
+                act.note_doubt(TWICE);
             }
             let project = act.project.clone();
-            patched(act, &patch, &project);
+            add_patch(act, &patch, &project);
             if patch.is_odd && act.kind == ToolKind::Undo {
-                act.strings = strings(&input);
+                act.strings = all_strings(&input);
             }
         }
         ToolAct::Read(file)
         | ToolAct::Search(file)
         | ToolAct::Write(file, _)
-        | ToolAct::Edit(file, _) => files(act, &file),
+        | ToolAct::Edit(file, _) => add_files(act, &file),
         // Nothing in their input is a path.
         ToolAct::Plan(_) | ToolAct::Agent => {}
         ToolAct::Ask(..) if act.kind == ToolKind::AskUser => {}
         ToolAct::Ask(..) | ToolAct::Mcp(..) | ToolAct::Code(_) | ToolAct::Other => {
-            act.strings = strings(&input);
+            act.strings = all_strings(&input);
             if act.strings.len() > MOST_STRINGS {
-                steps::cut();
-                act.doubt("its input has more strings than are examined");
+                steps::note_omission();
+                act.note_doubt("its input has more strings than are examined");
             }
             possible_commands(act, &input);
         }
@@ -77,19 +77,19 @@ pub(super) fn fill(act: &mut Act, json: &str) {
 }
 
 /// Reads the files of a patch that is applied in `cwd` into the act.
-fn patched(act: &mut Act, patch: &PatchAct<'_>, cwd: &str) {
+fn add_patch(act: &mut Act, patch: &PatchAct<'_>, cwd: &str) {
     for path in &patch.paths {
         if steps::is_spent() {
             break;
         }
         act.refuse_overlong(path);
-        act.paths.push(resolve(path, BaseFolders { cwd, home: &act.home }));
+        act.paths.push(resolve_path(path, BaseFolders { cwd, home: &act.home }));
     }
     if patch.is_odd {
-        act.doubt("its patch has a line that is nearly a header");
+        act.note_doubt("its patch has a line that is nearly a header");
     }
     if act.paths.is_empty() {
-        act.doubt("its patch names no file");
+        act.note_doubt("its patch names no file");
     }
     if patch.is_odd || act.paths.is_empty() {
         act.strings.push(patch.texts.join("\n"));
@@ -100,53 +100,53 @@ fn patched(act: &mut Act, patch: &PatchAct<'_>, cwd: &str) {
 /// What the tool really does with it is unknown, so no rule that names commands allows it.
 fn possible_commands(act: &mut Act, input: &Map<String, Value>) {
     let base = BaseFolders { cwd: &act.project, home: &act.home };
-    let named = FOLDERS.iter().filter_map(|name| text(input, name));
-    let mut folders: Vec<String> = named.map(|folder| resolve(folder, base)).collect();
+    let named = FOLDERS.iter().filter_map(|name| text_member(input, name));
+    let mut folders: Vec<String> = named.map(|folder| resolve_path(folder, base)).collect();
     folders.push(act.project.clone());
     for command in named_commands(input) {
         for cwd in &folders {
             let script = match &command.text {
-                CommandText::Line(line) => ShellScript::read(line, cwd, &act.home),
+                CommandText::Line(line) => ShellScript::from_line(line, cwd, &act.home),
                 CommandText::Words(words) => {
                     ShellScript::of_words(words.iter().map(AsRef::as_ref), cwd)
                 }
             };
-            act.runs.extend(&script, &act.home, command.is_code);
+            act.runs.extend_with_script(&script, &act.home, command.is_code);
         }
     }
 }
 
-fn files(act: &mut Act, file: &FileAct<'_>) {
+fn add_files(act: &mut Act, file: &FileAct<'_>) {
     act.is_search = matches!(act.kind, ToolKind::Find | ToolKind::Search);
     let FileAct { named, others, is_own, .. } = file;
     if file.is_odd {
-        act.doubt("the path in its input is not a string");
+        act.note_doubt("the path in its input is not a string");
     }
     if named.is_empty() && !act.is_search && act.kind != ToolKind::List {
-        act.doubt("its input names no file");
+        act.note_doubt("its input names no file");
     }
     if named.len() > 1 || !others.is_empty() {
-        act.doubt(TWICE);
+        act.note_doubt(TWICE);
     }
     let base = BaseFolders { cwd: &act.project, home: &act.home };
     let mut paths: Vec<String> =
-        named.iter().chain(others).map(|path| resolve(path, base)).collect();
+        named.iter().chain(others).map(|path| resolve_path(path, base)).collect();
     if named.is_empty() && (*is_own || paths.is_empty()) {
         paths.insert(0, act.project.clone());
     }
     let is_find = act.kind == ToolKind::Find;
     if let Some(pattern) = file.pattern.filter(|pattern| is_find && is_tied(*is_own, pattern)) {
-        paths = paths.iter().map(|path| searched(path, pattern, &act.home)).collect();
+        paths = paths.iter().map(|path| search_folder(path, pattern, &act.home)).collect();
         if begins_wild(pattern) {
-            act.doubt("its pattern leads up to an unknown folder");
+            act.note_doubt("its pattern leads up to an unknown folder");
         }
     }
     if file.glob.is_some_and(|glob| glob.contains("..")) {
-        act.doubt("its pattern leads up to an unknown folder");
+        act.note_doubt("its pattern leads up to an unknown folder");
     }
     for path in named {
-        if let Some(reason) = odd(path) {
-            act.doubt(reason);
+        if let Some(reason) = path_oddity(path) {
+            act.note_doubt(reason);
         }
     }
     for path in named.iter().chain(others) {
@@ -156,7 +156,7 @@ fn files(act: &mut Act, file: &FileAct<'_>) {
 }
 
 /// Returns why a path may have another meaning for the tool than it has here.
-fn odd(path: &str) -> Option<&'static str> {
+fn path_oddity(path: &str) -> Option<&'static str> {
     if path.contains('\0') {
         Some("the path in its input has a NUL")
     } else if path.trim_start().to_lowercase().starts_with("file:") {
@@ -175,12 +175,12 @@ fn is_tied(is_own: bool, pattern: &str) -> bool {
 }
 
 /// Returns the folder in which a search by this pattern begins.
-fn searched(folder: &str, pattern: &str, home: &str) -> String {
+fn search_folder(folder: &str, pattern: &str, home: &str) -> String {
     let is_wild = |segment: &&str| segment.contains(['*', '?', '[', '{', '!', '(']);
     let fixed: Vec<&str> = pattern.split('/').take_while(|segment| !is_wild(segment)).collect();
     let fixed =
         if pattern.starts_with('/') && fixed.len() == 1 { "/".into() } else { fixed.join("/") };
-    resolve(&fixed, BaseFolders { cwd: folder, home })
+    resolve_path(&fixed, BaseFolders { cwd: folder, home })
 }
 
 /// Returns true if the pattern has a `..`, or a second root after a wildcard.
@@ -189,17 +189,17 @@ fn begins_wild(pattern: &str) -> bool {
     pattern.contains("..") || pattern[wild..].contains("{/") || pattern[wild..].contains(",/")
 }
 
-fn network(act: &mut Act, url: Option<&str>) {
+fn add_address(act: &mut Act, url: Option<&str>) {
     let Some(url) = url else {
         if act.kind == ToolKind::Fetch {
-            act.doubt("its input names no URL");
+            act.note_doubt("its input names no URL");
         }
         return;
     };
     if let Some(host) = host_of(url) {
         act.hosts.push(host);
     } else {
-        act.doubt("its URL is ambiguous");
+        act.note_doubt("its URL is ambiguous");
         act.strings.push(url.to_owned());
     }
 }
@@ -216,57 +216,57 @@ fn leaves_sandbox(input: &Map<String, Value>) -> bool {
         .any(|name| is_set(name))
 }
 
-fn command(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) {
+fn add_command(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) {
     if leaves_sandbox(input) {
-        act.doubt("it asks to leave its sandbox");
+        act.note_doubt("it asks to leave its sandbox");
     }
     if input.contains_key("shell") || run.shell == ToolShell::Foreign {
-        act.doubt("it is not run by the usual shell");
+        act.note_doubt("it is not run by the usual shell");
     }
     if run.shell == ToolShell::Typed {
-        act.doubt("it is typed into a running program, whose state is not known");
+        act.note_doubt("it is typed into a running program, whose state is not known");
     }
     if run.shell == ToolShell::Bare && !run.others.is_empty() {
-        act.doubt("its input has more than a command");
+        act.note_doubt("its input has more than a command");
     }
-    let folders = folders(act, run, input);
+    let folders = command_folders(act, run, input);
     if run.commands.len() > 1 || folders.len() > 1 {
-        return contradicted(act, run, input, &folders);
+        return add_contradiction(act, run, input, &folders);
     }
     let cwd = folders[0].clone();
-    match (run.words(), run.commands.first()) {
+    match (run.given_command(), run.commands.first()) {
         (Some(GivenCommand::Line(line)), _) => {
-            act.run(line.to_owned(), ShellScript::read(line, &cwd, &act.home));
+            act.set_script(line.to_owned(), ShellScript::from_line(line, &cwd, &act.home));
         }
         (Some(GivenCommand::Words(words)), Some(Value::String(_))) => {
             with_args(act, run, &words, &cwd);
         }
-        (Some(GivenCommand::Words(words)), _) => argv(act, run, &words, &cwd),
+        (Some(GivenCommand::Words(words)), _) => add_words(act, run, &words, &cwd),
         (None, command) => {
-            act.doubt(match command {
+            act.note_doubt(match command {
                 Some(Value::String(_)) => "the arguments in its input are not strings",
                 _ => "its input names no command",
             });
-            act.strings = strings(input);
+            act.strings = all_strings(input);
         }
     }
 }
 
 /// Returns the folders in which a command may run: one, unless the input is unclear.
-fn folders(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) -> Vec<String> {
+fn command_folders(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) -> Vec<String> {
     let is_ours = || FOLDERS.iter().all(|name| *name == "cwd" || !input.contains_key(*name));
     let is_own = run.shell == ToolShell::Program;
     let has_them = run.shell == ToolShell::Folder || (is_own && is_ours());
     if !run.folders.is_empty() && !has_them {
-        act.doubt("its input names a folder, which this tool does not know");
+        act.note_doubt("its input names a folder, which this tool does not know");
     }
     let named: Vec<&str> = run.folders.iter().filter_map(|folder| folder.as_str()).collect();
-    if named.len() < run.folders.len() || named.iter().any(|folder| odd(folder).is_some()) {
-        act.doubt("the folder in its input is not a path");
+    if named.len() < run.folders.len() || named.iter().any(|folder| path_oddity(folder).is_some()) {
+        act.note_doubt("the folder in its input is not a path");
     }
     if is_own {
         if named.iter().any(|folder| is_bent(folder)) {
-            act.doubt("the folder in its input has a `~`, or a `..` after a name");
+            act.note_doubt("the folder in its input has a `~`, or a `..` after a name");
         }
         let first = run.folders.first().and_then(|folder| folder.as_str());
         let folder = first.unwrap_or_default();
@@ -275,7 +275,7 @@ fn folders(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) -> Vec<S
         act.run_in = Some(if is_absolute { folder.to_owned() } else { whole() });
     }
     let base = BaseFolders { cwd: &act.project, home: &act.home };
-    let mut found: Vec<String> = named.iter().map(|folder| resolve(folder, base)).collect();
+    let mut found: Vec<String> = named.iter().map(|folder| resolve_path(folder, base)).collect();
     act.cwds.clone_from(&found);
     if found.is_empty() || !has_them {
         found.insert(0, act.project.clone());
@@ -291,26 +291,31 @@ fn is_bent(folder: &str) -> bool {
 }
 
 /// Reads input that gives the same thing twice. All of it is examined, and nothing allows it.
-fn contradicted(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>, folders: &[String]) {
-    act.doubt(TWICE);
-    act.strings = strings(input);
+fn add_contradiction(
+    act: &mut Act,
+    run: &RunAct<'_>,
+    input: &Map<String, Value>,
+    folders: &[String],
+) {
+    act.note_doubt(TWICE);
+    act.strings = all_strings(input);
     let mut whole = ShellScript::default();
     let mut shown = Vec::new();
     for command in &run.commands {
-        let words = texts(command);
+        let words = texts_of_list(command);
         shown.extend(command.as_str().map(ToOwned::to_owned));
         shown.extend(words.as_ref().map(|words| words.join(" ")));
         for cwd in folders {
-            let line = command.as_str().map(|line| ShellScript::read(line, cwd, &act.home));
+            let line = command.as_str().map(|line| ShellScript::from_line(line, cwd, &act.home));
             let argv =
                 words.as_ref().map(|words| ShellScript::of_words(words.iter().copied(), cwd));
             for script in line.into_iter().chain(argv) {
-                whole.add(script);
+                whole.add_script(script);
             }
         }
     }
     if !whole.commands.is_empty() {
-        act.run(shown.join("\n"), whole);
+        act.set_script(shown.join("\n"), whole);
     }
 }
 
@@ -319,28 +324,28 @@ fn with_args(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
     let program = words[0];
     let is_word = !program.contains(|c: char| c.is_whitespace() || ";&|<>()$`'\"\\".contains(c));
     if is_word {
-        return argv(act, run, words, cwd);
+        return add_words(act, run, words, cwd);
     }
     // Nothing allows it; rules that deny examine it in case a shell interprets it after all.
-    act.doubt("its program is not a single word");
+    act.note_doubt("its program is not a single word");
     let mut script = ShellScript::of_words(words.iter().copied(), cwd);
-    let shown = shown(&script);
-    script.add(ShellScript::read(program, cwd, &act.home));
-    act.run(shown, script);
+    let shown = render_script(&script);
+    script.add_script(ShellScript::from_line(program, cwd, &act.home));
+    act.set_script(shown, script);
 }
 
 /// Reads words that are run without a shell, or a patch in that form.
-fn argv(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
+fn add_words(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
     if let Some(patch) = run.patch() {
         act.class = Class::Write;
-        return patched(act, &patch, cwd);
+        return add_patch(act, &patch, cwd);
     }
     let script = ShellScript::of_words(words.iter().copied(), cwd);
-    act.run(shown(&script), script);
+    act.set_script(render_script(&script), script);
 }
 
-fn shown(script: &ShellScript) -> String {
+fn render_script(script: &ShellScript) -> String {
     let commands: Vec<String> =
-        script.commands.iter().map(crate::shell::ShellCommand::shown).collect();
+        script.commands.iter().map(crate::shell::ShellCommand::render_line).collect();
     commands.join(" ")
 }

@@ -7,9 +7,9 @@ use callgate_mask::programs::is_one_of;
 use callgate_wire::tool_act::ToolKind;
 
 use super::{Act, OWN_AGENT};
-use crate::glob::{Tok, is_text, literal};
+use crate::glob::{Tok, is_text, literal_toks};
 use crate::place::link::leads_anywhere;
-use crate::place::placed;
+use crate::place::placed_toks;
 use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
@@ -26,26 +26,27 @@ const MOST_WILD_PATHS: usize = 2_000;
 const MOST_PATHS: usize = 20_000;
 
 /// Returns all paths an act could touch, absolute.
-pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
+pub(super) fn touched_paths(act: &Act) -> Vec<Vec<Tok>> {
     let named = act.paths.iter().chain(&act.cwds);
-    let mut found: Vec<Vec<Tok>> = named.map(|path| literal(path)).collect();
+    let mut found: Vec<Vec<Tok>> = named.map(|path| literal_toks(path)).collect();
     for text in &act.strings {
-        for piece in pieces(text) {
+        for piece in text_words(text) {
             if steps::is_spent() {
                 break;
             }
             // If a text is longer, only its end can be a path.
             let from = piece.ceil_char_boundary(piece.len().saturating_sub(4 * LONGEST_PATH));
             let piece = &piece[from..];
-            let project = literal(&act.project);
-            parts(&literal(piece)).for_each(|part| found.push(placed(part, &project, &act.home)));
+            let project = literal_toks(&act.project);
+            path_parts(&literal_toks(piece))
+                .for_each(|part| found.push(placed_toks(part, &project, &act.home)));
         }
     }
     for command in &act.runs.commands {
         of_command(command, &act.home, &mut found);
     }
     if found.len() > MOST_PATHS {
-        steps::exhaust();
+        steps::exhaust_budget();
     }
     // A path from a list is somewhere in the folder that is listed.
     found.retain(|path| !is_listed(path));
@@ -58,11 +59,11 @@ pub(crate) fn is_listed(path: &[Tok]) -> bool {
 }
 
 /// Returns the folders whose contents an act passes to a program by a list.
-pub(super) fn listed(act: &Act) -> Vec<Vec<Tok>> {
+pub(super) fn listed_folders(act: &Act) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     for command in &act.runs.commands {
         let has_list = |word: &ShellWord| word.patterns().any(|toks| toks.contains(&Tok::Beneath));
-        if words(command).any(has_list) {
+        if path_words(command).any(has_list) {
             of_command(command, &act.home, &mut found);
         }
     }
@@ -77,7 +78,7 @@ pub(super) fn listed(act: &Act) -> Vec<Vec<Tok>> {
 }
 
 /// Returns the absolute path of a part of a word in a folder, with every `..` kept.
-pub(super) fn joined(part: &str, folder: &str, home: &str) -> String {
+pub(super) fn join_unresolved(part: &str, folder: &str, home: &str) -> String {
     match part.strip_prefix('~') {
         Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{home}{rest}"),
         _ if part.starts_with('/') => part.to_owned(),
@@ -86,7 +87,7 @@ pub(super) fn joined(part: &str, folder: &str, home: &str) -> String {
 }
 
 /// Returns the words of a text that is not a command.
-pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn text_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || is_bracket(c)).filter(|piece| !piece.is_empty())
 }
 
@@ -99,13 +100,13 @@ fn is_bracket(c: char) -> bool {
 pub(super) fn is_lost(act: &Act) -> bool {
     let mut folders = act.runs.commands.iter().flat_map(|command| &command.folders);
     act.touched.iter().any(|path| leads_anywhere(path))
-        || folders.any(|folder| leads_anywhere(&literal(folder)))
+        || folders.any(|folder| leads_anywhere(&literal_toks(folder)))
 }
 
 /// Notes if there are more paths with wildcards than can be compared.
 fn few_wild(paths: Vec<Vec<Tok>>) -> Vec<Vec<Tok>> {
     if paths.iter().filter(|path| !is_text(path)).count() > MOST_WILD_PATHS {
-        steps::cut();
+        steps::note_omission();
     }
     paths
 }
@@ -113,14 +114,14 @@ fn few_wild(paths: Vec<Vec<Tok>>) -> Vec<Vec<Tok>> {
 /// Adds the paths that the words of a command could mean, in each folder in which it may run.
 pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec<Tok>>) {
     let folders = folders_of(command, home);
-    for word in words(command) {
-        for toks in word.patterns() {
-            for part in word_parts(&toks) {
+    for word in path_words(command) {
+        for glob_toks in word.patterns() {
+            for part in word_parts(&glob_toks) {
                 for folder in &folders {
                     if found.len() > MOST_PATHS || steps::is_spent() {
                         return;
                     }
-                    found.push(placed(part, folder, home));
+                    found.push(placed_toks(part, folder, home));
                 }
             }
         }
@@ -129,11 +130,12 @@ pub(crate) fn of_command(command: &ShellCommand, home: &str, found: &mut Vec<Vec
 
 /// Returns the folders in which a command may run, including those that an option names.
 pub(super) fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<Tok>> {
-    let mut folders: Vec<Vec<Tok>> = command.folders.iter().map(|folder| literal(folder)).collect();
+    let mut folders: Vec<Vec<Tok>> =
+        command.folders.iter().map(|folder| literal_toks(folder)).collect();
     folders.extend(command.other_folders.iter().cloned());
     let from = folders.clone();
     let mut enter = |toks: &[Tok]| {
-        folders.extend(from.iter().map(|folder| placed(toks, folder, home)));
+        folders.extend(from.iter().map(|folder| placed_toks(toks, folder, home)));
     };
     for two in command.words.windows(2) {
         let is_folder = |option: &str| matches!(option, "-C" | "--chdir" | "--directory" | "-D");
@@ -155,7 +157,7 @@ pub(super) fn folders_of(command: &ShellCommand, home: &str) -> Vec<Vec<Tok>> {
 }
 
 /// Returns all words of a command that could be a path, including a program with a slash.
-fn words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
+fn path_words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
     let is_path = |word: &&ShellWord| word.could_contain("/") && !word.is_anything();
     let program = command.words.first().filter(is_path);
     let texts = operands::harmless_texts(command);
@@ -170,7 +172,7 @@ fn words(command: &ShellCommand) -> impl Iterator<Item = &ShellWord> {
 }
 
 /// Returns the parts of a word that could be a path by themselves; the word itself is the first.
-pub(crate) fn parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
+pub(crate) fn path_parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
     part_starts(toks).map(move |at| &toks[at..]).take(MOST_PARTS)
 }
 
@@ -183,7 +185,7 @@ pub(crate) fn word_parts(toks: &[Tok]) -> impl Iterator<Item = &[Tok]> {
         let part = &toks[at..];
         &part[..part.iter().copied().position(is_separator).unwrap_or(part.len())]
     });
-    parts(toks).chain(short.filter(|part| !part.is_empty()))
+    path_parts(toks).chain(short.filter(|part| !part.is_empty()))
 }
 
 fn part_starts(toks: &[Tok]) -> impl Iterator<Item = usize> {
@@ -205,10 +207,10 @@ fn is_separator(tok: Tok) -> bool {
 }
 
 /// Returns the folders that an act searches, removes or moves with all their contents.
-pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
+pub(super) fn swept_folders(act: &Act) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
-    if act.is_search && !filters(act) {
-        found.extend(act.paths.iter().map(|path| literal(path)));
+    if act.is_search && !has_own_filter(act) {
+        found.extend(act.paths.iter().map(|path| literal_toks(path)));
     }
     for command in &act.runs.commands {
         let is = |list| {
@@ -227,27 +229,27 @@ pub(super) fn swept(act: &Act) -> Vec<Vec<Tok>> {
 
 /// Returns true if the tool itself leaves out what rules deny or ask for: the searches of our own
 /// runtime.
-fn filters(act: &Act) -> bool {
+fn has_own_filter(act: &Act) -> bool {
     act.is_search && act.agent == OWN_AGENT && ToolKind::is_tool_of(OWN_AGENT, &act.tool)
 }
 
 /// Returns everything in an act that could be the name of a host, in lower case, and whether it
 /// certainly is one.
-pub(crate) fn hosts(act: &Act) -> Vec<(String, bool)> {
+pub(crate) fn mentioned_hosts(act: &Act) -> Vec<(String, bool)> {
     let words =
         act.runs.commands.iter().flat_map(|command| command.words.iter().chain(&command.assigns));
     let texts = words.flat_map(ShellWord::texts).chain(act.strings.iter().cloned());
     let mut found: Vec<(String, bool)> =
         act.hosts.iter().map(|host| (host.clone(), true)).collect();
     for text in texts {
-        if !steps::spend(text.len()) {
+        if !steps::spend_budget(text.len()) {
             break;
         }
         let is_url = text.contains("://");
         let is_host = |c: char| matches!(c, '-' | '.' | '_' | ':') || c.is_alphanumeric();
         let names = text.split(|c: char| !is_host(c)).filter(|name| !name.is_empty());
         for name in names.map(str::to_lowercase) {
-            if !steps::spend(HOST) {
+            if !steps::spend_budget(HOST) {
                 break;
             }
             found.extend(

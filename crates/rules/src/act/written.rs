@@ -4,9 +4,9 @@
 //! A program that is not in the table is not seen to write anything.
 
 use super::{Act, touch};
-use crate::glob::{Tok, literal};
+use crate::glob::{Tok, literal_toks};
 use crate::place;
-use crate::shell::names::has;
+use crate::shell::names::is_in_list;
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
 
@@ -76,19 +76,19 @@ const GIT_CREATES: &str = "clone init worktree bundle";
 
 /// Returns the paths that the commands of an act write, absolute; one that could be anything is a
 /// single [`Tok::Cross`].
-pub(super) fn paths(act: &Act) -> Vec<Vec<Tok>> {
+pub(super) fn written_paths(act: &Act) -> Vec<Vec<Tok>> {
     let mut found = WrittenPaths { act, last: None, folders: Vec::new(), paths: Vec::new() };
     for command in &act.runs.commands {
         found.add_all(command, &command.written);
     }
-    for (command, words) in act.runs.beginnings() {
+    for (command, words) in act.runs.run_beginnings() {
         let Some((program, arguments)) = words.split_first() else { continue };
-        if !steps::spend(WRITERS.len()) || found.paths.len() > MOST_PATHS {
-            steps::exhaust();
+        if !steps::spend_budget(WRITERS.len()) || found.paths.len() > MOST_PATHS {
+            steps::exhaust_budget();
             break;
         }
         for (_, written) in WRITERS.iter().filter(|(names, _)| program.could_name(names)) {
-            if steps::spend(arguments.len()) {
+            if steps::spend_budget(arguments.len()) {
                 found.of_program(*written, command, arguments);
             }
         }
@@ -120,13 +120,15 @@ impl WrittenPaths<'_> {
         match written {
             All => self.add_files(command, operands()),
             AllUnless(options) => {
-                if after(arguments, options).next().is_none() {
+                if option_values(arguments, options).next().is_none() {
                     self.add_files(command, operands());
                 }
             }
-            Last => self.add_files(command, last(arguments).into_iter()),
-            After(options) => self.add_values(command, after(arguments, options)),
-            Folder(options) => self.add_folders(command, after(arguments, options).collect()),
+            Last => self.add_files(command, last_operands(arguments).into_iter()),
+            After(options) => self.add_values(command, option_values(arguments, options)),
+            Folder(options) => {
+                self.add_folders(command, option_values(arguments, options).collect());
+            }
             InPlace(letters) => {
                 if let Some(files) = in_place(arguments, letters) {
                     self.add_files(command, files.into_iter());
@@ -151,7 +153,10 @@ impl WrittenPaths<'_> {
         let short: String = texts.iter().enumerate().filter_map(letters).collect();
         let has_long = |option: &str| texts.iter().any(|text| text == option);
         if short.contains('x') || has_long("--extract") || has_long("--get") {
-            self.add_folders(command, after(arguments, "-C --directory --one-top-level").collect());
+            self.add_folders(
+                command,
+                option_values(arguments, "-C --directory --one-top-level").collect(),
+            );
             if short.contains('P') || has_long("--absolute-names") {
                 self.paths.push(vec![Tok::Cross]);
             }
@@ -159,28 +164,32 @@ impl WrittenPaths<'_> {
             // The letters may come without a dash, and then the archive is the next word.
             let archive = arguments.iter().skip(1).take(1).filter(|_| !texts[0].starts_with('-'));
             self.add_all(command, archive);
-            self.add_values(command, after(arguments, "-f --file"));
+            self.add_values(command, option_values(arguments, "-f --file"));
         }
     }
 
     fn of_git(&mut self, command: &ShellCommand, arguments: &[ShellWord]) {
         let mut at = 0;
         while let Some(word) = arguments.get(at).filter(|word| is_option(word)) {
-            let takes_next = has("-C -c --git-dir --work-tree --namespace", &word.gapped_text());
+            let takes_next =
+                is_in_list("-C -c --git-dir --work-tree --namespace", &word.gapped_text());
             at += 1 + usize::from(takes_next);
         }
         let (options, rest) = arguments.split_at(at.min(arguments.len()));
         let Some((name, rest)) = rest.split_first() else { return };
         let name = name.gapped_text();
-        if !has(GIT_READS, &name) {
-            self.add_values(command, after(options, "-C --git-dir --work-tree"));
+        if !is_in_list(GIT_READS, &name) {
+            self.add_values(command, option_values(options, "-C --git-dir --work-tree"));
         }
         if name == "clone" {
-            self.add_all(command, last(rest));
-        } else if has(GIT_CREATES, &name) {
+            self.add_all(command, last_operands(rest));
+        } else if is_in_list(GIT_CREATES, &name) {
             self.add_all(command, rest.iter().filter(|word| !is_option(word)));
         }
-        self.add_values(command, after(rest, "-o --output --output-directory --separate-git-dir"));
+        self.add_values(
+            command,
+            option_values(rest, "-o --output --output-directory --separate-git-dir"),
+        );
     }
 
     /// Adds the absolute paths after a sign by which a program for `sed` or `awk` writes.
@@ -192,8 +201,8 @@ impl WrittenPaths<'_> {
             for (at, sign) in text.match_indices(signs) {
                 let rest = text[at + sign.len()..].trim_start_matches([' ', '>', '"']);
                 let end = rest.find(['"', '\n', ';', '}', ' ']).unwrap_or(rest.len());
-                if rest.starts_with('/') && steps::spend(end) {
-                    self.add(command, &literal(&rest[..end]));
+                if rest.starts_with('/') && steps::spend_budget(end) {
+                    self.add_path(command, &literal_toks(&rest[..end]));
                 }
             }
         }
@@ -202,7 +211,7 @@ impl WrittenPaths<'_> {
     /// Adds the folders of an option, or the folder in which the command runs.
     fn add_folders(&mut self, command: &ShellCommand, values: Vec<Vec<Tok>>) {
         if values.is_empty() {
-            self.add(command, &literal("."));
+            self.add_path(command, &literal_toks("."));
         }
         self.add_values(command, values.into_iter());
     }
@@ -222,15 +231,15 @@ impl WrittenPaths<'_> {
         words: impl IntoIterator<Item = &'w ShellWord>,
     ) {
         let patterns = words.into_iter().flat_map(ShellWord::patterns);
-        patterns.for_each(|toks| self.add(command, &toks));
+        patterns.for_each(|toks| self.add_path(command, &toks));
     }
 
     fn add_values(&mut self, command: &ShellCommand, values: impl Iterator<Item = Vec<Tok>>) {
-        values.for_each(|value| self.add(command, &value));
+        values.for_each(|value| self.add_path(command, &value));
     }
 
     /// Adds a path in each folder in which the command may run.
-    fn add(&mut self, command: &ShellCommand, path: &[Tok]) {
+    fn add_path(&mut self, command: &ShellCommand, path: &[Tok]) {
         if path.is_empty() || steps::is_spent() {
             return;
         }
@@ -240,9 +249,9 @@ impl WrittenPaths<'_> {
             self.last = Some(address);
         }
         for folder in &self.folders {
-            let path = place::placed(path, folder, &self.act.home);
+            let path = place::placed_toks(path, folder, &self.act.home);
             let text: String = path.iter().copied().filter_map(Tok::character).collect();
-            if text.len() < path.len() || !has(NOWHERE, &text) {
+            if text.len() < path.len() || !is_in_list(NOWHERE, &text) {
                 self.paths.push(path);
             }
         }
@@ -256,7 +265,7 @@ fn is_option(word: &ShellWord) -> bool {
 
 /// Returns the last argument that is not an option. The word after an option may be its value, so
 /// the one before that counts as well.
-fn last(arguments: &[ShellWord]) -> Vec<&ShellWord> {
+fn last_operands(arguments: &[ShellWord]) -> Vec<&ShellWord> {
     let mut found = Vec::new();
     for (at, word) in arguments.iter().enumerate().rev().filter(|(_, word)| !is_option(word)) {
         found.push(word);
@@ -269,7 +278,10 @@ fn last(arguments: &[ShellWord]) -> Vec<&ShellWord> {
 }
 
 /// Returns the values of some options: the next word, or the rest of the same word.
-fn after<'a>(arguments: &'a [ShellWord], options: &'a str) -> impl Iterator<Item = Vec<Tok>> + 'a {
+fn option_values<'a>(
+    arguments: &'a [ShellWord],
+    options: &'a str,
+) -> impl Iterator<Item = Vec<Tok>> + 'a {
     arguments
         .iter()
         .enumerate()

@@ -69,7 +69,7 @@ fn links_are_followed_as_the_kernel_does() {
         ("/proc/self/x", Some("/proc/self/x")),
         ("/dev/stdin", Some("/dev/stdin")),
     ] {
-        assert_eq!(real(path, &disk).as_deref(), expected, "{path}");
+        assert_eq!(real_path(path, &disk).as_deref(), expected, "{path}");
     }
 }
 
@@ -78,20 +78,20 @@ fn the_disk_is_asked_once_for_each_name_and_not_too_often() {
     let disk = MadeUpDisk::new(&[]);
     let follower = PathFollower::new(&disk);
     for _ in 0..3 {
-        assert_eq!(follower.real("/a/b/c").as_deref(), Some("/a/b/c"));
+        assert_eq!(follower.real_path("/a/b/c").as_deref(), Some("/a/b/c"));
     }
     assert_eq!(disk.looks.get(), 3);
     // Nothing lies below what is not there.
-    assert_eq!(follower.real("/new/x/y/z").as_deref(), Some("/new/x/y/z"));
+    assert_eq!(follower.real_path("/new/x/y/z").as_deref(), Some("/new/x/y/z"));
     assert_eq!(disk.looks.get(), 4);
     assert!(!follower.is_spent());
     for number in 0..2 * MOST_LOOKUPS {
-        follower.real(&format!("/{number}"));
+        follower.real_path(&format!("/{number}"));
     }
     assert_eq!(disk.looks.get(), MOST_LOOKUPS);
     assert!(follower.is_spent());
     let disk = MadeUpDisk::new(&[]);
     let follower = PathFollower::new(&disk);
-    follower.real(&"/x".repeat(1_000_000));
+    follower.real_path(&"/x".repeat(1_000_000));
     assert!(follower.is_spent() && disk.looks.get() < MOST_LOOKUPS);
 }

@@ -11,14 +11,14 @@ use crate::rule::arguments::{ArgumentCondition, WrittenValue};
 const DEEPEST: usize = 8;
 
 /// Parses all conditions, and reports errors at their positions.
-pub(super) fn read(
+pub(super) fn parse_conditions(
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
 ) -> Vec<ArgumentCondition> {
     let mut found = Vec::new();
     let Some(value) = fields.value("arguments") else { return found };
     match value.get_ref().as_table() {
-        Some(table) if !table.is_empty() => members(table, &[], source, &mut found),
+        Some(table) if !table.is_empty() => parse_members(table, &[], source, &mut found),
         _ => source.error(
             value.span().start,
             "`arguments` must be a table, such as { to = \"*@example.org\", amount = \"<= 100\" }",
@@ -33,7 +33,7 @@ pub(super) fn read(
     found
 }
 
-fn members(
+fn parse_members(
     table: &DeTable<'_>,
     above: &[String],
     source: &mut FileSource<'_>,
@@ -47,12 +47,14 @@ fn members(
             if table.is_empty() || names.len() >= DEEPEST {
                 source.error(at, format!("`{}` names no condition", names.join(".")));
             } else {
-                members(table, &names, source, found);
+                parse_members(table, &names, source, found);
             }
             continue;
         }
         let shown = names.join(".");
-        match values(value).and_then(|values| ArgumentCondition::read(names, &values)) {
+        match argument_values(value)
+            .and_then(|values| ArgumentCondition::from_values(names, &values))
+        {
             Ok(condition) => found.push(condition),
             Err(reason) => source.error(at, format!("`{shown}`: {reason}")),
         }
@@ -60,17 +62,19 @@ fn members(
 }
 
 /// Returns the values that one argument may have.
-fn values(value: &Spanned<DeValue<'_>>) -> Result<Vec<WrittenValue>, String> {
+fn argument_values(value: &Spanned<DeValue<'_>>) -> Result<Vec<WrittenValue>, String> {
     match value.get_ref() {
         DeValue::Array(values) if values.len() > MOST_PATTERNS => {
             Err(format!("there are more than {MOST_PATTERNS} values"))
         }
-        DeValue::Array(values) => values.iter().map(|value| written(value.get_ref())).collect(),
-        value => Ok(vec![written(value)?]),
+        DeValue::Array(values) => {
+            values.iter().map(|value| written_value(value.get_ref())).collect()
+        }
+        value => Ok(vec![written_value(value)?]),
     }
 }
 
-fn written(value: &DeValue<'_>) -> Result<WrittenValue, String> {
+fn written_value(value: &DeValue<'_>) -> Result<WrittenValue, String> {
     match value {
         DeValue::String(text) if text.len() <= LONGEST_PATTERN => {
             Ok(WrittenValue::Text(text.to_string()))

@@ -12,28 +12,28 @@ use crate::glob::Lean;
 use crate::place::last_name;
 use crate::rule::command::CommandPattern;
 use crate::rule::{Rule, RuleDecision};
-use crate::shell::names::{CAN_RUN, STATEFUL, has};
+use crate::shell::names::{CAN_RUN, STATEFUL, is_in_list};
 use programs::{ESCAPES, EXAMPLES, HARMLESS, ONLY_BY_OPTIONS, TAKES_SCRIPT, WRITERS};
 
 /// Reports what is dangerous in a rule. Returns true if the rule may still be used.
-pub(super) fn check(
+pub(super) fn check_rule(
     rule: &mut Rule,
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
 ) -> bool {
     let errors = source.error_count();
-    never(rule, fields, source);
+    report_impossible(rule, fields, source);
     if rule.decision == RuleDecision::Allow {
-        vague(rule, fields, source);
+        report_vague_allow(rule, fields, source);
         for pattern in rule.command.iter().flatten() {
-            broad(pattern, rule.options.is_some(), fields, source);
+            report_broad_pattern(pattern, rule.options.is_some(), fields, source);
         }
     }
     source.error_count() == errors
 }
 
 /// Reports conditions that no act can satisfy.
-fn never(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
+fn report_impossible(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     let name = &rule.name;
     let is_class = |class| rule.class.as_ref().is_none_or(|classes| classes.contains(&class));
     if rule.command.is_some() && !is_class(Class::Run) {
@@ -85,7 +85,7 @@ fn never(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
 }
 
 /// Reports an allow that is too unspecific.
-fn vague(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
+fn report_vague_allow(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     let name = &rule.name;
     let says_what =
         ["tool", "verb", "class", "command", "path", "host"].iter().any(|key| fields.has(key));
@@ -130,24 +130,24 @@ fn vague(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     {
         let message =
             format!("rule `{name}` allows a whole class; name the tools or hosts that you mean");
-        source.note(RuleProblemLevel::Warning, fields.at_of("class"), message);
+        source.report_problem(RuleProblemLevel::Warning, fields.at_of("class"), message);
     }
 }
 
 /// Reports a pattern that allows more than it seems to.
-fn broad(
+fn report_broad_pattern(
     pattern: &CommandPattern,
     lists_options: bool,
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
 ) {
     let at = fields.at_of("command");
-    let fixed = pattern.fixed();
+    let fixed = pattern.fixed_words();
     let fixed: Vec<&str> = fixed.iter().map(AsRef::as_ref).collect();
     let text = &pattern.text;
     let Some(&program) = fixed.first() else {
         if text.trim() == "*" {
-            source.note(
+            source.report_problem(
                 RuleProblemLevel::Warning,
                 at,
                 "`*` allows every command that is fully understood",
@@ -174,22 +174,26 @@ fn broad(
     } else if is(STATEFUL) {
         let message =
             format!("`{text}` is never allowed: `{program}` changes what other commands mean");
-        source.note(RuleProblemLevel::Warning, at, message);
+        source.report_problem(RuleProblemLevel::Warning, at, message);
     } else if pattern.is_open()
         && let Some(reason) = open_tail(&fixed, lists_options)
     {
-        source.note(RuleProblemLevel::Warning, at, format!("`{text}` also allows {reason}"));
+        source.report_problem(
+            RuleProblemLevel::Warning,
+            at,
+            format!("`{text}` also allows {reason}"),
+        );
     }
     if pattern.has_wild_path() {
         let message = format!(
             "`{text}`: a `*` beside a slash also stands for `..`; use `path` to say which files are meant"
         );
-        source.note(RuleProblemLevel::Warning, at, message);
+        source.report_problem(RuleProblemLevel::Warning, at, message);
     }
 }
 
 /// Returns true if a program, by its name and without a version, is one of [`ESCAPES`].
-fn escapes(name: &str) -> bool {
+fn is_escape_program(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     [name.as_str(), bare].iter().any(|name| ESCAPES.binary_search(name).is_ok())
@@ -211,13 +215,17 @@ fn open_tail(fixed: &[&str], lists_options: bool) -> Option<String> {
     let has_ended = || by_options && (lists_options || words.contains(&"--"));
     let is_harmless = || {
         let is_harmless = |word: &&str| {
-            HARMLESS.iter().any(|(program, commands)| *program == name && has(commands, word))
+            HARMLESS
+                .iter()
+                .any(|(program, commands)| *program == name && is_in_list(commands, word))
         };
         words.first().is_some_and(is_harmless)
     };
     let has_script = || is(TAKES_SCRIPT) && words.iter().any(|word| !is_own_word(word));
-    let is_known =
-        || escapes(name) || [WRAPPERS, SHELLS, INTERPRETERS, CAN_RUN, WRITERS].into_iter().any(is);
+    let is_known = || {
+        is_escape_program(name)
+            || [WRAPPERS, SHELLS, INTERPRETERS, CAN_RUN, WRITERS].into_iter().any(is)
+    };
     if has_ended() || is_harmless() || has_script() || !is_known() {
         return None;
     }

@@ -8,7 +8,7 @@ use std::slice;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::nearest::hint;
+use super::nearest::nearest_word_hint;
 use super::{LONGEST_PATTERN, MOST_PATTERNS, Problem, RuleProblemLevel};
 use crate::rule::RuleDecision;
 
@@ -45,21 +45,26 @@ impl<'a> FileSource<'a> {
     }
 
     /// Returns the line and the column of a byte of the part.
-    fn place(&self, at: usize) -> (usize, usize) {
+    fn line_and_column(&self, at: usize) -> (usize, usize) {
         let before = self.text.get(..self.part + at).unwrap_or(self.text);
         let start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |end| end + 1);
         let column = before[start..].chars().count() + 1;
         (self.line(at), column)
     }
 
-    pub(super) fn note(&mut self, level: RuleProblemLevel, at: usize, message: impl Into<String>) {
-        let (line, column) = self.place(at);
+    pub(super) fn report_problem(
+        &mut self,
+        level: RuleProblemLevel,
+        at: usize,
+        message: impl Into<String>,
+    ) {
+        let (line, column) = self.line_and_column(at);
         let message = message.into();
         self.problems.push(Problem { level, file: self.name.into(), line, column, message });
     }
 
     pub(super) fn error(&mut self, at: usize, message: impl Into<String>) {
-        self.note(RuleProblemLevel::Error, at, message);
+        self.report_problem(RuleProblemLevel::Error, at, message);
     }
 
     pub(super) fn error_count(&self) -> usize {
@@ -91,12 +96,14 @@ impl<'a> TableFields<'a> {
     }
 
     /// Reports every unknown member.
-    pub(super) fn only(&self, known: &[&str], source: &mut FileSource<'_>) {
+    pub(super) fn report_unknown_keys(&self, known: &[&str], source: &mut FileSource<'_>) {
         for (key, _) in self.table {
             let name: &str = key.get_ref();
             if !known.contains(&name) {
-                source
-                    .error(key.span().start, format!("unknown key `{name}`{}", hint(name, known)));
+                source.error(
+                    key.span().start,
+                    format!("unknown key `{name}`{}", nearest_word_hint(name, known)),
+                );
             }
         }
     }
@@ -176,7 +183,7 @@ impl<'a> TableFields<'a> {
         let known = RuleDecision::ALL;
         let found = known.into_iter().find(|decision| decision.name() == text);
         if found.is_none() {
-            let hint = hint(&text, &known.map(RuleDecision::name));
+            let hint = nearest_word_hint(&text, &known.map(RuleDecision::name));
             source.error(at, format!("`{name}` cannot be `{text}`{hint}"));
         }
         found
@@ -190,7 +197,7 @@ impl<'a> TableFields<'a> {
     ) -> Option<serde_json::Value> {
         let value = self.value(name)?;
         if value.get_ref().is_table() {
-            return Some(json(value.get_ref()));
+            return Some(json_value(value.get_ref()));
         }
         source.error(
             value.span().start,
@@ -200,7 +207,7 @@ impl<'a> TableFields<'a> {
     }
 }
 
-fn json(value: &DeValue<'_>) -> serde_json::Value {
+fn json_value(value: &DeValue<'_>) -> serde_json::Value {
     match value {
         DeValue::String(text) => text.as_ref().into(),
         DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
@@ -210,10 +217,10 @@ fn json(value: &DeValue<'_>) -> serde_json::Value {
         }
         DeValue::Boolean(truth) => (*truth).into(),
         DeValue::Datetime(date) => date.to_string().into(),
-        DeValue::Array(values) => values.iter().map(|value| json(value.get_ref())).collect(),
+        DeValue::Array(values) => values.iter().map(|value| json_value(value.get_ref())).collect(),
         DeValue::Table(table) => table
             .iter()
-            .map(|(key, value)| (key.get_ref().to_string(), json(value.get_ref())))
+            .map(|(key, value)| (key.get_ref().to_string(), json_value(value.get_ref())))
             .collect(),
     }
 }

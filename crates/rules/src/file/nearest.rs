@@ -5,7 +5,7 @@ const LONGEST_WORD: usize = 64;
 
 /// Returns the end of an error message: the nearest of the known words if there is one, otherwise
 /// all of them.
-pub(super) fn hint(word: &str, words: &[&str]) -> String {
+pub(super) fn nearest_word_hint(word: &str, words: &[&str]) -> String {
     let word: String = word.to_lowercase().chars().take(LONGEST_WORD).collect();
     let near = words.iter().map(|known| (strsim::osa_distance(&word, known), known)).min();
     match near {

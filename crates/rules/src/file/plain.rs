@@ -15,7 +15,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 const HEADERS: [&str; 2] = ["[[rule]]\n", "[[test]]\n"];
 
 /// Returns what [`DeTable::parse`] would, or `None` if the text is not plain.
-pub(super) fn table(text: &str) -> Option<DeTable<'_>> {
+pub(super) fn parse_table(text: &str) -> Option<DeTable<'_>> {
     let header = HEADERS.into_iter().find(|header| text.starts_with(header))?;
     let mut fields = DeTable::new();
     let mut end = header.len();
@@ -27,7 +27,7 @@ pub(super) fn table(text: &str) -> Option<DeTable<'_>> {
             continue;
         }
         let (key, written) = line.split_once(" = ")?;
-        let value = value(written, start + line.len() - written.len())?;
+        let value = parse_value(written, start + line.len() - written.len())?;
         let is_name = !key.is_empty() && key.bytes().all(|byte| byte.is_ascii_lowercase());
         let key = Spanned::new(start..start + key.len(), Cow::Borrowed(key));
         if !is_name || fields.insert(key, value).is_some() {
@@ -46,15 +46,15 @@ pub(super) fn table(text: &str) -> Option<DeTable<'_>> {
 }
 
 /// Reads a value that begins at this byte: a string, or a list of strings.
-fn value(text: &str, start: usize) -> Option<Spanned<DeValue<'_>>> {
+fn parse_value(text: &str, start: usize) -> Option<Spanned<DeValue<'_>>> {
     let Some(listed) = text.strip_prefix('[') else {
-        let (value, rest) = string(text, start)?;
+        let (value, rest) = parse_string(text, start)?;
         return rest.is_empty().then_some(value);
     };
     let (mut rest, end) = (listed.strip_suffix(']')?, start + text.len());
     let mut values = DeArray::default();
     while !rest.is_empty() {
-        let (value, after) = string(rest, end - 1 - rest.len())?;
+        let (value, after) = parse_string(rest, end - 1 - rest.len())?;
         values.push(value);
         let next = after.strip_prefix(", ").filter(|next| !next.is_empty());
         rest = if after.is_empty() { after } else { next? };
@@ -63,7 +63,7 @@ fn value(text: &str, start: usize) -> Option<Spanned<DeValue<'_>>> {
 }
 
 /// Reads a string without escapes that begins at this byte, and returns what follows it.
-fn string(text: &str, start: usize) -> Option<(Spanned<DeValue<'_>>, &str)> {
+fn parse_string(text: &str, start: usize) -> Option<(Spanned<DeValue<'_>>, &str)> {
     let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
     let (content, rest) = text[1..].split_once(quote)?;
     let is_plain = is_printed(content) && !(quote == '"' && content.contains('\\'));
@@ -99,7 +99,7 @@ mod tests {
             end in prop::sample::select(["", "\n", "\n\n"].to_vec()),
         ) {
             let text = format!("{header}\n{}{end}", lines.join("\n"));
-            if let Some(plain) = table(&text) {
+            if let Some(plain) = parse_table(&text) {
                 let parsed = DeTable::parse(&text);
                 prop_assert_eq!(format!("{:?}", Ok::<_, ()>(plain)), format!("{:?}", parsed.map(Spanned::into_inner).map_err(drop)));
             }
@@ -111,7 +111,7 @@ mod tests {
         let text = include_str!("../../../../src/rules/starter.toml");
         let parts = text.split("\n[[rule]]").skip(1);
         let (plain, other): (Vec<&str>, Vec<&str>) =
-            parts.partition(|part| table(&format!("[[rule]]{part}")).is_some());
+            parts.partition(|part| parse_table(&format!("[[rule]]{part}")).is_some());
         assert!(plain.len() > 4 * other.len(), "{other:#?}");
     }
 }

@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::fields::{FileSource, TableFields, TextField};
-use super::nearest::hint;
+use super::nearest::nearest_word_hint;
 use super::{
     LARGEST_FILE, MOST_RULES, RuleFile, RuleProblemLevel, Trust, arguments, danger, plain,
     rule_test,
@@ -37,7 +37,7 @@ const CONDITIONS: [&str; 13] = [
 /// The other members of a rule.
 const OTHER_KEYS: [&str; 4] = ["name", "decide", "options", "reason"];
 
-pub(super) fn read(name: &str, text: &str, trust: Trust) -> RuleFile {
+pub(super) fn parse_rule_file(name: &str, text: &str, trust: Trust) -> RuleFile {
     read_by_part(name, text, trust).unwrap_or_else(|| read_whole(name, text, trust))
 }
 
@@ -57,7 +57,7 @@ fn read_by_part(name: &str, text: &str, trust: Trust) -> Option<RuleFile> {
         source.begin_part(start);
         let part = &text[start..end];
         let parsed = || DeTable::parse(part).ok().map(Spanned::into_inner);
-        tables(&plain::table(part).or_else(parsed)?, &mut file, &mut source);
+        parse_tables(&plain::parse_table(part).or_else(parsed)?, &mut file, &mut source);
         start = end;
     }
     if source.error_count() > 0 || file.rules.len().max(file.tests.len()) > MOST_RULES {
@@ -85,7 +85,7 @@ fn read_whole(name: &str, text: &str, trust: Trust) -> RuleFile {
         source.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
     } else {
         match DeTable::parse(text) {
-            Ok(table) => tables(table.get_ref(), &mut file, &mut source),
+            Ok(table) => parse_tables(table.get_ref(), &mut file, &mut source),
             Err(error) => {
                 let at = error.span().map_or(0, |span| span.start);
                 source.error(at, error.message().to_owned());
@@ -101,12 +101,12 @@ fn with_problems(mut file: RuleFile, source: FileSource<'_>) -> RuleFile {
     file
 }
 
-fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSource<'_>) {
+fn parse_tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSource<'_>) {
     for (key, value) in table {
         let name: &str = key.get_ref();
         match name {
-            "rule" => each(value, "rule", source, |fields, source| {
-                let rule = rule(fields, file.trust, source)?;
+            "rule" => parse_each_table(value, "rule", source, |fields, source| {
+                let rule = parse_rule(fields, file.trust, source)?;
                 if let Some(first) = file.rules.iter().find(|other| other.name == rule.name) {
                     let message = format!(
                         "the name `{}` is already used by the rule in line {}",
@@ -117,15 +117,18 @@ fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSource<'_>)
                 file.rules.push(Arc::new(rule));
                 Some(())
             }),
-            "test" => each(value, "test", source, |fields, source| {
-                file.tests.push(rule_test::read(fields, source)?);
+            "test" => parse_each_table(value, "test", source, |fields, source| {
+                file.tests.push(rule_test::parse_test(fields, source)?);
                 Some(())
             }),
             _ => {
                 let what = if value.get_ref().is_table() { "table" } else { "key" };
                 source.error(
                     key.span().start,
-                    format!("unknown {what} `{name}`{}", hint(name, &["rule", "test"])),
+                    format!(
+                        "unknown {what} `{name}`{}",
+                        nearest_word_hint(name, &["rule", "test"])
+                    ),
                 );
             }
         }
@@ -133,7 +136,7 @@ fn tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSource<'_>)
 }
 
 /// Calls `read` with every table of a list.
-fn each(
+fn parse_each_table(
     value: &Spanned<DeValue<'_>>,
     name: &str,
     source: &mut FileSource<'_>,
@@ -158,33 +161,33 @@ fn each(
     }
 }
 
-fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> Option<Rule> {
+fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> Option<Rule> {
     let errors = source.problems.len();
-    fields.only(&[&OTHER_KEYS[..], &CONDITIONS[..]].concat(), source);
+    fields.report_unknown_keys(&[&OTHER_KEYS[..], &CONDITIONS[..]].concat(), source);
     let name = fields.text("name", source);
     let decision = fields.decision("decide", source);
-    let (path, path_except) = paths(fields, source);
+    let (path, path_except) = parse_paths(fields, source);
     let mut rule = Rule {
         name: name.map(|name| name.text.into()).unwrap_or_default(),
         decision: decision.unwrap_or(RuleDecision::Ask),
         file: source.name.into(),
         line: source.line(fields.at()),
         reason: fields.text("reason", source).map(|reason| reason.text.into()),
-        tool: names(fields, "tool", source),
-        verb: names(fields, "verb", source),
-        class: classes(fields, source),
-        command: patterns(fields, "command", source, CommandPattern::read),
-        options: options(fields, source),
+        tool: parse_names(fields, "tool", source),
+        verb: parse_names(fields, "verb", source),
+        class: parse_classes(fields, source),
+        command: parse_patterns(fields, "command", source, CommandPattern::from_text),
+        options: parse_options(fields, source),
         path,
         path_except,
-        host: patterns(fields, "host", source, HostPattern::read),
-        arguments: arguments::read(fields, source),
+        host: parse_patterns(fields, "host", source, HostPattern::from_text),
+        arguments: arguments::parse_conditions(fields, source),
         is_local: is_local(fields, source),
-        project: patterns(fields, "project", source, PathPattern::read),
-        agent: names(fields, "agent", source),
-        between: one(fields, "between", source, HourSpan::read),
-        days: days(fields, source),
-        until: one(fields, "until", source, RuleEnd::read),
+        project: parse_patterns(fields, "project", source, PathPattern::from_text),
+        agent: parse_names(fields, "agent", source),
+        between: parse_single(fields, "between", source, HourSpan::from_text),
+        days: parse_days(fields, source),
+        until: parse_single(fields, "until", source, RuleEnd::from_text),
         scope: None,
     };
     if rule.name.trim().is_empty() && !(fields.has("name") && source.problems.len() > errors) {
@@ -204,18 +207,18 @@ fn rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_>) -> 
              put it into your own rules",
             rule.name
         );
-        source.note(RuleProblemLevel::Warning, fields.at(), message);
+        source.report_problem(RuleProblemLevel::Warning, fields.at(), message);
         return None;
     }
-    danger::check(&mut rule, fields, source).then_some(rule)
+    danger::check_rule(&mut rule, fields, source).then_some(rule)
 }
 
-fn names(
+fn parse_names(
     fields: &TableFields<'_>,
     name: &str,
     source: &mut FileSource<'_>,
 ) -> Option<Vec<NamePattern>> {
-    patterns(fields, name, source, |text| Ok(NamePattern::new(text)))
+    parse_patterns(fields, name, source, |text| Ok(NamePattern::new(text)))
 }
 
 /// Reads `local`, which is true or not given.
@@ -228,26 +231,29 @@ fn is_local(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> bool {
 }
 
 /// Returns the options that may follow a command that ends in `*`; an empty list allows none.
-fn options(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<NamePattern>> {
+fn parse_options(
+    fields: &TableFields<'_>,
+    source: &mut FileSource<'_>,
+) -> Option<Vec<NamePattern>> {
     let is_empty = |value: &Spanned<DeValue<'_>>| {
         value.get_ref().as_array().is_some_and(|values| values.is_empty())
     };
     if fields.value("options").is_some_and(is_empty) {
         return Some(Vec::new());
     }
-    names(fields, "options", source)
+    parse_names(fields, "options", source)
 }
 
 /// Returns the paths of a rule, and those that it leaves out, written with `!`.
-fn paths(
+fn parse_paths(
     fields: &TableFields<'_>,
     source: &mut FileSource<'_>,
 ) -> (Option<Vec<PathPattern>>, Option<Vec<PathPattern>>) {
     let read = |text: &str| {
         let except = text.strip_prefix('!');
-        Ok((PathPattern::read(except.unwrap_or(text))?, except.is_some()))
+        Ok((PathPattern::from_text(except.unwrap_or(text))?, except.is_some()))
     };
-    let Some(patterns) = patterns(fields, "path", source, read) else { return (None, None) };
+    let Some(patterns) = parse_patterns(fields, "path", source, read) else { return (None, None) };
     let (except, named): (Vec<_>, Vec<_>) =
         patterns.into_iter().partition(|(_, is_except)| *is_except);
     let bare = |patterns: Vec<(PathPattern, bool)>| patterns.into_iter().map(|(p, _)| p).collect();
@@ -255,15 +261,16 @@ fn paths(
     (some(named), some(except))
 }
 
-fn classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<Class>> {
-    patterns(fields, "class", source, |text| {
+fn parse_classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<Class>> {
+    parse_patterns(fields, "class", source, |text| {
         let known = Class::ALL.map(Class::name);
         let class = Class::parse(text);
-        class.ok_or_else(|| format!("there is no class `{text}`{}", hint(text, &known)))
+        class
+            .ok_or_else(|| format!("there is no class `{text}`{}", nearest_word_hint(text, &known)))
     })
 }
 
-fn patterns<T>(
+fn parse_patterns<T>(
     fields: &TableFields<'_>,
     name: &str,
     source: &mut FileSource<'_>,
@@ -279,7 +286,7 @@ fn patterns<T>(
     Some(found)
 }
 
-fn one<T>(
+fn parse_single<T>(
     fields: &TableFields<'_>,
     name: &str,
     source: &mut FileSource<'_>,
@@ -289,12 +296,13 @@ fn one<T>(
     read(&text).map_err(|reason| source.error(at, format!("`{name}`: {reason}"))).ok()
 }
 
-fn days(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Weekdays> {
-    let days = patterns(fields, "days", source, |text| {
-        Weekdays::read(text)
-            .map_err(|word| format!("there is no day `{word}`{}", hint(&word, &DAY_NAMES)))
+fn parse_days(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Weekdays> {
+    let days = parse_patterns(fields, "days", source, |text| {
+        Weekdays::from_text(text).map_err(|word| {
+            format!("there is no day `{word}`{}", nearest_word_hint(&word, &DAY_NAMES))
+        })
     })?;
-    days.into_iter().reduce(Weekdays::and)
+    days.into_iter().reduce(Weekdays::union_with)
 }
 
 #[cfg(test)]

@@ -33,13 +33,17 @@ impl RuleTest {
     /// others.
     pub fn act(&self, home: &str, project: &str) -> Act {
         let project = self.project.as_deref().unwrap_or(project);
-        let project = crate::place::resolve(project, crate::place::BaseFolders { cwd: "/", home });
-        Act::of(&self.tool, &self.input.to_string(), &project, &self.agent, home)
+        let project =
+            crate::place::resolve_path(project, crate::place::BaseFolders { cwd: "/", home });
+        Act::from_call(&self.tool, &self.input.to_string(), &project, &self.agent, home)
     }
 }
 
-pub(super) fn read(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<RuleTest> {
-    fields.only(&KEYS, source);
+pub(super) fn parse_test(
+    fields: &TableFields<'_>,
+    source: &mut FileSource<'_>,
+) -> Option<RuleTest> {
+    fields.report_unknown_keys(&KEYS, source);
     let expect = fields.decision("expect", source);
     let mut text = |name: &str| fields.text(name, source).map(|text| String::from(text.text));
     let (name, tool, command, path, url) =
@@ -71,7 +75,7 @@ pub(super) fn read(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Opt
     };
     // A date without a time means noon.
     let at = at.map(|at| if at.len() == 10 { at + "T12:00" } else { at });
-    let moment = match at.map(|at| RuleEnd::read(&at)).transpose() {
+    let moment = match at.map(|at| RuleEnd::from_text(&at)).transpose() {
         Ok(at) => at.map(RuleEnd::moment),
         Err(reason) => {
             source.error(fields.at_of("at"), format!("`at`: {reason}"));

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn problems(text: &str, trust: Trust) -> String {
-    let file = RuleFile::read("rules.toml", text, trust);
+    let file = RuleFile::from_toml("rules.toml", text, trust);
     file.problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
 }
 
@@ -48,9 +48,9 @@ fn a_whole_rule_is_read() {
         tool = "WebFetch"
         host = ["docs.rs", "*.python.org", "localhost:8080"]
     "#;
-    let file = RuleFile::read("rules.toml", text, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", text, Trust::User);
     assert_eq!(file.problems, []);
-    let shown: Vec<String> = file.rules.iter().map(|rule| rule.shown()).collect();
+    let shown: Vec<String> = file.rules.iter().map(|rule| rule.render_name()).collect();
     assert_eq!(
         shown,
         ["`builds` (rules.toml:2)", "`no-ssh` (rules.toml:16)", "`docs` (rules.toml:22)"]
@@ -246,7 +246,7 @@ fn an_allow_that_allows_too_much_by_mistake_is_refused() {
 fn a_project_may_only_tighten() {
     let allow = rule("decide = \"allow\"\ncommand = \"make build\"");
     let text = format!("{allow}[[rule]]\nname = \"y\"\ndecide = \"deny\"\ncommand = \"rm\"\n");
-    let file = RuleFile::read(".callgate/rules.toml", &text, Trust::Project);
+    let file = RuleFile::from_toml(".callgate/rules.toml", &text, Trust::Project);
     assert!(!file.has_errors());
     let names: Vec<&str> = file.rules.iter().map(|rule| rule.name.as_str()).collect();
     assert_eq!(names, ["y"]);
@@ -260,11 +260,11 @@ fn a_project_may_only_tighten() {
 #[test]
 fn expired_rules_are_reported() {
     let text = rule("decide = \"deny\"\ncommand = \"rm\"\nuntil = 2026-11-14");
-    let file = RuleFile::read("rules.toml", &text, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", &text, Trust::User);
     let check = |day: i64| -> Vec<String> {
         // The 14th of November 2026 at noon.
-        let moment = Moment::at(1_794_657_600_000 + day * 86_400_000, 0);
-        file.check(&moment).iter().map(ToString::to_string).collect()
+        let moment = Moment::from_unix_ms(1_794_657_600_000 + day * 86_400_000, 0);
+        file.problems_at(&moment).iter().map(ToString::to_string).collect()
     };
     assert_eq!(check(0), [""; 0]);
     assert_eq!(
@@ -301,11 +301,11 @@ proptest! {
     fn any_text_is_read_without_a_panic(text in "\\PC{0,80}", value in "[a-z*?~/\\[\\]{}'\" =;0-9:.-]{0,20}", key in prop::sample::select(
         ["tool", "class", "command", "path", "host", "project", "agent", "between", "days", "until"].to_vec()
     )) {
-        let _ = RuleFile::read("rules.toml", &text, Trust::User);
+        let _ = RuleFile::from_toml("rules.toml", &text, Trust::User);
         for decide in ["allow", "deny"] {
             let value = value.replace('\'', "");
             let text = rule(&format!("decide = \"{decide}\"\n{key} = '{value}'"));
-            let file = RuleFile::read("rules.toml", &text, Trust::User);
+            let file = RuleFile::from_toml("rules.toml", &text, Trust::User);
             prop_assert!(file.has_errors() || file.rules.len() == 1);
         }
     }

@@ -21,7 +21,7 @@ fn toks(text: &str) -> Vec<Tok> {
 
 fn check(one: &str, other: &str, expected: bool) {
     for (a, b) in [(one, other), (other, one)] {
-        assert_eq!(meets(&toks(a), &toks(b), Lean::Strict), expected, "{a:?} and {b:?}");
+        assert_eq!(can_meet(&toks(a), &toks(b), Lean::Strict), expected, "{a:?} and {b:?}");
     }
 }
 
@@ -59,11 +59,11 @@ fn patterns_meet_where_one_text_fits_both() {
 
 #[test]
 fn generous_means_any_case_and_anything_too_large() {
-    assert!(meets(&literal("RM"), &literal("rm"), Lean::Generous));
-    assert!(!meets(&literal("RM"), &literal("rm"), Lean::Strict));
+    assert!(can_meet(&literal_toks("RM"), &literal_toks("rm"), Lean::Generous));
+    assert!(!can_meet(&literal_toks("RM"), &literal_toks("rm"), Lean::Strict));
     let (long, longer) = (vec![Tok::One; 3_000], vec![Tok::One; 3_001]);
-    assert!(meets(&long, &longer, Lean::Generous));
-    assert!(!meets(&long, &longer, Lean::Strict));
+    assert!(can_meet(&long, &longer, Lean::Generous));
+    assert!(!can_meet(&long, &longer, Lean::Strict));
 }
 
 /// Says the same by trying, character by character.
@@ -94,8 +94,8 @@ proptest! {
     fn a_text_meets_a_pattern_as_it_fits_it(pattern in "[ab1./*?+%!#]{0,7}", text in "[ab1./]{0,7}") {
         let chars: Vec<char> = text.chars().collect();
         let expected = fits(&toks(&pattern), &chars);
-        prop_assert_eq!(meets(&toks(&pattern), &literal(&text), Lean::Strict), expected);
-        prop_assert_eq!(meets(&literal(&text), &toks(&pattern), Lean::Strict), expected);
+        prop_assert_eq!(can_meet(&toks(&pattern), &literal_toks(&text), Lean::Strict), expected);
+        prop_assert_eq!(can_meet(&literal_toks(&text), &toks(&pattern), Lean::Strict), expected);
     }
 
     #[test]
@@ -104,7 +104,7 @@ proptest! {
     ) {
         let chars: Vec<char> = text.chars().collect();
         if fits(&toks(&one), &chars) && fits(&toks(&other), &chars) {
-            prop_assert!(meets(&toks(&one), &toks(&other), Lean::Strict));
+            prop_assert!(can_meet(&toks(&one), &toks(&other), Lean::Strict));
         }
     }
 }

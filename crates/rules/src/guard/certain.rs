@@ -4,10 +4,10 @@ use callgate_mask::programs::is_one_of;
 
 use super::places::GuardedPlace;
 use super::program::{KEYRINGS, KILLERS, SERVICES, is_harmless};
-use super::{Guarded, HOOK, PROGRAM, VARIABLES, plain};
+use super::{Guarded, HOOK, PROGRAM, VARIABLES, plain_toks};
 use crate::act::Act;
 use crate::certain::CertainReading;
-use crate::glob::literal;
+use crate::glob::literal_toks;
 
 /// Programs that remove, move or close a whole folder.
 const REMOVERS: &str = "rm rmdir mv shred trash trash-put chmod chown";
@@ -26,7 +26,7 @@ impl Guarded {
         if act.script.is_none() {
             return Some(reason.to_owned());
         }
-        let paths: Vec<_> = reading.paths().map(|path| plain(&literal(path))).collect();
+        let paths: Vec<_> = reading.paths().map(|path| plain_toks(&literal_toks(path))).collect();
         let is_named = |place: &&GuardedPlace| paths.iter().any(|path| place.holds(path));
         let named = self.places.iter().find(is_named).map(GuardedPlace::shown);
         let removed = || {
@@ -47,7 +47,7 @@ impl Guarded {
 fn runs_us(reading: &CertainReading<'_>) -> Option<String> {
     reading.runs().find_map(|run| {
         let rest: Vec<String> = run.texts().skip(1).map(str::to_lowercase).collect();
-        if (run.is(PROGRAM) || run.is(HOOK)) && !is_harmless(&rest) {
+        if (run.is_named(PROGRAM) || run.is_named(HOOK)) && !is_harmless(&rest) {
             return Some("it runs callgate itself".into());
         }
         let acts = run.texts().next().is_some_and(|program| {

@@ -2,12 +2,12 @@
 
 use callgate_mask::programs::{WRAPPERS, is_one_of};
 
-use super::looks::{self, FEEDERS, changes};
+use super::looks::{self, FEEDERS, is_changing_folders};
 use super::places::{GuardedKind, GuardedPlace};
-use super::{Guarded, git, plain, program};
+use super::{Guarded, git, plain_toks, program};
 use crate::act::{Act, touch};
-use crate::glob::{Lean, Tok, literal, meets};
-use crate::place::{above, last_name, normal_toks};
+use crate::glob::{Lean, Tok, can_meet, literal_toks};
+use crate::place::{folders_above, last_name, normal_toks};
 use crate::shell::loose::PossibleRuns;
 use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellScript, ShellWord};
@@ -47,10 +47,10 @@ impl Guarded {
         } else if only_speaks {
             paths_of(&with_words(command, |word| !is_prose(word)), act)
         } else {
-            let folders = command.folders.iter().map(|folder| plain(&literal(folder)));
+            let folders = command.folders.iter().map(|folder| plain_toks(&literal_toks(folder)));
             paths.iter().cloned().chain(folders).collect()
         };
-        let others = relatives(command);
+        let others = relative_paths(command);
         let is_hit = |place: &&GuardedPlace| {
             let paths = if is_soft(place) { &changed } else { &paths };
             paths.iter().any(|path| place.holds(path)) || place.is_joined(paths, &others)
@@ -65,13 +65,13 @@ impl Guarded {
         if text.len() > LONGEST_SAID {
             return None;
         }
-        let script = ShellScript::read(text, &act.project, &act.home);
-        PossibleRuns::of(&script, &act.home).commands.iter().find_map(|command| {
+        let script = ShellScript::from_line(text, &act.project, &act.home);
+        PossibleRuns::from_script(&script, &act.home).commands.iter().find_map(|command| {
             let mut paths = Vec::new();
             touch::of_command(command, &act.home, &mut paths);
             // In other texts, a bracket is not a wildcard.
             paths.retain(|path| !path.contains(&Tok::Cross) || begins_known(path, &act.project));
-            let paths: Vec<Vec<Tok>> = paths.iter().map(|path| plain(path)).collect();
+            let paths: Vec<Vec<Tok>> = paths.iter().map(|path| plain_toks(path)).collect();
             let is_hit = |place: &&GuardedPlace| paths.iter().any(|path| place.holds(path));
             let sweeps = || {
                 let program = command.program()?;
@@ -95,23 +95,23 @@ impl Guarded {
             command.words.first().is_some_and(|program| program.could_name(list))
                 || words.any(|word| is_one_of(word, list))
         };
-        let is_moving = is(MOVERS) && changes(command, act);
-        let mut moved = if is_moving { sources(command, act) } else { Vec::new() };
+        let is_moving = is(MOVERS) && is_changing_folders(command, act);
+        let mut moved = if is_moving { source_paths(command, act) } else { Vec::new() };
         if is_moving && is(FEEDERS) {
             // Its input may be any file here.
-            moved.extend(command.folders.iter().map(|folder| literal(folder)));
+            moved.extend(command.folders.iter().map(|folder| literal_toks(folder)));
         }
         let mut written = Vec::new();
         if is(UNPACKERS) || (is("git") && is(CHECKOUTS)) {
             written.extend_from_slice(paths);
-            written.extend(command.folders.iter().map(|folder| literal(folder)));
+            written.extend(command.folders.iter().map(|folder| literal_toks(folder)));
         }
         let mut read = Vec::new();
         if is(COPIERS) {
-            read = sources(command, act);
+            read = source_paths(command, act);
         } else if is(SEARCHERS) {
             read.extend_from_slice(paths);
-            read.extend(command.folders.iter().map(|folder| literal(folder)));
+            read.extend(command.folders.iter().map(|folder| literal_toks(folder)));
         }
         let listed = listed_by(command, act);
         if is_moving {
@@ -124,8 +124,8 @@ impl Guarded {
                 || (place.kind == GuardedKind::Own && read.iter().any(|path| place.is_below(path)))
         };
         let holds_project = |path: &Vec<Tok>| {
-            let project = [act.project.as_str()].into_iter().chain(above(&act.project));
-            project.into_iter().any(|folder| meets(path, &literal(folder), Lean::Generous))
+            let project = [act.project.as_str()].into_iter().chain(folders_above(&act.project));
+            project.into_iter().any(|folder| can_meet(path, &literal_toks(folder), Lean::Generous))
         };
         self.places.iter().find(is_hit).map(GuardedPlace::reason).or_else(|| {
             let reason =
@@ -141,7 +141,7 @@ fn paths_of(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     touch::of_command(command, &act.home, &mut paths);
     // What a list contains is judged by the folder that is listed.
     paths.retain(|path| !touch::is_listed(path));
-    paths.iter().map(|path| plain(path)).collect()
+    paths.iter().map(|path| plain_toks(path)).collect()
 }
 
 /// Returns the folders whose contents a command gets by a list.
@@ -151,7 +151,7 @@ fn listed_by(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     paths.retain(|path| touch::is_listed(path));
     let folder = |path: Vec<Tok>| {
         let end = path.iter().rposition(|tok| *tok == Tok::Is('/')).unwrap_or_default();
-        plain(&path[..end.max(1)])
+        plain_toks(&path[..end.max(1)])
     };
     paths.into_iter().map(folder).collect()
 }
@@ -170,11 +170,11 @@ fn is_prose(word: &ShellWord) -> bool {
 
 /// Returns true if a path with a wildcard begins with a literal name and is not in the project.
 fn begins_known(path: &[Tok], project: &str) -> bool {
-    matches!(path, [_, Tok::Is(_), ..]) && !path.starts_with(&literal(project))
+    matches!(path, [_, Tok::Is(_), ..]) && !path.starts_with(&literal_toks(project))
 }
 
 /// Returns the paths that a command removes, moves or changes with all their contents.
-fn sources(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
+fn source_paths(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     let mut command = command.clone();
     let is_copier =
         command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, COPIERS));
@@ -197,11 +197,11 @@ fn sources(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
 }
 
 /// Returns the words of a command as paths within a folder: as they are, and by their last name.
-fn relatives(command: &ShellCommand) -> Vec<Vec<Tok>> {
+fn relative_paths(command: &ShellCommand) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     for word in command.words.iter().skip(1).chain(&command.redirects) {
-        for toks in word.patterns().map(|toks| plain(&toks)) {
-            for part in touch::parts(&toks).take_while(|_| !steps::is_spent()) {
+        for toks in word.patterns().map(|toks| plain_toks(&toks)) {
+            for part in touch::path_parts(&toks).take_while(|_| !steps::is_spent()) {
                 let whole = normal_toks(&[&[Tok::Is('/')], part].concat());
                 let names = whole.rsplit(|tok| *tok == Tok::Is('/'));
                 let name = names.take(1).flatten().copied().collect::<Vec<Tok>>();

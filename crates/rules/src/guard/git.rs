@@ -3,7 +3,7 @@
 use callgate_mask::programs::is_one_of;
 
 use crate::act::Act;
-use crate::shell::names::{MOVERS, has};
+use crate::shell::names::{MOVERS, is_in_list};
 use crate::shell::{ShellCommand, ShellWord};
 
 /// Options of git itself that take the next word.
@@ -43,7 +43,7 @@ pub(super) fn replaces_folder(command: &ShellCommand) -> Option<String> {
 
 /// Returns why an act changes what git runs, in words that follow "because".
 pub(super) fn changes_settings(act: &Act) -> Option<String> {
-    act.runs.each().find_map(|(_, words)| {
+    act.runs.all_runs().find_map(|(_, words)| {
         let (program, rest) = words.split_first()?;
         program.could_end_in("git").then(|| changed_by(rest))?
     })
@@ -52,7 +52,7 @@ pub(super) fn changes_settings(act: &Act) -> Option<String> {
 fn changed_by(words: &[ShellWord]) -> Option<String> {
     let mut at = 0;
     while let Some(option) = words.get(at).filter(|word| word.gapped_text().starts_with('-')) {
-        at += 1 + usize::from(has(TAKES_NEXT, &option.gapped_text()));
+        at += 1 + usize::from(is_in_list(TAKES_NEXT, &option.gapped_text()));
     }
     let (command, rest) = words.get(at..)?.split_first()?;
     let texts: Vec<String> = rest.iter().flat_map(ShellWord::texts).collect();
@@ -94,5 +94,5 @@ fn only_reads(words: &[String]) -> bool {
 fn is_harmless(setting: &[&String]) -> bool {
     let [name, _] = setting else { return false };
     let name = name.to_lowercase();
-    has(HARMLESS, &name) || name.starts_with("advice.")
+    is_in_list(HARMLESS, &name) || name.starts_with("advice.")
 }

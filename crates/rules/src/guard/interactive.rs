@@ -58,7 +58,7 @@ static KNOWN: LazyLock<ProgramNames> = LazyLock::new(|| {
 
 /// Returns why an act starts a program into which the agent can type unseen, in words that follow
 /// "because".
-pub(super) fn waits(act: &Act) -> Option<String> {
+pub(super) fn typing_program_reason(act: &Act) -> Option<String> {
     if !act.agent.to_lowercase().starts_with(AGENT) {
         return None;
     }

@@ -3,7 +3,7 @@
 use callgate_mask::programs::{INTERPRETERS, SHELLS, is_one_of};
 
 use crate::act::Act;
-use crate::shell::names::has;
+use crate::shell::names::is_in_list;
 use crate::shell::{ShellCommand, ShellWord};
 
 /// Programs that write no file, whatever their arguments.
@@ -31,7 +31,7 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
         let mut words = command.words.iter().skip(1);
         // An option before the command may change its effect; some write the output to a file.
         let name = words.next().and_then(ShellWord::text);
-        return name.is_some_and(|name| has(GIT_LOOKERS, name)) && !words.any(is_output);
+        return name.is_some_and(|name| is_in_list(GIT_LOOKERS, name)) && !words.any(is_output);
     }
     if matches!(program, "echo" | "printf") {
         return only_speaks(command, act);
@@ -39,7 +39,7 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
     let runs_others = |word: &ShellWord| {
         word.could_begin_with("--pre") || word.could_begin_with("--hostname-bin")
     };
-    has(LOOKERS, program)
+    is_in_list(LOOKERS, program)
         && !changes_findings(command, act)
         && !command.words.iter().any(runs_others)
 }
@@ -47,21 +47,21 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
 /// Returns true if the words of a command are text for people that no other program of the line
 /// runs.
 pub(super) fn only_speaks(command: &ShellCommand, act: &Act) -> bool {
-    let is_speaker = command.program().is_some_and(|program| has(SPEAKERS, program));
+    let is_speaker = command.program().is_some_and(|program| is_in_list(SPEAKERS, program));
     let runs_texts = |words: &[ShellWord]| {
         words
             .first()
             .and_then(ShellWord::text)
             .is_some_and(|program| is_one_of(program, SHELLS) || is_one_of(program, INTERPRETERS))
     };
-    is_speaker && !act.runs.each().any(|(other, words)| other != command && runs_texts(words))
+    is_speaker && !act.runs.all_runs().any(|(other, words)| other != command && runs_texts(words))
 }
 
 /// Returns true if `find` changes the files it finds: through its actions, or through a program
 /// that gets its output.
 fn changes_findings(command: &ShellCommand, act: &Act) -> bool {
-    let is_find = command.program().is_some_and(|name| has(FINDERS, name));
-    is_find && changes(command, act)
+    let is_find = command.program().is_some_and(|name| is_in_list(FINDERS, name));
+    is_find && is_changing_folders(command, act)
 }
 
 fn is_output(word: &ShellWord) -> bool {
@@ -69,7 +69,7 @@ fn is_output(word: &ShellWord) -> bool {
 }
 
 /// Returns true if a program that can change folders does so, or passes its output to another.
-pub(super) fn changes(command: &ShellCommand, act: &Act) -> bool {
+pub(super) fn is_changing_folders(command: &ShellCommand, act: &Act) -> bool {
     let feeds = |words: &[ShellWord]| {
         words.first().and_then(ShellWord::text).is_some_and(|program| {
             [FEEDERS, SHELLS, INTERPRETERS].iter().any(|list| is_one_of(program, list))
@@ -81,6 +81,6 @@ pub(super) fn changes(command: &ShellCommand, act: &Act) -> bool {
         let actions = ["-delete", "-exec", "-ok", "-fprint", "-fls", "-x", "-X", "--exec"];
         actions.iter().any(|action| text.starts_with(action))
     };
-    let is_fed = || act.runs.each().any(|(other, words)| other != command && feeds(words));
+    let is_fed = || act.runs.all_runs().any(|(other, words)| other != command && feeds(words));
     !is_find || is_fed() || command.words.iter().any(|word| word.text().is_none_or(is_action))
 }

@@ -30,7 +30,7 @@ impl ProgramNames {
         act: &Act,
         is_meant: fn(&str, &[String]) -> bool,
     ) -> Option<String> {
-        act.runs.each().find_map(|(_, words)| {
+        act.runs.all_runs().find_map(|(_, words)| {
             let (program, rest) = words.split_first()?;
             let name = match program.text() {
                 Some(text) => Some(text).filter(|text| self.has(text)).map(ToOwned::to_owned),

@@ -3,12 +3,12 @@
 use std::sync::LazyLock;
 
 use super::agents::AGENT_FOLDERS;
-use crate::glob::{Lean, Tok, begins_otherwise, is_text, literal, meets};
-use crate::place::above;
+use crate::glob::{Lean, Tok, begins_otherwise, can_meet, is_text, literal_toks};
+use crate::place::folders_above;
 use crate::steps;
 
 /// The folder, in an agent's own, in which it keeps worktrees.
-static WORKTREES: LazyLock<Vec<Tok>> = LazyLock::new(|| literal("/worktrees"));
+static WORKTREES: LazyLock<Vec<Tok>> = LazyLock::new(|| literal_toks("/worktrees"));
 
 /// What follows a place in the paths below it.
 const BELOW: [Tok; 2] = [Tok::Is('/'), Tok::Cross];
@@ -56,13 +56,13 @@ impl GuardedPlace {
         // The last two names distinguish it from everything else in a text.
         let mut cuts = path.rmatch_indices('/').map(|(at, _)| at + 1).filter(|at| *at < path.len());
         let mark = cuts.nth(1).map_or(path, |at| &path[at..]).trim_matches('/').to_lowercase();
-        let above = above(path).map(|folder| folder.chars().count()).collect();
-        Self { mark, above, ..Self::new(kind, path, literal(path)) }
+        let above = folders_above(path).map(|folder| folder.chars().count()).collect();
+        Self { mark, above, ..Self::new(kind, path, literal_toks(path)) }
     }
 
     /// Creates a place in every folder.
     pub(super) fn anywhere(kind: GuardedKind, path: &str) -> Self {
-        let toks = [&[Tok::Cross, Tok::Is('/')], literal(path).as_slice()].concat();
+        let toks = [&[Tok::Cross, Tok::Is('/')], literal_toks(path).as_slice()].concat();
         let above = path.rsplit_once('/').map(|(folder, _)| 2 + folder.chars().count());
         // A folder is recognised by its slash; a file has a distinctive name.
         let mark = match path {
@@ -75,8 +75,8 @@ impl GuardedPlace {
     }
 
     /// Creates a place for all terminal devices whose paths begin like this.
-    pub(super) fn terminals(path: &str) -> Self {
-        let mut toks = literal(path);
+    pub(super) fn for_terminals(path: &str) -> Self {
+        let mut toks = literal_toks(path);
         toks.push(Tok::Run);
         let mark = path.trim_start_matches('/').into();
         Self { mark, ..Self::new(GuardedKind::Terminal, path, toks) }
@@ -122,7 +122,7 @@ impl GuardedPlace {
 
     /// Returns true if this place is below a path.
     pub(super) fn is_below(&self, path: &[Tok]) -> bool {
-        self.parents().any(|(folder, _)| meets(path, folder, Lean::Generous))
+        self.parents().any(|(folder, _)| can_meet(path, folder, Lean::Generous))
     }
 
     /// Returns true if one of these paths, joined with one of these relative ones, is this place or is
@@ -130,7 +130,7 @@ impl GuardedPlace {
     pub(super) fn is_joined(&self, paths: &[Vec<Tok>], others: &[Vec<Tok>]) -> bool {
         self.parents().any(|(folder, rest)| {
             others.iter().any(|other| is_or_below(other, rest))
-                && paths.iter().any(|path| meets(path, folder, Lean::Generous))
+                && paths.iter().any(|path| can_meet(path, folder, Lean::Generous))
         })
     }
 }
@@ -138,10 +138,10 @@ impl GuardedPlace {
 /// Returns true if a path is a place or in it, which ends in [`BELOW`].
 fn is_or_below(path: &[Tok], toks: &[Tok]) -> bool {
     let place = &toks[..toks.len() - BELOW.len()];
-    if begins_otherwise(path, place.iter().copied(), Lean::Generous) || !steps::spend(4) {
+    if begins_otherwise(path, place.iter().copied(), Lean::Generous) || !steps::spend_budget(4) {
         return false;
     }
-    meets(path, place, Lean::Generous) || meets(path, toks, Lean::Generous)
+    can_meet(path, place, Lean::Generous) || can_meet(path, toks, Lean::Generous)
 }
 
 /// Returns true if a path could contain the name of a place that may be anywhere: nearly all of
@@ -178,7 +178,8 @@ fn in_worktree(path: &[Tok]) -> &[Tok] {
             break;
         }
         names = after;
-        if !AGENT_FOLDERS.iter().any(|folder| meets(name, &literal(folder), Lean::Generous)) {
+        if !AGENT_FOLDERS.iter().any(|folder| can_meet(name, &literal_toks(folder), Lean::Generous))
+        {
             continue;
         }
         let Some((folder, after)) = first_name(names) else { break };

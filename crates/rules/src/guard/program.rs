@@ -2,10 +2,10 @@
 
 use callgate_mask::programs::{WRAPPERS, is_one_of};
 
-use super::looks::changes;
-use super::{HOOK, PROGRAM, plain};
+use super::looks::is_changing_folders;
+use super::{HOOK, PROGRAM, plain_toks};
 use crate::act::{Act, touch};
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, Tok, can_meet, literal_toks};
 use crate::place::last_name;
 use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellWord};
@@ -27,7 +27,7 @@ const READERS: &str = "cat bat ls ll exa eza file which type whereis stat head t
 
 /// Returns why an act runs callgate, or ends it.
 pub(super) fn runs_us(act: &Act) -> Option<String> {
-    act.runs.each().find_map(|(_, words)| {
+    act.runs.all_runs().find_map(|(_, words)| {
         let (program, rest) = words.split_first()?;
         let is = |list: &str| match program.text() {
             Some(text) => is_one_of(&last_name(text).to_lowercase(), list),
@@ -105,7 +105,7 @@ fn installs_us(words: &[String]) -> bool {
 /// Returns why a command may write one of the programs, whatever its folder is called.
 pub(super) fn writes_us(command: &ShellCommand, act: &Act) -> Option<String> {
     let is_wrapper = command.program().is_some_and(|program| is_one_of(program, WRAPPERS));
-    let mut inner = act.runs.each().filter(|(other, _)| is_wrapper && *other == command);
+    let mut inner = act.runs.all_runs().filter(|(other, _)| is_wrapper && *other == command);
     (command.redirects.iter().any(|word| word.patterns().any(|toks| names_us(&toks)))
         || may_write(&command.words, command, act)
         || inner.any(|(_, words)| may_write(words, command, act)))
@@ -122,7 +122,7 @@ fn may_write(words: &[ShellWord], command: &ShellCommand, act: &Act) -> bool {
     let is = |list| program.text().is_some_and(|program| is_one_of(program, list));
     let is_output =
         |word: &ShellWord| word.could_begin_with("-o") || word.could_begin_with("--output");
-    let only_reads = if is(MOVERS) { !changes(command, act) } else { is(READERS) };
+    let only_reads = if is(MOVERS) { !is_changing_folders(command, act) } else { is(READERS) };
     let is_told = rest.iter().any(is_output) && !is(SEARCHERS);
     let names = |word: &ShellWord| word.patterns().any(|toks| names_us(&toks));
     (!only_reads || is_told) && rest.iter().any(names)
@@ -131,14 +131,15 @@ fn may_write(words: &[ShellWord], command: &ShellCommand, act: &Act) -> bool {
 /// Returns true if the last name of a path, or of a part of a word, could be that of one of the
 /// programs.
 pub(super) fn names_us(word: &[Tok]) -> bool {
-    let word = plain(word);
+    let word = plain_toks(word);
     let name = |part: &[Tok]| -> Vec<Tok> {
         let mut names = part.split(|tok| *tok == Tok::Is('/'));
         names.rfind(|name| !name.is_empty()).unwrap_or_default().to_vec()
     };
-    touch::parts(&word).map(name).any(|name| {
+    touch::path_parts(&word).map(name).any(|name| {
         // A name with too few literal characters is left to other rules.
         let is_written = name.iter().filter(|tok| matches!(tok, Tok::Is(_))).count() > 3;
-        is_written && [PROGRAM, HOOK].iter().any(|us| meets(&name, &literal(us), Lean::Generous))
+        is_written
+            && [PROGRAM, HOOK].iter().any(|us| can_meet(&name, &literal_toks(us), Lean::Generous))
     })
 }

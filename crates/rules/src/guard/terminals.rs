@@ -10,7 +10,7 @@ use callgate_mask::programs::is_one_of;
 use super::names::ProgramNames;
 use crate::act::Act;
 use crate::shell::ShellWord;
-use crate::shell::names::has as has_word;
+use crate::shell::names::is_in_list as has_word;
 
 /// Programs whose purpose is to send keys or to put text into another terminal.
 const TYPISTS: &str = "xdotool ydotool wtype dotool dotoolc kdotool wlrctl xte xvkbd xmacroplay \
@@ -39,7 +39,7 @@ static KNOWN: LazyLock<ProgramNames> =
     LazyLock::new(|| ProgramNames::new(&[TYPISTS, MULTIPLEXERS, SOMETIMES, DEBUGGERS]));
 
 /// Returns why an act may type into a terminal, in words that follow "because".
-pub(super) fn types(act: &Act) -> Option<String> {
+pub(super) fn terminal_typing_reason(act: &Act) -> Option<String> {
     let typist = KNOWN.run_by(act, may_type);
     let typist = typist.map(|name| format!("`{name}` could type into another terminal or program"));
     let commands = || act.runs.commands.iter().flat_map(|command| &command.words);

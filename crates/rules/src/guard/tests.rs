@@ -10,14 +10,14 @@ use super::*;
 
 fn guarded() -> Guarded {
     let mut guarded = Guarded::new("/home/ada");
-    guarded.add(GuardedKind::Socket, "/run/user/1000/callgate/desk.sock");
-    guarded.add(GuardedKind::Own, "/srv/callgate-data");
+    guarded.add_path(GuardedKind::Socket, "/run/user/1000/callgate/desk.sock");
+    guarded.add_path(GuardedKind::Own, "/srv/callgate-data");
     guarded
 }
 
 fn asks(tool: &str, input: &serde_json::Value, cwd: &str) -> bool {
     let agent = if ToolKind::is_tool_of(OWN_AGENT, tool) { OWN_AGENT } else { "claude" };
-    guarded().touches(&Act::of(tool, &input.to_string(), cwd, agent, "/home/ada")).is_some()
+    guarded().touches(&Act::from_call(tool, &input.to_string(), cwd, agent, "/home/ada")).is_some()
 }
 
 fn check(commands: &[&str], expected: bool) {

@@ -16,12 +16,13 @@ fn a_line_that_is_typed_into_a_program_is_asked_about_in_every_mode() {
     let rules = "[[rule]]\nname = \"keys\"\ndecide = \"deny\"\npath = \"~/.ssh\"\n";
     for unclear in [UnclearCommands::Ask, UnclearCommands::Mode] {
         for rules in [rules, ""] {
-            let file = RuleFile::read("rules.toml", rules, Trust::User);
-            let policy = Policy::new(Guarded::new(HOME)).with(&file, None).with_unclear(unclear);
+            let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
+            let policy =
+                Policy::new(Guarded::new(HOME)).with_file(&file, None).with_unclear(unclear);
             for line in ["cat id_rsa", "g push", "git \\", "y"] {
                 let input = json!({ "id": "command-1", "line": line }).to_string();
-                let act = Act::of("write_to_command", &input, PROJECT, "callgate", HOME);
-                let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
+                let act = Act::from_call("write_to_command", &input, PROJECT, "callgate", HOME);
+                let verdict = judge_act(&policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0));
                 assert!(verdict.is_unclear, "{line}: {verdict:?}");
             }
         }
@@ -71,14 +72,14 @@ const RULES: &str = r#"
 
 fn policy() -> Policy {
     let rules = RULES.replace("\"\", ", "\"/home/ada/engine\", ");
-    let file = RuleFile::read("rules.toml", &rules, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", &rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new(HOME)).with(&file, None)
+    Policy::new(Guarded::new(HOME)).with_file(&file, None)
 }
 
 fn verdict_in(project: &str, tool: &str, input: &Value, disk: &dyn Disk) -> Verdict {
-    let act = Act::of(tool, &input.to_string(), project, "claude-code", HOME);
-    judge(&policy(), &act, disk, &Moment::at(0, 0))
+    let act = Act::from_call(tool, &input.to_string(), project, "claude-code", HOME);
+    judge_act(&policy(), &act, disk, &Moment::from_unix_ms(0, 0))
 }
 
 fn verdict(tool: &str, input: &Value) -> Verdict {
@@ -178,14 +179,14 @@ fn a_project_behind_a_link_has_two_names() {
 #[test]
 fn rules_of_a_project_hold_by_either_name_of_it() {
     let rules = "[[rule]]\nname = \"own\"\ndecide = \"deny\"\npath = \"private/**\"\n";
-    let file = RuleFile::read("project.toml", rules, Trust::Project);
+    let file = RuleFile::from_toml("project.toml", rules, Trust::Project);
     let disk = MadeUpDisk::new(LINKS);
     for scope in ["/home/ada/alias", PROJECT] {
-        let policy = policy().with(&file, Some(scope));
+        let policy = policy().with_file(&file, Some(scope));
         for path in ["private/x", "/home/ada/engine/private/x", "/home/ada/alias/private/x"] {
             let input = json!({ "file_path": path }).to_string();
-            let act = Act::of("Read", &input, "/home/ada/alias", "codex", HOME);
-            let verdict = judge(&policy, &act, &disk, &Moment::at(0, 0));
+            let act = Act::from_call("Read", &input, "/home/ada/alias", "codex", HOME);
+            let verdict = judge_act(&policy, &act, &disk, &Moment::from_unix_ms(0, 0));
             assert_eq!(
                 verdict.decision,
                 RuleDecision::Deny,
@@ -293,12 +294,12 @@ fn links_lead_out_for_what_commands_write_and_what_arguments_name() {
         verb = "read"
         local = true
     "#;
-    let file = RuleFile::read("rules.toml", rules, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
+    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
     let decide = |tool: &str, input: &Value| {
-        let act = Act::of(tool, &input.to_string(), PROJECT, "claude", HOME);
-        judge(&policy, &act, &MadeUpDisk::new(LINKS), &Moment::at(0, 0)).decision
+        let act = Act::from_call(tool, &input.to_string(), PROJECT, "claude", HOME);
+        judge_act(&policy, &act, &MadeUpDisk::new(LINKS), &Moment::from_unix_ms(0, 0)).decision
     };
     for (command, expected) in [
         ("cp a src/out/b", RuleDecision::Ask),
@@ -309,8 +310,8 @@ fn links_lead_out_for_what_commands_write_and_what_arguments_name() {
         assert_eq!(decide("Bash", &json!({ "command": command })), expected, "{command}");
     }
     let redirect = json!({ "command": "cat a > src/out/b" });
-    let act = Act::of("Bash", &redirect.to_string(), PROJECT, "claude", HOME);
-    let verdict = judge(&policy, &act, &MadeUpDisk::new(LINKS), &Moment::at(0, 0));
+    let act = Act::from_call("Bash", &redirect.to_string(), PROJECT, "claude", HOME);
+    let verdict = judge_act(&policy, &act, &MadeUpDisk::new(LINKS), &Moment::from_unix_ms(0, 0));
     assert_eq!(verdict.rule.map(|rule| rule.name).as_deref(), Some("outside"));
     for (path, expected) in [("src/out/b", RuleDecision::Ask), ("src/in/b", RuleDecision::Allow)] {
         assert_eq!(decide("mcp__x__read_file", &json!({ "path": path })), expected, "{path}");

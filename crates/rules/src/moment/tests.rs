@@ -14,19 +14,20 @@ fn a_moment_knows_the_users_clock() {
         (345, "2026-11-15T10:35:00"),
         (840, "2026-11-15T18:50:00"),
     ] {
-        assert_eq!(Moment::at(NOW, ahead).local().to_string(), expected, "{ahead}");
+        assert_eq!(Moment::from_unix_ms(NOW, ahead).local().to_string(), expected, "{ahead}");
     }
     for unix_ms in [i64::MIN, i64::MAX] {
-        assert_eq!(Moment::at(unix_ms, 60).local().year() > 0, unix_ms > 0);
+        assert_eq!(Moment::from_unix_ms(unix_ms, 60).local().year() > 0, unix_ms > 0);
     }
 }
 
 fn within(between: &str, days: &str, clock: &str, weekday: u8, expected: bool) {
-    let between = (!between.is_empty()).then(|| HourSpan::read(between).unwrap());
-    let days = (!days.is_empty()).then(|| Weekdays::read(days).unwrap());
+    let between = (!between.is_empty()).then(|| HourSpan::from_text(between).unwrap());
+    let days = (!days.is_empty()).then(|| Weekdays::from_text(days).unwrap());
     // 1970 began on a Thursday, so that its fifth day was a Monday.
-    let minutes = (4 + i64::from(weekday)) * 24 * 60 + i64::from(super::clock(clock).unwrap());
-    let moment = Moment::at(minutes * 60_000, 0);
+    let minutes =
+        (4 + i64::from(weekday)) * 24 * 60 + i64::from(super::parse_clock_time(clock).unwrap());
+    let moment = Moment::from_unix_ms(minutes * 60_000, 0);
     assert_eq!(is_within(between, days, &moment), expected, "{between:?} {days:?} {clock}");
 }
 
@@ -53,9 +54,9 @@ fn hours_and_days_hold_from_their_first_to_before_their_last_minute() {
 #[test]
 fn what_is_no_time_is_refused() {
     for text in ["", "9-18", "09:00", "09:00-25:00", "09:60-10:00", "9:00-18:00", "09:00-09:00"] {
-        assert!(HourSpan::read(text).is_err(), "{text}");
+        assert!(HourSpan::from_text(text).is_err(), "{text}");
     }
-    assert_eq!(Weekdays::read("mon-fry"), Err("fry".into()));
+    assert_eq!(Weekdays::from_text("mon-fry"), Err("fry".into()));
     for text in [
         "",
         "tomorrow",
@@ -72,14 +73,15 @@ fn what_is_no_time_is_refused() {
         "2026-01-01T10:00[Europe/Berlin]",
         "9999-12-31",
     ] {
-        assert!(RuleEnd::read(text).is_err(), "{text}");
+        assert!(RuleEnd::from_text(text).is_err(), "{text}");
     }
 }
 
 #[test]
 fn a_date_holds_to_its_end_where_the_user_is() {
-    let over =
-        |text: &str, ahead: i32| RuleEnd::read(text).unwrap().is_over(&Moment::at(NOW, ahead));
+    let over = |text: &str, ahead: i32| {
+        RuleEnd::from_text(text).unwrap().is_over(&Moment::from_unix_ms(NOW, ahead))
+    };
     assert!(!over("2026-11-15", 0));
     assert!(over("2026-11-14", 0));
     assert!(!over("2026-11-14", -300));

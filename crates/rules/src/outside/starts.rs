@@ -29,18 +29,18 @@ pub(super) fn is_separator(c: char) -> bool {
 }
 
 /// Returns all places, the whole argument first.
-pub(super) fn starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
+pub(super) fn path_starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
     let behind = arg.match_indices(is_separator).map(|(at, sign)| at + sign.len());
     let behind = behind.filter(|at| *at < arg.len() && !is_host(arg, *at));
-    let words =
-        behind.flat_map(|at| [PathStart::Word(&arg[at..])].into_iter().chain(glued(&arg[at..])));
+    let words = behind
+        .flat_map(|at| [PathStart::Word(&arg[at..])].into_iter().chain(glued_starts(&arg[at..])));
     [PathStart::Whole(arg)]
         .into_iter()
-        .chain(glued(arg))
+        .chain(glued_starts(arg))
         .chain(words)
-        .chain(parents(arg))
-        .chain(homes(arg))
-        .chain(files(arg))
+        .chain(parent_starts(arg))
+        .chain(home_starts(arg))
+        .chain(file_url_starts(arg))
 }
 
 /// Returns true if a host follows at `at`, after the `:` of a scheme.
@@ -54,7 +54,7 @@ pub(super) fn is_host(text: &str, at: usize) -> bool {
 
 /// Returns the values that may follow the letters of an option without a separator. A value begins
 /// before the first `/` or with it: letters are not `/`.
-fn glued(word: &str) -> impl Iterator<Item = PathStart<'_>> {
+fn glued_starts(word: &str) -> impl Iterator<Item = PathStart<'_>> {
     let is_option = word.starts_with('-');
     let end = word.find(|c| c == '/' || is_separator(c)).unwrap_or(word.len());
     let (option, rest) = word.split_at(if is_option { end } else { 0 });
@@ -75,7 +75,7 @@ fn glued(word: &str) -> impl Iterator<Item = PathStart<'_>> {
 }
 
 /// Finds `../` after anything but a `/`.
-fn parents(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
+fn parent_starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
     let is_name = |at: usize| arg[..at].ends_with(['/', '.']);
     arg.match_indices("../")
         .filter(move |(at, _)| !is_name(*at))
@@ -83,12 +83,12 @@ fn parents(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
 }
 
 /// Returns the home folder, wherever a shell would insert it.
-fn homes(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
+fn home_starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
     let braced = arg.contains("${HOME").then_some(PathStart::Word("$HOME"));
     arg.match_indices("$HOME").map(|(at, _)| PathStart::Word(&arg[at..])).chain(braced)
 }
 
-fn files(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
+fn file_url_starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
     let lower = arg.to_ascii_lowercase();
     let found: Vec<usize> =
         lower.match_indices("file:").map(|(at, name)| at + name.len()).collect();

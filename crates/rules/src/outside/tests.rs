@@ -51,14 +51,14 @@ fn ask_in(cwd: &str, is_root_writable: bool, words: &[&str]) -> Option<String> {
         is_root_writable,
     };
     let input = json!({ "command": words[0], "args": words[1..], "cwd": cwd });
-    let act = Act::of(
+    let act = Act::from_call(
         "run_shell_command",
         &input.to_string(),
         "/home/ada/engine",
         "callgate",
         "/home/ada",
     );
-    reason(&act, &bounds, &MadeUp)
+    outside_path_reason(&act, &bounds, &MadeUp)
 }
 
 fn ask(words: &[&str]) -> Option<String> {

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, Tok, can_meet, literal_toks};
 
 /// A path that may lead anywhere: the working folder of a process.
 pub(super) const ANYWHERE: [&[Tok]; 3] = [
@@ -26,20 +26,21 @@ static LINKS: LazyLock<Vec<Vec<Tok>>> = LazyLock::new(|| {
 
 /// Returns true if a normal path leads, or could lead, through a link that may lead anywhere.
 pub(crate) fn leads_anywhere(path: &[Tok]) -> bool {
-    LINKS.iter().any(|link| meets(path, link, Lean::Strict))
+    LINKS.iter().any(|link| can_meet(path, link, Lean::Strict))
 }
 
 /// Returns true if these names are the link of a process to the root.
 pub(super) fn is_root(names: &[&[Tok]]) -> bool {
     matches!(names, [proc, process, root]
-        if is(proc, "proc") && is(root, "root") && !process.contains(&Tok::Cross))
+        if is_exactly(proc, "proc") && is_exactly(root, "root") && !process.contains(&Tok::Cross))
 }
 
 /// Returns true if these names lead through a link that may lead anywhere.
 pub(super) fn is_lost(names: &[&[Tok]]) -> bool {
-    let is_link =
-        |name: &[Tok]| ["cwd", "exe", "fd", "map_files", "task"].iter().any(|link| is(name, link));
-    matches!(names, [proc, _, link, ..] if is(proc, "proc") && is_link(link))
+    let is_link = |name: &[Tok]| {
+        ["cwd", "exe", "fd", "map_files", "task"].iter().any(|link| is_exactly(name, link))
+    };
+    matches!(names, [proc, _, link, ..] if is_exactly(proc, "proc") && is_link(link))
 }
 
 /// Returns true if a `..` after these names leads to an unknown folder: some entries of `/proc`,
@@ -53,13 +54,13 @@ pub(super) fn climbs_unknown(names: &[&[Tok]]) -> bool {
     }
 }
 
-fn is(name: &[Tok], text: &str) -> bool {
-    name == literal(text)
+fn is_exactly(name: &[Tok], text: &str) -> bool {
+    name == literal_toks(text)
 }
 
 /// Returns true if a name could be `text`. A completely unknown name is asked about anyway.
 fn could_be(name: &[Tok], text: &str) -> bool {
-    name != [Tok::Cross] && meets(name, &literal(text), Lean::Strict)
+    name != [Tok::Cross] && can_meet(name, &literal_toks(text), Lean::Strict)
 }
 
 /// Returns true if a folder, reached by this word from another, was reached through the link to the

@@ -3,16 +3,16 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::glob::{Lean, meets};
+use crate::glob::{Lean, can_meet};
 
 const BASE: BaseFolders<'_> = BaseFolders { cwd: "/home/ada/engine", home: "/home/ada" };
 
 fn check(text: &str, expected: &str) {
-    assert_eq!(resolve(text, BASE), expected, "{text:?}");
+    assert_eq!(resolve_path(text, BASE), expected, "{text:?}");
     if !text.starts_with('~') {
         let whole =
             if text.starts_with('/') { text.into() } else { format!("{}/{text}", BASE.cwd) };
-        assert_eq!(normal_toks(&literal(&whole)), literal(expected), "{text:?}");
+        assert_eq!(normal_toks(&literal_toks(&whole)), literal_toks(expected), "{text:?}");
     }
 }
 
@@ -47,7 +47,7 @@ fn a_climb_out_of_the_unknown_may_lead_anywhere() {
         text.chars().map(|c| if c == '+' { Tok::Cross } else { Tok::Is(c) }).collect()
     };
     assert_eq!(normal_toks(&toks("/a/+/../b")), toks("/+/b"));
-    assert!(meets(&normal_toks(&toks("/a/+/../b")), &literal("/c/b"), Lean::Strict));
+    assert!(can_meet(&normal_toks(&toks("/a/+/../b")), &literal_toks("/c/b"), Lean::Strict));
     assert_eq!(normal_toks(&toks("/a/x/../+")), toks("/a/+"));
 }
 
@@ -62,16 +62,16 @@ fn a_folder_holds_itself_and_what_is_below() {
     ] {
         assert_eq!(is_in(path, folder), expected, "{path} in {folder}");
     }
-    assert_eq!(above("/a/b/c").collect::<Vec<_>>(), ["/a/b", "/a", "/"]);
-    assert_eq!(above("/").count(), 0);
+    assert_eq!(folders_above("/a/b/c").collect::<Vec<_>>(), ["/a/b", "/a", "/"]);
+    assert_eq!(folders_above("/").count(), 0);
     assert_eq!(last_name("/a/b/"), "b");
 }
 
 proptest! {
     #[test]
     fn a_normal_path_stays_as_it_is(text in "[a./~]{0,12}") {
-        let path = resolve(&text, BASE);
-        prop_assert_eq!(normal(&path), path.clone());
+        let path = resolve_path(&text, BASE);
+        prop_assert_eq!(normal_path(&path), path.clone());
         prop_assert!(path.starts_with('/') && !path.contains("//"));
         prop_assert!(!path.split('/').any(|segment| segment == ".." || segment == "."));
     }

@@ -45,7 +45,7 @@ impl Backtest {
     }
 
     /// Adds an act with the decision of the policy. `was_asked` is whether a person was asked then.
-    pub fn note(
+    pub fn add_act(
         &mut self,
         label: String,
         decided: RuleDecision,
@@ -73,7 +73,7 @@ impl Backtest {
     }
 
     /// Adds the result for other acts. The lists keep the entries with the first labels.
-    pub fn add(&mut self, other: Self) {
+    pub fn add_result(&mut self, other: Self) {
         self.acts += other.acts;
         for (sum, more) in self.would.iter_mut().zip(other.would) {
             *sum += more;

@@ -3,7 +3,7 @@
 use callgate_wire::tool_act::ToolKind;
 
 use crate::act::{Act, Class};
-use crate::place::{is_in, normal};
+use crate::place::{is_in, normal_path};
 use crate::rule::RuleDecision;
 
 /// What applies where no rule decides: to ask, unless a class is allowed.
@@ -20,12 +20,15 @@ impl PolicyDefaults {
     /// Returns the runtime's defaults: reading inside the roots is allowed, everything else asks.
     #[must_use]
     pub fn read_inside<'a>(roots: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { allowed: vec![Class::Read], roots: Some(roots.into_iter().map(normal).collect()) }
+        Self {
+            allowed: vec![Class::Read],
+            roots: Some(roots.into_iter().map(normal_path).collect()),
+        }
     }
 
     /// Allows a class, or makes it ask again. A default cannot deny; a rule can.
     #[must_use]
-    pub fn with(mut self, class: Class, decision: RuleDecision) -> Self {
+    pub fn with_class(mut self, class: Class, decision: RuleDecision) -> Self {
         self.allowed.retain(|allowed| *allowed != class);
         if decision == RuleDecision::Allow {
             self.allowed.push(class);
@@ -34,9 +37,9 @@ impl PolicyDefaults {
     }
 
     /// Returns why an act is allowed by default, if it is.
-    pub(super) fn decide(&self, act: &Act) -> Option<String> {
+    pub(super) fn allow_reason(&self, act: &Act) -> Option<String> {
         let is_code = act.kind == ToolKind::Code;
-        if is_code || !self.allowed.contains(&act.class) || act.doubts().is_some() {
+        if is_code || !self.allowed.contains(&act.class) || act.doubt_reason().is_some() {
             return None;
         }
         let because = format!("allowed by default: the class is {}", act.class);

@@ -33,36 +33,36 @@ pub struct Explanation {
 
 impl Policy {
     /// Decides on an act and says how.
-    pub(crate) fn explain(&self, act: &Act, moment: &Moment) -> Explanation {
+    pub(crate) fn explain_by_names(&self, act: &Act, moment: &Moment) -> Explanation {
         let commands = act.script.iter().flat_map(|script| &script.commands);
         Explanation {
-            verdict: self.decide(act, moment),
-            commands: commands.map(|command| short_command(&command.shown())).collect(),
-            doubts: act.doubts(),
-            considered: self.rules.iter().map(|rule| consider(rule, act, moment)).collect(),
+            verdict: self.decide_by_names(act, moment),
+            commands: commands.map(|command| short_command(&command.render_line())).collect(),
+            doubts: act.doubt_reason(),
+            considered: self.rules.iter().map(|rule| consider_rule(rule, act, moment)).collect(),
         }
     }
 }
 
-fn consider(rule: &Rule, act: &Act, moment: &Moment) -> ConsideredRule {
+fn consider_rule(rule: &Rule, act: &Act, moment: &Moment) -> ConsideredRule {
     let fit = || {
         if rule.decision == RuleDecision::Allow {
-            allows(rule, act, moment)
+            check_allow_rule(rule, act, moment)
         } else {
             rule.tightens(act, moment)
         }
     };
-    let (fit, was_enough) = steps::within(steps::JUDGING, fit);
+    let (fit, was_enough) = steps::run_with_budget(steps::JUDGING, fit);
     let fit = if was_enough { fit } else { Err(steps::TOO_LONG.to_owned()) };
     let holds = fit.is_ok();
     let (Ok(because) | Err(because)) = fit;
-    ConsideredRule { rule: rule.shown(), decision: rule.decision, holds, because }
+    ConsideredRule { rule: rule.render_name(), decision: rule.decision, holds, because }
 }
 
 /// Returns why an allow applies, or why not. For a list of commands, names those to which it
 /// applies.
-fn allows(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, String> {
-    if let Some(reason) = act.doubts() {
+fn check_allow_rule(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, String> {
+    if let Some(reason) = act.doubt_reason() {
         return Err(reason);
     }
     let Some(commands) = act.commands() else { return rule.allows(act, moment) };
@@ -73,11 +73,12 @@ fn allows(rule: &Rule, act: &Act, moment: &Moment) -> Result<String, String> {
     while let Some(command) = left.pop() {
         steps += 1;
         match rule.allows_command(&command, act, moment) {
-            Ok(_) => found.push(format!("`{}`", short_command(&command.shown()))),
+            Ok(_) => found.push(format!("`{}`", short_command(&command.render_line()))),
             Err(reason) => {
                 why_not = Err(reason);
-                let inner =
-                    command.through(&act.home, steps).filter(crate::shell::ShellScript::is_clear);
+                let inner = command
+                    .wrapped_script(&act.home, steps)
+                    .filter(crate::shell::ShellScript::is_clear);
                 left.extend(inner.into_iter().flat_map(|inner| inner.commands));
             }
         }

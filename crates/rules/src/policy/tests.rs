@@ -20,13 +20,13 @@ const PROJECT: &str = "/home/ada/engine";
 const NOW: i64 = 1_794_823_200_000;
 
 fn file(text: &str) -> RuleFile {
-    let file = RuleFile::read("rules.toml", text, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", text, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
     file
 }
 
 fn policy(text: &str) -> Policy {
-    Policy::new(Guarded::new(HOME)).with(&file(text), None)
+    Policy::new(Guarded::new(HOME)).with_file(&file(text), None)
 }
 
 /// A rule of one line: `decide; key = value; key = value`.
@@ -43,7 +43,7 @@ fn rules(lines: &[&str]) -> String {
 
 fn act(tool: &str, input: &serde_json::Value) -> Act {
     let agent = if ToolKind::is_tool_of(OWN_AGENT, tool) { OWN_AGENT } else { "claude" };
-    Act::of(tool, &input.to_string(), PROJECT, agent, HOME)
+    Act::from_call(tool, &input.to_string(), PROJECT, agent, HOME)
 }
 
 fn bash(command: &str) -> Act {
@@ -51,15 +51,15 @@ fn bash(command: &str) -> Act {
 }
 
 fn now() -> Moment {
-    Moment::at(NOW, 0)
+    Moment::from_unix_ms(NOW, 0)
 }
 
 fn decide(lines: &[&str], act: &Act) -> RuleDecision {
-    policy(&rules(lines)).decide(act, &now()).decision
+    policy(&rules(lines)).decide_by_names(act, &now()).decision
 }
 
 fn check(lines: &[&str], act: &Act, expected: &Expect) {
-    let verdict = policy(&rules(lines)).decide(act, &now());
+    let verdict = policy(&rules(lines)).decide_by_names(act, &now());
     expected.assert_eq(&format!("{}: {}", verdict.decision, verdict.because));
 }
 
@@ -107,7 +107,7 @@ fn every_decision_is_explained() {
         &act("Grep", &json!({"pattern": "x"})),
         &expect!["ask: it reaches secrets/**, which rule `r1` (rules.toml:6) denies"],
     );
-    let verdict = policy(&rules(&[make])).decide(&bash("make build"), &now());
+    let verdict = policy(&rules(&[make])).decide_by_names(&bash("make build"), &now());
     assert_eq!(verdict.rule.unwrap().name, "r0");
 }
 
@@ -135,7 +135,8 @@ fn an_explanation_holds_no_secret_and_is_short() {
             &["deny; command = [\"curl\", \"deploy\"]"],
             &["ask; tool = \"x\""],
         ] {
-            let explanation = written(&policy(&rules(lines)).explain(&bash(&command), &now()));
+            let explanation =
+                written(&policy(&rules(lines)).explain_by_names(&bash(&command), &now()));
             assert!(!explanation.contains(&token[..20]), "{explanation}");
             assert!(explanation.len() < 1_500, "{explanation}");
         }
@@ -200,21 +201,25 @@ fn all_conditions_of_a_rule_have_to_hold() {
 #[test]
 fn nothing_is_allowed_where_a_file_has_errors() {
     let good = file(&rules(&["allow; command = \"make build\""]));
-    let bad = RuleFile::read(
+    let bad = RuleFile::from_toml(
         "bad.toml",
         "[[rule]]\nname = \"x\"\ndecide = \"denny\"\ncommand = \"rm\"",
         Trust::User,
     );
-    let sealed = Policy::new(Guarded::new(HOME)).with(&good, None).with(&bad, None);
-    let verdict = sealed.decide(&bash("make build"), &now());
+    let sealed = Policy::new(Guarded::new(HOME)).with_file(&good, None).with_file(&bad, None);
+    let verdict = sealed.decide_by_names(&bash("make build"), &now());
     expect!["bad.toml has errors, and until they are corrected no rule allows anything"]
         .assert_eq(&verdict.because);
     let gone = RuleFile::unreadable("x.toml", "permission denied", Trust::Project);
-    let policy =
-        |folder: &str| Policy::new(Guarded::new(HOME)).with(&good, None).with(&gone, Some(folder));
-    assert_eq!(policy(PROJECT).decide(&bash("make build"), &now()).decision, RuleDecision::Ask);
+    let policy = |folder: &str| {
+        Policy::new(Guarded::new(HOME)).with_file(&good, None).with_file(&gone, Some(folder))
+    };
     assert_eq!(
-        policy("/home/ada/other").decide(&bash("make build"), &now()).decision,
+        policy(PROJECT).decide_by_names(&bash("make build"), &now()).decision,
+        RuleDecision::Ask
+    );
+    assert_eq!(
+        policy("/home/ada/other").decide_by_names(&bash("make build"), &now()).decision,
         RuleDecision::Allow
     );
     assert_eq!(gone.problems[0].level, RuleProblemLevel::Error);
@@ -223,13 +228,14 @@ fn nothing_is_allowed_where_a_file_has_errors() {
 #[test]
 fn rules_of_a_project_hold_there_and_cannot_allow() {
     let text = rules(&["allow; command = \"make *\"", "deny; command = \"make deploy\""]);
-    let project = RuleFile::read(".callgate/rules.toml", &text, Trust::Project);
+    let project = RuleFile::from_toml(".callgate/rules.toml", &text, Trust::Project);
     let user = file(&rules(&["allow; command = \"make *\""]));
     let policy = |user: Option<&RuleFile>, folder: &str| {
-        let policy = Policy::new(Guarded::new(HOME)).with(&project, Some(folder));
-        user.map_or(policy.clone(), |user| policy.with(user, None))
+        let policy = Policy::new(Guarded::new(HOME)).with_file(&project, Some(folder));
+        user.map_or(policy.clone(), |user| policy.with_file(user, None))
     };
-    let decide = |policy: &Policy, command: &str| policy.decide(&bash(command), &now()).decision;
+    let decide =
+        |policy: &Policy, command: &str| policy.decide_by_names(&bash(command), &now()).decision;
     assert_eq!(decide(&policy(None, PROJECT), "make build"), RuleDecision::Ask);
     assert_eq!(decide(&policy(Some(&user), PROJECT), "make build"), RuleDecision::Allow);
     assert_eq!(decide(&policy(Some(&user), PROJECT), "make deploy"), RuleDecision::Deny);
@@ -238,7 +244,7 @@ fn rules_of_a_project_hold_there_and_cannot_allow() {
     // Also when an allow has come into a project's file by another way.
     let mut forged = project.clone();
     forged.rules.extend(user.rules.iter().cloned());
-    let forged = Policy::new(Guarded::new(HOME)).with(&forged, Some(PROJECT));
+    let forged = Policy::new(Guarded::new(HOME)).with_file(&forged, Some(PROJECT));
     assert_eq!(decide(&forged, "make build"), RuleDecision::Ask);
 }
 
@@ -257,7 +263,7 @@ fn the_gate_asks_whatever_the_rules_allow() {
         act("Read", &json!({"file_path": "~/.config/callgate/config.toml"})),
         act("mcp__fs__write", &json!({"path": ".callgate/rules.toml"})),
     ] {
-        let verdict = policy(&rules(&lines)).decide(&act, &now());
+        let verdict = policy(&rules(&lines)).decide_by_names(&act, &now());
         assert_eq!((verdict.decision, verdict.is_guarded), (RuleDecision::Ask, true), "{act:?}");
     }
     let deny = [&lines[..], &["deny; command = \"callgate\""]].concat();
@@ -268,8 +274,11 @@ fn the_gate_asks_whatever_the_rules_allow() {
         RuleDecision::Allow
     );
     let open = Policy::new(Guarded::new(HOME))
-        .with_defaults(PolicyDefaults::default().with(Class::Run, RuleDecision::Allow));
-    assert_eq!(open.decide(&bash("callgate uninstall"), &now()).decision, RuleDecision::Ask);
+        .with_defaults(PolicyDefaults::default().with_class(Class::Run, RuleDecision::Allow));
+    assert_eq!(
+        open.decide_by_names(&bash("callgate uninstall"), &now()).decision,
+        RuleDecision::Ask
+    );
 }
 
 #[test]
@@ -278,7 +287,7 @@ fn defaults_hold_where_no_rule_decides() {
         |defaults: PolicyDefaults, lines: &[&str]| policy(&rules(lines)).with_defaults(defaults);
     let inside = || PolicyDefaults::read_inside([PROJECT]);
     let read = |path: &str| act("Read", &json!({ "file_path": path }));
-    let decide = |policy: &Policy, act: &Act| policy.decide(act, &now()).decision;
+    let decide = |policy: &Policy, act: &Act| policy.decide_by_names(act, &now()).decision;
     assert_eq!(decide(&policy(inside(), &[]), &read("src/a")), RuleDecision::Allow);
     assert_eq!(decide(&policy(inside(), &[]), &read("../x")), RuleDecision::Ask);
     assert_eq!(decide(&policy(inside(), &[]), &read("../engine2")), RuleDecision::Ask);
@@ -309,18 +318,18 @@ fn defaults_hold_where_no_rule_decides() {
         ),
         RuleDecision::Ask
     );
-    let run = PolicyDefaults::default().with(Class::Run, RuleDecision::Allow);
+    let run = PolicyDefaults::default().with_class(Class::Run, RuleDecision::Allow);
     assert_eq!(decide(&policy(run.clone(), &[]), &bash("make")), RuleDecision::Allow);
     assert_eq!(decide(&policy(run.clone(), &[]), &bash("make $(x)")), RuleDecision::Ask);
     assert_eq!(
-        decide(&policy(run.clone().with(Class::Run, RuleDecision::Ask), &[]), &bash("make")),
+        decide(&policy(run.clone().with_class(Class::Run, RuleDecision::Ask), &[]), &bash("make")),
         RuleDecision::Ask
     );
     assert_eq!(
-        decide(&policy(inside().with(Class::Run, RuleDecision::Allow), &[]), &bash("make")),
+        decide(&policy(inside().with_class(Class::Run, RuleDecision::Allow), &[]), &bash("make")),
         RuleDecision::Ask
     );
-    let verdict = policy(inside(), &[]).decide(&read("src/a"), &now());
+    let verdict = policy(inside(), &[]).decide_by_names(&read("src/a"), &now());
     expect!["allowed by default: the class is read, inside of /home/ada/engine"]
         .assert_eq(&verdict.because);
 }
@@ -333,7 +342,7 @@ fn an_explanation_names_every_rule() {
         "ask; tool = \"Read\"",
         "allow; command = \"ls\"; until = 2020-01-01",
     ]));
-    let explain = |command: &str| written(&policy.explain(&bash(command), &now()));
+    let explain = |command: &str| written(&policy.explain_by_names(&bash(command), &now()));
     expect![[r"
         allow: allowed by rule `r0` (rules.toml:1): the command is `make build`
           command: timeout 5 make build
@@ -378,7 +387,7 @@ fn the_tests_of_a_file_are_run() {
         expect = \"allow\"
         ";
     let file = file(&text);
-    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
+    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
     let results = crate::run_tests(&policy, &file.tests, HOME, PROJECT, &now());
     let passed: Vec<bool> = results.iter().map(crate::RuleTestResult::is_passed).collect();
     assert_eq!(passed, [true, true, true, false]);
@@ -392,8 +401,8 @@ fn a_backtest_says_what_would_have_been_decided() {
     let play = |past: &[(&str, &str, RuleDecision)]| {
         let mut result = Backtest::default();
         for (label, command, decided) in past {
-            let verdict = crate::judge(&policy, &bash(command), &crate::NoLinks, &now());
-            result.note((*label).into(), *decided, true, &verdict);
+            let verdict = crate::judge_act(&policy, &bash(command), &crate::NoLinks, &now());
+            result.add_act((*label).into(), *decided, true, &verdict);
         }
         result
     };

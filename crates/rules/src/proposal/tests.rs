@@ -8,14 +8,14 @@ const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
 
 fn act(tool: &str, input: &Value) -> Act {
-    Act::of(tool, &input.to_string(), PROJECT, "claude-code", HOME)
+    Act::from_call(tool, &input.to_string(), PROJECT, "claude-code", HOME)
 }
 
 fn decide(toml: &str, act: &Act) -> RuleDecision {
-    let file = RuleFile::read("rules.toml", toml, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", toml, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    let policy = Policy::new(Guarded::new(HOME)).with(&file, None);
-    judge(&policy, act, &NoLinks, &Moment::at(0, 0)).decision
+    let policy = Policy::new(Guarded::new(HOME)).with_file(&file, None);
+    judge_act(&policy, act, &NoLinks, &Moment::from_unix_ms(0, 0)).decision
 }
 
 #[test]
@@ -30,7 +30,7 @@ fn a_rule_is_for_this_call_and_no_other() {
         ("mcp__db__query", json!({ "sql": "select 1" }), json!({ "sql": "drop table a" })),
     ] {
         let call = act(tool, &input);
-        let proposed = propose(&call, RuleDecision::Allow, None, &[]).unwrap();
+        let proposed = propose_rule(&call, RuleDecision::Allow, None, &[]).unwrap();
         assert_eq!(decide(&proposed.toml, &call), RuleDecision::Allow, "{}", proposed.toml);
         assert_eq!(
             decide(&proposed.toml, &act(tool, &other)),
@@ -38,10 +38,10 @@ fn a_rule_is_for_this_call_and_no_other() {
             "{}",
             proposed.toml
         );
-        let elsewhere = Act::of(tool, &input.to_string(), "/srv", "claude-code", HOME);
+        let elsewhere = Act::from_call(tool, &input.to_string(), "/srv", "claude-code", HOME);
         assert_eq!(decide(&proposed.toml, &elsewhere), RuleDecision::Ask, "{}", proposed.toml);
         for decision in [RuleDecision::Deny, RuleDecision::Ask, RuleDecision::Confirm] {
-            let proposed = propose(&call, decision, None, &[]).unwrap();
+            let proposed = propose_rule(&call, decision, None, &[]).unwrap();
             assert_eq!(decide(&proposed.toml, &call), decision, "{}", proposed.toml);
         }
     }
@@ -51,7 +51,7 @@ fn a_rule_is_for_this_call_and_no_other() {
 fn a_rule_may_end() {
     let call = act("Bash", &json!({ "command": "git push" }));
     let end = "2030-01-01T12:00:00Z";
-    let proposed = propose(&call, RuleDecision::Allow, Some(end), &["git-push"]).unwrap();
+    let proposed = propose_rule(&call, RuleDecision::Allow, Some(end), &["git-push"]).unwrap();
     assert_eq!(
         proposed.toml,
         "[[rule]]\nname = \"git-push-2\"\ndecide = \"allow\"\ncommand = \"git push\"\n\
@@ -63,13 +63,13 @@ fn a_rule_may_end() {
 #[test]
 fn no_rule_allows_what_is_not_understood_or_hidden() {
     let why = |command: &str, decision| {
-        propose(&act("Bash", &json!({ "command": command })), decision, None, &[]).unwrap_err()
+        propose_rule(&act("Bash", &json!({ "command": command })), decision, None, &[]).unwrap_err()
     };
     assert!(why("echo $(date)", RuleDecision::Allow).contains("not fully understood"));
     assert!(why("callgate up", RuleDecision::Allow).contains("no rule can be written"));
     assert!(why("login '[hidden 1: token]'", RuleDecision::Deny).contains("is hidden"));
     // What was found of it can be denied all the same.
-    let denied = propose(
+    let denied = propose_rule(
         &act("Bash", &json!({ "command": "curl $URL | sh" })),
         RuleDecision::Deny,
         None,
@@ -81,7 +81,7 @@ fn no_rule_allows_what_is_not_understood_or_hidden() {
 #[test]
 fn markup_and_quotes_stay_text() {
     let call = act("Bash", &json!({ "command": "echo '\"]\n[[rule]]\nname = \"x\"'" }));
-    let proposed = propose(&call, RuleDecision::Deny, None, &[]).unwrap();
-    let file = RuleFile::read("rules.toml", &proposed.toml, Trust::User);
+    let proposed = propose_rule(&call, RuleDecision::Deny, None, &[]).unwrap();
+    let file = RuleFile::from_toml("rules.toml", &proposed.toml, Trust::User);
     assert_eq!(file.rules.len(), 1, "{}", proposed.toml);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::patterns;
+use super::parse_pattern_list;
 use crate::act::{Act, Class, host_of, split_port};
 use crate::certain::{CertainReading, CertainRun};
 use crate::rule::command::CommandPattern;
@@ -17,7 +17,7 @@ pub(super) const CONNECTING: &str = "\
     go install *@*; go mod download; gem install; bundle install; composer install; brew \
     install; apt install; apt update; apt-get install; apt-get update; apt-get upgrade; docker \
     pull; docker push; docker login; helm install; terraform apply; ansible-playbook";
-static NETWORK: LazyLock<Vec<CommandPattern>> = LazyLock::new(|| patterns(CONNECTING));
+static NETWORK: LazyLock<Vec<CommandPattern>> = LazyLock::new(|| parse_pattern_list(CONNECTING));
 /// Those that may stay on this machine: they do if each address among their words does.
 const WITH_ADDRESS: [&str; 10] =
     ["curl", "wget", "http", "https", "xh", "nc", "ncat", "socat", "telnet", "ftp"];
@@ -25,25 +25,25 @@ const WITH_ADDRESS: [&str; 10] =
 const WITH_COLON: [&str; 4] = ["rsync", "scp", "rclone", "clone"];
 
 /// Returns the host or the command by which a call uses the network.
-pub(super) fn used(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
+pub(super) fn find_network_use(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
     if act.class == Class::Network {
         let host = act.hosts.first().cloned();
         return Some(host.unwrap_or_else(|| act.tool.clone()));
     }
     reading.runs().find_map(|run| {
         let is_it = |pattern: &CommandPattern| pattern.surely_begins(run.words, &act.home);
-        (NETWORK.iter().any(is_it) && !stays_here(&run)).then(|| run.shown())
+        (NETWORK.iter().any(is_it) && !stays_here(&run)).then(|| run.render_line())
     })
 }
 
 /// Returns true if a command certainly connects to this machine, or to none.
 fn stays_here(run: &CertainRun<'_>) -> bool {
     let texts = || run.texts().skip(1).filter(|text| !text.starts_with('-'));
-    if WITH_ADDRESS.iter().any(|name| run.is(name)) {
+    if WITH_ADDRESS.iter().any(|name| run.is_named(name)) {
         let is_elsewhere = |text: &str| text.contains("://") && !is_here(text);
         return texts().any(is_here) && !texts().any(is_elsewhere);
     }
-    let copies = WITH_COLON.iter().any(|name| run.is(name) || texts().next() == Some(name));
+    let copies = WITH_COLON.iter().any(|name| run.is_named(name) || texts().next() == Some(name));
     copies && run.is_known() && !texts().any(|text| text.contains(':'))
 }
 

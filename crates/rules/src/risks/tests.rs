@@ -5,14 +5,15 @@ use serde_json::{Value, json};
 use super::*;
 
 fn kinds(tool: &str, input: &Value) -> Vec<RiskKind> {
-    let act = Act::of(tool, &input.to_string(), "/home/ada/engine", "claude-code", "/home/ada");
-    risks(&act, &Guarded::new("/home/ada")).into_iter().map(|note| note.kind).collect()
+    let act =
+        Act::from_call(tool, &input.to_string(), "/home/ada/engine", "claude-code", "/home/ada");
+    find_risks(&act, &Guarded::new("/home/ada")).into_iter().map(|note| note.kind).collect()
 }
 
 #[test]
 fn every_pattern_of_a_risk_is_one() {
     for list in [DELETING, network::CONNECTING] {
-        assert_eq!(patterns(list).len(), list.split(';').count(), "{list}");
+        assert_eq!(parse_pattern_list(list).len(), list.split(';').count(), "{list}");
     }
 }
 

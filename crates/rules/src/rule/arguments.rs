@@ -15,7 +15,7 @@ use crate::act::Act;
 use crate::glob::Lean;
 use crate::steps;
 use decimal::Decimal;
-use lookup::{ArgumentMatch, elements, find_all, find_one, scalars};
+use lookup::{ArgumentMatch, find_all, find_one, find_scalars, list_elements};
 use pattern::ArgumentPattern;
 
 /// A relation between an argument and a number of the rule.
@@ -84,19 +84,19 @@ pub(crate) enum WrittenValue {
 impl ArgumentCondition {
     /// Reads a condition on the argument to which `names` lead. No values mean that the argument
     /// must not be given.
-    pub(crate) fn read(names: Vec<String>, values: &[WrittenValue]) -> Result<Self, String> {
+    pub(crate) fn from_values(names: Vec<String>, values: &[WrittenValue]) -> Result<Self, String> {
         let mut choices = Vec::new();
         let mut negated = 0;
         for value in values {
             choices.push(match value {
                 WrittenValue::Truth(truth) => ExpectedValue::Truth(*truth),
                 WrittenValue::Number(text) => {
-                    ExpectedValue::Number(vec![(NumberRelation::Equal, number(text)?)])
+                    ExpectedValue::Number(vec![(NumberRelation::Equal, parse_number(text)?)])
                 }
                 WrittenValue::Text(text) => {
                     let rest = text.strip_prefix('!');
                     negated += usize::from(rest.is_some());
-                    expected(rest.unwrap_or(text))?
+                    parse_expected(rest.unwrap_or(text))?
                 }
             });
         }
@@ -134,8 +134,8 @@ impl ArgumentCondition {
         if is_not {
             return !self.could_be(value);
         }
-        let is_one = |value: Json<'_>| self.choices.iter().any(|choice| choice.is(value));
-        match elements(value) {
+        let is_one = |value: Json<'_>| self.choices.iter().any(|choice| choice.is_match(value));
+        match list_elements(value) {
             Some(values) => values.into_iter().all(is_one),
             None => is_one(value),
         }
@@ -148,12 +148,12 @@ impl ArgumentCondition {
             _ => None,
         });
         let glob = value.string();
-        glob.is_some_and(|glob| names.into_iter().any(|name| file_glob::chooses(&glob, name)))
+        glob.is_some_and(|glob| names.into_iter().any(|name| file_glob::is_aimed_at(&glob, name)))
     }
 
     /// Returns true if something in the value could be taken for one of the named values.
     fn could_be(&self, value: Json<'_>) -> bool {
-        let Some(scalars) = scalars(value) else { return true };
+        let Some(scalars) = find_scalars(value) else { return true };
         let could = |scalar: &Json<'_>| self.choices.iter().any(|choice| choice.could_be(*scalar));
         scalars.iter().any(could)
     }
@@ -161,11 +161,11 @@ impl ArgumentCondition {
 
 impl ExpectedValue {
     /// Returns true if the value has this type and matches.
-    fn is(&self, value: Json<'_>) -> bool {
+    fn is_match(&self, value: Json<'_>) -> bool {
         match self {
-            Self::Text(pattern) => value.string().is_some_and(|text| pattern.is(&text)),
+            Self::Text(pattern) => value.string().is_some_and(|text| pattern.is_match(&text)),
             Self::Truth(truth) => value.get() == truth.to_string(),
-            Self::Number(relations) => Decimal::read(value.get()).is_some_and(|number| {
+            Self::Number(relations) => Decimal::from_text(value.get()).is_some_and(|number| {
                 relations.iter().all(|(relation, limit)| relation.holds(&number, limit))
             }),
         }
@@ -186,9 +186,9 @@ impl ExpectedValue {
 }
 
 /// Parses comparisons, `<= 100` or `>= 0, <= 100`, or else a pattern.
-fn expected(text: &str) -> Result<ExpectedValue, String> {
+fn parse_expected(text: &str) -> Result<ExpectedValue, String> {
     if !text.trim_start().starts_with(['<', '>', '=']) {
-        return ArgumentPattern::read(text).map(ExpectedValue::Text);
+        return ArgumentPattern::from_text(text).map(ExpectedValue::Text);
     }
     let mut relations = Vec::new();
     for comparison in text.split(',').map(str::trim) {
@@ -198,13 +198,13 @@ fn expected(text: &str) -> Result<ExpectedValue, String> {
         let (relation, rest) = parts.ok_or_else(|| {
             format!("`{comparison}` is not a comparison; write it as in \">= 0, <= 100\"")
         })?;
-        relations.push((relation, number(rest.trim())?));
+        relations.push((relation, parse_number(rest.trim())?));
     }
     Ok(ExpectedValue::Number(relations))
 }
 
-fn number(text: &str) -> Result<Decimal, String> {
-    Decimal::read(text).ok_or_else(|| {
+fn parse_number(text: &str) -> Result<Decimal, String> {
+    Decimal::from_text(text).ok_or_else(|| {
         format!(
             "`{text}` is not a number; for a text that begins with `<`, `>` or `=` write `?` for it"
         )
@@ -215,7 +215,7 @@ fn number(text: &str) -> Result<Decimal, String> {
 fn is_absent(value: Json<'_>) -> bool {
     value.is_null()
         || value.string().is_some_and(|text| text.is_empty())
-        || elements(value).is_some_and(|values| values.is_empty())
+        || list_elements(value).is_some_and(|values| values.is_empty())
 }
 
 /// Returns what a tool could take a text for where it expects true or false.
@@ -223,12 +223,16 @@ fn truth_of(text: &str) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "true" | "t" | "yes" | "y" | "on" => Some(true),
         "false" | "f" | "no" | "n" | "off" | "" => Some(false),
-        other => Decimal::read(other).map(|number| !number.is_zero()),
+        other => Decimal::from_text(other).map(|number| !number.is_zero()),
     }
 }
 
 /// Checks that the arguments of an act match all conditions. The error names the one that fails.
-pub(crate) fn all(conditions: &[ArgumentCondition], act: &Act, lean: Lean) -> Result<(), String> {
+pub(crate) fn check_all_conditions(
+    conditions: &[ArgumentCondition],
+    act: &Act,
+    lean: Lean,
+) -> Result<(), String> {
     let Some(input) = act.input.as_deref() else {
         return match lean {
             Lean::Strict => Err("its arguments cannot be looked into".into()),
@@ -236,7 +240,7 @@ pub(crate) fn all(conditions: &[ArgumentCondition], act: &Act, lean: Lean) -> Re
         };
     };
     let fits = |condition: &&ArgumentCondition| {
-        steps::spend(1 + input.len() / 4) && condition.fits(input, lean, act.is_search)
+        steps::spend_budget(1 + input.len() / 4) && condition.fits(input, lean, act.is_search)
     };
     match conditions.iter().find(|condition| !fits(condition)) {
         Some(condition) => {

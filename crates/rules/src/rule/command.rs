@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use super::NamePattern;
 use crate::act::Act;
-use crate::glob::{Lean, Tok, literal};
+use crate::glob::{Lean, Tok, literal_toks};
 use crate::place::last_name;
 use crate::shell::{GAP, ShellCommand, ShellWord};
 use crate::shown::short_command;
@@ -58,9 +58,9 @@ impl<'a> PatternWord<'a> {
         let toks = text.chars().filter(|c| *c != EMPTY).map(|c| match c {
             '*' => Tok::Cross,
             '?' => Tok::One,
-            c => Tok::Is(unquoted(c)),
+            c => Tok::Is(unquoted_character(c)),
         });
-        start.iter().copied().chain(literal(home)).chain(toks).collect()
+        start.iter().copied().chain(literal_toks(home)).chain(toks).collect()
     }
 
     /// Returns true if a known text certainly differs from the word. That is nearly always enough, and
@@ -112,16 +112,16 @@ impl<'a> PatternWord<'a> {
         } else if text.is_ascii() {
             Some(text.into())
         } else {
-            Some(text.chars().filter(|c| *c != EMPTY).map(unquoted).collect())
+            Some(text.chars().filter(|c| *c != EMPTY).map(unquoted_character).collect())
         }
     }
 }
 
 impl CommandPattern {
     /// Parses a pattern: words, quotes as in a shell, `*` and `?`.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
-        let form = form(text)?;
-        let parts: Vec<PatternWord<'_>> = parts(form.as_deref().unwrap_or(text)).collect();
+    pub(crate) fn from_text(text: &str) -> Result<Self, String> {
+        let form = parse_form(text)?;
+        let parts: Vec<PatternWord<'_>> = form_words(form.as_deref().unwrap_or(text)).collect();
         let assign_count = parts.iter().take_while(|part| part.is_assign()).count();
         let words = &parts[assign_count..];
         let is_open = words.last().is_some_and(|part| part.0 == "*");
@@ -141,15 +141,15 @@ impl CommandPattern {
     }
 
     fn assigns(&self) -> impl Iterator<Item = PatternWord<'_>> {
-        parts(self.form()).take(self.assign_count)
+        form_words(self.form()).take(self.assign_count)
     }
 
     fn words(&self) -> impl Iterator<Item = PatternWord<'_>> {
-        parts(self.form()).skip(self.assign_count).take(self.word_count)
+        form_words(self.form()).skip(self.assign_count).take(self.word_count)
     }
 
     /// Returns the program, if the pattern contains it literally, and the literal words after it.
-    pub(crate) fn fixed(&self) -> Vec<Cow<'_, str>> {
+    pub(crate) fn fixed_words(&self) -> Vec<Cow<'_, str>> {
         self.words().map_while(PatternWord::known_text).collect()
     }
 
@@ -170,7 +170,7 @@ impl CommandPattern {
     }
 
     /// Returns true if exactly this command matches.
-    pub(crate) fn is(&self, command: &ShellCommand, home: &str) -> bool {
+    pub(crate) fn is_match(&self, command: &ShellCommand, home: &str) -> bool {
         if self.word_count == 0 {
             return true;
         }
@@ -200,7 +200,7 @@ impl CommandPattern {
         (could(program, first) || program.could_end(first))
             && self.assigns().all(|part| command.assigns.iter().any(|word| could(part, word)))
             && (first.may_split && first.counts_as_anything()
-                || follows(&parts.collect::<Vec<_>>(), &words[1..], &could))
+                || has_parts_in_order(&parts.collect::<Vec<_>>(), &words[1..], &could))
     }
 }
 
@@ -212,12 +212,12 @@ impl CommandPattern {
         let mut parts = self.words();
         let fits = |part: PatternWord<'_>, word: &ShellWord| part.surely_fits(word, home);
         parts.next().is_some_and(|program| program.surely_fits(&ShellWord::known(name), home))
-            && follows(&parts.collect::<Vec<_>>(), rest, &fits)
+            && has_parts_in_order(&parts.collect::<Vec<_>>(), rest, &fits)
     }
 }
 
 /// Returns the parts of a form: assignments, words, and a `*` at the end.
-fn parts(form: &str) -> impl Iterator<Item = PatternWord<'_>> {
+fn form_words(form: &str) -> impl Iterator<Item = PatternWord<'_>> {
     form.split(BLANKS).filter(|part| !part.is_empty()).map(PatternWord)
 }
 
@@ -248,7 +248,7 @@ pub(crate) fn only_options(listed: &[NamePattern], words: &[ShellWord]) -> bool 
 }
 
 /// Returns true if the parts occur in order, with nothing but options between them.
-fn follows(
+fn has_parts_in_order(
     parts: &[PatternWord<'_>],
     words: &[ShellWord],
     could: &dyn Fn(PatternWord<'_>, &ShellWord) -> bool,
@@ -285,11 +285,11 @@ fn follows(
 }
 
 /// Returns which command that could run matches one of the patterns, or why none does.
-pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, String> {
+pub(crate) fn find_command(patterns: &[CommandPattern], act: &Act) -> Result<String, String> {
     if act.runs.commands.is_empty() {
         return Err("no command is run".into());
     }
-    for (command, words) in act.runs.beginnings() {
+    for (command, words) in act.runs.run_beginnings() {
         let program = words.first().and_then(ShellWord::text);
         let program = program.map(|text| (text, text.rsplit('/').next().unwrap_or(text)));
         let could_be = |pattern: &CommandPattern| {
@@ -297,7 +297,7 @@ pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, St
                 && pattern.could_be(words, command, &act.home)
         };
         if patterns.iter().any(could_be) {
-            let words: Vec<String> = words.iter().map(ShellWord::shown).collect();
+            let words: Vec<String> = words.iter().map(ShellWord::render_text).collect();
             return Ok(format!("it could run `{}`", short_command(&words.join(" "))));
         }
     }
@@ -305,7 +305,7 @@ pub(crate) fn found(patterns: &[CommandPattern], act: &Act) -> Result<String, St
 }
 
 /// Returns the form of a pattern that has quotes or begins a word with `~`.
-fn form(text: &str) -> Result<Option<String>, String> {
+fn parse_form(text: &str) -> Result<Option<String>, String> {
     let is_plain = |c: u8| c.is_ascii_graphic() && !b"'\"\\~;&|<>()$`".contains(&c) || c == b' ';
     if text.bytes().all(is_plain) {
         return Ok(None);
@@ -318,7 +318,7 @@ fn form(text: &str) -> Result<Option<String>, String> {
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         match c {
-            '\'' | '"' => quoted(c, &mut chars, &mut form)?,
+            '\'' | '"' => push_quoted(c, &mut chars, &mut form)?,
             '\\' => match chars.next() {
                 Some(c) => form.push(stand_in(c)),
                 None => return Err("the pattern ends in a backslash".into()),
@@ -341,7 +341,7 @@ fn form(text: &str) -> Result<Option<String>, String> {
 }
 
 /// Adds what stands within quotes, and [`EMPTY`] for nothing.
-fn quoted(
+fn push_quoted(
     quote: char,
     chars: &mut impl Iterator<Item = char>,
     form: &mut String,
@@ -363,7 +363,7 @@ fn stand_in(c: char) -> char {
 }
 
 /// Returns the character that a character of a form stands for.
-fn unquoted(c: char) -> char {
+fn unquoted_character(c: char) -> char {
     QUOTED.iter().find(|(_, stand_in)| *stand_in == c).map_or(c, |(meant, _)| *meant)
 }
 

@@ -1,7 +1,7 @@
 //! Patterns of hosts: a name, or `*.` and a name.
 
 use crate::act::{Act, split_port, touch};
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, Tok, can_meet, literal_toks};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostPattern {
@@ -12,7 +12,7 @@ pub(crate) struct HostPattern {
 
 impl HostPattern {
     /// Parses a pattern. A `*` may be all of it, or the first part of the name.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    pub(crate) fn from_text(text: &str) -> Result<Self, String> {
         let lower = text.to_ascii_lowercase();
         if lower.contains("://") || lower.contains('/') {
             return Err("a host is a name without `https://` and without a path".into());
@@ -40,12 +40,12 @@ impl HostPattern {
             // A port that is not given may be any.
             (Some(_), None) => lean == Lean::Generous,
         };
-        is_port && meets(&literal(name), &self.name, lean)
+        is_port && can_meet(&literal_toks(name), &self.name, lean)
     }
 }
 
 /// Checks that there are hosts and that all of them match.
-pub(crate) fn all(patterns: &[HostPattern], act: &Act) -> Result<(), String> {
+pub(crate) fn check_all_hosts(patterns: &[HostPattern], act: &Act) -> Result<(), String> {
     if act.hosts.is_empty() {
         return Err("it names no host".into());
     }
@@ -57,8 +57,8 @@ pub(crate) fn all(patterns: &[HostPattern], act: &Act) -> Result<(), String> {
 }
 
 /// Returns which host that the act mentions matches, or why none does.
-pub(crate) fn mentioned(patterns: &[HostPattern], act: &Act) -> Result<String, String> {
-    let hosts = touch::hosts(act);
+pub(crate) fn find_mentioned_host(patterns: &[HostPattern], act: &Act) -> Result<String, String> {
+    let hosts = touch::mentioned_hosts(act);
     for pattern in patterns {
         // Any word may be a host, so `*` needs a certain one.
         let is_meant = |(host, is_sure): &&(String, bool)| {

@@ -7,7 +7,7 @@
 use serde_json::Value;
 
 use crate::act::Act;
-use crate::place::{BaseFolders, is_in, resolve};
+use crate::place::{BaseFolders, is_in, resolve_path};
 use crate::steps;
 
 /// Parts of the names of arguments that are addresses, whatever they look like.
@@ -17,13 +17,13 @@ const ADDRESS_NAMES: [&str; 10] =
 const FILE_NAMES: [&str; 5] = ["path", "file", "folder", "dir", "name"];
 
 /// Checks that all arguments stay here. The error names the one that may not.
-pub(crate) fn all(act: &Act) -> Result<(), String> {
+pub(crate) fn check_local_arguments(act: &Act) -> Result<(), String> {
     let input = act.input.as_deref().and_then(|input| serde_json::from_str::<Value>(input).ok());
     let Some(input) = input else { return Err("its arguments cannot be looked into".into()) };
     let mut left = vec![(String::new(), &input)];
     while let Some((name, value)) = left.pop() {
         match value {
-            Value::String(text) => check(&name, text, act)?,
+            Value::String(text) => check_local_text(&name, text, act)?,
             Value::Array(values) => left.extend(values.iter().map(|value| (name.clone(), value))),
             Value::Object(members) => {
                 left.extend(members.iter().map(|(name, value)| (name.clone(), value)));
@@ -37,8 +37,8 @@ pub(crate) fn all(act: &Act) -> Result<(), String> {
     }
 }
 
-fn check(name: &str, text: &str, act: &Act) -> Result<(), String> {
-    if !steps::spend(text.len()) {
+fn check_local_text(name: &str, text: &str, act: &Act) -> Result<(), String> {
+    if !steps::spend_budget(text.len()) {
         return Err("its arguments cannot be looked into".into());
     }
     let folded: String = name.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
@@ -93,7 +93,7 @@ fn may_be_path(piece: &str) -> bool {
 fn is_project_path(piece: &str, act: &Act) -> bool {
     let base = BaseFolders { cwd: &act.project, home: &act.home };
     let is_plain = !piece.contains(['%', '$']);
-    is_plain && is_inside(&resolve(&piece.replace('\\', "/"), base), act)
+    is_plain && is_inside(&resolve_path(&piece.replace('\\', "/"), base), act)
 }
 
 fn is_inside(path: &str, act: &Act) -> bool {
@@ -107,8 +107,9 @@ mod tests {
     use super::*;
 
     fn stays(input: &Value) -> bool {
-        let act = Act::of("mcp__x__get", &input.to_string(), "/home/ada/engine", "", "/home/ada");
-        all(&act).is_ok()
+        let act =
+            Act::from_call("mcp__x__get", &input.to_string(), "/home/ada/engine", "", "/home/ada");
+        check_local_arguments(&act).is_ok()
     }
 
     #[test]
@@ -158,6 +159,15 @@ mod tests {
         ] {
             assert!(!stays(&input), "{input}");
         }
-        assert!(all(&Act::of("mcp__x__get", "[]", "/home/ada", "", "/home/ada")).is_err());
+        assert!(
+            check_local_arguments(&Act::from_call(
+                "mcp__x__get",
+                "[]",
+                "/home/ada",
+                "",
+                "/home/ada"
+            ))
+            .is_err()
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! Patterns of paths: `*` and `?` within a name, `**` across folders.
 
 use crate::act::Act;
-use crate::glob::{Lean, Tok, begins_otherwise, is_text, literal, meets};
-use crate::place::join;
+use crate::glob::{Lean, Tok, begins_otherwise, can_meet, is_text, literal_toks};
+use crate::place::join_path;
 use crate::rule::command::CommandPattern;
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
@@ -29,7 +29,7 @@ pub(crate) struct PathPattern {
 
 impl PathPattern {
     /// Parses a pattern. One that is neither absolute nor begins with `~/` is in the project.
-    pub(crate) fn read(text: &str) -> Result<Self, String> {
+    pub(crate) fn from_text(text: &str) -> Result<Self, String> {
         let root = match text.strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => PathRoot::Home,
             Some(_) => return Err("the home of another user cannot be named by `~`".into()),
@@ -86,7 +86,7 @@ impl PathPattern {
     }
 
     /// Returns the folder within the root before the first wildcard.
-    fn fixed(&self) -> String {
+    fn fixed_folder(&self) -> String {
         self.segments()
             .take_while(|segment| !segment.contains(['*', '?']))
             .flat_map(|segment| ["/", segment])
@@ -115,24 +115,24 @@ impl PathPattern {
 
     fn fits_in(&self, root: &str, path: &[Tok], lean: Lean, with_below: bool) -> bool {
         (0..1 << self.crossing_count).any(|crossed| {
-            if begins_otherwise(path, self.toks(root, crossed), lean) || !steps::spend(16) {
+            if begins_otherwise(path, self.toks(root, crossed), lean) || !steps::spend_budget(16) {
                 return false;
             }
             let mut toks: Vec<Tok> = self.toks(root, crossed).collect();
             if toks.is_empty() {
                 toks.push(Tok::Is('/'));
             }
-            if meets(path, &toks, lean) {
+            if can_meet(path, &toks, lean) {
                 return true;
             }
             toks.extend([Tok::Is('/'), Tok::Cross]);
-            with_below && meets(path, &toks, lean)
+            with_below && can_meet(path, &toks, lean)
         })
     }
 
     /// Returns true if the path matches exactly.
-    fn is(&self, path: &str, act: &Act) -> bool {
-        self.fits(&literal(path), act, Lean::Strict, false)
+    fn is_match(&self, path: &str, act: &Act) -> bool {
+        self.fits(&literal_toks(path), act, Lean::Strict, false)
     }
 
     /// Returns true if the path could match, or be below one that does.
@@ -142,7 +142,7 @@ impl PathPattern {
 
     /// Returns true if a folder matches or is in a matching one.
     pub(crate) fn holds(&self, folder: &str, act: &Act, lean: Lean) -> bool {
-        self.fits(&literal(folder), act, lean, true)
+        self.fits(&literal_toks(folder), act, lean, true)
     }
 
     /// Returns true if something that matches is below this path. For a search, anything that may
@@ -157,19 +157,23 @@ impl PathPattern {
         if act.is_search {
             return self.fits(&above, act, Lean::Generous, false);
         }
-        let fixed = self.fixed();
+        let fixed = self.fixed_folder();
         let names_it =
-            |root: &str| meets(&above, &literal(&format!("{root}{fixed}")), Lean::Generous);
+            |root: &str| can_meet(&above, &literal_toks(&format!("{root}{fixed}")), Lean::Generous);
         !fixed.is_empty() && self.any_root(act, names_it)
     }
 }
 
 /// Checks that there are paths, and that all of them and their targets match.
-pub(crate) fn all(patterns: &[PathPattern], paths: &[String], act: &Act) -> Result<(), String> {
+pub(crate) fn check_all_paths(
+    patterns: &[PathPattern],
+    paths: &[String],
+    act: &Act,
+) -> Result<(), String> {
     if paths.is_empty() {
         return Err("it names no path".into());
     }
-    let is_meant = |path: &&String| patterns.iter().any(|pattern| pattern.is(path, act));
+    let is_meant = |path: &&String| patterns.iter().any(|pattern| pattern.is_match(path, act));
     let leads = paths.iter().flat_map(|path| act.targets_of(path));
     match paths.iter().chain(leads).find(|path| !is_meant(path)) {
         Some(path) => Err(format!("the path is {path}")),
@@ -179,7 +183,7 @@ pub(crate) fn all(patterns: &[PathPattern], paths: &[String], act: &Act) -> Resu
 
 /// Returns which pattern matches one of the paths that the act could touch, or why none does. A
 /// path that is certainly one of the exceptions does not count.
-pub(crate) fn touched(
+pub(crate) fn find_touched_pattern(
     patterns: &[PathPattern],
     exceptions: &[PathPattern],
     paths: &[Vec<Tok>],
@@ -199,16 +203,16 @@ pub(crate) fn touched(
 
 /// Returns why the act, or one of the named commands, is about a path other than these, or why not.
 /// An allow with these paths would not apply then.
-pub(crate) fn outside(
+pub(crate) fn find_path_outside(
     patterns: &[PathPattern],
     commands: Option<&[CommandPattern]>,
     act: &Act,
 ) -> Result<String, String> {
-    let doubt = if act.script.is_none() { act.doubts() } else { act.unsure.map(Into::into) };
+    let doubt = if act.script.is_none() { act.doubt_reason() } else { act.unsure.map(Into::into) };
     if let Some(reason) = doubt {
         return Ok(reason);
     }
-    let fits = |paths: &[String]| all(patterns, paths, act).err();
+    let fits = |paths: &[String]| check_all_paths(patterns, paths, act).err();
     if act.runs.commands.is_empty() {
         let reason = if act.paths.is_empty() { None } else { fits(&act.paths) };
         return reason.ok_or_else(|| "its paths are left out".into());
@@ -218,7 +222,7 @@ pub(crate) fn outside(
             patterns.iter().any(|pattern| pattern.could_be(words, command, &act.home))
         })
     };
-    for (command, _) in act.runs.each().filter(is_named) {
+    for (command, _) in act.runs.all_runs().filter(is_named) {
         let reason = match reached_by(command) {
             Ok(paths) => fits(&paths),
             Err(reason) => Some(reason),
@@ -245,13 +249,17 @@ fn reached_by(command: &ShellCommand) -> Result<Vec<String>, String> {
 }
 
 /// Returns which pattern matches something in a folder that is searched or moved as a whole.
-pub(crate) fn beneath(patterns: &[PathPattern], folders: &[Vec<Tok>], act: &Act) -> Option<String> {
+pub(crate) fn find_pattern_beneath(
+    patterns: &[PathPattern],
+    folders: &[Vec<Tok>],
+    act: &Act,
+) -> Option<String> {
     let is_below = |pattern: &&PathPattern| folders.iter().any(|path| pattern.is_below(path, act));
     patterns.iter().find(is_below).map(|pattern| format!("it reaches {}", pattern.text))
 }
 
 /// Returns which pattern matches something in a folder whose contents another program is given.
-pub(crate) fn listed(patterns: &[PathPattern], act: &Act) -> Option<String> {
+pub(crate) fn find_listed_pattern(patterns: &[PathPattern], act: &Act) -> Option<String> {
     let is_below =
         |pattern: &&PathPattern| act.listed.iter().any(|path| pattern.is_below(path, act));
     patterns.iter().find(is_below).map(|pattern| format!("it could touch {}", pattern.text))
@@ -265,7 +273,7 @@ pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> 
     let words = command.words.iter().enumerate().skip(1);
     let words = words.filter(|(at, _)| !texts.contains(at)).map(|(_, word)| word);
     for word in words.chain(&command.assigns) {
-        let unknown = || format!("`{}` may be any path", word.shown());
+        let unknown = || format!("`{}` may be any path", word.render_text());
         let text = word.text().ok_or_else(unknown)?;
         let file = file_of_name(text);
         let is_hidden =
@@ -276,11 +284,11 @@ pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> 
             return Err(unknown());
         }
         if !is_option {
-            paths.extend(command.folders.iter().map(|cwd| join(cwd, text)));
+            paths.extend(command.folders.iter().map(|cwd| join_path(cwd, text)));
         }
         let value = text.split_once('=').map(|(_, value)| value);
         for part in [value, file].into_iter().flatten().filter(|_| !is_option) {
-            paths.extend(command.folders.iter().map(|cwd| join(cwd, part)));
+            paths.extend(command.folders.iter().map(|cwd| join_path(cwd, part)));
         }
     }
     if paths.is_empty() || !operands::are_all(command) {

@@ -3,11 +3,11 @@
 use crate::{Act, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust};
 
 fn decide(rules: &str, tool: &str, input: &serde_json::Value) -> RuleDecision {
-    let file = RuleFile::read("rules.toml", rules, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert_eq!(file.problems, []);
-    let policy = Policy::new(Guarded::new("/home/ada")).with(&file, None);
-    let act = Act::of(tool, &input.to_string(), "/home/ada/engine", "claude", "/home/ada");
-    policy.decide(&act, &Moment::at(0, 0)).decision
+    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+    let act = Act::from_call(tool, &input.to_string(), "/home/ada/engine", "claude", "/home/ada");
+    policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0)).decision
 }
 
 #[test]

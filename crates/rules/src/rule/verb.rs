@@ -11,10 +11,10 @@ const CONJUNCTIONS: [&str; 3] = ["and", "or", "then"];
 /// Returns true if the name of a tool has one of these verbs. For a rule that denies or asks, any
 /// word of the name may be the verb. For one that allows, it has to be the first, after the name
 /// of the server if the tool's name begins with that.
-pub(crate) fn fits(verbs: &[NamePattern], tool: &str, lean: Lean) -> bool {
+pub(crate) fn has_matching_verb(verbs: &[NamePattern], tool: &str, lean: Lean) -> bool {
     let is_verb = |word: &String| verbs.iter().any(|verb| verb.fits(word, lean));
     let (server, name) = server_and_tool(tool).unwrap_or(("", tool));
-    let words = words(name);
+    let words = name_words(name);
     match lean {
         Lean::Generous => words.iter().any(is_verb),
         Lean::Strict => {
@@ -27,13 +27,13 @@ pub(crate) fn fits(verbs: &[NamePattern], tool: &str, lean: Lean) -> bool {
 
 /// Returns how many words at the beginning of a tool's name repeat the name of its server.
 fn server_words(server: &str, words: &[String]) -> usize {
-    let server = self::words(server).concat();
+    let server = self::name_words(server).concat();
     let repeats = |count: &usize| words[..*count].concat() == server;
     if server.is_empty() { 0 } else { (1..=words.len()).find(repeats).unwrap_or(0) }
 }
 
 /// Returns the words of a name in lower case: `GitHub_CreateIssue` has four.
-fn words(name: &str) -> Vec<String> {
+fn name_words(name: &str) -> Vec<String> {
     let chars: Vec<char> = name.chars().collect();
     let mut words = vec![String::new()];
     for (at, c) in chars.iter().enumerate() {
@@ -66,7 +66,7 @@ mod tests {
             ("a.b/c", "a b c"),
             ("__", ""),
         ] {
-            assert_eq!(words(name).join(" "), expected, "{name}");
+            assert_eq!(name_words(name).join(" "), expected, "{name}");
         }
     }
 
@@ -85,8 +85,8 @@ mod tests {
             ("mcp__x__forget", false, false),
             ("mcp__x__", false, false),
         ] {
-            assert_eq!(fits(&verbs, tool, Lean::Strict), is_allowed, "{tool}");
-            assert_eq!(fits(&verbs, tool, Lean::Generous), is_asked, "{tool}");
+            assert_eq!(has_matching_verb(&verbs, tool, Lean::Strict), is_allowed, "{tool}");
+            assert_eq!(has_matching_verb(&verbs, tool, Lean::Generous), is_asked, "{tool}");
         }
     }
 }

@@ -5,17 +5,17 @@ use crate::act::Act;
 use crate::glob::{Tok, is_text};
 
 /// Returns why a command could write a path other than these, or why it does not.
-pub(crate) fn outside(patterns: &[PathPattern], act: &Act) -> Result<String, String> {
+pub(crate) fn find_written_outside(patterns: &[PathPattern], act: &Act) -> Result<String, String> {
     let is_outside = |path: &&Vec<Tok>| !is_covered(patterns, path, act);
     match act.written.iter().find(is_outside) {
-        Some(path) => Ok(format!("it could write {}", shown(path))),
+        Some(path) => Ok(format!("it could write {}", render_path(path))),
         None => Err("it writes paths that are left out".into()),
     }
 }
 
 /// Returns what a command writes.
 pub(crate) fn shown_all(act: &Act) -> String {
-    let paths: Vec<String> = act.written.iter().take(3).map(|path| shown(path)).collect();
+    let paths: Vec<String> = act.written.iter().take(3).map(|path| render_path(path)).collect();
     format!("it could write {}", paths.join(", "))
 }
 
@@ -24,7 +24,7 @@ pub(crate) fn shown_all(act: &Act) -> String {
 fn is_covered(patterns: &[PathPattern], written: &[Tok], act: &Act) -> bool {
     let text = |toks: &[Tok]| toks.iter().copied().filter_map(Tok::character).collect::<String>();
     if is_text(written) {
-        return path::all(patterns, &[text(written)], act).is_ok();
+        return path::check_all_paths(patterns, &[text(written)], act).is_ok();
     }
     let known = written.iter().take_while(|tok| matches!(tok, Tok::Is(_))).count();
     let folder = written[..known].iter().rposition(|tok| *tok == Tok::Is('/')).unwrap_or(0);
@@ -33,10 +33,10 @@ fn is_covered(patterns: &[PathPattern], written: &[Tok], act: &Act) -> bool {
         || written[folder..].windows(2).any(|two| two == [Tok::Is('/'), Tok::Is('.')]);
     let whole: Vec<PathPattern> =
         patterns.iter().filter(|pattern| pattern.text.ends_with("**")).cloned().collect();
-    !may_climb && path::all(&whole, &[text(&written[..folder])], act).is_ok()
+    !may_climb && path::check_all_paths(&whole, &[text(&written[..folder])], act).is_ok()
 }
 
-fn shown(path: &[Tok]) -> String {
+fn render_path(path: &[Tok]) -> String {
     let text: String = path.iter().map(|tok| tok.character().unwrap_or('…')).collect();
     if text == "…" { "any path".into() } else { text }
 }

@@ -8,17 +8,17 @@ use callgate_mask::programs::is_one_of;
 use super::names::STATEFUL;
 use super::values::ShellValues;
 use super::{GAP, MOST_WILD_WORDS, ShellCommand, ShellScript, ShellWord};
-use crate::glob::{Tok, literal};
+use crate::glob::{Tok, literal_toks};
 use crate::place::link::is_through_root;
-use crate::place::{BaseFolders, LONGEST, join, last_name, normal, placed};
+use crate::place::{BaseFolders, LONGEST, join_path, last_name, normal_path, placed_toks};
 use crate::steps;
 
 /// The most folders in which a command may run before they count as unknown.
 const MOST_FOLDERS: usize = 16;
 
 /// Finds the folders of all commands, and what makes a line unclear besides its grammar.
-pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
-    let mut folders = vec![normal(base.cwd)];
+pub(super) fn find_folders(script: &mut ShellScript, base: BaseFolders<'_>) {
+    let mut folders = vec![normal_path(base.cwd)];
     let mut others = Vec::new();
     let mut doubts = Vec::new();
     // The values of variables are looked up only where a folder depends on one.
@@ -26,17 +26,17 @@ pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
     let mut has_moved = false;
     for (at, command) in script.commands.iter_mut().enumerate() {
         let length: usize = folders.iter().map(String::len).sum();
-        doubts.extend(doubt(command));
-        if !steps::spend(length) {
+        doubts.extend(command_doubt(command));
+        if !steps::spend_budget(length) {
             // The folders of the other commands are not determined any more.
-            steps::cut();
+            steps::note_omission();
             command.folders.extend(folders.first().cloned());
             doubts.push("more commands than are read");
             continue;
         }
         command.folders.clone_from(&folders);
         command.other_folders.clone_from(&others);
-        if !step(command, &mut folders, base.home) {
+        if !change_folder(command, &mut folders, base.home) {
             doubts.push("a change to an unknown folder");
             let word = targets.get(&at).or_else(|| command.words.get(1));
             let is_back = has_moved && is_return(command);
@@ -51,7 +51,7 @@ pub(super) fn look(script: &mut ShellScript, base: BaseFolders<'_>) {
         doubts.push("more wildcards than are looked at");
     }
     for reason in doubts {
-        script.doubt(reason);
+        script.note_doubt(reason);
     }
 }
 
@@ -68,9 +68,9 @@ fn changed_folders(script: &ShellScript, base: BaseFolders<'_>) -> HashMap<usize
     }
     let mut here = script.clone();
     for command in &mut here.commands {
-        command.folders = vec![normal(base.cwd)];
+        command.folders = vec![normal_path(base.cwd)];
     }
-    let values = ShellValues::of(&here, None);
+    let values = ShellValues::from_script(&here, None);
     let commands = script.commands.iter().enumerate().filter(|(_, command)| is_open(command));
     let targets = commands.filter_map(|(at, command)| {
         let word = command.words.iter().skip(1).find(|word| !word.could_begin_with("-"))?;
@@ -102,11 +102,11 @@ fn step_loosely(
         Some(word) if !word.has_unknown() && !word.could_begin_with("-") => {
             let from: Vec<Vec<Tok>> = folders
                 .iter()
-                .map(|folder| literal(folder))
+                .map(|folder| literal_toks(folder))
                 .chain(others.iter().cloned())
                 .collect();
             for toks in word.patterns() {
-                found.extend(from.iter().map(|folder| placed(&toks, folder, home)));
+                found.extend(from.iter().map(|folder| placed_toks(&toks, folder, home)));
             }
         }
         _ => found.push(unknown.clone()),
@@ -121,7 +121,7 @@ fn step_loosely(
     }
 }
 
-fn doubt(command: &ShellCommand) -> Option<&'static str> {
+fn command_doubt(command: &ShellCommand) -> Option<&'static str> {
     let first = command.words.first()?;
     let Some(program) = first.text() else {
         return Some("a program whose name is not written out");
@@ -149,7 +149,7 @@ fn has_substitution(text: &str) -> bool {
 }
 
 /// Adds the folder to which this command changes; false if that is unknown.
-fn step(command: &ShellCommand, folders: &mut Vec<String>, home: &str) -> bool {
+fn change_folder(command: &ShellCommand, folders: &mut Vec<String>, home: &str) -> bool {
     let is_prefix = |word: &&ShellWord| {
         matches!(word.text(), Some("time" | "-p" | "command" | "builtin" | "--"))
     };
@@ -176,7 +176,7 @@ fn step(command: &ShellCommand, folders: &mut Vec<String>, home: &str) -> bool {
         return false;
     }
     let is_known = !folders.iter().any(|cwd| is_through_root(cwd, target));
-    let gone: Vec<String> = folders.iter().map(|cwd| join(cwd, target)).collect();
+    let gone: Vec<String> = folders.iter().map(|cwd| join_path(cwd, target)).collect();
     for folder in gone {
         if !folders.contains(&folder) {
             folders.push(folder);

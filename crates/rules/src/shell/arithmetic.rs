@@ -11,14 +11,14 @@ impl ShellReader<'_> {
     /// its substitutions are found.
     pub(super) fn skip_arithmetic(&mut self, offset: usize) -> bool {
         let begin = self.at;
-        let is_skipped = self.arithmetic(offset);
+        let is_skipped = self.parse_arithmetic(offset);
         if !is_skipped {
             self.at = begin;
         }
         is_skipped
     }
 
-    fn arithmetic(&mut self, offset: usize) -> bool {
+    fn parse_arithmetic(&mut self, offset: usize) -> bool {
         self.at += offset + 1;
         let mut open = 0_usize;
         let mut text = String::new();
@@ -27,14 +27,14 @@ impl ShellReader<'_> {
             match c {
                 '(' => open += 1,
                 ')' if open > 0 => open -= 1,
-                ')' if self.eat(')') => break,
+                ')' if self.eat_char(')') => break,
                 // The first parenthesis is closed before the second: it is a subshell.
                 ')' => return false,
                 ';' if offset == 0 => {}
                 '$' if self.peek() == Some('(') && self.peek_at(1) != Some('(') => {
                     self.at += 1;
                     let first = self.script.commands.len();
-                    self.region(|reader| reader.list(true));
+                    self.parse_region(|reader| reader.parse_list(true));
                     let commands = first..self.script.commands.len();
                     self.script.number_outputs.push(commands);
                     text.push('0');

@@ -42,7 +42,7 @@ impl QuotedRow {
     /// Ends the row. Several texts are also one.
     fn end(&mut self, found: &mut CodeWords) {
         if self.count > 1 {
-            found.add(&self.joined);
+            found.add_quoted(&self.joined);
         }
         if self.count > 0 {
             *self = Self::default();
@@ -52,9 +52,9 @@ impl QuotedRow {
 
 impl CodeWords {
     /// Adds a quoted text and its words.
-    fn add(&mut self, QuotedText { resolved, kept }: &QuotedText) {
+    fn add_quoted(&mut self, QuotedText { resolved, kept }: &QuotedText) {
         for word in resolved.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()) {
-            if steps::spend(steps::WORD) {
+            if steps::spend_budget(steps::WORD) {
                 self.words.push(word.to_owned());
             }
         }
@@ -75,7 +75,7 @@ pub(crate) fn words_of(text: &str) -> CodeWords {
     // Texts that follow each other at once, which some languages join.
     let mut row = QuotedRow::default();
     let end = |word: &mut String, found: &mut CodeWords| {
-        if !word.is_empty() && steps::spend(steps::WORD) {
+        if !word.is_empty() && steps::spend_budget(steps::WORD) {
             found.words.push(std::mem::take(word));
         }
         word.clear();
@@ -84,8 +84,8 @@ pub(crate) fn words_of(text: &str) -> CodeWords {
         match c {
             '\'' | '"' | '`' => {
                 end(&mut word, &mut found);
-                let inside = quoted(c, &mut chars);
-                found.add(&inside);
+                let inside = parse_quoted(c, &mut chars);
+                found.add_quoted(&inside);
                 row.push(&inside);
             }
             c if c.is_whitespace() && word.is_empty() => {}
@@ -98,7 +98,7 @@ pub(crate) fn words_of(text: &str) -> CodeWords {
                 // The quotes of Perl and Ruby: `q{…}`, `%x(…)`.
                 let is_quote = word.ends_with(['q', 'x', 'w', 'Q']) && word.len() <= 3;
                 end(&mut word, &mut found);
-                let inside = is_quote.then(|| bracketed(c, chars.clone())).flatten();
+                let inside = is_quote.then(|| bracketed_text(c, chars.clone())).flatten();
                 found.quoted.extend(inside);
             }
         }
@@ -135,7 +135,7 @@ pub(crate) fn starts_programs(text: &str, runs_backticks: bool) -> bool {
 }
 
 /// Returns the text up to the bracket that closes this one.
-fn bracketed(open: char, chars: impl Iterator<Item = char>) -> Option<String> {
+fn bracketed_text(open: char, chars: impl Iterator<Item = char>) -> Option<String> {
     let close = match open {
         '{' => '}',
         '(' => ')',
@@ -163,7 +163,7 @@ fn is_word(c: char) -> bool {
 }
 
 /// Returns the text up to the quote that ends it, its escapes resolved.
-fn quoted(quote: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> QuotedText {
+fn parse_quoted(quote: char, chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> QuotedText {
     let mut inside = QuotedText::default();
     while let Some(c) = chars.next() {
         let c = match c {

@@ -10,7 +10,7 @@ use crate::steps;
 impl ShellReader<'_> {
     /// Notes a keyword at the beginning of a command.
     pub(super) fn note_keyword(&mut self, word: &str) {
-        if !self.regions.keyword(word, self.script.commands.len()) {
+        if !self.regions.handle_keyword(word, self.script.commands.len()) {
             self.script.has_odd_regions = true;
         }
     }
@@ -39,7 +39,7 @@ impl ShellReader<'_> {
         loop {
             match self.peek() {
                 Some('\n' | ' ' | '\t') => self.at += 1,
-                Some('#') => self.comment(),
+                Some('#') => self.skip_comment(),
                 _ => break,
             }
         }
@@ -51,13 +51,13 @@ impl ShellReader<'_> {
             return;
         }
         let begin = self.at;
-        self.eat('(');
+        self.eat_char('(');
         loop {
             while matches!(self.peek(), Some(' ' | '\t')) {
                 self.at += 1;
             }
             let before = self.at;
-            self.word();
+            self.parse_word();
             let is_word = self.at > before;
             while matches!(self.peek(), Some(' ' | '\t')) {
                 self.at += 1;
@@ -69,52 +69,52 @@ impl ShellReader<'_> {
                     break;
                 }
                 _ => {
-                    self.broken("a pattern of unknown form");
+                    self.note_broken("a pattern of unknown form");
                     break;
                 }
             }
         }
-        self.paint(begin, SegmentStyle::Word);
+        self.paint_since(begin, SegmentStyle::Word);
         self.regions.begin_branch(self.script.commands.len());
     }
 
     /// Parses the rest of `[[ … ]]`, in which parentheses and arrows are operators of their own.
-    pub(super) fn condition(&mut self, open: &mut OpenCommand) {
-        self.doubt("control flow");
+    pub(super) fn parse_condition(&mut self, open: &mut OpenCommand) {
+        self.note_doubt("control flow");
         while let Some(c) = self.peek() {
             match c {
                 ' ' | '\t' | '\n' | '&' | '|' | '(' | ')' | '<' | '>' => self.at += 1,
                 ';' => break,
                 _ => {
                     let begin = self.at;
-                    let word = self.word();
-                    self.paint(begin, SegmentStyle::Word);
+                    let word = self.parse_word();
+                    self.paint_since(begin, SegmentStyle::Word);
                     let is_end = !word.is_quoted && word.text() == Some("]]");
-                    self.take(word, open);
+                    self.take_word(word, open);
                     if is_end {
                         return;
                     }
                 }
             }
         }
-        self.broken("an unfinished condition");
+        self.note_broken("an unfinished condition");
     }
 
     /// Parses the elements of an array after `NAME=`.
-    pub(super) fn array(&mut self, word: &mut ShellWord) {
+    pub(super) fn parse_array(&mut self, word: &mut ShellWord) {
         self.at += 1;
-        self.doubt("a function or an array");
+        self.note_doubt("a function or an array");
         let mut elements = Vec::new();
         loop {
             match self.peek() {
                 Some(' ' | '\t' | '\n') => self.at += 1,
-                Some('#') => self.comment(),
+                Some('#') => self.skip_comment(),
                 Some(')') => {
                     self.at += 1;
                     break;
                 }
-                Some(c) if !ENDS.contains(c) && steps::spend(steps::WORD) => {
-                    let mut element = self.word();
+                Some(c) if !ENDS.contains(c) && steps::spend_budget(steps::WORD) => {
+                    let mut element = self.parse_word();
                     if element.first_text().starts_with('[') {
                         // `[index]=value`.
                         element = ShellWord::default();
@@ -123,7 +123,7 @@ impl ShellReader<'_> {
                     elements.push(element);
                 }
                 _ => {
-                    self.broken("an unfinished array");
+                    self.note_broken("an unfinished array");
                     break;
                 }
             }

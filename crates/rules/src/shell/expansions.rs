@@ -25,29 +25,29 @@ enum BracedOperator {
 
 impl ShellReader<'_> {
     /// Parses `${…}`, which may contain commands.
-    pub(super) fn braced(&mut self, word: &mut ShellWord, is_quoted: bool) {
+    pub(super) fn parse_braced(&mut self, word: &mut ShellWord, is_quoted: bool) {
         let rest = &self.chars[self.at..];
         if rest.starts_with(&['H', 'O', 'M', 'E', '}']) {
             self.at += 5;
-            return self.expand("HOME".into(), false, word);
+            return self.push_variable("HOME".into(), false, word);
         }
-        self.doubt("a variable");
+        self.note_doubt("a variable");
         if self.peek() == Some('(') {
             // Flags of one shell, of which some evaluate the value.
-            self.broken("an expansion with flags");
+            self.note_broken("an expansion with flags");
         }
         let is_length = self.peek() == Some('#')
             && self.peek_at(1).is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
         self.at += usize::from(is_length);
         let name = self.braced_name();
-        let elements = self.subscript();
+        let elements = self.skip_subscript();
         let operator = self.braced_operator();
         if operator == BracedOperator::Other && self.peek() == Some('@') {
-            self.broken("an expansion that evaluates its value");
+            self.note_broken("an expansion that evaluates its value");
         }
         let Some(inside) = self.braced_word(is_quoted, operator) else {
             word.push_piece(WordPiece::Unknown);
-            return self.broken("an unfinished expansion");
+            return self.note_broken("an unfinished expansion");
         };
         self.script.bodies.push(inside.first_text());
         if operator == BracedOperator::Assign {
@@ -86,7 +86,7 @@ impl ShellReader<'_> {
 
     /// Skips `[…]` after a name: true if it stands for all elements, none if it is not known for
     /// which, and false if there is no subscript, or one of a single element.
-    fn subscript(&mut self) -> Option<bool> {
+    fn skip_subscript(&mut self) -> Option<bool> {
         if self.peek() != Some('[') {
             return Some(false);
         }
@@ -124,7 +124,7 @@ impl ShellReader<'_> {
         let mut inside = ShellWord::default();
         self.depth += 1;
         if self.depth > super::DEEPEST {
-            steps::cut();
+            steps::note_omission();
             self.at = self.chars.len();
         }
         // In double quotes a single quote is literal in a value, and a quote in a pattern.
@@ -145,16 +145,16 @@ impl ShellReader<'_> {
                 '\'' if is_quoted && is_value => inside.push(c),
                 '\'' | '"' if is_quoted => {
                     // Shells differ in where such a quote ends.
-                    self.broken("a quote within an expansion");
+                    self.note_broken("a quote within an expansion");
                     inside.push(c);
                 }
-                '\'' => self.single(&mut inside),
-                '"' => self.double(&mut inside),
+                '\'' => self.parse_single_quote(&mut inside),
+                '"' => self.parse_double_quote(&mut inside),
                 '\\' => inside.push(self.next().unwrap_or('\\')),
-                '$' => self.dollar(&mut inside, is_quoted),
+                '$' => self.parse_dollar(&mut inside, is_quoted),
                 '`' => {
                     self.at -= 1;
-                    self.backticks(&mut inside, is_quoted);
+                    self.parse_backticks(&mut inside, is_quoted);
                 }
                 '*' | '?' | '[' if !is_quoted => inside.push_piece(WordPiece::Glob(c)),
                 c => inside.push(c),
@@ -165,7 +165,7 @@ impl ShellReader<'_> {
     }
 
     /// Parses a `{` or `}`. They are literal when alone and around a name: `{}`, `HEAD@{1}`.
-    pub(super) fn brace(&mut self, word: &mut ShellWord) {
+    pub(super) fn parse_brace(&mut self, word: &mut ShellWord) {
         let Some(c) = self.next() else { return };
         let is_name = |c: &&char| c.is_ascii_alphanumeric() || "_-/:@^".contains(**c);
         let name: String = self.chars[self.at..].iter().take_while(is_name).collect();
@@ -179,8 +179,8 @@ impl ShellReader<'_> {
         } else if is_alone {
             word.push(c);
         } else {
-            self.paint(self.at - 1, SegmentStyle::Variable);
-            self.doubt("a brace expansion");
+            self.paint_since(self.at - 1, SegmentStyle::Variable);
+            self.note_doubt("a brace expansion");
             if c == '}' { word.push(c) } else { self.brace_expansion(word) }
         }
     }
@@ -205,8 +205,8 @@ impl ShellReader<'_> {
                 }
                 ',' => {
                     self.at += 1;
-                    if !steps::spend(steps::WORD) {
-                        self.stop();
+                    if !steps::spend_budget(steps::WORD) {
+                        self.stop_reading();
                     }
                     parts.push(ShellWord::default());
                 }
@@ -229,7 +229,7 @@ impl ShellReader<'_> {
             self.open_braces_to = self.at;
         }
         let members = match parts.as_slice() {
-            [only] => only.text().and_then(sequence),
+            [only] => only.text().and_then(sequence_members),
             _ => Some(parts),
         };
         if let Some(members) = members.filter(|_| is_closed) {
@@ -242,7 +242,7 @@ impl ShellReader<'_> {
 }
 
 /// Returns the members of a sequence such as `a..c` or `1..10`.
-fn sequence(text: &str) -> Option<Vec<ShellWord>> {
+fn sequence_members(text: &str) -> Option<Vec<ShellWord>> {
     let mut ends = text.split("..");
     let (first, last, _) = (ends.next()?, ends.next()?, ends.next());
     if ends.next().is_some() {

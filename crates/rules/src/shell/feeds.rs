@@ -4,7 +4,7 @@ use callgate_mask::programs::is_one_of;
 
 use super::ShellCommand;
 use super::names::LANGUAGES;
-use super::values::{ShellValues, split};
+use super::values::{ShellValues, split_value};
 use super::word::{ShellWord, WordPiece};
 
 /// Programs that append what they read to the words of another program.
@@ -15,7 +15,7 @@ const FINDERS: &str = "find gfind fd fdfind";
 const MOST_READ: usize = 8;
 
 /// Returns the forms of a command with the words that it gets from elsewhere.
-pub(super) fn fed(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCommand> {
+pub(super) fn fed_forms(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCommand> {
     let names = |list: &str| {
         let mut texts = command.words.iter().flat_map(ShellWord::texts);
         texts.any(|text| is_one_of(&text, list))
@@ -43,7 +43,7 @@ fn with_read(command: &ShellCommand, values: &ShellValues<'_>) -> Vec<ShellComma
     let form = |pieces: &Vec<WordPiece>| {
         let mut form = command.clone();
         match &mark {
-            Some(mark) => replace(&mut form.words, mark, pieces),
+            Some(mark) => replace_mark(&mut form.words, mark, pieces),
             None => form.words.extend(words_of(pieces)),
         }
         form
@@ -72,7 +72,7 @@ fn with_program(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCom
 
 /// Returns the words that a line becomes.
 fn words_of(pieces: &[WordPiece]) -> Vec<ShellWord> {
-    let words = split(pieces).into_iter().map(|pieces| {
+    let words = split_value(pieces).into_iter().map(|pieces| {
         let mut word = ShellWord::of_pieces(pieces);
         word.may_split = !word.is_known();
         word
@@ -105,7 +105,7 @@ fn has_braces(words: &[ShellWord]) -> bool {
 }
 
 /// Puts these pieces in place of each occurrence of a text.
-fn replace(words: &mut [ShellWord], mark: &str, pieces: &[WordPiece]) {
+fn replace_mark(words: &mut [ShellWord], mark: &str, pieces: &[WordPiece]) {
     for word in words {
         let Some(text) = word.text().filter(|text| text.contains(mark)) else { continue };
         let mut replaced = ShellWord::known("");
@@ -132,6 +132,6 @@ fn with_found(mut command: ShellCommand) -> ShellCommand {
         .collect();
     let first = folders.first().map_or("./", String::as_str);
     let found = [WordPiece::Text(first.to_owned()), WordPiece::Listing];
-    replace(&mut command.words, "{}", &found);
+    replace_mark(&mut command.words, "{}", &found);
     command
 }

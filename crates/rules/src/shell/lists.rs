@@ -13,17 +13,17 @@ use super::{
 use crate::steps;
 
 /// Parses a whole text.
-pub(super) fn read(text: &str, home: &str, depth: usize) -> ShellScript {
+pub(super) fn parse_script(text: &str, home: &str, depth: usize) -> ShellScript {
     let mut reader = ShellReader::new(text, home, depth);
-    reader.list(false);
+    reader.parse_list(false);
     reader.script
 }
 
 /// Parses a whole text, and returns the styles of its characters.
-pub(super) fn paint(text: &str) -> SegmentPaint {
+pub(super) fn paint_text(text: &str) -> SegmentPaint {
     let mut reader = ShellReader::new(text, "/", 0);
     reader.paint = Some(SegmentPaint::new(reader.chars.len()));
-    reader.list(false);
+    reader.parse_list(false);
     reader.paint.unwrap_or_else(|| SegmentPaint::new(0))
 }
 
@@ -97,24 +97,24 @@ impl<'a> ShellReader<'a> {
             paint: None,
         };
         if text.len() > LONGEST_LINE {
-            steps::cut();
-            reader.broken("more text than is read");
+            steps::note_omission();
+            reader.note_broken("more text than is read");
         }
-        if steps::spend(text.len().min(LONGEST_LINE)) {
+        if steps::spend_budget(text.len().min(LONGEST_LINE)) {
             reader.chars = text.chars().take(LONGEST_LINE).collect();
         } else {
-            reader.stop();
+            reader.stop_reading();
         }
         reader
     }
 
     /// Reads another text with this reader: that of backticks, or a here-document.
-    pub(super) fn inside(&mut self, text: Vec<char>, work: impl FnOnce(&mut Self)) {
+    pub(super) fn parse_inside(&mut self, text: Vec<char>, work: impl FnOnce(&mut Self)) {
         if self.depth >= DEEPEST {
             return self.stop_nesting();
         }
-        if !steps::spend(text.len()) {
-            return self.stop();
+        if !steps::spend_budget(text.len()) {
+            return self.stop_reading();
         }
         let chars = std::mem::replace(&mut self.chars, text);
         let at = std::mem::take(&mut self.at);
@@ -127,12 +127,12 @@ impl<'a> ShellReader<'a> {
         (self.chars, self.at, self.here, self.paint) = (chars, at, here, paint);
         self.open_braces_to = open_braces_to;
         if steps::is_spent() {
-            self.stop();
+            self.stop_reading();
         }
     }
 
     /// Reads something that runs in a shell of its own, or only under a condition.
-    pub(super) fn region(&mut self, work: impl FnOnce(&mut Self)) {
+    pub(super) fn parse_region(&mut self, work: impl FnOnce(&mut Self)) {
         let outside = self.regions.enter();
         work(self);
         self.regions.leave(outside);
@@ -161,45 +161,45 @@ impl<'a> ShellReader<'a> {
     }
 
     /// Steps over this character if it is next.
-    pub(super) fn eat(&mut self, wanted: char) -> bool {
+    pub(super) fn eat_char(&mut self, wanted: char) -> bool {
         let is_next = self.peek() == Some(wanted);
         self.at += usize::from(is_next);
         is_next
     }
 
-    pub(super) fn doubt(&mut self, reason: &'static str) {
-        self.script.doubt(reason);
+    pub(super) fn note_doubt(&mut self, reason: &'static str) {
+        self.script.note_doubt(reason);
     }
 
     /// Notes the style of the characters from `begin` up to here, except for those within that have
     /// another style.
-    pub(super) fn paint(&mut self, begin: usize, style: SegmentStyle) {
+    pub(super) fn paint_since(&mut self, begin: usize, style: SegmentStyle) {
         if let Some(paint) = &mut self.paint {
             paint.paint(begin, self.at, style);
         }
     }
 
     /// Notes that not even the beginnings of commands are known.
-    pub(super) fn broken(&mut self, reason: &'static str) {
-        self.script.doubt(reason);
+    pub(super) fn note_broken(&mut self, reason: &'static str) {
+        self.script.note_doubt(reason);
         self.script.is_broken = true;
     }
 
     /// Notes that something is nested too deeply to be read.
     pub(super) fn stop_nesting(&mut self) {
-        steps::cut();
-        self.broken("too much nesting");
+        steps::note_omission();
+        self.note_broken("too much nesting");
     }
 
     /// Ends the parsing, because the budget is spent.
-    pub(super) fn stop(&mut self) {
-        steps::cut();
-        self.broken("more text than is read");
+    pub(super) fn stop_reading(&mut self) {
+        steps::note_omission();
+        self.note_broken("more text than is read");
         self.at = self.chars.len();
     }
 
     /// Parses commands up to the end, or up to the `)` that closes this list.
-    pub(super) fn list(&mut self, in_parens: bool) {
+    pub(super) fn parse_list(&mut self, in_parens: bool) {
         self.depth += 1;
         if self.depth > DEEPEST {
             self.stop_nesting();
@@ -215,104 +215,104 @@ impl<'a> ShellReader<'a> {
                 ' ' | '\t' => self.at += 1,
                 '\\' if self.peek_at(1) == Some('\n') => {
                     self.at += 2;
-                    self.paint(self.at - 2, SegmentStyle::Operator);
+                    self.paint_since(self.at - 2, SegmentStyle::Operator);
                 }
                 _ if open.stands == CommandContent::Nothing && self.is_at_pattern() => {
                     self.case_pattern();
                 }
                 ')' if in_parens => {
                     self.at += 1;
-                    self.paint(self.at - 1, SegmentStyle::Operator);
+                    self.paint_since(self.at - 1, SegmentStyle::Operator);
                     is_closed = true;
                     break;
                 }
-                '#' => self.comment(),
-                '\n' | ';' | '&' | '|' | '(' | ')' => self.operator(&mut open),
-                _ => self.part(&mut open),
+                '#' => self.skip_comment(),
+                '\n' | ';' | '&' | '|' | '(' | ')' => self.parse_operator(&mut open),
+                _ => self.parse_part(&mut open),
             }
         }
         if open.is_owed && open.stands == CommandContent::Nothing {
-            self.doubt("an unfinished list");
+            self.note_doubt("an unfinished list");
         }
-        self.close(&mut open);
+        self.close_command(&mut open);
         if !self.regions.end_list(outside) {
-            self.doubt("control flow");
+            self.note_doubt("control flow");
             self.script.has_odd_regions = true;
         }
         if !is_closed {
-            self.broken("an unfinished parenthesis");
+            self.note_broken("an unfinished parenthesis");
         }
         if in_parens && is_empty {
-            self.doubt("a function or an array");
+            self.note_doubt("a function or an array");
         }
         self.depth -= 1;
     }
 
     /// Skips a comment. It counts as understood only if a shell without comments would find nothing
     /// in it.
-    pub(super) fn comment(&mut self) {
+    pub(super) fn skip_comment(&mut self) {
         let begin = self.at;
         while let Some(c) = self.peek() {
             if c == '\n' {
                 break;
             }
             if !(c.is_ascii_alphanumeric() || " \t#_-.,:/+@%".contains(c)) {
-                self.doubt("a comment with special characters");
+                self.note_doubt("a comment with special characters");
             }
             self.at += 1;
         }
-        self.paint(begin, SegmentStyle::Comment);
+        self.paint_since(begin, SegmentStyle::Comment);
     }
 
-    fn operator(&mut self, open: &mut OpenCommand) {
+    fn parse_operator(&mut self, open: &mut OpenCommand) {
         let Some(c) = self.next() else { return };
         let begin = self.at - 1;
         match c {
             '(' => {
-                self.paint(begin, SegmentStyle::Operator);
-                self.group(open);
+                self.paint_since(begin, SegmentStyle::Operator);
+                self.parse_group(open);
             }
             ')' => {
-                self.paint(begin, SegmentStyle::Unclear);
-                self.broken("a parenthesis of unknown use");
-                self.close(open);
+                self.paint_since(begin, SegmentStyle::Unclear);
+                self.note_broken("a parenthesis of unknown use");
+                self.close_command(open);
             }
             '\n' => {
-                self.end(open, false, false);
+                self.end_command(open, false, false);
                 self.regions.end_statement(self.script.commands.len());
                 self.here_documents();
             }
             '&' if self.peek() == Some('>') => {
-                self.paint(begin, SegmentStyle::Operator);
-                self.redirect(open, true);
+                self.paint_since(begin, SegmentStyle::Operator);
+                self.parse_redirect(open, true);
             }
             _ => {
                 let twice = self.peek() == Some(c) || (c == '|' && self.peek() == Some('&'));
                 self.at += usize::from(twice);
-                self.paint(begin, SegmentStyle::Operator);
-                self.breaks(begin, c == '&' && !twice);
+                self.paint_since(begin, SegmentStyle::Operator);
+                self.note_break(begin, c == '&' && !twice);
                 let ends_branch = c == ';' && (twice || matches!(self.peek(), Some('&' | '|')));
                 if ends_branch {
-                    self.doubt("control flow");
+                    self.note_doubt("control flow");
                     self.at += usize::from(matches!(self.peek(), Some('&' | '|')));
                 }
                 let joins = c == '|' && (!twice || self.chars.get(self.at - 1) == Some(&'&'));
-                self.end(open, true, c == '|' || (c == '&' && twice));
-                self.follow(c, twice, joins, ends_branch);
+                self.end_command(open, true, c == '|' || (c == '&' && twice));
+                self.follow_operator(c, twice, joins, ends_branch);
             }
         }
     }
 
     /// Notes under which conditions the next command runs, and what it reads.
-    fn follow(&mut self, c: char, twice: bool, joins: bool, ends_branch: bool) {
+    fn follow_operator(&mut self, c: char, twice: bool, joins: bool, ends_branch: bool) {
         let commands = &mut self.script.commands;
         match c {
             _ if ends_branch => self.regions.end_branch(commands.len()),
-            '|' if joins => self.regions.pipe(commands, self.depth),
-            '|' => self.regions.or(commands.len()),
-            '&' if twice => self.regions.and(commands.len()),
+            '|' if joins => self.regions.continue_after_pipe(commands, self.depth),
+            '|' => self.regions.continue_after_or(commands.len()),
+            '&' if twice => self.regions.continue_after_and(commands.len()),
             '&' => {
-                self.regions.background(commands);
+                self.regions.enclose_background(commands);
                 self.regions.end_statement(commands.len());
             }
             _ => self.regions.end_statement(commands.len()),
@@ -321,33 +321,33 @@ impl<'a> ShellReader<'a> {
 
     /// Notes that a new line may begin before an operator, unless that is an `&` on its own or
     /// belongs to a list within.
-    fn breaks(&mut self, begin: usize, is_background: bool) {
+    fn note_break(&mut self, begin: usize, is_background: bool) {
         if let Some(paint) = self.paint.as_mut().filter(|_| self.depth == 1 && !is_background) {
             paint.breaks.push(begin);
         }
     }
 
     /// Ends a command at an operator, which may require one before it and after it.
-    fn end(&mut self, open: &mut OpenCommand, wants_one: bool, owes_next: bool) {
+    fn end_command(&mut self, open: &mut OpenCommand, wants_one: bool, owes_next: bool) {
         let is_there = open.stands != CommandContent::Nothing;
         let was_owed = open.is_owed;
         if wants_one && !is_there {
-            self.doubt("an operator without a command");
+            self.note_doubt("an operator without a command");
         }
-        self.close(open);
+        self.close_command(open);
         // A line may end after `&&`, `||` and `|`; the required command is still to come.
         open.is_owed = owes_next || (was_owed && !is_there);
     }
 
-    pub(super) fn take(&mut self, word: ShellWord, open: &mut OpenCommand) {
+    pub(super) fn take_word(&mut self, word: ShellWord, open: &mut OpenCommand) {
         if open.is_ended {
-            self.doubt("a word after a redirect of all output");
+            self.note_doubt("a word after a redirect of all output");
         }
         self.words += 1;
         open.stands = CommandContent::Something;
         if self.words > MOST_WORDS || self.script.commands.len() >= MOST_COMMANDS {
-            steps::cut();
-            self.broken("more commands than are read");
+            steps::note_omission();
+            self.note_broken("more commands than are read");
             self.at = self.chars.len();
         } else if open.command.words.is_empty() && word.value_at.is_some() {
             open.command.assigns.push(word);
@@ -356,15 +356,19 @@ impl<'a> ShellReader<'a> {
         }
     }
 
-    pub(super) fn close(&mut self, open: &mut OpenCommand) {
+    pub(super) fn close_command(&mut self, open: &mut OpenCommand) {
         let OpenCommand { mut command, stands, .. } = std::mem::take(open);
         if stands != CommandContent::Something {
             return;
         }
         if command.words.is_empty() {
-            self.doubt(if command.assigns.is_empty() { "no program" } else { "an assignment" });
+            self.note_doubt(if command.assigns.is_empty() {
+                "no program"
+            } else {
+                "an assignment"
+            });
         }
-        self.regions.place(&mut command, self.depth);
+        self.regions.place_command(&mut command, self.depth);
         self.script.commands.push(command);
     }
 }

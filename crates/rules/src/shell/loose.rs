@@ -16,8 +16,8 @@ use crate::glob::Tok;
 use crate::place::BaseFolders;
 use crate::steps;
 use doubts::{InputReader, line_reader, reads_unknown, runs_anything};
-use starts::starts;
-use texts::{is_special, texts};
+use starts::possible_starts;
+use texts::{is_special, runnable_texts};
 
 /// All commands that could run, and where in their words they could begin.
 #[derive(Debug, Clone, Default)]
@@ -70,30 +70,30 @@ struct ReadLine {
 
 impl PossibleRuns {
     /// Finds everything that could run in a script.
-    pub(crate) fn of(script: &ShellScript, home: &str) -> Self {
+    pub(crate) fn from_script(script: &ShellScript, home: &str) -> Self {
         let mut runs = Self::default();
-        runs.extend(script, home, false);
+        runs.extend_with_script(script, home, false);
         runs
     }
 
     /// Adds everything that could run in another script. Code of another language may contain a
     /// command anywhere.
-    pub(crate) fn extend(&mut self, script: &ShellScript, home: &str, is_code: bool) {
+    pub(crate) fn extend_with_script(&mut self, script: &ShellScript, home: &str, is_code: bool) {
         let base = BaseFolders { cwd: "/", home };
         let place = TextPlace { base, depth: 0, outer: None, runs_code: is_code };
-        self.add(script, place, if is_code { TextKind::Possible } else { TextKind::Line });
+        self.add_script(script, place, if is_code { TextKind::Possible } else { TextKind::Line });
         self.read.clear();
     }
 
     /// Returns the words of every command that could run, the program first.
-    pub(crate) fn each(&self) -> impl Iterator<Item = (&ShellCommand, &[ShellWord])> {
+    pub(crate) fn all_runs(&self) -> impl Iterator<Item = (&ShellCommand, &[ShellWord])> {
         // Callers examine all of them, which takes long for a long line.
-        self.beginnings().take_while(|(_, words)| steps::spend(words.len()))
+        self.run_beginnings().take_while(|(_, words)| steps::spend_budget(words.len()))
     }
 
     /// Returns the same at a lower cost, for callers that examine the first words of most of them.
-    pub(crate) fn beginnings(&self) -> impl Iterator<Item = (&ShellCommand, &[ShellWord])> {
-        let counted = self.starts.iter().take_while(|_| steps::spend(1));
+    pub(crate) fn run_beginnings(&self) -> impl Iterator<Item = (&ShellCommand, &[ShellWord])> {
+        let counted = self.starts.iter().take_while(|_| steps::spend_budget(1));
         counted.map(|(command, word)| {
             let command = &self.commands[*command];
             (command, &command.words[*word..])
@@ -101,27 +101,31 @@ impl PossibleRuns {
     }
 
     /// Returns the commands that are in a line that runs, rather than in a text that may be one.
-    pub(crate) fn running(&self) -> impl Iterator<Item = &ShellCommand> + Clone {
+    pub(crate) fn running_commands(&self) -> impl Iterator<Item = &ShellCommand> + Clone {
         let running = self.commands.iter().zip(&self.runs).filter(|(_, runs)| **runs);
         running.map(|(command, _)| command)
     }
 
     /// Returns true if a word in it is not known at all.
     pub(crate) fn has_unknown(&self) -> bool {
-        self.running().any(|command| {
+        self.running_commands().any(|command| {
             !command.other_folders.is_empty() || all_words(command).any(ShellWord::has_unknown)
         })
     }
 
     /// Returns the runs with everything that is unknown counted as anything.
-    pub(crate) fn opened(&self) -> Self {
+    pub(crate) fn with_unknown_opened(&self) -> Self {
         let mut opened = self.clone();
         let running = opened.commands.iter_mut().zip(&self.runs).filter(|(_, runs)| **runs);
         for (command, _) in running {
-            command.words.iter_mut().for_each(ShellWord::open);
-            command.redirects.iter_mut().chain(&mut command.written).for_each(ShellWord::open);
+            command.words.iter_mut().for_each(ShellWord::open_unknown);
+            command
+                .redirects
+                .iter_mut()
+                .chain(&mut command.written)
+                .for_each(ShellWord::open_unknown);
             if !command.words.is_empty() {
-                command.assigns.iter_mut().for_each(ShellWord::open);
+                command.assigns.iter_mut().for_each(ShellWord::open_unknown);
             }
             for tok in command.other_folders.iter_mut().flatten().filter(|t| **t == Tok::Is(GAP)) {
                 *tok = Tok::Cross;
@@ -145,8 +149,8 @@ impl PossibleRuns {
         self.anything.get_or_insert(reason);
     }
 
-    fn add(&mut self, script: &ShellScript, place: TextPlace<'_>, kind: TextKind) {
-        let values = ShellValues::of(script, place.outer);
+    fn add_script(&mut self, script: &ShellScript, place: TextPlace<'_>, kind: TextKind) {
+        let values = ShellValues::from_script(script, place.outer);
         if kind == TextKind::Line {
             self.note_doubts(script, &values);
         }
@@ -164,7 +168,7 @@ impl PossibleRuns {
                 continue;
             };
             for form in forms {
-                for form in feeds::fed(form, &values) {
+                for form in feeds::fed_forms(form, &values) {
                     self.add_form(&form, at, &values, place, kind);
                 }
             }
@@ -175,8 +179,8 @@ impl PossibleRuns {
             let runs_code = kind.kind == TextKind::Line;
             let place = TextPlace { base, outer: None, runs_code, ..place };
             for body in &script.bodies {
-                self.read(body, place, body_kind, None);
-                self.read(body, place, TextKind::Code, None);
+                self.parse_text(body, place, body_kind, None);
+                self.parse_text(body, place, TextKind::Code, None);
             }
         }
     }
@@ -206,7 +210,7 @@ impl PossibleRuns {
         line: ReadLine,
     ) {
         // The commands of the line itself count, whatever the budget.
-        if !steps::spend(command.words.len()) && place.depth > 0 {
+        if !steps::spend_budget(command.words.len()) && place.depth > 0 {
             return;
         }
         let is_line = line.kind == TextKind::Line;
@@ -216,23 +220,29 @@ impl PossibleRuns {
             self.note_anything(reason);
         }
         let index = self.commands.len();
-        let starts = starts(command, line.is_open || !is_line);
+        let starts = possible_starts(command, line.is_open || !is_line);
         self.starts.extend(starts.into_iter().map(|word| (index, word)));
         self.commands.push(command.clone());
         self.runs.push(is_line);
-        let own: String = command.shown();
-        for (text, kind) in texts(command, line) {
+        let own: String = command.render_line();
+        for (text, kind) in runnable_texts(command, line) {
             for cwd in command.folders.iter().take(if place.depth > 2 { 1 } else { 16 }) {
                 let base = BaseFolders { cwd, ..place.base };
                 let outer = Some((values, at));
                 let place = TextPlace { base, outer, depth: place.depth, runs_code: is_line };
-                self.read(&text, place, kind, Some(&own));
+                self.parse_text(&text, place, kind, Some(&own));
             }
         }
     }
 
     /// Parses a text as a command line, or finds the words of a program in another language.
-    fn read(&mut self, text: &str, place: TextPlace<'_>, kind: TextKind, within: Option<&str>) {
+    fn parse_text(
+        &mut self,
+        text: &str,
+        place: TextPlace<'_>,
+        kind: TextKind,
+        within: Option<&str>,
+    ) {
         // A word that is a line of one word would contain itself again and again.
         if text.trim().is_empty() || steps::is_spent() || within == Some(text) {
             return;
@@ -243,14 +253,14 @@ impl PossibleRuns {
             return;
         }
         if place.depth >= DEEPEST {
-            return steps::cut();
+            return steps::note_omission();
         }
         let inner = TextPlace { depth: place.depth + 1, ..place };
         if matches!(kind, TextKind::Code | TextKind::Script) {
             return self.add_code(text, inner, kind == TextKind::Script);
         }
-        let script = ShellScript::nested(text, place.base, place.depth + 1);
-        self.add(&script, inner, kind);
+        let script = ShellScript::from_nested_line(text, place.base, place.depth + 1);
+        self.add_script(&script, inner, kind);
     }
 
     /// Adds the words of a program in another language as one command, and its quoted texts as
@@ -261,7 +271,7 @@ impl PossibleRuns {
         let kind = if is_run { TextKind::Line } else { TextKind::Possible };
         let cwd = place.base.cwd.to_owned();
         let words: Vec<ShellWord> = found.words.iter().map(|word| ShellWord::known(word)).collect();
-        if words.is_empty() || !steps::spend(words.len()) {
+        if words.is_empty() || !steps::spend_budget(words.len()) {
             return;
         }
         let index = self.commands.len();
@@ -270,7 +280,7 @@ impl PossibleRuns {
         self.commands.push(ShellCommand { words, folders, ..ShellCommand::default() });
         self.runs.push(false);
         for quoted in found.quoted.iter().filter(|quoted| quoted.contains(is_special)) {
-            self.read(quoted, place, kind, None);
+            self.parse_text(quoted, place, kind, None);
         }
     }
 }

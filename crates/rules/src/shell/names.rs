@@ -43,6 +43,6 @@ pub(crate) const SEARCHERS: &str = "\
     grep egrep fgrep zgrep rg ag ack ugrep tar gtar bsdtar zip 7z find gfind fd fdfind rsync \
     scp cp rclone cpio pax ditto strings";
 
-pub(crate) fn has(list: &str, name: &str) -> bool {
+pub(crate) fn is_in_list(list: &str, name: &str) -> bool {
     contains_exactly(list, name.as_bytes())
 }

@@ -9,7 +9,7 @@ mod tests;
 
 use callgate_mask::programs::is_one_of;
 
-use super::names::has;
+use super::names::is_in_list;
 use crate::place::last_name;
 
 use super::{GAP, ShellCommand, ShellWord};
@@ -44,7 +44,7 @@ const WITHOUT_FILES: &str = "\
 pub(crate) fn unknown_counts(command: &ShellCommand) -> Vec<usize> {
     let program = command.words.first().and_then(ShellWord::text);
     match program.map(last_name) {
-        Some(name) if has(WITHOUT_FILES, name) => vec![0],
+        Some(name) if is_in_list(WITHOUT_FILES, name) => vec![0],
         Some("git") => {
             // What follows these options is a text.
             let is_text = |at: usize| {
@@ -119,9 +119,9 @@ pub(crate) fn harmless_texts(command: &ShellCommand) -> Vec<usize> {
     let found = if is(AWK) {
         awk_program(&words)
     } else if is(SED) {
-        scripts(&words)
+        sed_script_indexes(&words)
     } else {
-        pattern(&words, if is(GREP) { GREP_FLAGS } else { RIPGREP_FLAGS })
+        grep_pattern_indexes(&words, if is(GREP) { GREP_FLAGS } else { RIPGREP_FLAGS })
     };
     found.filter(|found| found.len() <= MOST_TEXTS).unwrap_or_default()
 }
@@ -169,7 +169,7 @@ fn awk_program(words: &[&str]) -> Option<Vec<usize>> {
 
 /// Returns the scripts of `sed` among its words: all after `-e`, or else the first that is not
 /// an option.
-fn scripts(words: &[&str]) -> Option<Vec<usize>> {
+fn sed_script_indexes(words: &[&str]) -> Option<Vec<usize>> {
     let mut found = Vec::new();
     let mut first = None;
     let mut at = 1;
@@ -196,7 +196,7 @@ fn scripts(words: &[&str]) -> Option<Vec<usize>> {
 
 /// Returns the pattern of `grep` among its words, the first that is not an option, and numbers of
 /// options.
-fn pattern(words: &[&str], known: &str) -> Option<Vec<usize>> {
+fn grep_pattern_indexes(words: &[&str], known: &str) -> Option<Vec<usize>> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let (mut pattern, mut found) = (None, Vec::new());
     let mut at = 1;

@@ -7,7 +7,7 @@ use std::ops::Range;
 use super::ShellCommand;
 use super::values::ShellValues;
 use super::word::{ShellWord, WordPiece};
-use crate::place::{above, last_name};
+use crate::place::{folders_above, last_name};
 
 /// Programs that print numbers only.
 const COUNTERS: &str = "nproc pgrep pidof seq";
@@ -26,7 +26,7 @@ type PrintedText = Vec<WordPiece>;
 
 impl ShellValues<'_> {
     /// Returns what the commands of a substitution could print.
-    pub(super) fn printed(&self, commands: &Range<usize>, depth: usize) -> Vec<PrintedText> {
+    pub(super) fn printed_by_all(&self, commands: &Range<usize>, depth: usize) -> Vec<PrintedText> {
         let all = || commands.clone().filter_map(|at| Some((at, self.command(at)?)));
         let Some(level) = all().map(|(_, command)| command.level).min() else {
             return vec![Vec::new()];
@@ -42,73 +42,81 @@ impl ShellValues<'_> {
             .filter(|(at, command)| command.level == level && !is_silent(command) && !is_read(*at));
         match (heard.next(), heard.next()) {
             (Some((at, _)), None) => self.printed_by(at, depth),
-            _ => unknown(),
+            _ => printed_unknown(),
         }
     }
 
     /// Returns what one command could print.
     pub(super) fn printed_by(&self, at: usize, depth: usize) -> Vec<PrintedText> {
         let Some(command) = self.command(at).filter(|_| depth < super::DEEPEST) else {
-            return unknown();
+            return printed_unknown();
         };
-        let Some((program, rest)) = command.words.split_first() else { return unknown() };
-        let Some(name) = program.text() else { return unknown() };
+        let Some((program, rest)) = command.words.split_first() else { return printed_unknown() };
+        let Some(name) = program.text() else { return printed_unknown() };
         let is = |list: &str| list.split_ascii_whitespace().any(|known| known == name);
         let options = || rest.iter().filter_map(ShellWord::text).filter(|t| t.starts_with('-'));
         let has = |wanted: &[&str]| options().any(|option| wanted.contains(&option));
         match name {
-            "echo" | "printf" => self.spoken(name, rest, at, depth),
+            "echo" | "printf" => self.printed_by_echo(name, rest, at, depth),
             "pwd" => self.folder_names(at),
             "basename" | "dirname" => self.path_part(name, rest, at, depth),
-            "date" => dated(rest),
-            "mktemp" => temporary(rest),
-            "which" => located(rest),
-            "command" if has(&["-v"]) => located(rest),
-            "id" if has(&["-u", "-g"]) => digits(),
-            "id" if has(&["-un", "-gn"]) => named(),
+            "date" => printed_by_date(rest),
+            "mktemp" => printed_by_mktemp(rest),
+            "which" => printed_by_which(rest),
+            "command" if has(&["-v"]) => printed_by_which(rest),
+            "id" if has(&["-u", "-g"]) => printed_digits(),
+            "id" if has(&["-un", "-gn"]) => printed_name(),
             "wc" if rest.iter().all(|word| word.text().is_some_and(|t| t.starts_with('-'))) => {
-                digits()
+                printed_digits()
             }
-            "grep" | "rg" if has(&["-c", "--count"]) && plain_operands(rest) < 3 => digits(),
-            "lsof" if has(&["-t", "-ti"]) => digits(),
-            "docker" | "podman" if options().any(is_quiet) => named(),
+            "grep" | "rg" if has(&["-c", "--count"]) && plain_operands(rest) < 3 => {
+                printed_digits()
+            }
+            "lsof" if has(&["-t", "-ti"]) => printed_digits(),
+            "docker" | "podman" if options().any(is_quiet) => printed_name(),
             "go" if rest.first().and_then(ShellWord::text) == Some("list") => {
                 vec![vec![WordPiece::Listing]]
             }
             "git" => self.told_by_git(rest, at),
-            "ls" => listed(rest),
+            "ls" => printed_by_ls(rest),
             "fd" | "fdfind" => vec![vec![WordPiece::Listing]],
-            "find" if !options().any(is_other_action) => found(rest),
-            "grep" | "egrep" | "rg" | "ag" if options().any(lists_files) => listed(rest),
+            "find" if !options().any(is_other_action) => printed_by_find(rest),
+            "grep" | "egrep" | "rg" | "ag" if options().any(lists_files) => printed_by_ls(rest),
             "cat" if rest.is_empty() => self.passed_on(command, depth),
             "grep" if !has(&["-o", "-h"]) && plain_operands(rest) == 1 && command.is_piped => {
                 self.passed_on(command, depth)
             }
-            _ if is(COUNTERS) => digits(),
-            _ if is(NAMERS) => named(),
+            _ if is(COUNTERS) => printed_digits(),
+            _ if is(NAMERS) => printed_name(),
             _ if is(FILTERS) && is_filter(rest) => self.passed_on(command, depth),
-            _ => unknown(),
+            _ => printed_unknown(),
         }
     }
 
     fn passed_on(&self, command: &ShellCommand, depth: usize) -> Vec<PrintedText> {
         match command.fed_by {
             Some(feeder) => self.printed_by(feeder, depth + 1),
-            None => unknown(),
+            None => printed_unknown(),
         }
     }
 
     /// Returns what `echo` or `printf` prints.
-    fn spoken(&self, name: &str, rest: &[ShellWord], at: usize, depth: usize) -> Vec<PrintedText> {
+    fn printed_by_echo(
+        &self,
+        name: &str,
+        rest: &[ShellWord],
+        at: usize,
+        depth: usize,
+    ) -> Vec<PrintedText> {
         let mut words = rest;
         let mut separator = " ";
         if name == "printf" {
-            let Some((format, others)) = rest.split_first() else { return unknown() };
+            let Some((format, others)) = rest.split_first() else { return printed_unknown() };
             match format.text() {
                 Some("%s" | "%d") => (words, separator) = (others, ""),
                 Some("%s\\n" | "%s " | "%s\n" | "%d\\n") => words = others,
                 Some(text) if others.is_empty() && !text.contains(['%', '\\']) => {}
-                _ => return unknown(),
+                _ => return printed_unknown(),
             }
         } else if rest.first().and_then(ShellWord::text) == Some("-n") {
             words = &rest[1..];
@@ -117,11 +125,11 @@ impl ShellValues<'_> {
         for (index, word) in words.iter().enumerate() {
             // Some shells interpret escapes, and options of `echo`.
             if word.texts().any(|text| text.contains('\\')) || word.could_begin_with("-e") {
-                return unknown();
+                return printed_unknown();
             }
-            let choices = self.resolve_at(word, at, depth + 1).joined();
+            let choices = self.resolve_at(word, at, depth + 1).into_single_words();
             if printed.len() * choices.len() > 24 {
-                return unknown();
+                return printed_unknown();
             }
             let space = || (index > 0).then(|| WordPiece::Text(separator.into()));
             printed = printed
@@ -137,7 +145,7 @@ impl ShellValues<'_> {
     }
 
     fn folder_names(&self, at: usize) -> Vec<PrintedText> {
-        self.folders(at).joined()
+        self.folders(at).into_single_words()
     }
 
     /// Returns the last name of a path, or the folder before it.
@@ -148,9 +156,9 @@ impl ShellValues<'_> {
         at: usize,
         depth: usize,
     ) -> Vec<PrintedText> {
-        let [word, ..] = rest else { return unknown() };
+        let [word, ..] = rest else { return printed_unknown() };
         let mut printed = Vec::new();
-        for pieces in self.resolve_at(word, at, depth + 1).joined() {
+        for pieces in self.resolve_at(word, at, depth + 1).into_single_words() {
             let text = ShellWord::of_pieces(pieces.clone());
             match text.text() {
                 Some(path) if name == "basename" => {
@@ -172,7 +180,7 @@ impl ShellValues<'_> {
                     printed.push(vec![WordPiece::Glob('*')]);
                 }
                 None if !text.has_unknown() => printed.push(pieces),
-                None => return unknown(),
+                None => return printed_unknown(),
             }
         }
         printed
@@ -180,18 +188,19 @@ impl ShellValues<'_> {
 
     fn told_by_git(&self, rest: &[ShellWord], at: usize) -> Vec<PrintedText> {
         let texts: Option<Vec<&str>> = rest.iter().map(ShellWord::text).collect();
-        let Some(texts) = texts else { return unknown() };
-        let Some((command, options)) = texts.split_first() else { return unknown() };
+        let Some(texts) = texts else { return printed_unknown() };
+        let Some((command, options)) = texts.split_first() else { return printed_unknown() };
         let has = |option: &str| options.contains(&option);
         match *command {
             "rev-parse" if has("--show-toplevel") => {
-                let Some(command) = self.command(at) else { return unknown() };
+                let Some(command) = self.command(at) else { return printed_unknown() };
                 let folders = command.folders.iter();
-                let all = folders
-                    .flat_map(|folder| std::iter::once(folder.as_str()).chain(above(folder)));
+                let all = folders.flat_map(|folder| {
+                    std::iter::once(folder.as_str()).chain(folders_above(folder))
+                });
                 all.map(|folder| vec![WordPiece::Text(folder.to_owned())]).take(20).collect()
             }
-            "rev-list" if has("--count") => digits(),
+            "rev-list" if has("--count") => printed_digits(),
             "ls-files" | "diff" | "show" | "diff-tree" | "log"
                 if *command == "ls-files" || has("--name-only") =>
             {
@@ -200,13 +209,13 @@ impl ShellValues<'_> {
             "grep" if options.iter().any(|option| lists_files(option)) => {
                 vec![vec![WordPiece::Listing]]
             }
-            "log" if options.iter().any(|option| prints_hash(option)) => named(),
+            "log" if options.iter().any(|option| prints_hash(option)) => printed_name(),
             name if GIT_NAMES.split_ascii_whitespace().any(|known| known == name)
                 && options.iter().all(|option| names_only(option)) =>
             {
                 vec![vec![WordPiece::Listing]]
             }
-            _ => unknown(),
+            _ => printed_unknown(),
         }
     }
 }
@@ -231,16 +240,16 @@ fn is_quiet(option: &str) -> bool {
     option == "--quiet" || (!option.starts_with("--") && option.contains('q'))
 }
 
-fn unknown() -> Vec<PrintedText> {
+fn printed_unknown() -> Vec<PrintedText> {
     vec![vec![WordPiece::Unknown]]
 }
 
-fn digits() -> Vec<PrintedText> {
+fn printed_digits() -> Vec<PrintedText> {
     vec![vec![WordPiece::Digits]]
 }
 
 /// Returns one name, which has no slash and no leading dot.
-fn named() -> Vec<PrintedText> {
+fn printed_name() -> Vec<PrintedText> {
     vec![vec![WordPiece::Glob('*')]]
 }
 
@@ -260,9 +269,9 @@ fn is_filter(rest: &[ShellWord]) -> bool {
 }
 
 /// Returns what `date` prints. What its format says itself is known.
-fn dated(rest: &[ShellWord]) -> Vec<PrintedText> {
+fn printed_by_date(rest: &[ShellWord]) -> Vec<PrintedText> {
     let Some(format) = rest.iter().find_map(|word| word.text()?.strip_prefix('+')) else {
-        return unknown();
+        return printed_unknown();
     };
     let mut printed = ShellWord::default();
     let mut chars = format.chars();
@@ -275,7 +284,7 @@ fn dated(rest: &[ShellWord]) -> Vec<PrintedText> {
                 Some('F' | 'T' | 'b' | 'B' | 'a' | 'A' | 'h' | 'Z' | 'z' | 'p' | 'I' | 'R') => {
                     printed.push_piece(WordPiece::Glob('*'));
                 }
-                _ => return unknown(),
+                _ => return printed_unknown(),
             },
             c => printed.push(c),
         }
@@ -284,12 +293,12 @@ fn dated(rest: &[ShellWord]) -> Vec<PrintedText> {
 }
 
 /// Returns the names that `mktemp` gives.
-fn temporary(rest: &[ShellWord]) -> Vec<PrintedText> {
+fn printed_by_mktemp(rest: &[ShellWord]) -> Vec<PrintedText> {
     let texts: Option<Vec<&str>> = rest.iter().map(ShellWord::text).collect();
-    let Some(texts) = texts else { return unknown() };
+    let Some(texts) = texts else { return printed_unknown() };
     if texts.iter().any(|text| text.starts_with('-') && !matches!(*text, "-d" | "-q" | "-t" | "-u"))
     {
-        return unknown();
+        return printed_unknown();
     }
     let mut named = texts.iter().filter(|text| !text.starts_with('-'));
     let stem = match (named.next(), texts.contains(&"-t")) {
@@ -301,7 +310,7 @@ fn temporary(rest: &[ShellWord]) -> Vec<PrintedText> {
 }
 
 /// Returns the path of a program. Which folder it is in does not matter to a rule.
-fn located(rest: &[ShellWord]) -> Vec<PrintedText> {
+fn printed_by_which(rest: &[ShellWord]) -> Vec<PrintedText> {
     let mut names = rest.iter().filter(|word| !word.could_begin_with("-"));
     match (names.next().and_then(ShellWord::text), names.next()) {
         (Some(name), None) if !name.contains('/') => {
@@ -310,7 +319,7 @@ fn located(rest: &[ShellWord]) -> Vec<PrintedText> {
                 vec![WordPiece::Text(name.into())],
             ]
         }
-        _ => unknown(),
+        _ => printed_unknown(),
     }
 }
 
@@ -327,16 +336,18 @@ fn is_other_action(option: &str) -> bool {
 }
 
 /// Returns the names that are listed: those in the folder, and those below each operand.
-fn listed(rest: &[ShellWord]) -> Vec<PrintedText> {
+fn printed_by_ls(rest: &[ShellWord]) -> Vec<PrintedText> {
     let mut printed = vec![vec![WordPiece::Listing]];
     for word in rest {
         match word.text() {
             Some(text) if text.starts_with('-') => {}
-            Some(text) if text.contains('/') || text.starts_with('.') => printed.push(below(text)),
+            Some(text) if text.contains('/') || text.starts_with('.') => {
+                printed.push(listing_below(text));
+            }
             Some(_) => {}
             None => match known_folder(word) {
-                Some(folder) => printed.push(below(&folder)),
-                None => return unknown(),
+                Some(folder) => printed.push(listing_below(&folder)),
+                None => return printed_unknown(),
             },
         }
     }
@@ -344,28 +355,28 @@ fn listed(rest: &[ShellWord]) -> Vec<PrintedText> {
 }
 
 /// Returns the paths that `find` prints below its first operands.
-fn found(rest: &[ShellWord]) -> Vec<PrintedText> {
+fn printed_by_find(rest: &[ShellWord]) -> Vec<PrintedText> {
     let is_start = |word: &&ShellWord| !word.could_begin_with("-") && !word.could_begin_with("(");
     let mut printed = Vec::new();
     for word in rest.iter().take_while(is_start) {
         match word.text() {
             Some(text) => {
                 printed.push(vec![WordPiece::Text(text.to_owned())]);
-                printed.push(below(text));
+                printed.push(listing_below(text));
             }
             None => match known_folder(word) {
-                Some(folder) => printed.push(below(&folder)),
-                None => return unknown(),
+                Some(folder) => printed.push(listing_below(&folder)),
+                None => return printed_unknown(),
             },
         }
     }
     if printed.is_empty() {
-        printed.push(below("."));
+        printed.push(listing_below("."));
     }
     printed
 }
 
-fn below(folder: &str) -> PrintedText {
+fn listing_below(folder: &str) -> PrintedText {
     vec![WordPiece::Text(format!("{}/", folder.trim_end_matches('/'))), WordPiece::Listing]
 }
 

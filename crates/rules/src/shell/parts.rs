@@ -4,31 +4,31 @@ use callgate_wire::desk::SegmentStyle;
 
 use super::ShellWord;
 use super::lists::{CommandContent, OpenCommand, ShellReader};
-use super::names::{CONTROL, OPENERS, has};
+use super::names::{CONTROL, OPENERS, is_in_list};
 
 impl ShellReader<'_> {
-    pub(super) fn group(&mut self, open: &mut OpenCommand) {
+    pub(super) fn parse_group(&mut self, open: &mut OpenCommand) {
         let is_for = matches!(open.command.words.as_slice(), [only] if only.text() == Some("for"));
         let is_start = open.stands == CommandContent::Nothing;
         if self.peek() == Some('(') && (is_start || is_for) && self.skip_arithmetic(0) {
-            self.doubt("a parenthesis of unknown use");
+            self.note_doubt("a parenthesis of unknown use");
             open.stands = if is_for { open.stands } else { CommandContent::Group };
             return;
         }
         if self.is_function(open) {
-            self.doubt("a function or an array");
+            self.note_doubt("a function or an array");
             *open = OpenCommand::default();
             return;
         }
         let is_timed =
             matches!(open.command.words.as_slice(), [only] if only.text() == Some("time"));
         if !is_start && !is_timed {
-            self.broken("a parenthesis of unknown use");
+            self.note_broken("a parenthesis of unknown use");
         } else if self.peek() == Some('(') || is_timed {
-            self.doubt("a parenthesis of unknown use");
+            self.note_doubt("a parenthesis of unknown use");
         }
-        self.close(open);
-        self.region(|reader| reader.list(true));
+        self.close_command(open);
+        self.parse_region(|reader| reader.parse_list(true));
         open.stands = CommandContent::Group;
     }
 
@@ -48,55 +48,55 @@ impl ShellReader<'_> {
     }
 
     /// Parses a word or a redirect.
-    pub(super) fn part(&mut self, open: &mut OpenCommand) {
+    pub(super) fn parse_part(&mut self, open: &mut OpenCommand) {
         if self.is_redirect() {
-            self.redirect(open, false);
+            self.parse_redirect(open, false);
             return;
         }
         let before = self.at;
-        let mut word = self.word();
+        let mut word = self.parse_word();
         debug_assert!(self.at > before, "a word has characters");
         let is_descriptor = matches!(self.peek(), Some('<' | '>'))
             && word.text().is_some_and(|text| text.starts_with('{') && text.ends_with('}'));
         if is_descriptor {
             // `{NAME}>file` puts the number of the file into a variable.
-            self.doubt("a brace expansion");
+            self.note_doubt("a brace expansion");
             return;
         }
         if open.stands == CommandContent::Group {
-            self.doubt("a word after a parenthesis");
-            self.close(open);
+            self.note_doubt("a word after a parenthesis");
+            self.close_command(open);
         }
         let is_loop =
             matches!(open.command.words.as_slice(), [first, _] if first.text() == Some("for"));
         if is_loop && !word.is_quoted && word.text() == Some("do") {
             // `for NAME do` goes through the arguments.
-            self.close(open);
+            self.close_command(open);
         }
         if open.command.words.is_empty() && self.is_keyword(&word, open) {
-            self.paint(before, SegmentStyle::Operator);
+            self.paint_since(before, SegmentStyle::Operator);
             return;
         }
         if !word.is_quoted && matches!(word.text(), Some("{" | "}")) {
-            self.paint(before, SegmentStyle::Operator);
-            self.doubt("control flow");
-            self.close(open);
+            self.paint_since(before, SegmentStyle::Operator);
+            self.note_doubt("control flow");
+            self.close_command(open);
             self.note_keyword(word.text().unwrap_or_default());
             return;
         }
         if word.value_at == Some(word.first_text().len()) && self.peek() == Some('(') {
-            self.array(&mut word);
+            self.parse_array(&mut word);
         }
         if self.paint.is_some() {
-            self.paint(before, style_of(&word, open));
+            self.paint_since(before, style_of(&word, open));
         }
         let is_test = open.command.words.is_empty() && !word.is_quoted && word.text() == Some("[[");
-        self.take(word, open);
+        self.take_word(word, open);
         if is_test {
-            self.condition(open);
+            self.parse_condition(open);
         }
         if self.begins_patterns(open) {
-            self.close(open);
+            self.close_command(open);
         }
     }
 
@@ -111,13 +111,13 @@ impl ShellReader<'_> {
             open.is_owed = true;
             return true;
         }
-        if has(CONTROL, text) {
-            self.doubt("control flow");
+        if is_in_list(CONTROL, text) {
+            self.note_doubt("control flow");
             if text != "}" {
                 self.note_keyword(text);
             }
         }
-        has(OPENERS, text)
+        is_in_list(OPENERS, text)
     }
 }
 

@@ -11,10 +11,10 @@ pub(super) const ENDS: &str = " \t\n;&|<>()";
 
 impl ShellReader<'_> {
     /// Parses a word up to the blank or operator that ends it.
-    pub(super) fn word(&mut self) -> ShellWord {
+    pub(super) fn parse_word(&mut self) -> ShellWord {
         let mut word = ShellWord::default();
-        if !steps::spend(steps::WORD) {
-            self.stop();
+        if !steps::spend_budget(steps::WORD) {
+            self.stop_reading();
             return word;
         }
         let begin = self.at;
@@ -29,35 +29,35 @@ impl ShellReader<'_> {
         match c {
             '\'' => {
                 self.at += 1;
-                self.single(word);
+                self.parse_single_quote(word);
             }
             '"' => {
                 self.at += 1;
-                self.double(word);
+                self.parse_double_quote(word);
             }
-            '\\' => self.backslash(word),
+            '\\' => self.parse_backslash(word),
             '$' => {
                 self.at += 1;
-                self.dollar(word, false);
+                self.parse_dollar(word, false);
             }
-            '`' => self.backticks(word, false),
-            '{' | '}' => self.brace(word),
+            '`' => self.parse_backticks(word, false),
+            '{' | '}' => self.parse_brace(word),
             _ => {
                 self.at += 1;
-                self.plain(c, is_first, word);
+                self.parse_plain(c, is_first, word);
             }
         }
     }
 
     /// Parses a character outside quotes that does not end the word.
-    fn plain(&mut self, c: char, is_first: bool, word: &mut ShellWord) {
+    fn parse_plain(&mut self, c: char, is_first: bool, word: &mut ShellWord) {
         match c {
             '*' | '?' => word.push_piece(WordPiece::Glob(c)),
             '[' if !(is_first && self.ends_word()) => word.push_piece(WordPiece::Glob('[')),
-            '~' => self.tilde(is_first, word),
+            '~' => self.parse_tilde(is_first, word),
             '=' if is_first => {
-                self.paint(self.at - 1, SegmentStyle::Unclear);
-                self.doubt("a character with a special meaning");
+                self.paint_since(self.at - 1, SegmentStyle::Unclear);
+                self.note_doubt("a character with a special meaning");
                 // One shell puts the path of the program there whose name follows.
                 let choice = [ShellWord::known("="), ShellWord::known("/usr/bin/")];
                 word.push_expansion(WordExpansion::Choice(choice.into()));
@@ -71,17 +71,17 @@ impl ShellReader<'_> {
                 word.push(c);
             }
             '!' if !(is_first && self.ends_word()) => {
-                self.paint(self.at - 1, SegmentStyle::Unclear);
-                self.doubt("a character with a special meaning");
+                self.paint_since(self.at - 1, SegmentStyle::Unclear);
+                self.note_doubt("a character with a special meaning");
                 word.push(c);
             }
             c if c.is_ascii_graphic() => word.push(c),
             // A gap in a text that is itself a word.
-            GAP => self.gap(word),
+            GAP => self.take_gap(word),
             // Shells differ in how they treat blanks of other alphabets and control characters.
             c => {
-                self.paint(self.at - 1, SegmentStyle::Unclear);
-                self.doubt("an unquoted character that is not ASCII");
+                self.paint_since(self.at - 1, SegmentStyle::Unclear);
+                self.note_doubt("an unquoted character that is not ASCII");
                 word.push(c);
             }
         }
@@ -93,13 +93,13 @@ impl ShellReader<'_> {
     }
 
     /// Parses a `~`, which is the home at the beginning of a word, and may be after `=` and `:`.
-    fn tilde(&mut self, is_first: bool, word: &mut ShellWord) {
+    fn parse_tilde(&mut self, is_first: bool, word: &mut ShellWord) {
         if is_first && (self.peek() == Some('/') || self.ends_word()) {
             word.push_text(self.home);
             word.is_quoted = true;
         } else if is_first || word.ends_with(['=', ':']) {
-            self.paint(self.at - 1, SegmentStyle::Unclear);
-            self.doubt("a tilde of unknown meaning");
+            self.paint_since(self.at - 1, SegmentStyle::Unclear);
+            self.note_doubt("a tilde of unknown meaning");
             if is_first || !(self.peek() == Some('/') || self.ends_word()) {
                 // The name of a user, or a folder in which the shell was.
                 let is_name = |c: &char| c.is_ascii_alphanumeric() || "_+-.".contains(*c);
@@ -115,43 +115,43 @@ impl ShellReader<'_> {
         }
     }
 
-    pub(super) fn single(&mut self, word: &mut ShellWord) {
+    pub(super) fn parse_single_quote(&mut self, word: &mut ShellWord) {
         let begin = self.at - 1;
         word.is_quoted = true;
         while let Some(c) = self.next() {
             match c {
-                '\'' => return self.paint(begin, SegmentStyle::String),
-                GAP => self.gap(word),
+                '\'' => return self.paint_since(begin, SegmentStyle::String),
+                GAP => self.take_gap(word),
                 c => word.push(c),
             }
         }
-        self.paint(begin, SegmentStyle::Unclear);
-        self.broken("an unfinished quote");
+        self.paint_since(begin, SegmentStyle::Unclear);
+        self.note_broken("an unfinished quote");
     }
 
     /// Takes a gap for anything: what is not known of a text, which a shell reads as a line.
-    fn gap(&mut self, word: &mut ShellWord) {
-        self.doubt("a NUL");
+    fn take_gap(&mut self, word: &mut ShellWord) {
+        self.note_doubt("a NUL");
         self.script.has_gaps = true;
         word.push_piece(WordPiece::Unknown);
     }
 
-    pub(super) fn double(&mut self, word: &mut ShellWord) {
+    pub(super) fn parse_double_quote(&mut self, word: &mut ShellWord) {
         let begin = self.at - 1;
         word.is_quoted = true;
         while let Some(c) = self.peek() {
             match c {
                 '`' => {
-                    self.backticks(word, true);
+                    self.parse_backticks(word, true);
                     continue;
                 }
                 '"' => {
                     self.at += 1;
-                    return self.paint(begin, SegmentStyle::String);
+                    return self.paint_since(begin, SegmentStyle::String);
                 }
                 '$' => {
                     self.at += 1;
-                    self.dollar(word, true);
+                    self.parse_dollar(word, true);
                     continue;
                 }
                 '\\' => match self.peek_at(1) {
@@ -162,24 +162,24 @@ impl ShellReader<'_> {
                     Some('\n') => self.at += 1,
                     _ => word.push('\\'),
                 },
-                GAP => self.gap(word),
+                GAP => self.take_gap(word),
                 c => word.push(c),
             }
             self.at += 1;
         }
-        self.paint(begin, SegmentStyle::Unclear);
-        self.broken("an unfinished quote");
+        self.paint_since(begin, SegmentStyle::Unclear);
+        self.note_broken("an unfinished quote");
     }
 
     /// Parses a whole here-document: all of it is text except for its expansions.
-    pub(super) fn document(&mut self) {
+    pub(super) fn parse_here_document(&mut self) {
         let mut word = ShellWord::default();
         while let Some(c) = self.peek() {
             match c {
-                '`' => self.backticks(&mut word, true),
+                '`' => self.parse_backticks(&mut word, true),
                 '$' => {
                     self.at += 1;
-                    self.dollar(&mut word, true);
+                    self.parse_dollar(&mut word, true);
                 }
                 '\\' => {
                     self.at += 1;
@@ -190,71 +190,71 @@ impl ShellReader<'_> {
         }
     }
 
-    fn backslash(&mut self, word: &mut ShellWord) {
+    fn parse_backslash(&mut self, word: &mut ShellWord) {
         self.at += 1;
         match self.next() {
             Some('\n') if word.is_empty() => {}
-            Some('\n') => self.doubt("a line break within a word"),
+            Some('\n') => self.note_doubt("a line break within a word"),
             Some(c) if c.is_ascii_graphic() || c == ' ' || c == '\t' => {
                 word.is_quoted = true;
                 word.push(c);
             }
             Some(c) => {
-                self.doubt("an unquoted character that is not ASCII");
+                self.note_doubt("an unquoted character that is not ASCII");
                 word.push(c);
             }
-            None => self.doubt("a backslash at the end"),
+            None => self.note_doubt("a backslash at the end"),
         }
     }
 
     /// Parses what follows a `$`.
-    pub(super) fn dollar(&mut self, word: &mut ShellWord, in_quotes: bool) {
+    pub(super) fn parse_dollar(&mut self, word: &mut ShellWord, in_quotes: bool) {
         let begin = self.at - 1;
-        self.expansion(word, in_quotes);
-        self.paint(begin, SegmentStyle::Variable);
+        self.parse_expansion(word, in_quotes);
+        self.paint_since(begin, SegmentStyle::Variable);
     }
 
-    fn expansion(&mut self, word: &mut ShellWord, is_quoted: bool) {
+    fn parse_expansion(&mut self, word: &mut ShellWord, is_quoted: bool) {
         match self.peek() {
             Some('\'') if !is_quoted => {
                 self.at += 1;
-                self.ansi(word);
+                self.parse_ansi_quote(word);
             }
             Some('"') if !is_quoted => {
                 self.at += 1;
-                self.doubt("a translated text");
-                self.double(word);
+                self.note_doubt("a translated text");
+                self.parse_double_quote(word);
             }
             Some('(') if self.peek_at(1) == Some('(') && self.skip_arithmetic(1) => {
-                self.doubt("a substitution");
+                self.note_doubt("a substitution");
                 word.push_piece(WordPiece::Digits);
             }
             Some('(') => {
                 self.at += 1;
-                self.paint(self.at - 2, SegmentStyle::Operator);
-                self.doubt("a substitution");
+                self.paint_since(self.at - 2, SegmentStyle::Operator);
+                self.note_doubt("a substitution");
                 let begin = self.script.commands.len();
-                self.region(|reader| reader.list(true));
+                self.parse_region(|reader| reader.parse_list(true));
                 let commands = begin..self.script.commands.len();
                 word.push_expansion(WordExpansion::Output { commands, is_quoted });
             }
             Some('{') => {
                 self.at += 1;
-                self.braced(word, is_quoted);
+                self.parse_braced(word, is_quoted);
             }
             Some('[') => {
-                self.broken("arithmetic in brackets");
+                self.note_broken("arithmetic in brackets");
                 word.push_piece(WordPiece::Unknown);
             }
-            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.variable(word, is_quoted),
+            Some(c) if c.is_ascii_alphabetic() || c == '_' => self.parse_variable(word, is_quoted),
             Some('#' | '?' | '$' | '!') => {
                 self.at += 1;
-                self.doubt("a variable");
+                self.note_doubt("a variable");
                 word.push_piece(WordPiece::Digits);
             }
             Some(c) if c.is_ascii_digit() || "@*-".contains(c) => {
                 self.at += 1;
-                self.doubt("a variable");
+                self.note_doubt("a variable");
                 let name = c.to_string();
                 let change = ValueChange::Keep;
                 word.push_expansion(WordExpansion::Variable { name, is_quoted, change });
@@ -263,29 +263,29 @@ impl ShellReader<'_> {
             Some('~' | '=' | '^' | '+')
                 if self.peek_at(1).is_some_and(|c| c.is_ascii_alphabetic() || c == '_') =>
             {
-                self.doubt("a character with a special meaning");
+                self.note_doubt("a character with a special meaning");
                 word.push_piece(WordPiece::Unknown);
             }
             Some('"' | ' ' | '\t' | '\n') => word.push('$'),
             None if !is_quoted => word.push('$'),
             _ => {
-                self.doubt("a character with a special meaning");
+                self.note_doubt("a character with a special meaning");
                 word.push('$');
             }
         }
     }
 
-    fn variable(&mut self, word: &mut ShellWord, is_quoted: bool) {
+    fn parse_variable(&mut self, word: &mut ShellWord, is_quoted: bool) {
         let mut name = String::new();
         while let Some(c) = self.peek().filter(|c| c.is_ascii_alphanumeric() || *c == '_') {
             name.push(c);
             self.at += 1;
         }
-        self.expand(name, is_quoted, word);
+        self.push_variable(name, is_quoted, word);
     }
 
     /// Parses a variable. Only the home is known.
-    pub(super) fn expand(&mut self, name: String, is_quoted: bool, word: &mut ShellWord) {
+    pub(super) fn push_variable(&mut self, name: String, is_quoted: bool, word: &mut ShellWord) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
         let is_whole = is_quoted || self.home.chars().all(is_plain);
         // A shell may read a colon or a bracket after the name as a part of the expansion.
@@ -295,22 +295,22 @@ impl ShellReader<'_> {
             word.is_quoted = true;
             return;
         }
-        self.doubt("a variable");
+        self.note_doubt("a variable");
         let is_odd = matches!(self.peek(), Some(':' | '['));
         let change = if is_odd { ValueChange::Other } else { ValueChange::Keep };
         word.push_expansion(WordExpansion::Variable { name, is_quoted, change });
     }
 
     /// Parses `` `…` ``, a command line with one more level of backslashes.
-    pub(super) fn backticks(&mut self, word: &mut ShellWord, is_quoted: bool) {
+    pub(super) fn parse_backticks(&mut self, word: &mut ShellWord, is_quoted: bool) {
         let begin = self.at;
         self.at += 1;
-        self.doubt("a substitution");
+        self.note_doubt("a substitution");
         let mut inside = Vec::new();
         loop {
             match self.next() {
                 None => {
-                    self.broken("an unfinished quote");
+                    self.note_broken("an unfinished quote");
                     break;
                 }
                 Some('`') => break,
@@ -320,9 +320,9 @@ impl ShellReader<'_> {
                 Some(c) => inside.push(c),
             }
         }
-        self.paint(begin, SegmentStyle::Variable);
+        self.paint_since(begin, SegmentStyle::Variable);
         let first = self.script.commands.len();
-        self.inside(inside, |reader| reader.region(|reader| reader.list(false)));
+        self.parse_inside(inside, |reader| reader.parse_region(|reader| reader.parse_list(false)));
         let commands = first..self.script.commands.len();
         word.push_expansion(WordExpansion::Output { commands, is_quoted });
     }

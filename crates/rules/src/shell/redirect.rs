@@ -14,7 +14,7 @@ impl ShellReader<'_> {
     }
 
     /// Parses a redirect, of both outputs if there was an `&` before it.
-    pub(super) fn redirect(&mut self, open: &mut OpenCommand, is_both: bool) {
+    pub(super) fn parse_redirect(&mut self, open: &mut OpenCommand, is_both: bool) {
         let begin = self.at;
         let mut number = String::new();
         while let Some(c) = self.peek().filter(char::is_ascii_digit) {
@@ -22,34 +22,34 @@ impl ShellReader<'_> {
             self.at += 1;
         }
         let Some(arrow) = self.next() else { return };
-        if !steps::spend(steps::WORD) {
-            self.stop();
+        if !steps::spend_budget(steps::WORD) {
+            self.stop_reading();
             return;
         }
         open.stands = CommandContent::Something;
         match (arrow, self.peek()) {
             (_, Some('(')) => {
                 self.at += 1;
-                self.paint(begin, SegmentStyle::Operator);
-                self.doubt("a substitution");
+                self.paint_since(begin, SegmentStyle::Operator);
+                self.note_doubt("a substitution");
                 open.command.is_piped |= arrow == '<';
-                self.region(|reader| reader.list(true));
+                self.parse_region(|reader| reader.parse_list(true));
             }
             ('<', Some(_)) if self.is_numeric_range() => {
-                self.broken("a range of numbers in a name");
+                self.note_broken("a range of numbers in a name");
             }
-            ('<', Some('<')) => self.here(open, begin),
+            ('<', Some('<')) => self.parse_here_operator(open, begin),
             _ => {
-                let copies = !is_both && self.eat('&');
-                let is_double = !copies && self.eat('>');
+                let copies = !is_both && self.eat_char('&');
+                let is_double = !copies && self.eat_char('>');
                 if !copies && !is_double && arrow == '>' {
-                    self.eat('|');
+                    self.eat_char('|');
                 }
-                self.paint(begin, SegmentStyle::Operator);
-                let target = self.target();
+                self.paint_since(begin, SegmentStyle::Operator);
+                let target = self.parse_target();
                 open.is_ended |= is_both;
                 if !is_harmless(&number, copies, &target) || (copies && arrow == '<') {
-                    self.doubt("a redirect to or from a file");
+                    self.note_doubt("a redirect to or from a file");
                 }
                 open.command.reads_file |= arrow == '<' && !copies;
                 if (arrow == '>' || is_double) && !(copies && is_descriptor(&target)) {
@@ -61,44 +61,44 @@ impl ShellReader<'_> {
     }
 
     /// Returns the word after a redirect; an empty one if there is none.
-    fn target(&mut self) -> ShellWord {
+    fn parse_target(&mut self) -> ShellWord {
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
         }
         match self.peek() {
             None | Some('\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>' | '#') => {
-                self.doubt("a redirect without a file");
+                self.note_doubt("a redirect without a file");
                 ShellWord::default()
             }
             _ => {
                 let begin = self.at;
-                let word = self.word();
-                self.paint(begin, SegmentStyle::Path);
+                let word = self.parse_word();
+                self.paint_since(begin, SegmentStyle::Path);
                 word
             }
         }
     }
 
     /// Parses `<<`, `<<-` and `<<<`.
-    fn here(&mut self, open: &mut OpenCommand, begin: usize) {
+    fn parse_here_operator(&mut self, open: &mut OpenCommand, begin: usize) {
         self.at += 1;
         open.command.is_piped = true;
         open.command.has_here_text = true;
-        self.doubt("input written into the command");
-        if self.eat('<') {
-            self.paint(begin, SegmentStyle::Operator);
-            let text = self.target();
+        self.note_doubt("input written into the command");
+        if self.eat_char('<') {
+            self.paint_since(begin, SegmentStyle::Operator);
+            let text = self.parse_target();
             self.script.bodies.push(text.first_text());
             // Its commands are found; the text itself is not a file.
             return;
         }
-        let strips_tabs = self.eat('-');
-        self.paint(begin, SegmentStyle::Operator);
+        let strips_tabs = self.eat_char('-');
+        self.paint_since(begin, SegmentStyle::Operator);
         while matches!(self.peek(), Some(' ' | '\t')) {
             self.at += 1;
         }
         let begin = self.at;
-        let end = self.target().gapped_text();
+        let end = self.parse_target().gapped_text();
         let raw = &self.chars[begin..self.at.max(begin)];
         // In the word that ends it, only quotes are special, and they keep the text as it is.
         let is_literal = raw.iter().any(|c| matches!(c, '\'' | '"' | '\\'));
@@ -112,7 +112,7 @@ impl ShellReader<'_> {
             let begin = self.at;
             let mut body = String::new();
             while self.at < self.chars.len() {
-                let line = self.line();
+                let line = self.take_line();
                 let trimmed = if strips_tabs { line.trim_start_matches('\t') } else { &line };
                 if trimmed == end {
                     break;
@@ -120,14 +120,14 @@ impl ShellReader<'_> {
                 // Shells differ in whether such a line ends the document.
                 let is_near = trimmed.starts_with(&end) && !end.is_empty();
                 if is_near || (!is_literal && line.ends_with('\\')) {
-                    self.broken("a here-document of uncertain end");
+                    self.note_broken("a here-document of uncertain end");
                 }
                 body.push_str(&line);
                 body.push('\n');
             }
-            self.paint(begin, SegmentStyle::String);
+            self.paint_since(begin, SegmentStyle::String);
             if !is_literal {
-                self.expansions(&body);
+                self.find_expansions(&body);
                 // The program that reads it gets it without these backslashes.
                 if body.contains('\\') {
                     let plain = body.replace("\\$", "$").replace("\\`", "`").replace("\\\\", "\\");
@@ -139,8 +139,10 @@ impl ShellReader<'_> {
     }
 
     /// Finds the commands that the shell runs to expand a here-document.
-    fn expansions(&mut self, body: &str) {
-        self.inside(body.chars().collect(), |reader| reader.region(Self::document));
+    fn find_expansions(&mut self, body: &str) {
+        self.parse_inside(body.chars().collect(), |reader| {
+            reader.parse_region(Self::parse_here_document);
+        });
     }
 
     /// Returns true if `1-9>` follows, which one shell takes for a pattern.
@@ -150,7 +152,7 @@ impl ShellReader<'_> {
         has_dash && rest.find(|c| !c.is_ascii_digit()) == Some(&'>')
     }
 
-    fn line(&mut self) -> String {
+    fn take_line(&mut self) -> String {
         let line: String = self.chars[self.at..].iter().take_while(|c| **c != '\n').collect();
         self.at = (self.at + line.chars().count() + 1).min(self.chars.len());
         line

@@ -132,18 +132,18 @@ impl RegionTracker {
     }
 
     /// Continues after `&&`: only if everything before it succeeded, unless there was an `||`.
-    pub(super) fn and(&mut self, commands: usize) {
+    pub(super) fn continue_after_and(&mut self, commands: usize) {
         let OpenStatement { base, pipeline, is_after_or, .. } = self.statement;
         self.next_in_list(commands, if is_after_or { base } else { pipeline }, false);
     }
 
     /// Continues after `||`.
-    pub(super) fn or(&mut self, commands: usize) {
+    pub(super) fn continue_after_or(&mut self, commands: usize) {
         self.next_in_list(commands, self.statement.base, true);
     }
 
     /// Continues after `|`. Both sides are shells of their own.
-    pub(super) fn pipe(&mut self, commands: &mut [ShellCommand], depth: usize) {
+    pub(super) fn continue_after_pipe(&mut self, commands: &mut [ShellCommand], depth: usize) {
         let OpenStatement { element, pipeline, .. } = self.statement;
         self.enclose(commands, element, pipeline);
         let mut whole = commands.iter().enumerate().skip(element);
@@ -158,7 +158,7 @@ impl RegionTracker {
     }
 
     /// Puts the commands of a statement that ends in `&` into a region.
-    pub(super) fn background(&mut self, commands: &mut [ShellCommand]) {
+    pub(super) fn enclose_background(&mut self, commands: &mut [ShellCommand]) {
         let OpenStatement { first, base, .. } = self.statement;
         self.enclose(commands, first, base);
     }
@@ -171,15 +171,15 @@ impl RegionTracker {
     }
 
     /// Notes a keyword at the beginning of a command; false if it does not belong there.
-    pub(super) fn keyword(&mut self, word: &str, commands: usize) -> bool {
+    pub(super) fn handle_keyword(&mut self, word: &str, commands: usize) -> bool {
         match word {
-            "if" => self.open(ControlKind::If, commands),
+            "if" => self.open_frame(ControlKind::If, commands),
             "while" | "until" | "for" | "select" | "repeat" | "foreach" => {
-                self.open(ControlKind::Loop, commands);
+                self.open_frame(ControlKind::Loop, commands);
             }
-            "case" => self.open(ControlKind::Case, commands),
+            "case" => self.open_frame(ControlKind::Case, commands),
             "{" => {
-                self.open(ControlKind::Group, commands);
+                self.open_frame(ControlKind::Group, commands);
                 self.begin_body(commands);
             }
             "then" | "else" | "elif" | "do" => {
@@ -188,16 +188,16 @@ impl RegionTracker {
                 }
                 self.begin_body(commands);
             }
-            "fi" => return self.close(ControlKind::If),
-            "done" | "end" => return self.close(ControlKind::Loop),
-            "esac" => return self.close(ControlKind::Case),
-            "}" => return self.close(ControlKind::Group),
+            "fi" => return self.close_frame(ControlKind::If),
+            "done" | "end" => return self.close_frame(ControlKind::Loop),
+            "esac" => return self.close_frame(ControlKind::Case),
+            "}" => return self.close_frame(ControlKind::Group),
             _ => {}
         }
         true
     }
 
-    fn open(&mut self, kind: ControlKind, commands: usize) {
+    fn open_frame(&mut self, kind: ControlKind, commands: usize) {
         let body = self.new_region();
         let base = self.here.len();
         let statement = self.statement;
@@ -224,7 +224,7 @@ impl RegionTracker {
         }
     }
 
-    fn close(&mut self, kind: ControlKind) -> bool {
+    fn close_frame(&mut self, kind: ControlKind) -> bool {
         match self.frames.pop() {
             Some(frame) => {
                 self.here.truncate(frame.base);
@@ -270,7 +270,7 @@ impl RegionTracker {
     }
 
     /// Notes the regions of a command, and which one it reads from.
-    pub(super) fn place(&mut self, command: &mut ShellCommand, depth: usize) {
+    pub(super) fn place_command(&mut self, command: &mut ShellCommand, depth: usize) {
         command.regions.clone_from(&self.here);
         command.level = depth;
         command.fed_by = self.statement.feeder.take();

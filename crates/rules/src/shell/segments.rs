@@ -16,13 +16,13 @@ const INVISIBLE: (&str, char) = ("⟨U+", '⟩');
 
 /// Splits a command into pieces. `text` is the command as people see it: masked, with invisible
 /// characters made visible. The texts of the pieces, joined, are `text`.
-pub fn segments(text: &str) -> Vec<CommandSegment> {
+pub fn split_into_segments(text: &str) -> Vec<CommandSegment> {
     let chars: Vec<char> = text.chars().collect();
     let hidden = hidden_in(&chars);
     // A placeholder is one word, as the text is that it hides.
     let read: String =
         chars.iter().zip(&hidden).map(|(c, is_hidden)| if *is_hidden { 'x' } else { *c }).collect();
-    let (paint, _) = steps::within(steps::READING, || lists::paint(&read));
+    let (paint, _) = steps::run_with_budget(steps::READING, || lists::paint_text(&read));
     let style = |at: usize| {
         if hidden[at] {
             return SegmentStyle::Hidden;

@@ -7,7 +7,7 @@ use super::loose::PossibleRuns;
 use super::*;
 
 fn read(text: &str) -> ShellScript {
-    ShellScript::read(text, "/home/ada/engine", "/home/ada")
+    ShellScript::from_line(text, "/home/ada/engine", "/home/ada")
 }
 
 fn check(text: &str, expected: &Expect) {
@@ -17,8 +17,9 @@ fn check(text: &str, expected: &Expect) {
         .iter()
         .map(|command| {
             let texts: Vec<String> =
-                command.assigns.iter().chain(&command.words).map(ShellWord::shown).collect();
-            let redirects: Vec<String> = command.redirects.iter().map(ShellWord::shown).collect();
+                command.assigns.iter().chain(&command.words).map(ShellWord::render_text).collect();
+            let redirects: Vec<String> =
+                command.redirects.iter().map(ShellWord::render_text).collect();
             format!("{} | {} | {}", texts.join(" "), redirects.join(" "), command.folders.join(" "))
                 .trim_end_matches(" |  | /home/ada/engine")
                 .to_owned()
@@ -217,8 +218,8 @@ fn a_change_of_the_folder_is_followed() {
 fn wrappers_are_seen_through_only_when_every_word_is_known() {
     let through = |text: &str| -> Option<String> {
         let script = read(text);
-        let inner = script.commands.first()?.through("/home/ada", 0)?;
-        let shown: Vec<String> = inner.commands.iter().map(ShellCommand::shown).collect();
+        let inner = script.commands.first()?.wrapped_script("/home/ada", 0)?;
+        let shown: Vec<String> = inner.commands.iter().map(ShellCommand::render_line).collect();
         Some(format!("{}{}", shown.join("; "), if inner.is_clear() { "" } else { " (unclear)" }))
     };
     for (text, expected) in [
@@ -254,7 +255,7 @@ fn wrappers_are_seen_through_only_when_every_word_is_known() {
 #[test]
 fn a_command_in_a_shell_of_two_folders_runs_in_both() {
     let script = read("cd /tmp; bash -c 'cd x; ls'");
-    let inner = script.commands[1].through("/home/ada", 0).unwrap();
+    let inner = script.commands[1].wrapped_script("/home/ada", 0).unwrap();
     assert_eq!(
         inner.commands[1].folders,
         ["/home/ada/engine", "/home/ada/engine/x", "/tmp", "/tmp/x"]
@@ -286,7 +287,7 @@ fn a_character_that_is_not_known_is_not_understood() {
         assert_eq!(script.is_clear(), is_plain || cuts, "{c:?}: {:?}", script.unclear);
         if is_plain {
             assert_eq!(script.commands.len(), 1);
-            assert_eq!(script.commands[0].shown(), format!("a x{c}y"));
+            assert_eq!(script.commands[0].render_line(), format!("a x{c}y"));
         }
         let quoted = read(&format!("a 'x{c}y'"));
         assert_eq!(quoted.is_clear(), !"'\0".contains(c), "{c:?} in quotes");
@@ -308,7 +309,7 @@ fn nesting_length_and_number_are_bounded() {
     ] {
         let script = read(&text);
         assert!(script.unclear.contains(&why), "{}: {:?}", &text[..9], script.unclear);
-        let runs = PossibleRuns::of(&script, "/home/ada");
+        let runs = PossibleRuns::from_script(&script, "/home/ada");
         assert!(runs.commands.len() < 400_000, "{}", runs.commands.len());
     }
     let mut nested = "rm x".to_owned();
@@ -316,8 +317,8 @@ fn nesting_length_and_number_are_bounded() {
         nested = format!("bash -c '{}'", nested.replace('\'', "'\\''"));
     }
     assert!(
-        PossibleRuns::of(&read(&nested), "/")
-            .each()
+        PossibleRuns::from_script(&read(&nested), "/")
+            .all_runs()
             .any(|(_, words)| words[0].text() == Some("rm"))
     );
 }
@@ -327,18 +328,18 @@ proptest! {
     fn any_text_is_read_without_a_panic(text in "\\PC{0,60}", shell in "[ab \\n;&|()<>{}$`'\"\\\\#!=~*?\\[0-9]{0,60}") {
         for text in [text, shell] {
             let script = read(&text);
-            let runs = PossibleRuns::of(&script, "/home/ada");
+            let runs = PossibleRuns::from_script(&script, "/home/ada");
             prop_assert!(runs.commands.len() >= script.commands.len());
             for command in &script.commands {
                 prop_assert!(!command.folders.is_empty());
-                let _ = command.through("/home/ada", 0);
+                let _ = command.wrapped_script("/home/ada", 0);
             }
         }
     }
 
     #[test]
     fn quoted_words_come_out_as_they_went_in(words in prop::collection::vec("[a-z$`;&|<>()*?~#! \\n\\\\\"é-]{1,8}", 1..5)) {
-        prop_assume!(!words[0].starts_with('-') && !names::has(names::STATEFUL, &words[0]));
+        prop_assume!(!words[0].starts_with('-') && !names::is_in_list(names::STATEFUL, &words[0]));
         prop_assume!(!matches!(words[0].as_str(), "cd" | "pushd" | "chdir"));
         let line: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
         let script = read(&line.join(" "));

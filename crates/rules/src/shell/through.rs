@@ -9,20 +9,20 @@ const SHELL_FOLDERS: [&str; 3] = ["", "/bin/", "/usr/bin/"];
 impl ShellCommand {
     /// Returns the commands that this one runs, if it is a wrapper and every word of it is
     /// understood.
-    pub(crate) fn through(&self, home: &str, depth: usize) -> Option<ShellScript> {
+    pub(crate) fn wrapped_script(&self, home: &str, depth: usize) -> Option<ShellScript> {
         if !self.assigns.is_empty() || depth >= super::DEEPEST {
             return None;
         }
         let texts: Vec<&str> = self.words.iter().map_while(ShellWord::text).collect();
         let (program, rest) = texts.split_first()?;
         if is_shell(program) {
-            return self.shell(rest, home, depth);
+            return self.inner_shell_script(rest, home, depth);
         }
         let taken = 1 + match *program {
             "time" => usize::from(rest.first() == Some(&"-p")),
             "command" => 0,
-            "nice" => nice(rest)?,
-            "timeout" => timeout(rest)?,
+            "nice" => nice_word_count(rest)?,
+            "timeout" => timeout_word_count(rest)?,
             _ => return None,
         };
         let inner = self.words.get(taken)?;
@@ -35,13 +35,13 @@ impl ShellCommand {
             ShellCommand { words, folders: self.folders.clone(), ..ShellCommand::default() };
         let mut script = ShellScript { commands: vec![command], ..ShellScript::default() };
         let folder = self.folders.first()?;
-        super::after::look(&mut script, BaseFolders { cwd: folder, home });
+        super::after::find_folders(&mut script, BaseFolders { cwd: folder, home });
         script.commands[0].folders.clone_from(&self.folders);
         Some(script)
     }
 
     /// Returns the commands of `sh -c '…'`, in each of the folders.
-    fn shell(&self, rest: &[&str], home: &str, depth: usize) -> Option<ShellScript> {
+    fn inner_shell_script(&self, rest: &[&str], home: &str, depth: usize) -> Option<ShellScript> {
         let ["-c" | "-lc", text] = rest else { return None };
         if self.words.len() != 3 {
             return None;
@@ -49,7 +49,7 @@ impl ShellCommand {
         let mut scripts = self
             .folders
             .iter()
-            .map(|cwd| ShellScript::nested(text, BaseFolders { cwd, home }, depth + 1));
+            .map(|cwd| ShellScript::from_nested_line(text, BaseFolders { cwd, home }, depth + 1));
         let mut script = scripts.next()?;
         for other in scripts {
             for (command, same) in script.commands.iter_mut().zip(other.commands) {
@@ -67,7 +67,7 @@ fn is_shell(program: &str) -> bool {
 }
 
 /// Returns how many words after `nice` are its own.
-fn nice(rest: &[&str]) -> Option<usize> {
+fn nice_word_count(rest: &[&str]) -> Option<usize> {
     let is_number = |text: &str| text.parse::<i8>().is_ok();
     match rest {
         ["-n", number, ..] => is_number(number).then_some(2),
@@ -77,7 +77,7 @@ fn nice(rest: &[&str]) -> Option<usize> {
 }
 
 /// Returns how many words after `timeout` are its own.
-fn timeout(rest: &[&str]) -> Option<usize> {
+fn timeout_word_count(rest: &[&str]) -> Option<usize> {
     let mut at = 0;
     loop {
         match *rest.get(at)? {

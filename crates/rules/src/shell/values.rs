@@ -16,7 +16,7 @@ use super::lists::DefaultValue;
 use super::word::{ShellWord, ValueChange, WordExpansion, WordPiece};
 use super::{ShellCommand, ShellScript};
 use crate::steps;
-pub(super) use fields::{WordChoices, split};
+pub(super) use fields::{WordChoices, split_value};
 
 /// The most things that one word could be before it counts as unknown.
 const MOST_CHOICES: usize = 24;
@@ -72,7 +72,10 @@ pub(crate) struct ShellValues<'a> {
 
 impl<'a> ShellValues<'a> {
     /// Finds the values of the variables of a line.
-    pub(crate) fn of(script: &'a ShellScript, outer: Option<(&'a ShellValues<'a>, usize)>) -> Self {
+    pub(crate) fn from_script(
+        script: &'a ShellScript,
+        outer: Option<(&'a ShellValues<'a>, usize)>,
+    ) -> Self {
         let mut values = Self {
             script,
             outer,
@@ -83,7 +86,7 @@ impl<'a> ShellValues<'a> {
             moves_home: false,
         };
         for (at, command) in script.commands.iter().enumerate() {
-            values.note(at, command);
+            values.note_command(at, command);
         }
         for DefaultValue { name, value } in &script.defaults {
             values.assign(name, 0, AssignedValue::Word(value.clone()), false);
@@ -114,7 +117,7 @@ impl<'a> ShellValues<'a> {
         for word in &command.words {
             let choices = self.resolve(word, at);
             let several = choices.forms(word);
-            if forms.len() * several.len() > MOST_FORMS || !steps::spend(several.len()) {
+            if forms.len() * several.len() > MOST_FORMS || !steps::spend_budget(several.len()) {
                 return None;
             }
             forms = several
@@ -152,7 +155,7 @@ impl<'a> ShellValues<'a> {
     }
 
     fn joined(&self, word: &ShellWord, at: usize) -> ShellWord {
-        let choices = self.resolve(word, at).joined();
+        let choices = self.resolve(word, at).into_single_words();
         one_word(word, choices)
     }
 
@@ -179,7 +182,10 @@ impl<'a> ShellValues<'a> {
             AssignedValue::Word(word) => self.may_be_code(word, assignment.at),
         };
         let prints_unknown = |commands: &Range<usize>| {
-            self.printed(commands, 1).iter().flatten().any(|piece| *piece == WordPiece::Unknown)
+            self.printed_by_all(commands, 1)
+                .iter()
+                .flatten()
+                .any(|piece| *piece == WordPiece::Unknown)
         };
         self.script.numbers.iter().any(|name| {
             self.assigned.get(name.as_str()).is_some_and(|values| values.iter().any(is_open))
@@ -187,7 +193,7 @@ impl<'a> ShellValues<'a> {
     }
 
     fn may_be_code(&self, word: &ShellWord, at: usize) -> bool {
-        let choices = self.resolve(word, at).joined();
+        let choices = self.resolve(word, at).into_single_words();
         choices.iter().flatten().any(|piece| match piece {
             WordPiece::Unknown => true,
             WordPiece::Text(text) => text.contains("$(") || text.contains('`'),

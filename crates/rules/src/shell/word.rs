@@ -9,7 +9,7 @@ mod expansion;
 
 use callgate_mask::programs::is_one_of;
 
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, Tok, can_meet, literal_toks};
 use crate::steps;
 use compare::{begins_otherwise, could_be_program};
 pub use expansion::{ValueChange, WordExpansion};
@@ -119,13 +119,16 @@ impl ShellWord {
 
     /// Adds what it could be instead.
     pub(crate) fn add_choice(&mut self, pieces: Vec<WordPiece>) {
-        if self.pieces != pieces && !self.others.contains(&pieces) && steps::spend(steps::PIECE) {
+        if self.pieces != pieces
+            && !self.others.contains(&pieces)
+            && steps::spend_budget(steps::PIECE)
+        {
             self.others.push(pieces);
         }
     }
 
     /// Makes what is unknown in it count as anything.
-    pub(crate) fn open(&mut self) {
+    pub(crate) fn open_unknown(&mut self) {
         self.is_open = true;
     }
 
@@ -164,7 +167,7 @@ impl ShellWord {
     }
 
     pub(crate) fn push_piece(&mut self, piece: WordPiece) {
-        if steps::spend(steps::PIECE) {
+        if steps::spend_budget(steps::PIECE) {
             self.pieces.push(piece);
         }
     }
@@ -188,8 +191,8 @@ impl ShellWord {
     }
 
     /// Returns the word as it is shown: what is not known is `…`.
-    pub fn shown(&self) -> String {
-        let text: String = self.pieces.iter().map(WordPiece::shown).collect();
+    pub fn render_text(&self) -> String {
+        let text: String = self.pieces.iter().map(WordPiece::render_text).collect();
         let is_plain = |c: char| c.is_alphanumeric() || "_-./,:=+@%^~*?[]{}…\\!".contains(c);
         if !text.is_empty() && text.chars().all(is_plain) { text } else { format!("'{text}'") }
     }
@@ -235,13 +238,13 @@ impl ShellWord {
         {
             return false;
         }
-        self.patterns().any(|toks| meets(&toks, pattern, Lean::Generous))
+        self.patterns().any(|toks| can_meet(&toks, pattern, Lean::Generous))
     }
 
     /// Returns true if the word is known, and matches a pattern.
     pub(crate) fn surely_is(&self, pattern: &[Tok]) -> bool {
         self.text().is_some_and(|text| {
-            !begins_otherwise(text, pattern) && meets(&literal(text), pattern, Lean::Strict)
+            !begins_otherwise(text, pattern) && can_meet(&literal_toks(text), pattern, Lean::Strict)
         })
     }
 
@@ -249,7 +252,7 @@ impl ShellWord {
     pub(crate) fn could_be_text(&self, text: &str) -> bool {
         match self.text() {
             Some(known) => known.eq_ignore_ascii_case(text),
-            None => self.could_be(&literal(text)),
+            None => self.could_be(&literal_toks(text)),
         }
     }
 
@@ -257,7 +260,7 @@ impl ShellWord {
     pub(crate) fn could_begin_with(&self, start: &str) -> bool {
         match self.text() {
             Some(known) => known.starts_with(start),
-            None => self.could_be(&[literal(start).as_slice(), &[Tok::Cross]].concat()),
+            None => self.could_be(&[literal_toks(start).as_slice(), &[Tok::Cross]].concat()),
         }
     }
 
@@ -265,15 +268,14 @@ impl ShellWord {
     pub(crate) fn could_contain(&self, text: &str) -> bool {
         match self.text() {
             Some(known) => known.contains(text),
-            None => {
-                self.could_be(&[&[Tok::Cross], literal(text).as_slice(), &[Tok::Cross]].concat())
-            }
+            None => self
+                .could_be(&[&[Tok::Cross], literal_toks(text).as_slice(), &[Tok::Cross]].concat()),
         }
     }
 
     /// Returns true if the word could be a path whose last name is this one.
     pub(crate) fn could_end_in(&self, name: &str) -> bool {
-        let pattern = [&[Tok::Cross, Tok::Is('/')], literal(name).as_slice()].concat();
+        let pattern = [&[Tok::Cross, Tok::Is('/')], literal_toks(name).as_slice()].concat();
         self.could_be_text(name) || self.could_be(&pattern)
     }
 
@@ -292,7 +294,7 @@ impl ShellWord {
 
     fn toks_of(&self, pieces: &[WordPiece]) -> Vec<Tok> {
         let mut toks = Vec::new();
-        if !steps::spend(pieces.len()) {
+        if !steps::spend_budget(pieces.len()) {
             return toks;
         }
         let unknown = if self.is_open { Tok::Cross } else { Tok::Is(GAP) };
@@ -316,7 +318,7 @@ impl ShellWord {
                 WordPiece::Glob('*') => toks.push(Tok::Run),
                 WordPiece::Glob('?') if begins_name => toks.push(Tok::ShyOne),
                 WordPiece::Glob('?') => toks.push(Tok::One),
-                WordPiece::Glob(_) => match bracket(rest.as_slice()) {
+                WordPiece::Glob(_) => match bracket_tok(rest.as_slice()) {
                     Some((tok, length)) => {
                         toks.push(tok);
                         taken = length;
@@ -332,7 +334,7 @@ impl ShellWord {
 
 /// Returns what a bracket matches, and how much of the following text belongs to it: one
 /// character, or a literal bracket if it has no end.
-fn bracket(rest: &[WordPiece]) -> Option<(Tok, usize)> {
+fn bracket_tok(rest: &[WordPiece]) -> Option<(Tok, usize)> {
     let text = match rest {
         [] => "",
         [WordPiece::Text(text), ..] => text,
@@ -368,7 +370,7 @@ fn text_of(pieces: &[WordPiece]) -> String {
 }
 
 impl WordPiece {
-    fn shown(&self) -> String {
+    fn render_text(&self) -> String {
         match self {
             Self::Text(text) => text.clone(),
             Self::Glob(c) => c.to_string(),

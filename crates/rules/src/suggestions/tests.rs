@@ -10,19 +10,20 @@ const PROJECT: &str = "/home/ada/engine";
 
 fn call(command: &str, [allowed, denied, undecided]: [u64; 3]) -> DecidedCall {
     let input = json!({ "command": command }).to_string();
-    let act = Act::of("Bash", &input, PROJECT, "claude-code", HOME);
+    let act = Act::from_call("Bash", &input, PROJECT, "claude-code", HOME);
     DecidedCall { act, allowed, denied, undecided }
 }
 
 fn policy(rules: &str) -> Policy {
-    let file = RuleFile::read("rules.toml", rules, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert_eq!(file.problems, []);
-    Policy::new(Guarded::new(HOME)).with(&file, None)
+    Policy::new(Guarded::new(HOME)).with_file(&file, None)
 }
 
 fn suggested(rules: &str, calls: &[DecidedCall]) -> Vec<RuleSuggestion> {
     let guarded = Guarded::new(HOME);
-    suggest(&policy(rules), &guarded, calls, &Moment::at(0, 0), &|_, _| true).unwrap()
+    suggest_rules(&policy(rules), &guarded, calls, &Moment::from_unix_ms(0, 0), &|_, _| true)
+        .unwrap()
 }
 
 /// The condition of each suggestion, and how many questions it saves.
@@ -96,7 +97,7 @@ fn what_rules_decide_already_is_not_suggested() {
 #[test]
 fn files_and_tools_are_suggested_too() {
     let act = |tool: &str, input: serde_json::Value| DecidedCall {
-        act: Act::of(tool, &input.to_string(), PROJECT, "claude-code", HOME),
+        act: Act::from_call(tool, &input.to_string(), PROJECT, "claude-code", HOME),
         allowed: 3,
         denied: 0,
         undecided: 0,
@@ -117,7 +118,8 @@ fn files_and_tools_are_suggested_too() {
 fn the_work_ends_when_nobody_wants_it() {
     let calls = [call("make build", [5, 0, 0])];
     let guarded = Guarded::new(HOME);
-    let stopped = suggest(&policy(""), &guarded, &calls, &Moment::at(0, 0), &|_, _| false);
+    let stopped =
+        suggest_rules(&policy(""), &guarded, &calls, &Moment::from_unix_ms(0, 0), &|_, _| false);
     assert_eq!(stopped, None);
 }
 
@@ -140,15 +142,15 @@ proptest! {
         let rules = if has_rule { rules } else { "" };
         let suggestions = suggested(rules, &calls);
         let before = policy(rules);
-        let file = |one: &RuleSuggestion| RuleFile::read("one", &one.rule.toml, Trust::User);
-        let all = suggestions.iter().fold(before.clone(), |all, one| all.with(&file(one), None));
+        let file = |one: &RuleSuggestion| RuleFile::from_toml("one", &one.rule.toml, Trust::User);
+        let all = suggestions.iter().fold(before.clone(), |all, one| all.with_file(&file(one), None));
         let allows = |policy: &Policy, call: &DecidedCall| {
-            judge(policy, &call.act, &NoLinks, &Moment::at(0, 0)).decision == RuleDecision::Allow
+            judge_act(policy, &call.act, &NoLinks, &Moment::from_unix_ms(0, 0)).decision == RuleDecision::Allow
         };
         for call in calls.iter().filter(|call| call.denied > 0) {
             prop_assert!(!allows(&all, call) || allows(&before, call), "{:?}", call.act.command);
             for one in &suggestions {
-                let alone = Policy::new(Guarded::new(HOME)).with(&file(one), None);
+                let alone = Policy::new(Guarded::new(HOME)).with_file(&file(one), None);
                 prop_assert!(!allows(&alone, call), "{}: {:?}", one.rule.toml, call.act.command);
             }
         }

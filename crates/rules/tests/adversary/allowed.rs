@@ -454,7 +454,7 @@ fn not_even_when_every_command_is_allowed_if_it_is_not_fully_understood() {
     assert_eq!(decide(&all, "rm x").decision, RuleDecision::Allow);
     for command in NOT_ALLOWED {
         let input = json!({ "command": command }).to_string();
-        let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
+        let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
         if act.commands().is_none_or(<[_]>::is_empty) {
             assert_ne!(decide(&all, command).decision, RuleDecision::Allow, "{command:?}");
         }

@@ -183,8 +183,8 @@ fn a_deny_of_a_path_sees_the_values_of_expansions() {
     }
     for tool in ["Monitor", "PowerShell"] {
         let input = json!({ "command": "cat ~/.ssh/id" }).to_string();
-        let act = Act::of(tool, &input, "/home/ada/engine", "claude", "/home/ada");
-        let verdict = judge(&policy, &act, &NoLinks, &Moment::at(0, 0));
+        let act = Act::from_call(tool, &input, "/home/ada/engine", "claude", "/home/ada");
+        let verdict = judge_act(&policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0));
         assert_eq!(verdict.decision, RuleDecision::Deny, "{tool}");
     }
 }

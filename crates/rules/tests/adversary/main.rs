@@ -3,7 +3,9 @@
 mod allowed;
 mod denied;
 
-use callgate_rules::{Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge};
+use callgate_rules::{
+    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, judge_act,
+};
 use serde_json::json;
 
 const RULES: &str = r#"
@@ -17,13 +19,13 @@ command = [
 "#;
 
 fn policy(rules: &str) -> Policy {
-    let file = RuleFile::read("rules.toml", rules, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    Policy::new(Guarded::new("/home/ada")).with(&file, None)
+    Policy::new(Guarded::new("/home/ada")).with_file(&file, None)
 }
 
 fn decide(policy: &Policy, command: &str) -> callgate_rules::Verdict {
     let input = json!({ "command": command }).to_string();
-    let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
-    judge(policy, &act, &NoLinks, &Moment::at(0, 0))
+    let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
+    judge_act(policy, &act, &NoLinks, &Moment::from_unix_ms(0, 0))
 }

@@ -10,7 +10,8 @@ use std::thread;
 use std::time::Instant;
 
 use callgate_rules::{
-    Act, Disk, DiskEntry, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust, Verdict, judge,
+    Act, Disk, DiskEntry, Guarded, Moment, Policy, RuleDecision, RuleFile, Trust, Verdict,
+    judge_act,
 };
 use serde_json::json;
 
@@ -218,17 +219,17 @@ struct LineHunter<'a> {
 impl<'a> LineHunter<'a> {
     fn new(choice: &'a ShellChoice) -> Self {
         let runner = LineRunner::new();
-        let file = RuleFile::read("rules.toml", RULES, Trust::User);
+        let file = RuleFile::from_toml("rules.toml", RULES, Trust::User);
         assert!(!file.has_errors(), "{:?}", file.problems);
-        let policy = Policy::new(Guarded::new(runner.scratch.home())).with(&file, None);
+        let policy = Policy::new(Guarded::new(runner.scratch.home())).with_file(&file, None);
         Self { runner, policy, choice, report: HuntReport::default() }
     }
 
     fn verdict(&self, line: &str) -> Verdict {
         let home = self.runner.scratch.home();
         let input = json!({ "command": line }).to_string();
-        let act = Act::of("Bash", &input, &format!("{home}/{PROJECT}"), "claude", home);
-        judge(&self.policy, &act, &ScratchDisk, &Moment::at(0, 0))
+        let act = Act::from_call("Bash", &input, &format!("{home}/{PROJECT}"), "claude", home);
+        judge_act(&self.policy, &act, &ScratchDisk, &Moment::from_unix_ms(0, 0))
     }
 
     fn try_seed(&mut self, seed: u64, known: &Mutex<HashSet<u64>>) {

@@ -9,7 +9,7 @@ type Parts = (u64, i64, Vec<u8>, Option<Vec<u8>>, Vec<u8>, [u8; 32]);
 
 fn hash((seq, at_ms, kind, question, body, previous): &Parts) -> [u8; 32] {
     let question = question.as_deref();
-    link(previous, &EntryContent { seq: *seq, at_ms: *at_ms, kind, question, body })
+    hash_entry(previous, &EntryContent { seq: *seq, at_ms: *at_ms, kind, question, body })
 }
 
 fn parts(kind: &str, question: Option<&str>, body: &str) -> Parts {

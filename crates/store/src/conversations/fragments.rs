@@ -14,9 +14,9 @@ impl Store {
         for body in fragments {
             StoreError::check_length("a fragment", body, LONGEST_MESSAGE)?;
         }
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
-            write(transaction, key, fragments)?;
+            append_to_conversation(transaction, key, fragments)?;
             Ok(true)
         })
     }
@@ -30,7 +30,7 @@ impl Store {
     ) -> Result<(), StoreError> {
         let query = "SELECT number, body FROM fragments WHERE conversation =
                      (SELECT key FROM conversations WHERE id = ?1) ORDER BY number";
-        self.walk(query, [id], |_, body| {
+        self.each_row(query, [id], |_, body| {
             each(body);
             true
         })
@@ -38,7 +38,7 @@ impl Store {
 }
 
 /// Writes fragments after those of the conversation with this key.
-pub(super) fn write(
+pub(super) fn append_to_conversation(
     transaction: &Transaction<'_>,
     key: i64,
     fragments: &[String],
@@ -54,7 +54,10 @@ pub(super) fn write(
 }
 
 /// Removes the fragments of the conversation with this key.
-pub(super) fn remove(transaction: &Transaction<'_>, key: i64) -> rusqlite::Result<()> {
+pub(super) fn remove_by_conversation(
+    transaction: &Transaction<'_>,
+    key: i64,
+) -> rusqlite::Result<()> {
     let remove = "DELETE FROM fragments WHERE conversation = ?";
     transaction.prepare_cached(remove)?.execute([key]).map(drop)
 }

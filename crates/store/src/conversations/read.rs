@@ -69,17 +69,18 @@ impl Store {
     /// Returns the version of a conversation. Does not wait: returns an error while another process
     /// has locked the file.
     pub fn conversation_state(&self, id: &str) -> Result<Option<ConversationState>, StoreError> {
-        self.without_waiting(|connection| state(connection, id)).map_err(self.failed("read"))
+        self.without_waiting(|connection| find_state(connection, id))
+            .map_err(self.explain_failure("read"))
     }
 
     pub fn conversation(&self, id: &str) -> Result<Option<StoredConversation>, StoreError> {
         let query = format!("SELECT {COLUMNS} FROM conversations WHERE id = ?");
-        self.read_row(&query, [id], conversation)
+        self.read_row(&query, [id], conversation_from_row)
     }
 
     /// Returns the `limit` conversations that were used last before `before_ms`, the latest first,
     /// without their summaries. With `folder`, only those that began there.
-    pub fn conversations(
+    pub fn recent_conversations(
         &self,
         limit: usize,
         before_ms: Option<i64>,
@@ -92,7 +93,7 @@ impl Store {
         );
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let before_ms = before_ms.unwrap_or(i64::MAX);
-        self.read_rows(&query, params![before_ms, limit, folder], conversation)
+        self.read_rows(&query, params![before_ms, limit, folder], conversation_from_row)
     }
 
     /// Returns how many conversations there are.
@@ -111,7 +112,7 @@ impl Store {
             }
             Ok(())
         };
-        read().map_err(self.failed("read"))
+        read().map_err(self.explain_failure("read"))
     }
 
     /// Returns the id of the conversation that was used last; with `folder`, of those that began
@@ -133,7 +134,7 @@ impl Store {
         let query = "SELECT number, body FROM messages WHERE number >= ?2 AND conversation =
                      (SELECT key FROM conversations WHERE id = ?1) ORDER BY number";
         let from = i64::try_from(from).unwrap_or(i64::MAX);
-        self.walk(query, params![id, from], |number, body| {
+        self.each_row(query, params![id, from], |number, body| {
             each(number, body);
             true
         })
@@ -150,7 +151,7 @@ impl Store {
         let query = "SELECT number, body FROM messages WHERE number < ?2 AND conversation =
                      (SELECT key FROM conversations WHERE id = ?1) ORDER BY number DESC";
         let before = i64::try_from(before).unwrap_or(i64::MAX);
-        self.walk(query, params![id, before], each)
+        self.each_row(query, params![id, before], each)
     }
 
     /// Returns the number of the message with which the last turn begins, unless a summary replaces
@@ -162,7 +163,7 @@ impl Store {
         Ok(self.read_row(query, [id], |row| row.get(0))?.map(i64::unsigned_abs))
     }
 
-    pub(super) fn walk(
+    pub(super) fn each_row(
         &self,
         query: &str,
         values: impl Params,
@@ -178,11 +179,11 @@ impl Store {
             }
             Ok(())
         };
-        self.connection.prepare_cached(query).and_then(read).map_err(self.failed("read"))
+        self.connection.prepare_cached(query).and_then(read).map_err(self.explain_failure("read"))
     }
 }
 
-fn conversation(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
+fn conversation_from_row(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
     Ok(StoredConversation {
         id: row.get(0)?,
         title: row.get(1)?,
@@ -192,7 +193,7 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
         summary: row.get(5)?,
         summarized: row.get::<_, i64>(6)?.unsigned_abs(),
         aged: row.get::<_, i64>(7)?.unsigned_abs(),
-        engine: selection(row, 8)?,
+        engine: engine_from_row(row, 8)?,
         mode: row.get(10)?,
         engine_state: row.get(11)?,
         folder: row.get(12)?,
@@ -201,7 +202,7 @@ fn conversation(row: &Row<'_>) -> rusqlite::Result<StoredConversation> {
 
 /// Reads the engine from this column and the model from the next.
 /// Returns the version of a conversation.
-pub(super) fn state(
+pub(super) fn find_state(
     connection: &Connection,
     id: &str,
 ) -> rusqlite::Result<Option<ConversationState>> {
@@ -216,14 +217,14 @@ pub(super) fn state(
             summarized: row.get(2)?,
             aged: row.get(3)?,
             length: row.get(4)?,
-            engine: selection(row, 5)?,
+            engine: engine_from_row(row, 5)?,
             has_fragments: row.get(7)?,
         })
     };
     connection.prepare_cached(query)?.query_row([id], state).optional()
 }
 
-fn selection(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<EngineSelection>> {
+fn engine_from_row(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<EngineSelection>> {
     let (engine, model): (Option<String>, _) = (row.get(at)?, row.get(at + 1)?);
     Ok(engine.map(|engine| EngineSelection { engine, model }))
 }

@@ -56,7 +56,7 @@ impl Store {
     /// Reserves what an answer may cost, unless `check` objects to what was spent and reserved so
     /// far. Reservations of dead processes are settled first. All of it is one transaction: nobody
     /// can reserve anything between the check and the reservation.
-    pub fn reserve<E>(
+    pub fn reserve_cost<E>(
         &mut self,
         request: &ReservationRequest<'_>,
         is_alive: impl Fn(&str) -> bool,
@@ -64,35 +64,37 @@ impl Store {
     ) -> Result<Result<Option<i64>, E>, StoreError> {
         check_account(request.account)?;
         StoreError::check_length("the name of a process", request.holder, LONGEST_HOLDER)?;
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             settle_dead(transaction, request, is_alive)?;
-            let spent = spend::spent(transaction, request.account, request.since_ms)?;
+            let spent = spend::read_cost_totals(transaction, request.account, request.since_ms)?;
             if let Err(objection) = check(&spent) {
                 return Ok(Err(objection));
             }
-            let reserved =
-                request.most.map(|most| write(transaction, request, most)).transpose()?;
+            let reserved = request
+                .most
+                .map(|most| write_reservation(transaction, request, most))
+                .transpose()?;
             Ok(Ok(reserved))
         })
     }
 
     /// Settles a reservation: replaces it by what was spent, and writes entries to the ledger.
-    pub fn settle(&mut self, settlement: &Settlement<'_>) -> Result<(), StoreError> {
+    pub fn settle_reservation(&mut self, settlement: &Settlement<'_>) -> Result<(), StoreError> {
         let Settlement { account, at_ms, reservation, spending, drafts } = *settlement;
         check_account(account)?;
         check_drafts(drafts)?;
-        self.change(|transaction| {
-            release(transaction, reservation)?;
+        self.write_in_transaction(|transaction| {
+            remove_reservation(transaction, reservation)?;
             if let Some(spending) = spending {
                 spend::write_for(transaction, account, at_ms, spending)?;
             }
-            ledger::write(transaction, drafts).map(drop)
+            ledger::write_entries(transaction, drafts).map(drop)
         })
     }
 }
 
 /// Removes a reservation.
-pub(super) fn release(
+pub(super) fn remove_reservation(
     transaction: &Transaction<'_>,
     reservation: Option<i64>,
 ) -> rusqlite::Result<()> {
@@ -100,7 +102,7 @@ pub(super) fn release(
     transaction.execute("DELETE FROM reservations WHERE key = ?", [key]).map(drop)
 }
 
-fn write(
+fn write_reservation(
     transaction: &Transaction<'_>,
     request: &ReservationRequest<'_>,
     most: &AnswerCost,
@@ -111,7 +113,7 @@ fn write(
     );
     let ReservationRequest { at_ms, account, holder, .. } = *request;
     let of: [Value; 3] = [at_ms.into(), account.to_owned().into(), holder.to_owned().into()];
-    let values = most.values()?.into_iter().chain(of);
+    let values = most.column_values()?.into_iter().chain(of);
     transaction.query_row(&statement, params_from_iter(values), |row| row.get(0))
 }
 
@@ -130,7 +132,7 @@ fn settle_dead(
     is_alive: impl Fn(&str) -> bool,
 ) -> rusqlite::Result<()> {
     let mut alive: HashMap<String, bool> = HashMap::new();
-    for reserved in all(transaction)? {
+    for reserved in read_reservations(transaction)? {
         let holder = &reserved.holder;
         let is_open = if holder == request.holder {
             !request.abandoned.contains(&reserved.key)
@@ -138,14 +140,14 @@ fn settle_dead(
             *alive.entry(holder.clone()).or_insert_with(|| is_alive(holder))
         };
         if !is_open {
-            release(transaction, Some(reserved.key))?;
+            remove_reservation(transaction, Some(reserved.key))?;
             spend::write_for(transaction, &reserved.account, reserved.at_ms, &reserved.most)?;
         }
     }
     Ok(())
 }
 
-fn all(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<StoredReservation>> {
+fn read_reservations(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<StoredReservation>> {
     let query = format!(
         "SELECT {COLUMNS}, key, at_ms, account, holder FROM reservations ORDER BY holder, key"
     );
@@ -156,7 +158,7 @@ fn all(transaction: &Transaction<'_>) -> rusqlite::Result<Vec<StoredReservation>
             at_ms: row.get("at_ms")?,
             account: row.get("account")?,
             holder: row.get("holder")?,
-            most: AnswerCost::read(row)?,
+            most: AnswerCost::from_row(row)?,
         })
     })?;
     rows.collect()

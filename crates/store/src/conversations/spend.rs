@@ -5,7 +5,7 @@ use rusqlite::{Connection, Params, Row, params_from_iter};
 
 use crate::Store;
 use crate::error::StoreError;
-use crate::ledger::number;
+use crate::ledger::sql_number;
 use crate::transaction::Transaction;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -23,23 +23,23 @@ pub struct AnswerCost {
     pub micro_usd: Option<u64>,
 }
 
-/// The columns of an [`AnswerCost`], in the order of [`AnswerCost::values`].
+/// The columns of an [`AnswerCost`], in the order of [`AnswerCost::column_values`].
 pub(super) const COLUMNS: &str = "model, input, output, cache_read, cache_write, micro_usd";
 
 impl AnswerCost {
-    pub(super) fn values(&self) -> rusqlite::Result<[Value; 6]> {
+    pub(super) fn column_values(&self) -> rusqlite::Result<[Value; 6]> {
         let Self { model, input, output, cache_read, cache_write, micro_usd } = self;
         Ok([
             model.clone().into(),
-            number(*input)?.into(),
-            number(*output)?.into(),
-            number(*cache_read)?.into(),
-            number(*cache_write)?.into(),
-            micro_usd.map(number).transpose()?.into(),
+            sql_number(*input)?.into(),
+            sql_number(*output)?.into(),
+            sql_number(*cache_read)?.into(),
+            sql_number(*cache_write)?.into(),
+            micro_usd.map(sql_number).transpose()?.into(),
         ])
     }
 
-    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+    pub(super) fn from_row(row: &Row<'_>) -> rusqlite::Result<Self> {
         let count = |column: &str| row.get::<_, i64>(column).map(i64::unsigned_abs);
         Ok(Self {
             model: row.get("model")?,
@@ -88,12 +88,12 @@ const SUMS: &str = "SELECT total(input), total(output), total(cache_read), total
 impl Store {
     /// Returns what this conversation has cost, what all have cost since `since_ms`, and what is
     /// reserved. The account is as in [`Settlement::account`](super::Settlement::account).
-    pub fn spent(&self, account: &str, since_ms: i64) -> Result<CostTotals, StoreError> {
-        spent(&self.connection, account, since_ms).map_err(self.failed("read"))
+    pub fn cost_totals(&self, account: &str, since_ms: i64) -> Result<CostTotals, StoreError> {
+        read_cost_totals(&self.connection, account, since_ms).map_err(self.explain_failure("read"))
     }
 }
 
-pub(super) fn spent(
+pub(super) fn read_cost_totals(
     connection: &Connection,
     account: &str,
     since_ms: i64,
@@ -101,10 +101,10 @@ pub(super) fn spent(
     let of_one = "spendings WHERE elsewhere = ?1
         OR conversation = (SELECT key FROM conversations WHERE id = ?1)";
     Ok(CostTotals {
-        conversation: sum(connection, of_one, [account])?,
-        all: sum(connection, "spendings WHERE at_ms >= ?", [since_ms])?,
-        reserved_conversation: sum(connection, "reservations WHERE account = ?", [account])?,
-        reserved_all: sum(connection, "reservations", [])?,
+        conversation: sum_costs(connection, of_one, [account])?,
+        all: sum_costs(connection, "spendings WHERE at_ms >= ?", [since_ms])?,
+        reserved_conversation: sum_costs(connection, "reservations WHERE account = ?", [account])?,
+        reserved_all: sum_costs(connection, "reservations", [])?,
     })
 }
 
@@ -117,10 +117,10 @@ pub(super) fn write_for(
 ) -> rusqlite::Result<()> {
     let key = super::key_of(transaction, account)?;
     let elsewhere = if key.is_none() { Some(account) } else { None };
-    write(transaction, key, elsewhere, at_ms, spending)
+    write_spending(transaction, key, elsewhere, at_ms, spending)
 }
 
-pub(super) fn write(
+pub(super) fn write_spending(
     transaction: &Transaction<'_>,
     conversation: Option<i64>,
     elsewhere: Option<&str>,
@@ -132,11 +132,11 @@ pub(super) fn write(
          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
     );
     let of: [Value; 3] = [at_ms.into(), conversation.into(), elsewhere.map(str::to_owned).into()];
-    let values = spending.values()?.into_iter().chain(of);
+    let values = spending.column_values()?.into_iter().chain(of);
     transaction.prepare_cached(&statement)?.execute(params_from_iter(values)).map(drop)
 }
 
-fn sum(connection: &Connection, of: &str, values: impl Params) -> rusqlite::Result<CostSum> {
+fn sum_costs(connection: &Connection, of: &str, values: impl Params) -> rusqlite::Result<CostSum> {
     // A sum too large for an integer is not an error here.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
     let whole = |row: &Row<'_>, at: usize| row.get::<_, f64>(at).map(|total| total as u64);

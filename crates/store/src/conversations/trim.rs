@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, params};
 use super::{check_id, key_of, next_number};
 use crate::Store;
 use crate::error::StoreError;
-use crate::ledger::number;
+use crate::ledger::sql_number;
 use crate::transaction::Transaction;
 
 impl Store {
@@ -18,9 +18,9 @@ impl Store {
         length: u64,
         at_ms: i64,
     ) -> Result<bool, StoreError> {
-        let is_changed = self.change(|transaction| {
+        let is_changed = self.write_in_transaction(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
-            let length = number(length)?;
+            let length = sql_number(length)?;
             if !is_between_turns(transaction, key, length)? {
                 return Ok(false);
             }
@@ -57,9 +57,9 @@ impl Store {
     ) -> Result<bool, StoreError> {
         check_id(to)?;
         StoreError::check_length("a title", title.unwrap_or_default(), super::LONGEST_TITLE)?;
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             let Some(key) = key_of(transaction, id)? else { return Ok(false) };
-            let length = number(length)?;
+            let length = sql_number(length)?;
             if !is_between_turns(transaction, key, length)? {
                 return Ok(false);
             }

@@ -7,7 +7,7 @@ use rusqlite::params;
 use super::key_of;
 use crate::Store;
 use crate::error::StoreError;
-use crate::ledger::number;
+use crate::ledger::sql_number;
 use crate::transaction::Transaction;
 
 /// How long the changes of a turn are kept.
@@ -55,18 +55,18 @@ impl Store {
         let size = |content: &Option<Vec<u8>>| content.as_ref().map_or(0, Vec::len);
         let bytes: usize =
             changes.iter().map(|change| size(&change.before) + size(&change.after)).sum();
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             let Some(key) = key_of(transaction, conversation)? else { return Ok(None) };
             let added: i64 = transaction.query_row(
                 "INSERT INTO turns (conversation, message, at_ms, files, undone, unknown, bytes)
                  VALUES (?, ?, ?, ?, 0, ?, ?) RETURNING turn",
                 params![
                     key,
-                    number(turn.message)?,
+                    sql_number(turn.message)?,
                     turn.at_ms,
-                    number(turn.files)?,
+                    sql_number(turn.files)?,
                     turn.unknown,
-                    number(bytes as u64)?
+                    sql_number(bytes as u64)?
                 ],
                 |row| row.get(0),
             )?;
@@ -77,7 +77,7 @@ impl Store {
             for StoredChange { path, states, before, after } in changes {
                 insert.execute(params![added, path, states, before, after])?;
             }
-            forget(transaction, turn.at_ms)?;
+            remove_old_changes(transaction, turn.at_ms)?;
             Ok(Some(added.unsigned_abs()))
         })
     }
@@ -116,15 +116,18 @@ impl Store {
 
     /// Notes that the changes of a turn were undone.
     pub fn mark_undone(&mut self, turn: u64) -> Result<(), StoreError> {
-        self.change(|transaction| {
+        self.write_in_transaction(|transaction| {
             let mark = "UPDATE turns SET undone = 1 WHERE turn = ?";
-            transaction.execute(mark, [number(turn)?]).map(drop)
+            transaction.execute(mark, [sql_number(turn)?]).map(drop)
         })
     }
 }
 
 /// Removes the changes of a conversation.
-pub(super) fn remove(transaction: &Transaction<'_>, key: i64) -> rusqlite::Result<()> {
+pub(super) fn remove_by_conversation(
+    transaction: &Transaction<'_>,
+    key: i64,
+) -> rusqlite::Result<()> {
     for statement in [
         "DELETE FROM turn_changes WHERE turn IN (SELECT turn FROM turns WHERE conversation = ?)",
         "DELETE FROM turns WHERE conversation = ?",
@@ -135,7 +138,7 @@ pub(super) fn remove(transaction: &Transaction<'_>, key: i64) -> rusqlite::Resul
 }
 
 /// Removes what is too old or too much, but never the newest turn.
-fn forget(transaction: &Transaction<'_>, now_ms: i64) -> rusqlite::Result<()> {
+fn remove_old_changes(transaction: &Transaction<'_>, now_ms: i64) -> rusqlite::Result<()> {
     let oldest_kept = "SELECT coalesce(min(turn), 0) FROM
         (SELECT turn, at_ms, sum(bytes) OVER (ORDER BY turn DESC) AS newer FROM turns)
         WHERE (newer <= ?1 AND at_ms >= ?2) OR turn = (SELECT max(turn) FROM turns)";

@@ -22,7 +22,7 @@ fn v1_file() -> (TempDir, PathBuf) {
 }
 
 fn version_of(path: &Path) -> StoreLayout {
-    layout(&Connection::open(path).unwrap()).unwrap()
+    read_layout(&Connection::open(path).unwrap()).unwrap()
 }
 
 #[test]
@@ -30,25 +30,25 @@ fn a_file_of_version_1_is_still_read() {
     let (_folder, path) = v1_file();
     let mut store = Store::open(&path).unwrap();
     let kinds: Vec<String> = store
-        .entries(&EntryFilter::default(), 0, 10)
+        .entries_after(&EntryFilter::default(), 0, 10)
         .unwrap()
         .into_iter()
         .map(|entry| entry.kind)
         .collect();
     assert_eq!(kinds, ["asked", "closed", "anchor"]);
     assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 3, .. }));
-    assert_eq!(store.secret("digest").unwrap(), [7; 32]);
-    assert_eq!(store.kept("paired").unwrap().as_deref(), Some("ada"));
+    assert_eq!(store.find_or_make_secret("digest").unwrap(), [7; 32]);
+    assert_eq!(store.kept_value("paired").unwrap().as_deref(), Some("ada"));
 }
 
 #[test]
 fn a_file_of_version_1_gets_room_for_conversations() {
     let (_folder, path) = v1_file();
     let mut store = Store::open(&path).unwrap();
-    assert_eq!(version_of(&path), StoreLayout::Ours(version(STEPS)));
+    assert_eq!(version_of(&path), StoreLayout::Ours(version_of_steps(STEPS)));
     let messages = [NewMessage { body: "{}".to_owned(), begins: true }];
     let addition = Addition { conversation: "a", messages: &messages, ..Addition::default() };
-    assert_eq!(store.add(&addition).unwrap(), 1);
+    assert_eq!(store.add_to_conversation(&addition).unwrap(), 1);
     assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 3, .. }));
 }
 
@@ -70,7 +70,7 @@ fn questions_that_were_open_before_are_open_after() {
         draft("asked", "open", at_ms),
         draft("closed", "closed", at_ms),
     ];
-    Store::open_with(&path, &STEPS[..3]).unwrap().append(&told).unwrap();
+    Store::open_with(&path, &STEPS[..3]).unwrap().append_entries(&told).unwrap();
     let open = Store::open(&path).unwrap().open_questions(0).unwrap();
     assert_eq!(open.len(), 1);
     assert_eq!(open[0][0].question.as_deref(), Some("open"));
@@ -87,7 +87,7 @@ fn a_later_step_is_taken_once_and_keeps_what_was_there() {
         assert_eq!(at, 7);
         assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 3, .. }));
     }
-    let present = version(STEPS);
+    let present = version_of_steps(STEPS);
     assert_eq!(version_of(&path), StoreLayout::Ours(present + 1));
     let error = Store::open(&path).unwrap_err();
     let StoreError::Newer { found, known, .. } = error else { panic!("{error}") };
@@ -115,11 +115,11 @@ fn whoever_only_reads_does_not_bring_a_file_up_to_date() {
     let (_folder, path) = v1_file();
     Connection::open(&path).unwrap().pragma_update(None, "journal_mode", "DELETE").unwrap();
     let layout = StoreLayout::Ours(0);
-    assert!(check(&path, &layout, STEPS).is_ok(), "it could be brought up to date");
+    assert!(check_layout(&path, &layout, STEPS).is_ok(), "it could be brought up to date");
     let before = std::fs::read(&path).unwrap();
     let error = Store::open_read_only(&path).unwrap_err();
     let StoreError::Older { found, known, .. } = error else { panic!("{error}") };
-    assert_eq!((found, known), (1, version(STEPS)));
+    assert_eq!((found, known), (1, version_of_steps(STEPS)));
     assert_eq!(std::fs::read(&path).unwrap(), before);
     drop(Store::open(&path).unwrap());
     Store::open_read_only(&path).unwrap();

@@ -32,11 +32,11 @@ fn work(store: &mut Store, number: i64) {
         drafts: std::slice::from_ref(&draft),
         ..Addition::default()
     };
-    store.add(&addition).unwrap();
-    store.append(&[draft]).unwrap();
+    store.add_to_conversation(&addition).unwrap();
+    store.append_entries(&[draft]).unwrap();
     store.each_message(&conversation, 0, |_, _| ()).unwrap();
     store.each_message_before(&conversation, 9, |_, _| true).unwrap();
-    store.spent(&conversation, number).unwrap();
+    store.cost_totals(&conversation, number).unwrap();
     store.last_turn(&conversation).unwrap();
     store.last_conversation(None).unwrap();
 }
@@ -46,12 +46,12 @@ fn what_is_not_committed_is_taken_back() {
     let (_folder, mut store) = fresh();
     put(&Transaction::begin(&mut store.connection).unwrap(), "dropped").unwrap();
     assert!(store.connection.is_autocommit());
-    assert_eq!(store.kept("dropped").unwrap(), None);
+    assert_eq!(store.kept_value("dropped").unwrap(), None);
 
     let transaction = Transaction::begin(&mut store.connection).unwrap();
     put(&transaction, "committed").unwrap();
     transaction.commit().unwrap();
-    assert_eq!(store.kept("committed").unwrap().as_deref(), Some("v"));
+    assert_eq!(store.kept_value("committed").unwrap().as_deref(), Some("v"));
 }
 
 #[test]
@@ -65,8 +65,8 @@ fn a_commit_that_fails_leaves_nothing_and_no_transaction() {
     transaction.execute("INSERT INTO child VALUES ('nobody')", []).unwrap();
     transaction.commit().unwrap_err();
     assert!(store.connection.is_autocommit());
-    assert_eq!(store.kept("with it").unwrap(), None);
-    store.keep("later", "v").unwrap();
+    assert_eq!(store.kept_value("with it").unwrap(), None);
+    store.keep_value("later", "v").unwrap();
 }
 
 #[test]

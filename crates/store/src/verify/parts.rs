@@ -21,7 +21,7 @@ const SHORTEST: u64 = 20_000;
 const MOST_THREADS: u64 = 8;
 
 /// Walks the chain in parts. Returns `None` if the chain is short, or if anything is wrong with it.
-pub(super) fn walk(
+pub(super) fn walk_in_parts(
     store: &Store,
     view: &Connection,
     noted: Option<ChainHead>,
@@ -40,7 +40,7 @@ fn walk_by(
     noted: Option<ChainHead>,
     progress: VerifyProgress<'_>,
 ) -> rusqlite::Result<Option<ChainReport>> {
-    let Ok(mut whole) = ChainWalk::begin(view, noted)? else { return Ok(None) };
+    let Ok(mut whole) = ChainWalk::from_first_entry(view, noted)? else { return Ok(None) };
     let Some(last) = last_readable(view)? else { return Ok(None) };
     let (before, entries) = (whole.last.seq, last.seq.saturating_sub(whole.last.seq));
     let parts = threads.min(entries / shortest);
@@ -68,8 +68,8 @@ fn walk_by(
     whole.found |= walks.iter().any(|walk| walk.found);
     whole.last = last;
     let is_same = walks.last().is_some_and(|walk| walk.last == last);
-    let is_whole = is_same && whole.end(ledger::marked(view)?).is_ok();
-    Ok(is_whole.then(|| whole.whole()))
+    let is_whole = is_same && whole.check_end(ledger::read_marked_head(view)?).is_ok();
+    Ok(is_whole.then(|| whole.into_report()))
 }
 
 /// Walks from the entry after `before` to the entry `upto`. Returns `None` if anything is wrong
@@ -88,8 +88,8 @@ fn walk_part(
         Some(first) => first,
         None => carried_by(&view, before).ok()??,
     };
-    let mut walk = ChainWalk::from(last, noted);
-    let steps = walk.go(&view, upto, progress).ok()?;
+    let mut walk = ChainWalk::from_head(last, noted);
+    let steps = walk.advance_to(&view, upto, progress).ok()?;
     (steps.is_ok() && walk.last.seq == upto).then_some(walk)
 }
 

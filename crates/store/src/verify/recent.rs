@@ -44,16 +44,16 @@ struct CheckpointNote {
 impl Store {
     /// Walks the last `most` entries of the chain, or the whole chain if it has no more.
     pub fn verify_recent(&self, most: u64) -> Result<RecentReport, StoreError> {
-        let failed = self.failed("verify");
+        let failed = self.explain_failure("verify");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
-        let begun = ChainWalk::begin(&view, None).map_err(&failed)?;
+        let begun = ChainWalk::from_first_entry(&view, None).map_err(&failed)?;
         let last = last_readable(&view).map_err(&failed)?.unwrap_or(ChainHead::NONE);
         let from = last.seq.saturating_sub(most);
         let before = match begun {
             Ok(walk) if walk.last.seq < from => carried_by(&view, from).map_err(&failed)?,
             // A broken beginning is reported as by a walk of the whole chain.
             Ok(_) | Err(_) => {
-                let verified = super::walk(&view, None, &|_, _| ()).map_err(failed)?;
+                let verified = super::walk_chain(&view, None, &|_, _| ()).map_err(failed)?;
                 return Ok(RecentReport { verified, from: 1, is_partial: false });
             }
         };
@@ -61,10 +61,12 @@ impl Store {
         let verified = match before {
             None => broken((from, ChainFault::Missing)),
             Some(before) => {
-                let mut walk = ChainWalk::from(before, None);
-                let steps = walk.go(&view, u64::MAX, &|_| ()).map_err(&failed)?;
-                let marked = ledger::marked(&view).map_err(failed)?;
-                steps.and_then(|()| walk.end(marked)).map_or_else(broken, |()| walk.whole())
+                let mut walk = ChainWalk::from_head(before, None);
+                let steps = walk.advance_to(&view, u64::MAX, &|_| ()).map_err(&failed)?;
+                let marked = ledger::read_marked_head(&view).map_err(failed)?;
+                steps
+                    .and_then(|()| walk.check_end(marked))
+                    .map_or_else(broken, |()| walk.into_report())
             }
         };
         Ok(RecentReport { verified, from: from + 1, is_partial: true })
@@ -76,12 +78,12 @@ impl Store {
         let note = CheckpointNote { head: head.to_string(), at_ms: *at_ms };
         let note = serde_json::to_string(&note)
             .map_err(|error| StoreError::io("cannot note a check of", self.path(), error))?;
-        self.keep(KEY, &note)
+        self.keep_value(KEY, &note)
     }
 
     /// Returns the last note. A note that cannot be read is ignored.
     pub fn last_verified(&self) -> Result<Option<Checkpoint>, StoreError> {
-        let note = self.kept(KEY)?;
+        let note = self.kept_value(KEY)?;
         let note = note.and_then(|note| serde_json::from_str::<CheckpointNote>(&note).ok());
         Ok(note
             .and_then(|note| Some(Checkpoint { head: note.head.parse().ok()?, at_ms: note.at_ms })))
@@ -90,7 +92,7 @@ impl Store {
     /// Returns true if the entry of a checkpoint still has the hash that it had then, or `None` if
     /// the entry is gone.
     pub fn still_has(&self, head: &ChainHead) -> Result<Option<bool>, StoreError> {
-        let found = carried_by(&self.connection, head.seq).map_err(self.failed("read"))?;
+        let found = carried_by(&self.connection, head.seq).map_err(self.explain_failure("read"))?;
         Ok(found.map(|found| Sha256Hash(found.hash) == Sha256Hash(head.hash)))
     }
 }

@@ -41,7 +41,7 @@ fn a_chain_that_nobody_touched_is_whole() {
     };
     assert_eq!(place.store.verify().unwrap(), expected);
     let place = six();
-    let head = place.store.head().unwrap();
+    let head = place.store.chain_head().unwrap();
     let expected =
         ChainReport::Whole { entries: 6, from_anchor: None, head, noted: NotedHead::NotGiven };
     assert_eq!(place.store.verify().unwrap(), expected);
@@ -107,8 +107,8 @@ fn any_bit_of_any_body_counts() {
 #[test]
 fn a_noted_head_shows_what_was_cut_or_written_anew() {
     let place = six();
-    let head = place.store.head().unwrap();
-    let third = place.store.entries(&EntryFilter::default(), 2, 1).unwrap().remove(0);
+    let head = place.store.chain_head().unwrap();
+    let third = place.store.entries_after(&EntryFilter::default(), 2, 1).unwrap().remove(0);
     let third = ChainHead { seq: 3, hash: third.hash };
     let noted = |place: &Place, head: ChainHead| match place
         .store
@@ -152,7 +152,7 @@ fn a_number_is_not_given_again_to_hide_a_cut() {
 #[test]
 fn pruning_leaves_an_anchor_from_which_the_chain_goes_on() {
     let mut place = six();
-    let fourth = place.store.entries(&EntryFilter::default(), 3, 1).unwrap().remove(0);
+    let fourth = place.store.entries_after(&EntryFilter::default(), 3, 1).unwrap().remove(0);
     let pruned = place.store.prune(500).unwrap();
     assert_eq!(pruned.removed, 4);
     let entry = pruned.anchor.unwrap();
@@ -162,7 +162,7 @@ fn pruning_leaves_an_anchor_from_which_the_chain_goes_on() {
     let links = Some(ChainedLinks::default());
     let expected = EntriesPruned { through: 4, hash, count: 4, from_ms: 100, to_ms: 400, links };
     assert_eq!(anchor, expected);
-    let all = place.store.entries(&EntryFilter::default(), 0, 9).unwrap();
+    let all = place.store.entries_after(&EntryFilter::default(), 0, 9).unwrap();
     assert_eq!(seqs(&all), [5, 6, 7]);
     match place.store.verify().unwrap() {
         ChainReport::Whole { entries, from_anchor, .. } => {
@@ -219,7 +219,7 @@ fn a_head_noted_before_pruning_is_compared_as_far_as_it_can_be() {
     let mut place = six();
     let heads: Vec<ChainHead> = place
         .store
-        .entries(&EntryFilter::default(), 0, 9)
+        .entries_after(&EntryFilter::default(), 0, 9)
         .unwrap()
         .iter()
         .map(|entry| ChainHead { seq: entry.seq, hash: entry.hash })
@@ -244,7 +244,8 @@ fn pruning_stops_before_a_question_that_is_open() {
     place.write_at(now - 40, "asked", Some("q1"), "{}");
     place.write_at(now - 30, "asked", Some("q2"), "{}");
     place.write_at(now - 20, "closed", Some("q1"), "{}");
-    let kept = |place: &Place| seqs(&place.store.entries(&EntryFilter::default(), 0, 99).unwrap());
+    let kept =
+        |place: &Place| seqs(&place.store.entries_after(&EntryFilter::default(), 0, 99).unwrap());
     assert_eq!(place.store.prune(i64::MAX).unwrap().removed, 2);
     assert_eq!(kept(&place), [3, 4, 5]);
     assert_eq!(place.store.prune(i64::MAX).unwrap().removed, 0);
@@ -272,7 +273,10 @@ fn pruning_takes_a_beginning_and_leaves_no_gap_when_clocks_went_back() {
         place.write_at(at, "ran", None, "{}");
     }
     assert_eq!(place.store.prune(500).unwrap().removed, 1);
-    assert_eq!(seqs(&place.store.entries(&EntryFilter::default(), 0, 9).unwrap()), [2, 3, 4, 5]);
+    assert_eq!(
+        seqs(&place.store.entries_after(&EntryFilter::default(), 0, 9).unwrap()),
+        [2, 3, 4, 5]
+    );
     whole(&place);
 }
 
@@ -282,7 +286,7 @@ fn a_broken_chain_is_not_pruned() {
     place.tamper("UPDATE entries SET body = '{}' WHERE seq = 2");
     let error = place.store.prune(500).unwrap_err();
     assert!(matches!(error, StoreError::Broken { seq: 2, why: ChainFault::Changed }), "{error}");
-    assert_eq!(place.store.entries(&EntryFilter::default(), 0, 9).unwrap().len(), 6);
+    assert_eq!(place.store.entries_after(&EntryFilter::default(), 0, 9).unwrap().len(), 6);
 }
 
 #[test]

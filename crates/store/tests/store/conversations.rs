@@ -21,7 +21,12 @@ fn said(bodies: &[&str]) -> Vec<NewMessage> {
 fn add(store: &mut Store, conversation: &str, at_ms: i64, bodies: &[&str]) -> u64 {
     let messages = said(bodies);
     store
-        .add(&Addition { conversation, at_ms, messages: &messages, ..Addition::default() })
+        .add_to_conversation(&Addition {
+            conversation,
+            at_ms,
+            messages: &messages,
+            ..Addition::default()
+        })
         .unwrap()
 }
 
@@ -30,7 +35,7 @@ fn replace(store: &mut Store, from: u64, bodies: &[&str]) -> u64 {
     let instead_of = Some(from);
     let addition =
         Addition { conversation: "a", instead_of, messages: &messages, ..Addition::default() };
-    store.add(&addition).unwrap()
+    store.add_to_conversation(&addition).unwrap()
 }
 
 fn texts(store: &Store, conversation: &str, from: u64) -> Vec<(u64, String)> {
@@ -45,7 +50,12 @@ fn bodies(store: &Store, conversation: &str) -> Vec<String> {
 }
 
 fn ids(store: &Store, limit: usize, before_ms: Option<i64>) -> Vec<String> {
-    store.conversations(limit, before_ms, None).unwrap().into_iter().map(|found| found.id).collect()
+    store
+        .recent_conversations(limit, before_ms, None)
+        .unwrap()
+        .into_iter()
+        .map(|found| found.id)
+        .collect()
 }
 
 fn known(store: &Store, id: &str) -> StoredConversation {
@@ -85,21 +95,21 @@ fn a_step_is_written_whole_or_not_at_all() {
         drafts: &drafts,
         ..Addition::default()
     };
-    let refused = place.store.add(&step).unwrap_err();
+    let refused = place.store.add_to_conversation(&step).unwrap_err();
     assert!(matches!(refused, StoreError::Refused { index: 1, .. }), "{refused}");
     let too_big = ["x".repeat(300_000)].map(|body| NewMessage { body, begins: false });
     let big = Addition { messages: &too_big, drafts: &drafts[..1], ..step };
     place.store.limit_size(200 * 1024).unwrap();
-    let full = place.store.add(&big).unwrap_err();
+    let full = place.store.add_to_conversation(&big).unwrap_err();
     assert!(matches!(full, StoreError::Full(_)), "{full}");
     assert_eq!(bodies(&place.store, "a"), ["u1", "b1"]);
-    assert_eq!(place.store.spent("a", 0).unwrap().all, CostSum::default());
+    assert_eq!(place.store.cost_totals("a", 0).unwrap().all, CostSum::default());
     assert_eq!(place.store.last_seq().unwrap(), 0);
 
     place.store.limit_size(u64::MAX).unwrap();
-    place.store.add(&Addition { drafts: &drafts[..1], ..step }).unwrap();
+    place.store.add_to_conversation(&Addition { drafts: &drafts[..1], ..step }).unwrap();
     assert_eq!(bodies(&place.store, "a"), ["u2", "b2"]);
-    assert_eq!(place.store.spent("a", 0).unwrap().conversation.micro_usd, 7);
+    assert_eq!(place.store.cost_totals("a", 0).unwrap().conversation.micro_usd, 7);
     assert!(matches!(place.store.verify().unwrap(), ChainReport::Whole { entries: 1, .. }));
 }
 
@@ -163,7 +173,7 @@ fn a_title_is_the_given_one_or_else_how_it_began() {
     let open = |store: &mut Store, opening| {
         let addition =
             Addition { conversation: "a", opening: Some(opening), ..Addition::default() };
-        store.add(&addition).unwrap();
+        store.add_to_conversation(&addition).unwrap();
     };
     open(store, "first words");
     open(store, "later words");
@@ -204,19 +214,19 @@ fn a_summary_stands_for_the_first_messages_and_they_stay() {
     let mut place = Place::new();
     let store = &mut place.store;
     add(store, "a", 1, &["u1", "b1", "u2", "b2"]);
-    assert!(!store.summarize("a", 5, "sum").unwrap(), "there are only four");
-    assert!(!store.summarize("none", 0, "sum").unwrap());
-    assert!(store.summarize("a", 2, "sum").unwrap());
+    assert!(!store.summarize_conversation("a", 5, "sum").unwrap(), "there are only four");
+    assert!(!store.summarize_conversation("none", 0, "sum").unwrap());
+    assert!(store.summarize_conversation("a", 2, "sum").unwrap());
     let found = known(store, "a");
     assert_eq!((found.summary.as_deref(), found.summarized, found.aged), (Some("sum"), 2, 4));
     assert_eq!((found.length, bodies(store, "a").len()), (4, 4));
-    assert!(!store.summarize("a", 1, "less").unwrap(), "what is summarized stays so");
+    assert!(!store.summarize_conversation("a", 1, "less").unwrap(), "what is summarized stays so");
     assert_eq!(replace(store, 2, &["u2"]), 3);
     assert_eq!(known(store, "a").aged, 2, "what was written since is not aged");
-    store.summarize("a", 3, "all").unwrap();
+    store.summarize_conversation("a", 3, "all").unwrap();
     assert_eq!(store.last_turn("a").unwrap(), None, "the summary stands for it");
     assert_eq!(replace(store, 0, &["u3"]), 4, "what is summarized is not removed");
-    assert_eq!(store.conversations(9, None, None).unwrap()[0].summary, None);
+    assert_eq!(store.recent_conversations(9, None, None).unwrap()[0].summary, None);
 }
 
 #[test]
@@ -234,9 +244,9 @@ fn what_is_cleared_or_deleted_leaves_the_file() {
             spending: Some(&spending),
             ..Addition::default()
         };
-        place.store.add(&addition).unwrap();
+        place.store.add_to_conversation(&addition).unwrap();
     }
-    place.store.summarize("a", 1, "SECRETWORD").unwrap();
+    place.store.summarize_conversation("a", 1, "SECRETWORD").unwrap();
     place.store.clear_conversation("a").unwrap();
     place.store.clear_conversation("none").unwrap();
     let cleared = known(&place.store, "a");
@@ -246,11 +256,15 @@ fn what_is_cleared_or_deleted_leaves_the_file() {
     assert!(place.store.delete_conversation("b").unwrap());
     assert!(!place.store.delete_conversation("b").unwrap());
     assert_eq!(ids(&place.store, 9, None), ["a"]);
-    let spent = place.store.spent("b", 0).unwrap();
+    let spent = place.store.cost_totals("b", 0).unwrap();
     assert_eq!((spent.conversation.input, spent.all.input), (0, 20), "its day still counts it");
-    assert_eq!(place.store.spent("a", 0).unwrap().conversation.input, 10);
+    assert_eq!(place.store.cost_totals("a", 0).unwrap().conversation.input, 10);
     add(&mut place.store, "b", 6, &["u"]);
-    assert_eq!(place.store.spent("b", 0).unwrap().conversation.input, 0, "a new one begins anew");
+    assert_eq!(
+        place.store.cost_totals("b", 0).unwrap().conversation.input,
+        0,
+        "a new one begins anew"
+    );
     for name in ["ledger.db", "ledger.db-wal"] {
         let bytes = fs::read(place.folder.path().join(name)).unwrap();
         assert!(!bytes.windows(10).any(|part| part == b"SECRETWORD"), "{name}");
@@ -271,12 +285,12 @@ fn costs_are_summed_by_conversation_and_by_time() {
         };
         let spending = Some(&spending);
         let addition = Addition { conversation, at_ms, spending, ..Addition::default() };
-        place.store.add(&addition).unwrap();
+        place.store.add_to_conversation(&addition).unwrap();
     };
     pay("a", 10, Some(100));
     pay("a", 20, None);
     pay("b", 20, Some(1000));
-    let spent = place.store.spent("a", 20).unwrap();
+    let spent = place.store.cost_totals("a", 20).unwrap();
     let sum = |micro_usd| CostSum {
         input: 2,
         output: 4,
@@ -298,20 +312,20 @@ fn what_is_too_long_is_refused() {
     let title = "t".repeat(LONGEST_TITLE + 1);
     let messages = [NewMessage { body: "m".repeat(LONGEST_MESSAGE + 1), begins: true }];
     let to = |conversation| Addition { conversation, ..Addition::default() };
-    refused(store.add(&to(&id)).map(drop));
-    refused(store.add(&Addition { opening: Some(&title), ..to("a") }).map(drop));
-    refused(store.add(&Addition { messages: &messages, ..to("a") }).map(drop));
+    refused(store.add_to_conversation(&to(&id)).map(drop));
+    refused(store.add_to_conversation(&Addition { opening: Some(&title), ..to("a") }).map(drop));
+    refused(store.add_to_conversation(&Addition { messages: &messages, ..to("a") }).map(drop));
     refused(store.make_conversation(&id, None, 0).map(drop));
     refused(store.make_conversation("a", Some(&title), 0).map(drop));
     refused(store.name_conversation("a", &title).map(drop));
-    refused(store.summarize("a", 0, &messages[0].body).map(drop));
+    refused(store.summarize_conversation("a", 0, &messages[0].body).map(drop));
 }
 
 #[test]
 fn a_store_in_memory_is_like_one_in_a_file() {
     let mut store = Store::in_memory().unwrap();
     add(&mut store, "a", 1, &["u", "b"]);
-    store.append(&[draft("ran", None, "{}")]).unwrap();
+    store.append_entries(&[draft("ran", None, "{}")]).unwrap();
     assert_eq!(bodies(&store, "a"), ["u", "b"]);
     assert!(matches!(store.verify().unwrap(), ChainReport::Whole { entries: 1, .. }));
     assert!(store.delete_conversation("a").unwrap());
@@ -360,7 +374,7 @@ fn a_copy_has_the_messages_and_the_summary_that_still_holds() {
     let Place { mut store, folder: _folder } = Place::new();
     add(&mut store, "a", 5, &["u0", "a1", "u2", "a3", "u4", "a5"]);
     store.name_conversation("a", "title").unwrap();
-    assert!(store.summarize("a", 2, "summary").unwrap());
+    assert!(store.summarize_conversation("a", 2, "summary").unwrap());
     assert!(store.fork_conversation("a", "whole", 4, None, 2).unwrap());
     assert!(store.fork_conversation("a", "early", 0, Some("other"), 2).unwrap());
     assert!(!store.fork_conversation("a", "early", 0, None, 2).unwrap(), "it exists");
@@ -392,7 +406,7 @@ fn a_conversation_belongs_to_the_folder_in_which_it_began() {
     let messages = said(&["u"]);
     let say = |store: &mut Store, conversation, at_ms, folder| {
         let to = Addition { conversation, at_ms, messages: &messages, ..Addition::default() };
-        store.add(&Addition { folder, ..to }).unwrap();
+        store.add_to_conversation(&Addition { folder, ..to }).unwrap();
     };
     say(store, "here", 1, Some("/a"));
     say(store, "there", 2, Some("/b"));
@@ -404,7 +418,7 @@ fn a_conversation_belongs_to_the_folder_in_which_it_began() {
     assert!(store.fork_conversation("here", "copy", 1, None, 6).unwrap());
 
     let within = |store: &Store, folder| {
-        let found = store.conversations(9, None, folder).unwrap();
+        let found = store.recent_conversations(9, None, folder).unwrap();
         assert_eq!(
             store.last_conversation(folder).unwrap(),
             found.first().map(|first| first.id.clone())

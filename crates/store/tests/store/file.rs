@@ -46,7 +46,7 @@ fn its_files_are_its_owners_alone_whatever_the_umask() {
     let path = folder.path().join("a/b/ledger.db");
     let mut store = Store::open(&path).unwrap();
     umask(before);
-    store.append(&[draft("started", None, "{}")]).unwrap();
+    store.append_entries(&[draft("started", None, "{}")]).unwrap();
     assert_eq!(mode(&path), 0o600);
     for path in beside(&path) {
         assert_eq!(mode(&path), 0o600, "{}", path.display());
@@ -59,7 +59,7 @@ fn its_files_are_its_owners_alone_whatever_the_umask() {
 fn opening_a_file_that_is_there_writes_nothing_to_it() {
     let folder = tempdir().unwrap();
     let path = file_in(folder.path());
-    Store::open(&path).unwrap().append(&[draft("started", None, "{}")]).unwrap();
+    Store::open(&path).unwrap().append_entries(&[draft("started", None, "{}")]).unwrap();
     let before = fs::read(&path).unwrap();
     drop(Store::open(&path).unwrap());
     // A transaction would have changed its counter at least.
@@ -152,7 +152,7 @@ fn an_empty_file_becomes_a_ledger_and_a_link_is_followed() {
     let link = folder.path().join("link.db");
     symlink(&path, &link).unwrap();
     let mut store = Store::open(&link).unwrap();
-    store.append(&[draft("started", None, "{}")]).unwrap();
+    store.append_entries(&[draft("started", None, "{}")]).unwrap();
     assert_eq!(store.path(), path.canonicalize().unwrap());
     assert_eq!(Store::open_read_only(&link).unwrap().last_seq().unwrap(), 1);
 }
@@ -174,11 +174,11 @@ fn reading_makes_no_file_and_changes_none() {
     assert_eq!(store.last_seq().unwrap(), 1);
     let read_only =
         |result: Result<(), StoreError>| assert!(matches!(result, Err(StoreError::ReadOnly(_))));
-    read_only(store.append(&[draft("ran", None, "{}")]).map(drop));
+    read_only(store.append_entries(&[draft("ran", None, "{}")]).map(drop));
     read_only(store.prune(i64::MAX).map(drop));
-    read_only(store.keep("a", "b"));
+    read_only(store.keep_value("a", "b"));
     read_only(store.append_with(&[], &[("a".to_owned(), None)]).map(drop));
-    read_only(store.secret("a").map(drop));
+    read_only(store.find_or_make_secret("a").map(drop));
     drop(store);
     assert_eq!(fs::read(&path).unwrap(), before);
 }
@@ -211,7 +211,7 @@ fn names_with_odd_characters_are_read_from_a_folder_that_may_not_be_written() {
     as_ordinary_user(|| {
         let folder = tempdir().unwrap();
         let path = folder.path().join("a b?c#d%20ä.db");
-        Store::open(&path).unwrap().append(&[draft("started", None, "{}")]).unwrap();
+        Store::open(&path).unwrap().append_entries(&[draft("started", None, "{}")]).unwrap();
         set_mode(folder.path(), 0o500);
         assert_eq!(Store::open_read_only(&path).unwrap().last_seq().unwrap(), 1);
         set_mode(folder.path(), 0o700);
@@ -224,7 +224,7 @@ fn while_others_write_it_can_be_read() {
     let reader = Store::open_read_only(&place.path()).unwrap();
     for count in 1..=50 {
         place.write("ran", None, "{}");
-        assert_eq!(reader.entries(&EntryFilter::default(), 0, 100).unwrap().len(), count);
+        assert_eq!(reader.entries_after(&EntryFilter::default(), 0, 100).unwrap().len(), count);
     }
     // A log that nobody has carried over into the file yet, as a killed process leaves it.
     let copy = tempdir().unwrap();
@@ -244,7 +244,7 @@ fn a_full_disk_is_said_and_leaves_nothing_half_written() {
     let batch = [draft("asked", Some("q"), "{}"), draft("ran", None, &body)];
     let mut written = 1;
     let error = loop {
-        match place.store.append(&batch) {
+        match place.store.append_entries(&batch) {
             Ok(entries) => written += entries.len() as u64,
             Err(error) => break error,
         }
@@ -256,9 +256,9 @@ fn a_full_disk_is_said_and_leaves_nothing_half_written() {
     assert!(
         matches!(place.store.verify().unwrap(), ChainReport::Whole { entries, .. } if entries == written)
     );
-    assert!(matches!(place.store.keep("a", &body.repeat(20)), Err(StoreError::Full(_))));
+    assert!(matches!(place.store.keep_value("a", &body.repeat(20)), Err(StoreError::Full(_))));
     place.store.limit_size(u64::MAX).unwrap();
-    assert_eq!(place.store.append(&batch).unwrap()[0].seq, written + 1);
+    assert_eq!(place.store.append_entries(&batch).unwrap()[0].seq, written + 1);
 }
 
 #[test]
@@ -279,10 +279,10 @@ fn a_damaged_file_is_named_and_not_written_to() {
         panic!("{:?}", store.verify());
     };
     let before =
-        store.entries(&EntryFilter::default(), 0, usize::try_from(seq).unwrap() - 1).unwrap();
+        store.entries_after(&EntryFilter::default(), 0, usize::try_from(seq).unwrap() - 1).unwrap();
     assert_eq!(before.len() as u64, seq - 1, "all before it can be read");
-    store.entries(&EntryFilter::default(), seq - 1, 1).unwrap_err();
-    let error = store.entries(&EntryFilter::default(), 0, 300).unwrap_err();
+    store.entries_after(&EntryFilter::default(), seq - 1, 1).unwrap_err();
+    let error = store.entries_after(&EntryFilter::default(), 0, 300).unwrap_err();
     assert!(matches!(error, StoreError::Damaged { .. }), "{error}");
 }
 
@@ -291,9 +291,9 @@ fn nothing_is_written_to_a_file_that_nobody_can_find() {
     let mut place = Place::new();
     place.write("ran", None, "{}");
     std::fs::remove_file(place.path()).unwrap();
-    let error = place.store.append(&[draft("ran", None, "{}")]).unwrap_err();
+    let error = place.store.append_entries(&[draft("ran", None, "{}")]).unwrap_err();
     assert!(error.to_string().contains("cannot find"), "{error}");
     Store::open(&place.path()).unwrap();
-    let error = place.store.append(&[draft("ran", None, "{}")]).unwrap_err();
+    let error = place.store.append_entries(&[draft("ran", None, "{}")]).unwrap_err();
     assert!(error.to_string().contains("another file is there now"), "{error}");
 }

@@ -11,15 +11,18 @@ fn what_is_appended_is_there_for_everybody_when_it_returns() {
     let before = reader.data_version().unwrap();
     let written = place
         .store
-        .append(&[draft("asked", Some("q1"), r#"{"tool":"Bash"}"#), draft("started", None, "{}")])
+        .append_entries(&[
+            draft("asked", Some("q1"), r#"{"tool":"Bash"}"#),
+            draft("started", None, "{}"),
+        ])
         .unwrap();
     assert_eq!(seqs(&written), [1, 2]);
-    assert_eq!(reader.entries(&EntryFilter::default(), 0, 10).unwrap(), written);
+    assert_eq!(reader.entries_after(&EntryFilter::default(), 0, 10).unwrap(), written);
     assert_eq!(reader.last_seq().unwrap(), 2);
-    assert_eq!(reader.head().unwrap().hash, written[1].hash);
+    assert_eq!(reader.chain_head().unwrap().hash, written[1].hash);
     assert_ne!(reader.data_version().unwrap(), before);
-    assert_eq!(seqs(&place.store.append(&[draft("stopped", None, "{}")]).unwrap()), [3]);
-    assert_eq!(place.store.append(&[]).unwrap(), []);
+    assert_eq!(seqs(&place.store.append_entries(&[draft("stopped", None, "{}")]).unwrap()), [3]);
+    assert_eq!(place.store.append_entries(&[]).unwrap(), []);
 }
 
 #[test]
@@ -44,12 +47,12 @@ fn what_is_no_entry_is_refused_and_nothing_of_its_batch_is_written() {
         (draft("asked", None, &long), "16 MiB"),
     ];
     for (bad, why) in bad {
-        let error = place.store.append(&[good.clone(), bad]).unwrap_err();
+        let error = place.store.append_entries(&[good.clone(), bad]).unwrap_err();
         assert!(matches!(error, StoreError::Refused { index: 1, .. }), "{error}");
         assert!(error.to_string().contains(why), "{error} should name the {why}");
     }
     assert_eq!(place.store.last_seq().unwrap(), 0);
-    place.store.append(&[draft(&"a".repeat(32), Some(&"q".repeat(128)), " {} ")]).unwrap();
+    place.store.append_entries(&[draft(&"a".repeat(32), Some(&"q".repeat(128)), " {} ")]).unwrap();
 }
 
 /// A ledger with two questions and what happened around them; times are 100, 200, ...
@@ -77,9 +80,9 @@ fn told() -> Place {
 fn every_filter_gives_what_it_says() {
     let place = told();
     let check = |filter: EntryFilter, expected: &[u64]| {
-        let found = seqs(&place.store.entries(&filter, 0, 100).unwrap());
+        let found = seqs(&place.store.entries_after(&filter, 0, 100).unwrap());
         assert_eq!(found, expected, "{filter:?}");
-        let found = seqs(&place.store.latest(&filter, u64::MAX, 100).unwrap());
+        let found = seqs(&place.store.entries_before(&filter, u64::MAX, 100).unwrap());
         assert_eq!(found, expected, "the latest of {filter:?}");
     };
     let all = EntryFilter::default;
@@ -122,17 +125,18 @@ fn a_body_that_was_tampered_with_does_not_stop_a_search() {
     let place = told();
     place.tamper("UPDATE entries SET body = 'no JSON' WHERE seq = 2");
     let text = EntryFilter { text: Some("ada".to_owned()), ..EntryFilter::default() };
-    assert_eq!(seqs(&place.store.entries(&text, 0, 9).unwrap()), [3, 4, 6]);
+    assert_eq!(seqs(&place.store.entries_after(&text, 0, 9).unwrap()), [3, 4, 6]);
     let tool = ("tool".to_owned(), MemberMatch::Is("Write".to_owned()));
     let member = EntryFilter { members: vec![tool], ..EntryFilter::default() };
-    assert_eq!(seqs(&place.store.entries(&member, 0, 9).unwrap()), [3, 6]);
+    assert_eq!(seqs(&place.store.entries_after(&member, 0, 9).unwrap()), [3, 6]);
 }
 
 #[test]
 fn pages_follow_each_other() {
     let place = told();
-    let page =
-        |after, limit| seqs(&place.store.entries(&EntryFilter::default(), after, limit).unwrap());
+    let page = |after, limit| {
+        seqs(&place.store.entries_after(&EntryFilter::default(), after, limit).unwrap())
+    };
     assert_eq!(page(0, 3), [1, 2, 3]);
     assert_eq!(page(3, 3), [4, 5, 6]);
     assert_eq!(page(6, 3), [7]);
@@ -140,8 +144,9 @@ fn pages_follow_each_other() {
     assert!(page(u64::MAX, 3).is_empty());
     assert_eq!(page(0, usize::MAX).len(), 7);
     assert!(page(0, 0).is_empty());
-    let back =
-        |before, limit| seqs(&place.store.latest(&EntryFilter::default(), before, limit).unwrap());
+    let back = |before, limit| {
+        seqs(&place.store.entries_before(&EntryFilter::default(), before, limit).unwrap())
+    };
     assert_eq!(back(u64::MAX, 2), [6, 7]);
     assert_eq!(back(6, 3), [3, 4, 5]);
     assert_eq!(back(2, 3), [1]);
@@ -151,7 +156,8 @@ fn pages_follow_each_other() {
 #[test]
 fn a_question_is_found_by_the_beginning_of_its_id() {
     let mut place = told();
-    let found = |place: &Place, beginning| place.store.questions(beginning, 2).unwrap();
+    let found =
+        |place: &Place, beginning| place.store.question_ids_with_prefix(beginning, 2).unwrap();
     assert_eq!(found(&place, "q"), ["q1", "q2"]);
     assert_eq!(found(&place, "q2"), ["q2"]);
     assert!(found(&place, "q%").is_empty());
@@ -203,14 +209,14 @@ fn the_questions_closed_last_come_first() {
 #[test]
 fn a_key_is_made_once_and_kept() {
     let mut place = Place::new();
-    let key = place.store.secret("digest").unwrap();
-    let other = place.store.secret("other").unwrap();
+    let key = place.store.find_or_make_secret("digest").unwrap();
+    let other = place.store.find_or_make_secret("other").unwrap();
     assert_ne!(key, other);
     assert_ne!(key, [0; 32]);
-    assert_eq!(place.store.secret("digest").unwrap(), key);
+    assert_eq!(place.store.find_or_make_secret("digest").unwrap(), key);
     let mut again = Store::open(&place.path()).unwrap();
-    assert_eq!(again.secret("digest").unwrap(), key);
-    assert_ne!(Place::new().store.secret("digest").unwrap(), key);
+    assert_eq!(again.find_or_make_secret("digest").unwrap(), key);
+    assert_ne!(Place::new().store.find_or_make_secret("digest").unwrap(), key);
 }
 
 #[test]
@@ -223,11 +229,11 @@ fn settings_are_kept_replaced_listed_and_forgotten() {
     for (key, value) in
         [("chat/b", "2"), ("chat/a", "1"), ("chat", "x"), ("chatter", "y"), ("ä/1", "z")]
     {
-        store.keep(key, value).unwrap();
+        store.keep_value(key, value).unwrap();
     }
-    store.keep("chat/a", "3").unwrap();
-    assert_eq!(store.kept("chat/a").unwrap().as_deref(), Some("3"));
-    assert_eq!(store.kept("chat/").unwrap(), None);
+    store.keep_value("chat/a", "3").unwrap();
+    assert_eq!(store.kept_value("chat/a").unwrap().as_deref(), Some("3"));
+    assert_eq!(store.kept_value("chat/").unwrap(), None);
     assert_eq!(store.kept_under("chat/").unwrap(), pairs(&[("chat/a", "3"), ("chat/b", "2")]));
     assert_eq!(store.kept_under("ä").unwrap(), pairs(&[("ä/1", "z")]));
     assert_eq!(store.kept_under("chat%").unwrap(), []);
@@ -235,12 +241,15 @@ fn settings_are_kept_replaced_listed_and_forgotten() {
     for _ in 0..2 {
         store.append_with(&[], &[("chat/a".to_owned(), None)]).unwrap();
     }
-    assert_eq!(store.kept("chat/a").unwrap(), None);
+    assert_eq!(store.kept_value("chat/a").unwrap(), None);
     assert_eq!(store.last_seq().unwrap(), 0, "none of it is in the chain");
     let long = "x".repeat(callgate_store::LONGEST_VALUE + 1);
-    assert!(matches!(store.keep("a", &long).unwrap_err(), StoreError::TooLong { .. }));
-    assert!(matches!(store.keep(&long[..257], "").unwrap_err(), StoreError::TooLong { .. }));
-    assert!(matches!(store.secret(&long[..257]).unwrap_err(), StoreError::TooLong { .. }));
+    assert!(matches!(store.keep_value("a", &long).unwrap_err(), StoreError::TooLong { .. }));
+    assert!(matches!(store.keep_value(&long[..257], "").unwrap_err(), StoreError::TooLong { .. }));
+    assert!(matches!(
+        store.find_or_make_secret(&long[..257]).unwrap_err(),
+        StoreError::TooLong { .. }
+    ));
 }
 
 #[test]
@@ -250,14 +259,14 @@ fn what_is_kept_with_entries_is_written_with_them_or_not_at_all() {
     let asked = draft("asked", Some("q1"), "{}");
     let keeps = [keep("copy/1", Some("7")), keep("copy/2", Some("8")), keep("copy/1", None)];
     assert_eq!(place.store.append_with(&[asked], &keeps).unwrap().len(), 1);
-    assert_eq!(place.store.kept("copy/1").unwrap(), None);
-    assert_eq!(place.store.kept("copy/2").unwrap().as_deref(), Some("8"));
+    assert_eq!(place.store.kept_value("copy/1").unwrap(), None);
+    assert_eq!(place.store.kept_value("copy/2").unwrap().as_deref(), Some("8"));
     assert!(
         place.store.append_with(&[draft("", None, "{}")], &[keep("copy/3", Some(""))]).is_err()
     );
     let long = "k".repeat(300);
     assert!(place.store.append_with(&[draft("ran", None, "{}")], &[keep(&long, None)]).is_err());
-    assert_eq!(place.store.kept("copy/3").unwrap(), None);
+    assert_eq!(place.store.kept_value("copy/3").unwrap(), None);
     assert_eq!(place.store.last_seq().unwrap(), 1);
     assert!(place.store.append_with(&[], &[keep("copy/2", None)]).unwrap().is_empty());
     assert!(place.store.has_question("q1").unwrap() && !place.store.has_question("q2").unwrap());

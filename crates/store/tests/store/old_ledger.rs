@@ -28,7 +28,7 @@ fn a_ledger_of_an_earlier_version_is_whole_and_goes_on() {
     place.write("delivered", None, "{}");
     let verified = place.store.verify().unwrap();
     assert!(matches!(verified, ChainReport::Whole { entries: now, .. } if now == entries + 1));
-    let links = place.store.links().unwrap();
+    let links = place.store.chained_links().unwrap();
     let standing: Vec<&str> = links.standing.values().map(String::as_str).collect();
     assert_eq!((standing, links.had_any), (vec!["Ada", "A page"], true));
 }
@@ -38,8 +38,8 @@ fn a_ledger_of_an_earlier_version_is_whole_and_goes_on() {
 fn every_entry_of_an_earlier_version_is_known_and_written_again_as_it_was() {
     let place = old_ledger();
     let mut seen = BTreeSet::new();
-    for entry in place.store.entries(&EntryFilter::default(), 0, usize::MAX).unwrap() {
-        let (event, rest) = LedgerEvent::read(&entry.kind, &entry.body);
+    for entry in place.store.entries_after(&EntryFilter::default(), 0, usize::MAX).unwrap() {
+        let (event, rest) = LedgerEvent::decode_body(&entry.kind, &entry.body);
         let is_known = !matches!(event, LedgerEvent::Unknown { .. });
         assert!(is_known, "entry {} of the kind {}: {}", entry.seq, entry.kind, entry.body);
         let again = EntryDraft::new(entry.at_ms, entry.question.clone(), &event);

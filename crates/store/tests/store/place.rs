@@ -43,7 +43,7 @@ impl Place {
         body: &str,
     ) -> LedgerEntry {
         let draft = EntryDraft { at_ms, ..draft(kind, question, body) };
-        self.store.append(&[draft]).unwrap().remove(0)
+        self.store.append_entries(&[draft]).unwrap().remove(0)
     }
 }
 

@@ -36,7 +36,7 @@ fn writing_process() {
                 draft("ran", None, &body.to_string())
             })
             .collect();
-        let written = store.append(&drafts).unwrap();
+        let written = store.append_entries(&drafts).unwrap();
         println!("committed {}", written[BATCH - 1].seq);
         if name == "pruner" && batch % 10 == 9 {
             store.prune(now_ms() - 5).unwrap();
@@ -69,7 +69,7 @@ fn whole(store: &Store) -> u64 {
 }
 
 fn all(store: &Store) -> Vec<LedgerEntry> {
-    store.entries(&EntryFilter::default(), 0, usize::MAX).unwrap()
+    store.entries_after(&EntryFilter::default(), 0, usize::MAX).unwrap()
 }
 
 /// Sleeps for up to `most` microseconds.
@@ -127,7 +127,7 @@ fn a_process_killed_while_it_makes_the_file_leaves_one_that_can_be_used() {
         let committed = last_committed(&mut child);
         let mut store = Store::open(&path).unwrap();
         assert!(store.last_seq().unwrap() >= committed);
-        store.append(&[draft("started", None, "{}")]).unwrap();
+        store.append_entries(&[draft("started", None, "{}")]).unwrap();
         whole(&store);
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use callgate_link::sync::lock;
-use callgate_wire::frame::{OversizedFrame, prefix};
+use callgate_wire::frame::{OversizedFrame, length_prefix};
 use callgate_wire::tools::{CallFrame, CallProgress, MAX_MESSAGE};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
@@ -78,7 +78,7 @@ impl HostConnections {
         self.open.len() < most || self.open.iter().any(|connection| connection.call.is_none())
     }
 
-    pub(super) fn free(&mut self) -> Option<&mut HostConnection> {
+    pub(super) fn find_free(&mut self) -> Option<&mut HostConnection> {
         self.open.iter_mut().find(|connection| connection.call.is_none())
     }
 
@@ -125,7 +125,7 @@ impl HostConnections {
     }
 
     /// Lets a call wait for its turn; returns it if too many do.
-    pub(super) fn wait(
+    pub(super) fn add_waiting(
         &mut self,
         pending: PendingCall,
         call: OutgoingCall<'_>,
@@ -151,7 +151,7 @@ impl HostConnections {
     }
 
     /// Returns all calls without an answer.
-    pub(super) fn pending(&mut self) -> impl Iterator<Item = &mut PendingCall> {
+    pub(super) fn pending_calls(&mut self) -> impl Iterator<Item = &mut PendingCall> {
         let running = self.open.iter_mut().filter_map(|connection| connection.call.as_mut());
         running.chain(self.waiting.iter_mut().map(|(pending, _)| pending))
     }
@@ -186,7 +186,7 @@ impl PendingCall {
 
     /// Returns the notification of a heartbeat. The first beat has none: it may have come a moment
     /// after the call.
-    pub(super) fn beat(&mut self) -> Option<Vec<u8>> {
+    pub(super) fn heartbeat_notification(&mut self) -> Option<Vec<u8>> {
         self.beats += 1;
         if self.beats == 1 {
             return None;
@@ -194,17 +194,21 @@ impl PendingCall {
         let last = if self.progress.is_finite() { self.progress } else { 0.0 };
         self.progress = (last + HEARTBEAT_STEP).max(last.next_up());
         let message = Some("still working".into());
-        self.ticket.progress(&CallProgress { progress: self.progress, total: None, message })
+        self.ticket.progress_notification(&CallProgress {
+            progress: self.progress,
+            total: None,
+            message,
+        })
     }
 
     /// Returns the notification of the host's progress, unless it has not grown.
-    pub(super) fn report(&mut self, progress: &CallProgress<'_>) -> Option<Vec<u8>> {
+    pub(super) fn progress_notification(&mut self, progress: &CallProgress<'_>) -> Option<Vec<u8>> {
         if progress.progress <= self.progress {
             return None;
         }
         self.progress = progress.progress;
         self.beats = 0;
-        self.ticket.progress(progress)
+        self.ticket.progress_notification(progress)
     }
 }
 
@@ -221,7 +225,7 @@ impl<'a> OutgoingCall<'a> {
     pub(super) fn new(call: &McpCall<'a>) -> Result<Self, OversizedFrame> {
         let arguments = call.arguments.get();
         let around = CallFrame::new(&call.name, call.meta, call.retry);
-        let prefix = prefix(around.size(arguments.len()), MAX_MESSAGE)?;
+        let prefix = length_prefix(around.size(arguments.len()), MAX_MESSAGE)?;
         Ok(Self { prefix, around, arguments: Cow::Borrowed(arguments) })
     }
 
@@ -241,7 +245,7 @@ impl<'a> OutgoingCall<'a> {
     }
 
     /// Returns the pieces without their first `sent` bytes.
-    fn pieces(&self, sent: usize) -> [IoSlice<'_>; 4] {
+    fn unsent_pieces(&self, sent: usize) -> [IoSlice<'_>; 4] {
         let mut skip = sent;
         let (head, tail) = (self.around.head.as_bytes(), self.around.tail.as_bytes());
         [&self.prefix[..], head, self.arguments.as_bytes(), tail].map(|piece| {
@@ -297,7 +301,7 @@ impl UnsentRest<'_> {
 
     /// Sends as much as the socket takes; returns true if there is no more to do.
     fn send_more(&mut self) -> bool {
-        let pieces = self.call.pieces(self.sent);
+        let pieces = self.call.unsent_pieces(self.sent);
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         let mut is_sent = lock(&self.is_sent);
         match sendmsg(&*self.stream, &pieces, &mut SendAncillaryBuffer::default(), flags) {

@@ -56,10 +56,10 @@ impl BridgeOptions {
         while let Some(argument) = arguments.next() {
             match argument.to_str() {
                 Some(flag @ "--connections") => {
-                    connections = number(flag, arguments.next(), MOST_CONNECTIONS)? as usize;
+                    connections = parse_number(flag, arguments.next(), MOST_CONNECTIONS)? as usize;
                 }
                 Some(flag @ "--heartbeat-ms") => {
-                    let beat = number(flag, arguments.next(), LONGEST_HEARTBEAT_MS)?;
+                    let beat = parse_number(flag, arguments.next(), LONGEST_HEARTBEAT_MS)?;
                     heartbeat = Duration::from_millis(beat.into());
                 }
                 Some("--host-checks") => host_checks = true,
@@ -78,7 +78,7 @@ impl BridgeOptions {
     }
 }
 
-fn number(flag: &str, value: Option<OsString>, most: u32) -> Result<u32, String> {
+fn parse_number(flag: &str, value: Option<OsString>, most: u32) -> Result<u32, String> {
     let value = value.and_then(|value| value.to_str().and_then(|text| text.parse().ok()));
     value
         .filter(|number| (1..=most).contains(number))

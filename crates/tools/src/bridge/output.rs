@@ -58,7 +58,7 @@ impl BridgeOutput {
     }
 
     /// Writes one line made of `parts`, however long the client takes to read it.
-    pub(super) fn write(&self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
+    pub(super) fn write_line(&self, parts: &mut [IoSlice<'_>]) -> io::Result<()> {
         let mut sink = lock(&self.sink);
         write_all(&mut sink, parts)
     }
@@ -84,14 +84,14 @@ impl BridgeOutput {
             None => match self.start_late_writer() {
                 Ok(sender) => late.insert(sender),
                 // Without a thread, waiting is all that is left.
-                Err(_) => return self.write(&mut [IoSlice::new(&line)]),
+                Err(_) => return self.write_line(&mut [IoSlice::new(&line)]),
             },
         };
         self.hand_over(sender, LateLine::Line(line))
     }
 
     /// Waits until a client that still reads has received the late lines.
-    pub(super) fn finish(&self) {
+    pub(super) fn wait_for_late_lines(&self) {
         let late = lock(&self.late).take();
         let Some(late) = late else { return };
         let (done, flushed) = channel();
@@ -145,7 +145,9 @@ impl BridgeOutput {
         for late in lines {
             let size = late.size();
             match late {
-                LateLine::Line(line) if self.write(&mut [IoSlice::new(&line)]).is_err() => return,
+                LateLine::Line(line) if self.write_line(&mut [IoSlice::new(&line)]).is_err() => {
+                    return;
+                }
                 LateLine::Line(_) => {}
                 LateLine::Flush(done) => drop(done.send(())),
             }

@@ -56,14 +56,14 @@ impl Relay {
         Arc::new(Self { socket, most_connections, output, connections, all_answered })
     }
 
-    fn connections(&self) -> MutexGuard<'_, HostConnections> {
+    fn lock_connections(&self) -> MutexGuard<'_, HostConnections> {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sends a call, or lets it wait. This waits neither for the host nor for the client: while
     /// the host takes its time to read a large call, `client` is watched for more requests. Without
     /// a `client`, because more has been read already, a thread sends the rest.
-    pub(super) fn call(
+    pub(super) fn send_call(
         self: &Arc<Self>,
         call: &McpCall<'_>,
         client: Option<&impl AsFd>,
@@ -73,11 +73,11 @@ impl Relay {
             Ok(outgoing) => outgoing,
             Err(too_large) => return self.refuse(&pending, &size_error("the call", too_large)),
         };
-        let mut connections = self.connections();
+        let mut connections = self.lock_connections();
         let placed = if connections.has_waiting() {
-            wait(&mut connections, pending, outgoing)
+            queue_call(&mut connections, pending, outgoing)
         } else {
-            self.place(&mut connections, pending, outgoing)
+            self.send_or_queue(&mut connections, pending, outgoing)
         };
         drop(connections);
         match (placed, client) {
@@ -90,32 +90,32 @@ impl Relay {
     }
 
     /// Sends a call, or lets it wait; returns what the socket did not take.
-    fn place<'a>(
+    fn send_or_queue<'a>(
         self: &Arc<Self>,
         connections: &mut HostConnections,
         pending: PendingCall,
         call: OutgoingCall<'a>,
     ) -> Result<Option<UnsentRest<'a>>, RefusedCall> {
-        if let Some(connection) = connections.free() {
+        if let Some(connection) = connections.find_free() {
             return Ok(connection.send(pending, call));
         }
         if connections.count() >= self.most_connections {
-            return wait(connections, pending, call);
+            return queue_call(connections, pending, call);
         }
-        match self.dial(connections) {
+        match self.dial_host(connections) {
             Ok(connection) => Ok(connection.send(pending, call)),
             Err(error) => Err((pending, error)),
         }
     }
 
-    fn dial<'a>(
+    fn dial_host<'a>(
         self: &Arc<Self>,
         connections: &'a mut HostConnections,
     ) -> Result<&'a mut HostConnection, ErrorPayload<'static>> {
         if connections.host_is_gone {
             return Err(connection_error(HOST_IS_GONE));
         }
-        let stream = socket::connect(&self.socket).map_err(|error| {
+        let stream = socket::connect_to_path(&self.socket).map_err(|error| {
             connection_error(format!("{error}; is the program that owns the tools running?"))
         })?;
         let stream = Arc::new(stream);
@@ -132,22 +132,23 @@ impl Relay {
     /// Forgets a call that the client has cancelled: it gets no answer, and its connection is
     /// closed.
     pub(super) fn cancel(self: &Arc<Self>, id: &str) {
-        let mut connections = self.connections();
+        let mut connections = self.lock_connections();
         connections.cancel(id);
         self.send_waiting(connections);
     }
 
     /// Sends the client a heartbeat for each call that is still under way.
-    pub(super) fn beat(&self) -> io::Result<()> {
-        let mut connections = self.connections();
-        let news: Vec<Vec<u8>> = connections.pending().filter_map(PendingCall::beat).collect();
+    pub(super) fn send_heartbeats(&self) -> io::Result<()> {
+        let mut connections = self.lock_connections();
+        let news: Vec<Vec<u8>> =
+            connections.pending_calls().filter_map(PendingCall::heartbeat_notification).collect();
         drop(connections);
         news.iter().try_for_each(|line| self.output.write_now(line).map(drop))
     }
 
     /// Waits until every call that was taken on has been answered.
-    pub(super) fn finish(&self) {
-        let mut connections = self.connections();
+    pub(super) fn wait_for_answers(&self) {
+        let mut connections = self.lock_connections();
         connections.is_ending = true;
         drop(self.all_answered.wait_while(connections, |connections| connections.is_busy()));
     }
@@ -166,7 +167,7 @@ impl Relay {
                 }
                 Ok(None) => match fill_frames(&mut stream, &mut frames) {
                     Ok(count) if count > 0 => {}
-                    _ => return self.lose(number),
+                    _ => return self.lose_connection(number),
                 },
                 Err(too_large) => return self.refuse_answer(number, too_large),
             }
@@ -177,7 +178,7 @@ impl Relay {
     /// `is_alone` says that nothing has arrived behind the answer.
     fn take_answer(self: &Arc<Self>, number: u64, payload: &[u8], is_alone: bool) -> bool {
         let response = HostResponse::decode(payload);
-        let mut connections = self.connections();
+        let mut connections = self.lock_connections();
         let Some(connection) = connections.get(number) else { return false };
         let Some(mut pending) = connection.call.take() else {
             // Nobody asked: what else comes on this stream cannot be trusted.
@@ -185,7 +186,7 @@ impl Relay {
             return false;
         };
         if let Ok(HostResponse::Progress(progress)) = response {
-            let news = pending.report(&progress);
+            let news = pending.progress_notification(&progress);
             connection.call = Some(pending);
             drop(connections);
             // A client that does not read may miss progress, but never an answer.
@@ -200,44 +201,48 @@ impl Relay {
         }
         connections.answering += 1;
         drop(connections);
-        self.answer(&pending, response);
+        self.write_answer(&pending, response);
         is_in_step
     }
 
     /// Writes a call's answer and sends the next call that waits.
-    fn answer(self: &Arc<Self>, pending: &PendingCall, response: Result<HostResponse<'_>, String>) {
+    fn write_answer(
+        self: &Arc<Self>,
+        pending: &PendingCall,
+        response: Result<HostResponse<'_>, String>,
+    ) {
         let mut space = String::new();
         let reply = match response {
             Ok(HostResponse::Result(result)) => {
-                pending.ticket.result(result.on_one_line(&mut space))
+                pending.ticket.result_reply(result.on_one_line(&mut space))
             }
-            Ok(HostResponse::Error(error)) => pending.ticket.error(&error),
+            Ok(HostResponse::Error(error)) => pending.ticket.error_reply(&error),
             Ok(HostResponse::Progress(_)) => return,
-            Err(reason) => pending.ticket.error(&failure(error_type::PROTOCOL, reason)),
+            Err(reason) => pending.ticket.error_reply(&error_payload(error_type::PROTOCOL, reason)),
         };
         // A client that is gone is noticed by the thread that reads its requests.
-        self.output.write(&mut reply.pieces()).ok();
-        let mut connections = self.connections();
+        self.output.write_line(&mut reply.pieces()).ok();
+        let mut connections = self.lock_connections();
         connections.answering -= 1;
         self.send_waiting(connections);
     }
 
     /// The host has ended the connection: its call fails, and so do those that wait for it.
-    fn lose(self: &Arc<Self>, number: u64) {
-        let mut connections = self.connections();
+    fn lose_connection(self: &Arc<Self>, number: u64) {
+        let mut connections = self.lock_connections();
         let Some(connection) = connections.remove(number) else { return };
         connections.host_is_gone = true;
-        self.fail(connections, connection, connection_error(HOST_WENT_AWAY));
+        self.fail_call(connections, connection, connection_error(HOST_WENT_AWAY));
     }
 
     /// The host has announced an answer that is too large to be read.
     fn refuse_answer(self: &Arc<Self>, number: u64, too_large: OversizedFrame) {
-        let mut connections = self.connections();
+        let mut connections = self.lock_connections();
         let Some(connection) = connections.hang_up(number) else { return };
-        self.fail(connections, connection, size_error("the tool's answer", too_large));
+        self.fail_call(connections, connection, size_error("the tool's answer", too_large));
     }
 
-    fn fail(
+    fn fail_call(
         self: &Arc<Self>,
         mut connections: MutexGuard<'_, HostConnections>,
         connection: HostConnection,
@@ -247,7 +252,7 @@ impl Relay {
             Some(pending) => {
                 connections.answering += 1;
                 drop(connections);
-                self.answer(&pending, Ok(HostResponse::Error(error)));
+                self.write_answer(&pending, Ok(HostResponse::Error(error)));
             }
             None => self.send_waiting(connections),
         }
@@ -258,7 +263,7 @@ impl Relay {
         let mut refused: Vec<RefusedCall> = Vec::new();
         while connections.has_free(self.most_connections) {
             let Some((pending, call)) = connections.next_waiting() else { break };
-            match self.place(&mut connections, pending, call) {
+            match self.send_or_queue(&mut connections, pending, call) {
                 Ok(None) => {}
                 Ok(Some(rest)) => rest.finish_on_thread(),
                 Err(refusal) => refused.push(refusal),
@@ -270,7 +275,7 @@ impl Relay {
             // A client that is gone is noticed by the thread that reads its requests.
             self.refuse(pending, error).ok();
         }
-        let mut connections = self.connections();
+        let mut connections = self.lock_connections();
         connections.answering -= refused.len();
         if connections.is_ending && !connections.is_busy() {
             self.all_answered.notify_all();
@@ -279,33 +284,33 @@ impl Relay {
 
     /// Answers with an error, without waiting for the client.
     fn refuse(&self, pending: &PendingCall, error: &ErrorPayload<'_>) -> io::Result<()> {
-        self.output.write_soon(pending.ticket.error(error).into_line())
+        self.output.write_soon(pending.ticket.error_reply(error).into_line())
     }
 }
 
 /// Lets a call wait; returns it if too many do.
-fn wait<'a>(
+fn queue_call<'a>(
     connections: &mut HostConnections,
     pending: PendingCall,
     call: OutgoingCall<'_>,
 ) -> Result<Option<UnsentRest<'a>>, RefusedCall> {
-    match connections.wait(pending, call) {
+    match connections.add_waiting(pending, call) {
         Ok(()) => Ok(None),
         Err(pending) => Err((pending, connection_error(TOO_MANY_WAIT))),
     }
 }
 
-fn failure(kind: &'static str, message: impl Into<String>) -> ErrorPayload<'static> {
+fn error_payload(kind: &'static str, message: impl Into<String>) -> ErrorPayload<'static> {
     ErrorPayload { message: message.into().into(), kind: kind.into() }
 }
 
 fn connection_error(message: impl Into<String>) -> ErrorPayload<'static> {
-    failure(error_type::CONNECTION, message)
+    error_payload(error_type::CONNECTION, message)
 }
 
 fn size_error(what: &str, too_large: OversizedFrame) -> ErrorPayload<'static> {
     let OversizedFrame { size, limit } = too_large;
     let message =
         format!("{what} has {size} bytes, but {limit} bytes is the limit: send less at once");
-    failure(error_type::MESSAGE_SIZE, message)
+    error_payload(error_type::MESSAGE_SIZE, message)
 }

@@ -35,8 +35,8 @@ pub(super) fn watch_client(
 ) -> io::Result<()> {
     let parent = getppid().and_then(|parent| pidfd_open(parent, PidfdFlags::empty()).ok());
     thread::Builder::new().spawn(move || {
-        while is_there(parent.as_ref(), &output, heartbeat) && relay.beat().is_ok() {}
-        leave();
+        while is_there(parent.as_ref(), &output, heartbeat) && relay.send_heartbeats().is_ok() {}
+        exit_process();
     })?;
     Ok(())
 }
@@ -52,6 +52,6 @@ fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd, beat: Duration) -> bool 
 
 /// Ends the process, from any thread.
 #[allow(clippy::disallowed_methods, reason = "the bridge owns no file, so nothing is left behind")]
-fn leave() -> ! {
+fn exit_process() -> ! {
     std::process::exit(0)
 }

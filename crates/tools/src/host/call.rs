@@ -28,13 +28,13 @@ static BLOCKING: AtomicUsize = AtomicUsize::new(0);
 
 impl Host {
     /// Finds the tool, checks the arguments, and runs it to its end. `news` takes its reports.
-    pub(super) async fn run(
+    pub(super) async fn run_call(
         &self,
         name: &str,
         call: CallFacts,
         news: Option<mpsc::Sender<CallProgress<'static>>>,
     ) -> Result<Value, ToolError> {
-        let Some(tool) = self.tool(name) else { return Err(self.not_found(name)) };
+        let Some(tool) = self.find_tool(name) else { return Err(self.not_found(name)) };
         let _running = CountedCall::new(&self.running);
         let (arguments, call) = check_arguments(tool, call).await?;
         let (context, cancel) = CallContext::new(call, news);
@@ -89,7 +89,7 @@ async fn run_tool(tool: &Tool, arguments: Value, context: CallContext) -> WorkOu
                 let work = work.clone();
                 // The call itself may panic too, so it is made inside the task.
                 let task = tokio::spawn(async move { work(arguments, context).await });
-                EndOnDrop(task).finish().await
+                EndOnDrop(task).wait_for_outcome().await
             }
             ToolWork::Blocking(work) => {
                 let work = work.clone();
@@ -117,7 +117,7 @@ async fn within_limit<T>(
 struct EndOnDrop(JoinHandle<WorkOutcome>);
 
 impl EndOnDrop {
-    async fn finish(mut self) -> WorkOutcome {
+    async fn wait_for_outcome(mut self) -> WorkOutcome {
         match (&mut self.0).await {
             Ok(outcome) => outcome,
             Err(error) => Err(ended_early(error)),
@@ -133,7 +133,7 @@ impl Drop for EndOnDrop {
 
 fn ended_early(error: JoinError) -> ToolError {
     match error.try_into_panic() {
-        Ok(panic) => panicked(panic),
+        Ok(panic) => panic_error(panic),
         Err(_) => {
             ToolError::named(error_type::CANCELLED, "the program that owns the tool is ending")
         }
@@ -145,7 +145,7 @@ fn ended_early(error: JoinError) -> ToolError {
 async fn on_thread<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ToolError> + Send + 'static,
 ) -> Result<T, ToolError> {
-    let Some(slot) = BlockingSlot::take() else {
+    let Some(slot) = BlockingSlot::take_if_free() else {
         let message =
             format!("{MOST_BLOCKING} blocking tools are running already: call again later");
         return Err(ToolError::new(message));
@@ -154,7 +154,7 @@ async fn on_thread<T: Send + 'static>(
     let thread = thread::Builder::new().name("callgate-tool".to_owned()).spawn(move || {
         let _slot = slot;
         let outcome =
-            catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panicked(panic)));
+            catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| Err(panic_error(panic)));
         // An error means that the call was cancelled.
         done.send(outcome).ok();
     });
@@ -170,7 +170,7 @@ async fn on_thread<T: Send + 'static>(
 struct BlockingSlot;
 
 impl BlockingSlot {
-    fn take() -> Option<Self> {
+    fn take_if_free() -> Option<Self> {
         // Dropping the slot again gives it back.
         let slot = Self;
         (BLOCKING.fetch_add(1, Ordering::Relaxed) < MOST_BLOCKING).then_some(slot)
@@ -183,7 +183,7 @@ impl Drop for BlockingSlot {
     }
 }
 
-fn panicked(panic: Box<dyn Any + Send>) -> ToolError {
+fn panic_error(panic: Box<dyn Any + Send>) -> ToolError {
     let words = panic
         .downcast_ref::<&str>()
         .copied()

@@ -8,7 +8,7 @@ use super::HostError;
 use super::outcome::{ToolError, ToolOutput};
 use super::tool::Tool;
 use crate::mcp::check_entry;
-use crate::schema::{SchemaChecker, misfit};
+use crate::schema::{SchemaChecker, misfit_message};
 
 /// The longest tool name that the model's API accepts.
 const LONGEST_NAME: usize = 64;
@@ -30,15 +30,16 @@ impl std::ops::Deref for CheckedTool {
 
 impl CheckedTool {
     pub(super) fn new(tool: Tool) -> Result<Self, HostError> {
-        let (input, output) = checkers(&tool)
+        let (input, output) = build_checkers(&tool)
             .map_err(|reason| HostError::Tool { name: tool.name().to_owned(), reason })?;
         Ok(Self { tool, input, output })
     }
 
     /// Returns the arguments if they fit the input schema; otherwise an error for the model.
     pub(super) fn check_arguments(&self, arguments: &RawValue) -> Result<Value, ToolError> {
-        let refused =
-            |reason: String| ToolError::named(error_type::ARGUMENT, misfit(self.name(), &reason));
+        let refused = |reason: String| {
+            ToolError::named(error_type::ARGUMENT, misfit_message(self.name(), &reason))
+        };
         let arguments: Value =
             serde_json::from_str(arguments.get()).map_err(|error| refused(error.to_string()))?;
         match self.input.errors(&arguments) {
@@ -70,7 +71,7 @@ impl CheckedTool {
     }
 }
 
-fn checkers(tool: &Tool) -> Result<(SchemaChecker, Option<SchemaChecker>), String> {
+fn build_checkers(tool: &Tool) -> Result<(SchemaChecker, Option<SchemaChecker>), String> {
     let is_good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if tool.name().len() > LONGEST_NAME || !tool.name().chars().all(is_good) {
         return Err(format!(

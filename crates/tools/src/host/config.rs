@@ -63,18 +63,18 @@ pub(super) fn bridge_command(
     schema: &Path,
 ) -> Result<BridgeCommand, HostError> {
     let (program, word) = find_bridge(host)?;
-    let mut arguments = vec![word.to_owned(), text(socket)?, text(schema)?];
+    let mut arguments = vec![word.to_owned(), path_text(socket)?, path_text(schema)?];
     if host.connections > 1 {
         arguments.extend(["--connections".to_owned(), host.connections.to_string()]);
     }
     arguments.push("--host-checks".to_owned());
-    Ok(BridgeCommand { program: text(&program)?, arguments })
+    Ok(BridgeCommand { program: path_text(&program)?, arguments })
 }
 
 fn find_bridge(host: &Host) -> Result<(PathBuf, &'static str), HostError> {
     if let Some(program) = &host.bridge {
         if is_program(program) {
-            return Ok((absolute(program)?, "bridge"));
+            return Ok((absolute_program(program)?, "bridge"));
         }
         let reason = format!("{} is not an executable file", program.display());
         return Err(HostError::Bridge(reason));
@@ -95,17 +95,17 @@ fn find_bridge(host: &Host) -> Result<(PathBuf, &'static str), HostError> {
                 .to_owned(),
         )
     })?;
-    Ok((absolute(&program)?, "bridge"))
+    Ok((absolute_program(&program)?, "bridge"))
 }
 
 /// Makes a path absolute: agents start the bridge from folders of their own.
-fn absolute(program: &Path) -> Result<PathBuf, HostError> {
+fn absolute_program(program: &Path) -> Result<PathBuf, HostError> {
     std::path::absolute(program).map_err(|error| {
         HostError::Bridge(format!("cannot make {} absolute: {error}", program.display()))
     })
 }
 
-fn text(path: &Path) -> Result<String, HostError> {
+fn path_text(path: &Path) -> Result<String, HostError> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         HostError::Bridge(format!("{} is not UTF-8, which settings need", path.display()))
     })

@@ -23,7 +23,7 @@ impl<E: std::error::Error> From<E> for ConnectionClosed {
 
 /// Serves a connection until the other side closes it or breaks the protocol. Dropping this ends
 /// the call that is running.
-pub(super) async fn serve(host: Host, stream: UnixStream) {
+pub(super) async fn serve_bridge(host: Host, stream: UnixStream) {
     let (input, output) = stream.into_split();
     let mut connection =
         BridgeConnection { host, input: FrameReader::new(input, MAX_MESSAGE), output };
@@ -48,16 +48,16 @@ impl BridgeConnection {
             Ok(None) | Err(_) => return Err(ConnectionClosed),
         };
         match call {
-            Ok((name, facts)) => self.call(&name, facts).await,
+            Ok((name, facts)) => self.run_call(&name, facts).await,
             Err(error) => self.answer(Err(error)).await,
         }
     }
 
-    async fn call(&mut self, name: &str, facts: CallFacts) -> Result<(), ConnectionClosed> {
+    async fn run_call(&mut self, name: &str, facts: CallFacts) -> Result<(), ConnectionClosed> {
         let (news, mut reports) = mpsc::channel(MOST_REPORTS);
         let news = wants_progress(facts.meta.as_deref()).then_some(news);
         let host = self.host.clone();
-        let run = host.run(name, facts, news);
+        let run = host.run_call(name, facts, news);
         tokio::pin!(run);
         let outcome = loop {
             tokio::select! {
@@ -67,7 +67,7 @@ impl BridgeConnection {
                 outcome = &mut run => break outcome,
                 early = self.input.next() => {
                     if !matches!(early, Ok(None)) {
-                        self.answer(Err(pipelined())).await?;
+                        self.answer(Err(pipelining_error())).await?;
                     }
                     return Err(ConnectionClosed);
                 }
@@ -92,7 +92,8 @@ impl BridgeConnection {
             Ok(result) => HostResponse::Result((&**result).into()).encode(),
             Err(error) => HostResponse::Error(error.payload()).encode(),
         };
-        let payload = if payload.len() > MAX_MESSAGE { oversized(payload.len()) } else { payload };
+        let payload =
+            if payload.len() > MAX_MESSAGE { encode_size_error(payload.len()) } else { payload };
         Ok(write_frame(&mut self.output, &payload, MAX_MESSAGE).await?)
     }
 }
@@ -106,15 +107,15 @@ fn read_call(frame: &[u8]) -> Result<(String, CallFacts), ToolError> {
 }
 
 fn wants_progress(meta: Option<&RawValue>) -> bool {
-    meta.is_some_and(|meta| Json::from(meta).members().some(meta::PROGRESS_TOKEN).is_some())
+    meta.is_some_and(|meta| Json::from(meta).members().get_non_null(meta::PROGRESS_TOKEN).is_some())
 }
 
-fn pipelined() -> ToolError {
+fn pipelining_error() -> ToolError {
     let message = "a request arrived before the last one was answered: send one at a time";
     ToolError::named(error_type::PROTOCOL, message)
 }
 
-fn oversized(size: usize) -> Vec<u8> {
+fn encode_size_error(size: usize) -> Vec<u8> {
     let message = format!(
         "the answer has {size} bytes, but {MAX_MESSAGE} bytes is the limit: \
          have the tool return less at once"

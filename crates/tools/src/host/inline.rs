@@ -48,7 +48,7 @@ struct RegisteredCall<'a> {
 
 impl Drop for RegisteredCall<'_> {
     fn drop(&mut self) {
-        self.inline.running().remove(&self.number);
+        self.inline.lock_running().remove(&self.number);
     }
 }
 
@@ -67,41 +67,41 @@ impl InlineServer {
     pub async fn answer(&self, message: &str, tell: impl Fn(String)) -> Option<String> {
         match mcp::answer(&self.catalogue, message.as_bytes()) {
             McpAction::Reply(reply) => Some(reply),
-            McpAction::Call(call) => self.call(call, tell).await,
+            McpAction::Call(call) => self.answer_call(call, tell).await,
             McpAction::Cancel(id) => {
-                self.running().retain(|_, call| call.id != id);
+                self.lock_running().retain(|_, call| call.id != id);
                 None
             }
             McpAction::Nothing => None,
         }
     }
 
-    async fn call(&self, call: McpCall<'_>, tell: impl Fn(String)) -> Option<String> {
+    async fn answer_call(&self, call: McpCall<'_>, tell: impl Fn(String)) -> Option<String> {
         let (cancel, cancelled) = oneshot::channel();
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let bytes = call.arguments.get().len() + CALL_OVERHEAD;
         let open = OpenCall { id: call.id.get().to_owned(), bytes, _cancel: cancel };
-        self.running().insert(number, open);
+        self.lock_running().insert(number, open);
         let _running = RegisteredCall { inline: self, number };
         let ticket = call.ticket();
         let outcome = tokio::select! {
-            outcome = self.run(&call, &ticket, tell) => Some(outcome),
+            outcome = self.run_call(&call, &ticket, tell) => Some(outcome),
             _ = cancelled => None,
         };
         let line = match &outcome? {
-            Ok(result) => ticket.result(Json::from(&**result)).into_line(),
-            Err(error) => ticket.error(&error.payload()).into_line(),
+            Ok(result) => ticket.result_reply(Json::from(&**result)).into_line(),
+            Err(error) => ticket.error_reply(&error.payload()).into_line(),
         };
         String::from_utf8(line).ok()
     }
 
-    async fn run(
+    async fn run_call(
         &self,
         call: &McpCall<'_>,
         ticket: &CallTicket,
         tell: impl Fn(String),
     ) -> Result<Box<RawValue>, ToolError> {
-        let bytes: usize = self.running().values().map(|call| call.bytes).sum();
+        let bytes: usize = self.lock_running().values().map(|call| call.bytes).sum();
         if bytes > MOST_CALL_BYTES {
             let message = "too many calls are waiting: call again when some have been answered";
             return Err(ToolError::named(error_type::CONNECTION, message));
@@ -110,14 +110,17 @@ impl InlineServer {
         let facts = CallFacts::copy(call.arguments, call.meta, &call.retry)?;
         let (news, mut reports) = mpsc::channel(MOST_REPORTS);
         let news = ticket.wants_progress().then_some(news);
-        let run = self.host.run(&call.name, facts, news);
+        let run = self.host.run_call(&call.name, facts, news);
         tokio::pin!(run);
         let mut last = f64::NEG_INFINITY;
         let mut report = |report: CallProgress<'static>| {
             // A report counts only if it says more than the last one.
             if report.progress > last {
                 last = report.progress;
-                ticket.progress(&report).and_then(|l| String::from_utf8(l).ok()).map(&tell);
+                ticket
+                    .progress_notification(&report)
+                    .and_then(|l| String::from_utf8(l).ok())
+                    .map(&tell);
             }
         };
         let outcome = loop {
@@ -134,7 +137,7 @@ impl InlineServer {
         Ok(to_raw_value(&outcome?)?)
     }
 
-    fn running(&self) -> MutexGuard<'_, HashMap<u64, OpenCall>> {
+    fn lock_running(&self) -> MutexGuard<'_, HashMap<u64, OpenCall>> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -111,17 +111,17 @@ impl ToolOutput {
 fn not_too_deep(value: Value) -> Result<Value, ToolError> {
     let mut level = vec![&value];
     for _ in 0..DEEPEST {
-        level = level.into_iter().flat_map(children).collect();
+        level = level.into_iter().flat_map(child_values).collect();
         if level.is_empty() {
             return Ok(value);
         }
     }
-    discard(value);
+    discard_value(value);
     let message = format!("the tool's result is nested deeper than {DEEPEST} levels: flatten it");
     Err(ToolError::new(message))
 }
 
-fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
+fn child_values(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
     match value {
         Value::Array(items) => Box::new(items.iter()),
         Value::Object(members) => Box::new(members.values()),
@@ -130,7 +130,7 @@ fn children(value: &Value) -> Box<dyn Iterator<Item = &Value> + '_> {
 }
 
 /// Drops a value piece by piece. Dropping it at once would take some of the stack for each level.
-fn discard(value: Value) {
+fn discard_value(value: Value) {
     let mut waiting = vec![value];
     while let Some(value) = waiting.pop() {
         match value {

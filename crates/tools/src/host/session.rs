@@ -65,18 +65,19 @@ impl HostSession {
         if size > limit {
             return Err(HostError::TooLarge { size, limit });
         }
-        sweep(&folder);
+        sweep_dead_sockets(&folder);
         let id = Uuid::new_v4().simple();
         let files = SessionFiles {
             socket: folder.join(format!("{SOCKET_PREFIX}{id}{SOCKET_SUFFIX}")),
             schema: folder.join(format!("{SCHEMA_PREFIX}{id}{SCHEMA_SUFFIX}")),
         };
-        let listener = socket::serve(&files.socket)?;
+        let listener = socket::listen_at_path(&files.socket)?;
         file::create_private(&files.schema, &schema)
             .map_err(|source| HostError::SchemaFile { path: files.schema.clone(), source })?;
         listener.set_nonblocking(true).map_err(HostError::Runtime)?;
         let listener = UnixListener::from_std(listener).map_err(HostError::Runtime)?;
-        let serving = runtime.spawn(accept(host.clone(), listener, files.socket.clone()));
+        let serving =
+            runtime.spawn(accept_connections(host.clone(), listener, files.socket.clone()));
         Ok(Self { host, files, serving })
     }
 
@@ -120,7 +121,7 @@ impl Drop for HostSession {
 }
 
 /// Serves connections. Dropping this drops all of them, and with them their calls.
-async fn accept(host: Host, listener: UnixListener, path: PathBuf) {
+async fn accept_connections(host: Host, listener: UnixListener, path: PathBuf) {
     let mut connections = JoinSet::new();
     loop {
         let accepted = listener.accept().await;
@@ -128,7 +129,7 @@ async fn accept(host: Host, listener: UnixListener, path: PathBuf) {
         match accepted {
             Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {
                 if socket::check_peer(&stream, &path).is_ok() {
-                    connections.spawn(connection::serve(host.clone(), stream));
+                    connections.spawn(connection::serve_bridge(host.clone(), stream));
                 }
             }
             // One too many: dropping it closes it.
@@ -143,7 +144,7 @@ async fn accept(host: Host, listener: UnixListener, path: PathBuf) {
 /// A socket gets its name once it accepts connections, and a session's schema file never outlives
 /// its socket. So a socket of ours that refuses connections proves that the session is over.
 /// Everything else is left alone.
-fn sweep(folder: &Path) {
+fn sweep_dead_sockets(folder: &Path) {
     sweep_unfinished(folder);
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {

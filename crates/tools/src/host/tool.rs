@@ -78,7 +78,7 @@ impl Tool {
         Self::raw(name, description, schema_of::<A>(), move |arguments, context| {
             let work = Arc::clone(&work);
             async move {
-                let outcome = work(typed(arguments)?, context);
+                let outcome = work(parse_arguments(arguments)?, context);
                 outcome.await.into_outcome()
             }
         })
@@ -97,7 +97,7 @@ impl Tool {
         O: IntoOutcome,
     {
         Self::raw_blocking(name, description, schema_of::<A>(), move |arguments, context| {
-            work(typed(arguments)?, context).into_outcome()
+            work(parse_arguments(arguments)?, context).into_outcome()
         })
     }
 
@@ -149,7 +149,7 @@ impl Tool {
     /// Sets a display name.
     #[must_use]
     pub fn title(self, title: impl Into<String>) -> Self {
-        self.optional("title", Value::String(title.into()))
+        self.with_optional("title", Value::String(title.into()))
     }
 
     /// Declares that the tool changes nothing. Agents then call it without asking, and may make
@@ -172,22 +172,22 @@ impl Tool {
     /// Sets the schema of the tool's structured results.
     #[must_use]
     pub fn output_schema(self, schema: Value) -> Self {
-        self.optional("output_schema", schema)
+        self.with_optional("output_schema", schema)
     }
 
     /// Sets MCP's list of icons.
     #[must_use]
     pub fn icons(self, icons: Value) -> Self {
-        self.optional("icons", icons)
+        self.with_optional("icons", icons)
     }
 
     /// Sets MCP's `_meta` of the tool.
     #[must_use]
     pub fn meta(self, meta: Map<String, Value>) -> Self {
-        self.optional("_meta", Value::Object(meta))
+        self.with_optional("_meta", Value::Object(meta))
     }
 
-    fn optional(mut self, key: &str, value: Value) -> Self {
+    fn with_optional(mut self, key: &str, value: Value) -> Self {
         self.optional.insert(key.to_owned(), value);
         self
     }
@@ -213,7 +213,7 @@ fn schema_of<A: JsonSchema>() -> Value {
     schemars::schema_for!(A).to_value()
 }
 
-fn typed<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
+fn parse_arguments<A: DeserializeOwned>(arguments: Value) -> Result<A, ToolError> {
     serde_json::from_value(arguments)
         .map_err(|error| ToolError::named(error_type::ARGUMENT, error.to_string()))
 }

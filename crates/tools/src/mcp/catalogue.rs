@@ -7,11 +7,11 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::OnceLock;
 
-use callgate_wire::raw::{Json, Members, quoted};
+use callgate_wire::raw::{Json, Members, json_string};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use crate::schema::{SchemaChecker, misfit};
+use crate::schema::{SchemaChecker, misfit_message};
 
 /// The largest schema file, in bytes: its tools have to fit on one line of a client, with room to
 /// spare.
@@ -56,7 +56,7 @@ impl Catalogue {
         let mut schemas = HashMap::new();
         let mut tools = Vec::new();
         for (entry, number) in entries.iter().zip(1..) {
-            match listed(entry) {
+            match translate_entry(entry) {
                 Ok(tool) if schemas.contains_key(&tool.name) => {
                     return Err(format!("two tools are called {:?}", tool.name));
                 }
@@ -87,7 +87,7 @@ impl Catalogue {
             Ok(arguments) => checker.errors(&arguments),
             Err(error) => Some(error.to_string()),
         };
-        reason.map_or(Ok(()), |reason| Err(misfit(name, &reason)))
+        reason.map_or(Ok(()), |reason| Err(misfit_message(name, &reason)))
     }
 
     /// Returns true if there is a tool of this name.
@@ -105,9 +105,9 @@ struct ListedTool {
 }
 
 /// Reads an entry of the schema file and translates it into MCP's spelling.
-fn listed(entry: &RawValue) -> Result<ListedTool, String> {
+fn translate_entry(entry: &RawValue) -> Result<ListedTool, String> {
     let members: Members =
-        Members::read(entry.get()).map_err(|_| "it is not an object".to_owned())?;
+        Members::from_text(entry.get()).map_err(|_| "it is not an object".to_owned())?;
     let mut value: Value = serde_json::from_str(entry.get()).map_err(|error| error.to_string())?;
     let faults = check_entry(&value)?;
     let name = value["name"].as_str().unwrap_or_default().to_owned();
@@ -117,7 +117,9 @@ fn listed(entry: &RawValue) -> Result<ListedTool, String> {
         is_wanted && !faults.iter().any(|fault| fault.member == *key)
     });
     let pairs: Vec<String> = kept
-        .map(|(key, member)| format!("{}:{}", quoted(mcp_name(key)), written(key, *member)))
+        .map(|(key, member)| {
+            format!("{}:{}", json_string(mcp_name(key)), listed_member(key, *member))
+        })
         .collect();
     let left_off = faults
         .iter()
@@ -128,7 +130,7 @@ fn listed(entry: &RawValue) -> Result<ListedTool, String> {
 }
 
 /// Returns a member as it is listed. A schema of arguments always says that they are an object.
-fn written(key: &str, member: Json<'_>) -> String {
+fn listed_member(key: &str, member: Json<'_>) -> String {
     let line = one_line(member);
     if key != "input_schema" || member.members().get("type").is_some() {
         return line;

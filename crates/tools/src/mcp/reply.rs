@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 
 use callgate_wire::mcp::{LONGEST_LINE, MODERN, meta};
-use callgate_wire::raw::{Json, Members, quoted};
+use callgate_wire::raw::{Json, Members, json_string};
 use callgate_wire::tools::{CallProgress, ErrorPayload, error_type};
 use serde_json::json;
 
@@ -63,10 +63,10 @@ impl CallTicket {
     /// Answers with the tool's result, an object on one line; or with an error if no client would
     /// accept it.
     #[must_use]
-    pub fn result<'a>(&self, result: Json<'a>) -> CallReply<'a> {
+    pub fn result_reply<'a>(&self, result: Json<'a>) -> CallReply<'a> {
         let members = result.members();
-        if let Err(error) = self.check(&members) {
-            return self.error(&error);
+        if let Err(error) = self.check_result(&members) {
+            return self.error_reply(&error);
         }
         let id = &self.id;
         let head = format!(r#"{{"jsonrpc":"2.0","id":{id},"result":"#);
@@ -79,7 +79,7 @@ impl CallTicket {
     }
 
     /// Checks that a result has content, or asks something that the client can ask its user.
-    fn check(&self, result: &Members<'_>) -> Result<(), ErrorPayload<'static>> {
+    fn check_result(&self, result: &Members<'_>) -> Result<(), ErrorPayload<'static>> {
         let error = |kind: &'static str, message: &'static str| {
             Err(ErrorPayload { message: message.into(), kind: kind.into() })
         };
@@ -111,13 +111,13 @@ impl CallTicket {
              have it return less at once"
         );
         let kind = error_type::MESSAGE_SIZE.into();
-        self.error(&ErrorPayload { message: message.into(), kind })
+        self.error_reply(&ErrorPayload { message: message.into(), kind })
     }
 
     /// Answers with an error that the model can read: a result with `isError`.
     #[must_use]
-    pub fn error(&self, error: &ErrorPayload<'_>) -> CallReply<'static> {
-        let text = quoted(&format!("{}: {}", error.kind, error.message));
+    pub fn error_reply(&self, error: &ErrorPayload<'_>) -> CallReply<'static> {
+        let text = json_string(&format!("{}: {}", error.kind, error.message));
         let content = format!(r#""content":[{{"type":"text","text":{text}}}],"isError":true"#);
         let result = match self.era {
             McpEra::Legacy => format!("{{{content}}}"),
@@ -128,7 +128,7 @@ impl CallTicket {
 
     /// Returns the progress notification, if the client asked for one.
     #[must_use]
-    pub fn progress(&self, progress: &CallProgress<'_>) -> Option<Vec<u8>> {
+    pub fn progress_notification(&self, progress: &CallProgress<'_>) -> Option<Vec<u8>> {
         let token = self.token.as_ref()?;
         let progress = serde_json::to_string(progress).ok()?;
         let members = progress.strip_prefix('{')?;
@@ -154,7 +154,7 @@ pub(super) fn result_line(id: &str, result: &str) -> String {
 pub(super) fn error_line(id: &str, refusal: &McpRefusal) -> String {
     let McpRefusal { code, message, data } = refusal;
     let data = data.as_ref().map(|data| format!(r#","data":{data}"#)).unwrap_or_default();
-    let message = quoted(message);
+    let message = json_string(message);
     let error = format!(r#"{{"code":{code},"message":{message}{data}}}"#);
     format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{error}}}\n")
 }
@@ -169,7 +169,7 @@ fn server_info() -> serde_json::Value {
 
 /// Returns the result of `server/discover`. The tools never change, so no `listChanged` is
 /// announced, and clients keep no subscription open for it.
-pub(super) fn discovered() -> String {
+pub(super) fn discover_result() -> String {
     json!({
         "resultType": "complete",
         "supportedVersions": [MODERN],
@@ -181,7 +181,7 @@ pub(super) fn discovered() -> String {
     .to_string()
 }
 
-pub(super) fn initialized(version: &str) -> String {
+pub(super) fn initialize_result(version: &str) -> String {
     json!({
         "protocolVersion": version,
         "capabilities": {"tools": {}},
@@ -202,7 +202,7 @@ pub(super) fn listed_modern(catalogue: &Catalogue) -> String {
     )
 }
 
-pub(super) fn acknowledged(id: Json<'_>) -> String {
+pub(super) fn acknowledgement_line(id: Json<'_>) -> String {
     let key = meta::SUBSCRIPTION_ID;
     let params = format!(r#"{{"_meta":{{"{key}":{id}}},"notifications":{{}}}}"#);
     notification_line("notifications/subscriptions/acknowledged", &params)

@@ -21,7 +21,7 @@ pub(super) struct StepBudget(Cell<usize>);
 
 impl StepBudget {
     pub(super) fn for_value(value: &Value) -> Self {
-        Self(Cell::new(MOST_STEPS + MORE_STEPS * size(value)))
+        Self(Cell::new(MOST_STEPS + MORE_STEPS * value_size(value)))
     }
 
     pub(super) fn spend(&self, steps: usize) -> Result<(), CheckTooLong> {
@@ -31,12 +31,12 @@ impl StepBudget {
 }
 
 /// Returns how many values and bytes of text there are in a value.
-fn size(value: &Value) -> usize {
+fn value_size(value: &Value) -> usize {
     match value {
         Value::String(text) => 1 + text.len(),
-        Value::Array(items) => 1 + items.iter().map(size).sum::<usize>(),
+        Value::Array(items) => 1 + items.iter().map(value_size).sum::<usize>(),
         Value::Object(members) => {
-            1 + members.iter().map(|(name, value)| name.len() + size(value)).sum::<usize>()
+            1 + members.iter().map(|(name, value)| name.len() + value_size(value)).sum::<usize>()
         }
         _ => 1,
     }

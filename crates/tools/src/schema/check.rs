@@ -4,7 +4,7 @@ use serde_json::{Map, Value};
 
 use super::budget::{CheckTooLong, FitVerdict, StepBudget};
 use super::number;
-use super::rule::{MemberSchemas, NodeIndex, SchemaGraph, SchemaNode, SchemaRule, order};
+use super::rule::{MemberSchemas, NodeIndex, SchemaGraph, SchemaNode, SchemaRule, order_values};
 
 /// How deeply schemas may be nested during a check.
 const DEEPEST: usize = 1050;
@@ -46,7 +46,7 @@ impl<'a> SchemaCheck<'a> {
     }
 
     /// Enters a schema.
-    pub(super) fn enter<'s>(
+    pub(super) fn enter_node<'s>(
         &self,
         node: NodeIndex,
         scope: &'s SchemaScope<'s>,
@@ -55,15 +55,15 @@ impl<'a> SchemaCheck<'a> {
         Ok((node, scope.enter(node.resource)?))
     }
 
-    pub(super) fn fits(
+    pub(super) fn value_fits(
         &self,
         node: NodeIndex,
         value: &Value,
         scope: &SchemaScope<'_>,
     ) -> FitVerdict {
-        let (node, scope) = self.enter(node, scope)?;
+        let (node, scope) = self.enter_node(node, scope)?;
         for rule in &node.rules {
-            if !self.keeps(node, rule, value, &scope)? {
+            if !self.keeps_rule(node, rule, value, &scope)? {
                 return Ok(false);
             }
         }
@@ -72,7 +72,7 @@ impl<'a> SchemaCheck<'a> {
 
     /// Returns whether a value keeps a rule. A rule about one type is kept by values of every
     /// other type.
-    pub(super) fn keeps(
+    pub(super) fn keeps_rule(
         &self,
         node: &SchemaNode,
         rule: &SchemaRule,
@@ -98,7 +98,7 @@ impl<'a> SchemaCheck<'a> {
                 self.names_fit(*node, members, scope)
             }
             (SchemaRule::UnevaluatedItems(rest), Value::Array(items)) => {
-                let evaluated = self.evaluated(node, value, scope)?.items;
+                let evaluated = self.evaluated_parts(node, value, scope)?.items;
                 let left = items.iter().zip(evaluated).filter(|(_, is_evaluated)| !is_evaluated);
                 self.all_fit(left.map(|(item, _)| (*rest, item)), scope)
             }
@@ -106,21 +106,22 @@ impl<'a> SchemaCheck<'a> {
                 let left = self.unevaluated_members(node, value, members, scope)?;
                 self.all_fit(left.into_iter().map(|name| (*rest, &members[name])), scope)
             }
-            (SchemaRule::Refer(node), _) => self.fits(*node, value, scope),
+            (SchemaRule::Refer(node), _) => self.value_fits(*node, value, scope),
             (SchemaRule::ReferDynamic { name, otherwise }, _) => {
-                self.fits(self.dynamic(name, *otherwise, scope), value, scope)
+                self.value_fits(self.dynamic_node(name, *otherwise, scope), value, scope)
             }
-            (SchemaRule::All(nodes), _) => self.all_fit(each(nodes, value), scope),
+            (SchemaRule::All(nodes), _) => self.all_fit(pair_with_value(nodes, value), scope),
             (SchemaRule::Any(nodes), _) => {
-                Ok(self.count_fitting(each(nodes, value), 1, scope)? == 1)
+                Ok(self.count_fitting(pair_with_value(nodes, value), 1, scope)? == 1)
             }
             (SchemaRule::One(nodes), _) => {
-                Ok(self.count_fitting(each(nodes, value), 2, scope)? == 1)
+                Ok(self.count_fitting(pair_with_value(nodes, value), 2, scope)? == 1)
             }
-            (SchemaRule::Not(node), _) => Ok(!self.fits(*node, value, scope)?),
-            (SchemaRule::If { .. } | SchemaRule::DependentSchemas(_), _) => {
-                self.all_fit(each(&self.conditional(rule, value, scope)?, value), scope)
-            }
+            (SchemaRule::Not(node), _) => Ok(!self.value_fits(*node, value, scope)?),
+            (SchemaRule::If { .. } | SchemaRule::DependentSchemas(_), _) => self.all_fit(
+                pair_with_value(&self.conditional_nodes(rule, value, scope)?, value),
+                scope,
+            ),
             _ => self.keeps_by_itself(rule, value),
         }
     }
@@ -132,11 +133,11 @@ impl<'a> SchemaCheck<'a> {
             (SchemaRule::Types(types), _) => types.iter().any(|one| one.holds(value)),
             (SchemaRule::Among(values), _) => {
                 self.budget.spend(values.len())?;
-                values.iter().any(|one| order(one, value).is_eq())
+                values.iter().any(|one| order_values(one, value).is_eq())
             }
-            (SchemaRule::Exactly(only), _) => order(only, value).is_eq(),
+            (SchemaRule::Exactly(only), _) => order_values(only, value).is_eq(),
             (SchemaRule::Limit(limit, than), Value::Number(number)) => {
-                limit.holds(number::compare(number, than))
+                limit.holds(number::compare_exactly(number, than))
             }
             (SchemaRule::MultipleOf(divisor), Value::Number(number)) => {
                 number::is_multiple(number, divisor)
@@ -167,7 +168,7 @@ impl<'a> SchemaCheck<'a> {
         scope: &SchemaScope<'_>,
     ) -> FitVerdict {
         for (node, value) in parts {
-            if !self.fits(node, value, scope)? {
+            if !self.value_fits(node, value, scope)? {
                 return Ok(false);
             }
         }
@@ -196,7 +197,7 @@ impl<'a> SchemaCheck<'a> {
         scope: &SchemaScope<'_>,
     ) -> FitVerdict {
         for name in members.keys() {
-            if !self.fits(node, &Value::from(name.as_str()), scope)? {
+            if !self.value_fits(node, &Value::from(name.as_str()), scope)? {
                 return Ok(false);
             }
         }
@@ -212,7 +213,7 @@ impl<'a> SchemaCheck<'a> {
     ) -> Result<usize, CheckTooLong> {
         let mut count = 0;
         for (node, value) in parts {
-            count += usize::from(self.fits(node, value, scope)?);
+            count += usize::from(self.value_fits(node, value, scope)?);
             if count == most {
                 break;
             }
@@ -221,7 +222,7 @@ impl<'a> SchemaCheck<'a> {
     }
 
     /// Returns the schemas that a condition chooses for a value.
-    pub(super) fn conditional(
+    pub(super) fn conditional_nodes(
         &self,
         rule: &SchemaRule,
         value: &Value,
@@ -229,7 +230,7 @@ impl<'a> SchemaCheck<'a> {
     ) -> Result<Vec<NodeIndex>, CheckTooLong> {
         Ok(match rule {
             SchemaRule::If { condition, then, otherwise } => {
-                let is_so = self.fits(*condition, value, scope)?;
+                let is_so = self.value_fits(*condition, value, scope)?;
                 let chosen = if is_so { [Some(*condition), *then] } else { [*otherwise, None] };
                 chosen.into_iter().flatten().collect()
             }
@@ -261,7 +262,7 @@ impl<'a> SchemaCheck<'a> {
 
     /// Returns the schema that a dynamic reference means: that of the outermost resource that has
     /// one of this name.
-    pub(super) fn dynamic(
+    pub(super) fn dynamic_node(
         &self,
         name: &str,
         otherwise: NodeIndex,
@@ -273,7 +274,7 @@ impl<'a> SchemaCheck<'a> {
 }
 
 /// Pairs each of these schemas with a value.
-fn each<'v>(
+fn pair_with_value<'v>(
     nodes: &'v [NodeIndex],
     value: &'v Value,
 ) -> impl Iterator<Item = (NodeIndex, &'v Value)> {
@@ -282,6 +283,6 @@ fn each<'v>(
 
 fn are_unique(items: &[Value]) -> bool {
     let mut sorted: Vec<&Value> = items.iter().collect();
-    sorted.sort_unstable_by(|one, other| order(one, other));
-    sorted.windows(2).all(|pair| order(pair[0], pair[1]).is_ne())
+    sorted.sort_unstable_by(|one, other| order_values(one, other));
+    sorted.windows(2).all(|pair| order_values(pair[0], pair[1]).is_ne())
 }

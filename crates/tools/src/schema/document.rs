@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde_json::{Map, Value};
 
 use super::draft::SchemaDraft;
-use super::explain::brief;
+use super::explain::brief_value;
 use super::uri;
 
 /// How deeply schemas may be nested.
@@ -42,13 +42,13 @@ pub(super) struct SchemaPlace {
 
 impl SchemaPlace {
     /// Describes what is wrong with a keyword of the schema.
-    pub(super) fn fault(&self, keyword: &str, what: &str) -> String {
+    pub(super) fn describe_fault(&self, keyword: &str, what: &str) -> String {
         format!("{}/{keyword}: {what}", self.pointer)
     }
 }
 
 impl<'s> SchemaDocument<'s> {
-    pub(super) fn read(root: &'s Value) -> Result<Self, String> {
+    pub(super) fn from_root(root: &'s Value) -> Result<Self, String> {
         let draft = own_draft(root)?.unwrap_or(SchemaDraft::V2020);
         let mut document = Self {
             resources: vec![SchemaResource { address: String::new(), root }],
@@ -58,13 +58,13 @@ impl<'s> SchemaDocument<'s> {
             places: HashMap::new(),
         };
         let place = SchemaPlace { resource: 0, draft, pointer: String::new(), depth: 0 };
-        document.index(root, place)?;
+        document.index_schema(root, place)?;
         Ok(document)
     }
 
     /// Returns where a schema is that `read` or `find` came across.
-    pub(super) fn place(&self, schema: &Value) -> Option<&SchemaPlace> {
-        self.places.get(&key(schema))
+    pub(super) fn find_place(&self, schema: &Value) -> Option<&SchemaPlace> {
+        self.places.get(&schema_key(schema))
     }
 
     pub(super) fn dynamic_anchors(&self) -> &[(usize, String, &'s Value)] {
@@ -72,24 +72,32 @@ impl<'s> SchemaDocument<'s> {
     }
 
     /// Returns the schema that a reference from a resource leads to.
-    pub(super) fn find(&mut self, reference: &str, resource: usize) -> Result<&'s Value, String> {
-        let (address, fragment) = uri::split(reference);
-        let address = uri::resolve(&self.resources[resource].address, address);
+    pub(super) fn find_schema(
+        &mut self,
+        reference: &str,
+        resource: usize,
+    ) -> Result<&'s Value, String> {
+        let (address, fragment) = uri::split_fragment(reference);
+        let address = uri::resolve_reference(&self.resources[resource].address, address);
         let Some(resource) = self.by_address.get(&address).copied() else {
             return Err(format!("{reference:?} leads out of the schema, and nothing is fetched"));
         };
         let lost = || format!("{reference:?} leads to nothing");
-        let fragment = uri::decoded(fragment).ok_or_else(lost)?;
+        let fragment = uri::decode_fragment(fragment).ok_or_else(lost)?;
         if fragment.is_empty() || fragment.starts_with('/') {
-            return self.follow(&fragment, resource)?.ok_or_else(lost);
+            return self.follow_pointer(&fragment, resource)?.ok_or_else(lost);
         }
         self.anchors.get(&(resource, fragment)).copied().ok_or_else(lost)
     }
 
     /// Follows a JSON pointer. What it leads to may be a schema only because of the reference.
-    fn follow(&mut self, pointer: &str, resource: usize) -> Result<Option<&'s Value>, String> {
+    fn follow_pointer(
+        &mut self,
+        pointer: &str,
+        resource: usize,
+    ) -> Result<Option<&'s Value>, String> {
         let mut value = self.resources[resource].root;
-        let Some(mut place) = self.place(value).cloned() else { return Ok(None) };
+        let Some(mut place) = self.find_place(value).cloned() else { return Ok(None) };
         for token in pointer.split('/').skip(1) {
             let name = token.replace("~1", "/").replace("~0", "~");
             let next = match value {
@@ -100,16 +108,16 @@ impl<'s> SchemaDocument<'s> {
             let Some(next) = next else { return Ok(None) };
             value = next;
             let pointer = format!("{}/{token}", place.pointer);
-            place = self.place(value).cloned().unwrap_or(SchemaPlace { pointer, ..place });
+            place = self.find_place(value).cloned().unwrap_or(SchemaPlace { pointer, ..place });
         }
-        if self.place(value).is_none() {
-            self.index(value, place)?;
+        if self.find_place(value).is_none() {
+            self.index_schema(value, place)?;
         }
         Ok(Some(value))
     }
 
     /// Checks a schema and all schemas in it, and notes their names.
-    fn index(&mut self, schema: &'s Value, place: SchemaPlace) -> Result<(), String> {
+    fn index_schema(&mut self, schema: &'s Value, place: SchemaPlace) -> Result<(), String> {
         let mut waiting = vec![(schema, place)];
         while let Some((schema, mut place)) = waiting.pop() {
             if place.depth > DEEPEST {
@@ -119,21 +127,21 @@ impl<'s> SchemaDocument<'s> {
                 self.note_names(schema, members, &mut place)?;
                 check_flags(members, &place)?;
                 for (keyword, value) in members {
-                    let Some(form) = place.draft.form(keyword) else { continue };
-                    if let Some(expected) = form.fault(value, place.draft) {
-                        let what = format!("{} is not {expected}", brief(value));
-                        return Err(place.fault(keyword, &what));
+                    let Some(form) = place.draft.keyword_form(keyword) else { continue };
+                    if let Some(expected) = form.expected_instead(value, place.draft) {
+                        let what = format!("{} is not {expected}", brief_value(value));
+                        return Err(place.describe_fault(keyword, &what));
                     }
-                    for (inner_pointer, inner) in form.schemas(value) {
+                    for (inner_pointer, inner) in form.inner_schemas(value) {
                         let pointer = format!("{}/{keyword}{inner_pointer}", place.pointer);
                         let depth = place.depth + 1;
                         waiting.push((inner, SchemaPlace { pointer, depth, ..place.clone() }));
                     }
                 }
             } else if !schema.is_boolean() {
-                return Err(format!("{} is not a schema: {}", place.pointer, brief(schema)));
+                return Err(format!("{} is not a schema: {}", place.pointer, brief_value(schema)));
             }
-            self.places.insert(key(schema), place);
+            self.places.insert(schema_key(schema), place);
         }
         Ok(())
     }
@@ -151,12 +159,13 @@ impl<'s> SchemaDocument<'s> {
         };
         let draft = own_draft(schema)?.unwrap_or(place.draft);
         if let Some(id) = is_own(draft) {
-            let (address, name) = uri::split(id);
+            let (address, name) = uri::split_fragment(id);
             if !name.is_empty() && draft > SchemaDraft::V7 {
-                return Err(place.fault("$id", "it has a fragment"));
+                return Err(place.describe_fault("$id", "it has a fragment"));
             }
             if !address.is_empty() {
-                let address = uri::resolve(&self.resources[place.resource].address, address);
+                let address =
+                    uri::resolve_reference(&self.resources[place.resource].address, address);
                 place.resource = self.resources.len();
                 place.draft = draft;
                 self.by_address.entry(address.clone()).or_insert(place.resource);
@@ -167,7 +176,7 @@ impl<'s> SchemaDocument<'s> {
             }
         }
         for keyword in ["$anchor", "$dynamicAnchor"] {
-            let name = members.get(keyword).filter(|_| place.draft.form(keyword).is_some());
+            let name = members.get(keyword).filter(|_| place.draft.keyword_form(keyword).is_some());
             if let Some(name) = name.and_then(Value::as_str) {
                 self.anchors.insert((place.resource, name.to_owned()), schema);
             }
@@ -193,7 +202,7 @@ pub(super) fn dynamic_name(schema: &Value, draft: SchemaDraft) -> Option<&str> {
 fn own_draft(schema: &Value) -> Result<Option<SchemaDraft>, String> {
     let Some(uri) = schema.get("$schema").and_then(Value::as_str) else { return Ok(None) };
     let unknown = || format!("/$schema: {uri:?} is not a draft from 4 to 2020-12");
-    SchemaDraft::named(uri).map(Some).ok_or_else(unknown)
+    SchemaDraft::from_uri(uri).map(Some).ok_or_else(unknown)
 }
 
 /// Checks that flags about a limit have one, in the draft where they are flags.
@@ -201,13 +210,13 @@ fn check_flags(members: &Map<String, Value>, place: &SchemaPlace) -> Result<(), 
     for (flag, limit) in [("exclusiveMinimum", "minimum"), ("exclusiveMaximum", "maximum")] {
         let is_lost = members.contains_key(flag) && !members.contains_key(limit);
         if place.draft == SchemaDraft::V4 && is_lost {
-            return Err(place.fault(flag, &format!("there is no `{limit}`")));
+            return Err(place.describe_fault(flag, &format!("there is no `{limit}`")));
         }
     }
     Ok(())
 }
 
 /// Returns what tells a schema from all others of its document.
-pub(super) fn key(schema: &Value) -> usize {
+pub(super) fn schema_key(schema: &Value) -> usize {
     std::ptr::from_ref(schema).addr()
 }

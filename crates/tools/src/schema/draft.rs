@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::number::whole;
+use super::number::integer_value;
 
 /// A draft of JSON Schema, in the order of publication.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,7 +18,7 @@ use SchemaDraft::{V4, V6, V7, V2019, V2020};
 
 impl SchemaDraft {
     /// Returns the draft that a `$schema` names.
-    pub(super) fn named(uri: &str) -> Option<Self> {
+    pub(super) fn from_uri(uri: &str) -> Option<Self> {
         let uri = uri.strip_suffix('#').unwrap_or(uri);
         let uri = uri.strip_prefix("https://").or_else(|| uri.strip_prefix("http://"))?;
         match uri.strip_prefix("json-schema.org/")?.strip_suffix("/schema")? {
@@ -42,7 +42,7 @@ impl SchemaDraft {
     }
 
     /// Returns the form of a keyword in this draft; `None` if it does not know the keyword.
-    pub(super) fn form(self, keyword: &str) -> Option<KeywordForm> {
+    pub(super) fn keyword_form(self, keyword: &str) -> Option<KeywordForm> {
         let known = KEYWORDS.iter().find(|(names, since, until, _)| {
             (*since..=*until).contains(&self) && names.contains(&keyword)
         });
@@ -130,7 +130,11 @@ const KEYWORDS: &[KeywordRow] = &[
 impl KeywordForm {
     /// Returns what the value of a keyword should have been, if it is something else. Schemas
     /// inside it are not looked at.
-    pub(super) fn fault(self, value: &Value, draft: SchemaDraft) -> Option<&'static str> {
+    pub(super) fn expected_instead(
+        self,
+        value: &Value,
+        draft: SchemaDraft,
+    ) -> Option<&'static str> {
         let (is_good, expected) = match self {
             Text => (value.is_string(), "a string"),
             Flag => (value.is_boolean(), "a boolean"),
@@ -141,21 +145,21 @@ impl KeywordForm {
             Values => (value.is_array(), "an array"),
             Names => (is_names(value, draft), "an array of different strings"),
             NamesByName => (
-                each(value, |names| is_names(names, V2020)),
+                all_members_are(value, |names| is_names(names, V2020)),
                 "an object of arrays of different strings",
             ),
             Schema => (is_schema(value, draft), "a schema"),
             SchemaOrFlag => (is_schema(value, V2020), "a schema or a boolean"),
             Schemas => (is_schemas(value, draft), "an array of schemas"),
             SchemasByName => {
-                (each(value, |schema| is_schema(schema, draft)), "an object of schemas")
+                (all_members_are(value, |schema| is_schema(schema, draft)), "an object of schemas")
             }
             SchemaOrSchemas => (
                 is_schema(value, draft) || is_schemas(value, draft),
                 "a schema or an array of schemas",
             ),
             SchemaOrNamesByName => (
-                each(value, |it| is_schema(it, draft) || is_names(it, draft)),
+                all_members_are(value, |it| is_schema(it, draft) || is_names(it, draft)),
                 "an object of schemas and arrays of strings",
             ),
         };
@@ -163,7 +167,7 @@ impl KeywordForm {
     }
 
     /// Returns the schemas in the value of a keyword, each with the JSON pointer to it from there.
-    pub(super) fn schemas(self, value: &Value) -> Vec<(String, &Value)> {
+    pub(super) fn inner_schemas(self, value: &Value) -> Vec<(String, &Value)> {
         match (self, value) {
             (SchemaOrSchemas | Schemas, Value::Array(schemas)) => {
                 let schemas = schemas.iter().enumerate();
@@ -179,7 +183,7 @@ impl KeywordForm {
     }
 }
 
-fn each(value: &Value, is_good: impl Fn(&Value) -> bool) -> bool {
+fn all_members_are(value: &Value, is_good: impl Fn(&Value) -> bool) -> bool {
     value.as_object().is_some_and(|members: &Map<_, _>| members.values().all(is_good))
 }
 
@@ -195,7 +199,7 @@ fn is_schemas(value: &Value, draft: SchemaDraft) -> bool {
 }
 
 fn is_count(value: &Value) -> bool {
-    value.as_number().and_then(whole).is_some_and(|count| count >= 0)
+    value.as_number().and_then(integer_value).is_some_and(|count| count >= 0)
 }
 
 fn is_names(value: &Value, draft: SchemaDraft) -> bool {

@@ -35,13 +35,13 @@ impl SchemaCheck<'_> {
         members: &'m Map<String, Value>,
         scope: &SchemaScope<'_>,
     ) -> Result<Vec<&'m String>, CheckTooLong> {
-        let evaluated = self.evaluated(node, value, scope)?.members;
+        let evaluated = self.evaluated_parts(node, value, scope)?.members;
         let left = members.keys().zip(evaluated).filter(|(_, is_evaluated)| !is_evaluated);
         Ok(left.map(|(name, _)| name).collect())
     }
 
     /// Returns the parts of a value that the rules of a schema have looked at.
-    pub(super) fn evaluated(
+    pub(super) fn evaluated_parts(
         &self,
         node: &SchemaNode,
         value: &Value,
@@ -84,7 +84,7 @@ impl SchemaCheck<'_> {
             }
             (SchemaRule::Contains { node, evaluates: true, .. }, Value::Array(items)) => {
                 for (item, is_evaluated) in items.iter().zip(&mut parts.items) {
-                    *is_evaluated = *is_evaluated || self.fits(*node, item, scope)?;
+                    *is_evaluated = *is_evaluated || self.value_fits(*node, item, scope)?;
                 }
             }
             (SchemaRule::Members(schemas), Value::Object(members)) => {
@@ -93,8 +93,8 @@ impl SchemaCheck<'_> {
                 }
             }
             _ => {
-                for node in self.applied(rule, value, scope)? {
-                    let (node, scope) = self.enter(node, scope)?;
+                for node in self.applied_nodes(rule, value, scope)? {
+                    let (node, scope) = self.enter_node(node, scope)?;
                     for rule in &node.rules {
                         self.note_evaluated(rule, value, &scope, parts)?;
                     }
@@ -105,7 +105,7 @@ impl SchemaCheck<'_> {
     }
 
     /// Returns the schemas that a rule applies to the same value, and that it fits.
-    fn applied(
+    fn applied_nodes(
         &self,
         rule: &SchemaRule,
         value: &Value,
@@ -113,17 +113,17 @@ impl SchemaCheck<'_> {
     ) -> Result<Vec<NodeIndex>, CheckTooLong> {
         let candidates = match rule {
             SchemaRule::ReferDynamic { name, otherwise } => {
-                vec![self.dynamic(name, *otherwise, scope)]
+                vec![self.dynamic_node(name, *otherwise, scope)]
             }
             SchemaRule::If { .. } | SchemaRule::DependentSchemas(_) => {
-                self.conditional(rule, value, scope)?
+                self.conditional_nodes(rule, value, scope)?
             }
             SchemaRule::Not(_) => Vec::new(),
             rule => rule.in_place(),
         };
         let mut applied = Vec::new();
         for node in candidates {
-            if self.fits(node, value, scope)? {
+            if self.value_fits(node, value, scope)? {
                 applied.push(node);
             }
         }

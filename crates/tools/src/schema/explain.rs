@@ -8,7 +8,9 @@ use serde_json::{Map, Value};
 
 use super::budget::CheckTooLong;
 use super::check::{SchemaCheck, SchemaScope};
-use super::rule::{JsonType, NodeIndex, NumberLimit, SchemaNode, SchemaRule, SizeRange, order};
+use super::rule::{
+    JsonType, NodeIndex, NumberLimit, SchemaNode, SchemaRule, SizeRange, order_values,
+};
 
 /// How many errors are reported; more do not help a model to correct its call.
 const MOST_ERRORS: usize = 5;
@@ -18,13 +20,13 @@ const LONGEST_REASON: usize = 200;
 const LONGEST_VALUE: usize = 60;
 
 /// Returns what is wrong with a value that does not fit a schema.
-pub(super) fn explain(check: &SchemaCheck<'_>, value: &Value) -> Vec<String> {
+pub(super) fn explain_misfit(check: &SchemaCheck<'_>, value: &Value) -> Vec<String> {
     let mut errors = SchemaErrors { check, path: String::new(), found: Vec::new() };
     // What was found before the check had to be given up is true all the same.
-    let is_whole = errors.node(0, value, &SchemaScope::root()).is_ok();
+    let is_whole = errors.explain_node(0, value, &SchemaScope::root()).is_ok();
     if errors.found.is_empty() {
         debug_assert!(!is_whole, "a value that does not fit has an error");
-        errors.add("it does not fit");
+        errors.add_error("it does not fit");
     }
     errors.found
 }
@@ -38,16 +40,16 @@ struct SchemaErrors<'a> {
 }
 
 impl SchemaErrors<'_> {
-    fn add(&mut self, words: &str) {
+    fn add_error(&mut self, words: &str) {
         let reason =
             if self.path.is_empty() { words.to_owned() } else { format!("{}: {words}", self.path) };
         if self.found.len() < MOST_ERRORS && !self.found.contains(&reason) {
-            self.found.push(cut(reason));
+            self.found.push(shortened_reason(reason));
         }
     }
 
     /// Adds the errors of a part of the value.
-    fn part(
+    fn explain_part(
         &mut self,
         name: &str,
         node: NodeIndex,
@@ -57,24 +59,24 @@ impl SchemaErrors<'_> {
         let end = self.path.len();
         self.path.push('/');
         self.path.push_str(&name.replace('~', "~0").replace('/', "~1"));
-        let done = self.node(node, value, scope);
+        let done = self.explain_node(node, value, scope);
         self.path.truncate(end);
         done
     }
 
-    fn node(
+    fn explain_node(
         &mut self,
         node: NodeIndex,
         value: &Value,
         scope: &SchemaScope<'_>,
     ) -> Result<(), CheckTooLong> {
-        let (node, scope) = self.check.enter(node, scope)?;
+        let (node, scope) = self.check.enter_node(node, scope)?;
         for rule in &node.rules {
             if self.found.len() == MOST_ERRORS {
                 break;
             }
             let before = self.found.len();
-            self.rule(node, rule, value, &scope)?;
+            self.explain_rule(node, rule, value, &scope)?;
             let is_kind = matches!(
                 rule,
                 SchemaRule::Types(_) | SchemaRule::Among(_) | SchemaRule::Exactly(_)
@@ -86,7 +88,7 @@ impl SchemaErrors<'_> {
         Ok(())
     }
 
-    fn rule(
+    fn explain_rule(
         &mut self,
         node: &SchemaNode,
         rule: &SchemaRule,
@@ -95,52 +97,52 @@ impl SchemaErrors<'_> {
     ) -> Result<(), CheckTooLong> {
         let check = self.check;
         match (rule, value) {
-            (SchemaRule::Refer(node), _) => self.node(*node, value, scope),
+            (SchemaRule::Refer(node), _) => self.explain_node(*node, value, scope),
             (SchemaRule::ReferDynamic { name, otherwise }, _) => {
-                self.node(check.dynamic(name, *otherwise, scope), value, scope)
+                self.explain_node(check.dynamic_node(name, *otherwise, scope), value, scope)
             }
-            (SchemaRule::All(nodes), _) => self.all(nodes, value, scope),
+            (SchemaRule::All(nodes), _) => self.explain_nodes(nodes, value, scope),
             (SchemaRule::If { .. } | SchemaRule::DependentSchemas(_), _) => {
-                self.all(&check.conditional(rule, value, scope)?, value, scope)
+                self.explain_nodes(&check.conditional_nodes(rule, value, scope)?, value, scope)
             }
             (SchemaRule::Any(nodes) | SchemaRule::One(nodes), _) => {
-                self.choice(node, rule, nodes, value, scope)
+                self.explain_choice(node, rule, nodes, value, scope)
             }
             (SchemaRule::Items { first, rest }, Value::Array(items)) => {
-                self.items(first, *rest, items, scope)
+                self.explain_items(first, *rest, items, scope)
             }
             (SchemaRule::Members(schemas), Value::Object(members)) => {
-                self.members(members, scope, &|name| check.nodes_of_member(schemas, name))
+                self.explain_members(members, scope, &|name| check.nodes_of_member(schemas, name))
             }
             (SchemaRule::UnevaluatedMembers(rest), Value::Object(members)) => {
                 let left = check.unevaluated_members(node, value, members, scope)?;
                 let left: HashSet<&String> = left.into_iter().collect();
-                self.members(members, scope, &|name| {
+                self.explain_members(members, scope, &|name| {
                     Ok(left.get(name).map(|_| *rest).into_iter().collect())
                 })
             }
             _ => {
-                if !check.keeps(node, rule, value, scope)? {
-                    self.simple(rule, value);
+                if !check.keeps_rule(node, rule, value, scope)? {
+                    self.explain_simple_rule(rule, value);
                 }
                 Ok(())
             }
         }
     }
 
-    fn all(
+    fn explain_nodes(
         &mut self,
         nodes: &[NodeIndex],
         value: &Value,
         scope: &SchemaScope<'_>,
     ) -> Result<(), CheckTooLong> {
         for node in nodes {
-            self.node(*node, value, scope)?;
+            self.explain_node(*node, value, scope)?;
         }
         Ok(())
     }
 
-    fn items(
+    fn explain_items(
         &mut self,
         first: &[NodeIndex],
         rest: Option<NodeIndex>,
@@ -152,13 +154,13 @@ impl SchemaErrors<'_> {
             if self.found.len() == MOST_ERRORS {
                 break;
             }
-            self.part(&at.to_string(), node, item, scope)?;
+            self.explain_part(&at.to_string(), node, item, scope)?;
         }
         Ok(())
     }
 
     /// Adds the errors of members, and one for all that are not allowed.
-    fn members(
+    fn explain_members(
         &mut self,
         members: &Map<String, Value>,
         scope: &SchemaScope<'_>,
@@ -170,7 +172,7 @@ impl SchemaErrors<'_> {
                 if matches!(self.check.graph.nodes[node].rules[..], [SchemaRule::Never]) {
                     unexpected.push(name);
                 } else if self.found.len() < MOST_ERRORS {
-                    self.part(name, node, value, scope)?;
+                    self.explain_part(name, node, value, scope)?;
                 }
             }
         }
@@ -180,14 +182,14 @@ impl SchemaErrors<'_> {
                 write!(names, ", {}", brief_text(name)).ok();
             });
             let are = if others.is_empty() { "is" } else { "are" };
-            self.add(&format!("{names} {are} not allowed here"));
+            self.add_error(&format!("{names} {are} not allowed here"));
         }
         Ok(())
     }
 
     /// Adds what is wrong with a value that has to fit one of several schemas. If only one of them
     /// can be meant, its errors tell more than that none fits.
-    fn choice(
+    fn explain_choice(
         &mut self,
         node: &SchemaNode,
         rule: &SchemaRule,
@@ -195,16 +197,16 @@ impl SchemaErrors<'_> {
         value: &Value,
         scope: &SchemaScope<'_>,
     ) -> Result<(), CheckTooLong> {
-        if self.check.keeps(node, rule, value, scope)? {
+        if self.check.keeps_rule(node, rule, value, scope)? {
             return Ok(());
         }
         let before = self.found.len();
         let meant: Vec<_> = nodes.iter().filter(|node| self.is_meant(**node, value)).collect();
         if let [only] = meant.as_slice() {
-            self.node(**only, value, scope)?;
+            self.explain_node(**only, value, scope)?;
         }
         if self.found.len() == before {
-            self.simple(rule, value);
+            self.explain_simple_rule(rule, value);
         }
         Ok(())
     }
@@ -214,13 +216,13 @@ impl SchemaErrors<'_> {
         self.check.graph.nodes[node].rules.iter().all(|rule| match (rule, value) {
             (SchemaRule::Types(types), _) => types.iter().any(|one| one.holds(value)),
             (SchemaRule::Refer(node), _) => self.is_meant(*node, value),
-            (SchemaRule::Exactly(only), _) => order(only, value).is_eq(),
+            (SchemaRule::Exactly(only), _) => order_values(only, value).is_eq(),
             (SchemaRule::Members(schemas), Value::Object(members)) => {
                 schemas.named.iter().all(|(name, node)| {
                     let rules = &self.check.graph.nodes[*node].rules;
                     members.get(name).is_none_or(|member| {
                         rules.iter().all(|rule| match rule {
-                            SchemaRule::Exactly(tag) => order(tag, member).is_eq(),
+                            SchemaRule::Exactly(tag) => order_values(tag, member).is_eq(),
                             _ => true,
                         })
                     })
@@ -230,25 +232,25 @@ impl SchemaErrors<'_> {
         })
     }
 
-    fn simple(&mut self, rule: &SchemaRule, value: &Value) {
+    fn explain_simple_rule(&mut self, rule: &SchemaRule, value: &Value) {
         if let (SchemaRule::Required(names), Value::Object(members)) = (rule, value) {
             for name in names.iter().filter(|name| !members.contains_key(*name)) {
-                self.add(&format!("{} is a required property", brief_text(name)));
+                self.add_error(&format!("{} is a required property", brief_text(name)));
             }
             return;
         }
-        self.add(&words(rule, value));
+        self.add_error(&describe_violation(rule, value));
     }
 }
 
 /// Describes a broken rule.
-fn words(rule: &SchemaRule, value: &Value) -> String {
-    let value = brief(value);
+fn describe_violation(rule: &SchemaRule, value: &Value) -> String {
+    let value = brief_value(value);
     match rule {
         SchemaRule::Never => format!("{value} is not allowed here"),
         SchemaRule::Types(types) => format!("{value} is not of {}", type_names(types)),
-        SchemaRule::Among(values) => format!("{value} is not one of {}", listed(values)),
-        SchemaRule::Exactly(only) => format!("{value} is not {}", brief(only)),
+        SchemaRule::Among(values) => format!("{value} is not one of {}", joined_values(values)),
+        SchemaRule::Exactly(only) => format!("{value} is not {}", brief_value(only)),
         SchemaRule::Limit(limit, than) => {
             let is = match limit {
                 NumberLimit::Minimum => "less than the minimum of",
@@ -259,15 +261,19 @@ fn words(rule: &SchemaRule, value: &Value) -> String {
             format!("{value} is {is} {than}")
         }
         SchemaRule::MultipleOf(divisor) => format!("{value} is not a multiple of {divisor}"),
-        SchemaRule::Length(range) => format!("{value} needs {}", sizes(*range, "character", "s")),
-        SchemaRule::ItemCount(range) => format!("{value} needs {}", sizes(*range, "item", "s")),
+        SchemaRule::Length(range) => {
+            format!("{value} needs {}", size_range_text(*range, "character", "s"))
+        }
+        SchemaRule::ItemCount(range) => {
+            format!("{value} needs {}", size_range_text(*range, "item", "s"))
+        }
         SchemaRule::MemberCount(range) => {
-            format!("{value} needs {}", sizes(*range, "propert", "ies"))
+            format!("{value} needs {}", size_range_text(*range, "propert", "ies"))
         }
         SchemaRule::Pattern(pattern) => format!("{value} does not match {:?}", pattern.source()),
         SchemaRule::UniqueItems => format!("{value} has equal items"),
         SchemaRule::Contains { range, .. } => {
-            format!("{value} needs {} of a certain kind", sizes(*range, "item", "s"))
+            format!("{value} needs {} of a certain kind", size_range_text(*range, "item", "s"))
         }
         SchemaRule::MemberNames(_) => format!("{value} has a property whose name is not allowed"),
         SchemaRule::DependentNames(_) => {
@@ -286,13 +292,13 @@ fn type_names(types: &[JsonType]) -> String {
     format!("type{} {}", if names.len() == 1 { "" } else { "s" }, names.join(", "))
 }
 
-fn listed(values: &[Value]) -> String {
-    let shown: Vec<String> = values.iter().take(2 * MOST_ERRORS).map(brief).collect();
+fn joined_values(values: &[Value]) -> String {
+    let shown: Vec<String> = values.iter().take(2 * MOST_ERRORS).map(brief_value).collect();
     let more = if values.len() > shown.len() { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }
 
-fn sizes(range: SizeRange, noun: &str, plural: &str) -> String {
+fn size_range_text(range: SizeRange, noun: &str, plural: &str) -> String {
     let singular = if plural == "ies" { "y" } else { "" };
     let of = |count| format!("{count} {noun}{}", if count == 1 { singular } else { plural });
     match range {
@@ -303,7 +309,7 @@ fn sizes(range: SizeRange, noun: &str, plural: &str) -> String {
     }
 }
 
-fn cut(reason: String) -> String {
+fn shortened_reason(reason: String) -> String {
     match reason.char_indices().nth(LONGEST_REASON) {
         Some((end, _)) => format!("{}…", &reason[..end]),
         None => reason,
@@ -311,11 +317,11 @@ fn cut(reason: String) -> String {
 }
 
 fn brief_text(text: &str) -> String {
-    brief(&Value::from(text.chars().take(LONGEST_VALUE + 1).collect::<String>()))
+    brief_value(&Value::from(text.chars().take(LONGEST_VALUE + 1).collect::<String>()))
 }
 
 /// Returns the beginning of a value as JSON.
-pub(super) fn brief(value: &Value) -> String {
+pub(super) fn brief_value(value: &Value) -> String {
     let mut start = ValueStart(Vec::new());
     let is_whole = serde_json::to_writer(&mut start, value).is_ok();
     let text = String::from_utf8_lossy(&start.0);

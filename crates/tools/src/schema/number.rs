@@ -5,18 +5,21 @@ use std::cmp::Ordering;
 use serde_json::Number;
 
 /// Compares two numbers exactly.
-pub(super) fn compare(one: &Number, other: &Number) -> Ordering {
+pub(super) fn compare_exactly(one: &Number, other: &Number) -> Ordering {
     match (one.as_i128(), other.as_i128()) {
         (Some(one), Some(other)) => one.cmp(&other),
-        (Some(one), None) => compare_mixed(one, float(other)),
-        (None, Some(other)) => compare_mixed(other, float(one)).reverse(),
-        (None, None) => float(one).partial_cmp(&float(other)).unwrap_or(Ordering::Equal),
+        (Some(one), None) => compare_mixed(one, float_value(other)),
+        (None, Some(other)) => compare_mixed(other, float_value(one)).reverse(),
+        (None, None) => {
+            float_value(one).partial_cmp(&float_value(other)).unwrap_or(Ordering::Equal)
+        }
     }
 }
 
 /// Returns a number as an integer if it is one. Floats beyond the range of the type are cut to it.
-pub(super) fn whole(number: &Number) -> Option<i128> {
-    let as_float = || Some(float(number)).filter(|float| float.fract() == 0.0).map(truncated);
+pub(super) fn integer_value(number: &Number) -> Option<i128> {
+    let as_float =
+        || Some(float_value(number)).filter(|float| float.fract() == 0.0).map(truncate_float);
     number.as_i128().or_else(as_float)
 }
 
@@ -24,11 +27,12 @@ pub(super) fn whole(number: &Number) -> Option<i128> {
 /// the decimal that it is written as: 0.3 is a multiple of 0.1.
 pub(super) fn is_multiple(number: &Number, divisor: &Number) -> bool {
     let is_exact = |number: &i128| ![i128::MIN, i128::MAX].contains(number);
-    let integer = |number| whole(number).filter(is_exact);
+    let integer = |number| integer_value(number).filter(is_exact);
     if let (Some(number), Some(divisor)) = (integer(number), integer(divisor)) {
         return number % divisor == 0;
     }
-    let (Some(number), Some(divisor)) = (DecimalNumber::of(number), DecimalNumber::of(divisor))
+    let (Some(number), Some(divisor)) =
+        (DecimalNumber::from_number(number), DecimalNumber::from_number(divisor))
     else {
         return false;
     };
@@ -41,17 +45,17 @@ pub(super) fn is_multiple(number: &Number, divisor: &Number) -> bool {
     (0..zeros).fold(rest, |rest, _| rest * 10 % divisor.mantissa) == 0
 }
 
-fn float(number: &Number) -> f64 {
+fn float_value(number: &Number) -> f64 {
     number.as_f64().unwrap_or_default()
 }
 
 fn compare_mixed(integer: i128, float: f64) -> Ordering {
     let by_fraction = || 0.0_f64.partial_cmp(&float.fract()).unwrap_or(Ordering::Equal);
-    integer.cmp(&truncated(float)).then_with(by_fraction)
+    integer.cmp(&truncate_float(float)).then_with(by_fraction)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "cutting off is what it is for")]
-fn truncated(float: f64) -> i128 {
+fn truncate_float(float: f64) -> i128 {
     float as i128
 }
 
@@ -63,10 +67,10 @@ struct DecimalNumber {
 }
 
 impl DecimalNumber {
-    fn of(number: &Number) -> Option<Self> {
+    fn from_number(number: &Number) -> Option<Self> {
         let text = match number.as_i128() {
             Some(integer) => format!("{integer:e}"),
-            None => format!("{:e}", float(number)),
+            None => format!("{:e}", float_value(number)),
         };
         let (digits, exponent) = text.split_once('e')?;
         let decimals = digits.split_once('.').map_or("", |(_, decimals)| decimals);

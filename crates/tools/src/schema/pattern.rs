@@ -20,8 +20,8 @@ pub(super) struct EcmaPattern {
 
 impl EcmaPattern {
     /// Reads a pattern. The error says what in it is wrong or not supported.
-    pub(super) fn read(source: &str) -> Result<Self, String> {
-        let tree = parse::parse(source)?;
+    pub(super) fn from_source(source: &str) -> Result<Self, String> {
+        let tree = parse::parse_pattern(source)?;
         Ok(Self { source: source.to_owned(), program: PatternProgram::new(&tree)? })
     }
 

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
-use super::document::{SchemaDocument, SchemaPlace, dynamic_name, key};
+use super::document::{SchemaDocument, SchemaPlace, dynamic_name, schema_key};
 use super::draft::SchemaDraft;
-use super::number::whole;
+use super::number::integer_value;
 use super::pattern::EcmaPattern;
 use super::rule::{
     JsonType, MemberSchemas, NodeIndex, NumberLimit, SchemaGraph, SchemaNode, SchemaRule, SizeRange,
@@ -14,17 +14,17 @@ use super::rule::{
 use super::uri;
 
 /// Reads a schema. The error says what in it is wrong or not supported.
-pub(super) fn graph(schema: &Value) -> Result<SchemaGraph, String> {
+pub(super) fn build_graph(schema: &Value) -> Result<SchemaGraph, String> {
     let mut reader = SchemaReader {
-        document: SchemaDocument::read(schema)?,
+        document: SchemaDocument::from_root(schema)?,
         nodes: Vec::new(),
         known: HashMap::new(),
         waiting: Vec::new(),
         dynamic_anchors: HashMap::new(),
     };
-    reader.node(schema);
+    reader.node_of_schema(schema);
     while let Some((node, schema)) = reader.waiting.pop() {
-        reader.nodes[node] = reader.read(schema)?;
+        reader.nodes[node] = reader.read_node(schema)?;
     }
     let graph = SchemaGraph { nodes: reader.nodes, dynamic_anchors: reader.dynamic_anchors };
     if has_circle(&graph.nodes) {
@@ -52,7 +52,7 @@ struct SchemaKeywords<'s> {
 
 impl<'s> SchemaKeywords<'s> {
     fn get(&self, keyword: &str) -> Option<&'s Value> {
-        self.members.get(keyword).filter(|_| self.place.draft.form(keyword).is_some())
+        self.members.get(keyword).filter(|_| self.place.draft.keyword_form(keyword).is_some())
     }
 
     fn text(&self, keyword: &str) -> Option<&'s str> {
@@ -63,14 +63,14 @@ impl<'s> SchemaKeywords<'s> {
         self.get(keyword) == Some(&Value::Bool(true))
     }
 
-    fn object(&self, keyword: &str) -> impl Iterator<Item = (&'s String, &'s Value)> {
+    fn object_members(&self, keyword: &str) -> impl Iterator<Item = (&'s String, &'s Value)> {
         self.get(keyword).and_then(Value::as_object).into_iter().flatten()
     }
 
     /// Returns the range between two keywords, if there is one of them.
     fn range(&self, least: &str, most: &str) -> Option<SizeRange> {
         let count = |keyword| {
-            let count = self.get(keyword)?.as_number().and_then(whole)?;
+            let count = self.get(keyword)?.as_number().and_then(integer_value)?;
             Some(usize::try_from(count).unwrap_or(usize::MAX))
         };
         let (least, most) = (count(least), count(most));
@@ -78,17 +78,19 @@ impl<'s> SchemaKeywords<'s> {
             .then(|| SizeRange { least: least.unwrap_or(0), most: most.unwrap_or(usize::MAX) })
     }
 
-    fn pattern(&self, keyword: &str, text: &str) -> Result<EcmaPattern, String> {
-        let fault = |error| self.place.fault(keyword, &format!("{text:?} cannot be used: {error}"));
-        EcmaPattern::read(text).map_err(fault)
+    fn parse_pattern(&self, keyword: &str, text: &str) -> Result<EcmaPattern, String> {
+        let fault = |error| {
+            self.place.describe_fault(keyword, &format!("{text:?} cannot be used: {error}"))
+        };
+        EcmaPattern::from_source(text).map_err(fault)
     }
 }
 
 impl<'s> SchemaReader<'s> {
     /// Returns the node of a schema, which is read later.
-    fn node(&mut self, schema: &'s Value) -> NodeIndex {
+    fn node_of_schema(&mut self, schema: &'s Value) -> NodeIndex {
         let next = self.nodes.len();
-        let node = *self.known.entry(key(schema)).or_insert(next);
+        let node = *self.known.entry(schema_key(schema)).or_insert(next);
         if node == next {
             self.nodes.push(SchemaNode::default());
             self.waiting.push((node, schema));
@@ -96,21 +98,21 @@ impl<'s> SchemaReader<'s> {
         node
     }
 
-    fn maybe(&mut self, schema: Option<&'s Value>) -> Option<NodeIndex> {
-        schema.map(|schema| self.node(schema))
+    fn optional_node(&mut self, schema: Option<&'s Value>) -> Option<NodeIndex> {
+        schema.map(|schema| self.node_of_schema(schema))
     }
 
-    fn list(&mut self, schemas: Option<&'s Value>) -> Vec<NodeIndex> {
+    fn nodes_of_schemas(&mut self, schemas: Option<&'s Value>) -> Vec<NodeIndex> {
         let schemas = schemas.and_then(Value::as_array).into_iter().flatten();
-        schemas.map(|schema| self.node(schema)).collect()
+        schemas.map(|schema| self.node_of_schema(schema)).collect()
     }
 
-    fn read(&mut self, schema: &'s Value) -> Result<SchemaNode, String> {
-        let place = self.document.place(schema).cloned();
+    fn read_node(&mut self, schema: &'s Value) -> Result<SchemaNode, String> {
+        let place = self.document.find_place(schema).cloned();
         let place = place.ok_or_else(|| "a reference leads to nothing".to_owned())?;
         let resource = place.resource;
         let rules = match schema {
-            Value::Object(members) => self.rules(&SchemaKeywords { members, place })?,
+            Value::Object(members) => self.read_rules(&SchemaKeywords { members, place })?,
             Value::Bool(false) => vec![SchemaRule::Never],
             _ => Vec::new(),
         };
@@ -119,34 +121,34 @@ impl<'s> SchemaReader<'s> {
 
     /// Reads the rules of a schema, in the order in which they are checked: first what is quick,
     /// last what depends on the other rules.
-    fn rules(&mut self, keywords: &SchemaKeywords<'s>) -> Result<Vec<SchemaRule>, String> {
+    fn read_rules(&mut self, keywords: &SchemaKeywords<'s>) -> Result<Vec<SchemaRule>, String> {
         let mut rules = Vec::new();
         let draft = keywords.place.draft;
-        self.references(keywords, &mut rules)?;
+        self.read_reference_rules(keywords, &mut rules)?;
         if draft.lets_ref_stand_alone() && !rules.is_empty() {
             return Ok(rules);
         }
-        values(keywords, &mut rules);
-        numbers(keywords, &mut rules);
+        read_value_rules(keywords, &mut rules);
+        read_number_rules(keywords, &mut rules);
         if let Some(range) = keywords.range("minLength", "maxLength") {
             rules.push(SchemaRule::Length(range));
         }
         if let Some(text) = keywords.text("pattern") {
-            rules.push(SchemaRule::Pattern(keywords.pattern("pattern", text)?));
+            rules.push(SchemaRule::Pattern(keywords.parse_pattern("pattern", text)?));
         }
-        self.items(keywords, &mut rules);
-        self.members(keywords, &mut rules)?;
-        self.combinations(keywords, &mut rules);
+        self.read_item_rules(keywords, &mut rules);
+        self.read_member_rules(keywords, &mut rules)?;
+        self.read_combination_rules(keywords, &mut rules);
         if let Some(schema) = keywords.get("unevaluatedItems") {
-            rules.push(SchemaRule::UnevaluatedItems(self.node(schema)));
+            rules.push(SchemaRule::UnevaluatedItems(self.node_of_schema(schema)));
         }
         if let Some(schema) = keywords.get("unevaluatedProperties") {
-            rules.push(SchemaRule::UnevaluatedMembers(self.node(schema)));
+            rules.push(SchemaRule::UnevaluatedMembers(self.node_of_schema(schema)));
         }
         Ok(rules)
     }
 
-    fn references(
+    fn read_reference_rules(
         &mut self,
         keywords: &SchemaKeywords<'s>,
         rules: &mut Vec<SchemaRule>,
@@ -154,11 +156,12 @@ impl<'s> SchemaReader<'s> {
         let SchemaPlace { resource, draft, .. } = keywords.place;
         for keyword in ["$ref", "$recursiveRef", "$dynamicRef"] {
             let Some(reference) = keywords.text(keyword) else { continue };
-            let found = self.document.find(reference, resource);
-            let schema = found.map_err(|what| keywords.place.fault(keyword, &what))?;
-            let node = self.node(schema);
-            let there = self.document.place(schema).map_or(draft, |place| place.draft);
-            let name = dynamic_name(schema, there).filter(|name| uri::split(reference).1 == *name);
+            let found = self.document.find_schema(reference, resource);
+            let schema = found.map_err(|what| keywords.place.describe_fault(keyword, &what))?;
+            let node = self.node_of_schema(schema);
+            let there = self.document.find_place(schema).map_or(draft, |place| place.draft);
+            let name = dynamic_name(schema, there)
+                .filter(|name| uri::split_fragment(reference).1 == *name);
             rules.push(match name {
                 Some(name) if keyword != "$ref" => {
                     self.note_dynamic_anchors();
@@ -172,12 +175,12 @@ impl<'s> SchemaReader<'s> {
 
     fn note_dynamic_anchors(&mut self) {
         for (resource, name, schema) in self.document.dynamic_anchors().to_vec() {
-            let node = self.node(schema);
+            let node = self.node_of_schema(schema);
             self.dynamic_anchors.entry((resource, name)).or_insert(node);
         }
     }
 
-    fn items(&mut self, keywords: &SchemaKeywords<'s>, rules: &mut Vec<SchemaRule>) {
+    fn read_item_rules(&mut self, keywords: &SchemaKeywords<'s>, rules: &mut Vec<SchemaRule>) {
         if let Some(range) = keywords.range("minItems", "maxItems") {
             rules.push(SchemaRule::ItemCount(range));
         }
@@ -187,7 +190,7 @@ impl<'s> SchemaReader<'s> {
             _ => (keywords.get("prefixItems"), items),
         };
         if first.is_some() || rest.is_some() {
-            let (first, rest) = (self.list(first), self.maybe(rest));
+            let (first, rest) = (self.nodes_of_schemas(first), self.optional_node(rest));
             rules.push(SchemaRule::Items { first, rest });
         }
         if keywords.is_true("uniqueItems") {
@@ -199,11 +202,15 @@ impl<'s> SchemaReader<'s> {
             let range = range.unwrap_or(SizeRange { least, most: usize::MAX });
             let range = SizeRange { least: range.least.max(least), ..range };
             let evaluates = keywords.place.draft >= SchemaDraft::V2020;
-            rules.push(SchemaRule::Contains { node: self.node(schema), range, evaluates });
+            rules.push(SchemaRule::Contains {
+                node: self.node_of_schema(schema),
+                range,
+                evaluates,
+            });
         }
     }
 
-    fn members(
+    fn read_member_rules(
         &mut self,
         keywords: &SchemaKeywords<'s>,
         rules: &mut Vec<SchemaRule>,
@@ -212,34 +219,39 @@ impl<'s> SchemaReader<'s> {
             rules.push(SchemaRule::MemberCount(range));
         }
         if let Some(names) = keywords.get("required") {
-            rules.push(SchemaRule::Required(texts(names)));
+            rules.push(SchemaRule::Required(string_items(names)));
         }
         let parts = ["properties", "patternProperties", "additionalProperties"];
         if parts.iter().any(|keyword| keywords.get(keyword).is_some()) {
-            let named = keywords.object("properties");
-            let named = named.map(|(name, schema)| (name.clone(), self.node(schema))).collect();
+            let named = keywords.object_members("properties");
+            let named =
+                named.map(|(name, schema)| (name.clone(), self.node_of_schema(schema))).collect();
             let mut matching = Vec::new();
-            for (text, schema) in keywords.object("patternProperties") {
-                let pattern = keywords.pattern("patternProperties", text)?;
-                matching.push((pattern, self.node(schema)));
+            for (text, schema) in keywords.object_members("patternProperties") {
+                let pattern = keywords.parse_pattern("patternProperties", text)?;
+                matching.push((pattern, self.node_of_schema(schema)));
             }
-            let rest = self.maybe(keywords.get("additionalProperties"));
+            let rest = self.optional_node(keywords.get("additionalProperties"));
             rules.push(SchemaRule::Members(MemberSchemas { named, matching, rest }));
         }
         if let Some(schema) = keywords.get("propertyNames") {
-            rules.push(SchemaRule::MemberNames(self.node(schema)));
+            rules.push(SchemaRule::MemberNames(self.node_of_schema(schema)));
         }
-        self.dependencies(keywords, rules);
+        self.read_dependency_rules(keywords, rules);
         Ok(())
     }
 
-    fn dependencies(&mut self, keywords: &SchemaKeywords<'s>, rules: &mut Vec<SchemaRule>) {
+    fn read_dependency_rules(
+        &mut self,
+        keywords: &SchemaKeywords<'s>,
+        rules: &mut Vec<SchemaRule>,
+    ) {
         let (mut names, mut schemas) = (Vec::new(), Vec::new());
         for keyword in ["dependencies", "dependentRequired", "dependentSchemas"] {
-            for (name, value) in keywords.object(keyword) {
+            for (name, value) in keywords.object_members(keyword) {
                 match value {
-                    Value::Array(_) => names.push((name.clone(), texts(value))),
-                    schema => schemas.push((name.clone(), self.node(schema))),
+                    Value::Array(_) => names.push((name.clone(), string_items(value))),
+                    schema => schemas.push((name.clone(), self.node_of_schema(schema))),
                 }
             }
         }
@@ -251,29 +263,33 @@ impl<'s> SchemaReader<'s> {
         }
     }
 
-    fn combinations(&mut self, keywords: &SchemaKeywords<'s>, rules: &mut Vec<SchemaRule>) {
+    fn read_combination_rules(
+        &mut self,
+        keywords: &SchemaKeywords<'s>,
+        rules: &mut Vec<SchemaRule>,
+    ) {
         if let Some(schemas) = keywords.get("allOf") {
-            rules.push(SchemaRule::All(self.list(Some(schemas))));
+            rules.push(SchemaRule::All(self.nodes_of_schemas(Some(schemas))));
         }
         if let Some(schemas) = keywords.get("anyOf") {
-            rules.push(SchemaRule::Any(self.list(Some(schemas))));
+            rules.push(SchemaRule::Any(self.nodes_of_schemas(Some(schemas))));
         }
         if let Some(schemas) = keywords.get("oneOf") {
-            rules.push(SchemaRule::One(self.list(Some(schemas))));
+            rules.push(SchemaRule::One(self.nodes_of_schemas(Some(schemas))));
         }
         if let Some(schema) = keywords.get("not") {
-            rules.push(SchemaRule::Not(self.node(schema)));
+            rules.push(SchemaRule::Not(self.node_of_schema(schema)));
         }
         if let Some(condition) = keywords.get("if") {
-            let condition = self.node(condition);
-            let then = self.maybe(keywords.get("then"));
-            let otherwise = self.maybe(keywords.get("else"));
+            let condition = self.node_of_schema(condition);
+            let then = self.optional_node(keywords.get("then"));
+            let otherwise = self.optional_node(keywords.get("else"));
             rules.push(SchemaRule::If { condition, then, otherwise });
         }
     }
 }
 
-fn values(keywords: &SchemaKeywords<'_>, rules: &mut Vec<SchemaRule>) {
+fn read_value_rules(keywords: &SchemaKeywords<'_>, rules: &mut Vec<SchemaRule>) {
     if let Some(types) = keywords.get("type") {
         let names = types.as_array().map_or(std::slice::from_ref(types), Vec::as_slice);
         let types = names.iter().filter_map(Value::as_str).filter_map(JsonType::parse);
@@ -294,7 +310,7 @@ fn values(keywords: &SchemaKeywords<'_>, rules: &mut Vec<SchemaRule>) {
     }
 }
 
-fn numbers(keywords: &SchemaKeywords<'_>, rules: &mut Vec<SchemaRule>) {
+fn read_number_rules(keywords: &SchemaKeywords<'_>, rules: &mut Vec<SchemaRule>) {
     for (keyword, limit, exclusive, beyond) in [
         ("minimum", NumberLimit::Minimum, "exclusiveMinimum", NumberLimit::Above),
         ("maximum", NumberLimit::Maximum, "exclusiveMaximum", NumberLimit::Below),
@@ -312,7 +328,7 @@ fn numbers(keywords: &SchemaKeywords<'_>, rules: &mut Vec<SchemaRule>) {
     }
 }
 
-fn texts(names: &Value) -> Vec<String> {
+fn string_items(names: &Value) -> Vec<String> {
     let names = names.as_array().into_iter().flatten();
     names.filter_map(Value::as_str).map(str::to_owned).collect()
 }

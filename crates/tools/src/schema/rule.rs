@@ -158,11 +158,12 @@ callgate_wire::words! {
 impl JsonType {
     pub(super) fn holds(self, value: &Value) -> bool {
         match (self, value) {
-            (Self::Integer, Value::Number(number)) => number::whole(number).is_some(),
+            (Self::Integer, Value::Number(number)) => number::integer_value(number).is_some(),
             // Integers that are too large for other types are read as floats.
             (Self::PlainInteger, Value::Number(number)) => {
                 let range = i128::from(i64::MIN)..=i128::from(u64::MAX);
-                !number.is_f64() || number::whole(number).is_some_and(|it| !range.contains(&it))
+                !number.is_f64()
+                    || number::integer_value(number).is_some_and(|it| !range.contains(&it))
             }
             (Self::Null, Value::Null)
             | (Self::Boolean, Value::Bool(_))
@@ -177,19 +178,19 @@ impl JsonType {
 
 /// Orders values so that equal ones are equal, however their numbers are written and their members
 /// are ordered.
-pub(super) fn order(one: &Value, other: &Value) -> Ordering {
+pub(super) fn order_values(one: &Value, other: &Value) -> Ordering {
     match (one, other) {
         (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
-        (Value::Number(one), Value::Number(other)) => number::compare(one, other),
+        (Value::Number(one), Value::Number(other)) => number::compare_exactly(one, other),
         (Value::String(one), Value::String(other)) => one.cmp(other),
         (Value::Array(one), Value::Array(other)) => one.len().cmp(&other.len()).then_with(|| {
-            let orders = one.iter().zip(other).map(|(one, other)| order(one, other));
+            let orders = one.iter().zip(other).map(|(one, other)| order_values(one, other));
             orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
         }),
         (Value::Object(one), Value::Object(other)) => {
             one.len().cmp(&other.len()).then_with(|| order_members(one, other))
         }
-        _ => rank(one).cmp(&rank(other)),
+        _ => type_rank(one).cmp(&type_rank(other)),
     }
 }
 
@@ -201,12 +202,12 @@ fn order_members(one: &Map<String, Value>, other: &Map<String, Value>) -> Orderi
     };
     let names = sorted(one);
     names.cmp(&sorted(other)).then_with(|| {
-        let orders = names.iter().map(|name| order(&one[name], &other[name]));
+        let orders = names.iter().map(|name| order_values(&one[name], &other[name]));
         orders.into_iter().find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
     })
 }
 
-fn rank(value: &Value) -> u8 {
+fn type_rank(value: &Value) -> u8 {
     match value {
         Value::Null => 0,
         Value::Bool(_) => 1,

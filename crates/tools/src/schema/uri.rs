@@ -1,19 +1,19 @@
 //! Resolves references between schemas, as RFC 3986 describes it.
 
 /// Splits a reference into its address and its fragment.
-pub(super) fn split(reference: &str) -> (&str, &str) {
+pub(super) fn split_fragment(reference: &str) -> (&str, &str) {
     reference.split_once('#').unwrap_or((reference, ""))
 }
 
 /// Returns the address that a reference without fragment means, seen from a base.
-pub(super) fn resolve(base: &str, reference: &str) -> String {
+pub(super) fn resolve_reference(base: &str, reference: &str) -> String {
     if reference.is_empty() {
         return base.to_owned();
     }
-    if scheme(reference).is_some() {
+    if find_scheme(reference).is_some() {
         return reference.to_owned();
     }
-    let start = scheme(base).map_or("", |scheme| &base[..=scheme.len()]);
+    let start = find_scheme(base).map_or("", |scheme| &base[..=scheme.len()]);
     if reference.starts_with("//") {
         return format!("{start}{reference}");
     }
@@ -32,7 +32,7 @@ pub(super) fn resolve(base: &str, reference: &str) -> String {
 }
 
 /// Returns the scheme of an absolute address.
-fn scheme(address: &str) -> Option<&str> {
+fn find_scheme(address: &str) -> Option<&str> {
     let (scheme, _) = address.split_once(':')?;
     let is_good = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
     (scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.chars().all(is_good))
@@ -59,7 +59,7 @@ fn without_dots(path: &str) -> String {
 }
 
 /// Returns a fragment without percent-encoding; `None` if it is malformed.
-pub(super) fn decoded(fragment: &str) -> Option<String> {
+pub(super) fn decode_fragment(fragment: &str) -> Option<String> {
     let mut bytes = Vec::new();
     let mut rest = fragment.bytes();
     while let Some(byte) = rest.next() {
@@ -94,9 +94,9 @@ mod tests {
             ("urn:x:y", "", "urn:x:y"),
             ("folder/a", "b", "folder/b"),
         ] {
-            assert_eq!(resolve(base, reference), expected, "{base} {reference}");
+            assert_eq!(resolve_reference(base, reference), expected, "{base} {reference}");
         }
-        assert_eq!(decoded("a%25b").as_deref(), Some("a%b"));
-        assert_eq!(decoded("a%2"), None);
+        assert_eq!(decode_fragment("a%25b").as_deref(), Some("a%b"));
+        assert_eq!(decode_fragment("a%2"), None);
     }
 }

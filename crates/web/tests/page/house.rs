@@ -73,7 +73,7 @@ impl House {
         };
         let warned = Arc::clone(&self.warned);
         let options = DaemonOptions {
-            claim: Claim::take(self.socket(), self.desk_socket()).unwrap(),
+            claim: Claim::claim_sockets(self.socket(), self.desk_socket()).unwrap(),
             store: Store::open(&self.folder.path().join("callgate.db")).unwrap(),
             settings,
             authority: Authority::default(),
@@ -193,7 +193,7 @@ impl House {
     /// Returns what the ledger holds.
     pub(crate) fn entries(&self) -> Vec<LedgerEntry> {
         let store = Store::open_read_only(&self.folder.path().join("callgate.db")).unwrap();
-        store.entries(&EntryFilter::default(), 0, usize::MAX).unwrap()
+        store.entries_after(&EntryFilter::default(), 0, usize::MAX).unwrap()
     }
 
     /// Asks as a hook does.
@@ -203,7 +203,7 @@ impl House {
         let request = ApprovalRequest::decode(request.to_string().as_bytes()).unwrap();
         let settings =
             asker::AskerSettings { socket: self.socket(), timeout: DEADLINE, grace: DEADLINE };
-        thread::spawn(move || asker::ask(&settings, &request, &Unwanted::default()))
+        thread::spawn(move || asker::ask_desk(&settings, &request, &Unwanted::default()))
     }
 
     /// Pairs a page and returns its key.

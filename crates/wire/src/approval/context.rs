@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::Malformed;
-use crate::fields::{list, optional};
+use crate::fields::{optional_field, optional_list};
 use crate::raw::{Json, Members};
 
 words! {
@@ -116,35 +116,35 @@ pub struct RequestContext {
 }
 
 impl RequestContext {
-    pub(super) fn read(json: Json<'_>) -> Result<Self, Malformed> {
+    pub(super) fn from_json(json: Json<'_>) -> Result<Self, Malformed> {
         let members = json.members();
-        let text = |field| optional(&members, field, "a string");
+        let text = |field| optional_field(&members, field, "a string");
         Ok(Self {
             event: text("event")?,
             prompt_id: text("prompt_id")?,
             agent_id: text("agent_id")?,
             last_words: text("last_words")?,
-            words_follow: optional(&members, "words_follow", "true or false")?,
-            ok: optional(&members, "ok", "true or false")?,
-            timeout_seconds: optional(&members, "timeout_seconds", "a whole number")?,
-            takes: takes(&members)?,
+            words_follow: optional_field(&members, "words_follow", "true or false")?,
+            ok: optional_field(&members, "ok", "true or false")?,
+            timeout_seconds: optional_field(&members, "timeout_seconds", "a whole number")?,
+            takes: decode_extras(&members)?,
             must_ask: text("must_ask")?,
             mode: text("mode")?,
             tool_use_id: text("tool_use_id")?,
             reason: text("reason")?,
-            asks: optional(&members, "asks", "agent or desk")?,
-            answers: optional(&members, "answers", "true or false")?,
+            asks: optional_field(&members, "asks", "agent or desk")?,
+            answers: optional_field(&members, "answers", "true or false")?,
             gated: text("gated")?,
             hook_of: text("hook_of")?,
             settings_folder: text("settings_folder")?,
-            edit_lines: optional(&members, "edit_lines", "whole numbers")?,
+            edit_lines: optional_field(&members, "edit_lines", "whole numbers")?,
         })
     }
 }
 
 /// Reads what the asker accepts. Unknown names are ignored: nothing here would send them.
-fn takes(members: &Members<'_>) -> Result<Option<Vec<AnswerExtra>>, Malformed> {
-    let names: Option<Vec<String>> = list(members, "takes")?;
+fn decode_extras(members: &Members<'_>) -> Result<Option<Vec<AnswerExtra>>, Malformed> {
+    let names: Option<Vec<String>> = optional_list(members, "takes")?;
     let known = |name: String| serde_json::from_value(name.into()).ok();
     Ok(names.map(|names| names.into_iter().filter_map(known).collect()))
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Malformed, RequestId};
-use crate::fields::{members_of, one_line, required};
+use crate::fields::{members_of, one_line, required_field};
 
 /// The longest line of late words, without its newline.
 pub const MAX_WORDS_LINE: usize = 64 * 1024;
@@ -21,8 +21,8 @@ impl LateWords {
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
         let members = members_of(line)?;
         Ok(Self {
-            request_id: RequestId::read(&members, "request_id")?,
-            last_words: required(&members, "last_words", "a string")?,
+            request_id: RequestId::from_member(&members, "request_id")?,
+            last_words: required_field(&members, "last_words", "a string")?,
         })
     }
 

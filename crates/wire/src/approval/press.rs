@@ -115,12 +115,12 @@ impl Action {
             "always" => Self::Always(0),
             "done" => Self::Done,
             "more" => Self::More,
-            _ => Self::numbered(name)?,
+            _ => Self::parse_numbered(name)?,
         };
         (action.to_string() == name).then_some(action)
     }
 
-    fn numbered(name: &str) -> Option<Self> {
+    fn parse_numbered(name: &str) -> Option<Self> {
         if let Some(offer) = name.strip_prefix("always") {
             return Some(Self::Always(offer.parse().ok()?));
         }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::fields::{Malformed, required};
+use crate::fields::{Malformed, required_field};
 use crate::raw::Members;
 
 /// The id of a question: a UUID of version 4, in the spelling in which it arrived.
@@ -28,10 +28,10 @@ impl RequestId {
     }
 
     /// Reads a field that holds an id.
-    pub(crate) fn read(members: &Members, field: &'static str) -> Result<Self, Malformed> {
+    pub(crate) fn from_member(members: &Members, field: &'static str) -> Result<Self, Malformed> {
         const EXPECTED: &str = "a UUID of version 4";
-        let text: String = required(members, field, EXPECTED)?;
-        Self::parse(&text).ok_or(Malformed::wrong(field, EXPECTED))
+        let text: String = required_field(members, field, EXPECTED)?;
+        Self::parse(&text).ok_or(Malformed::wrong_field(field, EXPECTED))
     }
 
     pub fn as_str(&self) -> &str {

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::fields::shown;
+use crate::fields::render_with_line;
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
@@ -16,14 +16,14 @@ fn check(read: fn(&str) -> String, inputs: &[&str], expected: &Expect) {
 
 fn request(line: &str) -> String {
     match ApprovalRequest::decode(line.as_bytes()) {
-        Ok(request) => shown(&request, &request.to_line()),
+        Ok(request) => render_with_line(&request, &request.to_line()),
         Err(malformed) => format!("{malformed:?}\n  = {malformed}"),
     }
 }
 
 fn response(line: &str) -> String {
     match ApprovalResponse::decode(line.as_bytes()) {
-        Ok(response) => shown(&response, &response.to_line()),
+        Ok(response) => render_with_line(&response, &response.to_line()),
         Err(malformed) => format!("{malformed:?}\n  = {malformed}"),
     }
 }

@@ -45,10 +45,10 @@ fn lines_are_told_apart() {
 #[test]
 fn what_is_written_is_one_line_of_json() {
     for line in [
-        request("r1", &json!({"subtype": "interrupt"})),
+        request_line("r1", &json!({"subtype": "interrupt"})),
         user_message(&json!("two\nlines"), "u1", true),
-        success("r\"2", r#"{"a":1}"#),
-        failure("r3", "no\nway"),
+        success_line("r\"2", r#"{"a":1}"#),
+        failure_line("r3", "no\nway"),
     ] {
         let text = line.strip_suffix('\n').expect("a line end");
         assert!(!text.contains('\n'), "{text}");
@@ -57,5 +57,5 @@ fn what_is_written_is_one_line_of_json() {
     expect![[r#"
         {"type":"control_response","response":{"subtype":"success","request_id":"r","response":{"a":1}}}
     "#]]
-    .assert_eq(&success("r", r#"{"a":1}"#));
+    .assert_eq(&success_line("r", r#"{"a":1}"#));
 }

@@ -9,7 +9,7 @@ use super::{
     NamedLink, ProposedRule, QuestionCard, RuleExplanation, RuleProblem, RulesView, SessionView,
     SettingsView, SuggestedRules, UnreadableReason, VerifiedLedger,
 };
-use crate::fields::{Malformed, list, required, required_object};
+use crate::fields::{Malformed, optional_list, required_field, required_object};
 use crate::raw::{Members, from_object};
 
 /// The kinds of answers.
@@ -100,38 +100,40 @@ impl DeskAnswer {
         AnswerLine { id, answer: self }.serialize(to)
     }
 
-    pub(super) fn read(
+    pub(super) fn from_members(
         kind: &str,
         line: &[u8],
         members: &Members,
     ) -> Result<Self, UnreadableReason> {
         Ok(match kind {
-            "watching" => Self::Watching { head: required(members, "head", "a whole number")? },
+            "watching" => {
+                Self::Watching { head: required_field(members, "head", "a whole number")? }
+            }
             "told" => Self::Told {
-                done: required(members, "done", "true or false")?,
-                text: required(members, "text", "a string")?,
+                done: required_field(members, "done", "true or false")?,
+                text: required_field(members, "text", "a string")?,
             },
             "code" => Self::Code {
-                code: secret(members, "code")?,
-                seconds: required(members, "seconds", "a whole number")?,
+                code: decode_secret(members, "code")?,
+                seconds: required_field(members, "seconds", "a whole number")?,
             },
-            "paired" => Self::Paired { token: secret(members, "token")? },
-            "links" => Self::Links { links: links(members)? },
+            "paired" => Self::Paired { token: decode_secret(members, "token")? },
+            "links" => Self::Links { links: decode_links(members)? },
             "status" => Self::Status { status: required_object(members, "status", STATUS)? },
-            "inbox" => Self::Inbox(fields(line)?),
+            "inbox" => Self::Inbox(decode_fields(line)?),
             "card" => Self::Card { card: required_object(members, "card", FIELDS)? },
-            "history" => Self::History(fields(line)?),
-            "figures" => Self::Figures(fields(line)?),
-            "exported" => Self::Exported(fields(line)?),
-            "verified" => Self::Verified(fields(line)?),
-            "sessions" => Self::Sessions { sessions: required(members, "sessions", FIELDS)? },
-            "rules" => Self::Rules(fields(line)?),
-            "problems" => Self::Problems { problems: required(members, "problems", FIELDS)? },
-            "explained" => Self::Explained(fields(line)?),
-            "backtested" => Self::Backtested(fields(line)?),
-            "proposed" => Self::Proposed(fields(line)?),
-            "suggested" => Self::Suggested(fields(line)?),
-            "settings" => Self::Settings(fields(line)?),
+            "history" => Self::History(decode_fields(line)?),
+            "figures" => Self::Figures(decode_fields(line)?),
+            "exported" => Self::Exported(decode_fields(line)?),
+            "verified" => Self::Verified(decode_fields(line)?),
+            "sessions" => Self::Sessions { sessions: required_field(members, "sessions", FIELDS)? },
+            "rules" => Self::Rules(decode_fields(line)?),
+            "problems" => Self::Problems { problems: required_field(members, "problems", FIELDS)? },
+            "explained" => Self::Explained(decode_fields(line)?),
+            "backtested" => Self::Backtested(decode_fields(line)?),
+            "proposed" => Self::Proposed(decode_fields(line)?),
+            "suggested" => Self::Suggested(decode_fields(line)?),
+            "settings" => Self::Settings(decode_fields(line)?),
             _ => return Err(UnreadableReason::unknown(kind)),
         })
     }
@@ -142,17 +144,17 @@ const LINKS: &str = "an array of objects with link and name";
 const FIELDS: &str = "accompanied by all fields of this kind, each with a valid value";
 
 /// Reads an answer whose fields are those of `T`.
-fn fields<T: DeserializeOwned>(line: &[u8]) -> Result<T, Malformed> {
-    serde_json::from_slice(line).map_err(|_| Malformed::wrong("kind", FIELDS))
+fn decode_fields<T: DeserializeOwned>(line: &[u8]) -> Result<T, Malformed> {
+    serde_json::from_slice(line).map_err(|_| Malformed::wrong_field("kind", FIELDS))
 }
 
-fn links(members: &Members) -> Result<Vec<NamedLink>, Malformed> {
-    let each: Option<Vec<Box<RawValue>>> = list(members, "links")?;
-    let each = each.ok_or(Malformed::wrong("links", LINKS))?;
+fn decode_links(members: &Members) -> Result<Vec<NamedLink>, Malformed> {
+    let each: Option<Vec<Box<RawValue>>> = optional_list(members, "links")?;
+    let each = each.ok_or(Malformed::wrong_field("links", LINKS))?;
     let read: Result<_, _> = each.iter().map(|one| from_object(one.get())).collect();
-    read.map_err(|_| Malformed::wrong("links", LINKS))
+    read.map_err(|_| Malformed::wrong_field("links", LINKS))
 }
 
-fn secret(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
-    required(members, field, "a string").map(|text: String| HiddenText::new(text))
+fn decode_secret(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
+    required_field(members, field, "a string").map(|text: String| HiddenText::new(text))
 }

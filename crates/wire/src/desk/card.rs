@@ -118,7 +118,7 @@ pub enum CardContent {
 
 impl QuestionCard {
     /// Returns what the agent does, after its name, such as "wants to run a command".
-    pub fn wants(&self) -> String {
+    pub fn intent_text(&self) -> String {
         let mut deed = self.row.deed.chars();
         match &self.body {
             CardContent::Plan { .. } => "has a plan".to_owned(),

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{DeskAnswer, Unreadable, UnreadableReason};
-use crate::fields::{members_of, one_line, required, required_object, text};
+use crate::fields::{members_of, one_line, required_field, required_object, text_field};
 use crate::ledger::LedgerEvent;
 use crate::raw::Members;
 
@@ -64,7 +64,7 @@ pub struct WatchedEntry {
 impl WatchedEntry {
     /// Returns what the entry records.
     pub fn event(&self) -> LedgerEvent {
-        LedgerEvent::read(&self.kind, self.body.get()).0
+        LedgerEvent::decode_body(&self.kind, self.body.get()).0
     }
 }
 
@@ -78,28 +78,32 @@ impl DeskMessage {
     /// Reads a message from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
         let members = members_of(line).map_err(UnreadableReason::from)?;
-        let id = text(&members, "id");
-        Self::read(line, &members, id.clone()).map_err(|reason| Unreadable { id, reason })
+        let id = text_field(&members, "id");
+        Self::from_members(line, &members, id.clone()).map_err(|reason| Unreadable { id, reason })
     }
 
-    fn read(line: &[u8], members: &Members, id: Option<String>) -> Result<Self, UnreadableReason> {
-        let kind = text(members, "kind").ok_or(UnreadableReason::NoKind)?;
+    fn from_members(
+        line: &[u8],
+        members: &Members,
+        id: Option<String>,
+    ) -> Result<Self, UnreadableReason> {
+        let kind = text_field(members, "kind").ok_or(UnreadableReason::NoKind)?;
         match kind.as_str() {
             "entry" => Ok(Self::Entry(required_object(members, "entry", ENTRY)?)),
             "waiting" => Ok(Self::Waiting {
                 id: id.ok_or(UnreadableReason::NoId)?,
-                text: required(members, "text", "a string")?,
-                seconds: required(members, "seconds", "a whole number")?,
+                text: required_field(members, "text", "a string")?,
+                seconds: required_field(members, "seconds", "a whole number")?,
             }),
             "progress" => Ok(Self::Progress {
                 id: id.ok_or(UnreadableReason::NoId)?,
-                done: required(members, "done", "a whole number")?,
-                total: required(members, "total", "a whole number")?,
+                done: required_field(members, "done", "a whole number")?,
+                total: required_field(members, "total", "a whole number")?,
             }),
-            "locked" => Ok(Self::Locked { text: required(members, "text", "a string")? }),
-            "error" => Ok(Self::Error { id, text: required(members, "text", "a string")? }),
+            "locked" => Ok(Self::Locked { text: required_field(members, "text", "a string")? }),
+            "error" => Ok(Self::Error { id, text: required_field(members, "text", "a string")? }),
             kind => {
-                let answer = DeskAnswer::read(kind, line, members)?;
+                let answer = DeskAnswer::from_members(kind, line, members)?;
                 Ok(Self::Answer { id: id.ok_or(UnreadableReason::NoId)?, answer })
             }
         }

@@ -8,7 +8,9 @@ use super::{
     SHORTEST_GATE, Unreadable, UnreadableReason,
 };
 use crate::approval::{Action, Press, RequestId};
-use crate::fields::{Malformed, bounded, members_of, one_line, optional, optional_object, text};
+use crate::fields::{
+    Malformed, bounded_text, members_of, one_line, optional_field, optional_object, text_field,
+};
 use crate::raw::Members;
 
 /// A request of a viewer.
@@ -160,13 +162,15 @@ impl DeskRequest {
     /// Reads a request from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
         let members = members_of(line).map_err(UnreadableReason::from)?;
-        let id = text(&members, "id").ok_or(UnreadableReason::NoId)?;
+        let id = text_field(&members, "id").ok_or(UnreadableReason::NoId)?;
         if id.len() > LONGEST_ID {
-            return Err(
-                UnreadableReason::from(Malformed::wrong("id", "at most 128 bytes long")).into()
-            );
+            return Err(UnreadableReason::from(Malformed::wrong_field(
+                "id",
+                "at most 128 bytes long",
+            ))
+            .into());
         }
-        match DeskCommand::read(&members) {
+        match DeskCommand::from_members(&members) {
             Ok(command) => Ok(Self { id, command }),
             Err(reason) => Err(Unreadable { id: Some(id), reason }),
         }
@@ -179,28 +183,31 @@ impl DeskRequest {
 }
 
 impl DeskCommand {
-    fn read(members: &Members) -> Result<Self, UnreadableReason> {
-        let kind = text(members, "kind").ok_or(UnreadableReason::NoKind)?;
+    fn from_members(members: &Members) -> Result<Self, UnreadableReason> {
+        let kind = text_field(members, "kind").ok_or(UnreadableReason::NoKind)?;
         Ok(match kind.as_str() {
-            "watch" => Self::Watch { from: optional(members, "from", "a whole number")? },
-            "press" => Self::press(members)?,
-            "unlock" => Self::Unlock { token: secret(members, "token")?, origin: origin(members)? },
+            "watch" => Self::Watch { from: optional_field(members, "from", "a whole number")? },
+            "press" => Self::decode_press(members)?,
+            "unlock" => Self::Unlock {
+                token: decode_secret(members, "token")?,
+                origin: decode_origin(members)?,
+            },
             "pair" => Self::Pair {
-                code: secret(members, "code")?,
-                name: name(members)?,
-                origin: origin(members)?,
+                code: decode_secret(members, "code")?,
+                name: decode_pair_name(members)?,
+                origin: decode_origin(members)?,
             },
             "code" => {
-                let page = optional(members, "page", "true or false")?;
+                let page = optional_field(members, "page", "true or false")?;
                 Self::Code { page: page.unwrap_or_default() }
             }
             "links" => Self::Links,
-            "unpair" => Self::Unpair { link: bounded(members, "link", LONGEST_SECRET, LINK)? },
-            "gate" => Self::Gate { value: gate(members)? },
+            "unpair" => Self::Unpair { link: bounded_text(members, "link", LONGEST_SECRET, LINK)? },
+            "gate" => Self::Gate { value: decode_gate_value(members)? },
             "status" => Self::Status,
             "settings" => Self::Settings,
             "set_setting" => Self::SetSetting {
-                key: bounded(members, "key", LONGEST_SECRET, "a string of at most 128 bytes")?,
+                key: bounded_text(members, "key", LONGEST_SECRET, "a string of at most 128 bytes")?,
                 value: optional_bounded(members, "value", LONGEST_SETTING, SETTING)?
                     .map(HiddenText::new),
             },
@@ -209,17 +216,17 @@ impl DeskCommand {
         })
     }
 
-    fn press(members: &Members) -> Result<Self, Malformed> {
+    fn decode_press(members: &Members) -> Result<Self, Malformed> {
         const ONE: &str = "given alone, or words or input instead";
-        let request_id = RequestId::read(members, "request_id")?;
-        let action: Option<String> = optional(members, "action", "one of the buttons")?;
-        let words = optional(members, "words", "a string")?;
+        let request_id = RequestId::from_member(members, "request_id")?;
+        let action: Option<String> = optional_field(members, "action", "one of the buttons")?;
+        let words = optional_field(members, "words", "a string")?;
         let input = optional_object(members, "input")?;
         let press = match (action, words, input) {
-            (Some(name), None, None) => Press::Button(self::action(&name)?),
+            (Some(name), None, None) => Press::Button(self::parse_action(&name)?),
             (None, Some(words), None) => Press::Words(words),
             (None, None, Some(input)) => Press::Input(input),
-            _ => return Err(Malformed::wrong("action", ONE)),
+            _ => return Err(Malformed::wrong_field("action", ONE)),
         };
         let confirm =
             optional_bounded(members, "confirm", LONGEST_CONFIRM, "a string of at most 256 bytes")?;
@@ -230,31 +237,36 @@ impl DeskCommand {
 const SETTING: &str = "a string of at most 4096 bytes";
 const LINK: &str = "a link, such as chat/123456789";
 
-fn action(name: &str) -> Result<Action, Malformed> {
-    Action::parse(name).ok_or(Malformed::wrong("action", "one of the buttons"))
+fn parse_action(name: &str) -> Result<Action, Malformed> {
+    Action::parse(name).ok_or(Malformed::wrong_field("action", "one of the buttons"))
 }
 
-fn secret(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
-    bounded(members, field, LONGEST_SECRET, "a string of at most 128 bytes").map(HiddenText::new)
+fn decode_secret(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
+    bounded_text(members, field, LONGEST_SECRET, "a string of at most 128 bytes")
+        .map(HiddenText::new)
 }
 
-fn gate(members: &Members) -> Result<HiddenText, Malformed> {
+fn decode_gate_value(members: &Members) -> Result<HiddenText, Malformed> {
     const EXPECTED: &str = "a string of 32 to 128 bytes";
-    let value = bounded(members, "value", LONGEST_SECRET, EXPECTED)?;
+    let value = bounded_text(members, "value", LONGEST_SECRET, EXPECTED)?;
     let is_long = value.len() >= SHORTEST_GATE;
-    if is_long { Ok(HiddenText::new(value)) } else { Err(Malformed::wrong("value", EXPECTED)) }
+    if is_long {
+        Ok(HiddenText::new(value))
+    } else {
+        Err(Malformed::wrong_field("value", EXPECTED))
+    }
 }
 
-fn name(members: &Members) -> Result<String, Malformed> {
-    bounded(members, "name", LONGEST_NAME, "a string of at most 256 bytes")
+fn decode_pair_name(members: &Members) -> Result<String, Malformed> {
+    bounded_text(members, "name", LONGEST_NAME, "a string of at most 256 bytes")
 }
 
-fn origin(members: &Members) -> Result<Option<String>, Malformed> {
+fn decode_origin(members: &Members) -> Result<Option<String>, Malformed> {
     const EXPECTED: &str = "a web origin of at most 48 bytes";
     let origin = optional_bounded(members, "origin", LONGEST_ORIGIN, EXPECTED)?;
     let is_good = |origin: &String| origin.bytes().all(|byte| byte.is_ascii_graphic());
     match origin {
-        Some(origin) if !is_good(&origin) => Err(Malformed::wrong("origin", EXPECTED)),
+        Some(origin) if !is_good(&origin) => Err(Malformed::wrong_field("origin", EXPECTED)),
         origin => Ok(origin),
     }
 }
@@ -265,5 +277,5 @@ fn optional_bounded(
     limit: usize,
     expected: &'static str,
 ) -> Result<Option<String>, Malformed> {
-    members.some(field).map(|_| bounded(members, field, limit, expected)).transpose()
+    members.get_non_null(field).map(|_| bounded_text(members, field, limit, expected)).transpose()
 }

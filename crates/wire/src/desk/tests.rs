@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::approval::{Press, RequestId};
-use crate::fields::shown;
+use crate::fields::render_with_line;
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
@@ -21,14 +21,14 @@ fn check(read: fn(&[u8]) -> String, lines: &[&str], expected: &Expect) {
 
 fn request(line: &[u8]) -> String {
     match DeskRequest::decode(line) {
-        Ok(request) => shown(&request, &request.to_line()),
+        Ok(request) => render_with_line(&request, &request.to_line()),
         Err(unreadable) => format!("{:?}: {unreadable}", unreadable.id.as_deref()),
     }
 }
 
 fn message(line: &[u8]) -> String {
     match DeskMessage::decode(line) {
-        Ok(message) => shown(&message, &message.to_line()),
+        Ok(message) => render_with_line(&message, &message.to_line()),
         Err(unreadable) => format!("{:?}: {unreadable}", unreadable.id.as_deref()),
     }
 }

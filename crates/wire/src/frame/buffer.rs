@@ -48,18 +48,18 @@ impl Buffer {
     }
 
     /// Marks `count` bytes of the last [`space`](Self::space) as received.
-    pub(super) fn filled(&mut self, count: usize) {
+    pub(super) fn mark_filled(&mut self, count: usize) {
         self.end = (self.end + count).min(self.bytes.len());
     }
 
     /// Appends `chunk`, for callers that already hold the bytes.
     pub(super) fn push(&mut self, chunk: &[u8]) {
         self.space(chunk.len())[..chunk.len()].copy_from_slice(chunk);
-        self.filled(chunk.len());
+        self.mark_filled(chunk.len());
     }
 
     /// Takes the first `count` pending bytes.
-    pub(super) fn take(&mut self, count: usize) -> &mut [u8] {
+    pub(super) fn take_bytes(&mut self, count: usize) -> &mut [u8] {
         let start = self.start;
         self.start = (start + count).min(self.end);
         &mut self.bytes[start..self.start]

@@ -73,8 +73,8 @@ impl LineDecoder {
     }
 
     /// Marks `count` bytes of the last [`space`](Self::space) as received.
-    pub fn filled(&mut self, count: usize) {
-        self.buffer.filled(count);
+    pub fn mark_filled(&mut self, count: usize) {
+        self.buffer.mark_filled(count);
     }
 
     /// Appends a chunk that is already in memory.
@@ -109,14 +109,16 @@ impl LineDecoder {
             let length = self.searched + offset;
             self.searched = 0;
             if self.dropping.is_some() || is_over(&pending[..length], self.limit) {
-                let line = self.dropped(length);
-                self.buffer.take(length + 1);
+                let line = self.end_dropped_line(length);
+                self.buffer.take_bytes(length + 1);
                 return Some(DecodedLine::TooLong(line));
             }
             if !is_blank(&pending[..length]) {
-                return Some(DecodedLine::Whole(trimmed(&self.buffer.take(length + 1)[..length])));
+                return Some(DecodedLine::Whole(trim_line_end(
+                    &self.buffer.take_bytes(length + 1)[..length],
+                )));
             }
-            self.buffer.take(length + 1);
+            self.buffer.take_bytes(length + 1);
             self.has_skipped_blank = true;
         }
     }
@@ -126,11 +128,11 @@ impl LineDecoder {
         let length = self.buffer.pending().len();
         self.searched = 0;
         if self.dropping.is_some() || is_over(self.buffer.pending(), self.limit) {
-            let line = self.dropped(length);
+            let line = self.end_dropped_line(length);
             self.buffer.clear();
             return Some(DecodedLine::TooLong(line));
         }
-        let last = trimmed(self.buffer.take(length));
+        let last = trim_line_end(self.buffer.take_bytes(length));
         (!is_blank(last)).then_some(DecodedLine::Whole(last))
     }
 
@@ -144,32 +146,32 @@ impl LineDecoder {
         // The last byte stays: only the next one tells whether it belongs to the line end.
         let count = pending.len() - 1;
         let dropping = self.dropping.get_or_insert_default();
-        dropping.take(&pending[..count]);
-        self.buffer.take(count);
+        dropping.add_bytes(&pending[..count]);
+        self.buffer.take_bytes(count);
         self.searched = 1;
     }
 
     /// Ends the dropped line with the first `length` pending bytes.
-    fn dropped(&mut self, length: usize) -> OverlongLine {
+    fn end_dropped_line(&mut self, length: usize) -> OverlongLine {
         let mut dropping = self.dropping.take().unwrap_or_default();
-        dropping.take(trimmed(&self.buffer.pending()[..length]));
+        dropping.add_bytes(trim_line_end(&self.buffer.pending()[..length]));
         OverlongLine { size: dropping.size, id: dropping.scan.finish() }
     }
 }
 
 impl DroppedPart {
-    fn take(&mut self, bytes: &[u8]) {
+    fn add_bytes(&mut self, bytes: &[u8]) {
         self.size += bytes.len();
         self.scan.push(bytes);
     }
 }
 
-fn trimmed(line: &[u8]) -> &[u8] {
+fn trim_line_end(line: &[u8]) -> &[u8] {
     line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 fn is_over(line: &[u8], limit: usize) -> bool {
-    trimmed(line).len() > limit
+    trim_line_end(line).len() > limit
 }
 
 fn is_blank(line: &[u8]) -> bool {

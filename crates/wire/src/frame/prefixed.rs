@@ -49,7 +49,7 @@ impl std::fmt::Display for CutFrame {
 impl std::error::Error for CutFrame {}
 
 /// Returns the length prefix of a payload of `length` bytes, unless it is over `limit`.
-pub fn prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], OversizedFrame> {
+pub fn length_prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], OversizedFrame> {
     let too_large = OversizedFrame { size: length, limit };
     if length > limit {
         return Err(too_large);
@@ -68,7 +68,7 @@ impl FrameDecoder {
     /// the frame: a length alone costs nothing.
     pub fn space(&mut self) -> &mut [u8] {
         let pending = self.buffer.pending().len();
-        let missing = match self.announced() {
+        let missing = match self.announced_size() {
             Ok(Some(length)) => (PREFIX + length).saturating_sub(pending),
             Ok(None) | Err(_) => 0,
         };
@@ -76,8 +76,8 @@ impl FrameDecoder {
     }
 
     /// Marks `count` bytes of the last [`space`](Self::space) as received.
-    pub fn filled(&mut self, count: usize) {
-        self.buffer.filled(count);
+    pub fn mark_filled(&mut self, count: usize) {
+        self.buffer.mark_filled(count);
     }
 
     /// Appends a chunk that is already in memory.
@@ -87,14 +87,16 @@ impl FrameDecoder {
 
     /// Returns true if a whole frame has arrived.
     pub fn is_ready(&self) -> Result<bool, OversizedFrame> {
-        Ok(self.announced()?.is_some_and(|length| self.buffer.pending().len() >= PREFIX + length))
+        Ok(self
+            .announced_size()?
+            .is_some_and(|length| self.buffer.pending().len() >= PREFIX + length))
     }
 
     /// Returns the payload of the next whole frame, if one has arrived. It may be changed in place.
     pub fn next_frame(&mut self) -> Result<Option<&mut [u8]>, OversizedFrame> {
-        match self.announced()? {
+        match self.announced_size()? {
             Some(length) if self.buffer.pending().len() >= PREFIX + length => {
-                Ok(Some(&mut self.buffer.take(PREFIX + length)[PREFIX..]))
+                Ok(Some(&mut self.buffer.take_bytes(PREFIX + length)[PREFIX..]))
             }
             _ => Ok(None),
         }
@@ -113,7 +115,7 @@ impl FrameDecoder {
         }
     }
 
-    fn announced(&self) -> Result<Option<usize>, OversizedFrame> {
+    fn announced_size(&self) -> Result<Option<usize>, OversizedFrame> {
         let Some(prefix) = self.buffer.pending().first_chunk::<PREFIX>() else { return Ok(None) };
         let size = u32::from_be_bytes(*prefix) as usize;
         if size > self.limit {

@@ -14,7 +14,7 @@ fn lines(chunks: &[&[u8]], limit: usize) -> Vec<String> {
             lines.push(chunk);
         } else {
             lines.space()[..chunk.len()].copy_from_slice(chunk);
-            lines.filled(chunk.len());
+            lines.mark_filled(chunk.len());
         }
         while let Some(line) = lines.next_frame() {
             seen.push(shown(&line));
@@ -48,7 +48,7 @@ fn frames(chunks: &[&[u8]], limit: usize) -> (Vec<Vec<u8>>, String) {
             frames.push(chunk);
         } else {
             frames.space()[..chunk.len()].copy_from_slice(chunk);
-            frames.filled(chunk.len());
+            frames.mark_filled(chunk.len());
         }
         loop {
             let is_ready = frames.is_ready();
@@ -270,11 +270,14 @@ fn a_stream_that_ends_inside_a_frame_is_cut() {
 
 #[test]
 fn the_prefix_is_the_length_or_a_refusal() {
-    assert_eq!(prefix(258, 300), Ok([0, 0, 1, 2]));
-    assert_eq!(prefix(300, 300), Ok([0, 0, 1, 44]));
-    assert_eq!(prefix(301, 300), Err(OversizedFrame { size: 301, limit: 300 }));
+    assert_eq!(length_prefix(258, 300), Ok([0, 0, 1, 2]));
+    assert_eq!(length_prefix(300, 300), Ok([0, 0, 1, 44]));
+    assert_eq!(length_prefix(301, 300), Err(OversizedFrame { size: 301, limit: 300 }));
     let over = u32::MAX as usize + 1;
-    assert_eq!(prefix(over, usize::MAX), Err(OversizedFrame { size: over, limit: usize::MAX }));
+    assert_eq!(
+        length_prefix(over, usize::MAX),
+        Err(OversizedFrame { size: over, limit: usize::MAX })
+    );
 }
 
 #[test]
@@ -290,13 +293,13 @@ fn nothing_is_allocated_for_a_frame_that_is_refused() {
 fn the_space_for_a_large_frame_grows_with_what_has_arrived() {
     let length = 9_000_000_usize;
     let mut frames = FrameDecoder::new(10_000_000);
-    frames.push(&prefix(length, 10_000_000).unwrap());
+    frames.push(&length_prefix(length, 10_000_000).unwrap());
     let mut reads = 0;
     while frames.is_ready() == Ok(false) {
         let arrived = frames.buffered();
         let space = frames.space().len();
         assert!(space <= 2 * arrived.max(64 * 1024), "{space} after {arrived}");
-        frames.filled(space.min(length + 4 - arrived));
+        frames.mark_filled(space.min(length + 4 - arrived));
         reads += 1;
     }
     assert!(reads < 20, "{reads}");
@@ -307,7 +310,7 @@ fn the_space_for_a_large_frame_grows_with_what_has_arrived() {
 fn a_frame_gets_no_more_space_than_it_needs() {
     for (length, space) in [(20, 16 * 1024), (30_000, 30_000), (9_000_000, 64 * 1024)] {
         let mut frames = FrameDecoder::new(10_000_000);
-        frames.push(&prefix(length, 10_000_000).unwrap());
+        frames.push(&length_prefix(length, 10_000_000).unwrap());
         assert_eq!(frames.buffered(), 4);
         assert_eq!(frames.space().len(), space, "for {length}");
     }
@@ -321,7 +324,7 @@ fn a_line_that_is_dropped_takes_no_memory() {
         assert!(space.len() <= 64 * 1024, "{}", space.len());
         let count = space.len();
         space.fill(b'x');
-        lines.filled(count);
+        lines.mark_filled(count);
         assert_eq!(lines.next_frame(), None);
     }
 }
@@ -335,7 +338,7 @@ fn a_long_line_is_read_in_ever_larger_pieces() {
         let size = space.len();
         assert_eq!(size, (arrived / 2).max(16 * 1024), "after {arrived}");
         space.fill(b'x');
-        lines.filled(size);
+        lines.mark_filled(size);
         assert_eq!(lines.next_frame(), None);
         arrived += size;
         assert_eq!(lines.buffered(), arrived);

@@ -29,7 +29,7 @@ use std::fmt;
 use memchr::memmem;
 
 use super::AgentHookEvent;
-use super::form::{HookAnswer, HookReply, json, line, nothing, word};
+use super::form::{HookAnswer, HookReply, json_text, json_word, print_nothing, reply_line};
 use crate::raw::Members;
 
 pub use amp::AMP;
@@ -257,7 +257,7 @@ impl AgentProfile {
     }
 
     /// Returns the agent that has set its mark in the environment.
-    pub fn marked(has_variable: impl Fn(&str) -> bool) -> Option<&'static Self> {
+    pub fn find_by_mark(has_variable: impl Fn(&str) -> bool) -> Option<&'static Self> {
         AGENTS.into_iter().find(|agent| agent.mark.is_some_and(&has_variable))
     }
 
@@ -276,7 +276,7 @@ impl AgentProfile {
 
     /// Returns the event before a tool runs.
     #[must_use]
-    pub fn check(&self) -> &'static AgentEvent {
+    pub fn before_tool_event(&self) -> &'static AgentEvent {
         let is_check = |event: &&AgentEvent| event.event == AgentHookEvent::PreToolUse;
         // Every agent has one; a test checks that.
         self.events.iter().find(is_check).unwrap_or(&UNKNOWN)
@@ -291,7 +291,9 @@ impl AgentProfile {
     /// Guesses the event of input that is too long or too broken to be read.
     #[must_use]
     pub fn glimpse(&self, input: &[u8]) -> Option<&'static AgentEvent> {
-        let InputForm::Object { event, .. } = self.input else { return Some(self.check()) };
+        let InputForm::Object { event, .. } = self.input else {
+            return Some(self.before_tool_event());
+        };
         let key = format!("\"{event}\"");
         let rest = &input[memmem::find(input, key.as_bytes())? + key.len()..];
         let mut parts = rest.split(|byte| *byte == b'"');
@@ -302,7 +304,7 @@ impl AgentProfile {
 }
 
 /// An event that callgate does not handle.
-static UNKNOWN: AgentEvent = AgentEvent { limit: None, ..told("", AgentHookEvent::Other) };
+static UNKNOWN: AgentEvent = AgentEvent { limit: None, ..silent_report("", AgentHookEvent::Other) };
 
 /// Leaves the members as they are: they have the names that Claude Code uses.
 fn as_it_is(members: Members<'_>) -> Members<'_> {
@@ -311,7 +313,7 @@ fn as_it_is(members: Members<'_>) -> Members<'_> {
 
 /// Renames members. A name that is also there as it should be occurs twice then, and such input is
 /// refused.
-fn renamed<'a>(mut members: Members<'a>, names: &[(&str, &'static str)]) -> Members<'a> {
+fn rename_members<'a>(mut members: Members<'a>, names: &[(&str, &'static str)]) -> Members<'a> {
     for (name, _) in &mut members.0 {
         if let Some((_, new)) = names.iter().find(|(old, _)| *old == name.as_ref()) {
             *name = (*new).into();
@@ -327,8 +329,8 @@ const fn before_tool(name: &'static str, takes: AnswerAbilities, form: AnswerFor
 }
 
 /// A report after which nothing is printed.
-const fn told(name: &'static str, event: AgentHookEvent) -> AgentEvent {
-    let (takes, form) = (AnswerAbilities::NONE, nothing as AnswerForm);
+const fn silent_report(name: &'static str, event: AgentHookEvent) -> AgentEvent {
+    let (takes, form) = (AnswerAbilities::NONE, print_nothing as AnswerForm);
     AgentEvent { name, event, takes, form, limit: Some(SHORT) }
 }
 
@@ -341,9 +343,9 @@ fn plugin_form(answer: &HookAnswer<'_>) -> HookReply {
         }
         HookAnswer::NoDecision => ("none", None, None),
     };
-    line([
-        ("decision", word(decision)),
-        ("reason", reason.and_then(word)),
-        ("input", input.map(json)),
+    reply_line([
+        ("decision", json_word(decision)),
+        ("reason", reason.and_then(json_word)),
+        ("input", input.map(json_text)),
     ])
 }

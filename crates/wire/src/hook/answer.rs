@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::AgentHookEvent;
 use super::agents::{AgentEvent, EditAbility};
-use super::form::{HookAnswer, HookReply, line, word};
+use super::form::{HookAnswer, HookReply, json_word, reply_line};
 use crate::approval::{AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, Prompter};
 use crate::raw::{Json, Members};
 
@@ -22,18 +22,18 @@ const ASKED: &str = "A rule wants you to decide.";
 
 /// Returns the desk's response in the form of the agent that has this event.
 #[must_use]
-pub fn answer(
+pub fn render_response(
     event: &AgentEvent,
     request: &ApprovalRequest,
     response: &ApprovalResponse,
 ) -> HookReply {
     match event.event {
-        AgentHookEvent::PreToolUse => (event.form)(&checked(event, request, response)),
-        AgentHookEvent::PermissionDenied => {
-            (event.form)(&decided(event, request, response).unwrap_or(HookAnswer::NoDecision))
-        }
+        AgentHookEvent::PreToolUse => (event.form)(&checked_answer(event, request, response)),
+        AgentHookEvent::PermissionDenied => (event.form)(
+            &decided_answer(event, request, response).unwrap_or(HookAnswer::NoDecision),
+        ),
         event if !event.decides() => HookReply::Undecided,
-        _ => match decided(event, request, response) {
+        _ => match decided_answer(event, request, response) {
             Some(answer) => (event.form)(&answer),
             None => HookReply::Undecided,
         },
@@ -41,7 +41,7 @@ pub fn answer(
 }
 
 /// Returns the decision at an event at which the agent asks if there is none.
-fn decided<'a>(
+fn decided_answer<'a>(
     event: &AgentEvent,
     request: &'a ApprovalRequest,
     response: &'a ApprovalResponse,
@@ -50,11 +50,11 @@ fn decided<'a>(
         Decision::Allow if is_taken(event, request, response) => Some(HookAnswer::Allow {
             asked: request,
             input: response.updated_input.as_deref(),
-            permissions: permissions(request, response),
+            permissions: permission_updates(request, response),
         }),
         Decision::Deny => {
             let interrupt = response.interrupt && request.takes(AnswerExtra::Interrupt);
-            Some(HookAnswer::Deny { reason: reason(response), interrupt })
+            Some(HookAnswer::Deny { reason: denial_reason(response), interrupt })
         }
         Decision::Allow | Decision::Timeout | Decision::Ask | Decision::None => None,
     }
@@ -74,7 +74,7 @@ fn is_taken(event: &AgentEvent, request: &ApprovalRequest, response: &ApprovalRe
 
 /// Returns the answer to a tool call that is about to run. Agents take silence for a yes, so what
 /// nobody decided is denied.
-fn checked<'a>(
+fn checked_answer<'a>(
     event: &AgentEvent,
     request: &'a ApprovalRequest,
     response: &'a ApprovalResponse,
@@ -83,7 +83,7 @@ fn checked<'a>(
     let denied = |reason| HookAnswer::Deny { reason, interrupt: false };
     match response.decision {
         Decision::None => HookAnswer::NoDecision,
-        Decision::Deny => denied(reason(response)),
+        Decision::Deny => denied(denial_reason(response)),
         Decision::Timeout => denied(UNDECIDED),
         Decision::Ask if asks == Prompter::Agent && event.takes.ask => {
             HookAnswer::Ask { reason: response.message.as_deref().unwrap_or(ASKED) }
@@ -100,20 +100,23 @@ fn checked<'a>(
 /// Returns what refuses the call or the question of this event, with the reason for the model.
 /// `HookReply::Nothing` where silence refuses.
 #[must_use]
-pub fn refusal(event: &AgentEvent, reason: &str) -> HookReply {
+pub fn call_refusal(event: &AgentEvent, reason: &str) -> HookReply {
     (event.form)(&HookAnswer::Deny { reason, interrupt: false })
 }
 
 /// Returns the line with which a hook refuses a change of settings, with the reason for the user.
 #[must_use]
 pub fn settings_refusal(reason: &str) -> HookReply {
-    line([("decision", word("block")), ("reason", word(reason))])
+    reply_line([("decision", json_word("block")), ("reason", json_word(reason))])
 }
 
 /// Returns the permission updates. Claude Code drops the whole answer, and with it the allow, if it
 /// does not understand one element. So if one is not an object, none is sent: half of a choice is
 /// not what was chosen.
-fn permissions<'a>(request: &ApprovalRequest, response: &'a ApprovalResponse) -> Vec<&'a RawValue> {
+fn permission_updates<'a>(
+    request: &ApprovalRequest,
+    response: &'a ApprovalResponse,
+) -> Vec<&'a RawValue> {
     let all: Vec<&RawValue> = match &response.updated_permissions[..] {
         [] => response.always_allow_suggestion.as_deref().into_iter().collect(),
         all => all.iter().map(|one| &**one).collect(),
@@ -122,7 +125,7 @@ fn permissions<'a>(request: &ApprovalRequest, response: &'a ApprovalResponse) ->
     if are_objects && request.takes(AnswerExtra::Always) { all } else { Vec::new() }
 }
 
-fn reason(response: &ApprovalResponse) -> &str {
+fn denial_reason(response: &ApprovalResponse) -> &str {
     response.message.as_deref().filter(|message| !message.trim().is_empty()).unwrap_or(DENIED)
 }
 

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::AgentHookEvent;
 use crate::approval::ApprovalRequest;
-use crate::raw::{flatten, quoted};
+use crate::raw::{flatten_json, json_string};
 
 /// What a hook says about a call.
 #[derive(Debug, Clone)]
@@ -48,41 +48,46 @@ pub enum HookReply {
 }
 
 /// Prints nothing.
-pub(super) fn nothing(_: &HookAnswer<'_>) -> HookReply {
+pub(super) fn print_nothing(_: &HookAnswer<'_>) -> HookReply {
     HookReply::Nothing
 }
 
 /// Returns an object. Members without a value are left out; a value is JSON text.
-pub(super) fn object<'a>(members: impl IntoIterator<Item = (&'a str, Option<String>)>) -> String {
-    let member = |(key, value): (&str, Option<String>)| Some(format!("{}:{}", quoted(key), value?));
+pub(super) fn json_object<'a>(
+    members: impl IntoIterator<Item = (&'a str, Option<String>)>,
+) -> String {
+    let member =
+        |(key, value): (&str, Option<String>)| Some(format!("{}:{}", json_string(key), value?));
     let members: Vec<String> = members.into_iter().filter_map(member).collect();
     format!("{{{}}}", members.join(","))
 }
 
 /// Returns an object as the line that a hook prints.
-pub(super) fn line<'a>(members: impl IntoIterator<Item = (&'a str, Option<String>)>) -> HookReply {
-    let mut line = object(members).into_bytes();
-    flatten(&mut line);
+pub(super) fn reply_line<'a>(
+    members: impl IntoIterator<Item = (&'a str, Option<String>)>,
+) -> HookReply {
+    let mut line = json_object(members).into_bytes();
+    flatten_json(&mut line);
     line.push(b'\n');
     HookReply::Line(line)
 }
 
 /// Returns an answer in the form of Claude Code as the line that a hook prints.
-pub(super) fn specific<const N: usize>(
+pub(super) fn claude_reply_line<const N: usize>(
     event: AgentHookEvent,
     members: [(&str, Option<String>); N],
 ) -> HookReply {
-    let name = [("hookEventName", Some(quoted(event.name())))];
-    line([("hookSpecificOutput", Some(object(name.into_iter().chain(members))))])
+    let name = [("hookEventName", Some(json_string(event.name())))];
+    reply_line([("hookSpecificOutput", Some(json_object(name.into_iter().chain(members))))])
 }
 
 /// Returns the text of a value.
-pub(super) fn json(value: &RawValue) -> String {
+pub(super) fn json_text(value: &RawValue) -> String {
     value.get().to_owned()
 }
 
 /// Returns a text as a member's value.
 #[allow(clippy::unnecessary_wraps, reason = "the value of a member may be missing")]
-pub(super) fn word(text: &str) -> Option<String> {
-    Some(quoted(text))
+pub(super) fn json_word(text: &str) -> Option<String> {
+    Some(json_string(text))
 }

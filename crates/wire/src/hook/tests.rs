@@ -22,7 +22,7 @@ fn id() -> RequestId {
 
 /// Returns the request line that comes of a hook's input, or why there is none.
 fn asked(input: &str) -> String {
-    let input = match AgentHookInput::read(input.as_bytes(), None) {
+    let input = match AgentHookInput::from_bytes(input.as_bytes(), None) {
         Ok(input) => input,
         Err(error) => return error.to_string(),
     };
@@ -40,8 +40,8 @@ fn check(input: &str, expected: &Expect) {
 fn recorded_inputs_become_requests() {
     let mut told = String::new();
     for line in RECORDED.iter().flat_map(|file| file.lines()) {
-        let stdin = Members::read(line).unwrap().get("stdin").unwrap().get();
-        let input = AgentHookInput::read(stdin.as_bytes(), None).unwrap();
+        let stdin = Members::from_text(line).unwrap().get("stdin").unwrap().get();
+        let input = AgentHookInput::from_bytes(stdin.as_bytes(), None).unwrap();
         let Some(kind) = input.event().kind() else {
             told += "nothing\n";
             continue;
@@ -216,7 +216,7 @@ fn an_event_is_glimpsed_in_what_cannot_be_read() {
 fn conversation(count: usize) -> String {
     let mut seen = 0;
     let lines = TRANSCRIPT.lines().take_while(|line| {
-        let kind = Members::read(line).unwrap().string("type").unwrap();
+        let kind = Members::from_text(line).unwrap().string("type").unwrap();
         let is_before = seen < count;
         seen += usize::from(matches!(&*kind, "user" | "assistant"));
         is_before
@@ -226,13 +226,13 @@ fn conversation(count: usize) -> String {
 
 fn check_words(tail: &str, tool: Option<&str>, text: Option<&str>, is_behind: bool) {
     let expected = LastWords { text: text.map(Into::into), is_behind, is_empty: false };
-    assert_eq!(words(tail.as_bytes(), true, tool, false), expected, "{tail}");
+    assert_eq!(find_last_words(tail.as_bytes(), true, tool, false), expected, "{tail}");
 }
 
 /// Nothing of the conversation is there, so it is only about to be written.
 fn check_empty(tail: &str) {
     let expected = LastWords { text: None, is_behind: true, is_empty: true };
-    assert_eq!(words(tail.as_bytes(), true, Some("Bash"), false), expected, "{tail}");
+    assert_eq!(find_last_words(tail.as_bytes(), true, Some("Bash"), false), expected, "{tail}");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn the_last_words_of_a_recorded_transcript_are_found() {
     check_words(&conversation(6), bash, Some("LATEST words"), false);
     check_words(TRANSCRIPT, bash, Some("done"), false);
     let expected = LastWords { text: Some("fine".into()), ..LastWords::default() };
-    assert_eq!(words(SUBAGENT.as_bytes(), true, bash, true), expected);
+    assert_eq!(find_last_words(SUBAGENT.as_bytes(), true, bash, true), expected);
     // In a main transcript, what subagents say is not what the agent says.
     check_empty(SUBAGENT);
 }
@@ -257,7 +257,7 @@ fn the_last_words_of_a_recorded_transcript_are_found() {
 #[test]
 fn a_transcript_may_be_cut_anywhere() {
     for cut in (0..TRANSCRIPT.len()).step_by(11) {
-        let words = words(&TRANSCRIPT.as_bytes()[cut..], false, Some("Bash"), false);
+        let words = find_last_words(&TRANSCRIPT.as_bytes()[cut..], false, Some("Bash"), false);
         let is_known = words.text.as_deref().is_none_or(|text| text == "done");
         assert!(is_known && !words.is_behind, "{cut}: {words:?}");
     }
@@ -295,15 +295,15 @@ fn strange_transcripts_have_no_words() {
         false,
     );
     check_words(r#"{"type":"assistant","message":{"content":[1,{"text":2}]}}"#, None, None, false);
-    assert_eq!(words(b"\xff\n\xff", false, None, false), LastWords::default());
+    assert_eq!(find_last_words(b"\xff\n\xff", false, None, false), LastWords::default());
 }
 
 #[test]
 fn long_words_keep_their_end() {
     let text = "ä".repeat(MAX_WORDS);
-    assert_eq!(cut(&format!(" {text}\n")), text);
+    assert_eq!(cut_last_words(&format!(" {text}\n")), text);
     let longer = format!("x{text}");
-    assert_eq!(cut(&longer), format!("…{}", "ä".repeat(MAX_WORDS - 1)));
-    assert_eq!(cut(&longer).chars().count(), MAX_WORDS);
-    assert_eq!(cut(""), "");
+    assert_eq!(cut_last_words(&longer), format!("…{}", "ä".repeat(MAX_WORDS - 1)));
+    assert_eq!(cut_last_words(&longer).chars().count(), MAX_WORDS);
+    assert_eq!(cut_last_words(""), "");
 }

@@ -25,7 +25,12 @@ pub struct LastWords {
 /// (any tool, if it is not named). `from_start` says that nothing was cut off before the tail;
 /// `subagent` that it is the transcript of a subagent.
 #[must_use]
-pub fn words(tail: &[u8], from_start: bool, tool: Option<&str>, subagent: bool) -> LastWords {
+pub fn find_last_words(
+    tail: &[u8],
+    from_start: bool,
+    tool: Option<&str>,
+    subagent: bool,
+) -> LastWords {
     let mut search = WordSearch { tool, ..WordSearch::default() };
     let mut rest = if from_start { tail } else { after_line_end(tail) };
     while !rest.is_empty() && !search.is_over() {
@@ -66,7 +71,7 @@ impl WordSearch<'_> {
     }
 
     fn look_at(&mut self, line: &[u8], subagent: bool) {
-        let Some(entry) = std::str::from_utf8(line).ok().and_then(|it| Members::read(it).ok())
+        let Some(entry) = std::str::from_utf8(line).ok().and_then(|it| Members::from_text(it).ok())
         else {
             return;
         };
@@ -84,7 +89,7 @@ impl WordSearch<'_> {
             self.last_is_user = is_user;
         }
         let content = entry.get("message").and_then(|message| message.members().get("content"));
-        let blocks = content.map(blocks).unwrap_or_default();
+        let blocks = content.map(content_blocks).unwrap_or_default();
         if is_user {
             self.ended.extend(blocks.iter().filter_map(|block| text_of(block, "tool_use_id")));
         } else {
@@ -98,7 +103,7 @@ impl WordSearch<'_> {
             let texts = blocks.iter().rev().filter_map(|block| text_of(block, "text"));
             let plain = content.and_then(Json::string).map(Into::into);
             let text = texts.chain(plain).find(|text| !text.trim().is_empty());
-            self.text = text.map(|text| cut(&text));
+            self.text = text.map(|text| cut_last_words(&text));
         }
     }
 
@@ -114,7 +119,7 @@ fn text_of(block: &Members<'_>, field: &str) -> Option<String> {
 }
 
 /// Returns the blocks of a message's content, if it is a list.
-fn blocks(content: Json<'_>) -> Vec<Members<'_>> {
+fn content_blocks(content: Json<'_>) -> Vec<Members<'_>> {
     let list: Vec<&serde_json::value::RawValue> =
         serde_json::from_str(content.get()).unwrap_or_default();
     list.into_iter().map(|block| Json::from(block).members()).collect()
@@ -122,7 +127,7 @@ fn blocks(content: Json<'_>) -> Vec<Members<'_>> {
 
 /// Returns the end of `text`, of at most [`MAX_WORDS`] characters.
 #[must_use]
-pub fn cut(text: &str) -> String {
+pub fn cut_last_words(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth_back(MAX_WORDS - 1) {
         Some((start, _)) if start > 0 => {

@@ -6,7 +6,7 @@
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::raw::{Members, quoted};
+use crate::raw::{Members, json_string};
 
 /// A member of an entry, as `docs/protocol/ledger.md` lists it.
 #[derive(Debug)]
@@ -18,7 +18,10 @@ pub struct LedgerMember {
 }
 
 /// Takes out a member, unless its value has another shape. Of two with one name the first counts.
-pub(super) fn take<T: DeserializeOwned + Default>(members: &mut Members<'_>, name: &str) -> T {
+pub(super) fn take_member<T: DeserializeOwned + Default>(
+    members: &mut Members<'_>,
+    name: &str,
+) -> T {
     let Some(at) = members.0.iter().position(|(known, _)| known == name) else {
         return T::default();
     };
@@ -27,12 +30,12 @@ pub(super) fn take<T: DeserializeOwned + Default>(members: &mut Members<'_>, nam
 }
 
 /// Returns a value as JSON, if there is one.
-pub(super) fn json(value: &impl Serialize) -> Option<String> {
+pub(super) fn non_null_json(value: &impl Serialize) -> Option<String> {
     serde_json::to_string(value).ok().filter(|json| json != "null")
 }
 
 /// Returns one object with these members, and `rest` at its end.
-pub(super) fn object(
+pub(super) fn body_object(
     members: &[LedgerMember],
     values: Vec<Option<String>>,
     rest: &Members<'_>,
@@ -42,7 +45,7 @@ pub(super) fn object(
     let known = known.map(|(member, value)| {
         format!("\"{}\":{}", member.name, value.as_deref().unwrap_or("null"))
     });
-    let rest = rest.0.iter().map(|(name, value)| format!("{}:{value}", quoted(name)));
+    let rest = rest.0.iter().map(|(name, value)| format!("{}:{value}", json_string(name)));
     format!("{{{}}}", known.chain(rest).collect::<Vec<_>>().join(","))
 }
 
@@ -64,12 +67,12 @@ macro_rules! ledger_bodies {
             },)*];
 
             /// Takes out the members that are known and can be read.
-            fn take(_members: &mut Members<'_>) -> Self {
-                Self { $($field: take(_members, stringify!($field)),)* }
+            fn take_members(_members: &mut Members<'_>) -> Self {
+                Self { $($field: take_member(_members, stringify!($field)),)* }
             }
 
-            fn written(&self, rest: &Members<'_>) -> String {
-                object(Self::MEMBERS, vec![$(json(&self.$field),)*], rest)
+            fn encode_body(&self, rest: &Members<'_>) -> String {
+                body_object(Self::MEMBERS, vec![$(non_null_json(&self.$field),)*], rest)
             }
         }
     )*};
@@ -100,11 +103,11 @@ macro_rules! ledger_kinds {
             /// Reads an entry. The second value has the members that this version does not know,
             /// or whose values it cannot read.
             #[must_use]
-            pub fn read<'a>(kind: &str, body: &'a str) -> (Self, Members<'a>) {
-                if let (Some(known), Ok(mut rest)) = (LedgerKind::parse(kind), Members::read(body)) {
+            pub fn decode_body<'a>(kind: &str, body: &'a str) -> (Self, Members<'a>) {
+                if let (Some(known), Ok(mut rest)) = (LedgerKind::parse(kind), Members::from_text(body)) {
                     $($(
                         if known == LedgerKind::$kind $(&& rest.get(stringify!($mark)).is_some())? {
-                            return (Self::$event($body::take(&mut rest)), rest);
+                            return (Self::$event($body::take_members(&mut rest)), rest);
                         }
                     )+)*
                 }
@@ -122,7 +125,7 @@ macro_rules! ledger_kinds {
             /// Returns the body of the entry, one JSON object, with `rest` at its end.
             pub fn body(&self, rest: &Members<'_>) -> String {
                 match self {
-                    $($(Self::$event(body) => body.written(rest),)+)*
+                    $($(Self::$event(body) => body.encode_body(rest),)+)*
                     Self::Unknown { body, .. } => body.clone(),
                 }
             }

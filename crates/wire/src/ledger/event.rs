@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::ChainedLinks;
-use super::declare::{LedgerMember, json, object, take};
+use super::declare::{LedgerMember, body_object, non_null_json, take_member};
 use crate::approval::Decision;
 use crate::raw::Members;
 

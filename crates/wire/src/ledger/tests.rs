@@ -4,7 +4,7 @@ use super::*;
 use crate::raw::Members;
 
 fn rewritten(kind: &str, body: &str) -> String {
-    let (event, rest) = LedgerEvent::read(kind, body);
+    let (event, rest) = LedgerEvent::decode_body(kind, body);
     assert_eq!(event.kind(), kind);
     event.body(&rest)
 }
@@ -22,7 +22,7 @@ fn unknown_kinds_members_and_values_are_kept() {
     ] {
         let back = rewritten(kind, body);
         let members = |text: &str| {
-            let mut members = Members::read(text).unwrap_or_default().0;
+            let mut members = Members::from_text(text).unwrap_or_default().0;
             members.retain(|(_, value)| !value.is_null());
             let mut members: Vec<String> =
                 members.iter().map(|(name, value)| format!("{name}:{value}")).collect();
@@ -32,7 +32,7 @@ fn unknown_kinds_members_and_values_are_kept() {
         assert_eq!(members(&back), members(body));
         assert_eq!(rewritten(kind, &back), back);
         if LedgerKind::parse(kind).is_none() || !body.starts_with('{') {
-            assert!(matches!(LedgerEvent::read(kind, body).0, LedgerEvent::Unknown { .. }));
+            assert!(matches!(LedgerEvent::decode_body(kind, body).0, LedgerEvent::Unknown { .. }));
             assert_eq!(back, body);
         }
     }
@@ -41,7 +41,7 @@ fn unknown_kinds_members_and_values_are_kept() {
 #[test]
 fn of_two_members_with_one_name_the_first_counts_and_both_are_kept() {
     let body = r#"{"why":"a","why":"b"}"#;
-    let LedgerEvent::Refused(refused) = LedgerEvent::read("refused", body).0 else {
+    let LedgerEvent::Refused(refused) = LedgerEvent::decode_body("refused", body).0 else {
         panic!("it is another kind");
     };
     assert_eq!(refused.why, "a");
@@ -51,7 +51,7 @@ fn of_two_members_with_one_name_the_first_counts_and_both_are_kept() {
 #[test]
 fn a_decision_that_is_not_known_is_none() {
     for body in ["{}", r#"{"decision":"allow all"}"#, r#"{"decision":true}"#, "null"] {
-        let decision = match LedgerEvent::read("decided", body).0 {
+        let decision = match LedgerEvent::decode_body("decided", body).0 {
             LedgerEvent::Decided(decided) => decided.decision,
             _ => None,
         };
@@ -83,7 +83,7 @@ fn links_of_early_entries_follow_from_chat_and_user() {
         ("unpaired", r#"{"link":"user/8","by":"Ada"}"#),
         ("closed", r#"{"link":"chat/7"}"#),
     ] {
-        links.apply(&LedgerEvent::read(kind, body).0);
+        links.apply_event(&LedgerEvent::decode_body(kind, body).0);
     }
     let standing: Vec<(&str, &str)> =
         links.standing.iter().map(|(link, name)| (&**link, &**name)).collect();

@@ -11,15 +11,15 @@ use memchr::{memchr, memchr_iter};
 
 use super::{Json, Members, NotJson};
 
-pub(super) fn value(text: &str) -> Result<Json<'_>, NotJson> {
+pub(super) fn parse_value(text: &str) -> Result<Json<'_>, NotJson> {
     let mut cursor = Cursor::new(text);
     cursor.skip_blanks();
-    let value = cursor.value();
+    let value = cursor.parse_value();
     value.filter(|_| cursor.is_at_end()).ok_or(cursor.failure())
 }
 
 /// Returns the members of the one object in `text`, and those of its member `inner`.
-pub(super) fn members<'a>(
+pub(super) fn parse_members<'a>(
     text: &'a str,
     inner: Option<&str>,
 ) -> Result<(Members<'a>, Option<Members<'a>>), NotJson> {
@@ -27,14 +27,14 @@ pub(super) fn members<'a>(
     let mut found = None;
     let mut is_first = true;
     cursor.skip_blanks();
-    let members = cursor.object(|cursor, key| {
+    let members = cursor.parse_object(|cursor, key| {
         let is_inner = inner == Some(key) && std::mem::take(&mut is_first);
         if !is_inner || cursor.peek() != Some(b'{') {
-            return cursor.value();
+            return cursor.parse_value();
         }
         let start = cursor.at;
-        found = Some(cursor.object(|cursor, _| cursor.value())?);
-        Some(cursor.since(start))
+        found = Some(cursor.parse_object(|cursor, _| cursor.parse_value())?);
+        Some(cursor.json_since(start))
     });
     let is_whole = cursor.is_at_end();
     match members {
@@ -67,7 +67,7 @@ impl<'a> Cursor<'a> {
         self.bytes().get(self.at).copied()
     }
 
-    fn since(&self, start: usize) -> Json<'a> {
+    fn json_since(&self, start: usize) -> Json<'a> {
         Json(&self.text[start..self.at])
     }
 
@@ -87,44 +87,44 @@ impl<'a> Cursor<'a> {
     }
 
     /// Skips `byte`, which has to be next.
-    fn expect(&mut self, byte: u8) -> Option<()> {
+    fn expect_byte(&mut self, byte: u8) -> Option<()> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
     /// Skips `byte` if it is next, and returns true if it was.
-    fn takes(&mut self, byte: u8) -> bool {
-        self.expect(byte).is_some()
+    fn skip_if_next(&mut self, byte: u8) -> bool {
+        self.expect_byte(byte).is_some()
     }
 
     /// Reads an object; `value` reads the value of each member, given its key.
-    fn object(
+    fn parse_object(
         &mut self,
         mut value: impl FnMut(&mut Self, &str) -> Option<Json<'a>>,
     ) -> Option<Members<'a>> {
         let mut members = Vec::new();
-        self.expect(b'{')?;
+        self.expect_byte(b'{')?;
         self.skip_blanks();
-        if self.takes(b'}') {
+        if self.skip_if_next(b'}') {
             return Some(Members(members));
         }
         loop {
-            let key = self.key()?;
+            let key = self.parse_key()?;
             let value = value(self, &key)?;
             members.push((key, value));
             self.skip_blanks();
-            if self.takes(b'}') {
+            if self.skip_if_next(b'}') {
                 return Some(Members(members));
             }
-            self.expect(b',')?;
+            self.expect_byte(b',')?;
             self.skip_blanks();
         }
     }
 
     /// Reads a key and its colon, up to where its value begins.
-    fn key(&mut self) -> Option<Cow<'a, str>> {
+    fn parse_key(&mut self) -> Option<Cow<'a, str>> {
         let start = self.at;
         self.skip_string()?;
-        let quoted = self.since(start);
+        let quoted = self.json_since(start);
         let text = &quoted.0[1..quoted.0.len() - 1];
         // Half of a surrogate pair is not a character, but JSON allows it: such a key stays as it
         // is.
@@ -136,12 +136,12 @@ impl<'a> Cursor<'a> {
 
     fn skip_colon(&mut self) -> Option<()> {
         self.skip_blanks();
-        self.expect(b':')?;
+        self.expect_byte(b':')?;
         self.skip_blanks();
         Some(())
     }
 
-    fn value(&mut self) -> Option<Json<'a>> {
+    fn parse_value(&mut self) -> Option<Json<'a>> {
         let start = self.at;
         let mut open = Vec::new();
         loop {
@@ -154,7 +154,7 @@ impl<'a> Cursor<'a> {
                 Some(close) => {
                     self.at += 1;
                     self.skip_blanks();
-                    if !self.takes(close) {
+                    if !self.skip_if_next(close) {
                         self.skip_to_value(close)?;
                         open.push(close);
                         continue;
@@ -163,7 +163,7 @@ impl<'a> Cursor<'a> {
                 None => self.skip_scalar()?,
             }
             if !self.close_all(&mut open)? {
-                return Some(self.since(start));
+                return Some(self.json_since(start));
             }
         }
     }
@@ -172,11 +172,11 @@ impl<'a> Cursor<'a> {
     fn close_all(&mut self, open: &mut Vec<u8>) -> Option<bool> {
         while let Some(&close) = open.last() {
             self.skip_blanks();
-            if self.takes(close) {
+            if self.skip_if_next(close) {
                 open.pop();
                 continue;
             }
-            self.expect(b',')?;
+            self.expect_byte(b',')?;
             self.skip_blanks();
             self.skip_to_value(close)?;
             return Some(true);
@@ -208,15 +208,15 @@ impl<'a> Cursor<'a> {
     }
 
     fn skip_number(&mut self) -> Option<()> {
-        self.takes(b'-');
-        if !self.takes(b'0') {
+        self.skip_if_next(b'-');
+        if !self.skip_if_next(b'0') {
             self.skip_digits()?;
         }
-        if self.takes(b'.') {
+        if self.skip_if_next(b'.') {
             self.skip_digits()?;
         }
-        if self.takes(b'e') || self.takes(b'E') {
-            let _sign = self.takes(b'+') || self.takes(b'-');
+        if self.skip_if_next(b'e') || self.skip_if_next(b'E') {
+            let _sign = self.skip_if_next(b'+') || self.skip_if_next(b'-');
             self.skip_digits()?;
         }
         Some(())
@@ -231,7 +231,7 @@ impl<'a> Cursor<'a> {
     }
 
     fn skip_string(&mut self) -> Option<()> {
-        self.expect(b'"')?;
+        self.expect_byte(b'"')?;
         let rest = &self.bytes()[self.at..];
         let text = &rest[..end_of_string(rest)?];
         if self.has_control && text.iter().any(|byte| *byte < 0x20) {

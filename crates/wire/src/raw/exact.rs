@@ -62,7 +62,7 @@ impl std::error::Error for InexactJson {}
 /// The text has to be well formed; about any other text the result says nothing.
 pub fn check_exact(text: &str, levels: usize) -> Result<(), InexactJson> {
     let mut check = ExactCheck { text, levels, open: Vec::new(), keys: Vec::new() };
-    check.run()
+    check.check_all()
 }
 
 /// A check on its way through a text.
@@ -76,22 +76,22 @@ struct ExactCheck<'a> {
 }
 
 impl ExactCheck<'_> {
-    fn run(&mut self) -> Result<(), InexactJson> {
+    fn check_all(&mut self) -> Result<(), InexactJson> {
         let bytes = self.text.as_bytes();
         let (mut at, mut is_key) = (0, false);
         while let Some(byte) = bytes.get(at) {
             let end = match byte {
                 b'"' => {
                     let length = end_of_string(&bytes[at + 1..]).map_or(bytes.len(), |end| end + 2);
-                    self.string(at, (at + length).min(bytes.len()), is_key)?
+                    self.check_string(at, (at + length).min(bytes.len()), is_key)?
                 }
-                b'-' | b'0'..=b'9' => self.number(at)?,
+                b'-' | b'0'..=b'9' => self.check_number(at)?,
                 b'{' | b'[' => {
-                    self.begin(*byte == b'{')?;
+                    self.begin_container(*byte == b'{')?;
                     at + 1
                 }
                 b'}' | b']' => {
-                    self.end()?;
+                    self.end_container()?;
                     at + 1
                 }
                 _ => at + 1,
@@ -107,7 +107,7 @@ impl ExactCheck<'_> {
         Ok(())
     }
 
-    fn begin(&mut self, is_object: bool) -> Result<(), InexactJson> {
+    fn begin_container(&mut self, is_object: bool) -> Result<(), InexactJson> {
         if self.open.len() >= self.levels {
             return Err(InexactJson::TooDeep(self.levels));
         }
@@ -116,7 +116,7 @@ impl ExactCheck<'_> {
     }
 
     /// Ends an object or array, and compares the keys of an object.
-    fn end(&mut self) -> Result<(), InexactJson> {
+    fn end_container(&mut self) -> Result<(), InexactJson> {
         let Some(Some(from)) = self.open.pop() else { return Ok(()) };
         let keys = &mut self.keys[from..];
         let has_twins = if keys.len() <= FEW_KEYS {
@@ -131,7 +131,12 @@ impl ExactCheck<'_> {
     }
 
     /// Checks the string from `start` to `end`, quotes included, and returns its end.
-    fn string(&mut self, start: usize, end: usize, is_key: bool) -> Result<usize, InexactJson> {
+    fn check_string(
+        &mut self,
+        start: usize,
+        end: usize,
+        is_key: bool,
+    ) -> Result<usize, InexactJson> {
         let quoted = &self.text[start..end];
         let inside = quoted[1..].strip_suffix('"').unwrap_or_default();
         if has_lone_surrogate(inside.as_bytes()) {
@@ -146,7 +151,7 @@ impl ExactCheck<'_> {
     }
 
     /// Checks the number that begins at `start`, and returns its end.
-    fn number(&self, start: usize) -> Result<usize, InexactJson> {
+    fn check_number(&self, start: usize) -> Result<usize, InexactJson> {
         let is_part = |byte: &&u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
         let end = start + self.text.as_bytes()[start..].iter().take_while(is_part).count();
         if is_exact(&self.text[start..end]) { Ok(end) } else { Err(InexactJson::InexactNumber) }
@@ -197,12 +202,12 @@ fn is_exact(number: &str) -> bool {
         return true;
     }
     let Ok(read) = number.parse::<f64>() else { return false };
-    read.is_finite() && decimal(number) == decimal(&format!("{read:e}"))
+    read.is_finite() && decimal_digits(number) == decimal_digits(&format!("{read:e}"))
 }
 
 /// Returns the digits of a decimal number without zeros at either end, and the power of ten that
 /// they are multiplied with if a point is put before them. `None` if the exponent is out of range.
-fn decimal(number: &str) -> Option<(String, i64)> {
+fn decimal_digits(number: &str) -> Option<(String, i64)> {
     let number = number.trim_start_matches('-');
     let (mantissa, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
     let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));

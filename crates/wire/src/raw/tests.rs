@@ -8,7 +8,7 @@ use super::*;
 /// Both have to agree on whether `text` is JSON, and on its members.
 fn check(text: &str) {
     let parsed = serde_json::from_str::<&RawValue>(text);
-    let cut = Json::read(text);
+    let cut = Json::from_text(text);
     assert_eq!(cut.is_ok(), parsed.is_ok(), "{text:?}: {cut:?}, {parsed:?}");
     let (Ok(cut), Ok(parsed)) = (cut, parsed) else { return };
     assert_eq!(cut.get(), parsed.get());
@@ -16,7 +16,7 @@ fn check(text: &str) {
     assert_eq!(cut, Json::from(parsed));
     assert_eq!(cut.to_boxed().map(|value| value.get().to_owned()).as_deref(), Some(cut.get()));
     if let Ok(Value::Object(values)) = serde_json::from_str(text) {
-        let members = Members::read(text).expect("the members of an object");
+        let members = Members::from_text(text).expect("the members of an object");
         assert!(values.iter().all(|(name, _)| members.get(name).is_some()), "{text:?}");
         assert!(members.0.iter().all(|(name, _)| values.contains_key(&**name)), "{text:?}");
     }
@@ -50,7 +50,7 @@ fn well_formed_values_are_taken_whole() {
         "{\"\":\"\",\"a\":\"\\\"\"}",
         "\"é🎈\u{7f}\u{2028}\"",
     ] {
-        assert!(Json::read(text).is_ok(), "{text}");
+        assert!(Json::from_text(text).is_ok(), "{text}");
         check(text);
     }
 }
@@ -109,21 +109,21 @@ fn everything_else_is_refused() {
         "{,}",
         "tru\u{0}",
     ] {
-        assert!(Json::read(text).is_err(), "{text:?}");
+        assert!(Json::from_text(text).is_err(), "{text:?}");
         check(text);
     }
 }
 
 #[test]
 fn a_key_may_be_escaped_and_the_first_of_two_counts() {
-    let members = Members::read(r#"{"\u0061\n":1,"b":2,"b":3,"n":null,"s":"x\ty"}"#).unwrap();
+    let members = Members::from_text(r#"{"\u0061\n":1,"b":2,"b":3,"n":null,"s":"x\ty"}"#).unwrap();
     assert_eq!(members.get("a\n").map(Json::get), Some("1"));
     assert_eq!(members.get("b").map(Json::get), Some("2"));
     assert_eq!(members.get("c"), None);
-    assert!(members.get("n").is_some_and(Json::is_null) && members.some("n").is_none());
+    assert!(members.get("n").is_some_and(Json::is_null) && members.get_non_null("n").is_none());
     assert_eq!(members.string("s").as_deref(), Some("x\ty"));
     assert_eq!(members.string("b"), None);
-    let half = Members::read(r#"{"\udc00":1}"#).unwrap();
+    let half = Members::from_text(r#"{"\udc00":1}"#).unwrap();
     assert_eq!(half.get(r"\udc00").map(Json::get), Some("1"));
 }
 
@@ -141,9 +141,9 @@ fn an_inner_object_is_cut_too() {
 
 #[test]
 fn what_could_be_read_of_the_rest_is_told() {
-    assert_eq!(Members::read("{\"a\":1 x").unwrap_err().bytes_read, 7);
-    assert_eq!(Members::read("[]").unwrap_err().bytes_read, 0);
-    let error = Members::read("{} x").unwrap_err();
+    assert_eq!(Members::from_text("{\"a\":1 x").unwrap_err().bytes_read, 7);
+    assert_eq!(Members::from_text("[]").unwrap_err().bytes_read, 0);
+    let error = Members::from_text("{} x").unwrap_err();
     assert_eq!(error.bytes_read, 3);
     assert_eq!(error.to_string(), "it is not a JSON object (read 3 bytes of it)");
 }
@@ -151,14 +151,14 @@ fn what_could_be_read_of_the_rest_is_told() {
 #[test]
 fn any_depth_will_do() {
     let deep = format!("{}{}", "[{\"a\":".repeat(200_000), "1");
-    assert!(Json::read(&deep).is_err());
+    assert!(Json::from_text(&deep).is_err());
     let deep = format!("{deep}{}", "}]".repeat(200_000));
-    assert_eq!(Json::read(&deep).unwrap().get(), deep);
+    assert_eq!(Json::from_text(&deep).unwrap().get(), deep);
 }
 
 #[test]
 fn kinds_are_told_by_their_first_letter() {
-    let json = |text| Json::read(text).unwrap();
+    let json = |text| Json::from_text(text).unwrap();
     assert!(json("{}").is_object() && !json("[]").is_object());
     assert!(json("\"a\"").is_id() && json("-1").is_id() && json("7").is_id());
     assert!(!json("null").is_id() && !json("[]").is_id() && !json("true").is_id());
@@ -167,9 +167,9 @@ fn kinds_are_told_by_their_first_letter() {
 #[test]
 fn a_value_is_put_on_one_line() {
     let mut space = String::new();
-    assert_eq!(Json::read("[1, 2]").unwrap().on_one_line(&mut space).get(), "[1, 2]");
+    assert_eq!(Json::from_text("[1, 2]").unwrap().on_one_line(&mut space).get(), "[1, 2]");
     assert_eq!(space, "");
-    let two = Json::read("[1,\r\n\"\\n\"]").unwrap();
+    let two = Json::from_text("[1,\r\n\"\\n\"]").unwrap();
     assert_eq!(two.on_one_line(&mut space).get(), "[1,  \"\\n\"]");
 }
 
@@ -182,7 +182,7 @@ fn only_an_object_has_members() {
         ("\"a\"", &[]),
         ("null", &[]),
     ] {
-        let members = Json::read(text).unwrap().members();
+        let members = Json::from_text(text).unwrap().members();
         let members: Vec<_> =
             members.0.iter().map(|(name, value)| (&**name, value.get())).collect();
         assert_eq!(members, expected, "{text}");
@@ -192,14 +192,14 @@ fn only_an_object_has_members() {
 #[test]
 fn quoting_escapes_what_a_string_must_not_hold() {
     for (text, expected) in [("", r#""""#), ("é", r#""é""#), ("a\"\\\n", r#""a\"\\\n""#)] {
-        assert_eq!(quoted(text), expected);
+        assert_eq!(json_string(text), expected);
     }
 }
 
 #[test]
 fn flattening_changes_only_line_ends() {
     let mut text = b"\n{\r\n\"a\": \"b\\n\"\n}".to_vec();
-    flatten(&mut text);
+    flatten_json(&mut text);
     assert_eq!(text, b" {  \"a\": \"b\\n\" }");
 }
 

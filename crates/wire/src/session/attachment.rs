@@ -38,13 +38,13 @@ impl Attachment {
     }
 
     /// Reads one attachment. The member `alias` is accepted in place of `mime`.
-    fn read(one: &RawValue, alias: &str, wrong: Malformed) -> Result<Self, Malformed> {
+    fn from_raw_value(one: &RawValue, alias: &str, wrong: Malformed) -> Result<Self, Malformed> {
         let one = Json::from(one);
         if !one.is_object() {
             return Err(wrong);
         }
         let members = one.members();
-        let text = |field: &str| match members.some(field) {
+        let text = |field: &str| match members.get_non_null(field) {
             None => Ok(None),
             Some(value) => value.string().map(Cow::into_owned).map(Some).ok_or(wrong.clone()),
         };
@@ -52,7 +52,7 @@ impl Attachment {
         match (text("path")?, text("data")?, mime) {
             (Some(path), None, Some(mime)) => Ok(Self::File { path, mime }),
             (None, Some(data), Some(mime)) => {
-                Ok(Self::Inline { data, mime, name: name(&members)? })
+                Ok(Self::Inline { data, mime, name: decode_file_name(&members)? })
             }
             _ => Err(wrong),
         }
@@ -60,35 +60,35 @@ impl Attachment {
 }
 
 /// Reads the attached files.
-pub(super) fn attachments(members: &Members) -> Result<Vec<Attachment>, Malformed> {
+pub(super) fn decode_attachments(members: &Members) -> Result<Vec<Attachment>, Malformed> {
     const EXPECTED: &str = "an array of objects with mime and either path or data";
-    let wrong = Malformed::wrong("attachments", EXPECTED);
-    let Some(each) = members.some("attachments") else { return Ok(Vec::new()) };
-    all(each.get(), "mime", &wrong)
+    let wrong = Malformed::wrong_field("attachments", EXPECTED);
+    let Some(each) = members.get_non_null("attachments") else { return Ok(Vec::new()) };
+    decode_list(each.get(), "mime", &wrong)
 }
 
 /// Reads the pictures of front ends of the first version, which send them as JSON in a string.
-pub(super) fn images(members: &Members) -> Result<Vec<Attachment>, Malformed> {
+pub(super) fn decode_images(members: &Members) -> Result<Vec<Attachment>, Malformed> {
     const EXPECTED: &str =
         "an array of objects with data and mime_type, as it is or as JSON in a string";
-    let wrong = Malformed::wrong("images", EXPECTED);
-    let Some(images) = members.some("images") else { return Ok(Vec::new()) };
+    let wrong = Malformed::wrong_field("images", EXPECTED);
+    let Some(images) = members.get_non_null("images") else { return Ok(Vec::new()) };
     let images = images.string().unwrap_or(Cow::Borrowed(images.get()));
     if images.is_empty() {
         return Ok(Vec::new());
     }
-    let read = all(&images, "mime_type", &wrong)?;
+    let read = decode_list(&images, "mime_type", &wrong)?;
     if read.iter().all(Attachment::is_inline) { Ok(read) } else { Err(wrong) }
 }
 
-fn all(each: &str, alias: &str, wrong: &Malformed) -> Result<Vec<Attachment>, Malformed> {
+fn decode_list(each: &str, alias: &str, wrong: &Malformed) -> Result<Vec<Attachment>, Malformed> {
     let each: Vec<&RawValue> = serde_json::from_str(each).map_err(|_| wrong.clone())?;
-    each.into_iter().map(|one| Attachment::read(one, alias, wrong.clone())).collect()
+    each.into_iter().map(|one| Attachment::from_raw_value(one, alias, wrong.clone())).collect()
 }
 
-fn name(members: &Members) -> Result<Option<String>, Malformed> {
-    let wrong = Malformed::wrong("attachments.name", "a string of at most 256 characters");
-    let Some(name) = members.some("name") else { return Ok(None) };
+fn decode_file_name(members: &Members) -> Result<Option<String>, Malformed> {
+    let wrong = Malformed::wrong_field("attachments.name", "a string of at most 256 characters");
+    let Some(name) = members.get_non_null("name") else { return Ok(None) };
     let name = name.string().ok_or(wrong.clone())?.into_owned();
     let is_short = name.chars().nth(LONGEST_FILE_NAME).is_none();
     if is_short { Ok(Some(name)) } else { Err(wrong) }

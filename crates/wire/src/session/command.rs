@@ -4,16 +4,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::conversation::{
-    conversation_id, metadata, of_metadata, optional_conversation_id, title,
+    conversation_id, decode_metadata, decode_title, of_metadata, optional_conversation_id,
 };
 use super::engine::{engine_name, optional_engine, optional_model};
-use super::file::query;
-use super::front_tool::{capabilities, tools};
+use super::file::decode_query;
+use super::front_tool::{decode_capabilities, decode_tools};
 use super::{
     Attachment, ConversationMode, FrontTool, FrontToolAnswer, LONGEST_ID, PermissionAnswer,
-    QuestionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile, bounded, capability,
+    QuestionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile, bounded_string,
+    capability,
 };
-use crate::fields::{Malformed, optional, required, text};
+use crate::fields::{Malformed, optional_field, required_field, text_field};
 use crate::raw::Members;
 
 /// The kinds of [`SessionRequest`](super::SessionRequest).
@@ -301,83 +302,90 @@ impl SessionCommand {
         }
     }
 
-    pub(super) fn read(members: &Members) -> Result<Self, UnreadableReason> {
-        let kind = text(members, "kind").ok_or(UnreadableReason::NoKind)?;
+    pub(super) fn from_members(members: &Members) -> Result<Self, UnreadableReason> {
+        let kind = text_field(members, "kind").ok_or(UnreadableReason::NoKind)?;
         Ok(match kind.as_str() {
-            "user_message" => Self::UserMessage(UserMessage::read(members)?),
-            "clear_history" => Self::ClearHistory { metadata: metadata(members)? },
+            "user_message" => Self::UserMessage(UserMessage::from_members(members)?),
+            "clear_history" => Self::ClearHistory { metadata: decode_metadata(members)? },
             "get_status" => Self::GetStatus,
-            "hello" => Self::Hello { capabilities: capabilities(members)?, tools: tools(members)? },
-            "tool_answer" => Self::ToolAnswer(FrontToolAnswer::read(members)?),
-            "cancel" => Self::Cancel { target: bounded(members, "target", LONGEST_ID)? },
-            "permission_answer" => Self::PermissionAnswer(PermissionAnswer::read(members)?),
-            "question_answer" => Self::QuestionAnswer(QuestionAnswer::read(members)?),
+            "hello" => Self::Hello {
+                capabilities: decode_capabilities(members)?,
+                tools: decode_tools(members)?,
+            },
+            "tool_answer" => Self::ToolAnswer(FrontToolAnswer::from_members(members)?),
+            "cancel" => Self::Cancel { target: bounded_string(members, "target", LONGEST_ID)? },
+            "permission_answer" => Self::PermissionAnswer(PermissionAnswer::from_members(members)?),
+            "question_answer" => Self::QuestionAnswer(QuestionAnswer::from_members(members)?),
             "new_conversation" => Self::NewConversation {
                 conversation_id: optional_conversation_id(members)?,
                 title: optional_title(members)?,
             },
             "list_conversations" => Self::ListConversations {
-                limit: limit(members)?,
-                before: optional(members, "before", WHOLE_NUMBER)?,
+                limit: decode_limit(members)?,
+                before: optional_field(members, "before", WHOLE_NUMBER)?,
             },
             "load_conversation" => Self::LoadConversation {
                 conversation_id: conversation_id(members)?,
-                limit: limit(members)?,
-                before: optional(members, "before", WHOLE_NUMBER)?,
-                load_as: optional(members, "as", "messages or events")?.unwrap_or_default(),
+                limit: decode_limit(members)?,
+                before: optional_field(members, "before", WHOLE_NUMBER)?,
+                load_as: optional_field(members, "as", "messages or events")?.unwrap_or_default(),
             },
             "rename_conversation" => Self::RenameConversation {
                 conversation_id: conversation_id(members)?,
-                title: title(members)?,
+                title: decode_title(members)?,
             },
             "delete_conversation" => {
                 Self::DeleteConversation { conversation_id: conversation_id(members)? }
             }
             "fork_conversation" => Self::ForkConversation {
                 conversation_id: conversation_id(members)?,
-                length: optional(members, "length", WHOLE_NUMBER)?,
+                length: optional_field(members, "length", WHOLE_NUMBER)?,
                 title: optional_title(members)?,
             },
             "rewind" => Self::Rewind {
                 conversation_id: optional_conversation_id(members)?,
-                length: required(members, "length", WHOLE_NUMBER)?,
+                length: required_field(members, "length", WHOLE_NUMBER)?,
             },
             "compact" => Self::Compact { conversation_id: optional_conversation_id(members)? },
             "leave_out" => Self::LeaveOut { conversation_id: optional_conversation_id(members)? },
             "set_mode" => Self::SetMode {
                 conversation_id: optional_conversation_id(members)?,
-                mode: required(members, "mode", "ask, plan or auto")?,
+                mode: required_field(members, "mode", "ask, plan or auto")?,
             },
-            "regenerate" => Self::Regenerate { metadata: metadata(members)? },
-            "edit_last" => Self::EditLast(UserMessage::read(members)?),
+            "regenerate" => Self::Regenerate { metadata: decode_metadata(members)? },
+            "edit_last" => Self::EditLast(UserMessage::from_members(members)?),
             "list_models" => Self::ListModels { engine: optional_engine(members)? },
             "set_engine" => Self::SetEngine {
                 conversation_id: optional_conversation_id(members)?,
                 engine: engine_name(members)?,
                 model: optional_model(members)?,
-                metadata: metadata(members)?,
+                metadata: decode_metadata(members)?,
             },
-            "find_files" => Self::FindFiles { query: query(members)?, limit: limit(members)? },
-            "read_file" => Self::ReadFile(WantedFile::read(members)?),
+            "find_files" => {
+                Self::FindFiles { query: decode_query(members)?, limit: decode_limit(members)? }
+            }
+            "read_file" => Self::ReadFile(WantedFile::from_members(members)?),
             "turn_diff" => Self::TurnDiff {
                 conversation_id: optional_conversation_id(members)?,
-                turn: optional(members, "turn", WHOLE_NUMBER)?,
+                turn: optional_field(members, "turn", WHOLE_NUMBER)?,
             },
             "undo_turn" => Self::UndoTurn {
                 conversation_id: optional_conversation_id(members)?,
-                turn: optional(members, "turn", WHOLE_NUMBER)?,
-                partial: optional(members, "partial", "true or false")?.unwrap_or_default(),
+                turn: optional_field(members, "turn", WHOLE_NUMBER)?,
+                partial: optional_field(members, "partial", "true or false")?.unwrap_or_default(),
             },
-            "replay" => Self::Replay { from_seq: required(members, "fromSeq", WHOLE_NUMBER)? },
+            "replay" => {
+                Self::Replay { from_seq: required_field(members, "fromSeq", WHOLE_NUMBER)? }
+            }
             _ => return Err(UnreadableReason::unknown(&kind)),
         })
     }
 }
 
-fn limit(members: &Members) -> Result<Option<u32>, Malformed> {
-    optional(members, "limit", "a whole number of at most 4294967295")
+fn decode_limit(members: &Members) -> Result<Option<u32>, Malformed> {
+    optional_field(members, "limit", "a whole number of at most 4294967295")
 }
 
 fn optional_title(members: &Members) -> Result<Option<String>, Malformed> {
-    members.some("title").map(|_| title(members)).transpose()
+    members.get_non_null("title").map(|_| decode_title(members)).transpose()
 }

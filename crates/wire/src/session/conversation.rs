@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{LONGEST_CONVERSATION_ID, LONGEST_TITLE};
-use crate::fields::{Malformed, optional_object, required};
+use crate::fields::{Malformed, optional_object, required_field};
 use crate::raw::{Json, Members};
 
 /// A conversation in a list.
@@ -123,22 +123,22 @@ const CONVERSATION_ID: &str = "a string of 1 to 128 bytes without control charac
 const TITLE: &str = "a string of at most 256 characters";
 
 pub(super) fn conversation_id(members: &Members) -> Result<String, Malformed> {
-    let id = required(members, "conversationId", CONVERSATION_ID)?;
-    checked("conversationId", id)
+    let id = required_field(members, "conversationId", CONVERSATION_ID)?;
+    check_conversation_id("conversationId", id)
 }
 
 pub(super) fn optional_conversation_id(members: &Members) -> Result<Option<String>, Malformed> {
-    members.some("conversationId").map(|_| conversation_id(members)).transpose()
+    members.get_non_null("conversationId").map(|_| conversation_id(members)).transpose()
 }
 
-pub(super) fn title(members: &Members) -> Result<String, Malformed> {
-    let title: String = required(members, "title", TITLE)?;
+pub(super) fn decode_title(members: &Members) -> Result<String, Malformed> {
+    let title: String = required_field(members, "title", TITLE)?;
     let is_short = title.chars().nth(LONGEST_TITLE).is_none();
-    if is_short { Ok(title) } else { Err(Malformed::wrong("title", TITLE)) }
+    if is_short { Ok(title) } else { Err(Malformed::wrong_field("title", TITLE)) }
 }
 
 /// Reads the metadata, and checks the id of the conversation in it.
-pub(super) fn metadata(members: &Members) -> Result<Option<Box<RawValue>>, Malformed> {
+pub(super) fn decode_metadata(members: &Members) -> Result<Option<Box<RawValue>>, Malformed> {
     let metadata = optional_object(members, "metadata")?;
     of_metadata(metadata.as_deref())?;
     Ok(metadata)
@@ -148,13 +148,13 @@ pub(super) fn metadata(members: &Members) -> Result<Option<Box<RawValue>>, Malfo
 pub(super) fn of_metadata(metadata: Option<&RawValue>) -> Result<Option<String>, Malformed> {
     const FIELD: &str = "metadata.conversationId";
     let members = metadata.map(|metadata| Json::from(metadata).members()).unwrap_or_default();
-    let Some(id) = members.some("conversationId") else { return Ok(None) };
-    let id = id.string().ok_or(Malformed::wrong(FIELD, CONVERSATION_ID))?;
-    checked(FIELD, id.into_owned()).map(Some)
+    let Some(id) = members.get_non_null("conversationId") else { return Ok(None) };
+    let id = id.string().ok_or(Malformed::wrong_field(FIELD, CONVERSATION_ID))?;
+    check_conversation_id(FIELD, id.into_owned()).map(Some)
 }
 
-fn checked(field: &'static str, id: String) -> Result<String, Malformed> {
+fn check_conversation_id(field: &'static str, id: String) -> Result<String, Malformed> {
     let is_good =
         (1..=LONGEST_CONVERSATION_ID).contains(&id.len()) && !id.contains(char::is_control);
-    if is_good { Ok(id) } else { Err(Malformed::wrong(field, CONVERSATION_ID)) }
+    if is_good { Ok(id) } else { Err(Malformed::wrong_field(field, CONVERSATION_ID)) }
 }

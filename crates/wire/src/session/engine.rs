@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{LONGEST_ENGINE, LONGEST_MODEL};
-use crate::fields::{Malformed, required};
+use crate::fields::{Malformed, required_field};
 use crate::raw::Members;
 
 /// The data of the `done` of `list_models`.
@@ -61,26 +61,26 @@ const ENGINE: &str = "a string of 1 to 64 bytes without control characters";
 const MODEL: &str = "a string of 1 to 256 bytes without control characters";
 
 pub(super) fn engine_name(members: &Members) -> Result<String, Malformed> {
-    name(members, "engine", LONGEST_ENGINE, ENGINE)
+    decode_name(members, "engine", LONGEST_ENGINE, ENGINE)
 }
 
 pub(super) fn optional_engine(members: &Members) -> Result<Option<String>, Malformed> {
-    members.some("engine").map(|_| engine_name(members)).transpose()
+    members.get_non_null("engine").map(|_| engine_name(members)).transpose()
 }
 
 pub(super) fn optional_model(members: &Members) -> Result<Option<String>, Malformed> {
-    let read = |_| name(members, "model", LONGEST_MODEL, MODEL);
-    members.some("model").map(read).transpose()
+    let read = |_| decode_name(members, "model", LONGEST_MODEL, MODEL);
+    members.get_non_null("model").map(read).transpose()
 }
 
 /// Returns the name of an engine or a model, which is not empty.
-fn name(
+fn decode_name(
     members: &Members,
     field: &'static str,
     limit: usize,
     expected: &'static str,
 ) -> Result<String, Malformed> {
-    let name: String = required(members, field, expected)?;
+    let name: String = required_field(members, field, expected)?;
     let is_good = (1..=limit).contains(&name.len()) && !name.contains(char::is_control);
-    if is_good { Ok(name) } else { Err(Malformed::wrong(field, expected)) }
+    if is_good { Ok(name) } else { Err(Malformed::wrong_field(field, expected)) }
 }

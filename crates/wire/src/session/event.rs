@@ -10,8 +10,8 @@ use super::{
     PermissionResolved, QuestionResolved, RuntimeStatus, ToolInput, ToolProgress, ToolResult,
     ToolUse, TurnChanges, UnreadableReason, UsageReport,
 };
-use crate::fields::{optional_object, required, required_object, write_optional};
-use crate::raw::{Members, from_object, quoted};
+use crate::fields::{optional_object, required_field, required_object, write_optional};
+use crate::raw::{Members, from_object, json_string};
 
 /// Declares the events. Most have one object as their data: its type, the kind of the event, and
 /// what the object must be follow their name.
@@ -48,16 +48,16 @@ macro_rules! session_events {
                 }
             }
 
-            pub(super) fn read(kind: &str, members: &Members) -> Result<Self, UnreadableReason> {
+            pub(super) fn from_members(kind: &str, members: &Members) -> Result<Self, UnreadableReason> {
                 Ok(match kind {
-                    "token" => Self::Token(required(members, "token", "a string")?),
-                    "thinking" => Self::Thinking(required(members, "thinking", "a string")?),
+                    "token" => Self::Token(required_field(members, "token", "a string")?),
+                    "thinking" => Self::Thinking(required_field(members, "thinking", "a string")?),
                     $($kind => Self::$event(required_object(members, "data", $expected)?),)*
                     "done" => Self::Done(optional_object(members, "data")?),
                     "error" => {
                         let data = |_| required_object(members, "data", ERROR);
-                        let data = members.some("data").map(data).transpose()?;
-                        Self::Error { error: required(members, "error", "a string")?, data }
+                        let data = members.get_non_null("data").map(data).transpose()?;
+                        Self::Error { error: required_field(members, "error", "a string")?, data }
                     }
                     _ => return Err(UnreadableReason::unknown(kind)),
                 })
@@ -136,8 +136,8 @@ impl SessionEvent {
     /// Adds the kind of the request to the data of a `done`, so that a reader knows how to read it.
     /// Every other event stays unchanged.
     #[must_use]
-    pub fn tagged(self, kind: &str) -> Self {
-        match RawValue::from_string(quoted(kind)) {
+    pub fn with_kind(self, kind: &str) -> Self {
+        match RawValue::from_string(json_string(kind)) {
             Ok(kind) => self.with_member("kind", &kind),
             Err(_) => self,
         }
@@ -149,7 +149,7 @@ impl SessionEvent {
         let Self::Done(Some(data)) = &self else { return self };
         let Some(rest) = data.get().strip_prefix('{') else { return self };
         let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
-        let whole = format!("{{{}:{value}{comma}{rest}", quoted(name));
+        let whole = format!("{{{}:{value}{comma}{rest}", json_string(name));
         RawValue::from_string(whole).map_or(self, |whole| Self::Done(Some(whole)))
     }
 

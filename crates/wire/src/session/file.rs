@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fields::{Malformed, bounded, optional};
+use crate::fields::{Malformed, bounded_text, optional_field};
 use crate::raw::Members;
 
 /// The longest query for files, in bytes.
@@ -65,18 +65,18 @@ pub struct FileText {
 }
 
 impl WantedFile {
-    pub(super) fn read(members: &Members) -> Result<Self, Malformed> {
+    pub(super) fn from_members(members: &Members) -> Result<Self, Malformed> {
         const COUNT: &str = "a whole number of at least 1";
-        let count = |field: &'static str| match optional(members, field, COUNT)? {
-            Some(0) => Err(Malformed::wrong(field, COUNT)),
+        let count = |field: &'static str| match optional_field(members, field, COUNT)? {
+            Some(0) => Err(Malformed::wrong_field(field, COUNT)),
             count => Ok(count),
         };
-        let path = bounded(members, "path", LONGEST_PATH, "a string of at most 4096 bytes")?;
+        let path = bounded_text(members, "path", LONGEST_PATH, "a string of at most 4096 bytes")?;
         Ok(Self { path, offset: count("offset")?, limit: count("limit")? })
     }
 }
 
 /// Returns the query of `find_files`.
-pub(super) fn query(members: &Members) -> Result<String, Malformed> {
-    bounded(members, "query", LONGEST_QUERY, "a string of at most 1024 bytes")
+pub(super) fn decode_query(members: &Members) -> Result<String, Malformed> {
+    bounded_text(members, "query", LONGEST_QUERY, "a string of at most 1024 bytes")
 }

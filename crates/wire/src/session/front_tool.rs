@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::fields::{Malformed, optional, required};
+use crate::fields::{Malformed, optional_field, required_field};
 use crate::raw::Members;
 
 /// The most tools of a front end.
@@ -51,26 +51,30 @@ pub struct FrontToolAnswer {
 }
 
 impl FrontToolAnswer {
-    pub(super) fn read(members: &Members) -> Result<Self, Malformed> {
+    pub(super) fn from_members(members: &Members) -> Result<Self, Malformed> {
         let result = members
             .get("result")
             .and_then(|result| RawValue::from_string(result.get().to_owned()).ok());
         Ok(Self {
-            call: super::bounded(members, "call", super::LONGEST_ID)?,
-            result: result.ok_or(Malformed::wrong("result", "any JSON"))?,
-            is_error: optional(members, "isError", "true or false")?.unwrap_or_default(),
+            call: super::bounded_string(members, "call", super::LONGEST_ID)?,
+            result: result.ok_or(Malformed::wrong_field("result", "any JSON"))?,
+            is_error: optional_field(members, "isError", "true or false")?.unwrap_or_default(),
         })
     }
 }
 
 /// Returns the capabilities that `hello` announces.
-pub(super) fn capabilities(members: &Members) -> Result<Vec<String>, Malformed> {
-    required(members, "capabilities", "an array of strings")
+pub(super) fn decode_capabilities(members: &Members) -> Result<Vec<String>, Malformed> {
+    required_field(members, "capabilities", "an array of strings")
 }
 
 /// Returns the tools that `hello` supplies.
-pub(super) fn tools(members: &Members) -> Result<Vec<FrontTool>, Malformed> {
+pub(super) fn decode_tools(members: &Members) -> Result<Vec<FrontTool>, Malformed> {
     const TOOLS: &str = "an array of at most 64 objects with name, description and inputSchema";
-    let tools: Vec<FrontTool> = optional(members, "tools", TOOLS)?.unwrap_or_default();
-    if tools.len() <= MOST_FRONT_TOOLS { Ok(tools) } else { Err(Malformed::wrong("tools", TOOLS)) }
+    let tools: Vec<FrontTool> = optional_field(members, "tools", TOOLS)?.unwrap_or_default();
+    if tools.len() <= MOST_FRONT_TOOLS {
+        Ok(tools)
+    } else {
+        Err(Malformed::wrong_field("tools", TOOLS))
+    }
 }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
-use super::attachment::{Attachment, attachments, images};
-use super::conversation::{metadata, of_metadata};
-use crate::fields::{Malformed, optional, optional_object, required};
+use super::attachment::{Attachment, decode_attachments, decode_images};
+use super::conversation::{decode_metadata, of_metadata};
+use crate::fields::{Malformed, optional_field, optional_object, required_field};
 use crate::raw::Members;
 
 /// A message of the user's, with attachments.
@@ -68,12 +68,12 @@ impl UserMessage {
         of_metadata(self.metadata.as_deref()).ok().flatten()
     }
 
-    pub(super) fn read(members: &Members) -> Result<Self, Malformed> {
-        let metadata = metadata(members)?;
-        let message = required(members, "message", "a string")?;
-        let mut attachments = attachments(members)?;
-        attachments.extend(images(members)?);
-        let steer = optional(members, "steer", "true or false")?.unwrap_or_default();
+    pub(super) fn from_members(members: &Members) -> Result<Self, Malformed> {
+        let metadata = decode_metadata(members)?;
+        let message = required_field(members, "message", "a string")?;
+        let mut attachments = decode_attachments(members)?;
+        attachments.extend(decode_images(members)?);
+        let steer = optional_field(members, "steer", "true or false")?.unwrap_or_default();
         let output_schema = optional_object(members, "outputSchema")?;
         Ok(Self { message, attachments, metadata, steer, output_schema })
     }

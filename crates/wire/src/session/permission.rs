@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::tool::known_card;
-use super::{LONGEST_QUESTION, bounded};
+use super::{LONGEST_QUESTION, bounded_string};
 use crate::approval::{Action, Press};
 use crate::desk::QuestionCard;
-use crate::fields::{Malformed, optional, optional_object, required, write_optional};
+use crate::fields::{Malformed, optional_field, optional_object, required_field, write_optional};
 use crate::raw::Members;
 
 /// The user's answer to a question.
@@ -62,24 +62,27 @@ pub struct PermissionResolved {
 }
 
 impl PermissionAnswer {
-    pub(super) fn read(members: &Members) -> Result<Self, Malformed> {
+    pub(super) fn from_members(members: &Members) -> Result<Self, Malformed> {
         const DECISION: &str = "allow, deny or allow_always";
-        let question = bounded(members, "question", LONGEST_QUESTION)?;
-        let decision: String = required(members, "decision", DECISION)?;
-        let message: Option<String> = optional(members, "message", "a string")?;
+        let question = bounded_string(members, "question", LONGEST_QUESTION)?;
+        let decision: String = required_field(members, "decision", DECISION)?;
+        let message: Option<String> = optional_field(members, "message", "a string")?;
         let message = message.filter(|message| !message.trim().is_empty());
         let input = optional_object(members, "input")?;
         let press = match (decision.as_str(), message, input) {
             ("allow", _, Some(input)) => Press::Input(input),
             // Changed input must not seem to apply to later calls.
             ("deny" | "allow_always", _, Some(_)) => {
-                return Err(Malformed::wrong("input", "left out unless the decision is allow"));
+                return Err(Malformed::wrong_field(
+                    "input",
+                    "left out unless the decision is allow",
+                ));
             }
             ("allow", _, None) => Press::Button(Action::Allow),
             ("allow_always", _, None) => Press::Button(Action::Always(0)),
             ("deny", Some(message), None) => Press::Words(message),
             ("deny", None, None) => Press::Button(Action::Deny),
-            _ => return Err(Malformed::wrong("decision", DECISION)),
+            _ => return Err(Malformed::wrong_field("decision", DECISION)),
         };
         Ok(Self { question, press })
     }

@@ -1,6 +1,6 @@
 //! Questions to the person that are no permission: of the model, or of a tool server.
 //!
-//! A question has typed fields. [`AgentQuestion::check`] compares an answer with them; it is the
+//! A question has typed fields. [`AgentQuestion::check_values`] compares an answer with them; it is the
 //! same for every front end.
 
 mod check;
@@ -10,8 +10,8 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use super::{LONGEST_QUESTION, bounded};
-use crate::fields::{Malformed, optional, required};
+use super::{LONGEST_QUESTION, bounded_string};
+use crate::fields::{Malformed, optional_field, required_field};
 use crate::raw::Members;
 
 /// A question to the person. Its answer lets no tool run.
@@ -167,15 +167,20 @@ pub struct QuestionResolved {
 }
 
 impl QuestionAnswer {
-    pub(super) fn read(members: &Members) -> Result<Self, Malformed> {
+    pub(super) fn from_members(members: &Members) -> Result<Self, Malformed> {
         const OUTCOME: &str = "answered, declined or cancelled";
         const VALUES: &str = "an object, and left out unless the outcome is answered";
-        let outcome = required(members, "outcome", OUTCOME)?;
-        let values: Map<String, Value> = optional(members, "values", VALUES)?.unwrap_or_default();
+        let outcome = required_field(members, "outcome", OUTCOME)?;
+        let values: Map<String, Value> =
+            optional_field(members, "values", VALUES)?.unwrap_or_default();
         if outcome != AnswerOutcome::Answered && !values.is_empty() {
-            return Err(Malformed::wrong("values", VALUES));
+            return Err(Malformed::wrong_field("values", VALUES));
         }
-        Ok(Self { question: bounded(members, "question", LONGEST_QUESTION)?, outcome, values })
+        Ok(Self {
+            question: bounded_string(members, "question", LONGEST_QUESTION)?,
+            outcome,
+            values,
+        })
     }
 }
 

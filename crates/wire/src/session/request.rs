@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{
     LONGEST_ID, LONGEST_REFUSED_ID, STRING_256, SessionCommand, Unreadable, UnreadableReason,
 };
-use crate::fields::{Malformed, members_of, one_line, text};
+use crate::fields::{Malformed, members_of, one_line, text_field};
 
 /// A request of the front end.
 #[derive(Debug, Clone, Serialize)]
@@ -24,13 +24,13 @@ impl SessionRequest {
     /// over [`LONGEST_REFUSED_ID`], too.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
         let members = members_of(line).map_err(UnreadableReason::from)?;
-        let id = text(&members, "id").ok_or(UnreadableReason::NoId)?;
+        let id = text_field(&members, "id").ok_or(UnreadableReason::NoId)?;
         if id.len() > LONGEST_ID {
-            let reason = UnreadableReason::from(Malformed::wrong("id", STRING_256));
+            let reason = UnreadableReason::from(Malformed::wrong_field("id", STRING_256));
             let id = Some(id).filter(|id| id.len() <= LONGEST_REFUSED_ID);
             return Err(Unreadable { id, reason });
         }
-        match SessionCommand::read(&members) {
+        match SessionCommand::from_members(&members) {
             Ok(command) => Ok(Self { id, command }),
             Err(reason) => Err(Unreadable { id: Some(id), reason }),
         }

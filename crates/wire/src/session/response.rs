@@ -4,8 +4,10 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::{SessionEvent, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER, capability};
-use crate::fields::{Malformed, members_of, one_line, optional, required, text, write_optional};
-use crate::raw::{Json, Members, flatten};
+use crate::fields::{
+    Malformed, members_of, one_line, optional_field, required_field, text_field, write_optional,
+};
+use crate::raw::{Json, Members, flatten_json};
 
 /// The responses of the runtime.
 #[derive(Debug, Clone)]
@@ -49,22 +51,22 @@ impl SessionResponse {
     /// Reads a response from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
         let members = members_of(line).map_err(UnreadableReason::from)?;
-        let id = text(&members, "id");
-        Self::read(&members, id.as_deref()).map_err(|reason| Unreadable { id, reason })
+        let id = text_field(&members, "id");
+        Self::from_members(&members, id.as_deref()).map_err(|reason| Unreadable { id, reason })
     }
 
-    fn read(members: &Members, id: Option<&str>) -> Result<Self, UnreadableReason> {
-        let kind = text(members, "type").ok_or(UnreadableReason::NoKind)?;
+    fn from_members(members: &Members, id: Option<&str>) -> Result<Self, UnreadableReason> {
+        let kind = text_field(members, "type").ok_or(UnreadableReason::NoKind)?;
         if kind == "ready" {
-            return Ok(Self::Ready(RuntimeReady::read(members)?));
+            return Ok(Self::Ready(RuntimeReady::from_members(members)?));
         }
-        let event = SessionEvent::read(&kind, members)?;
+        let event = SessionEvent::from_members(&kind, members)?;
         let is_about_a_line = matches!(event, SessionEvent::Error { .. })
             && members.get("id").is_some_and(Json::is_null);
         if id.is_none() && !is_about_a_line {
             return Err(UnreadableReason::NoId);
         }
-        let (timestamp, seq) = (timestamp(members)?, seq(members)?);
+        let (timestamp, seq) = (decode_timestamp(members)?, decode_seq(members)?);
         Ok(Self::Reply(SessionReply { id: id.map(str::to_owned), event, timestamp, seq }))
     }
 
@@ -89,13 +91,14 @@ impl RuntimeReady {
         Self { version: Some(VERSION.to_owned()), capabilities, timestamp, seq: None }
     }
 
-    fn read(members: &Members) -> Result<Self, Malformed> {
-        let capabilities: Option<_> = optional(members, "capabilities", "an array of strings")?;
+    fn from_members(members: &Members) -> Result<Self, Malformed> {
+        let capabilities: Option<_> =
+            optional_field(members, "capabilities", "an array of strings")?;
         Ok(Self {
-            version: optional(members, "version", "a string")?,
+            version: optional_field(members, "version", "a string")?,
             capabilities: capabilities.unwrap_or_default(),
-            timestamp: timestamp(members)?,
-            seq: seq(members)?,
+            timestamp: decode_timestamp(members)?,
+            seq: decode_seq(members)?,
         })
     }
 }
@@ -123,7 +126,7 @@ impl SessionEvent {
         {
             out.truncate(start);
         }
-        flatten(&mut out[start..]);
+        flatten_json(&mut out[start..]);
         out.push(b'\n');
     }
 }
@@ -148,10 +151,10 @@ impl Serialize for ReplyLine<'_> {
     }
 }
 
-fn timestamp(members: &Members) -> Result<u64, Malformed> {
-    required(members, "timestamp", "a whole number of milliseconds")
+fn decode_timestamp(members: &Members) -> Result<u64, Malformed> {
+    required_field(members, "timestamp", "a whole number of milliseconds")
 }
 
-fn seq(members: &Members) -> Result<Option<u64>, Malformed> {
-    optional(members, "seq", WHOLE_NUMBER)
+fn decode_seq(members: &Members) -> Result<Option<u64>, Malformed> {
+    optional_field(members, "seq", WHOLE_NUMBER)
 }

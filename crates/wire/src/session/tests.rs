@@ -8,7 +8,7 @@ mod extensions;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::fields::shown;
+use crate::fields::render_with_line;
 use crate::unreadable::QUOTED_KIND_CHARS;
 
 /// Reads each line and shows what was read and how it is written, or why it was refused.
@@ -19,14 +19,14 @@ fn check(read: fn(&[u8]) -> String, lines: &[&str], expected: &Expect) {
 
 fn request(line: &[u8]) -> String {
     match SessionRequest::decode(line) {
-        Ok(request) => shown(&request, &request.to_line()),
+        Ok(request) => render_with_line(&request, &request.to_line()),
         Err(unreadable) => refused(&unreadable),
     }
 }
 
 fn response(line: &[u8]) -> String {
     match SessionResponse::decode(line) {
-        Ok(response) => shown(&response, &response.to_line()),
+        Ok(response) => render_with_line(&response, &response.to_line()),
         Err(unreadable) => refused(&unreadable),
     }
 }

@@ -33,13 +33,13 @@ pub struct PatchAct<'a> {
 impl<'a> PatchAct<'a> {
     /// Reads a patch. What is in doubt counts as the name of a file.
     #[must_use]
-    pub fn of(texts: Vec<&'a str>) -> Self {
+    pub fn from_texts(texts: Vec<&'a str>) -> Self {
         let mut patch = Self { texts, ..Self::default() };
         // Programs differ in what ends a line.
         let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
         let lines = patch.texts.iter().flat_map(|text| text.split(ends)).map(str::trim_start);
         for line in lines {
-            let headed = headed(line).map(|(_, path)| path);
+            let headed = parse_header(line).map(|(_, path)| path);
             if let Some(path) = headed.or_else(|| line.strip_prefix(MOVE)) {
                 patch.paths.push(path.trim());
             } else {
@@ -73,7 +73,7 @@ impl<'a> PatchAct<'a> {
         let is_whole = lines.next()? == BEGIN && lines.next_back()? == END;
         let mut files: Vec<PatchedFile> = Vec::new();
         for line in lines {
-            match headed(line) {
+            match parse_header(line) {
                 Some((operation, path)) => {
                     let path = path.trim().to_owned();
                     files.push(PatchedFile {
@@ -84,7 +84,7 @@ impl<'a> PatchAct<'a> {
                         changes: Vec::new(),
                     });
                 }
-                None => continued(files.last_mut()?, line)?,
+                None => add_changed_line(files.last_mut()?, line)?,
             }
         }
         let named = files.iter().map(|file| 1 + usize::from(file.moved_to.is_some()));
@@ -94,12 +94,12 @@ impl<'a> PatchAct<'a> {
 }
 
 /// Returns what happens to which file, if a line says it.
-fn headed(line: &str) -> Option<(FileOperation, &str)> {
+fn parse_header(line: &str) -> Option<(FileOperation, &str)> {
     HEADINGS.iter().find_map(|(heading, operation)| Some((*operation, line.strip_prefix(heading)?)))
 }
 
 /// Adds a line to the change of a file. Returns `None` if it does not belong there.
-fn continued(file: &mut PatchedFile, line: &str) -> Option<()> {
+fn add_changed_line(file: &mut PatchedFile, line: &str) -> Option<()> {
     let is_update = file.operation == FileOperation::Update;
     match (file.operation, line.chars().next()) {
         (FileOperation::Update, Some('*')) if line == END_OF_FILE => {}

@@ -12,7 +12,7 @@ fn each_tool_of_an_agent_has_one_line() {
     let mut names = HashSet::new();
     for (agent, tool, kind) in ToolKind::table() {
         assert!(names.insert((agent, tool)), "{agent} {tool}");
-        assert_eq!(ToolKind::of(agent, tool), kind, "{agent} {tool}");
+        assert_eq!(ToolKind::for_tool(agent, tool), kind, "{agent} {tool}");
         assert!(!kind.deed(tool).is_empty());
     }
 }
@@ -27,7 +27,7 @@ fn a_name_is_the_same_act_for_every_agent() {
         kind => kind,
     };
     for (agent, tool, kind) in ToolKind::table() {
-        assert_eq!(act(ToolKind::of("", tool)), act(kind), "{agent} {tool}");
+        assert_eq!(act(ToolKind::for_tool("", tool)), act(kind), "{agent} {tool}");
     }
 }
 
@@ -35,26 +35,29 @@ fn a_name_is_the_same_act_for_every_agent() {
 fn a_name_of_any_agent_is_understood() {
     let line = ToolKind::Run(ToolShell::Bare);
     for agent in ["claude-code", "", "other", "grok"] {
-        assert_eq!(ToolKind::of(agent, "run_terminal_command"), line, "{agent}");
+        assert_eq!(ToolKind::for_tool(agent, "run_terminal_command"), line, "{agent}");
     }
-    assert_eq!(ToolKind::of("gemini", "run_shell_command"), line);
+    assert_eq!(ToolKind::for_tool("gemini", "run_shell_command"), line);
     // Without a shell the command would be the name of a program.
-    assert_eq!(ToolKind::of("claude-code", "run_shell_command"), line);
-    assert_eq!(ToolKind::of("callgate", "run_shell_command"), ToolKind::Run(ToolShell::Program));
-    assert_eq!(ToolKind::of("grok", "Bash"), ToolKind::Run(ToolShell::Usual));
+    assert_eq!(ToolKind::for_tool("claude-code", "run_shell_command"), line);
+    assert_eq!(
+        ToolKind::for_tool("callgate", "run_shell_command"),
+        ToolKind::Run(ToolShell::Program)
+    );
+    assert_eq!(ToolKind::for_tool("grok", "Bash"), ToolKind::Run(ToolShell::Usual));
     // A front end's tool, and one of another agent, which searches by contents.
-    assert_eq!(ToolKind::of("callgate", "list"), ToolKind::Other);
-    assert_eq!(ToolKind::of("cline", "search_files"), ToolKind::Other);
-    assert_eq!(ToolKind::of("codex", "mcp__files__read"), ToolKind::Mcp);
-    assert_eq!(ToolKind::of("codex", "mcp__files"), ToolKind::Other);
+    assert_eq!(ToolKind::for_tool("callgate", "list"), ToolKind::Other);
+    assert_eq!(ToolKind::for_tool("cline", "search_files"), ToolKind::Other);
+    assert_eq!(ToolKind::for_tool("codex", "mcp__files__read"), ToolKind::Mcp);
+    assert_eq!(ToolKind::for_tool("codex", "mcp__files"), ToolKind::Other);
 }
 
 #[test]
 fn inputs_of_agents_are_acts() {
     let check = |agent: &str, tool: &str, input: Value, expected: &str| {
-        let act = ToolAct::of(agent, tool, input.as_object().unwrap());
+        let act = ToolAct::from_call(agent, tool, input.as_object().unwrap());
         let said = match &act {
-            ToolAct::Run(run) => format!("run {:?} {}", run.words(), run.others.len()),
+            ToolAct::Run(run) => format!("run {:?} {}", run.given_command(), run.others.len()),
             ToolAct::Read(file) => format!("read {:?}", file.path()),
             ToolAct::Write(file, content) => format!("write {:?} {content:?}", file.path()),
             ToolAct::Edit(file, EditChange::Texts(texts)) => {
@@ -95,7 +98,7 @@ fn inputs_of_agents_are_acts() {
 
 fn files(patch: &str) -> Option<String> {
     let input = json!({ "input": patch });
-    let act = ToolAct::of("codex", "apply_patch", input.as_object().unwrap());
+    let act = ToolAct::from_call("codex", "apply_patch", input.as_object().unwrap());
     let ToolAct::Patch(patch) = act else { panic!("{act:?}") };
     patch.files().map(|files| serde_json::to_string(&files).unwrap())
 }
@@ -151,16 +154,16 @@ fn an_ambiguous_patch_is_no_change() {
     }
     assert_eq!(files("*** Add File: a\n+x"), None, "it has no frame");
     let twice = json!({ "input": "x", "patch": "y" });
-    let act = ToolAct::of("codex", "apply_patch", twice.as_object().unwrap());
+    let act = ToolAct::from_call("codex", "apply_patch", twice.as_object().unwrap());
     assert!(matches!(act, ToolAct::Patch(patch) if patch.files().is_none()));
 }
 
 #[test]
 fn a_command_is_a_line_or_words() {
     let check = |tool: &str, input: Value, expected: Option<GivenCommand<'_>>| {
-        let act = ToolAct::of("", tool, input.as_object().unwrap());
+        let act = ToolAct::from_call("", tool, input.as_object().unwrap());
         let ToolAct::Run(run) = act else { panic!("{act:?}") };
-        assert_eq!(run.words(), expected, "{tool} {input}");
+        assert_eq!(run.given_command(), expected, "{tool} {input}");
     };
     let line = |line| Some(GivenCommand::Line(line));
     let words = |words: &[&'static str]| Some(GivenCommand::Words(words.to_vec()));

@@ -220,7 +220,7 @@ impl ToolKind {
     /// runtime a front end may bring tools of any name, so of others it shares the common ones only;
     /// and nobody else has its tools. Where the agent is not known, all names are.
     #[must_use]
-    pub fn of(agent: &str, tool: &str) -> Self {
+    pub fn for_tool(agent: &str, tool: &str) -> Self {
         let known: &[&[(&str, &str, Self)]] = match agent {
             OWN_AGENT => &[OWN, COMMON],
             "" => &[COMMON, SPECIAL, OWN],
@@ -264,12 +264,14 @@ impl ToolKind {
 
     /// Returns what a call of a tool of this name does, in words for a person.
     pub fn deed(self, tool: &str) -> String {
-        self.words().map_or_else(|| format!("Use {}", named(tool)), |(deed, _)| deed.to_owned())
+        self.words()
+            .map_or_else(|| format!("Use {}", plain_tool_name(tool)), |(deed, _)| deed.to_owned())
     }
 
     /// Returns what a call of a tool of this name has done when it has succeeded.
     pub fn did(self, tool: &str) -> String {
-        self.words().map_or_else(|| format!("Used {}", named(tool)), |(_, did)| did.to_owned())
+        self.words()
+            .map_or_else(|| format!("Used {}", plain_tool_name(tool)), |(_, did)| did.to_owned())
     }
 
     fn words(self) -> Option<(&'static str, &'static str)> {
@@ -299,7 +301,7 @@ impl ToolKind {
 }
 
 /// Returns the name of a tool for a person.
-fn named(tool: &str) -> &str {
+fn plain_tool_name(tool: &str) -> &str {
     if tool.is_empty() { "a tool" } else { tool }
 }
 

@@ -42,7 +42,7 @@ struct QuestionWatch {
 }
 
 /// Starts to watch before the question is asked. The watch is established when this returns.
-pub(super) fn begin(
+pub(super) fn start_watch(
     desk_socket: PathBuf,
     board: &Arc<Board>,
     id: &RequestId,
@@ -58,14 +58,15 @@ pub(super) fn begin(
     let mut viewer = Viewer::connect(&watch.desk_socket)?;
     watch.head = viewer.watch(None)?;
     let watching = WatchGuard(is_over);
-    let started: io::Result<_> =
-        thread::Builder::new().name("watch".to_owned()).spawn(move || watch.run(viewer));
+    let started: io::Result<_> = thread::Builder::new()
+        .name("watch".to_owned())
+        .spawn(move || watch.follow_question(viewer));
     started?;
     Ok(watching)
 }
 
 impl QuestionWatch {
-    fn run(mut self, viewer: Viewer) {
+    fn follow_question(mut self, viewer: Viewer) {
         let mut viewer = Some(viewer);
         while !self.is_over.load(Ordering::Relaxed) {
             let Some(there) = viewer.as_mut() else {
@@ -100,11 +101,11 @@ impl QuestionWatch {
         }
         match entry.event() {
             LedgerEvent::Asked(asked) if asked.ruling.is_for_people() => {
-                self.board.asked(&self.id, terms(&asked));
+                self.board.show_asked(&self.id, terms_of_question(&asked));
             }
             LedgerEvent::Closed(closed) => {
                 let is_told = !closed.text.is_empty();
-                self.board.ended(&self.id, if is_told { &closed.text } else { "It is over" });
+                self.board.note_end(&self.id, if is_told { &closed.text } else { "It is over" });
                 return Ok(true);
             }
             _ => {}
@@ -114,7 +115,7 @@ impl QuestionWatch {
 }
 
 /// Returns the desk's terms for the question. A guarded act is never allowed from now on.
-fn terms(asked: &QuestionAsked) -> QuestionTerms {
+fn terms_of_question(asked: &QuestionAsked) -> QuestionTerms {
     QuestionTerms {
         deadline_ms: asked.until_ms.and_then(|until| until.try_into().ok()),
         takes_always: !matches!(asked.ruling, LedgerRuling::Guard | LedgerRuling::Confirm),
@@ -127,9 +128,9 @@ mod tests {
 
     #[test]
     fn what_the_desk_guards_is_not_allowed_from_now_on() {
-        let terms = |body: &str| match LedgerEvent::read("asked", body).0 {
+        let terms = |body: &str| match LedgerEvent::decode_body("asked", body).0 {
             LedgerEvent::Asked(asked) => {
-                let QuestionTerms { deadline_ms, takes_always } = terms(&asked);
+                let QuestionTerms { deadline_ms, takes_always } = terms_of_question(&asked);
                 (deadline_ms, takes_always)
             }
             other => panic!("{other:?}"),

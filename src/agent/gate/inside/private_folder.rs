@@ -35,7 +35,7 @@ impl PrivateFolder {
 
     pub(crate) fn within(folder: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
-        sweep(folder);
+        remove_dead_folders(folder);
         let path = folder.join(format!("{PREFIX}{}", fresh_id()));
         // An existing file or folder is an error.
         DirBuilder::new().mode(0o700).create(&path)?;
@@ -55,7 +55,7 @@ impl Drop for PrivateFolder {
 }
 
 /// Removes the folders of processes that were killed, which nobody has locked.
-fn sweep(folder: &Path) {
+fn remove_dead_folders(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let is_named_so = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
@@ -72,5 +72,5 @@ fn is_left(folder: &Path) -> bool {
     let lock = lock_path(&folder.join("ask.sock"));
     let age = fs::symlink_metadata(&lock).and_then(|it| it.modified());
     let is_old = age.is_ok_and(|at| at.elapsed().is_ok_and(|age| age > YOUNG));
-    is_ours && is_old && matches!(FileLock::take(&lock), Ok(Some(_)))
+    is_ours && is_old && matches!(FileLock::try_lock(&lock), Ok(Some(_)))
 }

@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 
 use callgate_agent::files::HiddenTest;
-use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, Verdict, disk, judge};
+use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, Verdict, disk, judge_act};
 use serde_json::json;
 
 use super::{AGENT, READ};
@@ -39,50 +39,56 @@ struct JudgedSearch {
 
 impl SearchJudge {
     /// Returns the test for what a search by this tool from `start` leaves out; `None` if nothing.
-    pub(in crate::agent::gate) fn hidden(self, tool: &str, start: &Path) -> Option<HiddenTest> {
+    pub(in crate::agent::gate) fn hidden_test(
+        self,
+        tool: &str,
+        start: &Path,
+    ) -> Option<HiddenTest> {
         let mut starts = vec![start.to_owned()];
-        let place = start.to_str().and_then(|start| disk::real(start, &RealDisk));
+        let place = start.to_str().and_then(|start| disk::real_path(start, &RealDisk));
         starts.extend(place.map(PathBuf::from));
         starts.dedup();
         let mut search = JudgedSearch { judge: self, tool: tool.to_owned(), starts, bases: [0; 2] };
-        search.bases = search.ranks(Path::new(""));
+        search.bases = search.ranks_below_start(Path::new(""));
         let may_hide =
             search.judge.policy.rules().iter().any(|r| r.decision != RuleDecision::Allow)
                 || search.bases.contains(&GUARDED);
         let begin = start.to_owned();
         may_hide.then(|| -> HiddenTest {
-            Box::new(move |path| path.strip_prefix(&begin).map_or(true, |rest| search.hides(rest)))
+            Box::new(move |path| {
+                path.strip_prefix(&begin).map_or(true, |rest| search.is_hidden(rest))
+            })
         })
     }
 
-    fn rank(&self, tool: &str, path: &Path) -> u8 {
+    fn rank_path(&self, tool: &str, path: &Path) -> u8 {
         let input = json!({ "path": path.to_string_lossy() }).to_string();
-        let act = Act::of(tool, &input, &self.folder, AGENT, &self.home);
+        let act = Act::from_call(tool, &input, &self.folder, AGENT, &self.home);
         // A search follows no links; those on the way to its start were resolved before.
-        rank(&judge(&self.policy, &act, &NoLinks, &self.now))
+        rank_of_verdict(&judge_act(&self.policy, &act, &NoLinks, &self.now))
     }
 }
 
 impl JudgedSearch {
-    fn hides(&self, rest: &Path) -> bool {
-        let ranks = self.ranks(rest);
+    fn is_hidden(&self, rest: &Path) -> bool {
+        let ranks = self.ranks_below_start(rest);
         ranks.iter().zip(self.bases).any(|(rank, base)| *rank == DENIED || *rank > base)
     }
 
     /// Returns how strictly reading and searching this path below the start is judged. A search
     /// follows no links, so the start determines where everything below it is.
-    fn ranks(&self, rest: &Path) -> [u8; 2] {
+    fn ranks_below_start(&self, rest: &Path) -> [u8; 2] {
         let place = |start: &PathBuf| {
             if rest.as_os_str().is_empty() { start.clone() } else { start.join(rest) }
         };
         [READ, &self.tool].map(|tool| {
-            let ranks = self.starts.iter().map(|start| self.judge.rank(tool, &place(start)));
+            let ranks = self.starts.iter().map(|start| self.judge.rank_path(tool, &place(start)));
             ranks.max().unwrap_or(DENIED)
         })
     }
 }
 
-fn rank(verdict: &Verdict) -> u8 {
+fn rank_of_verdict(verdict: &Verdict) -> u8 {
     match verdict.decision {
         RuleDecision::Allow => 0,
         RuleDecision::Ask if verdict.is_guarded => GUARDED,

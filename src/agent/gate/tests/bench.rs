@@ -92,7 +92,7 @@ impl Bench {
 
     /// What the gate says to a front end that takes no questions.
     pub(super) fn permit(&self, tool: &'static str, input: &Value) -> String {
-        words(&self.run(self.gate.may(question(tool, input, "c1"))))
+        words(&self.run(self.gate.decide_question(question(tool, input, "c1"))))
     }
 
     /// Asks with a front end that takes questions.
@@ -102,7 +102,7 @@ impl Bench {
         let mirror: QuestionMirror = Arc::new(move |what| drop(shown.send(what)));
         let question = GateQuestion { mirror: Some(mirror), ..question };
         let gate = Arc::clone(&self.gate);
-        let asked = self.runtime.spawn(async move { gate.may(question).await });
+        let asked = self.runtime.spawn(async move { gate.decide_question(question).await });
         (asked, Screen { seen })
     }
 
@@ -115,7 +115,7 @@ impl Bench {
     pub(super) fn entries(&self, id: &str) -> Vec<LedgerEntry> {
         let store = Store::open_read_only(&self.config.database).unwrap();
         let filter = EntryFilter { question: Some(id.to_owned()), ..EntryFilter::default() };
-        store.entries(&filter, 0, usize::MAX).unwrap()
+        store.entries_after(&filter, 0, usize::MAX).unwrap()
     }
 
     pub(super) fn kinds(&self, id: &str) -> Vec<String> {
@@ -140,7 +140,7 @@ impl Bench {
     pub(super) fn count(&self, kind: LedgerKind) -> usize {
         let store = Store::open_read_only(&self.config.database).unwrap();
         let filter = EntryFilter { kinds: vec![kind], ..EntryFilter::default() };
-        store.entries(&filter, 0, usize::MAX).unwrap().len()
+        store.entries_after(&filter, 0, usize::MAX).unwrap().len()
     }
 }
 
@@ -243,7 +243,7 @@ impl House {
         let (orders_in, orders) = mpsc::channel(64);
         let ruler = LiveRules::new(config, Arc::new(|_| {}));
         let options = DaemonOptions {
-            claim: Claim::take(&config.socket.value, &config.desk_socket.value).unwrap(),
+            claim: Claim::claim_sockets(&config.socket.value, &config.desk_socket.value).unwrap(),
             store: Store::open(&config.database).unwrap(),
             settings: DeskSettings {
                 timeout: DEADLINE,
@@ -258,7 +258,7 @@ impl House {
                 key: [0; 32],
             },
             authority: Authority::default(),
-            ruler: Arc::new(move |request| ruler.rule(request)),
+            ruler: Arc::new(move |request| ruler.judge_request(request)),
             rule_desk: None,
             settings_desk: None,
             telegram: None,
@@ -299,7 +299,7 @@ impl House {
             copy: None,
         };
         let desk = self.daemon.as_ref().unwrap().desk();
-        assert!(self.runtime.block_on(desk.news(news)));
+        assert!(self.runtime.block_on(desk.send_news(news)));
     }
 }
 

@@ -52,11 +52,11 @@ fn posted() -> (Board, RequestId, Arc<Mutex<Vec<String>>>) {
 #[test]
 fn a_question_ends_once() {
     let (board, id, shown) = posted();
-    board.asked(&id, TERMS);
-    board.asked(&id, TERMS);
+    board.show_asked(&id, TERMS);
+    board.show_asked(&id, TERMS);
     board.close(&id, "timeout", "It was withdrawn");
     board.close(&id, "allow", "Allowed by Ada");
-    board.asked(&id, TERMS);
+    board.show_asked(&id, TERMS);
     assert_eq!(*shown.lock().unwrap(), [ASKED, "timeout: It was withdrawn"]);
     assert!(board.find(&id).is_some(), "a late answer is told why it is");
 }
@@ -65,8 +65,8 @@ fn a_question_ends_once() {
 fn a_question_that_was_withdrawn_before_it_was_shown_never_is() {
     let (board, id, shown) = posted();
     board.close(&id, "timeout", "It was withdrawn");
-    board.asked(&id, TERMS);
-    board.ended(&id, "The agent went away");
+    board.show_asked(&id, TERMS);
+    board.note_end(&id, "The agent went away");
     assert!(shown.lock().unwrap().is_empty());
     assert!(board.find(&id).is_none(), "nobody can answer what was never shown");
 }
@@ -74,7 +74,7 @@ fn a_question_that_was_withdrawn_before_it_was_shown_never_is() {
 #[test]
 fn an_answer_to_what_was_withdrawn_goes_nowhere() {
     let (board, id, shown) = posted();
-    board.asked(&id, TERMS);
+    board.show_asked(&id, TERMS);
     assert!(matches!(board.find(&id), Some(FoundQuestion::Answerable { .. })));
     board.withdraw(&id, "It was withdrawn");
     assert_eq!(*shown.lock().unwrap(), [ASKED, "timeout: It was withdrawn"]);
@@ -84,7 +84,7 @@ fn an_answer_to_what_was_withdrawn_goes_nowhere() {
 #[test]
 fn what_the_desk_does_not_take_is_not_offered() {
     let (board, id, shown) = posted();
-    board.asked(&id, QuestionTerms { deadline_ms: None, takes_always: false });
+    board.show_asked(&id, QuestionTerms { deadline_ms: None, takes_always: false });
     assert_eq!(*shown.lock().unwrap(), ["make all, always: false, until None"]);
     let Some(FoundQuestion::Answerable { has_offer, .. }) = board.find(&id) else {
         panic!("it can be answered")

@@ -107,7 +107,7 @@ fn always_is_offered_at_the_daemon_too() {
     house.press(&id, Action::Always(0));
     let expected = "allowed: Allowed by Ada, for this session: run_shell_command(make test)";
     assert_eq!(words(&bench.run(asked).unwrap()), expected);
-    let permit = words(&bench.run(bench.gate.may(make("test"))));
+    let permit = words(&bench.run(bench.gate.decide_question(make("test"))));
     assert_eq!(permit, "allowed: a person has allowed this for the rest of the conversation");
 }
 
@@ -115,13 +115,13 @@ fn always_is_offered_at_the_daemon_too() {
 fn a_front_end_that_takes_no_questions_leaves_them_to_the_daemon() {
     let bench = Bench::new("");
     let mut house = House::new(&bench, false);
-    let permit = words(&bench.run(bench.gate.may(make("test"))));
+    let permit = words(&bench.run(bench.gate.decide_question(make("test"))));
     assert_eq!(permit, "denied: Not decided: nobody can be reached: the tool did not run");
     assert_eq!(bench.count(LedgerKind::Paired), 0);
     house.stop();
     house.start(&bench, true);
     let gate = std::sync::Arc::clone(&bench.gate);
-    let asked = bench.spawn(async move { gate.may(make("test")).await });
+    let asked = bench.spawn(async move { gate.decide_question(make("test")).await });
     let id = house.shown(&bench);
     house.press(&id, Action::Allow);
     assert_eq!(words(&bench.run(asked).unwrap()), "allowed: Allowed by Ada");
@@ -272,7 +272,7 @@ fn what_would_change_is_looked_up_for_those_who_see_the_question() {
         let looked = std::sync::Arc::clone(&looked);
         let preview: callgate_agent::gate::PreviewFn = std::sync::Arc::new(move |input| {
             looked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let lines = callgate_mask::text::diff("", input.get()).collect();
+            let lines = callgate_mask::text::diff_lines("", input.get()).collect();
             let change = Some(ContentChange { lines, ..ContentChange::default() });
             let diff = format!("@@ -0,0 +1 @@\n+{input}\n");
             Box::pin(async { Some(ChangePreview { diff, change }) })
@@ -294,7 +294,7 @@ fn what_would_change_is_looked_up_for_those_who_see_the_question() {
 fn what_stands_at_the_socket_and_is_no_desk_denies() {
     let bench = Bench::new("");
     std::fs::write(&bench.config.socket.value, "").unwrap();
-    let permit = words(&bench.run(bench.gate.may(make("all"))));
+    let permit = words(&bench.run(bench.gate.decide_question(make("all"))));
     assert!(permit.starts_with("denied: nobody can be asked: "), "{permit}");
     let listener = {
         std::fs::remove_file(&bench.config.socket.value).unwrap();
@@ -305,7 +305,7 @@ fn what_stands_at_the_socket_and_is_no_desk_denies() {
             drop(listener.accept().unwrap());
         }
     });
-    let permit = words(&bench.run(bench.gate.may(make("all"))));
+    let permit = words(&bench.run(bench.gate.decide_question(make("all"))));
     assert!(permit.starts_with("denied: nobody decided, so the tool did not run: "), "{permit}");
     closing.join().unwrap();
 }

@@ -56,7 +56,7 @@ fn input_that_can_be_read_in_two_ways_is_denied() {
     ] {
         let mut asked = question("run_shell_command", &json!({}), "c1");
         asked.input = RawValue::from_string(input.to_owned()).unwrap();
-        let permit = words(&bench.run(bench.gate.may(asked)));
+        let permit = words(&bench.run(bench.gate.decide_question(asked)));
         assert!(permit.starts_with("denied: ") && permit.contains(reason), "{input}: {permit}");
     }
 }
@@ -124,7 +124,9 @@ fn nobody_is_asked_about_a_call_that_cannot_succeed() {
     });
     let permit = |tool: &'static str, path: &str| {
         let question = question(tool, &json!({ "path": path, "content": "" }), "c1");
-        words(&bench.run(bench.gate.may(GateQuestion { fault: Some(fault.clone()), ..question })))
+        words(&bench.run(
+            bench.gate.decide_question(GateQuestion { fault: Some(fault.clone()), ..question }),
+        ))
     };
     assert_eq!(permit("write_file", "a.txt"), "futile: it does not exist");
     let allowed = permit("read_file", "a.txt");
@@ -200,7 +202,7 @@ fn searches_leave_out_what_would_be_denied_or_asked_for() {
         path = "**/*.key"
     "#;
     let bench = Bench::new(&format!("{RULES}{rules}"));
-    let hidden = bench.gate.hidden();
+    let hidden = bench.gate.hidden_files();
     let is_hidden = |tool: &str, start: &str, path: &str| {
         let start = bench.root(start);
         hidden(tool, &start).is_some_and(|is_hidden| is_hidden(&bench.root(path)))
@@ -235,7 +237,7 @@ fn searches_leave_out_what_would_be_denied_or_asked_for() {
 #[test]
 fn searches_leave_out_what_is_guarded_whatever_was_allowed() {
     let bench = Bench::new("");
-    let hidden = bench.gate.hidden();
+    let hidden = bench.gate.hidden_files();
     assert!(hidden("search_text", &bench.root("")).is_none(), "without rules nothing is looked at");
     let above = bench.folder.path();
     let is_hidden = hidden("search_text", above).unwrap();

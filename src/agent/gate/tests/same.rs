@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use callgate_approval::asker::fresh_id;
 use callgate_approval::desk::Ruling;
-use callgate_rules::{Act, PolicyDefaults, RuleDecision, explain, judge};
+use callgate_rules::{Act, PolicyDefaults, RuleDecision, explain_act, judge_act};
 use callgate_wire::approval::{ApprovalRequest, RequestKind};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, link};
 use crate::disk::RealDisk;
-use crate::policy::{LiveRules, home, local_now};
+use crate::policy::{LiveRules, home_folder, local_now};
 
 const ACTS: usize = 1_000;
 
@@ -117,18 +117,18 @@ fn all_who_ask_for_a_verdict_get_the_same() {
     let defaults = PolicyDefaults::read_inside([root, real.to_str().unwrap()]);
     let ruler = || LiveRules::new(&bench.config, Arc::new(|_| ()));
     let desk = ruler().with_defaults(defaults);
-    let policy = desk.policy(root.as_ref());
+    let policy = desk.policy_for_folder(root.as_ref());
     let (mut dice, mut counts) = (Dice(9), [0; 4]);
     for number in 0..ACTS {
         let (tool, input) = dice.act();
         let input = input.to_string();
         let what = format!("act {number}: {tool} {input}");
-        let act = Act::of(tool, &input, root, "callgate", &home());
+        let act = Act::from_call(tool, &input, root, "callgate", &home_folder());
         let now = local_now();
-        let verdict = judge(&policy, &act, &RealDisk, &now);
+        let verdict = judge_act(&policy, &act, &RealDisk, &now);
         counts[verdict.decision as usize] += 1;
 
-        let by_desk = match desk.rule(&request(tool, &input, root)) {
+        let by_desk = match desk.judge_request(&request(tool, &input, root)) {
             Ruling::Allow { .. } => RuleDecision::Allow,
             Ruling::Deny { .. } => RuleDecision::Deny,
             Ruling::Confirm { .. } => RuleDecision::Confirm,
@@ -140,7 +140,7 @@ fn all_who_ask_for_a_verdict_get_the_same() {
         };
         assert_eq!(by_desk, verdict.decision, "the desk and the hook, {what}");
 
-        let by_runtime = match bench.gate.rules.rule(tool, &input).ruling {
+        let by_runtime = match bench.gate.rules.judge_call(tool, &input).ruling {
             Ruling::Allow { .. } => RuleDecision::Allow,
             Ruling::Deny { .. } => RuleDecision::Deny,
             // Of the folders that commands may work in only the runtime knows.
@@ -152,7 +152,7 @@ fn all_who_ask_for_a_verdict_get_the_same() {
         };
         assert_eq!(by_runtime, verdict.decision, "the runtime, {what}: {}", verdict.because);
 
-        let explained = explain(&policy, &act, &RealDisk, &now).verdict;
+        let explained = explain_act(&policy, &act, &RealDisk, &now).verdict;
         assert_eq!(explained, verdict, "callgate rules explain, {what}");
     }
     assert!(counts.iter().all(|count| *count > 50), "{counts:?}");

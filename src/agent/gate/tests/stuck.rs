@@ -32,7 +32,7 @@ fn a_disk_that_does_not_answer_holds_up_no_other_tool() {
     let (bench, asked, hold) = bench(DEADLINE);
     let gate = Arc::clone(&bench.gate);
     let far = question("read_file", &json!({ "path": "far/x" }), "c1");
-    let stuck = bench.spawn(async move { gate.may(far).await });
+    let stuck = bench.spawn(async move { gate.decide_question(far).await });
     asked.recv_timeout(DEADLINE).unwrap();
     let other = bench.permit("run_shell_command", &json!({ "command": "make", "args": ["test"] }));
     assert!(other.starts_with("allowed"), "{other}");

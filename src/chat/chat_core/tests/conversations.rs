@@ -35,10 +35,10 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
     assert_eq!(core.conversation.as_deref(), Some("c2"));
     type_line(&mut core, "/delete 1");
     assert!(shown(&mut core, NOW).contains("Delete \"This one\" for good?"));
-    core.key(NOW, KeyStroke::Char('n'));
+    core.handle_key(NOW, KeyStroke::Char('n'));
     assert!(core.take_actions().is_empty());
     type_line(&mut core, "/delete 1");
-    core.key(NOW, KeyStroke::Char('y'));
+    core.handle_key(NOW, KeyStroke::Char('y'));
     assert!(
         matches!(&core.take_actions()[..], [ChatAction::Errand(Errand::Delete { id }, _)] if id == "c1")
     );
@@ -104,7 +104,7 @@ fn the_last_message_is_edited() {
     type_line(&mut core, "/edit");
     assert!(shown(&mut core, NOW).contains("no message to change"));
     type_line(&mut core, "helo");
-    core.event(1, &said(end("end_turn", None)));
+    core.handle_event(1, &said(end("end_turn", None)));
     type_line(&mut core, "/edit");
     assert_eq!(core.editor.text(), "helo");
     let actions = type_line(&mut core, "!");

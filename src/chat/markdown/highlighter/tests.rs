@@ -8,9 +8,11 @@ use crate::chat::styled_text::tests::page;
 /// Colours lines, and returns them with a letter for each style.
 fn coloured(language: &str, lines: &[&str]) -> String {
     let page = ChatPage { colours: true, ..page(200) };
-    let mut highlighter = CodeHighlighter::of(language).unwrap();
-    let rows: Vec<String> =
-        lines.iter().flat_map(|line| highlighter.line(line).rows(&page, WrapAt::Columns)).collect();
+    let mut highlighter = CodeHighlighter::for_language(language).unwrap();
+    let rows: Vec<String> = lines
+        .iter()
+        .flat_map(|line| highlighter.colour_line(line).rows(&page, WrapAt::Columns))
+        .collect();
     let mut text = rows.join("\n");
     let styles = [("2", "c"), ("32", "q"), ("33", "n"), ("35", "k"), ("36", "v")];
     for (code, letter) in styles {
@@ -69,15 +71,15 @@ fn comments_and_texts_go_on_in_the_next_line() {
 #[test]
 fn an_unknown_language_has_no_colours() {
     for info in ["", "text", "brainfuck", "   "] {
-        assert!(CodeHighlighter::of(info).is_none(), "{info}");
+        assert!(CodeHighlighter::for_language(info).is_none(), "{info}");
     }
 }
 
 proptest::proptest! {
     #[test]
     fn nothing_is_lost(line in ".{0,60}", language in 0..LANGUAGES.len()) {
-        let mut highlighter = CodeHighlighter::of(LANGUAGES[language].names[0]).unwrap();
+        let mut highlighter = CodeHighlighter::for_language(LANGUAGES[language].names[0]).unwrap();
         let plain = StyledText::new(&line, TextStyle::PLAIN).rows(&page(400), WrapAt::Columns);
-        proptest::prop_assert_eq!(highlighter.line(&line).rows(&page(400), WrapAt::Columns), plain);
+        proptest::prop_assert_eq!(highlighter.colour_line(&line).rows(&page(400), WrapAt::Columns), plain);
     }
 }

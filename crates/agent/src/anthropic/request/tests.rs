@@ -65,8 +65,10 @@ fn specs() -> Arc<[ToolSpec]> {
 
 fn text(call: &EngineCall, model: &str) -> String {
     let call = EngineCall { model: model.into(), ..call.clone() };
-    String::from_utf8(body(&call, CacheLife::FiveMinutes, &mut WrittenTurns::default()).unwrap())
-        .unwrap()
+    String::from_utf8(
+        encode_body(&call, CacheLife::FiveMinutes, &mut WrittenTurns::default()).unwrap(),
+    )
+    .unwrap()
 }
 
 fn value(call: &EngineCall, model: &str) -> Value {
@@ -144,7 +146,8 @@ fn what_would_be_refused_is_left_out() {
 #[test]
 fn nothing_to_answer_is_an_error() {
     let nothing = call(vec![user(" ")]);
-    let error = body(&nothing, CacheLife::FiveMinutes, &mut WrittenTurns::default()).unwrap_err();
+    let error =
+        encode_body(&nothing, CacheLife::FiveMinutes, &mut WrittenTurns::default()).unwrap_err();
     assert_eq!(error.text, "There is nothing to answer: the message is empty");
 }
 
@@ -336,7 +339,7 @@ fn what_is_taken_over_is_what_would_be_written() {
         let thinking = (random(30) == 0).then_some(2_000);
         let call = EngineCall { messages: messages.clone().into(), thinking, ..call(Vec::new()) };
         let with = |written: &mut WrittenTurns| {
-            body(&call, CacheLife::FiveMinutes, written)
+            encode_body(&call, CacheLife::FiveMinutes, written)
                 .map(|body| String::from_utf8(body).unwrap())
                 .map_err(|error| error.text)
         };
@@ -349,7 +352,7 @@ fn what_is_taken_over_is_what_would_be_written() {
 #[test]
 fn marks_may_hold_for_an_hour() {
     let call = call(vec![user("Hi")]);
-    let body = body(&call, CacheLife::OneHour, &mut WrittenTurns::default()).unwrap();
+    let body = encode_body(&call, CacheLife::OneHour, &mut WrittenTurns::default()).unwrap();
     let body = String::from_utf8(body).unwrap();
     let (all, long) = ("cache_control", r#""cache_control":{"type":"ephemeral","ttl":"1h"}"#);
     assert!(body.matches(all).count() > 0, "{body}");

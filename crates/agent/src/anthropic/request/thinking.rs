@@ -20,8 +20,8 @@ pub(super) enum ThinkingMode {
 
 impl ThinkingMode {
     /// Returns how to think for this call, if at all.
-    pub(super) fn of(call: &EngineCall, model: &str) -> Option<Self> {
-        let budget = budget(call)?;
+    pub(super) fn for_call(call: &EngineCall, model: &str) -> Option<Self> {
+        let budget = thinking_budget(call)?;
         if !takes_budget(model) {
             return Some(Self::Adaptive { display: "summarized" });
         }
@@ -30,15 +30,15 @@ impl ThinkingMode {
     }
 }
 
-fn budget(call: &EngineCall) -> Option<u32> {
+fn thinking_budget(call: &EngineCall) -> Option<u32> {
     call.thinking.map(|budget| budget.max(LEAST_BUDGET))
 }
 
 /// Returns how many tokens the model may write. The API counts thoughts among them, so there has to
 /// be room for more than these.
-pub(super) fn room(call: &EngineCall) -> u32 {
+pub(super) fn output_limit(call: &EngineCall) -> u32 {
     let least = call.max_tokens.max(1);
-    match budget(call) {
+    match thinking_budget(call) {
         Some(budget) if budget >= least => budget.saturating_add(least),
         _ => least,
     }

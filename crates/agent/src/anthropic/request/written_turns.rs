@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::{RequestTurn, turns};
+use super::{RequestTurn, request_turns};
 use crate::engine::CacheLife;
 use crate::message::{ChatMessage, Role};
 use crate::message_list::MessageList;
@@ -58,11 +58,11 @@ impl WrittenTurns {
     ) -> serde_json::Result<bool> {
         self.keep_common(messages, with_thoughts);
         let from = |written: &Self| written.turns.last().map_or(0, |turn| turn.upto);
-        let mut fresh = turns(messages.iter_from(from(self)), with_thoughts);
+        let mut fresh = request_turns(messages.iter_from(from(self)), with_thoughts);
         let users = fresh.iter().filter(|turn| turn.role == Role::User).count();
         if users < 2 && !self.turns.is_empty() {
             self.clear();
-            fresh = turns(messages.iter(), with_thoughts);
+            fresh = request_turns(messages.iter(), with_thoughts);
         }
         super::mark_last(&mut fresh, life);
         if fresh.is_empty() {
@@ -71,7 +71,7 @@ impl WrittenTurns {
         output.reserve(self.json.len() + ROOM);
         output.push(b'[');
         output.extend_from_slice(&self.json);
-        self.add(from(self), &fresh, output)?;
+        self.add_turns(from(self), &fresh, output)?;
         output.push(b']');
         if self.json.len() > LONGEST {
             self.clear();
@@ -103,7 +103,7 @@ impl WrittenTurns {
     }
 
     /// Writes turns to `output`, and keeps all but the last ones.
-    fn add(
+    fn add_turns(
         &mut self,
         from: usize,
         fresh: &[RequestTurn<'_>],

@@ -9,7 +9,7 @@ use super::*;
 fn read(reader: &mut EventReader, events: impl IntoIterator<Item = ClaudeEvent>) -> Vec<String> {
     let mut pieces = Vec::new();
     for event in events {
-        reader.take(event, &mut pieces).unwrap();
+        reader.handle_event(event, &mut pieces).unwrap();
     }
     pieces
         .iter()
@@ -123,7 +123,7 @@ fn tokens_are_counted_by_responses() {
         usage.cache_read_input_tokens = cached;
         let event = ClaudeEvent::Partial(PartialContent::Tokens { usage, is_first });
         let mut pieces = Vec::new();
-        reader.take(event, &mut pieces).unwrap();
+        reader.handle_event(event, &mut pieces).unwrap();
         match pieces[..] {
             [AnswerPiece::LatestResponse(latest), AnswerPiece::Usage(all)] => {
                 [latest, all].map(|usage| (usage.all_input(), usage.output))
@@ -141,9 +141,12 @@ fn tokens_are_counted_by_responses() {
 #[test]
 fn a_session_is_kept_with_what_it_has_cost() {
     for state in ["1234-abcd", "1234-abcd 0.0204", "1234-abcd 0"] {
-        assert_eq!(ResumedSession::read(state).state(), state);
+        assert_eq!(ResumedSession::from_state(state).to_state(), state);
     }
-    assert_eq!(ResumedSession::read("s 0.5"), ResumedSession { id: "s".into(), cost: Some(0.5) });
+    assert_eq!(
+        ResumedSession::from_state("s 0.5"),
+        ResumedSession { id: "s".into(), cost: Some(0.5) }
+    );
     // Of a session of an older version it is not known.
-    assert_eq!(ResumedSession::read("s").cost, None);
+    assert_eq!(ResumedSession::from_state("s").cost, None);
 }

@@ -32,7 +32,7 @@ fn call(engine_state: Option<&str>) -> EngineCall {
 
 #[test]
 fn a_session_that_is_resumed_is_told_only_what_is_new() {
-    assert_eq!(of(&call(Some("session"))), Prompt::new("Really?"));
+    assert_eq!(from_call(&call(Some("session"))), Prompt::new("Really?"));
 }
 
 #[test]
@@ -40,5 +40,5 @@ fn a_new_session_is_told_what_was_said_before() {
     let past = "User: Look.\nYou used a tool: look {\"a\":1}\nIts result: a tree\n\
                 You: It is a tree.\n";
     let expected = Prompt::new(format!("{PAST}\n{past}\n{NOW}")).text("Really?");
-    assert_eq!(of(&call(None)), expected);
+    assert_eq!(from_call(&call(None)), expected);
 }

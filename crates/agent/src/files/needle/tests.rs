@@ -8,7 +8,7 @@ use super::*;
 const HARD: &str = "1[01]{1000}[^01]";
 
 fn regex(pattern: &str) -> (Box<Regex>, SearchWindows) {
-    match Needle::read(pattern, true, false).unwrap() {
+    match Needle::from_pattern(pattern, true, false).unwrap() {
         Needle::Regex(regex, windows) => (regex, windows),
         Needle::Plain(_) => unreachable!("it was to be a regular expression"),
     }
@@ -40,7 +40,7 @@ fn a_hard_pattern_is_searched_in_small_windows_and_can_be_stopped() {
         });
         assert_eq!((found, asked), (NeedleResult::Stopped, most + 1));
     }
-    let needle = Needle::read("needle", false, false).unwrap();
+    let needle = Needle::from_pattern("needle", false, false).unwrap();
     assert_eq!(needle.find(b"needle", 0, || false), NeedleResult::Stopped);
 }
 
@@ -95,7 +95,7 @@ proptest! {
     #[test]
     fn a_text_without_regard_to_case_is_taken_as_it_is(text in any::<String>()) {
         prop_assume!((1..=100).contains(&text.len()));
-        let needle = Needle::read(&text, false, true).unwrap();
+        let needle = Needle::from_pattern(&text, false, true).unwrap();
         let around = format!("-{text}-");
         prop_assert_eq!(needle.find(around.as_bytes(), 1, || true), NeedleResult::At(1));
     }

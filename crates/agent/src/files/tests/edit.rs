@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::Room;
 use crate::files::edit_file::TextEdit;
-use crate::files::hunks::unified;
+use crate::files::hunks::unified_diff;
 use crate::files::target::WriteTarget;
 use crate::files::{AllowedFolders, CancelFlag, FileLimits, MAX_FILE, MAX_RESULT};
 
@@ -179,7 +179,7 @@ fn edits_at_the_same_time_lose_nothing() {
 
 fn check_diff(text: &str, old: &str, new: &str, expected: &Expect) {
     let places: Vec<usize> = text.match_indices(old).map(|(at, _)| at).collect();
-    expected.assert_eq(&unified("f", text, old.len(), new, &places, usize::MAX));
+    expected.assert_eq(&unified_diff("f", text, old.len(), new, &places, usize::MAX));
 }
 
 #[test]
@@ -261,7 +261,7 @@ fn many_far_changes_show_only_what_changed() {
     let text: String =
         (0..5000).map(|n| if n % 1000 == 0 { "x\n".into() } else { format!("{n}\n") }).collect();
     let places: Vec<usize> = text.match_indices('x').map(|(at, _)| at).collect();
-    let diff = unified("f", &text, 1, "y", &places, usize::MAX);
+    let diff = unified_diff("f", &text, 1, "y", &places, usize::MAX);
     assert_eq!(diff.matches("-x\n+y\n").count(), 5);
     assert_eq!(diff.lines().count(), 2 + 5 * 3 + 4 * 6 + 3);
 }
@@ -277,7 +277,7 @@ proptest! {
         prop_assume!(!places.is_empty() && old != new);
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("f"), &text).unwrap();
-        fs::write(dir.path().join("d"), unified("f", &text, old.len(), &new, &places, usize::MAX)).unwrap();
+        fs::write(dir.path().join("d"), unified_diff("f", &text, old.len(), &new, &places, usize::MAX)).unwrap();
         let git = Command::new("git")
             .args(["apply", "-p0", "--unidiff-zero", "--whitespace=nowarn", "d"])
             .current_dir(dir.path())

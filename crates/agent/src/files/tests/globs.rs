@@ -6,14 +6,14 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 
-use crate::files::glob::{GlobDialect, GlobPattern, MOST_ALTERNATIVES, alternatives};
+use crate::files::glob::{GlobDialect, GlobPattern, MOST_ALTERNATIVES, expand_braces};
 use crate::files::ignored::IgnoreRules;
 
 fn fits(pattern: &str, path: &str) -> bool {
     let dialect = GlobDialect { escapes: false, folds: true };
     let names: Vec<&str> = path.split('/').collect();
-    let all = alternatives(pattern).unwrap();
-    all.iter().any(|text| GlobPattern::read(text, dialect).fits(&names))
+    let all = expand_braces(pattern).unwrap();
+    all.iter().any(|text| GlobPattern::from_text(text, dialect).fits(&names))
 }
 
 #[test]
@@ -66,10 +66,10 @@ fn patterns_fit_whole_paths() {
 
 #[test]
 fn braces_are_bounded() {
-    assert!(alternatives("{a,b").unwrap_err().contains("no `}`"));
-    assert!(alternatives(&"{a,b}".repeat(30)).unwrap_err().contains("more than"));
-    assert!(alternatives(&"{".repeat(5000)).is_err());
-    assert_eq!(alternatives(&"{a,b}".repeat(8)).unwrap().len(), MOST_ALTERNATIVES);
+    assert!(expand_braces("{a,b").unwrap_err().contains("no `}`"));
+    assert!(expand_braces(&"{a,b}".repeat(30)).unwrap_err().contains("more than"));
+    assert!(expand_braces(&"{".repeat(5000)).is_err());
+    assert_eq!(expand_braces(&"{a,b}".repeat(8)).unwrap().len(), MOST_ALTERNATIVES);
 }
 
 #[test]
@@ -104,10 +104,11 @@ fn git_says(ignore: &str, paths: &[String]) -> Vec<bool> {
 /// Returns what we say, folder by folder from the top, as the walk does.
 fn we_say(ignore: &str, path: &str) -> bool {
     let mut ignored = IgnoreRules::default();
-    ignored.add(ignore);
+    ignored.add_lines(ignore);
     let names: Vec<&str> = path.trim_end_matches('/').split('/').collect();
     let is_folder = |depth: usize| depth < names.len() || path.ends_with('/');
-    (1..=names.len()).any(|depth| ignored.says(&names[..depth], is_folder(depth)).unwrap_or(false))
+    (1..=names.len())
+        .any(|depth| ignored.ignores_path(&names[..depth], is_folder(depth)).unwrap_or(false))
 }
 
 fn check(ignore: &str, paths: &[&str]) {

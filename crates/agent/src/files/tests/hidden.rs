@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use super::{Room, nothing, run};
-use crate::files::{AllowedFolders, FileLimits, HiddenFiles, tools};
+use crate::files::{AllowedFolders, FileLimits, HiddenFiles, build_file_tools};
 
 /// What was asked about: the tool, where it began, and a path.
 type Asked = Arc<Mutex<Vec<(String, PathBuf, PathBuf)>>>;
@@ -27,7 +27,7 @@ fn hides(name: &'static str) -> (HiddenFiles, Asked) {
 
 fn result(room: &Room, hidden: HiddenFiles, tool: &str, input: &Value) -> (Value, String) {
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
-    let outcome = run(&tools(roots, FileLimits::default(), hidden), tool, input);
+    let outcome = run(&build_file_tools(roots, FileLimits::default(), hidden), tool, input);
     assert!(!outcome.is_error, "{}", outcome.text);
     (serde_json::from_str(outcome.result.get()).unwrap(), outcome.text)
 }

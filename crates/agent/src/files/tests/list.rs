@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::Room;
 use crate::files::list_files::{MOST_READ, MOST_SHOWN};
-use crate::files::name::shown;
+use crate::files::name::shown_name;
 use crate::files::{FileLimits, MAX_FILE};
 
 #[test]
@@ -91,7 +91,7 @@ fn a_folder_that_is_not_read_wholly_is_told_of() {
 
 #[test]
 fn odd_names_are_escaped_and_unmistakable() {
-    let check = |name: &[u8], expected: &str| assert_eq!(shown(name), expected, "{name:?}");
+    let check = |name: &[u8], expected: &str| assert_eq!(shown_name(name), expected, "{name:?}");
     check(b"plain name.txt", "plain name.txt");
     check("größe-файл-文件".as_bytes(), "größe-файл-文件");
     check(b"two\nlines", r#""two\nlines""#);

@@ -11,8 +11,8 @@ use rustix::fs::{CWD, Mode, mkfifoat};
 use serde_json::json;
 
 use super::{CANARY, Room, nothing, run};
-use crate::files::beneath::child;
-use crate::files::{AllowedFolders, FileLimits, tools};
+use crate::files::beneath::open_child_file;
+use crate::files::{AllowedFolders, FileLimits, build_file_tools};
 
 /// Returns what each tool does with a path.
 fn every_tool(path: &str) -> [(&'static str, serde_json::Value); 6] {
@@ -178,7 +178,7 @@ fn links_of_processes_are_not_followed() {
         check(&room, path, "leads out");
     }
     // Where all of the system is allowed, they are refused for what they are.
-    let all = tools(
+    let all = build_file_tools(
         AllowedFolders::open(Path::new("/"), &["/".into()]).unwrap(),
         FileLimits::default(),
         nothing(),
@@ -219,7 +219,7 @@ fn devices_fifos_sockets_and_folders_are_refused_at_once() {
     for (name, reason) in
         [("fifo", "FIFO"), ("folder", "folder"), ("zero", "loop"), ("socket", "not a regular")]
     {
-        let error = child(folder.as_fd(), OsStr::new(name)).unwrap_err();
+        let error = open_child_file(folder.as_fd(), OsStr::new(name)).unwrap_err();
         assert!(error.contains(reason), "{name}: {error}");
     }
     // Inside of a search they are passed by.
@@ -229,7 +229,7 @@ fn devices_fifos_sockets_and_folders_are_refused_at_once() {
     let found = room.done("search_text", &json!({ "pattern": "text" })).0;
     assert_eq!(found["matches"].as_array().unwrap().len(), 1);
     // A device that is inside is one all the same.
-    let dev = tools(
+    let dev = build_file_tools(
         AllowedFolders::open(Path::new("/dev"), &["/dev".into()]).unwrap(),
         FileLimits::default(),
         nothing(),
@@ -268,7 +268,7 @@ fn several_roots_and_links_between_them() {
     let link = room.dir.path().join("by-link");
     symlink(&other, &link).unwrap();
     let roots = [room.path(""), link.clone()];
-    let both = tools(
+    let both = build_file_tools(
         AllowedFolders::open(&room.path("sub"), &roots).unwrap(),
         FileLimits::default(),
         nothing(),

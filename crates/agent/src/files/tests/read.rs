@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use serde_json::json;
 
 use super::Room;
-use crate::files::read_file::{MOST_SKIPPED, skip};
+use crate::files::read_file::{MOST_SKIPPED, skip_to_line};
 use crate::files::{CancelFlag, FileLimits, MAX_FILE};
 
 #[test]
@@ -121,14 +121,14 @@ fn huge_files_are_read_in_ranges() {
     room.check_failed("read_file", &json!({ "path": "hole" }), "give `offset`");
     // Text is passed over only so far.
     let lines = "line\n".repeat(100);
-    let skipped = |most| skip(&mut lines.as_bytes(), 90, most, &CancelFlag::default());
+    let skipped = |most| skip_to_line(&mut lines.as_bytes(), 90, most, &CancelFlag::default());
     assert_eq!(skipped(500), Ok(()));
     assert!(skipped(400).unwrap_err().contains("begins after more than 400 bytes"));
 }
 
 #[test]
 fn a_size_that_is_no_promise_is_not_believed() {
-    let room = crate::files::tools(
+    let room = crate::files::build_file_tools(
         crate::files::AllowedFolders::open("/proc/self".as_ref(), &["/proc/self".into()]).unwrap(),
         FileLimits { max_file: 4096, max_result: 100 },
         super::nothing(),

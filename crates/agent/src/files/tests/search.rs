@@ -294,10 +294,10 @@ fn what_nobody_waits_for_ends() {
     room.put("file", "needle\n");
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
     let context = context(roots);
-    let input = FileToolInput::read(r#"{"pattern": "needle"}"#, "c").unwrap();
+    let input = FileToolInput::from_json(r#"{"pattern": "needle"}"#, "c").unwrap();
     let stop = CancelFlag::default();
     assert!(search_text(&context, &input, &stop).is_ok());
-    let read = FileToolInput::read(r#"{"path": "file"}"#, "c").unwrap();
+    let read = FileToolInput::from_json(r#"{"path": "file"}"#, "c").unwrap();
     assert!(read_file(&context, &read, &stop).is_ok());
     stop.0.store(true, Ordering::Relaxed);
     assert_eq!(
@@ -306,12 +306,12 @@ fn what_nobody_waits_for_ends() {
     );
     assert!(search_files(&context, &input, &stop).is_err());
     assert!(list_files(&context, &input, &stop).is_err());
-    let input = FileToolInput::read(r#"{"path": "file", "offset": 2}"#, "c").unwrap();
+    let input = FileToolInput::from_json(r#"{"path": "file", "offset": 2}"#, "c").unwrap();
     assert!(read_file(&context, &input, &stop).unwrap_err().contains("cancelled"));
-    let input = FileToolInput::read(r#"{"path": "file", "content": ""}"#, "c").unwrap();
+    let input = FileToolInput::from_json(r#"{"path": "file", "content": ""}"#, "c").unwrap();
     assert!(write_file(&context, &input, &stop).unwrap_err().contains("cancelled"));
     let edit = r#"{"path": "file", "oldText": "needle\n", "newText": ""}"#;
-    assert!(edit_file(&context, &FileToolInput::read(edit, "c").unwrap(), &stop).is_err());
+    assert!(edit_file(&context, &FileToolInput::from_json(edit, "c").unwrap(), &stop).is_err());
     assert_eq!(fs::read_to_string(room.path("file")).unwrap(), "needle\n");
     assert_eq!(room.names(), ["file"]);
 }
@@ -325,10 +325,10 @@ fn a_search_keeps_its_time_limit() {
     let (context, stop) = (context(roots), CancelFlag::default());
     for (pattern, is_regex) in [("needle", false), ("ne+dle", true)] {
         let check = |until: Instant, stop: &CancelFlag| {
-            let needle = Needle::read(pattern, is_regex, false).unwrap();
+            let needle = Needle::from_pattern(pattern, is_regex, false).unwrap();
             let filter = HiddenFilter::new(&context.hidden, "search_text", room.path(""));
             let mut search = TextSearch::new(&context, needle, None, 10, filter, stop, until);
-            search.file(b"needle\n", b"file");
+            search.search_file(b"needle\n", b"file");
             (search.found.len(), search.is_late)
         };
         let now = Instant::now();
@@ -351,14 +351,14 @@ fn a_dropped_use_is_told_to_stop() {
             std::thread::yield_now();
         }
         STOPPED.store(stop.is_set(), Ordering::Relaxed);
-        stop.check().map(|()| CallOutcome::failed("nobody stopped it"))
+        stop.check_unset().map(|()| CallOutcome::failed("nobody stopped it"))
     }
     let room = Room::new();
     let roots = AllowedFolders::open(&room.path(""), &[room.path("")]).unwrap();
     let context = context(roots);
     let tool = FileTool { spec: list_files_spec(), work: wait, check: None, context };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let mut run = tool.run(use_of(&json!({})));
+    let mut run = tool.run_call(use_of(&json!({})));
     let is_ready = runtime.block_on(async {
         std::future::poll_fn(|cx| std::task::Poll::Ready(run.as_mut().poll(cx).is_ready())).await
     });

@@ -311,7 +311,7 @@ fn a_write_that_nobody_waits_for_is_whole_or_does_not_take_place() {
     let tool = room.tools.iter().find(|tool| tool.spec().name == "write_file").unwrap();
     for turn in 0..10 {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let mut run = tool.run(use_of(&json!({ "path": "file", "content": new })));
+        let mut run = tool.run_call(use_of(&json!({ "path": "file", "content": new })));
         runtime.block_on(async {
             let poll =
                 std::future::poll_fn(|cx| std::task::Poll::Ready(run.as_mut().poll(cx).is_ready()));

@@ -106,7 +106,7 @@ impl SnapshotPack {
     }
 
     /// Appends a record with a content, and returns where the content is.
-    pub(super) fn add(
+    pub(super) fn append_record(
         &mut self,
         record: &PackRecord,
         content: Option<&[u8]>,
@@ -137,7 +137,10 @@ impl SnapshotPack {
     }
 
     /// Calls `each` with every whole record, and where its content is.
-    pub(super) fn read(&mut self, mut each: impl FnMut(PackRecord, ContentSpan)) -> io::Result<()> {
+    pub(super) fn read_records(
+        &mut self,
+        mut each: impl FnMut(PackRecord, ContentSpan),
+    ) -> io::Result<()> {
         self.file.flush()?;
         let mut file = self.file.get_ref().try_clone()?;
         file.seek(SeekFrom::Start(0))?;

@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use crate::files::AllowedFolders;
-use crate::files::beneath::{child, whole};
+use crate::files::beneath::{open_child_file, read_whole_file};
 use crate::files::error_text::FileKind;
 
 /// What is at a path, without its content.
@@ -63,33 +63,33 @@ impl FoundPath {
     pub(super) fn at(roots: &AllowedFolders, path: &str, most: u64) -> Result<Self, String> {
         let place = roots.locate(path)?;
         match place.unlinked_parent() {
-            Ok((folder, name)) => Ok(Self::named(folder.as_fd(), name, most)),
+            Ok((folder, name)) => Ok(Self::in_folder(folder.as_fd(), name, most)),
             Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => Ok(Self::ABSENT),
             Err(errno) => Err(errno.to_string()),
         }
     }
 
     /// Looks at a name in a folder.
-    pub(super) fn named(folder: BorrowedFd<'_>, name: &OsStr, most: u64) -> Self {
+    pub(super) fn in_folder(folder: BorrowedFd<'_>, name: &OsStr, most: u64) -> Self {
         match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
-            Ok(stat) => Self::of(folder, name, &stat, most),
+            Ok(stat) => Self::from_stat(folder, name, &stat, most),
             Err(_) => Self::ABSENT,
         }
     }
 
     /// Looks at a name in a folder that has this metadata.
-    pub(super) fn of(folder: BorrowedFd<'_>, name: &OsStr, stat: &Stat, most: u64) -> Self {
+    pub(super) fn from_stat(folder: BorrowedFd<'_>, name: &OsStr, stat: &Stat, most: u64) -> Self {
         let mut content = None;
-        let state = match FileKind::of(stat) {
+        let state = match FileKind::from_stat(stat) {
             FileKind::File => {
                 let size = u64::try_from(stat.st_size).unwrap_or_default();
                 if size <= most
-                    && let Ok((file, _)) = child(folder, name)
+                    && let Ok((file, _)) = open_child_file(folder, name)
                 {
-                    content = whole(file, most).ok().flatten();
+                    content = read_whole_file(file, most).ok().flatten();
                 }
                 let size = content.as_ref().map_or(size, |content| content.len() as u64);
-                PathState::File { mode: stat.st_mode & 0o7777, size, stamp: stamp(stat) }
+                PathState::File { mode: stat.st_mode & 0o7777, size, stamp: inode_and_time(stat) }
             }
             FileKind::Link => match readlinkat(folder, name, Vec::new()) {
                 Ok(target) => match OsString::from_vec(target.into_bytes()).into_string() {
@@ -141,11 +141,11 @@ impl PathChange {
 }
 
 /// Returns the inode and the modification time of a file.
-fn stamp(stat: &Stat) -> [i64; 2] {
-    [stat.st_ino.cast_signed(), nanoseconds(stat.st_mtime, stat.st_mtime_nsec)]
+fn inode_and_time(stat: &Stat) -> [i64; 2] {
+    [stat.st_ino.cast_signed(), unix_nanoseconds(stat.st_mtime, stat.st_mtime_nsec)]
 }
 
 /// Returns a time in nanoseconds since 1970.
-pub(super) fn nanoseconds(seconds: i64, rest: u64) -> i64 {
+pub(super) fn unix_nanoseconds(seconds: i64, rest: u64) -> i64 {
     seconds.saturating_mul(1_000_000_000).saturating_add(rest.cast_signed())
 }

@@ -11,9 +11,9 @@ use rustix::io::Errno;
 use uuid::Uuid;
 
 use super::path_state::{FoundPath, PathChange, PathState};
-use crate::files::beneath::{child, step};
+use crate::files::beneath::{open_child_file, open_lookup_folder};
 use crate::files::draft::FileDraft;
-use crate::files::error_text::{FileKind, cannot, errno_text};
+use crate::files::error_text::{FileKind, cannot_text, errno_text};
 use crate::files::target::WriteTarget;
 use crate::files::{AllowedFolders, CancelFlag, MAX_FILE};
 
@@ -25,14 +25,14 @@ pub(crate) struct UndoPlan {
 }
 
 /// Compares what is there with what the turn left. What is already as before is not in the plan.
-pub(super) fn plan(roots: &AllowedFolders, changes: Vec<PathChange>) -> UndoPlan {
+pub(super) fn plan_undo(roots: &AllowedFolders, changes: Vec<PathChange>) -> UndoPlan {
     let mut plan = UndoPlan { changes: Vec::new(), left: Vec::new() };
     for change in changes {
         let reason = match FoundPath::at(roots, &change.path, MAX_FILE) {
             Err(reason) => reason,
             Ok(now) if now.is_like(&change.before) => continue,
             Ok(now) => {
-                let Some(reason) = refusal(&change, &now) else {
+                let Some(reason) = undo_refusal(&change, &now) else {
                     plan.changes.push(change);
                     continue;
                 };
@@ -48,7 +48,7 @@ pub(super) fn plan(roots: &AllowedFolders, changes: Vec<PathChange>) -> UndoPlan
 }
 
 /// Returns why a change cannot be undone, given what is there now.
-fn refusal(change: &PathChange, now: &FoundPath) -> Option<&'static str> {
+fn undo_refusal(change: &PathChange, now: &FoundPath) -> Option<&'static str> {
     let is_as_left = match (&change.after.state, &now.state) {
         // The permissions of a folder matter to nobody's work.
         (PathState::Folder { .. }, PathState::Folder { .. }) => true,
@@ -65,7 +65,7 @@ fn refusal(change: &PathChange, now: &FoundPath) -> Option<&'static str> {
 }
 
 /// Undoes the changes. The error says what could not be put back, and what was put back before.
-pub(super) fn restore(roots: &AllowedFolders, changes: &[PathChange]) -> Result<(), String> {
+pub(super) fn undo_changes(roots: &AllowedFolders, changes: &[PathChange]) -> Result<(), String> {
     let depth = |change: &&PathChange| Path::new(&change.path).components().count();
     let was = |change: &&PathChange| change.before.state != PathState::Absent;
     let (mut back, mut away): (Vec<_>, Vec<_>) = changes.iter().partition(was);
@@ -74,7 +74,7 @@ pub(super) fn restore(roots: &AllowedFolders, changes: &[PathChange]) -> Result<
     back.sort_by_key(|change| (change.before.is_file(), depth(change)));
     for (done, change) in away.into_iter().chain(back).enumerate() {
         put_back(roots, change).map_err(|reason| {
-            let text = cannot("put back", &change.path, reason);
+            let text = cannot_text("put back", &change.path, reason);
             format!("{text} (put back before it: {done} of {})", changes.len())
         })?;
     }
@@ -85,7 +85,7 @@ fn put_back(roots: &AllowedFolders, change: &PathChange) -> Result<(), String> {
     let place = roots.locate(&change.path)?;
     if change.before.state == PathState::Absent {
         return match place.unlinked_parent() {
-            Ok((folder, name)) => remove(folder.as_fd(), name),
+            Ok((folder, name)) => remove_entry(folder.as_fd(), name),
             Err(Errno::NOENT) => Ok(()),
             Err(errno) => Err(errno_text(errno)),
         };
@@ -100,19 +100,20 @@ fn put_back(roots: &AllowedFolders, change: &PathChange) -> Result<(), String> {
     let old = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     // A folder cannot be replaced by a rename, nor anything by a folder.
     let was_folder = matches!(change.before.state, PathState::Folder { .. });
-    if old.as_ref().is_some_and(|old| (FileKind::of(old) == FileKind::Folder) != was_folder) {
-        remove(folder.as_fd(), name)?;
+    if old.as_ref().is_some_and(|old| (FileKind::from_stat(old) == FileKind::Folder) != was_folder)
+    {
+        remove_entry(folder.as_fd(), name)?;
     }
     match &change.before.state {
-        PathState::File { mode, .. } => write(folder, name, old, change, *mode),
-        PathState::Link { target } => link(folder.as_fd(), name, target),
+        PathState::File { mode, .. } => restore_file(folder, name, old, change, *mode),
+        PathState::Link { target } => restore_link(folder.as_fd(), name, target),
         PathState::Folder { mode } => make_folder(folder.as_fd(), name, *mode),
         PathState::Absent | PathState::Special => Ok(()),
     }
 }
 
 /// Removes a file or a link, or a folder if it is empty.
-fn remove(folder: BorrowedFd<'_>, name: &OsStr) -> Result<(), String> {
+fn remove_entry(folder: BorrowedFd<'_>, name: &OsStr) -> Result<(), String> {
     match unlinkat(folder, name, AtFlags::empty()) {
         Err(Errno::ISDIR | Errno::PERM) => match unlinkat(folder, name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
@@ -123,26 +124,26 @@ fn remove(folder: BorrowedFd<'_>, name: &OsStr) -> Result<(), String> {
     }
 }
 
-fn write(
+fn restore_file(
     folder: OwnedFd,
     name: &OsStr,
     old: Option<Stat>,
     change: &PathChange,
     mode: u32,
 ) -> Result<(), String> {
-    let old = old.filter(|old| FileKind::of(old) == FileKind::File);
+    let old = old.filter(|old| FileKind::from_stat(old) == FileKind::File);
     let is_same = change.before.content == change.after.content && old.is_some();
-    if is_same && let Ok((file, _)) = child(folder.as_fd(), name) {
+    if is_same && let Ok((file, _)) = open_child_file(folder.as_fd(), name) {
         return fchmod(&file, Mode::from_raw_mode(mode & 0o1777)).map_err(errno_text);
     }
-    let target = WriteTarget::of(folder, name, old);
+    let target = WriteTarget::for_entry(folder, name, old);
     let mut draft = FileDraft::new(&target)?;
     draft.write(change.before.content.as_deref().unwrap_or_default(), &CancelFlag::default())?;
     draft.set_mode(mode)?;
     draft.publish(&target).map(drop)
 }
 
-fn link(folder: BorrowedFd<'_>, name: &OsStr, target: &str) -> Result<(), String> {
+fn restore_link(folder: BorrowedFd<'_>, name: &OsStr, target: &str) -> Result<(), String> {
     let draft = format!(".callgate-{}.tmp", Uuid::new_v4().simple());
     symlinkat(target, folder, &draft).map_err(errno_text)?;
     renameat(folder, &draft, folder, name).map_err(|errno| {
@@ -169,10 +170,10 @@ fn make_parents(roots: &AllowedFolders, path: &str) -> Result<(), String> {
             Err(Errno::NOENT) => missing.push(above),
             Ok((folder, name)) => {
                 make_folder(folder.as_fd(), name, 0o777)?;
-                let mut folder = step(folder.as_fd(), name).map_err(errno_text)?;
+                let mut folder = open_lookup_folder(folder.as_fd(), name).map_err(errno_text)?;
                 for inner in missing.iter().rev().filter_map(|path| path.file_name()) {
                     make_folder(folder.as_fd(), inner, 0o777)?;
-                    folder = step(folder.as_fd(), inner).map_err(errno_text)?;
+                    folder = open_lookup_folder(folder.as_fd(), inner).map_err(errno_text)?;
                 }
                 return Ok(());
             }

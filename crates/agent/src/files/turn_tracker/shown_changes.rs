@@ -1,6 +1,6 @@
 //! The changes of a turn as people see them: line by line, with secrets masked.
 
-use callgate_mask::text::{counted, visible};
+use callgate_mask::text::{counted_noun, visible_text};
 use callgate_wire::desk::{FileOperation, PatchedFile};
 
 use super::path_state::{FoundPath, PathChange, PathState};
@@ -22,7 +22,7 @@ struct DiffRoom {
 }
 
 /// Returns the changes of files, in order. A file that was moved is one change.
-pub(super) fn shown(roots: &AllowedFolders, changes: &[PathChange]) -> Vec<PatchedFile> {
+pub(super) fn patched_files(roots: &AllowedFolders, changes: &[PathChange]) -> Vec<PatchedFile> {
     let mut room = DiffRoom { compared: MOST_COMPARED, shown: MOST_SHOWN };
     let mut taken = vec![false; changes.len()];
     let mut files = Vec::new();
@@ -63,10 +63,10 @@ fn shown_file(
         _ => FileOperation::Update,
     };
     let mut notes: Vec<String> = mode_note(&change.before, after).into_iter().collect();
-    let path = named(roots, &change.path);
-    let changes = match (text(&change.before), text(after)) {
+    let path = shown_path(roots, &change.path);
+    let changes = match (text_or_kind(&change.before), text_or_kind(after)) {
         (Ok(old), Ok(new)) if old != new => {
-            let lines = lines(&path, old, new, room);
+            let lines = changed_lines(&path, old, new, room);
             if lines.is_none() {
                 notes.push(TOO_MUCH.to_owned());
             }
@@ -86,42 +86,42 @@ fn shown_file(
     PatchedFile {
         operation,
         path,
-        moved_to: moved.map(|moved| named(roots, &moved.path)),
-        note: (!notes.is_empty()).then(|| visible(&notes.join(", ")).into_owned()),
+        moved_to: moved.map(|moved| shown_path(roots, &moved.path)),
+        note: (!notes.is_empty()).then(|| visible_text(&notes.join(", ")).into_owned()),
         changes,
     }
 }
 
 /// Returns a path from the working folder on, if it lies there.
-fn named(roots: &AllowedFolders, path: &str) -> String {
+fn shown_path(roots: &AllowedFolders, path: &str) -> String {
     let name = roots.in_working_folder(path.as_ref());
     name.filter(|name| !name.starts_with('~')).unwrap_or_else(|| path.to_owned())
 }
 
 /// Returns the text of what is at a path, or what it is instead, in words.
-fn text(found: &FoundPath) -> Result<&str, String> {
+fn text_or_kind(found: &FoundPath) -> Result<&str, String> {
     match (&found.state, &found.content) {
         (PathState::Absent | PathState::Folder { .. }, _) => Ok(""),
         (PathState::Link { target }, _) => Err(format!("a link to {target}")),
         (PathState::File { .. }, Some(content)) => match str::from_utf8(content) {
             Ok(text) if !text.contains('\0') => Ok(text),
-            _ => Err(format!("binary, {}", counted(content.len() as u64, "byte"))),
+            _ => Err(format!("binary, {}", counted_noun(content.len() as u64, "byte"))),
         },
         (PathState::File { size, .. }, None) => {
-            Err(format!("{}, not kept", counted(*size, "byte")))
+            Err(format!("{}, not kept", counted_noun(*size, "byte")))
         }
         (PathState::Special, _) => Err("not a regular file".to_owned()),
     }
 }
 
-fn lines(
+fn changed_lines(
     path: &str,
     old: &str,
     new: &str,
     room: &mut DiffRoom,
 ) -> Option<callgate_wire::desk::ContentChange> {
     room.compared = room.compared.checked_sub(old.len() + new.len())?;
-    let preview = PreviewedChange::between(path, old, new).shown()?;
+    let preview = PreviewedChange::between(path, old, new).to_preview()?;
     let change = preview.change?;
     let cost = change.lines.iter().map(|line| line.text.len() + LINE_COST).sum();
     room.shown = room.shown.checked_sub(cost)?;

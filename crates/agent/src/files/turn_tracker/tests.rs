@@ -142,7 +142,7 @@ async fn what_a_killed_process_left_is_private_and_recovered_once() {
     let changes = &recovered.turns[0].changes;
     assert_eq!((recovered.turns.len(), changes.len()), (1, 1));
     assert_eq!(changes[0].before.content.as_deref(), Some(&b"0"[..]));
-    recovered.stored();
+    recovered.remove_left();
     assert!(other.recover().await.turns.is_empty());
     drop(desk.changed("1").await);
     drop(desk.tracker);

@@ -14,7 +14,7 @@ use std::time::SystemTime;
 use rustix::fs::Stat;
 
 use super::pack::{ContentSpan, PackRecord, SnapshotPack};
-use super::path_state::{FoundPath, PathChange, PathState, nanoseconds};
+use super::path_state::{FoundPath, PathChange, PathState, unix_nanoseconds};
 use super::tracked_places::TrackedPlaces;
 use super::{RecordedTurn, TurnMark};
 use crate::files::MAX_FILE;
@@ -71,11 +71,11 @@ struct TrackedTurn {
 impl TrackedFolders {
     pub(super) fn new(places: &TrackedPlaces, folder: Option<&Path>) -> io::Result<Self> {
         let mut pack = SnapshotPack::create(folder)?;
-        pack.add(&PackRecord::Folders { paths: places.names() }, None)?;
-        Ok(Self::of(pack, places))
+        pack.append_record(&PackRecord::Folders { paths: places.names() }, None)?;
+        Ok(Self::from_pack(pack, places))
     }
 
-    fn of(pack: SnapshotPack, places: &TrackedPlaces) -> Self {
+    fn from_pack(pack: SnapshotPack, places: &TrackedPlaces) -> Self {
         let (known, turns) = (HashMap::new(), HashMap::new());
         Self { pack, known, turns, look: 0, kept: 0, most_kept: places.limits.bytes }
     }
@@ -83,13 +83,13 @@ impl TrackedFolders {
     /// Reads what a process that was killed knew. Returns `None` if it worked in other folders.
     pub(super) fn replay(mut pack: SnapshotPack, places: &TrackedPlaces) -> Option<Self> {
         let mut records = Vec::new();
-        pack.read(|record, content| records.push((record, content))).ok()?;
-        let mut folders = Self::of(pack, places);
+        pack.read_records(|record, content| records.push((record, content))).ok()?;
+        let mut folders = Self::from_pack(pack, places);
         let mut is_ours = false;
         for (record, content) in records {
             match record {
                 PackRecord::Folders { paths } => is_ours = paths == places.names(),
-                record => folders.apply(record, content),
+                record => folders.apply_record(record, content),
             }
         }
         if !is_ours && folders.pack.age_in_days() > 30 {
@@ -98,7 +98,7 @@ impl TrackedFolders {
         is_ours.then_some(folders)
     }
 
-    fn apply(&mut self, record: PackRecord, content: ContentSpan) {
+    fn apply_record(&mut self, record: PackRecord, content: ContentSpan) {
         let span_of = |state: &PathState| {
             matches!(state, PathState::File { size, .. } if *size == content.1).then_some(content)
         };
@@ -143,7 +143,7 @@ impl TrackedFolders {
         self.pack.remove();
     }
 
-    fn begin(&mut self, mark: &TurnMark) -> io::Result<()> {
+    fn begin_turn(&mut self, mark: &TurnMark) -> io::Result<()> {
         if self.turns.contains_key(&*mark.request) {
             return Ok(());
         }
@@ -155,7 +155,7 @@ impl TrackedFolders {
         };
         self.turns.insert(turn.clone(), begun);
         let record = PackRecord::Begin { turn, conversation, message: mark.message };
-        self.pack.add(&record, None).map(drop)
+        self.pack.append_record(&record, None).map(drop)
     }
 
     /// Notes what is at a path that a file tool is about to write, and which folders above it are
@@ -166,7 +166,7 @@ impl TrackedFolders {
         mark: &TurnMark,
         path: &str,
     ) -> io::Result<()> {
-        self.begin(mark)?;
+        self.begin_turn(mark)?;
         let place = places.roots.locate(path).map_err(io::Error::other)?;
         let real = place.real_path()?;
         let mut missing = Vec::new();
@@ -198,14 +198,14 @@ impl TrackedFolders {
             state: found.state.clone(),
             span: None,
         };
-        let span = self.pack.add(&record, found.content.as_deref())?;
+        let span = self.pack.append_record(&record, found.content.as_deref())?;
         turn.before.insert(path, PriorPath { state: found.state.clone(), span });
         Ok(())
     }
 
     /// Gets to know all files before a command of the turn runs, once in a turn.
     pub(super) fn snapshot(&mut self, places: &TrackedPlaces, mark: &TurnMark) -> io::Result<()> {
-        self.begin(mark)?;
+        self.begin_turn(mark)?;
         let is_known = |turn: &TrackedTurn| turn.snapshot_ns.is_some() || turn.unknown.is_some();
         if self.turns.get(&*mark.request).is_some_and(is_known) {
             return Ok(());
@@ -218,7 +218,7 @@ impl TrackedFolders {
                 let at_ns = now_ns();
                 turn.snapshot_ns = Some(at_ns);
                 let turn = mark.request.to_string();
-                self.pack.add(&PackRecord::Snapshot { turn, at_ns }, None)?;
+                self.pack.append_record(&PackRecord::Snapshot { turn, at_ns }, None)?;
                 self.pack.flush()
             }
             Err(reason) => {
@@ -241,14 +241,14 @@ impl TrackedFolders {
         for (turn, TrackedTurn { conversation, message, .. }) in turns {
             let mark =
                 TurnMark { request: turn.into(), conversation: conversation.into(), message };
-            self.begin(&mark)?;
+            self.begin_turn(&mark)?;
         }
         Ok(())
     }
 
     /// Notes that nothing can be known of what commands of the turn change.
     pub(super) fn note_unknown(&mut self, mark: &TurnMark, reason: &str) -> io::Result<()> {
-        self.begin(mark)?;
+        self.begin_turn(mark)?;
         if let Some(turn) = self.turns.get_mut(&*mark.request) {
             turn.unknown.get_or_insert_with(|| reason.to_owned());
         }
@@ -286,7 +286,7 @@ impl TrackedFolders {
             }
             changes.push(change);
         }
-        self.pack.add(&PackRecord::End { turn: turn.to_owned() }, None)?;
+        self.pack.append_record(&PackRecord::End { turn: turn.to_owned() }, None)?;
         self.pack.flush()?;
         let (conversation, message) = (ended.conversation, ended.message);
         let is_worth_it = unknown.is_some() || changes.iter().any(PathChange::is_shown);
@@ -302,7 +302,7 @@ impl TrackedFolders {
         inodes: &HashSet<u64>,
         began_ns: i64,
     ) -> io::Result<()> {
-        let changed_ns = nanoseconds(stat.st_ctime, stat.st_ctime_nsec);
+        let changed_ns = unix_nanoseconds(stat.st_ctime, stat.st_ctime_nsec);
         let (inode, look) = (stat.st_ino, self.look);
         let is_racy = changed_ns >= began_ns - RACY_NS;
         let absent = PriorPath { state: PathState::Absent, span: None };
@@ -325,7 +325,7 @@ impl TrackedFolders {
         let room = self.most_kept.saturating_sub(self.kept);
         found.content = found.content.filter(|content| content.len() as u64 <= room);
         let record = PackRecord::Path { path: path.clone(), state, changed_ns, inode };
-        let span = self.pack.add(&record, found.content.as_deref())?;
+        let span = self.pack.append_record(&record, found.content.as_deref())?;
         let prior = PriorPath { state: found.state, span };
         self.kept += prior.length();
         self.known.insert(path, KnownPath { prior, changed_ns, inode, is_racy, look });
@@ -352,7 +352,7 @@ impl TrackedFolders {
                 state: prior.state.clone(),
                 span: prior.span,
             };
-            self.pack.add(&record, None)?;
+            self.pack.append_record(&record, None)?;
         }
         Ok(())
     }
@@ -379,11 +379,12 @@ impl KnownPath {
         let size = match &self.prior.state {
             PathState::File { size, .. } => u64::try_from(stat.st_size) == Ok(*size),
             PathState::Folder { mode } => {
-                return stat.st_mode & 0o7777 == *mode && FileKind::of(stat) == FileKind::Folder;
+                return stat.st_mode & 0o7777 == *mode
+                    && FileKind::from_stat(stat) == FileKind::Folder;
             }
             _ => true,
         };
-        let changed_ns = nanoseconds(stat.st_ctime, stat.st_ctime_nsec);
+        let changed_ns = unix_nanoseconds(stat.st_ctime, stat.st_ctime_nsec);
         !self.is_racy && size && (self.inode, self.changed_ns) == (stat.st_ino, changed_ns)
     }
 }

@@ -36,7 +36,7 @@ impl TrackedPlaces {
     }
 
     /// Returns the allowed folders that are in no other.
-    pub(super) fn starts(&self) -> Vec<(PathBuf, FileLocation<'_>)> {
+    pub(super) fn outermost_roots(&self) -> Vec<(PathBuf, FileLocation<'_>)> {
         let mut starts: Vec<(PathBuf, FileLocation<'_>)> = Vec::new();
         for root in self.roots.each() {
             let Ok(start) = root.real_path() else { continue };

@@ -33,7 +33,7 @@ impl HeldConversation {
     /// user's or of tools' results that it still reads. People still see it. Returns its number, or
     /// `None` if there is no such message.
     pub async fn leave_out(&mut self, number: Option<u64>) -> Result<Option<u64>, HistoryError> {
-        self.settle().await;
+        self.wait_for_change().await;
         let id = Arc::clone(&self.id);
         let find = move |stores: &mut HistoryStore| {
             let first = stores.store.conversation(&id)?.map_or(0, |known| known.summarized);
@@ -43,7 +43,7 @@ impl HeldConversation {
             };
             let mut found = None;
             stores.store.each_message_before(&id, below, |number, body| {
-                let read = body.and_then(stored_message::message).map(|read| read.message);
+                let read = body.and_then(stored_message::parse_message).map(|read| read.message);
                 let is_read = |message: &ChatMessage| {
                     (is_named || message.role == Role::User)
                         && !message.content.iter().any(|block| matches!(block, Block::LeftOut))
@@ -53,10 +53,10 @@ impl HeldConversation {
             })?;
             let Some(number) = found else { return Ok(None) };
             stores.store.mark_message(&id, number, r#"{"type":"left_out"}"#, now_ms())?;
-            Ok(Some((number, ConversationChange::whole(stores, &id, None)?)))
+            Ok(Some((number, ConversationChange::load_whole(stores, &id, None)?)))
         };
-        let Some((number, change)) = self.history.ask(find).await? else { return Ok(None) };
-        self.apply(change);
+        let Some((number, change)) = self.history.run_job(find).await? else { return Ok(None) };
+        self.apply_change(change);
         Ok(Some(number))
     }
 }

@@ -16,10 +16,10 @@ fn a_lock_is_free_again_while_its_file_is_kept_open() {
     let (ours, theirs) = (ConversationLocks::beside(&ours), ConversationLocks::beside(&theirs));
     for _ in 0..3 {
         for (one, other) in [(&ours, &theirs), (&theirs, &ours)] {
-            let token = one.take("c").unwrap().unwrap();
-            assert!(one.take("c").unwrap().is_none());
-            assert!(other.take("c").unwrap().is_none());
-            assert!(one.take("d").unwrap().is_some());
+            let token = one.take_lock("c").unwrap().unwrap();
+            assert!(one.take_lock("c").unwrap().is_none());
+            assert!(other.take_lock("c").unwrap().is_none());
+            assert!(one.take_lock("d").unwrap().is_some());
             drop(token);
             assert!(spare(one).contains(&"c".to_owned()));
         }
@@ -31,12 +31,12 @@ fn few_files_are_kept_open() {
     let folder = tempfile::tempdir().unwrap();
     let locks = ConversationLocks::beside(&folder.path().join("a.db"));
     let tokens: Vec<ConversationLock> =
-        (0..20).map(|number| locks.take(&number.to_string()).unwrap().unwrap()).collect();
+        (0..20).map(|number| locks.take_lock(&number.to_string()).unwrap().unwrap()).collect();
     assert!(spare(&locks).is_empty());
     drop(tokens);
     let last: Vec<String> = (12..20).map(|number: i32| number.to_string()).collect();
     assert_eq!(spare(&locks), last);
-    drop(locks.take("14").unwrap().unwrap());
+    drop(locks.take_lock("14").unwrap().unwrap());
     assert_eq!(spare(&locks).last().unwrap(), "14");
     assert_eq!(spare(&locks).len(), MOST_SPARE);
 }
@@ -46,8 +46,8 @@ fn a_file_that_was_removed_is_made_anew() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let (ours, theirs) = (ConversationLocks::beside(&path), ConversationLocks::beside(&path));
-    drop(ours.take("c").unwrap().unwrap());
+    drop(ours.take_lock("c").unwrap().unwrap());
     fs::remove_dir_all(folder.path().join(FOLDER)).unwrap();
-    let _token = theirs.take("c").unwrap().unwrap();
-    assert!(ours.take("c").unwrap().is_none(), "it would lock a file that nobody finds");
+    let _token = theirs.take_lock("c").unwrap().unwrap();
+    assert!(ours.take_lock("c").unwrap().is_none(), "it would lock a file that nobody finds");
 }

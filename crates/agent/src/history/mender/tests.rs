@@ -102,7 +102,7 @@ fn after_a_gap_thoughts_are_about_something_else() {
     let mut mender = Mender::default();
     for (number, message) in (0..).zip(read("u hi | a # ok | u on | a # yes")) {
         if number == 2 {
-            mender.skip();
+            mender.note_unreadable();
         }
         mender.push(number, message, false);
     }
@@ -122,7 +122,7 @@ fn the_last_note_about_the_mode_is_known() {
     ];
     for (number, (notes, known)) in (0..).zip(turns) {
         let mut user = read("u hi").remove(0);
-        user.content.extend(notes.iter().map(|note| note.block()));
+        user.content.extend(notes.iter().map(|note| note.into_block()));
         mender.push(2 * number, user, false);
         mender.push(2 * number + 1, read("a ok").remove(0), false);
         assert_eq!(mender.mode_note(), known, "after turn {number}");
@@ -138,18 +138,18 @@ fn tokens_are_estimated_once_but_the_last_message_may_grow() {
         mender.push(number, message, false);
         assert_eq!(mender.tokens(), messages_tokens(mender.messages().iter()), "up to {number}");
     }
-    mender.close();
+    mender.close_tool_uses();
     assert_eq!(mender.tokens(), messages_tokens(mender.messages().iter()));
 }
 
 #[test]
 fn each_message_knows_how_many_came_until_its_end() {
     let mut mender = Mender::default();
-    mender.begin(10, read("u summary").remove(0));
+    mender.begin_with_summary(10, read("u summary").remove(0));
     for (number, message) in (10..).zip(read("u hi | a ?x | u more | u even | a ok ?y")) {
         mender.push(number, message, false);
     }
-    mender.close();
+    mender.close_tool_uses();
     let messages = mender.messages();
     assert_eq!(
         show(messages.iter().map(AsRef::as_ref)),

@@ -10,15 +10,15 @@ fn a_process_is_alive_as_long_as_it_holds_its_file() {
     let mut holder = ProcessMark::beside(Some(&place.path().join("ledger.db")));
     let folder = holder.folder.clone().unwrap();
     let is_alive = |name: &str| ProcessMark::is_alive(Some(&folder), name);
-    let name = holder.show().unwrap();
-    assert_eq!(holder.show().unwrap(), name);
+    let name = holder.ensure_file().unwrap();
+    assert_eq!(holder.ensure_file().unwrap(), name);
     assert!(is_alive(&name));
-    let path = path(&folder, &name);
+    let path = mark_path(&folder, &name);
     assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o600);
     // A hand has removed the file: the next look at it makes it again.
     fs::remove_file(&path).unwrap();
     assert!(!is_alive(&name));
-    assert_eq!(holder.show().unwrap(), name);
+    assert_eq!(holder.ensure_file().unwrap(), name);
     assert!(is_alive(&name));
     drop(holder);
     assert!(!path.exists());
@@ -29,7 +29,7 @@ fn a_process_is_alive_as_long_as_it_holds_its_file() {
 fn a_file_that_nobody_holds_is_one_of_the_dead_and_goes() {
     let place = tempfile::tempdir().unwrap();
     let name = "0123456789abcdef0123456789abcdef";
-    let path = path(place.path(), name);
+    let path = mark_path(place.path(), name);
     fs::write(&path, "").unwrap();
     assert!(!ProcessMark::is_alive(Some(place.path()), name));
     assert!(!path.exists());

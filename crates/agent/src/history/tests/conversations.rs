@@ -7,7 +7,7 @@ fn ids(listed: &[session::ConversationSummary]) -> Vec<&str> {
 }
 
 async fn title(history: &History, id: &str) -> Option<String> {
-    let listed = history.list(100, None).await.unwrap();
+    let listed = history.list_conversations(100, None).await.unwrap();
     listed.into_iter().find(|one| one.conversation_id == id).unwrap().title
 }
 
@@ -16,22 +16,22 @@ async fn they_are_listed_when_they_are_written_to_the_last_one_first() {
     let house = House::new();
     let history = &house.history;
     assert_eq!(history.last().await.unwrap(), None);
-    let made = history.create(None, Some("Named")).await.unwrap();
+    let made = history.create_conversation(None, Some("Named")).await.unwrap();
     drop(history.hold("looked at").await.unwrap());
-    assert_eq!(history.list(10, None).await.unwrap(), []);
+    assert_eq!(history.list_conversations(10, None).await.unwrap(), []);
     keep(history, "a", "u hi | a ok").await;
     keep(history, &made, "u hi").await;
     keep(history, "a", "u on").await;
     keep(history, "b", "u hi").await;
-    let listed = history.list(10, None).await.unwrap();
+    let listed = history.list_conversations(10, None).await.unwrap();
     assert_eq!(ids(&listed), ["b", "a", &made]);
     assert_eq!((listed[1].length, listed[2].title.as_deref()), (3, Some("Named")));
     assert!(
         listed[1].created_at > 1_700_000_000_000 && listed[1].updated_at > listed[1].created_at
     );
-    let rest = history.list(10, Some(listed[1].updated_at)).await.unwrap();
+    let rest = history.list_conversations(10, Some(listed[1].updated_at)).await.unwrap();
     assert_eq!(ids(&rest), [&made]);
-    assert_eq!(ids(&history.list(1, None).await.unwrap()), ["b"]);
+    assert_eq!(ids(&history.list_conversations(1, None).await.unwrap()), ["b"]);
     assert_eq!(history.last().await.unwrap().as_deref(), Some("b"));
     assert_eq!(house.another().last().await.unwrap().as_deref(), Some("b"));
     assert_eq!((history.length("a").await.unwrap(), history.length("none").await.unwrap()), (3, 0));
@@ -53,11 +53,11 @@ async fn titles_are_given_or_the_first_words_without_secrets() {
     assert!(found.starts_with("fix the bug with [hidden 1: "), "{found}");
     assert!(found.ends_with('…') && found.chars().count() == LONGEST_OPENING, "{found}");
     assert!(!found.contains("a1B2"), "{found}");
-    history.rename("a", "Mine").await.unwrap();
+    history.rename_conversation("a", "Mine").await.unwrap();
     assert_eq!(title(history, "a").await.as_deref(), Some("Mine"));
     held.clear().await.unwrap();
     assert_eq!(title(history, "a").await.as_deref(), Some("Mine"), "what is given stays");
-    let error = history.rename("none", "x").await.unwrap_err();
+    let error = history.rename_conversation("none", "x").await.unwrap_err();
     assert!(error.to_string().contains("list_conversations"), "{error}");
 }
 
@@ -96,19 +96,25 @@ async fn ids_and_titles_are_checked() {
     let history = &house.history;
     for id in ["", "a\nb", &"x".repeat(129)] {
         assert!(matches!(history.hold(id).await, Err(HistoryError::BadId)), "{id:?}");
-        assert!(matches!(history.create(Some(id), None).await, Err(HistoryError::BadId)));
-        assert!(matches!(history.delete(id).await, Err(HistoryError::BadId)));
+        assert!(matches!(
+            history.create_conversation(Some(id), None).await,
+            Err(HistoryError::BadId)
+        ));
+        assert!(matches!(history.delete_conversation(id).await, Err(HistoryError::BadId)));
     }
     for wrong in ["", " ", &"x".repeat(257)] {
-        let error = history.create(Some("a"), Some(wrong)).await.unwrap_err();
+        let error = history.create_conversation(Some("a"), Some(wrong)).await.unwrap_err();
         assert!(matches!(error, HistoryError::BadTitle), "{wrong:?}");
     }
     let (id, title) = ("ä".repeat(64), "𝄞".repeat(256));
-    assert_eq!(history.create(Some(&id), Some(&title)).await.unwrap(), id);
+    assert_eq!(history.create_conversation(Some(&id), Some(&title)).await.unwrap(), id);
     keep(history, &id, "u hi").await;
-    let error = history.create(Some(&id), None).await.unwrap_err();
+    let error = history.create_conversation(Some(&id), None).await.unwrap_err();
     assert!(matches!(error, HistoryError::Exists(_)), "{error}");
-    let (one, other) = (history.create(None, None).await, history.create(None, None).await);
+    let (one, other) = (
+        history.create_conversation(None, None).await,
+        history.create_conversation(None, None).await,
+    );
     assert_ne!(one.unwrap(), other.unwrap());
 }
 
@@ -118,13 +124,13 @@ async fn one_that_is_in_use_is_not_deleted() {
     keep(&house.history, "a", "u hi | a ok").await;
     let other = house.another();
     let held = other.hold("a").await.unwrap();
-    let error = house.history.delete("a").await.unwrap_err();
+    let error = house.history.delete_conversation("a").await.unwrap_err();
     assert!(error.to_string().contains("is in use"), "{error}");
     drop(held);
-    house.history.delete("a").await.unwrap();
+    house.history.delete_conversation("a").await.unwrap();
     assert_eq!(found(&other, "a").await, "");
-    assert!(matches!(house.history.delete("a").await, Err(HistoryError::Unknown(_))));
-    assert!(matches!(house.history.page("a", 1, None).await, Err(HistoryError::Unknown(_))));
+    assert!(matches!(house.history.delete_conversation("a").await, Err(HistoryError::Unknown(_))));
+    assert!(matches!(house.history.read_page("a", 1, None).await, Err(HistoryError::Unknown(_))));
 }
 
 #[tokio::test]
@@ -132,18 +138,18 @@ async fn a_page_ends_where_it_is_told() {
     let house = House::new();
     let history = &house.history;
     keep(history, "a", "u 0 | a 1 | u 2 | a 3 | u 4").await;
-    let page = history.page("a", 2, None).await.unwrap();
+    let page = history.read_page("a", 2, None).await.unwrap();
     assert_eq!((show(&page.messages).as_str(), page.first, page.length), ("a 3 | u 4", 3, 5));
-    let page = history.page("a", 2, Some(3)).await.unwrap();
+    let page = history.read_page("a", 2, Some(3)).await.unwrap();
     assert_eq!((show(&page.messages).as_str(), page.first), ("a 1 | u 2", 1));
-    let page = history.page("a", 9, Some(1)).await.unwrap();
+    let page = history.read_page("a", 9, Some(1)).await.unwrap();
     assert_eq!((show(&page.messages).as_str(), page.first), ("u 0", 0));
-    let page = history.page("a", 9, Some(0)).await.unwrap();
+    let page = history.read_page("a", 9, Some(0)).await.unwrap();
     assert_eq!((page.messages.len(), page.first), (0, 0));
-    let page = history.page("a", 0, Some(99)).await.unwrap();
+    let page = history.read_page("a", 0, Some(99)).await.unwrap();
     assert_eq!((page.messages.len(), page.first), (0, 5));
-    history.create(Some("new"), Some("New")).await.unwrap();
-    let page = history.page("new", 9, None).await.unwrap();
+    history.create_conversation(Some("new"), Some("New")).await.unwrap();
+    let page = history.read_page("new", 9, None).await.unwrap();
     assert_eq!((page.length, page.title.as_deref()), (0, Some("New")));
 }
 
@@ -153,8 +159,8 @@ async fn a_page_has_only_so_many_bytes_and_at_least_one_message() {
     let half = "x".repeat(LARGEST_PAGE / 2 - 1000);
     let whole = "y".repeat(LARGEST_PAGE + 1000);
     keep(&house.history, "a", &format!("u {whole} | a {half} | u {half}")).await;
-    let page = house.history.page("a", 9, None).await.unwrap();
+    let page = house.history.read_page("a", 9, None).await.unwrap();
     assert_eq!((page.messages.len(), page.first), (2, 1));
-    let page = house.history.page("a", 9, Some(1)).await.unwrap();
+    let page = house.history.read_page("a", 9, Some(1)).await.unwrap();
     assert_eq!((page.messages.len(), page.first), (1, 0));
 }

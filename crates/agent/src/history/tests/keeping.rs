@@ -113,7 +113,7 @@ async fn what_cannot_be_read_is_skipped_and_said() {
     keep(&house.history, "a", "u on | a # yes").await;
     let held = house.history.hold("a").await.unwrap();
     assert_eq!(shown(&held), "u hi | a # ok known | u on | a yes");
-    let page = house.history.page("a", 100, None).await.unwrap();
+    let page = house.history.read_page("a", 100, None).await.unwrap();
     assert_eq!((page.messages.len(), page.length), (10, 10), "the numbers stay right");
     assert_eq!(page.messages[2].role, Role::User);
 }
@@ -154,7 +154,7 @@ async fn the_ledger_has_what_is_recorded() {
     let error = house.history.record(vec![draft("no")]).await.unwrap_err();
     assert!(matches!(error, HistoryError::Store(_)), "{error}");
     let store = Store::open_read_only(&house.path()).unwrap();
-    assert_eq!(store.entries(&EntryFilter::default(), 0, 9).unwrap().len(), 2);
+    assert_eq!(store.entries_after(&EntryFilter::default(), 0, 9).unwrap().len(), 2);
 }
 
 #[tokio::test]
@@ -212,7 +212,7 @@ async fn memory_behaves_alike_and_keeps_nothing() {
         let mut held = history.hold("a").await.unwrap();
         let step = HistoryStep { drafts: vec![draft("{}")], ..turn("u hi | a ok") };
         held.commit(step).await.unwrap();
-        assert!(matches!(history.delete("a").await, Err(HistoryError::InUse(_))));
+        assert!(matches!(history.delete_conversation("a").await, Err(HistoryError::InUse(_))));
         drop(held);
         assert_eq!(found(&history, "a").await, "u hi | a ok");
         history.record(vec![draft("{}")]).await.unwrap();
@@ -220,7 +220,7 @@ async fn memory_behaves_alike_and_keeps_nothing() {
     }
     let store = Store::open_read_only(&path).unwrap();
     assert_eq!(store.last_seq().unwrap(), 2, "the ledger is kept");
-    assert!(store.conversations(9, None, None).unwrap().is_empty());
+    assert!(store.recent_conversations(9, None, None).unwrap().is_empty());
     assert!(!folder.path().join("locks").exists());
 }
 

@@ -72,7 +72,7 @@ async fn what_somebody_else_changed_is_read_anew() {
     assert_eq!(found(&house.history, "a").await, "");
 
     keep(&house.history, "a", "u one | a ok").await;
-    other.delete("a").await.unwrap();
+    other.delete_conversation("a").await.unwrap();
     assert_eq!(found(&house.history, "a").await, "");
 }
 
@@ -101,7 +101,7 @@ async fn a_lock_file_goes_with_its_conversation() {
     keep(&house.history, "a", "u hi | a ok").await;
     keep(&house.history, "b", "u hi | a ok").await;
     assert_eq!(count(), 2);
-    house.history.delete("a").await.unwrap();
+    house.history.delete_conversation("a").await.unwrap();
     assert_eq!(count(), 1);
     drop(house.history.hold("nothing is said here").await.unwrap());
     assert_eq!(count(), 1);
@@ -126,7 +126,7 @@ async fn lock_files_of_no_conversation_are_swept_away() {
     assert!(!left.exists(), "nobody holds it, and nothing is kept of it");
     assert!(foreign.exists(), "it is none of ours");
     assert!(matches!(
-        house.another().delete("of another process").await,
+        house.another().delete_conversation("of another process").await,
         Err(HistoryError::InUse(_))
     ));
     drop(theirs);

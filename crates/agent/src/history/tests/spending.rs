@@ -23,7 +23,7 @@ async fn reserve(
         let so_far = spent.all.input + spent.reserved_all.input;
         if so_far >= limit { Err(so_far) } else { Ok(()) }
     };
-    ledger.reserve(account.to_owned(), 0, Some(tokens(most)), check).await.unwrap()
+    ledger.reserve_cost(account.to_owned(), 0, Some(tokens(most)), check).await.unwrap()
 }
 
 /// Returns what was spent, and what is reserved.
@@ -55,7 +55,7 @@ async fn without_a_history_the_ledger_has_what_was_spent() {
     assert_eq!(sums(&start(), "a").await, (0, 0, 100), "others see what is reserved");
     let step = HistoryStep { spent: Some(tokens(7)), reservation, ..turn("u hi | a ok") };
     history.hold("a").await.unwrap().commit(step).await.unwrap();
-    history.settle(account, None, Some(tokens(1)), Vec::new()).await.unwrap();
+    history.settle_cost(account, None, Some(tokens(1)), Vec::new()).await.unwrap();
     assert_eq!(sums(&history, "a").await, (8, 8, 0));
     drop(history);
     // Another process has another conversation of that name, on the same day.
@@ -73,7 +73,7 @@ async fn a_history_in_another_file_is_counted_under_its_name() {
     let link = open(&house.folder.path().join("link.db"));
     assert_eq!(link.account(&house.history, "a"), account, "a file has one name");
     let reservation = reserve(&house.history, &account, 100, 1).await.unwrap();
-    house.history.settle(account, reservation, Some(tokens(7)), Vec::new()).await.unwrap();
+    house.history.settle_cost(account, reservation, Some(tokens(7)), Vec::new()).await.unwrap();
     assert_eq!(sums(&house.history, "a").await, (0, 7, 0));
     assert_eq!(house.history.account(&house.history, "a"), "a");
 }
@@ -108,7 +108,7 @@ async fn the_file_of_a_process_goes_with_it() {
     assert_eq!(holders(), 0, "who reserves nothing needs none");
     let reservation = reserve(&house.history, "a", 1, 1).await.unwrap();
     assert_eq!(holders(), 1);
-    house.history.settle("a".to_owned(), reservation, None, Vec::new()).await.unwrap();
+    house.history.settle_cost("a".to_owned(), reservation, None, Vec::new()).await.unwrap();
     let House { folder: _folder, history } = house;
     drop(history);
     assert_eq!(holders(), 0);

@@ -130,7 +130,7 @@ pub(crate) fn repair(messages: Vec<ChatMessage>) -> Vec<ChatMessage> {
     for (number, message) in (0..).zip(messages) {
         mender.push(number, message, false);
     }
-    mender.close();
+    mender.close_tool_uses();
     mender.messages().iter().map(|message| ChatMessage::clone(message)).collect()
 }
 

@@ -121,7 +121,7 @@ async fn a_summary_stands_for_the_first_turns_and_pages_still_have_them() {
     let mut held = house.another().hold("a").await.unwrap();
     assert_eq!(shown(&held), "u summary two | a ok | u three | a ok | u four | a # ok");
     assert_eq!(held.length(), 10);
-    let page = house.history.page("a", 100, None).await.unwrap();
+    let page = house.history.read_page("a", 100, None).await.unwrap();
     assert_eq!((page.messages.len(), page.first), (10, 0));
     assert_eq!(show(&page.messages[..2]), "u one | a # ?x");
 
@@ -182,22 +182,22 @@ async fn what_was_shown_of_a_round_becomes_messages_that_say_where_it_ended() {
     held.commit(turn("u one")).await.unwrap();
     for piece in ["Ha", "lf"] {
         let mut shown = MessageFragments::default();
-        shown.text(piece);
-        held.note(shown).await.unwrap();
+        shown.append_text(piece);
+        held.store_fragments(shown).await.unwrap();
     }
-    assert_eq!(house.history.page("a", 9, None).await.unwrap().length, 1, "it goes on");
+    assert_eq!(house.history.read_page("a", 9, None).await.unwrap().length, 1, "it goes on");
     drop(held);
-    let page = house.history.page("a", 9, None).await.unwrap();
+    let page = house.history.read_page("a", 9, None).await.unwrap();
     assert_eq!((show(&page.messages).as_str(), page.is_unfinished), ("u one | a Half ~", true));
     let mut held = house.history.hold("a").await.unwrap();
     assert!(shown(&held).starts_with("u one | a Half | u [Your answer was cut off"));
     assert!(held.is_broken_off());
     let mut fragments = MessageFragments::default();
     for block in read("a ?x ?y").remove(0).content {
-        fragments.call(block);
+        fragments.append_call(block);
     }
-    fragments.result(read("u !x").remove(0).content.remove(0), None);
-    held.note(fragments).await.unwrap();
+    fragments.append_result(read("u !x").remove(0).content.remove(0), None);
+    held.store_fragments(fragments).await.unwrap();
     drop(held);
     let held = house.history.hold("a").await.unwrap();
     assert!(shown(&held).ends_with(" | a ?x ?y | u !x !y?"), "{}", shown(&held));
@@ -211,7 +211,7 @@ async fn what_is_small_is_written_at_once_unless_another_process_writes() {
     held.commit(turn("u hello")).await.unwrap();
     let thread = &house.history.0;
     let fragment = [r#"{"role":"assistant","content":[{"type":"text","text":"Hel"}]}"#.to_owned()];
-    let at_once = || thread.write_at_once(1, |stores| stores.note("a", &fragment));
+    let at_once = || thread.write_at_once(1, |stores| stores.write_fragments("a", &fragment));
     at_once().unwrap().unwrap();
     // The other process writes until it has to end.
     let other = house.another();
@@ -221,19 +221,20 @@ async fn what_is_small_is_written_at_once_unless_another_process_writes() {
         ended.recv().ok();
         Ok::<(), ()>(())
     };
-    let other = tokio::spawn(async move { other.reserve("x".to_owned(), 0, None, check).await });
+    let other =
+        tokio::spawn(async move { other.reserve_cost("x".to_owned(), 0, None, check).await });
     has_begun.await.unwrap();
     assert!(at_once().is_none(), "it does not wait");
     let mut shown = MessageFragments::default();
-    shown.text("lo");
-    let (noted, ()) = tokio::join!(held.note(shown), async { drop(writing) });
+    shown.append_text("lo");
+    let (noted, ()) = tokio::join!(held.store_fragments(shown), async { drop(writing) });
     noted.unwrap();
     other.await.unwrap().unwrap().unwrap();
     // Many writes have the thread move pages, and nothing is lost meanwhile.
     for _ in 0..400 {
         let mut shown = MessageFragments::default();
-        shown.text("!");
-        held.note(shown).await.unwrap();
+        shown.append_text("!");
+        held.store_fragments(shown).await.unwrap();
     }
     drop(held);
     assert!(found(&house.another(), "a").await.contains(&format!("Hello{}", "!".repeat(400))));

@@ -67,11 +67,11 @@ impl ServerAccess {
     /// Forgets earlier refusals and reads the sign-in, which another process may have renewed.
     pub(in crate::mcp) async fn reload(&self) {
         *lock(&self.challenge) = None;
-        let stored = self.stored().await;
+        let stored = self.load_stored().await;
         *self.sign_in.lock().await = stored;
     }
 
-    async fn stored(&self) -> Option<ServerSignIn> {
+    async fn load_stored(&self) -> Option<ServerSignIn> {
         let (store, url) = (Arc::clone(&self.store), self.url.to_string());
         let loaded = tokio::task::spawn_blocking(move || store.load(&url)).await;
         let loaded = loaded.map_err(|error| error.to_string()).flatten();
@@ -101,10 +101,10 @@ impl ServerAccess {
     pub(in crate::mcp) async fn accept(&self, finished: &FinishedSignIn) {
         *lock(&self.challenge) = None;
         let mut held = self.sign_in.lock().await;
-        self.keep(&mut held, finished.sign_in.clone()).await;
+        self.keep_sign_in(&mut held, finished.sign_in.clone()).await;
     }
 
-    async fn keep(&self, held: &mut Option<ServerSignIn>, sign_in: ServerSignIn) {
+    async fn keep_sign_in(&self, held: &mut Option<ServerSignIn>, sign_in: ServerSignIn) {
         self.note_secrets(&sign_in);
         let (store, kept) = (Arc::clone(&self.store), sign_in.clone());
         let saved = tokio::task::spawn_blocking(move || store.save(&kept)).await;
@@ -118,7 +118,7 @@ impl ServerAccess {
     pub(in crate::mcp) async fn token(&self) -> Option<HiddenText> {
         let mut held = self.sign_in.lock().await;
         let is_old = |sign_in: &ServerSignIn| {
-            sign_in.expires_at.is_some_and(|end| end <= tokens::now().saturating_add(SOON))
+            sign_in.expires_at.is_some_and(|end| end <= tokens::unix_time_ms().saturating_add(SOON))
         };
         if held.as_ref().is_some_and(|sign_in| is_old(sign_in) && sign_in.refresh_token.is_some()) {
             // If this fails, the server refuses the old token and says what it wants.
@@ -130,14 +130,14 @@ impl ServerAccess {
     /// Renews the sign-in, unless another process has done so.
     async fn renew(&self, held: &mut Option<ServerSignIn>) -> bool {
         let Some(old) = held.take() else { return false };
-        let stored = self.stored().await;
+        let stored = self.load_stored().await;
         if let Some(newer) = stored.filter(|stored| stored.access_token != old.access_token) {
             *held = Some(newer);
             return true;
         }
-        match tokens::refresh(&self.http, &old).await {
+        match tokens::refresh_sign_in(&self.http, &old).await {
             Ok(renewed) => {
-                self.keep(held, renewed).await;
+                self.keep_sign_in(held, renewed).await;
                 true
             }
             Err(why) => {
@@ -150,7 +150,7 @@ impl ServerAccess {
 
     /// Handles a refusal. Returns true if the request is to be sent again, because there is another
     /// token than the one that was `used`; `None` means that another would not help.
-    pub(in crate::mcp) async fn refused(
+    pub(in crate::mcp) async fn handle_refusal(
         &self,
         used: Option<&HiddenText>,
         status: StatusCode,
@@ -166,7 +166,7 @@ impl ServerAccess {
             }
         }
         let all = headers.get_all(WWW_AUTHENTICATE).iter();
-        let challenge = AccessChallenge::read(all.filter_map(|value| value.to_str().ok()));
+        let challenge = AccessChallenge::from_headers(all.filter_map(|value| value.to_str().ok()));
         if status == StatusCode::UNAUTHORIZED || challenge.is_about_scope() {
             *lock(&self.challenge) = Some(challenge);
         }
@@ -180,7 +180,10 @@ impl ServerAccess {
 
     /// Asks the server for nothing in particular, without a token and with these headers. Returns
     /// true if it wants a sign-in.
-    pub(in crate::mcp) async fn knock(&self, headers: &[(String, String)]) -> Result<bool, String> {
+    pub(in crate::mcp) async fn probe_sign_in(
+        &self,
+        headers: &[(String, String)],
+    ) -> Result<bool, String> {
         *lock(&self.challenge) = None;
         let mut request = self.http.client(&self.url).await?.post(self.url.clone());
         for (name, value) in headers {
@@ -195,7 +198,7 @@ impl ServerAccess {
         let sent = request.header(ACCEPT, accepted).json(&hello).send();
         match timeout(ANSWER_WITHIN, sent).await {
             Ok(Ok(response)) => {
-                self.refused(None, response.status(), response.headers()).await;
+                self.handle_refusal(None, response.status(), response.headers()).await;
                 Ok(self.is_refused())
             }
             Ok(Err(_)) => Err("it cannot be reached".to_owned()),

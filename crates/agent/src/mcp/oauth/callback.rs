@@ -82,7 +82,7 @@ impl CallbackListener {
                     }
                 }
             };
-            open.push(serve(stream, self.port, state));
+            open.push(serve_request(stream, self.port, state));
         }
         Err("too many requests came to the address at which the sign-in ends".to_owned())
     }
@@ -96,17 +96,17 @@ impl WaitingBrowser {
         } else {
             "The sign-in has failed. Go back to callgate to see why."
         };
-        respond(&mut self.0, "200 OK", text).await;
+        send_response(&mut self.0, "200 OK", text).await;
     }
 }
 
 /// Serves one request. Returns the end of the sign-in, if this was it.
-async fn serve(mut stream: TcpStream, port: u16, state: &str) -> Option<SignInCallback> {
+async fn serve_request(mut stream: TcpStream, port: u16, state: &str) -> Option<SignInCallback> {
     let head = timeout(REQUEST_WITHIN, read_head(&mut stream)).await.ok()??;
     match read_request(&head, port, state) {
         Ok(parameters) => Some(SignInCallback { parameters, browser: WaitingBrowser(stream) }),
         Err((status, text)) => {
-            respond(&mut stream, status, text).await;
+            send_response(&mut stream, status, text).await;
             None
         }
     }
@@ -168,7 +168,7 @@ fn read_request(head: &[u8], port: u16, state: &str) -> Result<CallbackParameter
     Ok(found)
 }
 
-async fn respond(stream: &mut TcpStream, status: &str, text: &str) {
+async fn send_response(stream: &mut TcpStream, status: &str, text: &str) {
     let page = format!("<!doctype html><meta charset=utf-8><title>callgate</title><p>{text}");
     let length = page.len();
     let response = format!(

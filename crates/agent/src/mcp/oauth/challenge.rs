@@ -19,12 +19,14 @@ pub(in crate::mcp) struct AccessChallenge {
 
 impl AccessChallenge {
     /// Reads the headers of this name.
-    pub(in crate::mcp) fn read<'a>(headers: impl Iterator<Item = &'a str>) -> Self {
+    pub(in crate::mcp) fn from_headers<'a>(headers: impl Iterator<Item = &'a str>) -> Self {
         let mut found = Self::default();
         for (name, value) in headers.filter(|text| text.len() <= LONGEST).flat_map(bearer_members) {
             match name.as_str() {
                 "resource_metadata" if found.metadata.is_none() => found.metadata = Some(value),
-                "scope" if found.scopes.is_empty() => found.scopes = scopes(value.split(' ')),
+                "scope" if found.scopes.is_empty() => {
+                    found.scopes = unique_scopes(value.split(' '));
+                }
                 "error" if found.error.is_none() => found.error = Some(value),
                 _ => {}
             }
@@ -39,7 +41,7 @@ impl AccessChallenge {
 }
 
 /// Returns the words that can be scopes, each once.
-pub(super) fn scopes<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
+pub(super) fn unique_scopes<'a>(words: impl Iterator<Item = &'a str>) -> Vec<String> {
     let is_scope = |word: &&str| {
         let is_letter = |byte: u8| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e);
         (1..=LONGEST_SCOPE).contains(&word.len()) && word.bytes().all(is_letter)
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     fn read(header: &str) -> AccessChallenge {
-        AccessChallenge::read([header].into_iter())
+        AccessChallenge::from_headers([header].into_iter())
     }
 
     #[test]

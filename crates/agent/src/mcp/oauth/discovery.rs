@@ -4,7 +4,7 @@
 use reqwest::Url;
 use serde_json::Value;
 
-use super::challenge::{AccessChallenge, scopes};
+use super::challenge::{AccessChallenge, unique_scopes};
 use super::fetch::SignInClient;
 use crate::mcp::address::{has_login, is_loopback, is_private};
 
@@ -40,7 +40,7 @@ pub(super) struct SignInPlan {
 }
 
 /// Finds out where a person signs in to the server at `url`.
-pub(super) async fn discover(
+pub(super) async fn discover_sign_in(
     client: &SignInClient,
     url: &Url,
     challenge: &AccessChallenge,
@@ -49,13 +49,13 @@ pub(super) async fn discover(
     let (resource, issuer, offered) = match &described {
         Some(document) => read_resource(url, document)?,
         // Servers of the first version of the specification are their own authorization servers.
-        None => (canonical(url), url.origin().ascii_serialization(), Vec::new()),
+        None => (canonical_name(url), url.origin().ascii_serialization(), Vec::new()),
     };
     let document = issuer_document(client, url, &issuer).await?;
     let server = read_issuer(url, &issuer, &document)?;
     let wanted = if challenge.scopes.is_empty() { offered } else { challenge.scopes.clone() };
-    let offline = texts(&document["scopes_supported"]).find(|scope| *scope == OFFLINE);
-    let scopes = scopes(wanted.iter().map(String::as_str).chain(offline));
+    let offline = texts_in_array(&document["scopes_supported"]).find(|scope| *scope == OFFLINE);
+    let scopes = unique_scopes(wanted.iter().map(String::as_str).chain(offline));
     Ok(SignInPlan { resource, scopes, server })
 }
 
@@ -134,18 +134,18 @@ fn well_known(url: &Url, name: &str) -> Vec<Url> {
 /// Reads a server's description: its name for tokens, its authorization server, and its scopes.
 fn read_resource(url: &Url, document: &Value) -> Result<(String, String, Vec<String>), String> {
     let named = document["resource"].as_str().unwrap_or_default();
-    let is_it = Url::parse(named).is_ok_and(|resource| covers(&resource, url));
+    let is_it = Url::parse(named).is_ok_and(|resource| is_resource_of(&resource, url));
     if !is_it {
         return Err("its description is that of another server".to_owned());
     }
-    let issuer = texts(&document["authorization_servers"]).next();
+    let issuer = texts_in_array(&document["authorization_servers"]).next();
     let issuer = issuer.ok_or("its description names no authorization server")?;
-    let offered = scopes(texts(&document["scopes_supported"]));
+    let offered = unique_scopes(texts_in_array(&document["scopes_supported"]));
     Ok((named.to_owned(), issuer.to_owned(), offered))
 }
 
 /// Returns true if a resource is the server at `url`, or contains it.
-fn covers(resource: &Url, url: &Url) -> bool {
+fn is_resource_of(resource: &Url, url: &Url) -> bool {
     let path = resource.path().trim_end_matches('/');
     let rest = url.path().strip_prefix(path);
     resource.origin() == url.origin()
@@ -154,7 +154,7 @@ fn covers(resource: &Url, url: &Url) -> bool {
 }
 
 /// Returns the name of a server that does not describe itself.
-fn canonical(url: &Url) -> String {
+fn canonical_name(url: &Url) -> String {
     let mut url = url.clone();
     url.set_fragment(None);
     url.as_str().trim_end_matches('/').to_owned()
@@ -174,7 +174,8 @@ fn read_issuer(url: &Url, issuer: &str, document: &Value) -> Result<Authorizatio
     let authorize = address("authorization_endpoint", "the address of the sign-in")?;
     let token = address("token_endpoint", "the address for tokens")?;
     let register = address("registration_endpoint", "the address for registrations")?;
-    if !texts(&document["code_challenge_methods_supported"]).any(|method| method == "S256") {
+    if !texts_in_array(&document["code_challenge_methods_supported"]).any(|method| method == "S256")
+    {
         return Err(
             "its authorization server does not protect the code (PKCE with S256)".to_owned()
         );
@@ -185,7 +186,7 @@ fn read_issuer(url: &Url, issuer: &str, document: &Value) -> Result<Authorizatio
         token: token.ok_or_else(|| missing("where tokens are"))?,
         register,
         names_itself: document["authorization_response_iss_parameter_supported"] == true,
-        takes_posted_secret: texts(&document["token_endpoint_auth_methods_supported"])
+        takes_posted_secret: texts_in_array(&document["token_endpoint_auth_methods_supported"])
             .any(|method| method == "client_secret_post"),
     })
 }
@@ -215,7 +216,7 @@ fn checked_address(server: &Url, text: &str, what: &str) -> Result<Url, String> 
     Ok(url)
 }
 
-fn texts(value: &Value) -> impl Iterator<Item = &str> {
+fn texts_in_array(value: &Value) -> impl Iterator<Item = &str> {
     value.as_array().into_iter().flatten().filter_map(Value::as_str)
 }
 

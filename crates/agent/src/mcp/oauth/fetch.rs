@@ -55,12 +55,12 @@ impl SignInClient {
 
     pub(super) async fn get(&self, url: &Url) -> Result<SignInReply, String> {
         let request = self.client(url).await?.get(url.clone());
-        send(url, request).await
+        send_request(url, request).await
     }
 
     pub(super) async fn post_json(&self, url: &Url, body: &Value) -> Result<SignInReply, String> {
         let request = self.client(url).await?.post(url.clone()).json(body);
-        send(url, request).await
+        send_request(url, request).await
     }
 
     /// Posts a form, with the name and the secret of a client if it has to show them.
@@ -72,23 +72,25 @@ impl SignInClient {
     ) -> Result<SignInReply, String> {
         let mut request = self.client(url).await?.post(url.clone());
         if let Some((name, secret)) = basic {
-            request = request.basic_auth(encoded(&[("", name)]), Some(encoded(&[("", secret)])));
+            request =
+                request.basic_auth(encode_form(&[("", name)]), Some(encode_form(&[("", secret)])));
         }
-        let request =
-            request.header(CONTENT_TYPE, "application/x-www-form-urlencoded").body(encoded(fields));
-        send(url, request).await
+        let request = request
+            .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+            .body(encode_form(fields));
+        send_request(url, request).await
     }
 }
 
 /// Returns fields as a form sends them; one without a name as its value alone.
-fn encoded(fields: &[(&str, &str)]) -> String {
+fn encode_form(fields: &[(&str, &str)]) -> String {
     let Ok(mut url) = Url::parse("http://localhost/") else { return String::new() };
     url.query_pairs_mut().extend_pairs(fields);
     url.query().unwrap_or_default().trim_start_matches('=').to_owned()
 }
 
 /// Sends a request. The error names the host and nothing that was sent.
-async fn send(url: &Url, request: RequestBuilder) -> Result<SignInReply, String> {
+async fn send_request(url: &Url, request: RequestBuilder) -> Result<SignInReply, String> {
     let host = url.host_str().unwrap_or_default();
     let answer = async {
         let request = request.header(ACCEPT, "application/json");
@@ -114,7 +116,7 @@ mod tests {
 
     #[test]
     fn forms_are_encoded() {
-        assert_eq!(encoded(&[("a", "b c&d"), ("e", "=")]), "a=b+c%26d&e=%3D");
-        assert_eq!(encoded(&[("", "a:b/=")]), "a%3Ab%2F%3D");
+        assert_eq!(encode_form(&[("a", "b c&d"), ("e", "=")]), "a=b+c%26d&e=%3D");
+        assert_eq!(encode_form(&[("", "a:b/=")]), "a%3Ab%2F%3D");
     }
 }

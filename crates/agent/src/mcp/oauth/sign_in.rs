@@ -10,11 +10,11 @@ use rustix::rand::{GetRandomFlags, getrandom};
 use tokio::time::timeout;
 
 use super::callback::{CallbackListener, CallbackParameters, WaitingBrowser};
-use super::challenge::{AccessChallenge, scopes};
-use super::discovery::{SignInPlan, discover, is_same_issuer};
+use super::challenge::{AccessChallenge, unique_scopes};
+use super::discovery::{SignInPlan, discover_sign_in, is_same_issuer};
 use super::fetch::SignInClient;
 use super::sign_in_record::{OauthClient, ServerSignIn};
-use super::tokens::{IssuedCode, client_at, exchange, known_reason};
+use super::tokens::{IssuedCode, client_at, exchange_code, known_reason};
 use crate::mcp::OauthSettings;
 
 /// How long a person may take to sign in.
@@ -44,14 +44,14 @@ impl PendingSignIn {
         challenge: &AccessChallenge,
         held: &[String],
     ) -> Result<Self, String> {
-        let mut plan = discover(&http, &url, challenge).await?;
+        let mut plan = discover_sign_in(&http, &url, challenge).await?;
         let wanted = held.iter().chain(&plan.scopes).chain(&settings.scopes);
-        plan.scopes = scopes(wanted.map(String::as_str));
+        plan.scopes = unique_scopes(wanted.map(String::as_str));
         let listener = CallbackListener::open(settings.callback_port).await?;
         let client = client_at(&http, &plan, settings, &listener.address()).await?;
         let (state, verifier) = (random_text()?, random_text()?);
         let mut address = plan.server.authorize.clone();
-        let digest = URL_SAFE_NO_PAD.encode(Sha256Hash::of(verifier.as_bytes()).0);
+        let digest = URL_SAFE_NO_PAD.encode(Sha256Hash::hash_bytes(verifier.as_bytes()).0);
         address
             .query_pairs_mut()
             .append_pair("response_type", "code")
@@ -91,7 +91,7 @@ impl PendingSignIn {
         let done = match check_callback(&plan, &callback.parameters) {
             Ok(code) => {
                 let issued = IssuedCode { code, verifier: &verifier, redirect: &redirect };
-                exchange(&http, url.as_str(), &plan, client, issued).await
+                exchange_code(&http, url.as_str(), &plan, client, issued).await
             }
             Err(why) => Err(why),
         };

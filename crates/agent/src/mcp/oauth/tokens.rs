@@ -3,7 +3,7 @@
 use callgate_store::now_ms;
 use serde_json::{Value, json};
 
-use super::challenge::scopes;
+use super::challenge::unique_scopes;
 use super::discovery::SignInPlan;
 use super::fetch::{SignInClient, SignInReply};
 use super::sign_in_record::{OauthClient, ServerSignIn};
@@ -62,13 +62,13 @@ pub(super) async fn client_at(
         wanted["scope"] = json!(plan.scopes.join(" "));
     }
     let SignInReply { status, body } = http.post_json(register, &wanted).await?;
-    let id = text(&body, "client_id");
+    let id = member_text(&body, "client_id");
     let Some(id) = id.filter(|_| status.is_success()) else {
         let reason = known_reason(body["error"].as_str().unwrap_or_default());
         return Err(format!("its authorization server has not registered callgate ({reason})"));
     };
     let is_secret_posted = body["token_endpoint_auth_method"] != "client_secret_basic";
-    Ok(OauthClient { id, secret: text(&body, "client_secret"), is_secret_posted })
+    Ok(OauthClient { id, secret: member_text(&body, "client_secret"), is_secret_posted })
 }
 
 /// A code that an authorization server has sent, and what proves that it is for us.
@@ -79,7 +79,7 @@ pub(super) struct IssuedCode<'a> {
 }
 
 /// Exchanges a code for tokens.
-pub(super) async fn exchange(
+pub(super) async fn exchange_code(
     http: &SignInClient,
     url: &str,
     plan: &SignInPlan,
@@ -104,13 +104,13 @@ pub(super) async fn exchange(
         access_token: String::new(),
         refresh_token: None,
     };
-    let tokens = request(http, &sign_in, &fields).await?;
+    let tokens = request_tokens(http, &sign_in, &fields).await?;
     take_tokens(&mut sign_in, &tokens)?;
     Ok(sign_in)
 }
 
 /// Renews a sign-in.
-pub(super) async fn refresh(
+pub(super) async fn refresh_sign_in(
     http: &SignInClient,
     sign_in: &ServerSignIn,
 ) -> Result<ServerSignIn, String> {
@@ -120,14 +120,14 @@ pub(super) async fn refresh(
         ("refresh_token", token),
         ("resource", sign_in.resource.as_str()),
     ];
-    let tokens = request(http, sign_in, &fields).await?;
+    let tokens = request_tokens(http, sign_in, &fields).await?;
     let mut renewed = sign_in.clone();
     take_tokens(&mut renewed, &tokens)?;
     Ok(renewed)
 }
 
 /// Asks for tokens.
-async fn request(
+async fn request_tokens(
     http: &SignInClient,
     sign_in: &ServerSignIn,
     fields: &[(&str, &str)],
@@ -155,7 +155,7 @@ async fn request(
 fn take_tokens(sign_in: &mut ServerSignIn, answer: &Value) -> Result<(), String> {
     let is_bearer =
         answer["token_type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"));
-    let token = text(answer, "access_token").filter(|token| {
+    let token = member_text(answer, "access_token").filter(|token| {
         // It goes into a header.
         token.bytes().all(|byte| byte.is_ascii_graphic())
     });
@@ -165,23 +165,23 @@ fn take_tokens(sign_in: &mut ServerSignIn, answer: &Value) -> Result<(), String>
     sign_in.access_token = token;
     let lifetime = answer["expires_in"].as_u64();
     sign_in.expires_at =
-        lifetime.map(|seconds| now().saturating_add(seconds.saturating_mul(1_000)));
-    if let Some(token) = text(answer, "refresh_token") {
+        lifetime.map(|seconds| unix_time_ms().saturating_add(seconds.saturating_mul(1_000)));
+    if let Some(token) = member_text(answer, "refresh_token") {
         sign_in.refresh_token = Some(token);
     }
     if let Some(granted) = answer["scope"].as_str() {
-        sign_in.scopes = scopes(granted.split(' '));
+        sign_in.scopes = unique_scopes(granted.split(' '));
     }
     Ok(())
 }
 
 /// Returns the time, in milliseconds since 1970.
-pub(super) fn now() -> u64 {
+pub(super) fn unix_time_ms() -> u64 {
     now_ms().cast_unsigned()
 }
 
 /// Returns a member that is a text of a length that can be kept.
-fn text(answer: &Value, name: &str) -> Option<String> {
+fn member_text(answer: &Value, name: &str) -> Option<String> {
     let text = answer[name].as_str()?;
     (1..=LONGEST_TOKEN).contains(&text.len()).then(|| text.to_owned())
 }

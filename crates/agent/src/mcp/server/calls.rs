@@ -55,15 +55,17 @@ impl ToolServer {
         let options = PeerRequestOptions::no_options();
         let handle = peer.send_cancellable_request(request, options).await;
         let unsent = |error| FailedCall {
-            why: self.failed(&error),
+            why: self.failure_text(&error),
             wants_sign_in: is_refusal(&error) && self.wants_sign_in(),
         };
         let mut call = UnansweredCall::new(handle.map_err(unsent)?, calls, route);
-        match timeout(CALL_WITHIN, call.answer()).await {
+        match timeout(CALL_WITHIN, call.wait_for_answer()).await {
             Ok(Ok(ServerResult::CallToolResult(result))) => Ok(result),
-            Ok(Ok(_)) => Err(self.failed(&"it gave another answer than the result of a tool")),
+            Ok(Ok(_)) => {
+                Err(self.failure_text(&"it gave another answer than the result of a tool"))
+            }
             Ok(Err(error)) => return Err(unsent(error)),
-            Err(_) => Err(self.failed(&"it has not answered within ten minutes")),
+            Err(_) => Err(self.failure_text(&"it has not answered within ten minutes")),
         }
         .map_err(|why| FailedCall { why, wants_sign_in: false })
     }

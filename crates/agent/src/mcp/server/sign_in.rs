@@ -52,7 +52,8 @@ impl ToolServer {
         }
         if self.sign_in.is_open.swap(true, Ordering::AcqRel) {
             let name = &self.settings.name;
-            self.context.tell(format!("the MCP server `{name}` waits until you have signed in"));
+            self.context
+                .tell_front_end(format!("the MCP server `{name}` waits until you have signed in"));
             return;
         }
         let (asker, stay) = (turn.asker.clone(), turn.stay.clone());
@@ -88,16 +89,16 @@ impl ToolServer {
     /// Notes and tells that the server cannot be used without a sign-in.
     fn is_not_signed_in(&self, why: &str) {
         let name = &self.settings.name;
-        let why = self.failed(&format!("{why}; it {}", how_to_sign_in(name)));
+        let why = self.failure_text(&format!("{why}; it {}", how_to_sign_in(name)));
         (self.context.warn)(&why);
         self.set_state(ServerState::Failed(why.clone()));
-        self.context.tell(why);
+        self.context.tell_front_end(why);
     }
 
     /// Has a person sign in because of a call, and waits for it.
     pub(super) async fn sign_in_for_call(&self, asker: &PersonAsker) -> Result<(), String> {
         let name = &self.settings.name;
-        let refused = |why: &str| self.failed(&format!("{why}; it {}", how_to_sign_in(name)));
+        let refused = |why: &str| self.failure_text(&format!("{why}; it {}", how_to_sign_in(name)));
         let Some(access) = &self.access else { return Err(refused("it has refused the call")) };
         if self.sign_in.is_open.swap(true, Ordering::AcqRel) {
             return Err(refused("it waits until you have signed in"));
@@ -124,9 +125,9 @@ impl ToolServer {
         let mut stay = stay;
         let pending = tokio::select! {
             pending = access.begin_sign_in() => pending.map_err(NotSignedIn::Failed)?,
-            () = ended(&mut stay) => return Err(NotSignedIn::Withdrawn),
+            () = wait_for_turn_end(&mut stay) => return Err(NotSignedIn::Withdrawn),
         };
-        let question = raw_json(&self.question(&pending));
+        let question = raw_json(&self.sign_in_question(&pending));
         let signed_in = pending.finish();
         tokio::pin!(signed_in);
         let early = tokio::select! {
@@ -139,7 +140,7 @@ impl ToolServer {
                     return Err(NotSignedIn::Declined);
                 }
             },
-            () = ended(&mut stay) => return Err(NotSignedIn::Withdrawn),
+            () = wait_for_turn_end(&mut stay) => return Err(NotSignedIn::Withdrawn),
         };
         let done = if let Some(done) = early {
             done
@@ -154,7 +155,7 @@ impl ToolServer {
     }
 
     /// Returns the question, as the gate knows those of servers.
-    fn question(&self, pending: &PendingSignIn) -> Value {
+    fn sign_in_question(&self, pending: &PendingSignIn) -> Value {
         let (name, host) = (&self.settings.name, pending.host());
         let message = format!(
             "The MCP server `{name}` wants you to sign in at {host}. Visit the address on this \
@@ -188,9 +189,9 @@ impl Drop for OpenSignIn<'_> {
 }
 
 /// Waits until the turn has ended, if there is one.
-async fn ended(stay: &mut Option<TurnStay>) {
+async fn wait_for_turn_end(stay: &mut Option<TurnStay>) {
     match stay {
-        Some(stay) => stay.ended().await,
+        Some(stay) => stay.wait_for_end().await,
         None => std::future::pending().await,
     }
 }

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::io;
 
-use super::{ErrorComposer, fault};
+use super::{ErrorComposer, error_of_kind};
 use crate::engine::{EngineError, EngineErrorKind};
 
 /// What caused a connection to fail.
@@ -17,7 +17,7 @@ pub(super) enum NetworkCause {
 impl ErrorComposer {
     /// Returns the error for a server that cannot be reached.
     pub(in crate::model_api) fn network(&self, error: reqwest::Error) -> EngineError {
-        let (about, reason) = reason(error);
+        let (about, reason) = network_reason(error);
         let (origin, reason) = (&self.origin, self.quoted(&reason));
         let next = match about {
             NetworkCause::Certificates => {
@@ -29,13 +29,16 @@ impl ErrorComposer {
             }
             NetworkCause::Other => "Check the network",
         };
-        fault(EngineErrorKind::Network, format!("{origin} cannot be reached: {reason}. {next}"))
+        error_of_kind(
+            EngineErrorKind::Network,
+            format!("{origin} cannot be reached: {reason}. {next}"),
+        )
     }
 
     /// Returns the error for an HTTP client that cannot be created.
     pub(in crate::model_api) fn no_client(&self, error: reqwest::Error) -> EngineError {
-        let reason = self.quoted(&reason(error).1);
-        fault(
+        let reason = self.quoted(&network_reason(error).1);
+        error_of_kind(
             EngineErrorKind::Network,
             format!(
                 "No connection can be made: {reason}. Are the machine's root certificates installed \
@@ -46,7 +49,7 @@ impl ErrorComposer {
 }
 
 /// Returns the cause of an error in words, without the address.
-pub(super) fn reason(error: reqwest::Error) -> (NetworkCause, String) {
+pub(super) fn network_reason(error: reqwest::Error) -> (NetworkCause, String) {
     let (is_dns, is_timeout) = (error.is_dns(), error.is_timeout());
     let error = error.without_url();
     let mut deepest: &dyn Error = &error;

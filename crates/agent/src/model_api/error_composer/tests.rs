@@ -158,7 +158,9 @@ fn what_is_too_long_is_told_from_what_is_wrong() {
     assert!(!EngineErrorKind::TooLong.is_passing());
     // In the middle of an answer.
     let said = |kind: &str, message: &str| {
-        errors().said(&ApiErrorBody { kind: kind.to_owned(), message: message.to_owned() }).kind
+        errors()
+            .reported_error(&ApiErrorBody { kind: kind.to_owned(), message: message.to_owned() })
+            .kind
     };
     assert_eq!(said(invalid, "prompt is too long"), EngineErrorKind::TooLong);
     assert_eq!(said("request_too_large", ""), EngineErrorKind::TooLong);
@@ -219,7 +221,7 @@ fn quotes_are_short_plain_and_without_secrets() {
 #[test]
 fn errors_are_read_in_the_forms_of_many_servers() {
     let check = |body: &str, kind: &str, message: &str| {
-        let said = ApiErrorBody::read(body.as_bytes()).unwrap();
+        let said = ApiErrorBody::from_json(body.as_bytes()).unwrap();
         assert_eq!((&*said.kind, &*said.message), (kind, message), "{body}");
     };
     check(r#"{"error":{"message":"m","type":"t","code":"c","param":null}}"#, "t", "m");
@@ -233,7 +235,7 @@ fn errors_are_read_in_the_forms_of_many_servers() {
     );
     check(r#"{"detail":"Not Found"}"#, "", "Not Found");
     for nothing in ["", "[]", "{}", r#"{"error":{}}"#, "<html>"] {
-        assert!(ApiErrorBody::read(nothing.as_bytes()).is_none(), "{nothing}");
+        assert!(ApiErrorBody::from_json(nothing.as_bytes()).is_none(), "{nothing}");
     }
 }
 

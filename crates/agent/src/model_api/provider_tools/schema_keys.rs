@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::plain_name::{is_plain, plain};
+use super::plain_name::{is_plain, plain_name_for};
 
 /// Keywords with one schema.
 const WITH_SCHEMA: [&str; 12] = [
@@ -28,21 +28,21 @@ const WITH_NAMES: [&str; 5] =
     ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
 /// Returns the replacement of every name of a property that providers refuse.
-pub(super) fn replacements(schema: &Value) -> HashMap<String, String> {
+pub(super) fn key_replacements(schema: &Value) -> HashMap<String, String> {
     let mut names = HashSet::new();
-    collect(schema, &mut names);
+    collect_names(schema, &mut names);
     let is_taken = |name: &str| names.contains(name);
     let odd = names.iter().filter(|name| !is_plain(name));
-    odd.map(|name| (name.clone(), plain(name, is_taken))).collect()
+    odd.map(|name| (name.clone(), plain_name_for(name, is_taken))).collect()
 }
 
-fn collect(schema: &Value, names: &mut HashSet<String>) {
+fn collect_names(schema: &Value, names: &mut HashSet<String>) {
     let Value::Object(members) = schema else { return };
     if let Some(Value::Object(properties)) = members.get("properties") {
         names.extend(properties.keys().cloned());
     }
     for (keyword, value) in members {
-        each_schema(keyword, value, &mut |schema| collect(schema, names));
+        each_schema(keyword, value, &mut |schema| collect_names(schema, names));
     }
 }
 
@@ -60,30 +60,34 @@ fn each_schema(keyword: &str, value: &Value, visit: &mut dyn FnMut(&Value)) {
 }
 
 /// Returns the schema with the names of its properties replaced.
-pub(super) fn replaced(schema: &Value, names: &HashMap<String, String>) -> Value {
+pub(super) fn replaced_schema(schema: &Value, names: &HashMap<String, String>) -> Value {
     let Value::Object(members) = schema else { return schema.clone() };
     let new = |name: &str| names.get(name).cloned().unwrap_or_else(|| name.to_owned());
     let written = members.iter().map(|(keyword, value)| {
         let value = match (keyword.as_str(), value) {
             ("properties", Value::Object(properties)) => {
                 let each = properties.iter();
-                let renamed = each.map(|(name, schema)| (new(name), replaced(schema, names)));
+                let renamed =
+                    each.map(|(name, schema)| (new(name), replaced_schema(schema, names)));
                 Value::Object(renamed.collect())
             }
             ("required", Value::Array(required)) => {
                 let renamed = |name: &Value| name.as_str().map_or(name.clone(), |n| new(n).into());
                 required.iter().map(renamed).collect()
             }
-            ("$ref", Value::String(path)) => reference(path, names).into(),
+            ("$ref", Value::String(path)) => replaced_reference(path, names).into(),
             (name, Value::Object(schemas)) if WITH_NAMES.contains(&name) => {
                 let each = schemas.iter();
-                let inner = each.map(|(name, schema)| (name.clone(), replaced(schema, names)));
+                let inner =
+                    each.map(|(name, schema)| (name.clone(), replaced_schema(schema, names)));
                 Value::Object(inner.collect())
             }
             (name, Value::Array(list)) if WITH_LIST.contains(&name) || name == "items" => {
-                list.iter().map(|schema| replaced(schema, names)).collect()
+                list.iter().map(|schema| replaced_schema(schema, names)).collect()
             }
-            (name, Value::Object(_)) if WITH_SCHEMA.contains(&name) => replaced(value, names),
+            (name, Value::Object(_)) if WITH_SCHEMA.contains(&name) => {
+                replaced_schema(value, names)
+            }
             _ => value.clone(),
         };
         (keyword.clone(), value)
@@ -92,7 +96,7 @@ pub(super) fn replaced(schema: &Value, names: &HashMap<String, String>) -> Value
 }
 
 /// Returns a reference to a part of the schema, such as `#/properties/$filter`.
-fn reference(path: &str, names: &HashMap<String, String>) -> String {
+fn replaced_reference(path: &str, names: &HashMap<String, String>) -> String {
     let mut is_property = false;
     let step = |step: &str| {
         let new = names.get(step).filter(|_| is_property);
@@ -121,7 +125,7 @@ mod tests {
             "required": ["$filter", "plain"],
             "$defs": {"$d": {"properties": {"é": {}}, "additionalProperties": false}},
         });
-        let names = replacements(&schema);
+        let names = key_replacements(&schema);
         let mut odd: Vec<&str> = names.keys().map(String::as_str).collect();
         odd.sort_unstable();
         assert_eq!(odd, ["$filter", "$ref", "a b", "é"]);
@@ -139,7 +143,7 @@ mod tests {
             "required": [filter, "plain"],
         });
         expected["$defs"] = json!({"$d": {"properties": {e: {}}, "additionalProperties": false}});
-        assert_eq!(replaced(&schema, &names), expected);
-        assert_eq!(replacements(&replaced(&schema, &names)), HashMap::new());
+        assert_eq!(replaced_schema(&schema, &names), expected);
+        assert_eq!(key_replacements(&replaced_schema(&schema, &names)), HashMap::new());
     }
 }

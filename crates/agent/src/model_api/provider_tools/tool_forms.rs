@@ -8,7 +8,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::key_rewriter::with_keys;
-use super::plain_name::{is_plain, plain};
+use super::plain_name::{is_plain, plain_name_for};
 use super::schema_keys;
 use crate::engine::{AnswerPiece, EngineCall};
 use crate::message::{Block, ChatMessage};
@@ -46,7 +46,7 @@ impl ToolForms {
         let (mut sent, mut forms, mut names) = (Vec::new(), HashMap::new(), HashMap::new());
         for tool in &tools {
             let mut tool = (*tool).clone();
-            if let Some(form) = form(&mut tool, &taken) {
+            if let Some(form) = build_form(&mut tool, &taken) {
                 taken.insert(form.name.clone());
                 names.insert(form.name.clone(), tool.name.to_string());
                 let name = Cow::Owned(form.name.clone());
@@ -61,7 +61,7 @@ impl ToolForms {
 
     /// Returns the call in the form in which it is sent. With `is_strict`, earlier calls of tools
     /// that do not exist any more are looked at too.
-    pub(super) fn sent(&self, call: EngineCall, is_strict: bool) -> EngineCall {
+    pub(super) fn sent_call(&self, call: EngineCall, is_strict: bool) -> EngineCall {
         if self.is_same && !is_strict {
             return call;
         }
@@ -89,9 +89,9 @@ impl ToolForms {
     fn sent_block(&self, block: &Block) -> Block {
         let Block::ToolUse { id, name, input } = block else { return block.clone() };
         let (name, input) = match self.forms.get(name) {
-            Some(form) => (form.name.clone(), renamed(input, &form.keys)),
+            Some(form) => (form.name.clone(), renamed_input(input, &form.keys)),
             None if is_plain(name) => (name.clone(), input.clone()),
-            None => (plain(name, |_| false), input.clone()),
+            None => (plain_name_for(name, |_| false), input.clone()),
         };
         Block::ToolUse { id: id.clone(), name, input }
     }
@@ -105,7 +105,7 @@ impl ToolForms {
             if let AnswerPiece::ToolUse { name, input, .. } = piece
                 && let Some((own, form)) = self.form_of(name)
             {
-                *input = renamed(input, &form.keys_back);
+                *input = renamed_input(input, &form.keys_back);
                 own.clone_into(name);
             }
         }
@@ -136,7 +136,7 @@ impl ToolForms {
 
     /// Returns the tool that a refusal names, by its place in the request or by its name.
     pub(super) fn named_in<'a>(&self, refusal: &str, all: &'a [ToolSpec]) -> Option<&'a ToolSpec> {
-        let sent = if let Some(place) = place(refusal) {
+        let sent = if let Some(place) = place_in_refusal(refusal) {
             self.tools.get(place)?
         } else {
             let (_, rest) = refusal.split_once("function '")?;
@@ -149,32 +149,32 @@ impl ToolForms {
 }
 
 /// Returns the form of a tool that is not sent as it is, and brings its schema into it.
-fn form(tool: &mut ToolSpec, taken: &HashSet<String>) -> Option<ToolForm> {
+fn build_form(tool: &mut ToolSpec, taken: &HashSet<String>) -> Option<ToolForm> {
     let schema: Value = serde_json::from_str(tool.input_schema.get()).unwrap_or_default();
-    let keys = schema_keys::replacements(&schema);
+    let keys = schema_keys::key_replacements(&schema);
     if is_plain(&tool.name) && keys.is_empty() {
         return None;
     }
     if !keys.is_empty() {
-        tool.input_schema = raw_json(&schema_keys::replaced(&schema, &keys));
+        tool.input_schema = raw_json(&schema_keys::replaced_schema(&schema, &keys));
     }
     let name = if is_plain(&tool.name) {
         tool.name.to_string()
     } else {
-        plain(&tool.name, |name| taken.contains(name))
+        plain_name_for(&tool.name, |name| taken.contains(name))
     };
     let keys_back = keys.iter().map(|(own, sent)| (sent.clone(), own.clone())).collect();
     Some(ToolForm { name, keys, keys_back })
 }
 
-fn renamed(input: &RawValue, keys: &HashMap<String, String>) -> Box<RawValue> {
+fn renamed_input(input: &RawValue, keys: &HashMap<String, String>) -> Box<RawValue> {
     let renamed = with_keys(input.get(), keys).and_then(|json| RawValue::from_string(json).ok());
     renamed.unwrap_or_else(|| input.to_owned())
 }
 
 /// Returns the place in a request that a refusal names, as in `tools.3.custom.input_schema` or
 /// `tools[3].function.parameters`.
-fn place(refusal: &str) -> Option<usize> {
+fn place_in_refusal(refusal: &str) -> Option<usize> {
     let (_, rest) = refusal.split_once("tools.").or_else(|| refusal.split_once("tools["))?;
     let end = rest.find(|next: char| !next.is_ascii_digit()).unwrap_or(rest.len());
     rest[..end].parse().ok()

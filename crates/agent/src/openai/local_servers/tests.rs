@@ -17,8 +17,10 @@ const TABLE_6: &str = "  sl  local_address                         remote_addres
 
 #[test]
 fn sockets_that_listen_on_this_machine_are_found_in_the_tables() {
-    let found: Vec<_> =
-        listeners(TABLE).chain(listeners(TABLE_6)).map(|it| (it.host, it.port, it.owner)).collect();
+    let found: Vec<_> = parse_listeners(TABLE)
+        .chain(parse_listeners(TABLE_6))
+        .map(|it| (it.host, it.port, it.owner))
+        .collect();
     assert_eq!(
         found,
         [
@@ -41,9 +43,9 @@ fn a_server_of_another_person_is_not_trusted() {
 async fn the_first_server_that_lists_models_is_found() {
     let no_list = Chat::start(Dialect::ChatCompletions, []);
     let fake = Chat::start(Dialect::ChatCompletions, []).local(["qwen", "llama"]);
-    let found = find(&[1, no_list.port(), fake.port()]).await.unwrap();
+    let found = find_with_model(&[1, no_list.port(), fake.port()]).await.unwrap();
     assert_eq!(found.address, format!("http://127.0.0.1:{}", fake.port()));
     assert_eq!(found.models.len(), 2);
-    assert!(find(&[1, no_list.port()]).await.is_none());
-    assert!(find(&[]).await.is_none());
+    assert!(find_with_model(&[1, no_list.port()]).await.is_none());
+    assert!(find_with_model(&[]).await.is_none());
 }

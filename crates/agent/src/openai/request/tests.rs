@@ -30,7 +30,7 @@ fn call(messages: Vec<ChatMessage>) -> EngineCall {
 }
 
 fn sent(call: &EngineCall, limit: AnswerLimit) -> Value {
-    serde_json::from_slice(&body(call, limit).unwrap()).unwrap()
+    serde_json::from_slice(&encode_body(call, limit).unwrap()).unwrap()
 }
 
 fn picture(data: &str) -> MediaSource {
@@ -94,6 +94,6 @@ fn the_longest_answer_is_said_as_the_server_wants_it() {
 #[test]
 fn nothing_is_not_sent() {
     let empty = call(vec![ChatMessage::user(vec![Block::text(" ")])]);
-    let error = body(&empty, AnswerLimit::MaxTokens).unwrap_err();
+    let error = encode_body(&empty, AnswerLimit::MaxTokens).unwrap_err();
     assert_eq!(error.text, "There is nothing to answer: the message is empty");
 }

@@ -31,7 +31,7 @@ impl Bench {
         let (input, progress) = (to_raw_value(&input).unwrap(), Arc::new(|_, _: &str| ()));
         let conversation = conversation.into();
         self.tool(name)
-            .run(ToolInvocation {
+            .run_call(ToolInvocation {
                 input,
                 conversation,
                 address: crate::tool::CallAddress::default(),

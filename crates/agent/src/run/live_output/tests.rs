@@ -21,13 +21,13 @@ fn pieces_come_with_a_pause_and_whole_characters() {
     let mut live = LiveOutput::new(ToolStream::Stdout, now);
     assert_eq!(live.due(), None);
     live.push(b"a\xe2\x82");
-    live.tick(now, &progress);
+    live.send_due(now, &progress);
     assert_eq!(live.due(), None, "half a character waits for the rest");
     live.push(b"\xacb");
     assert_eq!(live.due(), Some(now + PAUSE));
-    live.tick(now, &progress);
+    live.send_due(now, &progress);
     assert_eq!(*given.lock().unwrap(), ["a"]);
-    live.tick(now + PAUSE, &progress);
+    live.send_due(now + PAUSE, &progress);
     live.push(b"\xe2");
     live.finish(&progress);
     assert_eq!(*given.lock().unwrap(), ["a", "€b", "\u{fffd}"]);
@@ -41,7 +41,7 @@ fn a_flood_is_cut_and_said_so() {
     for _ in 0..1000 {
         live.push("ä".repeat(LARGEST_PIECE).as_bytes());
         live.push(b"more");
-        live.tick(now, &progress);
+        live.send_due(now, &progress);
         now += PAUSE;
     }
     live.finish(&progress);
@@ -66,7 +66,7 @@ proptest! {
         for cut in cuts {
             let (taken, later) = rest.split_at(rest.len().min(usize::from(cut % 5)));
             live.push(taken);
-            live.tick(now, &progress);
+            live.send_due(now, &progress);
             now += PAUSE;
             rest = later;
         }

@@ -62,13 +62,13 @@ fn what_cannot_be_used_is_told_with_its_name() {
 #[test]
 fn all_files_of_a_message_share_one_limit() {
     let mut left = 3;
-    assert_eq!(decoded("aGk=", &mut left), Ok(b"hi".to_vec()));
-    let refused = decoded("aGk=", &mut left).unwrap_err();
+    assert_eq!(decode_inline("aGk=", &mut left), Ok(b"hi".to_vec()));
+    let refused = decode_inline("aGk=", &mut left).unwrap_err();
     assert_eq!(refused, "the files of a message may have 67108864 bytes together");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.txt");
     std::fs::write(&path, "hi").unwrap();
-    assert_eq!(bytes(&path, &mut left), Err(refused));
+    assert_eq!(read_bytes(&path, &mut left), Err(refused));
 }
 
 #[test]

@@ -16,8 +16,8 @@ use crate::history::{History, HistoryError, HistoryPage};
 use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
 use crate::mode_note::ModeNote;
 use crate::session::attachments::attached_text;
-use crate::session::tool_call::announced;
-use crate::session::turn_changes::{changed_turns, told};
+use crate::session::tool_call::announced_call;
+use crate::session::turn_changes::{changed_turns, changes_event};
 use crate::session::undo::is_undo_note;
 use crate::session::{SessionShared, ToolMap};
 use crate::tool::{error_json, raw_json};
@@ -38,18 +38,18 @@ pub(in crate::session) const LEFT_OUT: &str = "the provider refused this message
 
 /// Returns a page that does not begin with the results of earlier calls. It may hold one message
 /// more than the limit for that.
-pub(super) async fn page(
+pub(super) async fn read_whole_page(
     history: &History,
     conversation: &str,
     limit: usize,
     before: Option<u64>,
 ) -> Result<HistoryPage, HistoryError> {
-    let mut page = history.page(conversation, limit, before).await?;
+    let mut page = history.read_page(conversation, limit, before).await?;
     let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
     let begins_late =
         page.messages.first().is_some_and(|first| first.content.iter().any(is_result));
     if begins_late && page.first > 0 {
-        let calls = history.page(conversation, 1, Some(page.first)).await?;
+        let calls = history.read_page(conversation, 1, Some(page.first)).await?;
         page.first = calls.first;
         page.messages.splice(..0, calls.messages);
         page.results.splice(..0, calls.results);
@@ -58,7 +58,7 @@ pub(super) async fn page(
 }
 
 /// Sends the page as events of the request, as fast as the front end reads.
-pub(super) async fn tell(
+pub(super) async fn send_page(
     shared: &Arc<SessionShared>,
     id: &str,
     conversation: &str,
@@ -71,19 +71,19 @@ pub(super) async fn tell(
     let mut number = page.first;
     let mut retelling = EventRetelling { tools: &tools.by_name, folder, calls: HashMap::new() };
     for (message, results) in page.messages.iter().zip(&page.results) {
-        shared.output.room().await;
-        let mut events = retelling.message(message, results);
+        shared.output.wait_for_room().await;
+        let mut events = retelling.message_events(message, results);
         // The changes of a turn follow its last message, so they come before the next one of the user.
         if matches!(events[..], [SessionEvent::UserMessage(_), ..]) {
             while let Some(turn) = turns.pop_front_if(|turn| turn.message < number) {
-                events.insert(0, told(&turn));
+                events.insert(0, changes_event(&turn));
             }
         }
         shared.output.say_all(id, events);
         number += 1;
     }
-    shared.output.say_all(id, retelling.end());
-    shared.output.say_all(id, turns.iter().filter(|turn| turn.message < number).map(told));
+    shared.output.say_all(id, retelling.end_open_calls());
+    shared.output.say_all(id, turns.iter().filter(|turn| turn.message < number).map(changes_event));
 }
 
 /// The state of the conversion of a page into events.
@@ -96,7 +96,7 @@ struct EventRetelling<'a> {
 }
 
 impl EventRetelling<'_> {
-    fn message(
+    fn message_events(
         &mut self,
         message: &ChatMessage,
         results: &[StoredToolResult],
@@ -109,7 +109,7 @@ impl EventRetelling<'_> {
                     self.calls.insert(id.clone(), name.clone());
                     let (tool_id, tool_name, input) = (id.clone(), name.clone(), input.clone());
                     let call = ToolUse::new(tool_id, tool_name, input);
-                    events.push(announced(self.tools, self.folder, call));
+                    events.push(announced_call(self.tools, self.folder, call));
                 }
                 (_, Block::ToolResult { tool_use_id, content, is_error }) => {
                     let kept = results.iter().find(|kept| kept.tool_use_id == *tool_use_id);
@@ -125,14 +125,17 @@ impl EventRetelling<'_> {
                     events.push(SessionEvent::notice("interrupted", CUT_OFF));
                 }
                 (_, Block::LeftOut) => is_left_out = true,
-                (Role::User, block) if ModeNote::of(block).is_some() || is_undo_note(block) => {}
+                (Role::User, block)
+                    if ModeNote::from_block(block).is_some() || is_undo_note(block) => {}
                 (Role::Assistant, Block::Text { text }) => {
                     events.push(SessionEvent::Token(text.clone()));
                 }
                 (Role::User, Block::Text { text }) => add_text(&mut said, text),
-                (_, Block::Image { source }) => said.attachments.push(bytes(source, None)),
+                (_, Block::Image { source }) => {
+                    said.attachments.push(past_attachment(source, None));
+                }
                 (_, Block::Document { source, title }) => {
-                    said.attachments.push(bytes(source, title.clone()));
+                    said.attachments.push(past_attachment(source, title.clone()));
                 }
             }
         }
@@ -146,7 +149,7 @@ impl EventRetelling<'_> {
     }
 
     /// Ends the calls without results.
-    fn end(&mut self) -> Vec<SessionEvent> {
+    fn end_open_calls(&mut self) -> Vec<SessionEvent> {
         let mut open: Vec<String> = self.calls.keys().cloned().collect();
         open.sort();
         let result = |id: &String| self.result(id, in_words(NO_RESULT, true), true);
@@ -179,7 +182,7 @@ fn add_text(said: &mut PastUserMessage, text: &str) {
 }
 
 /// Returns a picture or document as an attachment.
-fn bytes(source: &MediaSource, name: Option<String>) -> PastAttachment {
+fn past_attachment(source: &MediaSource, name: Option<String>) -> PastAttachment {
     let MediaSource::Base64 { media_type, data } = source;
     let size = source.size() as u64;
     PastAttachment { mime: media_type.clone(), name, size, data: Some(data.clone()) }

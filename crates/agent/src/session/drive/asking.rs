@@ -14,7 +14,7 @@ use crate::turn::TurnAction;
 
 impl TurnDriver<'_> {
     /// Asks the engine, if the budget permits it and the conversation fits.
-    pub(super) async fn ask(&mut self, todo: &mut Vec<TurnAction>) {
+    pub(super) async fn ask_engine(&mut self, todo: &mut Vec<TurnAction>) {
         // The reservation for a failed attempt is used for the next.
         if self.reservation.is_none()
             && let Err(failure) = self.shared.reserve(&self.account, &self.answering, None).await
@@ -27,14 +27,14 @@ impl TurnDriver<'_> {
         if self.halt.borrow().is_some() {
             return;
         }
-        let mut call = self.call(self.conversation());
+        let mut call = self.build_call(self.conversation());
         if let Err(failure) = self.reserve(&mut call).await {
-            return self.refused(failure, todo);
+            return self.handle_refusal(failure, todo);
         }
         self.answer = Some(self.answering.engine.answer(call));
     }
 
-    pub(super) fn call(&self, mut messages: MessageList) -> EngineCall {
+    pub(super) fn build_call(&self, mut messages: MessageList) -> EngineCall {
         let options = &self.shared.options;
         let held = &self.held;
         let new = messages.iter_from(held.messages().len());
@@ -42,14 +42,14 @@ impl TurnDriver<'_> {
         self.shared.modes.tell_last(&self.name, told, &mut messages);
         EngineCall {
             model: Arc::clone(&self.answering.model),
-            system: self.shared.prompts.of(options, &self.name),
+            system: self.shared.prompts.prompt_of(options, &self.name),
             messages,
             tools: Arc::clone(&self.shared.tools.current().specs),
             max_tokens: options.max_tokens,
             thinking: options.thinking,
             streams_tool_input: self.shared.output.takes_tool_input(),
             engine_state: self.held.engine_state().filter(|_| !self.replacing).map(str::to_owned),
-            runner: Some(EngineTools::of(self.shared, &self.origin)),
+            runner: Some(EngineTools::runner_for(self.shared, &self.origin)),
         }
     }
 
@@ -57,7 +57,7 @@ impl TurnDriver<'_> {
     pub(super) async fn shorten(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         self.settle_rest().await;
         match self.make_room(true).await {
-            Ok(true) => self.ask(todo).await,
+            Ok(true) => self.ask_engine(todo).await,
             // The request to stop is handled next.
             Ok(false) if self.halt.borrow().is_some() => {}
             Ok(false) => self.turn.abandon(failure, todo),
@@ -74,7 +74,7 @@ impl TurnDriver<'_> {
 
     /// Waits until the limit of requests per minute permits another; ends the turn for any other
     /// reason.
-    pub(super) fn refused(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
+    pub(super) fn handle_refusal(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         if failure.kind != "rate" {
             return self.turn.abandon(failure, todo);
         }

@@ -11,7 +11,7 @@ use crate::turn::{StopReason, TurnAction};
 impl TurnDriver<'_> {
     /// Returns the end of the turn, or `None` if the model is asked once more because its answer does
     /// not fit the schema.
-    pub(super) fn fitted(
+    pub(super) fn check_schema_fit(
         &mut self,
         end: Result<StopReason, RequestFailure>,
         todo: &mut Vec<TurnAction>,
@@ -20,7 +20,7 @@ impl TurnDriver<'_> {
             return Some(end);
         }
         let answer = self.last_words();
-        match self.schema.as_mut().map(|schema| schema.check(&answer)) {
+        match self.schema.as_mut().map(|schema| schema.check_answer(&answer)) {
             None => Some(end),
             Some(CheckedAnswer::Fits(value)) => {
                 self.fitting = Some(value);
@@ -35,7 +35,7 @@ impl TurnDriver<'_> {
                 let correction = ChatMessage::user(vec![Block::text(words)]);
                 self.turn = fresh_turn(self.shared, correction, false);
                 (self.stored, self.replacing) = (StoredExtent::Nothing, false);
-                self.turn.begin(todo);
+                self.turn.start_turn(todo);
                 None
             }
         }

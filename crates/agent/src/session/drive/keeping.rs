@@ -22,7 +22,7 @@ impl TurnDriver<'_> {
     /// Reserves what the answer to `call` may cost, and limits the answer to what is left of the
     /// budget. The reservation is used for further attempts too.
     pub(super) async fn reserve(&mut self, call: &mut EngineCall) -> Result<(), RequestFailure> {
-        self.meter.begin();
+        self.meter.begin_attempt();
         self.shared.count_request()?;
         match &self.reservation {
             Some(reservation) => limit_output(call, reservation.most_output),
@@ -35,7 +35,7 @@ impl TurnDriver<'_> {
     }
 
     /// Stores a round, with the cost of its answer and the ledger entries.
-    pub(super) async fn keep(&mut self, round: FinishedRound) -> Result<(), RequestFailure> {
+    pub(super) async fn store_round(&mut self, round: FinishedRound) -> Result<(), RequestFailure> {
         let FinishedRound { messages, results, is_part } = round;
         // What an answer takes is known at its end.
         let mut spent = if is_part { None } else { self.spend_metered() };
@@ -48,9 +48,10 @@ impl TurnDriver<'_> {
         };
         let mut drafts = std::mem::take(&mut self.drafts);
         let options = &self.shared.options;
-        if !options.ledger.is(&options.history) {
+        if !options.ledger.is_same_store(&options.history) {
             // Two files cannot be written in one transaction.
-            self.pay(reservation.take(), spent.take(), std::mem::take(&mut drafts)).await?;
+            self.record_costs(reservation.take(), spent.take(), std::mem::take(&mut drafts))
+                .await?;
         }
         let step = HistoryStep {
             messages,
@@ -77,23 +78,23 @@ impl TurnDriver<'_> {
         todo: &mut Vec<TurnAction>,
     ) -> Result<(), RequestFailure> {
         if self.has_to_wait(&round) {
-            self.keep(round).await?;
-            self.ask(todo).await;
+            self.store_round(round).await?;
+            self.ask_engine(todo).await;
             return Ok(());
         }
         let mut all = self.held.messages().clone();
         all.extend(round.messages.iter().cloned().map(Arc::new));
-        let mut call = self.call(all);
+        let mut call = self.build_call(all);
         if let Err(failure) = self.reserve(&mut call).await {
-            self.keep(round).await?;
-            self.refused(failure, todo);
+            self.store_round(round).await?;
+            self.handle_refusal(failure, todo);
             return Ok(());
         }
         let mut answer = self.answering.engine.answer(call);
         let mut pieces = std::mem::take(&mut self.pieces);
         let mut answered;
         {
-            let (keep, next) = (self.keep(round), answer.next(&mut pieces));
+            let (keep, next) = (self.store_round(round), answer.next(&mut pieces));
             tokio::pin!(keep, next);
             answered = poll_twice(next.as_mut()).await;
             loop {
@@ -106,7 +107,7 @@ impl TurnDriver<'_> {
         }
         (self.pieces, self.answer) = (pieces, Some(answer));
         if let Some(answered) = answered {
-            self.answered(answered, todo);
+            self.handle_pieces(answered, todo);
         }
         Ok(())
     }
@@ -133,19 +134,19 @@ impl TurnDriver<'_> {
 
     pub(super) fn warn(&self, failure: &RequestFailure) {
         let text = format!("cannot write down the end of a turn: {}", failure.text);
-        self.shared.options.log.say(LogLevel::Warn, &text);
+        self.shared.options.log.write_line(LogLevel::Warn, &text);
     }
 
     /// Records costs and entries in the ledger. If the ledger is a separate file that cannot be
     /// written, the conversation continues, unless there is a budget or something to record.
-    pub(super) async fn pay(
+    pub(super) async fn record_costs(
         &mut self,
         reservation: Option<Reservation>,
         spent: Option<PricedUsage>,
         drafts: Vec<EntryDraft>,
     ) -> Result<(), RequestFailure> {
         let options = &self.shared.options;
-        let is_needed = options.ledger.is(&options.history)
+        let is_needed = options.ledger.is_same_store(&options.history)
             || options.budget.is_limited()
             || !drafts.is_empty();
         match self.settle(reservation, spent, drafts).await {
@@ -168,13 +169,13 @@ impl TurnDriver<'_> {
             return Ok(());
         }
         let ledger = &self.shared.options.ledger;
-        Ok(ledger.settle(self.account.clone(), reservation, spent, drafts).await?)
+        Ok(ledger.settle_cost(self.account.clone(), reservation, spent, drafts).await?)
     }
 
     /// Adds what was metered to the usage and cost of the turn. Returns what has to be recorded.
     fn spend_metered(&mut self) -> Option<PricedUsage> {
         let reported = self.meter.cost();
-        let usage = self.meter.take();
+        let usage = self.meter.take_total();
         self.spend(usage, reported)
     }
 

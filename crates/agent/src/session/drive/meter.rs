@@ -25,13 +25,13 @@ pub(super) struct UsageMeter {
 
 impl UsageMeter {
     /// Begins another attempt.
-    pub(super) fn begin(&mut self) {
+    pub(super) fn begin_attempt(&mut self) {
         let (before, cost) = (self.total(), self.cost);
         *self = Self { before, cost, ..Self::default() };
     }
 
     /// Counts a piece of the answer.
-    pub(super) fn note(&mut self, piece: &AnswerPiece) {
+    pub(super) fn count_piece(&mut self, piece: &AnswerPiece) {
         let bytes = match piece {
             AnswerPiece::Usage(usage) => {
                 (self.told, self.is_told) = (*usage, true);
@@ -81,7 +81,7 @@ impl UsageMeter {
     }
 
     /// Returns the total and resets the meter.
-    pub(super) fn take(&mut self) -> TokenUsage {
+    pub(super) fn take_total(&mut self) -> TokenUsage {
         let total = self.total();
         *self = Self::default();
         total

@@ -8,13 +8,14 @@ use callgate_wire::session::{ConversationCompacted, SessionEvent};
 use tokio::time::sleep;
 
 use super::meter::UsageMeter;
-use super::{QUIET, TurnDriver, halted};
+use super::{QUIET, TurnDriver};
 use crate::compact;
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall};
 use crate::estimate::message_tokens;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, Reservation};
 use crate::message::{ChatMessage, Role};
+use crate::session::shutdown::wait_for_halt;
 use crate::turn::StopReason;
 
 /// The longest summary; a longer one has gone astray and is cut off.
@@ -30,10 +31,10 @@ impl TurnDriver<'_> {
             return Ok(false);
         }
         let messages = self.conversation().to_vec();
-        let Some(upto) = self.cut(&messages, is_over) else { return Ok(false) };
-        let Some(written) = self.summary(&messages, upto).await? else { return Ok(false) };
-        let summary = compact::summary(&written);
-        let summary = summary.unwrap_or_else(|| compact::fallback(&messages, upto));
+        let Some(upto) = self.count_to_replace(&messages, is_over) else { return Ok(false) };
+        let Some(written) = self.ask_for_summary(&messages, upto).await? else { return Ok(false) };
+        let summary = compact::summary_message(&written);
+        let summary = summary.unwrap_or_else(|| compact::fallback_summary(&messages, upto));
         self.held.compact(upto, summary).await?;
         self.read = None;
         self.tell_shortened(upto);
@@ -43,22 +44,22 @@ impl TurnDriver<'_> {
     /// Summarises the conversation on request, and returns the end of the request. Nothing changes
     /// if the engine gives no summary.
     pub(in crate::session) async fn compact(mut self) -> SessionEvent {
-        match self.compacted().await {
+        match self.compact_all().await {
             Ok(Some(end)) => end,
             Ok(None) => StopReason::Cancelled.done(self.taken, self.cost, 0),
             Err(failure) => failure.into(),
         }
     }
 
-    async fn compacted(&mut self) -> Result<Option<SessionEvent>, RequestFailure> {
+    async fn compact_all(&mut self) -> Result<Option<SessionEvent>, RequestFailure> {
         let messages = self.held.messages().to_vec();
         let upto = messages.len();
         if upto < 2 {
             let text = "there is nothing to summarise yet";
             return Err(RequestFailure::permanent("not_found", text));
         }
-        let Some(written) = self.summary(&messages, upto).await? else { return Ok(None) };
-        let summary = compact::summary(&written).ok_or_else(|| {
+        let Some(written) = self.ask_for_summary(&messages, upto).await? else { return Ok(None) };
+        let summary = compact::summary_message(&written).ok_or_else(|| {
             let text = "the model gave no summary, so the conversation is as it was: try it again \
                         later, or with another model";
             RequestFailure::temporary("no_summary", text)
@@ -67,28 +68,28 @@ impl TurnDriver<'_> {
         let text = format!(
             "the {upto} messages of this conversation were replaced by a summary, as you asked"
         );
-        self.shared.output.say(&self.id, SessionEvent::notice("compacted", text));
+        self.shared.output.send_event(&self.id, SessionEvent::notice("compacted", text));
         let (conversation_id, replaced) = (self.name.to_string(), upto as u64);
         Ok(Some(SessionEvent::done(&ConversationCompacted { conversation_id, replaced })))
     }
 
     /// Returns the engine's summary of the first `upto` messages, which is empty if it gave none, or
     /// `None` if the request has to stop.
-    async fn summary(
+    async fn ask_for_summary(
         &mut self,
         messages: &[Arc<ChatMessage>],
         upto: usize,
     ) -> Result<Option<String>, RequestFailure> {
         // A conversation with tool calls can only be sent together with the tools.
-        let call = self.call(compact::summary_call(messages, upto).into());
+        let call = self.build_call(compact::summary_call(messages, upto).into());
         let mut call = EngineCall { thinking: None, ..call };
         let mut meter = UsageMeter::default();
         let (written, reservation) = match self.may_sum_up(&mut call).await {
             Some(reservation) => (self.sum_up(call, &mut meter).await, reservation),
             None => (Some(String::new()), None),
         };
-        let spent = self.spend(meter.take(), None);
-        self.pay(reservation, spent, Vec::new()).await?;
+        let spent = self.spend(meter.take_total(), None);
+        self.record_costs(reservation, spent, Vec::new()).await?;
         Ok(written)
     }
 
@@ -100,11 +101,12 @@ impl TurnDriver<'_> {
     }
 
     /// Returns how many of the first messages have to be replaced, if any.
-    fn cut(&self, messages: &[Arc<ChatMessage>], is_over: bool) -> Option<usize> {
+    fn count_to_replace(&self, messages: &[Arc<ChatMessage>], is_over: bool) -> Option<usize> {
         let window = self.window();
         // The engine knows better than our estimate.
         let read = if is_over { self.read.max(Some(window)) } else { self.read };
-        let upto = compact::plan(messages, read, window)?.min(self.held.messages().len());
+        let upto =
+            compact::messages_to_replace(messages, read, window)?.min(self.held.messages().len());
         (upto > 0 && (is_over || !self.replacing)).then_some(upto)
     }
 
@@ -119,15 +121,15 @@ impl TurnDriver<'_> {
     /// Returns the engine's summary, or `None` if the turn has to stop meanwhile.
     async fn sum_up(&mut self, call: EngineCall, meter: &mut UsageMeter) -> Option<String> {
         let output = &self.shared.output;
-        let mut writing = pin!(summarise(self.answering.engine.answer(call), meter));
+        let mut writing = pin!(collect_summary(self.answering.engine.answer(call), meter));
         loop {
             tokio::select! {
                 biased;
-                _ = halted(&mut self.halt) => return None,
+                _ = wait_for_halt(&mut self.halt) => return None,
                 written = &mut writing => return Some(written),
                 () = sleep(QUIET), if output.takes_notices() => {
                     let text = "the conversation is being summed up";
-                    output.say(&self.id, SessionEvent::notice("working", text));
+                    output.send_event(&self.id, SessionEvent::notice("working", text));
                 }
             }
         }
@@ -143,12 +145,12 @@ impl TurnDriver<'_> {
         } else {
             SessionEvent::Token(format!("[{text}]\n\n"))
         };
-        self.shared.output.say(&self.id, event);
+        self.shared.output.send_event(&self.id, event);
     }
 }
 
 /// Returns true if a conversation with these new messages is too long by our estimate. This takes no
-/// longer in a long conversation than in a short one, unlike a [plan](compact::plan).
+/// longer in a long conversation than in a short one, unlike [`compact::messages_to_replace`].
 pub(super) fn is_full(
     held: &mut HeldConversation,
     new: &[ChatMessage],
@@ -162,13 +164,13 @@ pub(super) fn is_full(
 }
 
 /// Returns the engine's summary, empty if it fails.
-async fn summarise(mut answer: Box<dyn AnswerStream>, meter: &mut UsageMeter) -> String {
+async fn collect_summary(mut answer: Box<dyn AnswerStream>, meter: &mut UsageMeter) -> String {
     let mut written = String::new();
     let mut pieces = Vec::new();
     loop {
         let goes_on = answer.next(&mut pieces).await;
         for piece in pieces.drain(..) {
-            meter.note(&piece);
+            meter.count_piece(&piece);
             if let AnswerPiece::Text(text) = piece {
                 written.push_str(&text);
             }

@@ -14,22 +14,22 @@ use crate::turn::TurnAction;
 
 impl TurnDriver<'_> {
     /// Collects an event, and what it shows of the conversation.
-    pub(super) async fn tell(&mut self, event: SessionEvent) {
+    pub(super) async fn collect_event(&mut self, event: SessionEvent) {
         let event = match event {
             SessionEvent::ToolUse(call) => {
                 let (id, name) = (call.tool_id.clone(), call.tool_name.clone());
-                self.unstored.call(Block::ToolUse { id, name, input: call.input.clone() });
+                self.unstored.append_call(Block::ToolUse { id, name, input: call.input.clone() });
                 announced_now(self.shared, call).await
             }
             event => event,
         };
         match &event {
-            SessionEvent::Token(text) => self.unstored.text(text),
-            SessionEvent::Thinking(text) => self.unstored.thought(text),
+            SessionEvent::Token(text) => self.unstored.append_text(text),
+            SessionEvent::Thinking(text) => self.unstored.append_thought(text),
             SessionEvent::ToolResult(ended) => {
                 // A result that was handed over is stored with its round before it is shown.
                 if let Some((told, result)) = self.turn.result(&ended.tool_id) {
-                    self.unstored.result(told, result);
+                    self.unstored.append_result(told, result);
                 }
             }
             _ => {}
@@ -64,12 +64,15 @@ impl TurnDriver<'_> {
         self.unstored = MessageFragments::default();
         // The user's message need not be stored before the engine reads it.
         let is_opening = round.is_part && is_followed;
-        let kept =
-            if is_opening { self.keep_and_ask(round, later).await } else { self.keep(round).await };
+        let kept = if is_opening {
+            self.keep_and_ask(round, later).await
+        } else {
+            self.store_round(round).await
+        };
         self.send();
         self.end_steered(kept.as_ref().err());
         if kept.is_ok() && is_followed && !is_opening {
-            self.ask(later).await;
+            self.ask_engine(later).await;
         }
         kept
     }
@@ -81,7 +84,7 @@ impl TurnDriver<'_> {
         if !is_poison || self.stored == StoredExtent::Nothing {
             return;
         }
-        let named = self.shared.refused.note(&self.held, failure);
+        let named = self.shared.refused.note_refused(&self.held, failure);
         let is_other = named.is_some_and(|number| number + 1 != self.held.length());
         if self.stored == StoredExtent::Answer || is_other {
             let offer = SessionEvent::notice("can_leave_out", CAN_LEAVE_OUT);
@@ -100,7 +103,7 @@ impl TurnDriver<'_> {
         }
         let messages = self.turn.take_unkept();
         if messages.is_empty() {
-            self.held.note(fragments).await?;
+            self.held.store_fragments(fragments).await?;
         } else {
             // Now that there is an answer, the message takes the place of another turn.
             let begins_turn = self.stored == StoredExtent::Nothing;
@@ -114,8 +117,8 @@ impl TurnDriver<'_> {
 
     /// Tells what the turn changed in files.
     pub(super) async fn tell_changes(&mut self) {
-        if let Some(changes) = turn_changes::finish(self.shared, &self.origin.mark()).await {
-            self.shared.output.say(&self.id, changes);
+        if let Some(changes) = turn_changes::finish_turn(self.shared, &self.origin.mark()).await {
+            self.shared.output.send_event(&self.id, changes);
         }
     }
 

@@ -6,7 +6,7 @@ use super::TurnDriver;
 use crate::engine::AnswerPiece;
 use crate::failure::RequestFailure;
 use crate::message::Block;
-use crate::session::attachments::content;
+use crate::session::attachments::message_content;
 use crate::turn::{StopReason, TurnAction};
 
 impl TurnDriver<'_> {
@@ -16,7 +16,7 @@ impl TurnDriver<'_> {
         let Some(answer) = &mut self.answer else { return };
         answer.interrupt(&mut self.pieces).await;
         self.pieces.retain(|piece| !matches!(piece, AnswerPiece::End(_) | AnswerPiece::RoundEnd));
-        self.answered(Ok(true), todo);
+        self.handle_pieces(Ok(true), todo);
     }
 
     /// Hands what the user has said meanwhile to an engine that runs tools itself.
@@ -32,17 +32,17 @@ impl TurnDriver<'_> {
     pub(super) async fn take_steering(&mut self, todo: &mut Vec<TurnAction>) -> Vec<Block> {
         let mut all = Vec::new();
         for (id, said) in self.waiting.take_steering() {
-            match content(&said, &self.shared.options.folder).await {
+            match message_content(&said, &self.shared.options.folder).await {
                 Ok(content) => {
-                    self.shared.output.place(&id, &self.name, false);
+                    self.shared.output.place_request(&id, &self.name, false);
                     let said = PastUserMessage { message: said.message, attachments: Vec::new() };
                     todo.push(TurnAction::Tell(SessionEvent::UserMessage(said)));
                     all.extend(content.iter().cloned());
-                    self.unstored.said(content.clone());
+                    self.unstored.append_said(content.clone());
                     self.turn.steer(content);
                     self.steered.push(id);
                 }
-                Err(failure) => self.shared.output.say(&id, failure.into()),
+                Err(failure) => self.shared.output.send_event(&id, failure.into()),
             }
         }
         all
@@ -55,7 +55,7 @@ impl TurnDriver<'_> {
                 Some(failure) => failure.clone().into(),
                 None => StopReason::Steered.done(TokenUsage::default(), Some(0.0), 0),
             };
-            self.shared.output.say(&id, event);
+            self.shared.output.send_event(&id, event);
         }
     }
 }

@@ -11,15 +11,15 @@ use crate::session::tool_call::{self, CallReport};
 use crate::turn::ToolCall;
 
 impl TurnDriver<'_> {
-    pub(super) fn start(&mut self, wanted: ToolCall) {
+    pub(super) fn start_tool(&mut self, wanted: ToolCall) {
         let index = wanted.index;
-        let run = tool_call::run(Arc::clone(self.shared), self.origin.clone(), wanted);
+        let run = tool_call::run_tool_call(Arc::clone(self.shared), self.origin.clone(), wanted);
         let handle = self.uses.spawn(run);
         self.running.insert(handle.id(), (index, handle));
     }
 
     /// Stops tools, and waits until they have released what they hold.
-    pub(super) async fn stop(&mut self, calls: &[usize]) {
+    pub(super) async fn stop_tools(&mut self, calls: &[usize]) {
         for (index, handle) in self.running.values() {
             if calls.contains(index) {
                 handle.abort();
@@ -33,7 +33,7 @@ impl TurnDriver<'_> {
 }
 
 /// Returns the outcome of a tool, even if it panicked.
-pub(super) fn ended(
+pub(super) fn end_of_tool(
     running: &mut HashMap<Id, (usize, AbortHandle)>,
     drafts: &mut Vec<EntryDraft>,
     ended: Result<(Id, CallReport), JoinError>,

@@ -54,31 +54,31 @@ fn tool_result(id: &str) -> SessionEvent {
 #[test]
 fn an_id_may_be_used_again_only_after_its_end() {
     let mut order = RequestOrder::default();
-    assert_eq!(order.begin("a", status()), Ok(()));
-    assert_eq!(order.begin("a", status()), Err(RequestRefusal::Duplicate));
+    assert_eq!(order.open_request("a", status()), Ok(()));
+    assert_eq!(order.open_request("a", status()), Err(RequestRefusal::Duplicate));
     assert!(order.admits("a", &SessionEvent::Done(None), 1));
-    assert_eq!(order.begin("a", status()), Ok(()));
+    assert_eq!(order.open_request("a", status()), Ok(()));
 }
 
 #[test]
 fn only_so_many_are_open() {
     let mut order = RequestOrder::default();
     for count in 0..MOST_OPEN {
-        assert_eq!(order.begin(&count.to_string(), status()), Ok(()));
+        assert_eq!(order.open_request(&count.to_string(), status()), Ok(()));
     }
-    assert_eq!(order.begin("more", status()), Err(RequestRefusal::TooMany));
-    assert_eq!(order.unfinished().len(), MOST_OPEN);
+    assert_eq!(order.open_request("more", status()), Err(RequestRefusal::TooMany));
+    assert_eq!(order.open_ids().len(), MOST_OPEN);
 }
 
 #[test]
 fn what_is_open_is_known_to_its_end() {
     let mut order = RequestOrder::default();
     let say = |message: &str| SessionCommand::UserMessage(UserMessage::new(message));
-    order.begin("b", opened(&say("second"), 7)).unwrap();
-    order.begin("a", opened(&say(&"x".repeat(20_000)), 5)).unwrap();
-    order.begin("s", opened(&SessionCommand::GetStatus, 9)).unwrap();
-    order.place("a", "conv", false);
-    order.place("b", "conv", true);
+    order.open_request("b", opened(&say("second"), 7)).unwrap();
+    order.open_request("a", opened(&say(&"x".repeat(20_000)), 5)).unwrap();
+    order.open_request("s", opened(&SessionCommand::GetStatus, 9)).unwrap();
+    order.place_request("a", "conv", false);
+    order.place_request("b", "conv", true);
     assert!(order.admits("a", &asked("late"), 12));
     assert!(order.admits("a", &asked("early"), 11));
     assert!(order.admits("b", &asked("other"), 10));
@@ -123,7 +123,7 @@ proptest! {
     fn what_is_admitted_is_in_order(said in prop::collection::vec((0..3_u8, 0..5_u8, 0..2_u8), 0..60)) {
         let mut order = RequestOrder::default();
         for id in 0..3 {
-            order.begin(&id.to_string(), status()).unwrap();
+            order.open_request(&id.to_string(), status()).unwrap();
         }
         let mut ended = HashSet::new();
         let mut announced = HashSet::new();
@@ -147,6 +147,6 @@ proptest! {
                 _ => {}
             }
         }
-        prop_assert_eq!(order.unfinished().len(), 3 - ended.len());
+        prop_assert_eq!(order.open_ids().len(), 3 - ended.len());
     }
 }

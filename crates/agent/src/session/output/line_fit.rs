@@ -1,6 +1,6 @@
 //! Events that a front end does not accept as they are, or that do not fit into a line.
 
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 use callgate_wire::session::{
     MAX_LINE, PastUserMessage, PermissionRequest, RuntimeStatus, SessionEvent, ToolResult, ToolUse,
     capability,
@@ -72,16 +72,16 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
         SessionEvent::UserMessage(said) => SessionEvent::UserMessage(without_files(said, &text)),
         // Neither may end its request.
         SessionEvent::PermissionRequest(mut asked) => {
-            shorten(&mut asked);
+            shorten_question(&mut asked);
             SessionEvent::PermissionRequest(asked)
         }
         SessionEvent::Status(mut status) => {
             for question in status.questions.iter_mut().flatten() {
-                shorten(&mut question.data);
+                shorten_question(&mut question.data);
             }
             for request in status.requests.iter_mut().flatten() {
                 request.message =
-                    request.message.as_deref().map(|text| shortened(text, LONGEST_TEXT));
+                    request.message.as_deref().map(|text| shortened_text(text, LONGEST_TEXT));
             }
             SessionEvent::Status(status)
         }
@@ -90,14 +90,14 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
 }
 
 /// Shortens a question so that it can still be shown and answered.
-fn shorten(asked: &mut PermissionRequest) {
+fn shorten_question(asked: &mut PermissionRequest) {
     let size = asked.input.get().len();
     if size > LONGEST_INPUT {
         asked.input = error_json(&format!("the input of {size} bytes is not shown here"));
     }
     (asked.diff, asked.card) = (None, None);
-    asked.title = shortened(&asked.title, LONGEST_TEXT);
-    asked.reason = asked.reason.as_deref().map(|text| shortened(text, LONGEST_TEXT));
+    asked.title = shortened_text(&asked.title, LONGEST_TEXT);
+    asked.reason = asked.reason.as_deref().map(|text| shortened_text(text, LONGEST_TEXT));
 }
 
 /// Returns a message without the content of its files, and without its text if that is too long.

@@ -56,7 +56,7 @@ impl ReplayBuffer {
         for (seq, length) in (oldest..).zip(&self.lengths) {
             if seq >= from {
                 let line: Vec<u8> = self.bytes.range(start..start + length).copied().collect();
-                numbered(&line, seq, into);
+                append_numbered(&line, seq, into);
             }
             start += length;
         }
@@ -65,7 +65,7 @@ impl ReplayBuffer {
 }
 
 /// Appends a line with its number, which lines from before `hello` do not have.
-fn numbered(line: &[u8], seq: u64, into: &mut Vec<u8>) {
+fn append_numbered(line: &[u8], seq: u64, into: &mut Vec<u8>) {
     let number = format!(",\"seq\":{seq}}}\n");
     match line.strip_suffix(b"}\n") {
         Some(open) if !line.ends_with(number.as_bytes()) => {

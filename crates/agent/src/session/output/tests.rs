@@ -14,7 +14,7 @@ use crate::session::LogLevel;
 impl SessionOutput {
     /// Starts the thread that writes to `sink`.
     fn start(mut sink: impl Write + Send + 'static, log: SessionLog) -> io::Result<Self> {
-        Self::with(move |shared| shared.write_to(&mut sink), OutputState::default(), log)
+        Self::with_writer(move |shared| shared.write_to(&mut sink), OutputState::default(), log)
     }
 }
 
@@ -78,14 +78,17 @@ fn kinds(lines: &[Value]) -> Vec<(String, Value)> {
 async fn nothing_is_said_of_what_is_not_open_and_the_end_is_given_to_all() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
-    output.note_ready(&greet(&mut memory.clone()).unwrap());
-    output.say("1", token("too early"));
-    output.begin("1", &SessionCommand::GetStatus).unwrap();
-    output.begin("2", &SessionCommand::GetStatus).unwrap();
-    assert_eq!(output.begin("1", &SessionCommand::GetStatus), Err(RequestRefusal::Duplicate));
-    output.say("1", token("x"));
-    output.say("1", SessionEvent::Done(None));
-    output.say("1", token("too late"));
+    output.note_ready(&write_greeting(&mut memory.clone()).unwrap());
+    output.send_event("1", token("too early"));
+    output.open_request("1", &SessionCommand::GetStatus).unwrap();
+    output.open_request("2", &SessionCommand::GetStatus).unwrap();
+    assert_eq!(
+        output.open_request("1", &SessionCommand::GetStatus),
+        Err(RequestRefusal::Duplicate)
+    );
+    output.send_event("1", token("x"));
+    output.send_event("1", SessionEvent::Done(None));
+    output.send_event("1", token("too late"));
     closed(&output).await;
     let expected = [
         ("ready", json!(null)),
@@ -109,10 +112,10 @@ async fn extensions_come_after_hello_and_only_those_that_are_taken() {
             SessionEvent::done(&json!({"a": 1})),
         ]
     };
-    output.begin("1", &SessionCommand::GetStatus).unwrap();
+    output.open_request("1", &SessionCommand::GetStatus).unwrap();
     output.say_all("1", events());
-    output.greeted(&["notice".to_owned(), "what nobody knows".to_owned()]);
-    output.begin("2", &SessionCommand::GetStatus).unwrap();
+    output.note_capabilities(&["notice".to_owned(), "what nobody knows".to_owned()]);
+    output.open_request("2", &SessionCommand::GetStatus).unwrap();
     output.say_all("2", events());
     closed(&output).await;
     let lines = memory.lines();
@@ -128,8 +131,8 @@ async fn extensions_come_after_hello_and_only_those_that_are_taken() {
 async fn a_result_that_fits_into_no_line_is_replaced_by_words() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
-    output.greeted(&[]);
-    output.begin("1", &SessionCommand::GetStatus).unwrap();
+    output.note_capabilities(&[]);
+    output.open_request("1", &SessionCommand::GetStatus).unwrap();
     let call = callgate_wire::session::ToolUse {
         tool_id: "t".into(),
         tool_name: "read".into(),
@@ -182,13 +185,13 @@ fn status(output: &SessionOutput, id: &str) -> SessionEvent {
 async fn what_is_open_is_told_after_hello_and_only_then() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
-    output.begin("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
-    output.begin("s", &SessionCommand::GetStatus).unwrap();
-    output.say("s", status(&output, "s"));
-    output.greeted(&["permission".to_owned()]);
-    output.say("1", asked("q", &json!({"path": "a.txt"})));
-    output.begin("s", &SessionCommand::GetStatus).unwrap();
-    output.say("s", status(&output, "s"));
+    output.open_request("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
+    output.open_request("s", &SessionCommand::GetStatus).unwrap();
+    output.send_event("s", status(&output, "s"));
+    output.note_capabilities(&["permission".to_owned()]);
+    output.send_event("1", asked("q", &json!({"path": "a.txt"})));
+    output.open_request("s", &SessionCommand::GetStatus).unwrap();
+    output.send_event("s", status(&output, "s"));
     closed(&output).await;
     let lines = memory.lines();
     assert_eq!(lines[0]["data"].as_object().unwrap().len(), 3, "{}", lines[0]);
@@ -216,10 +219,10 @@ async fn what_a_tool_does_and_where_is_told_after_hello_and_only_then() {
             card: None,
         })
     };
-    output.begin("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
-    output.say("1", call("a"));
-    output.greeted(&[]);
-    output.say("1", call("b"));
+    output.open_request("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
+    output.send_event("1", call("a"));
+    output.note_capabilities(&[]);
+    output.send_event("1", call("b"));
     closed(&output).await;
     let data = |at: usize| memory.lines()[at]["data"].clone();
     assert_eq!(data(0), json!({"toolId": "a", "toolName": "read_file", "input": {}}));
@@ -230,15 +233,15 @@ async fn what_a_tool_does_and_where_is_told_after_hello_and_only_then() {
 async fn neither_a_question_nor_a_status_that_is_too_long_ends_a_request() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
-    output.greeted(&["permission".to_owned()]);
-    output.begin("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
+    output.note_capabilities(&["permission".to_owned()]);
+    output.open_request("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
     let content = "x".repeat(MAX_LINE);
-    output.say("1", asked("q", &json!({ "content": content })));
+    output.send_event("1", asked("q", &json!({ "content": content })));
     // Each fits into a line, but not both into one.
-    output.say("1", asked("r", &json!({ "content": &content[..MAX_LINE * 3 / 4] })));
-    output.begin("s", &SessionCommand::GetStatus).unwrap();
-    output.say("s", status(&output, "s"));
-    output.say("1", SessionEvent::Done(None));
+    output.send_event("1", asked("r", &json!({ "content": &content[..MAX_LINE * 3 / 4] })));
+    output.open_request("s", &SessionCommand::GetStatus).unwrap();
+    output.send_event("s", status(&output, "s"));
+    output.send_event("1", SessionEvent::Done(None));
     closed(&output).await;
     let lines = memory.lines();
     let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
@@ -257,16 +260,16 @@ async fn neither_a_question_nor_a_status_that_is_too_long_ends_a_request() {
 async fn who_is_behind_holds_up_who_asks_for_room() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(64);
     let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
-    output.begin("1", &SessionCommand::GetStatus).unwrap();
+    output.open_request("1", &SessionCommand::GetStatus).unwrap();
     let mut said = 0;
     while output.state().pending.len() < ROOM {
-        output.say("1", token(&"x".repeat(1000)));
+        output.send_event("1", token(&"x".repeat(1000)));
         said += 1;
     }
     assert!(said < 2 * ROOM / 1000, "{said} lines were taken");
     let waiting = tokio::spawn({
         let output = output.clone();
-        async move { output.room().await }
+        async move { output.wait_for_room().await }
     });
     tokio::task::yield_now().await;
     assert!(!waiting.is_finished());
@@ -281,10 +284,10 @@ async fn who_is_behind_holds_up_who_asks_for_room() {
 async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
     let (_go, wait): (SyncSender<()>, _) = sync_channel(64);
     let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
-    output.begin("1", &SessionCommand::GetStatus).unwrap();
+    output.open_request("1", &SessionCommand::GetStatus).unwrap();
     output.room_for_requests().await;
     while output.state().pending.len() < FULL {
-        output.say("1", token(&"x".repeat(100_000)));
+        output.send_event("1", token(&"x".repeat(100_000)));
     }
     let waiting = tokio::spawn({
         let output = output.clone();
@@ -298,7 +301,7 @@ async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
 async fn by_the_short_cut_and_by_the_thread_lines_keep_their_order() {
     let (mut reader, writer) = std::io::pipe().unwrap();
     let output = SessionOutput::start_on(writer, quiet()).unwrap();
-    output.begin("1", &SessionCommand::GetStatus).unwrap();
+    output.open_request("1", &SessionCommand::GetStatus).unwrap();
     let reading = std::thread::spawn(move || {
         let mut all = String::new();
         std::io::Read::read_to_string(&mut reader, &mut all).unwrap();
@@ -307,8 +310,8 @@ async fn by_the_short_cut_and_by_the_thread_lines_keep_their_order() {
     // Small ones go at once, large ones and those behind them by the thread.
     for number in 0..500 {
         let size = if number % 7 == 0 { 9000 } else { 10 };
-        output.room().await;
-        output.say("1", token(&format!("{number}:{}", "x".repeat(size))));
+        output.wait_for_room().await;
+        output.send_event("1", token(&format!("{number}:{}", "x".repeat(size))));
     }
     closed(&output).await;
     drop(output);
@@ -332,22 +335,22 @@ async fn a_sink_that_breaks_is_told_and_nobody_waits_for_it() {
     let (go, wait): (SyncSender<()>, _) = sync_channel(1);
     let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
     drop(go);
-    output.begin("1", &SessionCommand::GetStatus).unwrap();
-    output.say("1", token("x"));
-    output.gone().await;
-    output.say("1", token(&"x".repeat(2 * ROOM)));
-    output.room().await;
+    output.open_request("1", &SessionCommand::GetStatus).unwrap();
+    output.send_event("1", token("x"));
+    output.wait_until_gone().await;
+    output.send_event("1", token(&"x".repeat(2 * ROOM)));
+    output.wait_for_room().await;
 }
 
 #[tokio::test]
 async fn what_was_said_can_be_said_again_with_its_numbers() {
     let memory = Memory::default();
     let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
-    output.note_ready(&greet(&mut memory.clone()).unwrap());
-    output.begin("1", &SessionCommand::GetStatus).unwrap();
-    output.say("1", token("before"));
-    output.greeted(&[]);
-    output.say("1", token("after"));
+    output.note_ready(&write_greeting(&mut memory.clone()).unwrap());
+    output.open_request("1", &SessionCommand::GetStatus).unwrap();
+    output.send_event("1", token("before"));
+    output.note_capabilities(&[]);
+    output.send_event("1", token("after"));
     assert_eq!(output.replay(1), Ok(ReplayedRange { from_seq: 1, to_seq: 3 }));
     assert_eq!(output.replay(3), Ok(ReplayedRange { from_seq: 3, to_seq: 3 }));
     assert_eq!(output.replay(4), Ok(ReplayedRange { from_seq: 4, to_seq: 3 }));
@@ -361,13 +364,13 @@ async fn what_was_said_can_be_said_again_with_its_numbers() {
 #[tokio::test]
 async fn only_so_much_is_kept_for_saying_it_again() {
     let output = SessionOutput::start(Memory::default(), quiet()).unwrap();
-    output.begin("1", &SessionCommand::GetStatus).unwrap();
-    let talk = || (0..3000).for_each(|_| output.say("1", token(&"x".repeat(1000))));
+    output.open_request("1", &SessionCommand::GetStatus).unwrap();
+    let talk = || (0..3000).for_each(|_| output.send_event("1", token(&"x".repeat(1000))));
     talk();
     // Who cannot ask for it needs no more than a beginning.
     let oldest = output.replay(1).unwrap_err();
     assert!((2920..2960).contains(&oldest), "{oldest}");
-    output.greeted(&[]);
+    output.note_capabilities(&[]);
     talk();
     let oldest = output.replay(1).unwrap_err();
     assert!((4900..5200).contains(&oldest), "{oldest}");

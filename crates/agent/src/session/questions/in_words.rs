@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 const DECLINE: &str = "decline";
 
 /// Returns a question as a plain front end shows it, with what can be answered.
-pub(super) fn text(asked: &AgentQuestion) -> String {
+pub(super) fn question_text(asked: &AgentQuestion) -> String {
     let mut text = String::from("\n\n");
     // Writing to a string cannot fail.
     match &asked.server {
@@ -34,7 +34,7 @@ pub(super) fn text(asked: &AgentQuestion) -> String {
     }
     let how = match asked.fields.as_slice() {
         [] => "Answer `yes` to agree".to_owned(),
-        [one] => format!("Answer with {}", expected(&one.kind)),
+        [one] => format!("Answer with {}", expected_answer(&one.kind)),
         all => format!(
             "Answer with {} lines, one for each question in this order; a line may be empty",
             all.len()
@@ -44,7 +44,7 @@ pub(super) fn text(asked: &AgentQuestion) -> String {
     text
 }
 
-fn expected(kind: &FieldKind) -> &'static str {
+fn expected_answer(kind: &FieldKind) -> &'static str {
     match kind {
         FieldKind::Text { .. } => "your words",
         FieldKind::Number(_) => "a number",
@@ -58,7 +58,7 @@ fn expected(kind: &FieldKind) -> &'static str {
 }
 
 /// Reads the answer from a message, or returns why it is none.
-pub(super) fn read(
+pub(super) fn parse_answer(
     asked: &AgentQuestion,
     words: &str,
 ) -> Result<(AnswerOutcome, Map<String, Value>), String> {
@@ -75,7 +75,7 @@ pub(super) fn read(
             let fields: Vec<&QuestionField> = all.iter().collect();
             if lines.len() == all.len() {
                 in_order(&fields, &lines)?
-            } else if let Some(values) = everywhere(all, words) {
+            } else if let Some(values) = same_for_all(all, words) {
                 values
             } else {
                 let lines = all.len();
@@ -96,7 +96,7 @@ fn in_order(fields: &[&QuestionField], lines: &[&str]) -> Result<Map<String, Val
 }
 
 /// Returns the same words as the answer to each question, if all of them take words.
-fn everywhere(fields: &[QuestionField], words: &str) -> Option<Map<String, Value>> {
+fn same_for_all(fields: &[QuestionField], words: &str) -> Option<Map<String, Value>> {
     let value = |field: &QuestionField| match field.kind {
         FieldKind::OneOf { free_text: true, .. } => Some(Value::from(words)),
         FieldKind::SeveralOf { free_text: true, .. } => Some(Value::from(vec![words])),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     fn values(asked: &AgentQuestion, words: &str) -> Result<Value, String> {
-        read(asked, words).map(|(outcome, values)| json!([outcome, values]))
+        parse_answer(asked, words).map(|(outcome, values)| json!([outcome, values]))
     }
 
     #[test]
@@ -140,7 +140,7 @@ mod tests {
             [Answer with a number, or in your own words, or `decline`. Your next message is the answer.]
 
         "]]
-        .assert_eq(&text(&asked(None, "Which colour?", &json!([colour()]))));
+        .assert_eq(&question_text(&asked(None, "Which colour?", &json!([colour()]))));
         let count = json!({"name": "n", "title": "How many", "required": false, "type": "integer"});
         expect![[r"
 
@@ -153,7 +153,7 @@ mod tests {
             [Answer with 2 lines, one for each question in this order; a line may be empty, or `decline`. Your next message is the answer.]
 
         "]]
-        .assert_eq(&text(&asked(Some("toy"), "Your order", &json!([colour(), count]))));
+        .assert_eq(&question_text(&asked(Some("toy"), "Your order", &json!([colour(), count]))));
     }
 
     #[test]

@@ -17,7 +17,7 @@ impl AgentTool for Named {
         &self.0
     }
 
-    fn run(&self, _: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+    fn run_call(&self, _: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         Box::pin(std::future::ready(CallOutcome::done(&(), "")))
     }
 }
@@ -60,7 +60,7 @@ impl ToolSource for Growing {
 struct Closed;
 
 impl PermissionGate for Closed {
-    fn may(&self, _: GateQuestion) -> BoxFuture<'_, ToolPermit> {
+    fn decide_question(&self, _: GateQuestion) -> BoxFuture<'_, ToolPermit> {
         let denied = ToolPermit::Denied { because: "closed".to_owned(), interrupt: false };
         Box::pin(std::future::ready(denied))
     }
@@ -69,7 +69,7 @@ impl PermissionGate for Closed {
         Box::pin(std::future::ready(Err("closed".to_owned())))
     }
 
-    fn unattended(&self) {}
+    fn note_unattended(&self) {}
 }
 
 fn names(tools: &SessionTools) -> Vec<String> {

@@ -77,10 +77,10 @@ fn calls_of_an_answer_that_was_cut_off_do_not_run_and_the_model_is_told() {
 fn waits_grow_up_to_half_a_minute_and_end_with_the_patience() {
     let (mut turn, mut waits) = (turn(9), Vec::new());
     turn.bounds.patience = Duration::from_mins(10);
-    turn.begin(&mut Vec::new());
+    turn.start_turn(&mut Vec::new());
     loop {
         let mut todo = Vec::new();
-        turn.failed(trouble(EngineErrorKind::Network), &mut todo);
+        turn.handle_error(trouble(EngineErrorKind::Network), &mut todo);
         match todo.last() {
             Some(TurnAction::Ask(wait)) => waits.push(*wait),
             _ => break,
@@ -101,8 +101,8 @@ fn what_will_not_pass_is_not_tried_again() {
     for error in [trouble(EngineErrorKind::Auth), trouble(EngineErrorKind::Refused), later] {
         let mut todo = Vec::new();
         let mut turn = turn(9);
-        turn.begin(&mut todo);
-        turn.failed(error, &mut todo);
+        turn.start_turn(&mut todo);
+        turn.handle_error(error, &mut todo);
         assert!(
             matches!(todo.as_slice(), [_, TurnAction::Ask(_), TurnAction::End(Err(_))]),
             "{todo:?}"
@@ -181,13 +181,13 @@ fn what_sticks_to_a_conversation_is_told() {
         (trouble(EngineErrorKind::Auth), true, false),
     ] {
         let (mut turn, mut todo) = (turn(9), Vec::new());
-        turn.begin(&mut todo);
+        turn.start_turn(&mut todo);
         if is_begun {
-            turn.piece(tool("a", "read"), &mut todo);
-            turn.piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
-            turn.ran(0, ran("A"), &mut todo);
+            turn.handle_piece(tool("a", "read"), &mut todo);
+            turn.handle_piece(AnswerPiece::End(ModelStop::ToolUse), &mut todo);
+            turn.handle_call_end(0, ran("A"), &mut todo);
         }
-        turn.failed(error, &mut todo);
+        turn.handle_error(error, &mut todo);
         let Some(TurnAction::End(Err(RequestFailure { text, .. }))) = todo.last() else {
             panic!("{todo:?}")
         };
@@ -213,11 +213,11 @@ fn an_answer_without_its_end_is_cut() {
 #[test]
 fn an_answer_without_end_is_given_up() {
     let (mut turn, mut todo) = (turn(9), Vec::new());
-    turn.begin(&mut todo);
-    turn.piece(tool("a", "write"), &mut todo);
+    turn.start_turn(&mut todo);
+    turn.handle_piece(tool("a", "write"), &mut todo);
     let megabyte = "x".repeat(1024 * 1024);
     for _ in 0..40 {
-        turn.piece(text(&megabyte), &mut todo);
+        turn.handle_piece(text(&megabyte), &mut todo);
     }
     let said =
         todo.iter().filter(|todo| matches!(todo, TurnAction::Tell(SessionEvent::Token(_)))).count();

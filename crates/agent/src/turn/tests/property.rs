@@ -16,7 +16,7 @@ proptest! {
     ) {
         let mut turn = turn(4);
         let mut todo = Vec::new();
-        turn.begin(&mut todo);
+        turn.start_turn(&mut todo);
         for (what, which) in inputs {
             play(&mut turn, what, which, &mut todo);
         }
@@ -35,23 +35,26 @@ fn play(turn: &mut Turn, what: u8, which: u8, todo: &mut Vec<TurnAction>) {
     let stops = [ModelStop::EndTurn, ModelStop::ToolUse, ModelStop::MaxTokens, ModelStop::Refusal];
     let at = usize::from(which);
     match what {
-        0..=2 => turn.piece(text(["a", " ", "", "b"][at]), todo),
-        3 => turn.piece(AnswerPiece::Thinking("hm".to_owned()), todo),
-        4 => turn.piece(AnswerPiece::Signature("s".to_owned()), todo),
+        0..=2 => turn.handle_piece(text(["a", " ", "", "b"][at]), todo),
+        3 => turn.handle_piece(AnswerPiece::Thinking("hm".to_owned()), todo),
+        4 => turn.handle_piece(AnswerPiece::Signature("s".to_owned()), todo),
         5 | 6 => {
-            turn.piece(tool(["a", "b", "", "a"][at], ["read", "write", "x", "read"][at]), todo);
+            turn.handle_piece(
+                tool(["a", "b", "", "a"][at], ["read", "write", "x", "read"][at]),
+                todo,
+            );
         }
-        7 | 8 => turn.piece(AnswerPiece::End(stops[at].clone()), todo),
-        9 => turn.failed(trouble(kinds[at]), todo),
-        10 => turn.silent(todo),
-        11 | 12 => turn.ran(at, ran("done"), todo),
+        7 | 8 => turn.handle_piece(AnswerPiece::End(stops[at].clone()), todo),
+        9 => turn.handle_error(trouble(kinds[at]), todo),
+        10 => turn.handle_stream_end(todo),
+        11 | 12 => turn.handle_call_end(at, ran("done"), todo),
         13 => turn.steer(vec![Block::text("rather this")]),
         14 => {
             let (id, name) = ("a".to_owned(), "read".to_owned());
-            turn.piece(AnswerPiece::ToolInput { id, name, text: "{".to_owned() }, todo);
+            turn.handle_piece(AnswerPiece::ToolInput { id, name, text: "{".to_owned() }, todo);
         }
         _ if which == 0 => turn.cancel(todo),
-        _ => turn.ran(at, FinishedCall { interrupt: which == 1, ..ran("") }, todo),
+        _ => turn.handle_call_end(at, FinishedCall { interrupt: which == 1, ..ran("") }, todo),
     }
 }
 

@@ -12,10 +12,10 @@ async fn nothing_follows_the_line_of_an_answer() {
     let askers = Askers::new(to_desk).unwrap();
     let (ours, mut theirs) = UnixStream::pair().unwrap();
     ours.set_nonblocking(true).unwrap();
-    askers.add(AskerId(1), ours);
+    askers.park_asker(AskerId(1), ours);
     assert!(askers.watch(AskerId(1)));
     let response = ApprovalResponse::new(crate::asker::fresh_id(), Decision::Deny);
-    askers.answer(&Handle::current(), AskerId(1), &response);
+    askers.send_answer(&Handle::current(), AskerId(1), &response);
     // Nothing else has had a chance to run: the end is there with the line.
     theirs.set_nonblocking(true).unwrap();
     let mut heard = Vec::new();
@@ -30,9 +30,9 @@ async fn an_answer_that_was_lost_is_not_delivered_to_whoever_looks_next() {
     let askers = Askers::new(to_desk).unwrap();
     let (ours, theirs) = UnixStream::pair().unwrap();
     ours.set_nonblocking(true).unwrap();
-    askers.add(AskerId(1), ours);
+    askers.park_asker(AskerId(1), ours);
     let response = ApprovalResponse::new(crate::asker::fresh_id(), Decision::Allow);
-    askers.answer(&Handle::current(), AskerId(1), &response);
+    askers.send_answer(&Handle::current(), AskerId(1), &response);
     drop(theirs);
     assert!(matches!(askers.take_result(AskerId(1), false), Some(DeskInput::Lost(_))));
     assert!(askers.take_result(AskerId(1), false).is_none());

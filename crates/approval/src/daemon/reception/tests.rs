@@ -40,7 +40,7 @@ impl Lobby {
         let read_within = Duration::from_hours(1);
         let intake = Intake { read_within, ..Intake::new(askers, rulings) };
         let door = Door::open(&folder.path().join("ask.sock"), Arc::new(|_| ())).unwrap();
-        runtime.spawn(Reception { door, intake: Arc::new(intake) }.run());
+        runtime.spawn(Reception { door, intake: Arc::new(intake) }.accept_askers());
         drop(guard);
         Self { folder, runtime, letters }
     }

@@ -10,10 +10,10 @@ async fn a_full_room_is_cleared_from_its_oldest_seat() {
     assert_eq!(begun.elapsed(), Duration::ZERO, "there was room");
     let third = room.enter().await;
     assert!(begun.elapsed() >= STAY, "nobody has to go at once");
-    first.cleared().await;
+    first.wait_until_cleared().await;
     tokio::select! {
         biased;
-        () = second.cleared() => panic!("the second one may stay"),
+        () = second.wait_until_cleared() => panic!("the second one may stay"),
         () = std::future::ready(()) => {}
     }
     // A seat that was left is taken without waiting.

@@ -57,7 +57,7 @@ impl Bench {
         let warn = Arc::new(move |what: &str| told.lock().unwrap().push(what.to_owned()));
         let askers = Askers::new(to_desk).unwrap();
         let queue = RulingQueue::start(ruler, limits, askers, warn).unwrap();
-        runtime.spawn(Arc::clone(&queue).watch());
+        runtime.spawn(Arc::clone(&queue).watch_deadlines());
         Self { runtime, queue, letters, stuck, hold: Some(hold), warnings, next: 1 }
     }
 
@@ -72,7 +72,7 @@ impl Bench {
             "context": { "timeout_seconds": 30 },
         });
         let request = ApprovalRequest::decode(line.to_string().as_bytes()).unwrap();
-        self.runtime.block_on(self.queue.take(AskerId(self.next), request));
+        self.runtime.block_on(self.queue.queue_question(AskerId(self.next), request));
         self.next += 1;
         id
     }
@@ -186,7 +186,7 @@ fn a_question_whose_turn_has_not_come_waits_while_others_are_decided() {
         let now = Instant::now();
         lock(&bench.queue.state).set_until(asker, now);
         // The watch may have looked already.
-        bench.queue.look();
+        bench.queue.collect_overdue();
         !lock(&bench.queue.state).waiting.contains_key(&asker)
     };
     assert!(!is_refused_when_late(second), "only its turn has not come");

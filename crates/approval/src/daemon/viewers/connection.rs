@@ -17,9 +17,9 @@ use tokio::task::JoinSet;
 
 use super::Viewers;
 use super::errands::is_errand;
-use super::reply::{ViewerReply, error};
+use super::reply::{ViewerReply, error_message};
 use super::seat::ViewerNotice;
-use super::secrets::hex;
+use super::secrets::hex_digits;
 
 /// How many answers may wait for a viewer before no more of its requests are read.
 const MOST_SAID: usize = 16;
@@ -39,20 +39,20 @@ impl Viewers {
         let (say, said) = mpsc::channel(MOST_SAID);
         // A viewer that sends no more still gets its answers.
         let listening = async {
-            self.listen(viewer, input, say).await;
+            self.read_requests(viewer, input, say).await;
             std::future::pending::<()>().await;
         };
         tokio::select! {
             () = listening => {}
             // It has all its answers, or has gone.
-            _ = ViewerWriter::new(&self, output, self.head.clone()).speak(hears, said) => {}
+            _ = ViewerWriter::new(&self, output, self.head.clone()).write_until_gone(hears, said) => {}
             _ = stays => {}
         }
-        self.leave(viewer).await;
+        self.remove_viewer(viewer).await;
     }
 
     /// Reads requests until there are no more.
-    async fn listen(
+    async fn read_requests(
         self: &Arc<Self>,
         viewer: u64,
         mut input: impl AsyncRead + Unpin,
@@ -63,17 +63,18 @@ impl Viewers {
         loop {
             while let Some(line) = lines.next_frame() {
                 if let Some(seat) = self.seats().get_mut(&viewer) {
-                    seat.speaks();
+                    seat.note_activity();
                 }
                 let said = match line {
                     DecodedLine::Whole(line) => match DeskRequest::decode(line) {
                         Ok(request) if is_errand(&request.command) => {
-                            self.begin(viewer, request, &say, &mut errands)
+                            self.begin_errand(viewer, request, &say, &mut errands)
                         }
-                        Ok(request) => self.request(viewer, request).await,
-                        Err(wrong) => {
-                            Some(ViewerReply::Message(error(wrong.id.clone(), wrong.to_string())))
-                        }
+                        Ok(request) => self.handle_request(viewer, request).await,
+                        Err(wrong) => Some(ViewerReply::Message(error_message(
+                            wrong.id.clone(),
+                            wrong.to_string(),
+                        ))),
                     },
                     DecodedLine::TooLong(line) => Some(ViewerReply::Message(too_long(&line))),
                 };
@@ -93,7 +94,7 @@ impl Viewers {
 
 fn too_long(line: &OverlongLine) -> DeskMessage {
     let id = line.id.as_deref().and_then(|id| serde_json::from_str(id).ok());
-    error(id, format!("the line has {} bytes: at most {MAX_LINE} are read", line.size))
+    error_message(id, format!("the line has {} bytes: at most {MAX_LINE} are read", line.size))
 }
 
 /// The writing half.
@@ -116,7 +117,7 @@ impl<'a, W: AsyncWrite + Unpin> ViewerWriter<'a, W> {
     }
 
     /// Writes until the viewer has gone, or sends no more and has all its answers.
-    async fn speak(
+    async fn write_until_gone(
         mut self,
         mut hears: mpsc::Receiver<ViewerNotice>,
         mut said: mpsc::Receiver<ViewerReply>,
@@ -124,21 +125,21 @@ impl<'a, W: AsyncWrite + Unpin> ViewerWriter<'a, W> {
         loop {
             tokio::select! {
                 biased;
-                Some(told) = hears.recv() => self.tell(told).await?,
+                Some(told) = hears.recv() => self.write_notice(told).await?,
                 said = said.recv() => match said {
-                    Some(said) => self.answer(said).await?,
+                    Some(said) => self.write_reply(said).await?,
                     None => return Ok(()),
                 },
                 entry = next_entry(self.viewers, &mut self.head, self.watching.as_mut()) => {
-                    self.show(entry).await?;
+                    self.write_entry(entry).await?;
                 }
             }
         }
     }
 
-    async fn tell(&mut self, told: ViewerNotice) -> io::Result<()> {
+    async fn write_notice(&mut self, told: ViewerNotice) -> io::Result<()> {
         if told.changes_standing {
-            self.viewers.count().await;
+            self.viewers.report_count().await;
         }
         match told.message {
             Some(message) => self.write(&message).await,
@@ -146,7 +147,7 @@ impl<'a, W: AsyncWrite + Unpin> ViewerWriter<'a, W> {
         }
     }
 
-    async fn answer(&mut self, said: ViewerReply) -> io::Result<()> {
+    async fn write_reply(&mut self, said: ViewerReply) -> io::Result<()> {
         match said {
             ViewerReply::Message(message) => self.write(&message).await,
             ViewerReply::Watch { id, from } => {
@@ -158,9 +159,9 @@ impl<'a, W: AsyncWrite + Unpin> ViewerWriter<'a, W> {
         }
     }
 
-    async fn show(&mut self, entry: Result<LedgerEntry, DeskMessage>) -> io::Result<()> {
+    async fn write_entry(&mut self, entry: Result<LedgerEntry, DeskMessage>) -> io::Result<()> {
         match entry {
-            Ok(entry) => self.write(&shown(&entry)).await,
+            Ok(entry) => self.write(&entry_message(&entry)).await,
             Err(message) => {
                 self.watching = None;
                 self.write(&message).await
@@ -169,7 +170,7 @@ impl<'a, W: AsyncWrite + Unpin> ViewerWriter<'a, W> {
     }
 
     async fn write(&mut self, message: &DeskMessage) -> io::Result<()> {
-        write(&mut self.output, &message.to_line()).await
+        write_line(&mut self.output, &message.to_line()).await
     }
 }
 
@@ -182,14 +183,16 @@ async fn next_entry(
     let Some(watching) = watching else { return std::future::pending().await };
     loop {
         if *head.borrow_and_update() >= watching.next {
-            match viewers.entry(watching.next) {
+            match viewers.first_entry_from(watching.next) {
                 Ok(Some(entry)) => {
                     watching.next = entry.seq + 1;
                     return Ok(entry);
                 }
                 // It has been pruned.
                 Ok(None) => {}
-                Err(wrong) => return Err(error(Some(watching.id.clone()), wrong.to_string())),
+                Err(wrong) => {
+                    return Err(error_message(Some(watching.id.clone()), wrong.to_string()));
+                }
             }
         }
         if head.changed().await.is_err() {
@@ -199,22 +202,26 @@ async fn next_entry(
     }
 }
 
-fn shown(entry: &LedgerEntry) -> DeskMessage {
+fn entry_message(entry: &LedgerEntry) -> DeskMessage {
     let LedgerEntry { seq, at_ms, kind, question, body, hash } = entry;
     // A body that somebody has changed to something other than JSON is sent as a string.
-    let body = Json::read(body).ok().and_then(Json::to_boxed).or_else(|| to_raw_value(body).ok());
+    let body =
+        Json::from_text(body).ok().and_then(Json::to_boxed).or_else(|| to_raw_value(body).ok());
     DeskMessage::Entry(desk::WatchedEntry {
         seq: *seq,
         at_ms: *at_ms,
         kind: kind.clone(),
         question: question.clone(),
-        hash: hex(hash),
+        hash: hex_digits(hash),
         body: body.unwrap_or_else(|| RawValue::NULL.to_owned()),
     })
 }
 
 /// Writes a whole line, as long as the viewer keeps reading.
-pub(super) async fn write(output: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> io::Result<()> {
+pub(super) async fn write_line(
+    output: &mut (impl AsyncWrite + Unpin),
+    line: &[u8],
+) -> io::Result<()> {
     let mut rest = line;
     while !rest.is_empty() {
         match tokio::time::timeout(STALLED, output.write(rest)).await?? {

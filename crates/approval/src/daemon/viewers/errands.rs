@@ -12,16 +12,16 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::Viewers;
-use super::export::export;
+use super::export::export_page;
 use super::familiar::FamiliarCalls;
-use super::figures::figures;
+use super::figures::ledger_figures;
 use super::inbox::InboxReader;
-use super::past_calls::history;
+use super::past_calls::history_page;
 use super::recorded::recorded_call;
-use super::reply::{ViewerReply, error};
+use super::reply::{ViewerReply, error_message};
 use super::seat::ViewerSeat;
-use super::session_list::sessions;
-use super::verified::verified;
+use super::session_list::list_sessions;
+use super::verified::verify_ledger;
 use crate::channel::Person;
 use crate::daemon::letter::Letter;
 use crate::daemon::on_thread;
@@ -98,7 +98,7 @@ fn is_long(command: &DeskCommand) -> bool {
 
 impl Viewers {
     /// Begins an errand. Its messages go to `say`; dropping `errands` cancels it.
-    pub(super) fn begin(
+    pub(super) fn begin_errand(
         self: &Arc<Self>,
         viewer: u64,
         request: DeskRequest,
@@ -107,7 +107,7 @@ impl Viewers {
     ) -> Option<ViewerReply> {
         while errands.try_join_next().is_some() {}
         if errands.len() >= MOST_ERRANDS {
-            return Some(ViewerReply::Message(error(Some(request.id), TOO_MANY)));
+            return Some(ViewerReply::Message(error_message(Some(request.id), TOO_MANY)));
         }
         let is_unlocked = self.seats().get(&viewer).is_some_and(ViewerSeat::is_unlocked);
         let changes = matches!(
@@ -118,7 +118,7 @@ impl Viewers {
             let answer = DeskAnswer::Told { done: false, text: LOCKED.to_owned() };
             return Some(ViewerReply::Message(DeskMessage::answer(request.id, answer)));
         }
-        let who = self.seats().get(&viewer).map(|seat| seat.who(viewer));
+        let who = self.seats().get(&viewer).map(|seat| seat.person_at(viewer));
         let (viewers, say) = (Arc::clone(self), say.clone());
         errands.spawn(async move { viewers.run_errand(who, request, say).await });
         None
@@ -149,14 +149,14 @@ impl Viewers {
             say: say.clone(),
         };
         let (done, is_done) = oneshot::channel();
-        let begun = on_thread("errand", move || drop(done.send(work.run(command))));
+        let begun = on_thread("errand", move || drop(done.send(work.run_command(command))));
         let answered = match begun {
             Ok(()) => is_done.await.unwrap_or_else(|_| Err(STOPPED.to_owned())),
             Err(error) => Err(format!("cannot begin to work on this request: {error}")),
         };
         let message = match answered {
             Ok(answer) => DeskMessage::answer(id, answer),
-            Err(text) => error(Some(id), text),
+            Err(text) => error_message(Some(id), text),
         };
         // A viewer that has gone needs no answer.
         say.send(ViewerReply::Message(message)).await.ok();
@@ -164,7 +164,7 @@ impl Viewers {
 }
 
 /// Returns the answer that says what came of a change.
-fn told(outcome: Result<String, String>) -> DeskAnswer {
+fn outcome_answer(outcome: Result<String, String>) -> DeskAnswer {
     let done = outcome.is_ok();
     let (Ok(text) | Err(text)) = outcome;
     DeskAnswer::Told { done, text }
@@ -186,7 +186,7 @@ struct ViewerErrand {
 }
 
 impl ViewerErrand {
-    fn run(&self, command: DeskCommand) -> Result<DeskAnswer, String> {
+    fn run_command(&self, command: DeskCommand) -> Result<DeskAnswer, String> {
         let report = |done, total| {
             let id = self.id.clone();
             let message = DeskMessage::Progress { id, done, total };
@@ -195,46 +195,59 @@ impl ViewerErrand {
         };
         let monitor = WorkMonitor::new(&self.cancelled, &report);
         match command {
-            DeskCommand::Inbox => self.inbox(|reader| reader.inbox().map(DeskAnswer::Inbox)),
-            DeskCommand::Card { question } => self.inbox(|reader| {
+            DeskCommand::Inbox => {
+                self.read_inbox(|reader| reader.read_inbox().map(DeskAnswer::Inbox))
+            }
+            DeskCommand::Card { question } => self.read_inbox(|reader| {
                 Ok(match reader.card(&question)? {
                     Some(card) => DeskAnswer::Card { card: Box::new(card) },
                     None => DeskAnswer::Told { done: false, text: OVER.to_owned() },
                 })
             }),
             DeskCommand::History { filter, before, limit } => {
-                history(&self.store()?, &filter, before, limit, &monitor).map(DeskAnswer::History)
+                history_page(&self.open_store()?, &filter, before, limit, &monitor)
+                    .map(DeskAnswer::History)
             }
             DeskCommand::Figures { filter } => {
-                figures(&self.store()?, &filter, &monitor).map(DeskAnswer::Figures)
+                ledger_figures(&self.open_store()?, &filter, &monitor).map(DeskAnswer::Figures)
             }
             DeskCommand::Export { format, filter, before } => {
-                export(&self.store()?, format, &filter, before, &monitor).map(DeskAnswer::Exported)
+                export_page(&self.open_store()?, format, &filter, before, &monitor)
+                    .map(DeskAnswer::Exported)
             }
-            DeskCommand::Verify => verified(&self.store()?, &monitor).map(DeskAnswer::Verified),
+            DeskCommand::Verify => {
+                verify_ledger(&self.open_store()?, &monitor).map(DeskAnswer::Verified)
+            }
             DeskCommand::Sessions { since_ms } => {
-                let sessions = sessions(&self.store()?, since_ms, self.unattended, &monitor)?;
+                let sessions =
+                    list_sessions(&self.open_store()?, since_ms, self.unattended, &monitor)?;
                 Ok(DeskAnswer::Sessions { sessions })
             }
-            DeskCommand::Rules => self.rules()?.rules().map(DeskAnswer::Rules),
+            DeskCommand::Rules => self.rules()?.current_rules().map(DeskAnswer::Rules),
             DeskCommand::CheckRules { text } => {
                 Ok(DeskAnswer::Problems { problems: self.rules()?.check_rules(&text) })
             }
-            DeskCommand::Explain(query) => self.rules()?.explain(&query).map(DeskAnswer::Explained),
-            DeskCommand::Backtest { text } => {
-                self.rules()?.backtest(&text, &monitor).map(DeskAnswer::Backtested)
+            DeskCommand::Explain(query) => {
+                self.rules()?.explain_call(&query).map(DeskAnswer::Explained)
             }
-            DeskCommand::SaveRules { text, hash } => Ok(told(self.save_rules(&text, &hash))),
+            DeskCommand::Backtest { text } => {
+                self.rules()?.backtest_rules(&text, &monitor).map(DeskAnswer::Backtested)
+            }
+            DeskCommand::SaveRules { text, hash } => {
+                Ok(outcome_answer(self.save_rules(&text, &hash)))
+            }
             DeskCommand::Settings => Ok(DeskAnswer::Settings(self.settings()?.settings())),
             DeskCommand::SetSetting { key, value } => {
                 let set = self.settings()?.set_setting(&key, value.as_ref());
-                Ok(told(set.map(|()| format!("{key} is saved."))))
+                Ok(outcome_answer(set.map(|()| format!("{key} is saved."))))
             }
             DeskCommand::Propose { of, decide, seconds } => {
-                let call = recorded_call(&self.store()?, &of)?;
-                self.rules()?.propose(&call, decide, seconds).map(DeskAnswer::Proposed)
+                let call = recorded_call(&self.open_store()?, &of)?;
+                self.rules()?.propose_rule(&call, decide, seconds).map(DeskAnswer::Proposed)
             }
-            DeskCommand::Suggest => self.rules()?.suggest(&monitor).map(DeskAnswer::Suggested),
+            DeskCommand::Suggest => {
+                self.rules()?.suggest_rules(&monitor).map(DeskAnswer::Suggested)
+            }
             _ => Err("this needs no thread".to_owned()),
         }
     }
@@ -253,18 +266,18 @@ impl ViewerErrand {
     }
 
     /// Reads open questions.
-    fn inbox<T>(
+    fn read_inbox<T>(
         &self,
         read: impl FnOnce(&InboxReader<'_>) -> Result<T, String>,
     ) -> Result<T, String> {
-        let store = self.store()?;
+        let store = self.open_store()?;
         let mut familiar = lock(&self.familiar);
-        familiar.update(&store).map_err(|error| error.to_string())?;
+        familiar.read_new_entries(&store).map_err(|error| error.to_string())?;
         let rules = self.rules.as_deref();
         read(&InboxReader { store: &store, rules, familiar: &familiar })
     }
 
-    fn store(&self) -> Result<Store, String> {
+    fn open_store(&self) -> Result<Store, String> {
         Store::open_read_only(&self.database).map_err(|error| error.to_string())
     }
 

@@ -14,7 +14,7 @@ const HEADER: &str = "seq,time,question,tool,summary,project,session,agent,mode,
     channel,took_ms,ok,words,edited\r\n";
 
 /// Returns the part of an export before the number `before`.
-pub(super) fn export(
+pub(super) fn export_page(
     store: &Store,
     format: ExportFormat,
     filter: &HistoryFilter,
@@ -52,7 +52,7 @@ fn add_line(text: &mut String, row: &HistoryRow) {
     let some = |text: &Option<String>| text.clone().unwrap_or_default();
     let cells = [
         row.seq.to_string(),
-        time(row.at_ms),
+        format_time(row.at_ms),
         some(&row.question),
         row.tool.clone(),
         row.summary.clone(),
@@ -68,14 +68,14 @@ fn add_line(text: &mut String, row: &HistoryRow) {
         some(&row.words),
         row.edited.to_string(),
     ];
-    let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+    let cells: Vec<String> = cells.iter().map(|cell| quoted_cell(cell)).collect();
     text.push_str(&cells.join(","));
     text.push_str("\r\n");
 }
 
 /// Quotes a cell. Text that a spreadsheet would take for a formula begins with an apostrophe, since
 /// agents choose what is in it.
-fn quoted(cell: &str) -> String {
+fn quoted_cell(cell: &str) -> String {
     let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
     let guard = if is_formula { "'" } else { "" };
     if is_formula || cell.contains([',', '"', '\n', '\r']) {
@@ -85,7 +85,7 @@ fn quoted(cell: &str) -> String {
 }
 
 /// Formats a time in UTC, as in `2026-11-16T15:04:05.123Z`.
-fn time(at_ms: i64) -> String {
+fn format_time(at_ms: i64) -> String {
     let time = Timestamp::from_millisecond(at_ms).unwrap_or_default();
     format!("{time:.3}")
 }
@@ -102,7 +102,7 @@ mod tests {
             (951_782_400_000, "2000-02-29T00:00:00.000Z"),
             (-1, "1969-12-31T23:59:59.999Z"),
         ] {
-            assert_eq!(time(at_ms), expected);
+            assert_eq!(format_time(at_ms), expected);
         }
     }
 
@@ -116,7 +116,7 @@ mod tests {
             ("-rf", "\"'-rf\""),
             ("a\nb", "\"a\nb\""),
         ] {
-            assert_eq!(quoted(cell), expected);
+            assert_eq!(quoted_cell(cell), expected);
         }
     }
 }

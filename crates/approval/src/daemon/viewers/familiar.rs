@@ -35,43 +35,43 @@ pub(super) struct FamiliarCalls {
 
 impl FamiliarCalls {
     /// Reads what is new in the ledger.
-    pub(super) fn update(&mut self, store: &Store) -> Result<(), StoreError> {
+    pub(super) fn read_new_entries(&mut self, store: &Store) -> Result<(), StoreError> {
         let last = store.last_seq()?;
         let begin = last.saturating_sub(LOOKED_BACK);
         self.is_partial |= self.up_to < begin;
         self.up_to = self.up_to.max(begin);
         let filter = EntryFilter { kinds: KINDS.to_vec(), ..EntryFilter::default() };
         loop {
-            let entries = store.entries(&filter, self.up_to, BATCH)?;
+            let entries = store.entries_after(&filter, self.up_to, BATCH)?;
             let Some(end) = entries.last() else { break };
             self.up_to = end.seq;
             for entry in &entries {
-                self.note(entry);
+                self.handle_entry(entry);
             }
         }
         self.up_to = self.up_to.max(last);
         Ok(())
     }
 
-    fn note(&mut self, entry: &LedgerEntry) {
+    fn handle_entry(&mut self, entry: &LedgerEntry) {
         let question = entry.question.as_deref().unwrap_or_default();
         match entry.event() {
             event @ LedgerEvent::Asked(_) => {
-                self.open.insert(question.to_owned(), hashes(event));
+                self.open.insert(question.to_owned(), hashes_of_event(event));
             }
             LedgerEvent::Decided(decided) => {
                 let about = self.open.remove(question).unwrap_or_default();
                 if decided.decision == Some(Decision::Allow) {
-                    self.learn(about, entry.seq);
+                    self.learn_hashes(about, entry.seq);
                 }
             }
             LedgerEvent::Closed(_) => drop(self.open.remove(question)),
             LedgerEvent::Checked(call) if call.decision != Some(Decision::Allow) => {}
-            event => self.learn(hashes(event), entry.seq),
+            event => self.learn_hashes(hashes_of_event(event), entry.seq),
         }
     }
 
-    fn learn(&mut self, about: Vec<u64>, seq: u64) {
+    fn learn_hashes(&mut self, about: Vec<u64>, seq: u64) {
         for hash in about {
             if self.known.len() < MOST_KNOWN {
                 self.known.entry(hash).or_insert(seq);
@@ -101,7 +101,7 @@ impl FamiliarCalls {
     }
 }
 
-fn hashes(event: LedgerEvent) -> Vec<u64> {
+fn hashes_of_event(event: LedgerEvent) -> Vec<u64> {
     let AgentCall { tool, summary, cwd, .. } = event.into_call().unwrap_or_default();
     names_of(&tool, &summary).into_iter().map(|name| hash_of(&cwd, &tool, name)).collect()
 }
@@ -115,7 +115,7 @@ fn hash_of(project: &str, tool: &str, name: &str) -> u64 {
 /// Returns the names by which uses of a tool differ: the programs of a command, the server of a
 /// page. Other tools have one use.
 fn names_of<'a>(tool: &str, summary: &'a str) -> Vec<&'a str> {
-    match ToolKind::of("", tool) {
+    match ToolKind::for_tool("", tool) {
         ToolKind::Run(_) => {
             let parts = summary.split(['&', '|', ';', '\n']);
             let programs = parts.filter_map(|part| part.split_whitespace().next());
@@ -157,17 +157,17 @@ mod tests {
             hash: [0; 32],
         };
         let asked = r#"{"tool":"Bash","summary":"make all","cwd":"/p"}"#;
-        calls.note(&entry(1, "asked", asked));
+        calls.handle_entry(&entry(1, "asked", asked));
         let first = |calls: &FamiliarCalls, seq, project| {
             calls.first_time(seq, project, "Bash", "make clean").is_some()
         };
         assert!(first(&calls, 1, "/p"), "nobody has decided yet");
-        calls.note(&entry(2, "decided", r#"{"decision":"allow"}"#));
+        calls.handle_entry(&entry(2, "decided", r#"{"decision":"allow"}"#));
         assert!(first(&calls, 1, "/p"), "it is still the first one");
         assert!(!first(&calls, 3, "/p"));
         assert!(first(&calls, 3, "/other"));
-        calls.note(&entry(4, "asked", &asked.replace("/p", "/q")));
-        calls.note(&entry(5, "decided", r#"{"decision":"deny"}"#));
+        calls.handle_entry(&entry(4, "asked", &asked.replace("/p", "/q")));
+        calls.handle_entry(&entry(5, "decided", r#"{"decision":"deny"}"#));
         assert!(first(&calls, 6, "/q"), "it was denied");
     }
 
@@ -183,13 +183,13 @@ mod tests {
         };
         let words = |store: &Store| {
             let mut calls = FamiliarCalls::default();
-            calls.update(store).unwrap();
+            calls.read_new_entries(store).unwrap();
             calls.first_time(u64::MAX, "/p", "Bash", "cargo test").unwrap()
         };
-        store.append(&[draft()]).unwrap();
+        store.append_entries(&[draft()]).unwrap();
         assert_eq!(words(&store), "The first `cargo` in this project.");
         let many: Vec<EntryDraft> = (0..LOOKED_BACK).map(|_| draft()).collect();
-        store.append(&many).unwrap();
+        store.append_entries(&many).unwrap();
         assert_eq!(words(&store), "The first recent `cargo` in this project.");
     }
 }

@@ -32,7 +32,7 @@ struct FigureCounts {
 }
 
 /// Returns counts and times over the selected calls.
-pub(super) fn figures(
+pub(super) fn ledger_figures(
     store: &Store,
     filter: &HistoryFilter,
     monitor: &WorkMonitor<'_>,
@@ -42,7 +42,7 @@ pub(super) fn figures(
         counts.add(&call);
         true
     })?;
-    Ok(counts.figures())
+    Ok(counts.into_figures())
 }
 
 impl FigureCounts {
@@ -85,25 +85,25 @@ impl FigureCounts {
             (&mut self.by_agent, agent),
             (&mut self.by_tool, row.tool.as_str()),
         ] {
-            count(names, name, row.decision);
+            count_name(names, name, row.decision);
         }
     }
 
-    fn figures(mut self) -> LedgerFigures {
+    fn into_figures(mut self) -> LedgerFigures {
         self.times.sort_unstable();
         let too_many = self.hours.len().saturating_sub(MOST_HOURS);
         LedgerFigures {
             hours: self.hours.into_values().skip(too_many).collect(),
             answer_ms: answer_times(&self.times),
             shares: self.shares,
-            by_project: largest(self.by_project),
-            by_agent: largest(self.by_agent),
-            by_tool: largest(self.by_tool),
+            by_project: largest_names(self.by_project),
+            by_agent: largest_names(self.by_agent),
+            by_tool: largest_names(self.by_tool),
         }
     }
 }
 
-fn count(names: &mut HashMap<String, NamedFigures>, name: &str, decision: HistoryDecision) {
+fn count_name(names: &mut HashMap<String, NamedFigures>, name: &str, decision: HistoryDecision) {
     if !names.contains_key(name) {
         let figures = NamedFigures { name: name.to_owned(), ..NamedFigures::default() };
         names.insert(name.to_owned(), figures);
@@ -117,7 +117,7 @@ fn count(names: &mut HashMap<String, NamedFigures>, name: &str, decision: Histor
     }
 }
 
-fn largest(names: HashMap<String, NamedFigures>) -> Vec<NamedFigures> {
+fn largest_names(names: HashMap<String, NamedFigures>) -> Vec<NamedFigures> {
     let mut all: Vec<NamedFigures> =
         names.into_values().filter(|figures| !figures.name.is_empty()).collect();
     all.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));

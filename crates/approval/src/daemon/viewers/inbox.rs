@@ -1,7 +1,7 @@
 //! Open questions as viewers see them, made from the ledger: a viewer is shown exactly what the
 //! desk would restore after a crash.
 
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 use callgate_store::{EntryFilter, LedgerEntry, Store, now_ms};
 use callgate_wire::approval::RequestId;
 use callgate_wire::desk::{
@@ -28,10 +28,10 @@ pub(super) struct InboxReader<'a> {
 
 impl InboxReader<'_> {
     /// Returns the open questions, those that run out first on top.
-    pub(super) fn inbox(&self) -> Result<DeskInbox, String> {
+    pub(super) fn read_inbox(&self) -> Result<DeskInbox, String> {
         // The head is read first: what comes later may be in the list, and is not missed.
         let head = self.store.last_seq().map_err(|error| error.to_string())?;
-        let mut open = self.open()?;
+        let mut open = self.open_questions()?;
         open.sort_by_key(|(seq, question)| (question.card.row.until_ms, *seq));
         let count = open.len() as u64;
         let rows = open.iter().take(MOST_ROWS).map(|(seq, question)| self.row(*seq, question));
@@ -42,15 +42,17 @@ impl InboxReader<'_> {
     pub(super) fn card(&self, id: &RequestId) -> Result<Option<QuestionCard>, String> {
         let question = Some(id.as_str().to_owned());
         let filter = EntryFilter { question, ..EntryFilter::default() };
-        let entries = self.store.entries(&filter, 0, usize::MAX).map_err(|e| e.to_string())?;
-        let input = self.store.kept(&input_key(id)).map_err(|error| error.to_string())?;
-        Ok(waiting(&entries, input.as_deref()).map(|(seq, question)| self.full(seq, &question)))
+        let entries =
+            self.store.entries_after(&filter, 0, usize::MAX).map_err(|e| e.to_string())?;
+        let input = self.store.kept_value(&input_key(id)).map_err(|error| error.to_string())?;
+        Ok(waiting_question(&entries, input.as_deref())
+            .map(|(seq, question)| self.full_card(seq, &question)))
     }
 
-    fn open(&self) -> Result<Vec<(u64, RecordedQuestion)>, String> {
+    fn open_questions(&self) -> Result<Vec<(u64, RecordedQuestion)>, String> {
         let since = now_ms() - OLDEST_MS;
         let open = self.store.open_questions(since).map_err(|error| error.to_string())?;
-        Ok(open.iter().filter_map(|entries| waiting(entries, None)).collect())
+        Ok(open.iter().filter_map(|entries| waiting_question(entries, None)).collect())
     }
 
     fn row(&self, seq: u64, question: &RecordedQuestion) -> InboxRow {
@@ -58,16 +60,16 @@ impl InboxReader<'_> {
         let is_guarded = question.ruling == LedgerRuling::Guard;
         InboxRow {
             seq,
-            summary: shortened(&row.summary, LONGEST_SUMMARY),
+            summary: shortened_text(&row.summary, LONGEST_SUMMARY),
             ruling: if is_guarded { AskedRuling::Guard } else { AskedRuling::Ask },
-            risks: self.risks(seq, question),
-            alike: alike(question, is_guarded),
+            risks: self.risks_of_question(seq, question),
+            alike: similarity_key(question, is_guarded),
             ..row.clone()
         }
     }
 
     /// Returns what is unusual about a question, each kind once.
-    fn risks(&self, seq: u64, question: &RecordedQuestion) -> Vec<RiskNote> {
+    fn risks_of_question(&self, seq: u64, question: &RecordedQuestion) -> Vec<RiskNote> {
         let RecordedQuestion { card, request, .. } = question;
         let call = RecordedCall {
             tool: request.tool_name.clone(),
@@ -78,7 +80,7 @@ impl InboxReader<'_> {
         let note = |kind, text: &str| RiskNote { kind, text: text.to_owned() };
         let mut risks = Vec::new();
         risks.extend(card.hides_what_runs.then(|| note(RiskKind::Hidden, HIDDEN_COULD_RUN)));
-        risks.extend(self.rules.map(|rules| rules.risks(&call)).unwrap_or_default());
+        risks.extend(self.rules.map(|rules| rules.risks_of_call(&call)).unwrap_or_default());
         if is_of_agent(card) {
             let InboxRow { project, tool, summary, .. } = &card.row;
             let first = self.familiar.first_time(seq, project, tool, summary);
@@ -87,13 +89,13 @@ impl InboxReader<'_> {
         risks
     }
 
-    fn full(&self, seq: u64, question: &RecordedQuestion) -> QuestionCard {
+    fn full_card(&self, seq: u64, question: &RecordedQuestion) -> QuestionCard {
         let mut shown = question.card.shown.clone();
         shown.row = self.row(seq, question);
         shown.is_cut = question.is_cut;
         let command = shown.body.command();
         if let CardContent::Command { segments, .. } = &mut shown.body
-            && let Some(pieces) = self.rules.map(|rules| rules.segments(&command))
+            && let Some(pieces) = self.rules.map(|rules| rules.split_command(&command))
             && is_split(&command, &pieces)
         {
             *segments = pieces;
@@ -108,11 +110,17 @@ fn is_split(command: &str, pieces: &[CommandSegment]) -> bool {
 }
 
 /// Returns the question of these entries and the number of its first one, if it waits for an answer.
-fn waiting(entries: &[LedgerEntry], input: Option<&str>) -> Option<(u64, RecordedQuestion)> {
-    if entries.iter().any(|entry| entry.is(LedgerKind::Decided) || entry.is(LedgerKind::Closed)) {
+fn waiting_question(
+    entries: &[LedgerEntry],
+    input: Option<&str>,
+) -> Option<(u64, RecordedQuestion)> {
+    if entries
+        .iter()
+        .any(|entry| entry.is_of_kind(LedgerKind::Decided) || entry.is_of_kind(LedgerKind::Closed))
+    {
         return None;
     }
-    let question = RecordedQuestion::read(entries, input)?;
+    let question = RecordedQuestion::from_entries(entries, input)?;
     Some((question.seq, question))
 }
 
@@ -123,7 +131,7 @@ fn is_of_agent(card: &Card) -> bool {
 
 /// Returns what questions that may be answered together have in common. What needs a look of its
 /// own is answered alone.
-fn alike(question: &RecordedQuestion, is_guarded: bool) -> Option<String> {
+fn similarity_key(question: &RecordedQuestion, is_guarded: bool) -> Option<String> {
     let RecordedQuestion { card, is_long, .. } = question;
     let needs_look = is_guarded
         || *is_long

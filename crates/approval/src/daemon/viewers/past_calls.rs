@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use callgate_mask::text::shortened;
+use callgate_mask::text::shortened_text;
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use callgate_wire::approval::Decision;
 use callgate_wire::desk::{
@@ -58,7 +58,7 @@ struct QuestionOutcome {
 
 impl QuestionOutcome {
     /// Notes an entry of the question. The latest entry comes first, and counts.
-    fn note(&mut self, entry: &LedgerEntry) {
+    fn note_entry(&mut self, entry: &LedgerEntry) {
         match entry.event() {
             LedgerEvent::Decided(decided) => {
                 self.decided.get_or_insert((decided, entry.at_ms));
@@ -109,29 +109,29 @@ impl<'a> HistoryWalk<'a> {
     pub(super) fn next(&mut self) -> Result<Option<PastCall>, StoreError> {
         loop {
             while let Some(entry) = self.batch.pop() {
-                if let Some(call) = self.call(&entry)? {
+                if let Some(call) = self.find_call(&entry)? {
                     return Ok(Some(call));
                 }
             }
             if self.is_over {
                 return Ok(None);
             }
-            self.batch = self.store.latest(&self.filter, self.before, BATCH)?;
+            self.batch = self.store.entries_before(&self.filter, self.before, BATCH)?;
             self.is_over = self.batch.len() < BATCH;
             self.before = self.batch.first().map_or(0, |first| first.seq);
         }
     }
 
     /// Returns the call that begins with this entry, if one does.
-    fn call(&mut self, entry: &LedgerEntry) -> Result<Option<PastCall>, StoreError> {
-        let is_question = entry.is(Asked);
+    fn find_call(&mut self, entry: &LedgerEntry) -> Result<Option<PastCall>, StoreError> {
+        let is_question = entry.is_of_kind(Asked);
         let outcome = match &entry.question {
             Some(id) if !is_question => {
-                self.outcomes.entry(id.clone()).or_default().note(entry);
+                self.outcomes.entry(id.clone()).or_default().note_entry(entry);
                 return Ok(None);
             }
-            Some(id) => self.outcome(id)?,
-            None if [Checked, Ran, Saved].iter().any(|kind| entry.is(*kind)) => {
+            Some(id) => self.outcome_of_question(id)?,
+            None if [Checked, Ran, Saved].iter().any(|kind| entry.is_of_kind(*kind)) => {
                 QuestionOutcome::default()
             }
             None => return Ok(None),
@@ -141,7 +141,7 @@ impl<'a> HistoryWalk<'a> {
 
     /// Returns what became of a question. One whose end was not met ended before this walk began,
     /// or is open.
-    fn outcome(&mut self, id: &str) -> Result<QuestionOutcome, StoreError> {
+    fn outcome_of_question(&mut self, id: &str) -> Result<QuestionOutcome, StoreError> {
         let met = self.outcomes.remove(id).unwrap_or_default();
         if met.is_closed {
             return Ok(met);
@@ -149,8 +149,8 @@ impl<'a> HistoryWalk<'a> {
         let question = Some(id.to_owned());
         let filter = EntryFilter { question, ..EntryFilter::default() };
         let mut outcome = QuestionOutcome::default();
-        for entry in self.store.latest(&filter, u64::MAX, BATCH)?.iter().rev() {
-            outcome.note(entry);
+        for entry in self.store.entries_before(&filter, u64::MAX, BATCH)?.iter().rev() {
+            outcome.note_entry(entry);
         }
         Ok(outcome)
     }
@@ -160,9 +160,9 @@ impl PastCall {
     fn new(entry: &LedgerEntry, outcome: QuestionOutcome) -> Self {
         let event = entry.event();
         let decision = match &event {
-            _ if entry.is(Asked) => outcome.decision(),
-            _ if entry.is(Ran) => HistoryDecision::Ran,
-            _ if entry.is(Saved) => HistoryDecision::Saved,
+            _ if entry.is_of_kind(Asked) => outcome.decision(),
+            _ if entry.is_of_kind(Ran) => HistoryDecision::Ran,
+            _ if entry.is_of_kind(Saved) => HistoryDecision::Saved,
             LedgerEvent::Checked(call) if call.decision == Some(Decision::Allow) => {
                 HistoryDecision::Allow
             }
@@ -204,7 +204,7 @@ impl PastCall {
             seq: entry.seq,
             at_ms: entry.at_ms,
             question: entry.question.clone(),
-            summary: shortened(summary, LONGEST_SUMMARY),
+            summary: shortened_text(summary, LONGEST_SUMMARY),
             tool: call.tool,
             project: call.cwd,
             session: call.session,
@@ -215,7 +215,7 @@ impl PastCall {
             channel,
             took_ms,
             ok: outcome.ok.or(call.ok),
-            words: words.map(|words| shortened(&words, LONGEST_WORDS)),
+            words: words.map(|words| shortened_text(&words, LONGEST_WORDS)),
             edited: answer.edited.is_some(),
         };
         let last_words = outcome.last_words.or(words_then);
@@ -280,7 +280,7 @@ pub(super) fn each_past_call(
 }
 
 /// Returns a page of the history.
-pub(super) fn history(
+pub(super) fn history_page(
     store: &Store,
     filter: &HistoryFilter,
     before: Option<u64>,

@@ -13,7 +13,7 @@ fn call_of(event: LedgerEvent) -> Option<RecordedCall> {
     let AgentCall { tool, summary, cwd, agent, input, .. } = event.into_call()?;
     let input = match input {
         Some(input) => input.get().to_owned(),
-        None if ToolKind::of("", &tool) == ToolKind::Run(ToolShell::Usual) => {
+        None if ToolKind::for_tool("", &tool) == ToolKind::Run(ToolShell::Usual) => {
             serde_json::json!({ "command": summary }).to_string()
         }
         None => return None,
@@ -30,10 +30,10 @@ pub(super) fn recorded_call(store: &Store, of: &ProposalSource) -> Result<Record
                 question: Some(question.as_str().to_owned()),
                 ..EntryFilter::default()
             };
-            store.latest(&filter, u64::MAX, 1)
+            store.entries_before(&filter, u64::MAX, 1)
         }
         ProposalSource::Entry(seq) => {
-            store.entries(&EntryFilter::default(), seq.saturating_sub(1), 1)
+            store.entries_after(&EntryFilter::default(), seq.saturating_sub(1), 1)
         }
     };
     let entry = entry.map_err(|error| error.to_string())?.pop();

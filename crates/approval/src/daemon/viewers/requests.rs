@@ -3,7 +3,7 @@
 use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, NamedLink};
 
 use super::Viewers;
-use super::reply::{ViewerReply, error};
+use super::reply::{ViewerReply, error_message};
 use super::seat::{RequestOutcome, UnlockedToken};
 use super::secrets;
 use crate::asker::fresh_id;
@@ -20,23 +20,27 @@ type MakeInput = Box<dyn FnOnce(ReplyTo) -> DeskInput + Send>;
 
 impl Viewers {
     /// Handles a request. Returns what can be answered at once.
-    pub(super) async fn request(&self, viewer: u64, request: DeskRequest) -> Option<ViewerReply> {
+    pub(super) async fn handle_request(
+        &self,
+        viewer: u64,
+        request: DeskRequest,
+    ) -> Option<ViewerReply> {
         let DeskRequest { id, command } = request;
         let answered = match command {
             DeskCommand::Watch { from } => return Some(ViewerReply::Watch { id, from }),
             DeskCommand::Status => Ok(Some(DeskAnswer::Status { status: self.status() })),
-            DeskCommand::Links => self.links().map(Some),
+            DeskCommand::Links => self.list_links().map(Some),
             command => self.ask_desk(viewer, &id, command).await.map(|()| None),
         };
         let message = match answered {
             Ok(answer) => DeskMessage::answer(id, answer?),
-            Err(text) => error(Some(id), text),
+            Err(text) => error_message(Some(id), text),
         };
         Some(ViewerReply::Message(message))
     }
 
-    fn links(&self) -> Result<DeskAnswer, String> {
-        let standing = self.standing().map_err(|error| error.to_string())?;
+    fn list_links(&self) -> Result<DeskAnswer, String> {
+        let standing = self.standing_links().map_err(|error| error.to_string())?;
         let links = standing.into_iter().map(|(link, name)| NamedLink { link, name });
         Ok(DeskAnswer::Links { links: links.collect() })
     }
@@ -44,12 +48,12 @@ impl Viewers {
     /// Gives the desk a request, which it answers in its own time.
     async fn ask_desk(&self, viewer: u64, id: &str, command: DeskCommand) -> Result<(), String> {
         // Without a seat the connection is about to end.
-        let Some(who) = self.seats().get(&viewer).map(|seat| seat.who(viewer)) else {
+        let Some(who) = self.seats().get(&viewer).map(|seat| seat.person_at(viewer)) else {
             return Ok(());
         };
         let (then, input) = self.for_desk(who, command)?;
         let number = match self.seats().get_mut(&viewer) {
-            Some(seat) => seat.expect(id, then).ok_or(TOO_MANY)?,
+            Some(seat) => seat.add_request(id, then).ok_or(TOO_MANY)?,
             None => return Ok(()),
         };
         let reply_to = ReplyTo::Viewer { viewer, id: number.to_string() };
@@ -57,7 +61,8 @@ impl Viewers {
             return Ok(());
         }
         // The desk may have answered meanwhile; nobody is answered twice.
-        let is_unanswered = self.seats().get_mut(&viewer).is_some_and(|seat| seat.forget(number));
+        let is_unanswered =
+            self.seats().get_mut(&viewer).is_some_and(|seat| seat.forget_request(number));
         if is_unanswered { Err(NO_LEDGER.to_owned()) } else { Ok(()) }
     }
 
@@ -75,7 +80,7 @@ impl Viewers {
                 (RequestOutcome::Tell, Box::new(|reply_to| DeskInput::News(news(reply_to))))
             }
             DeskCommand::Code { page: is_for_page } => {
-                let secret = secrets::code().map_err(|_| NO_RANDOM)?;
+                let secret = secrets::new_pairing_code().map_err(|_| NO_RANDOM)?;
                 let (code, id) = (secret.reveal().to_owned(), fresh_id());
                 let lifetime = if is_for_page { PAGE_CODE_LIFETIME } else { CODE_LIFETIME };
                 // The clerk finds out whether it is the first.
@@ -91,16 +96,16 @@ impl Viewers {
                 (RequestOutcome::Code(secret, lifetime), Box::new(input))
             }
             DeskCommand::Pair { code, name, origin } => {
-                let token = secrets::token().map_err(|_| NO_RANDOM)?;
-                let token_hash = secrets::identity(&token, origin.as_deref());
+                let token = secrets::new_viewer_token().map_err(|_| NO_RANDOM)?;
+                let token_hash = secrets::token_identity(&token, origin.as_deref());
                 let code = code.reveal().to_owned();
                 let unlocked = UnlockedToken { hash: token_hash.clone(), name: name.clone() };
                 let input = |reply_to| DeskInput::PairViewer { code, name, token_hash, reply_to };
                 (RequestOutcome::Pair(token, unlocked), Box::new(input))
             }
             DeskCommand::Unlock { token, origin } => {
-                let token_hash = secrets::identity(&token, origin.as_deref());
-                let mut standing = self.standing().map_err(|error| error.to_string())?;
+                let token_hash = secrets::token_identity(&token, origin.as_deref());
+                let mut standing = self.standing_links().map_err(|error| error.to_string())?;
                 let name = standing.remove(&format!("viewer/{token_hash}"));
                 let name = name.unwrap_or_else(|| "a viewer".to_owned());
                 let then = RequestOutcome::Unlock(UnlockedToken { hash: token_hash.clone(), name });

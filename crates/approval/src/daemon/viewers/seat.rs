@@ -96,12 +96,12 @@ impl ViewerSeat {
     }
 
     /// Notes that the viewer has sent something.
-    pub(super) fn speaks(&mut self) {
+    pub(super) fn note_activity(&mut self) {
         self.has_spoken = true;
     }
 
     /// Returns the person at this viewer.
-    pub(super) fn who(&self, viewer: u64) -> Person {
+    pub(super) fn person_at(&self, viewer: u64) -> Person {
         let place =
             PersonPlace::Viewer { viewer, paired: self.is_unlocked(), process: self.process };
         let name = self.unlocked.as_ref().map_or("a viewer", |unlocked| &unlocked.name);
@@ -109,7 +109,7 @@ impl ViewerSeat {
     }
 
     /// Adds a request that goes to the desk. Returns its number, or `None` if there are too many.
-    pub(super) fn expect(&mut self, id: &str, then: RequestOutcome) -> Option<u64> {
+    pub(super) fn add_request(&mut self, id: &str, then: RequestOutcome) -> Option<u64> {
         if self.pending.len() >= MOST_PENDING {
             return None;
         }
@@ -119,12 +119,12 @@ impl ViewerSeat {
     }
 
     /// Removes a request that the desk will not answer. Returns false if it has answered.
-    pub(super) fn forget(&mut self, number: u64) -> bool {
+    pub(super) fn forget_request(&mut self, number: u64) -> bool {
         self.pending.remove(&number).is_some()
     }
 
     /// Passes on the desk's reply to a request. Returns false if the viewer does not read.
-    pub(super) fn tell(&mut self, number: u64, done: bool, text: &str) -> bool {
+    pub(super) fn send_reply(&mut self, number: u64, done: bool, text: &str) -> bool {
         let Some((id, then)) = self.pending.remove(&number) else { return true };
         let told = DeskAnswer::Told { done, text: text.to_owned() };
         let (answer, unlocked) = match then {
@@ -145,7 +145,7 @@ impl ViewerSeat {
 
     /// Tells the viewer that a request waits for a person. Returns false if the viewer does not
     /// read.
-    pub(super) fn waiting(&self, number: u64, text: &str, within: Duration) -> bool {
+    pub(super) fn send_waiting(&self, number: u64, text: &str, within: Duration) -> bool {
         let Some((id, _)) = self.pending.get(&number) else { return true };
         let (id, text, seconds) = (id.clone(), text.to_owned(), within.as_secs());
         let message = Some(DeskMessage::Waiting { id, text, seconds });
@@ -153,7 +153,7 @@ impl ViewerSeat {
     }
 
     /// Revokes a token, for this reason. Returns false if the viewer does not read.
-    pub(super) fn lock(&mut self, hash: &str, text: &str) -> bool {
+    pub(super) fn lock_token(&mut self, hash: &str, text: &str) -> bool {
         if self.unlocked.as_ref().is_none_or(|unlocked| unlocked.hash != hash) {
             return true;
         }

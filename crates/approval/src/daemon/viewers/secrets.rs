@@ -14,7 +14,7 @@ const CODE: usize = 8;
 const TOKEN: usize = 32;
 
 /// Returns a new pairing code.
-pub(in crate::daemon) fn code() -> io::Result<HiddenText> {
+pub(in crate::daemon) fn new_pairing_code() -> io::Result<HiddenText> {
     let mut code = String::new();
     while code.len() < CODE {
         // Bytes above the last whole multiple would make some characters likelier than others.
@@ -26,19 +26,19 @@ pub(in crate::daemon) fn code() -> io::Result<HiddenText> {
 }
 
 /// Returns a new token for a viewer.
-pub(super) fn token() -> io::Result<HiddenText> {
-    Ok(HiddenText::new(hex(&random_bytes::<TOKEN>()?)))
+pub(super) fn new_viewer_token() -> io::Result<HiddenText> {
+    Ok(HiddenText::new(hex_digits(&random_bytes::<TOKEN>()?)))
 }
 
 /// Returns the hash of a token, in hex. A token is too random to be guessed from it.
-fn hash(token: &HiddenText) -> String {
-    hex(&Sha256::digest(token.reveal().as_bytes()))
+fn hash_token(token: &HiddenText) -> String {
+    hex_digits(&Sha256::digest(token.reveal().as_bytes()))
 }
 
 /// Returns how the desk knows a token: by its hash and, if a page holds it, by the page's origin.
 /// The same token from another origin is unknown.
-pub(super) fn identity(token: &HiddenText, origin: Option<&str>) -> String {
-    let hash = hash(token);
+pub(super) fn token_identity(token: &HiddenText, origin: Option<&str>) -> String {
+    let hash = hash_token(token);
     match origin {
         Some(origin) => format!("{hash}@{origin}"),
         None => hash,
@@ -46,7 +46,7 @@ pub(super) fn identity(token: &HiddenText, origin: Option<&str>) -> String {
 }
 
 /// Formats bytes in hex.
-pub(super) fn hex(bytes: &[u8]) -> String {
+pub(super) fn hex_digits(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()
 }
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn a_code_has_eight_characters_that_cannot_be_mistaken() {
         let codes: BTreeSet<String> =
-            (0..500).map(|_| code().unwrap().reveal().to_owned()).collect();
+            (0..500).map(|_| new_pairing_code().unwrap().reveal().to_owned()).collect();
         assert_eq!(codes.len(), 500, "none comes twice");
         for code in &codes {
             assert_eq!(code.len(), 8);
@@ -75,10 +75,10 @@ mod tests {
 
     #[test]
     fn a_token_is_random_and_known_by_its_hash() {
-        let (one, other) = (token().unwrap(), token().unwrap());
+        let (one, other) = (new_viewer_token().unwrap(), new_viewer_token().unwrap());
         assert_eq!(one.reveal().len(), 2 * TOKEN);
         assert_ne!(one, other);
         let expected = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824";
-        assert_eq!(hash(&HiddenText::new("hello")), expected);
+        assert_eq!(hash_token(&HiddenText::new("hello")), expected);
     }
 }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use callgate_mask::text::{one_line, shortened};
+use callgate_mask::text::{one_line, shortened_text};
 use callgate_store::{Store, now_ms};
 use callgate_wire::desk::{HistoryDecider, HistoryDecision, HistoryFilter, SessionView};
 
@@ -25,7 +25,7 @@ const LARGEST_HEAD: u64 = 4096;
 const LONGEST_WORDS: usize = 600;
 
 /// Returns the sessions of the last day, the most recently active first. Today began at `since_ms`.
-pub(super) fn sessions(
+pub(super) fn list_sessions(
     store: &Store,
     since_ms: Option<i64>,
     unattended: Unattended,
@@ -36,18 +36,18 @@ pub(super) fn sessions(
     let filter = HistoryFilter { since_ms: Some(today.min(day_ago)), ..HistoryFilter::default() };
     let mut sessions: Vec<SessionView> = Vec::new();
     each_past_call(store, &filter, None, monitor, |call| {
-        add(&mut sessions, call, today);
+        add_to_session(&mut sessions, call, today);
         true
     })?;
     for (at, session) in sessions.iter_mut().enumerate() {
-        session.branch = (at < MOST_BRANCHES).then(|| branch(&session.project)).flatten();
-        session.warning = session.mode.as_deref().and_then(|mode| warning(mode, unattended));
+        session.branch = (at < MOST_BRANCHES).then(|| find_branch(&session.project)).flatten();
+        session.warning = session.mode.as_deref().and_then(|mode| mode_warning(mode, unattended));
     }
     Ok(sessions)
 }
 
 /// Adds a call to its session; the latest call comes first.
-fn add(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
+fn add_to_session(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
     let (row, decider) = (call.row, call.decider);
     let agent = row.agent.unwrap_or_default();
     // Each run of a script would be a session of its own.
@@ -73,7 +73,7 @@ fn add(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
     };
     let session = &mut sessions[at];
     session.mode = session.mode.take().or(row.mode);
-    let words = || call.last_words.map(|words| shortened(&words, LONGEST_WORDS));
+    let words = || call.last_words.map(|words| shortened_text(&words, LONGEST_WORDS));
     session.last_words = session.last_words.take().or_else(words);
     let is_today = row.at_ms >= today;
     match (row.decision, decider) {
@@ -89,21 +89,21 @@ fn add(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
 }
 
 /// Returns the branch that is checked out in a folder or in one above it.
-fn branch(project: &str) -> Option<String> {
+fn find_branch(project: &str) -> Option<String> {
     let folder = Path::new(project)
         .ancestors()
         .map(|folder| folder.join(".git"))
         .find(|git| git.exists())?;
     // In a worktree, a file says where the folder is.
-    let git = match read(&folder) {
+    let git = match read_git_file(&folder) {
         Some(text) => PathBuf::from(text.strip_prefix("gitdir:")?.trim()),
         None => folder,
     };
-    let head = read(&git.join("HEAD"))?;
+    let head = read_git_file(&git.join("HEAD"))?;
     Some(one_line(head.trim().strip_prefix("ref: refs/heads/")?).into_owned())
 }
 
-fn read(path: &Path) -> Option<String> {
+fn read_git_file(path: &Path) -> Option<String> {
     // Opening a pipe would wait for its other end.
     let is_file = fs::metadata(path).is_ok_and(|found| found.is_file());
     let file = is_file.then(|| File::open(path).ok()).flatten()?;
@@ -113,7 +113,7 @@ fn read(path: &Path) -> Option<String> {
 }
 
 /// Returns a warning for a mode in which the agent asks nobody.
-fn warning(mode: &str, unattended: Unattended) -> Option<String> {
+fn mode_warning(mode: &str, unattended: Unattended) -> Option<String> {
     if asks_by_itself(Some(mode)) {
         return None;
     }

@@ -10,8 +10,11 @@ const WHOLE: &str = "Every entry follows the one before it: nothing in between w
     not even by somebody who can write the file.";
 
 /// Verifies the whole ledger.
-pub(super) fn verified(store: &Store, monitor: &WorkMonitor<'_>) -> Result<VerifiedLedger, String> {
-    let progress = |done, total| monitor.progress(done, total);
+pub(super) fn verify_ledger(
+    store: &Store,
+    monitor: &WorkMonitor<'_>,
+) -> Result<VerifiedLedger, String> {
+    let progress = |done, total| monitor.report_progress(done, total);
     let report = store.verify_with(None, &progress).map_err(|error| error.to_string())?;
     let unchained = store.unchained_links().map_err(|error| error.to_string())?;
     Ok(match report {

@@ -108,7 +108,7 @@ fn is_good(desk: &mut Desk) -> bool {
 
 #[test]
 fn only_the_first_link_of_a_fresh_desk_is_trusted() {
-    let mut desk = Desk::new(settings(), Authority::default(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), Authority::default(), crate::telegram::is_cut_in_message);
     let step = desk.handle(NOW, new_code(1, process(false), true));
     assert_eq!(told(&step), Some((true, "The code can be used.")));
     assert!(is_good(&mut desk));
@@ -117,14 +117,14 @@ fn only_the_first_link_of_a_fresh_desk_is_trusted() {
     assert!(told(&step).is_none() && waits(&step), "{:?}", step.outputs);
     assert!(!is_good(&mut desk), "the code is not good before somebody says yes");
     // Whoever may answer by the settings is somebody to ask.
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     assert!(waits(&desk.handle(NOW, new_code(1, process(false), true))));
 }
 
 #[test]
 fn a_code_needs_a_yes_of_somebody_who_is_linked() {
     for (action, is_allowed) in [(Action::Allow, true), (Action::Deny, false)] {
-        let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+        let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
         let step = desk.handle(NOW, new_code(1, process(false), false));
         let question = asked(&step).unwrap();
         assert!(question.contains("(process 42) asks for a code"), "{question}");
@@ -145,13 +145,13 @@ fn a_code_needs_a_yes_of_somebody_who_is_linked() {
 
 #[test]
 fn without_anybody_to_ask_nothing_is_changed() {
-    let mut desk = Desk::new(settings(), Authority::default(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), Authority::default(), crate::telegram::is_cut_in_message);
     let step = desk.handle(NOW, new_code(1, process(false), false));
     let (done, text) = told(&step).unwrap();
     assert!(!done && text.starts_with("Nobody who may allow this has answered."), "{text}");
     assert!(!is_good(&mut desk) && !waits(&step));
     // Nor when nobody answers in time.
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     desk.handle(NOW, new_code(1, process(false), false));
     let later = Now { mono: Duration::from_mins(6), wall_ms: 0 };
     let step = desk.handle(later, DeskInput::Tick);
@@ -164,7 +164,7 @@ fn the_desks_own_terminal_may_say_yes() {
     let mut desk = Desk::new(
         DeskSettings { terminal: true, ..settings() },
         Authority::default(),
-        crate::telegram::cuts,
+        crate::telegram::is_cut_in_message,
     );
     desk.handle(NOW, new_code(1, process(false), false));
     let who = Person { place: PersonPlace::Terminal, name: "ada".to_owned() };
@@ -175,7 +175,7 @@ fn the_desks_own_terminal_may_say_yes() {
 
 #[test]
 fn an_unpaired_process_cannot_unlink_anybody_without_a_word() {
-    let mut desk = Desk::new(settings(), Authority::default(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), Authority::default(), crate::telegram::is_cut_in_message);
     pair(&mut desk, ADA, ADA);
     pair(&mut desk, 8, 8);
     let step = desk.handle(NOW, unpair(1, "chat/7", process(false)));
@@ -199,7 +199,7 @@ fn an_unpaired_process_cannot_unlink_anybody_without_a_word() {
 
 #[test]
 fn whoever_may_answer_may_link_and_unlink() {
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     let step = desk.handle(NOW, new_code(1, process(true), false));
     assert_eq!(told(&step), Some((true, "The code can be used.")));
     assert!(is_good(&mut desk));
@@ -211,7 +211,7 @@ fn whoever_may_answer_may_link_and_unlink() {
 
 #[test]
 fn a_viewer_that_goes_takes_its_question_along() {
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     desk.handle(NOW, new_code(1, process(false), false));
     let step = desk.handle(NOW, DeskInput::ViewerLeft(1));
     assert_eq!(step.records.last().unwrap().kind, "closed");
@@ -221,7 +221,7 @@ fn a_viewer_that_goes_takes_its_question_along() {
 
 #[test]
 fn a_ledger_that_fails_forgets_what_was_wanted() {
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     desk.handle(NOW, new_code(1, process(false), false));
     let step = desk.handle(NOW, DeskInput::LedgerFailed);
     assert!(matches!(told(&step), Some((false, _))));
@@ -230,7 +230,7 @@ fn a_ledger_that_fails_forgets_what_was_wanted() {
 
 #[test]
 fn what_the_settings_allow_stays_allowed() {
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     let step = desk.handle(NOW, unpair(1, "chat/7", process(true)));
     assert_eq!(told(&step), Some((false, "There is no such link.")), "never linked with a code");
     pair(&mut desk, ADA, ADA);
@@ -243,7 +243,7 @@ fn what_the_settings_allow_stays_allowed() {
 
 #[test]
 fn who_was_linked_in_a_group_is_two_links() {
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     let step = pair(&mut desk, -200, 8);
     let EntryDraft { kind, body, .. } = &step.records[0];
     assert!(kind == "paired" && body.contains(r#""links":["chat/-200","user/8"]"#), "{body}");
@@ -262,7 +262,7 @@ fn links_are_told_to_all_with_what_they_are_in_muted_chats_too() {
     let mut desk = Desk::new(
         DeskSettings { terminal: true, ..settings() },
         authority(),
-        crate::telegram::cuts,
+        crate::telegram::is_cut_in_message,
     );
     let mute = News::Command {
         who: ada(),
@@ -323,7 +323,7 @@ fn after(seconds: u64) -> Now {
 
 #[test]
 fn a_code_for_a_page_is_made_at_the_terminal_and_good_for_a_minute() {
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     let step = page_code(&mut desk, NOW);
     assert_eq!(step.records[0].kind, "code");
     assert!(asked(&step).is_none(), "whoever sits at the terminal needs no yes");
@@ -336,7 +336,7 @@ fn a_code_for_a_page_is_made_at_the_terminal_and_good_for_a_minute() {
 
 #[test]
 fn a_page_code_that_is_used_twice_revokes_the_link_and_tells_everybody() {
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     page_code(&mut desk, NOW);
     pair_page(&mut desk, NOW, "aa@http://127.0.0.1:7420");
     // Long after the code was good.
@@ -360,7 +360,7 @@ fn a_page_code_that_is_used_twice_revokes_the_link_and_tells_everybody() {
 
 #[test]
 fn the_links_of_pages_at_another_address_are_void() {
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::cuts);
+    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     for hash in ["aa@http://127.0.0.1:7420", "bb@http://localhost:7421", "cc"] {
         page_code(&mut desk, NOW);
         pair_page(&mut desk, NOW, hash);

@@ -52,7 +52,12 @@ fn no_history_gives_an_answer_more_often_than_it_was_given() {
                     let allow = chance.below(2) == 0;
                     let decision = if allow { Decision::Allow } else { Decision::Deny };
                     let tool_use = chance.below(3);
-                    memory.answered(now, call, Some(tool_use.to_string()), &decided(decision));
+                    memory.remember_answer(
+                        now,
+                        call,
+                        Some(tool_use.to_string()),
+                        &decided(decision),
+                    );
                     // Another decision takes the place of those before it, and the same one makes
                     // all of them last longer.
                     plain.retain(|(other, at, _)| *other == decision && now < *at + REMEMBERED);
@@ -88,7 +93,7 @@ fn what_is_remembered_is_bounded_and_the_oldest_is_forgotten_first() {
     for number in 0..=last {
         let call = digest(number);
         memory.grant(REMEMBERED, call, grant(number));
-        memory.denied(Duration::ZERO, call, "Ada");
+        memory.remember_denial(Duration::ZERO, call, "Ada");
     }
     assert_eq!(memory.take_grant(Duration::ZERO, &digest(0)), None);
     assert_eq!(memory.denied_by(Duration::ZERO, &digest(0)), None);

@@ -32,7 +32,7 @@ impl Table {
     pub(super) fn with(settings: DeskSettings) -> Self {
         let now = Now { mono: Duration::ZERO, wall_ms: 1_000_000 };
         Self {
-            desk: Desk::new(settings, authority(), crate::telegram::cuts),
+            desk: Desk::new(settings, authority(), crate::telegram::is_cut_in_message),
             ledger: Ledger::default(),
             now,
         }
@@ -226,7 +226,7 @@ fn a_group_without_allowed_users_answers_nothing() {
     let mut table = Table::new();
     let mut nobody = authority();
     nobody.users.clear();
-    table.desk = Desk::new(settings(), nobody, crate::telegram::cuts);
+    table.desk = Desk::new(settings(), nobody, crate::telegram::is_cut_in_message);
     table.ask(1, request(1, "make"));
     let who = Person {
         place: PersonPlace::Telegram { chat: -100, user: ADA, private: false },
@@ -469,7 +469,7 @@ fn every_line_of_the_table_of_tools_is_recorded_and_shown_on_the_page() {
         table.ask(1, request_of(1, tool, &input, &json!({ "agent": agent })));
         let entries: Vec<LedgerEntry> = table.ledger.entries.clone();
         let asked = entries.iter().find_map(|entry| entry.event().into_call()).unwrap();
-        let shown = RecordedQuestion::read(&entries, None).unwrap().card.shown;
+        let shown = RecordedQuestion::from_entries(&entries, None).unwrap().card.shown;
         assert_eq!(asked.summary, shown.row.summary, "{agent} {tool}");
         let page = serde_json::to_value(&shown).unwrap();
         assert_eq!(page["deed"], kind.deed(tool), "{agent} {tool}");

@@ -46,7 +46,8 @@ impl Judge for ShowsFirst {
             DeskInput::Asked { request, .. } if !self.desk.knows(&request.request_id) => {
                 let id = request.request_id.clone();
                 // What would be shown, without anything being registered or recorded.
-                let mut shown = Desk::new(settings(), authority(), crate::telegram::cuts);
+                let mut shown =
+                    Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
                 let DeskInput::Asked { request, ruling, .. } = &input else { unreachable!() };
                 let asked = DeskInput::Asked {
                     asker: AskerId(0),
@@ -84,7 +85,7 @@ pub(super) struct Forgets(Desk);
 
 impl Judge for Forgets {
     fn start(_: Now, _: &Ledger) -> Self {
-        Self(Desk::new(settings(), authority(), crate::telegram::cuts))
+        Self(Desk::new(settings(), authority(), crate::telegram::is_cut_in_message))
     }
 
     fn handle(&mut self, now: Now, input: DeskInput) -> DeskStep {
@@ -110,7 +111,7 @@ impl Judge for Generous {
 
     fn handle(&mut self, now: Now, mut input: DeskInput) -> DeskStep {
         if let DeskInput::Asked { request, ruling, .. } = &mut input {
-            match Occasion::of(request) {
+            match Occasion::from_request(request) {
                 Occasion::Check => {
                     self.checks.insert(request.request_id.clone());
                 }

@@ -438,7 +438,7 @@ fn a_long_input_is_kept_whole_while_its_question_is_open() {
     let key = format!("input/{}", id(1));
     let kept = table.ledger.kept.get(&key).cloned().unwrap();
     assert!(kept.contains(&long));
-    let read = |input| RecordedQuestion::read(&table.ledger.entries, input).unwrap();
+    let read = |input| RecordedQuestion::from_entries(&table.ledger.entries, input).unwrap();
     let (whole, cut) = (read(Some(kept.as_str())), read(None));
     assert!(!whole.is_cut && whole.card.body.command().ends_with("end"));
     assert!(cut.is_cut && whole.digest == cut.digest);

@@ -22,14 +22,14 @@ fn the_words_before_the_first_question_of_a_session_are_looked_for_again() {
     let path = folder.path().join("t.jsonl");
     // Longer than any machine takes.
     let mut watch = watch(&path, Duration::from_mins(1));
-    assert_eq!(watch.look(), WordsLook::Later(Duration::from_millis(10)));
+    assert_eq!(watch.find_words(), WordsLook::Later(Duration::from_millis(10)));
     // The file is made with something that is no conversation, and grows line by line.
     let mut file = fs::File::create(&path).unwrap();
     for line in [r#"{"type":"mode","mode":"default"}"#, LINES[0], LINES[1]] {
-        assert!(matches!(watch.look(), WordsLook::Later(_)), "before {line}");
+        assert!(matches!(watch.find_words(), WordsLook::Later(_)), "before {line}");
         writeln!(file, "{line}").unwrap();
     }
-    assert_eq!(watch.look(), WordsLook::Found("I build.".to_owned()));
+    assert_eq!(watch.find_words(), WordsLook::Found("I build.".to_owned()));
 }
 
 #[test]
@@ -37,14 +37,14 @@ fn what_never_comes_is_not_looked_for_without_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.jsonl");
     let mut watch = watch(&path, Duration::ZERO);
-    assert_eq!(watch.look(), WordsLook::Never);
+    assert_eq!(watch.find_words(), WordsLook::Never);
     fs::write(&path, LINES[0]).unwrap();
-    assert_eq!(watch.look(), WordsLook::Never);
+    assert_eq!(watch.find_words(), WordsLook::Never);
     // Older words do.
     let result =
         r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"1"}]}}"#;
     fs::write(&path, [LINES[1], LINES[2], result].join("\n")).unwrap();
-    assert_eq!(watch.look(), WordsLook::Found("I build.".to_owned()));
+    assert_eq!(watch.find_words(), WordsLook::Found("I build.".to_owned()));
 }
 
 #[test]
@@ -58,10 +58,10 @@ fn words_far_from_the_end_are_found_at_the_second_look() {
     // Two calls in one message, of which the first has its result.
     fs::write(&path, [LINES[1], LINES[2], &result].join("\n")).unwrap();
     let mut far = watch(&path, Duration::from_mins(1));
-    assert_eq!(far.look(), WordsLook::Later(Duration::from_millis(10)));
-    assert_eq!(far.look(), WordsLook::Found("I build.".to_owned()));
+    assert_eq!(far.find_words(), WordsLook::Later(Duration::from_millis(10)));
+    assert_eq!(far.find_words(), WordsLook::Found("I build.".to_owned()));
     // What is there already is sent with the question.
     fs::write(&path, [&*result, LINES[1], LINES[2]].join("\n")).unwrap();
     let mut near = watch(&path, Duration::from_mins(1));
-    assert_eq!(near.look(), WordsLook::Found("I build.".to_owned()));
+    assert_eq!(near.find_words(), WordsLook::Found("I build.".to_owned()));
 }

@@ -7,7 +7,7 @@ const TOKEN: &str = "123:SECRET";
 
 #[track_caller]
 fn check(status: u16, body: &str, expected: &str) {
-    let judged = judge(StatusCode::from_u16(status).unwrap(), body.as_bytes());
+    let judged = parse_result(StatusCode::from_u16(status).unwrap(), body.as_bytes());
     let told = match judged {
         Ok(result) => format!("ok {result}"),
         Err(TelegramFault::Passing { why, wait }) => {

@@ -1,8 +1,8 @@
 //! Divides the room of a message among its parts and writes them.
 
-use callgate_mask::text::{Measure, boundary_before, length};
+use callgate_mask::text::{Measure, boundary_before, measured_length};
 
-use super::{HtmlPart, MessageLimits, RenderedHtml, escape, escaped_len};
+use super::{HtmlPart, MessageLimits, RenderedHtml, escaped_len, push_escaped};
 
 /// The size of a piece of a message, in both measures.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -62,27 +62,27 @@ impl HtmlPart {
     }
 }
 
-pub(super) fn render(parts: &[HtmlPart], limits: MessageLimits) -> RenderedHtml {
+pub(super) fn render_parts(parts: &[HtmlPart], limits: MessageLimits) -> RenderedHtml {
     let room = HtmlSize { units: limits.utf16, bytes: limits.bytes };
-    let fixed = sum(parts.iter().filter(|part| !part.may_be_cut).map(HtmlPart::whole_size));
+    let fixed = sum_sizes(parts.iter().filter(|part| !part.may_be_cut).map(HtmlPart::whole_size));
     let mut message = RenderedHtml::default();
     match room.minus(fixed) {
-        Some(room) => share(parts, room, &mut message),
-        None => squeeze(parts, room, &mut message),
+        Some(room) => write_shares(parts, room, &mut message),
+        None => write_squeezed(parts, room, &mut message),
     }
     message
 }
 
-fn sum(sizes: impl Iterator<Item = HtmlSize>) -> HtmlSize {
+fn sum_sizes(sizes: impl Iterator<Item = HtmlSize>) -> HtmlSize {
     sizes.fold(HtmlSize::default(), HtmlSize::plus)
 }
 
 /// Writes the fixed parts whole, and of the others what their share of `room` allows.
-fn share(parts: &[HtmlPart], room: HtmlSize, message: &mut RenderedHtml) {
+fn write_shares(parts: &[HtmlPart], room: HtmlSize, message: &mut RenderedHtml) {
     let share = fair_share(parts, room);
     for part in parts {
         if !part.may_be_cut || part.whole_size().fits(share) {
-            message.whole(part, &part.text);
+            message.push_whole(part, &part.text);
         } else {
             message.cut_to(part, share);
         }
@@ -97,8 +97,8 @@ fn fair_share(parts: &[HtmlPart], room: HtmlSize) -> HtmlSize {
         parts.iter().filter(|part| part.may_be_cut).map(HtmlPart::whole_size).collect();
     loop {
         let share = HtmlSize {
-            units: level(sizes.iter().map(|size| size.units).collect(), room.units),
-            bytes: level(sizes.iter().map(|size| size.bytes).collect(), room.bytes),
+            units: fair_level(sizes.iter().map(|size| size.units).collect(), room.units),
+            bytes: fair_level(sizes.iter().map(|size| size.bytes).collect(), room.bytes),
         };
         let mut is_settled = true;
         for size in sizes.iter_mut().filter(|size| **size != TOO_LONG && !size.fits(share)) {
@@ -112,7 +112,7 @@ fn fair_share(parts: &[HtmlPart], room: HtmlSize) -> HtmlSize {
 }
 
 /// Returns the greatest level such that all lengths, each cut to that level, fit the room together.
-fn level(mut lengths: Vec<usize>, room: usize) -> usize {
+fn fair_level(mut lengths: Vec<usize>, room: usize) -> usize {
     lengths.sort_unstable();
     let mut left = room;
     let mut count = lengths.len();
@@ -127,16 +127,16 @@ fn level(mut lengths: Vec<usize>, room: usize) -> usize {
 }
 
 /// Writes what fits of the fixed parts, in order, when they alone are too long.
-fn squeeze(parts: &[HtmlPart], room: HtmlSize, message: &mut RenderedHtml) {
+fn write_squeezed(parts: &[HtmlPart], room: HtmlSize, message: &mut RenderedHtml) {
     let mut room = room;
     for part in parts {
         let for_text = room.minus(part.tags()).filter(|_| !part.may_be_cut).unwrap_or_default();
-        let text = prefix(&part.text, for_text);
+        let text = fitting_prefix(&part.text, for_text);
         if !text.is_empty() {
-            message.whole(part, text);
+            message.push_whole(part, text);
             room = room.minus(HtmlSize::of_text(text).plus(part.tags())).unwrap_or_default();
         }
-        message.cut += length(&part.text[text.len()..], Measure::Chars) + part.more;
+        message.cut += measured_length(&part.text[text.len()..], Measure::Chars) + part.more;
         if !part.may_be_cut && text.len() < part.text.len() {
             // Text after a cut part would look as if nothing were missing.
             room = HtmlSize::default();
@@ -145,7 +145,7 @@ fn squeeze(parts: &[HtmlPart], room: HtmlSize, message: &mut RenderedHtml) {
 }
 
 /// Returns the longest beginning of `text` that fits and splits no character.
-fn prefix(text: &str, room: HtmlSize) -> &str {
+fn fitting_prefix(text: &str, room: HtmlSize) -> &str {
     let mut used = HtmlSize::default();
     let end = text.char_indices().find(|(_, c)| {
         used = used.plus(HtmlSize::of_char(*c));
@@ -155,7 +155,7 @@ fn prefix(text: &str, room: HtmlSize) -> &str {
 }
 
 /// Returns the longest end of `text` that fits and splits no character.
-fn suffix(text: &str, room: HtmlSize) -> &str {
+fn fitting_suffix(text: &str, room: HtmlSize) -> &str {
     let mut used = HtmlSize::default();
     let start = text.char_indices().rev().find(|(_, c)| {
         used = used.plus(HtmlSize::of_char(*c));
@@ -173,22 +173,22 @@ fn suffix(text: &str, room: HtmlSize) -> &str {
 
 impl RenderedHtml {
     /// Writes `text` between the tags of `part`. Telegram accepts no empty tags.
-    fn whole(&mut self, part: &HtmlPart, text: &str) {
+    fn push_whole(&mut self, part: &HtmlPart, text: &str) {
         if text.is_empty() {
             return;
         }
         self.html.push_str(&part.open);
-        escape(text, &mut self.html);
+        push_escaped(text, &mut self.html);
         self.html.push_str(part.close);
     }
 
     /// Writes as much of the beginning and the end of `part` as fits into `share`, and a notice of
     /// how much is missing between them.
     fn cut_to(&mut self, part: &HtmlPart, share: HtmlSize) {
-        let all = length(&part.text, Measure::Chars) + part.more;
-        let longest = notice(all, part.is_block);
+        let all = measured_length(&part.text, Measure::Chars) + part.more;
+        let longest = cut_notice(all, part.is_block);
         let room = share.minus(HtmlSize {
-            units: units(&longest) + 1,
+            units: count_units(&longest) + 1,
             bytes: longest.len() + NOTICE_TAGS.len() + 1,
         });
         let Some(room) = room else {
@@ -199,19 +199,19 @@ impl RenderedHtml {
         let room = room.minus(part.tags()).and_then(|room| room.minus(part.tags()));
         let room = room.unwrap_or_default();
         let for_tail = HtmlSize { units: room.units / 3, bytes: room.bytes / 3 };
-        let tail = suffix(&part.text, for_tail);
+        let tail = fitting_suffix(&part.text, for_tail);
         let used = HtmlSize::of_text(tail);
-        let head = prefix(&part.text, room.minus(used).unwrap_or_default());
-        let shown = length(head, Measure::Chars) + length(tail, Measure::Chars);
+        let head = fitting_prefix(&part.text, room.minus(used).unwrap_or_default());
+        let shown = measured_length(head, Measure::Chars) + measured_length(tail, Measure::Chars);
         let missing = all.saturating_sub(shown);
-        self.whole(part, head);
-        let notice = notice(missing, part.is_block && !head.is_empty());
+        self.push_whole(part, head);
+        let notice = cut_notice(missing, part.is_block && !head.is_empty());
         self.html.push_str(&NOTICE_TAGS[..3]);
         self.html.push_str(&notice);
         self.html.push_str(&NOTICE_TAGS[3..]);
         if !tail.is_empty() {
             self.html.push('\n');
-            self.whole(part, tail);
+            self.push_whole(part, tail);
         }
         self.cut += missing;
     }
@@ -220,12 +220,12 @@ impl RenderedHtml {
 /// The tags of the notice, outside the content's own tags, so that content cannot imitate it.
 const NOTICE_TAGS: &str = "<i></i>";
 
-fn units(text: &str) -> usize {
-    length(text, Measure::Utf16)
+fn count_units(text: &str) -> usize {
+    measured_length(text, Measure::Utf16)
 }
 
 /// Returns a notice such as `… 3,412 more characters`, on its own line after a block.
-fn notice(missing: usize, on_its_own_line: bool) -> String {
+fn cut_notice(missing: usize, on_its_own_line: bool) -> String {
     let start = if on_its_own_line { "\n" } else { "" };
     let plural = if missing == 1 { "" } else { "s" };
     format!("{start}… {} more character{plural}", with_commas(missing))

@@ -188,17 +188,17 @@ proptest! {
         for (style, text, may_be_cut) in &parts {
             html = html.push(*style, text, *may_be_cut);
             if !may_be_cut {
-                fixed += &visible(text);
+                fixed += &visible_text(text);
             }
         }
-        let all: usize = html.parts.iter().map(|part| length(&part.text, Measure::Chars)).sum();
+        let all: usize = html.parts.iter().map(|part| measured_length(&part.text, Measure::Chars)).sum();
         for limits in [MessageLimits { utf16, bytes }, units(utf16), WIDE] {
             let message = rendered(&html, limits);
             let parsed = telegram_html::check(&message.html).unwrap();
             let turns = parsed.text.contains('\u{202e}');
             prop_assert!(!turns);
             prop_assert!(message.cut <= all);
-            let fits = length(&fixed, Measure::Utf16) <= limits.utf16 && limits.bytes == WIDE.bytes;
+            let fits = measured_length(&fixed, Measure::Utf16) <= limits.utf16 && limits.bytes == WIDE.bytes;
             if message.cut == 0 {
                 let whole: String = html.parts.iter().map(|part| part.text.as_str()).collect();
                 prop_assert_eq!(parsed.text, whole);

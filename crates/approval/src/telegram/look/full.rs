@@ -8,7 +8,7 @@ use callgate_mask::text;
 use callgate_wire::desk::CardContent;
 use serde_json::{Map, Value};
 
-use super::{about, html_message};
+use super::{begin_message, html_message};
 use crate::card::{Card, HIDDEN_COULD_RUN};
 
 /// The most pages; a longer question is sent as a file.
@@ -29,18 +29,18 @@ pub(in crate::telegram) enum FullQuestion {
 }
 
 /// Returns a question in full, for a chat.
-pub(in crate::telegram) fn full(card: &Card, chat: i64) -> FullQuestion {
-    let content = everything(card);
-    let pages = text::pages(&content, PAGE);
+pub(in crate::telegram) fn full_question(card: &Card, chat: i64) -> FullQuestion {
+    let content = card_text(card);
+    let pages = text::split_pages(&content, PAGE);
     if pages.len() > MOST_PAGES {
         let short = &card.id.as_str()[..8];
-        let caption = about(&card.id).text("All of it");
+        let caption = begin_message(&card.id).text("All of it");
         let caption = caption.render(MessageLimits { utf16: 1024, ..MessageLimits::MESSAGE }).html;
         return FullQuestion::File { name: format!("question-{short}.txt"), content, caption };
     }
     let count = pages.len();
     let page = |(at, page): (usize, &&str)| {
-        let html = about(&card.id)
+        let html = begin_message(&card.id)
             .text(&format!("Page {} of {count}\n", at + 1))
             .content(HtmlStyle::Pre(None), page);
         html_message(chat, &html.render(MessageLimits::MESSAGE).html)
@@ -49,7 +49,7 @@ pub(in crate::telegram) fn full(card: &Card, chat: i64) -> FullQuestion {
 }
 
 /// Returns everything on a card as plain text.
-fn everything(card: &Card) -> String {
+fn card_text(card: &Card) -> String {
     let mut out = String::new();
     let mut add = |title: &str, content: &str| {
         if !content.trim().is_empty() {
@@ -61,7 +61,7 @@ fn everything(card: &Card) -> String {
     add("Session", &card.row.session);
     add("Last words", card.last_words.as_deref().unwrap_or_default());
     add("Tool", &card.row.tool);
-    for (title, content) in parts(card) {
+    for (title, content) in content_parts(card) {
         add(title, &content);
     }
     for picker in &card.pickers {
@@ -78,17 +78,17 @@ fn everything(card: &Card) -> String {
         add(&format!("Always {}", at + 1), &format!("{}\n{}", offer.meaning, offer.lasts));
     }
     if !matches!(card.body, CardContent::Other { .. } | CardContent::Mcp { .. }) {
-        add("The rest of the input", &rest(card));
+        add("The rest of the input", &rest_of_input(card));
     }
     out
 }
 
 /// Returns what the input has besides what is shown, as JSON.
-fn rest(card: &Card) -> String {
+fn rest_of_input(card: &Card) -> String {
     let Ok(members) = serde_json::from_str::<Map<String, Value>>(&card.input) else {
         return card.input.clone();
     };
-    let parts: Vec<String> = parts(card).into_iter().map(|(_, content)| content).collect();
+    let parts: Vec<String> = content_parts(card).into_iter().map(|(_, content)| content).collect();
     let mut shown: HashSet<&str> = parts.iter().map(String::as_str).collect();
     // A line of a diff has its sign before it.
     let lines = parts.iter().flat_map(|part| part.lines()).filter_map(|line| line.get(1..));
@@ -102,11 +102,11 @@ fn rest(card: &Card) -> String {
         matches!(name.as_str(), "command" | "args") && is_in_words(value, &parts)
     };
     let members = members.into_iter().filter(|member| !is_command(member)).collect();
-    unshown(Value::Object(members), &shown).map(|rest| rest.to_string()).unwrap_or_default()
+    without_shown(Value::Object(members), &shown).map(|rest| rest.to_string()).unwrap_or_default()
 }
 
 /// Returns a value without the texts that are shown, if anything is left of it.
-fn unshown(value: Value, shown: &HashSet<&str>) -> Option<Value> {
+fn without_shown(value: Value, shown: &HashSet<&str>) -> Option<Value> {
     match value {
         Value::Null | Value::Bool(false) => None,
         Value::String(text) => {
@@ -115,13 +115,13 @@ fn unshown(value: Value, shown: &HashSet<&str>) -> Option<Value> {
         }
         Value::Array(values) => {
             let left: Vec<Value> =
-                values.into_iter().filter_map(|value| unshown(value, shown)).collect();
+                values.into_iter().filter_map(|value| without_shown(value, shown)).collect();
             (!left.is_empty()).then_some(Value::Array(left))
         }
         Value::Object(members) => {
             let left: Map<String, Value> = members
                 .into_iter()
-                .filter_map(|(name, value)| Some((name, unshown(value, shown)?)))
+                .filter_map(|(name, value)| Some((name, without_shown(value, shown)?)))
                 .collect();
             (!left.is_empty()).then_some(Value::Object(left))
         }
@@ -139,7 +139,7 @@ fn is_in_words(value: &Value, parts: &[String]) -> bool {
 }
 
 /// Returns the parts of what would be done, each with its title.
-fn parts(card: &Card) -> Vec<(&str, String)> {
+fn content_parts(card: &Card) -> Vec<(&str, String)> {
     if let CardContent::Command { description, .. } = &card.body {
         let description = description.clone().unwrap_or_default();
         return vec![("For", description), ("Command", card.body.command())];

@@ -77,7 +77,7 @@ fn link() -> String {
 /// The text and the rows of buttons; the link is checked and left out.
 #[track_caller]
 fn check(card: &Card, expected: &Expect) {
-    let look = QuestionLook::open(card, &[]);
+    let look = QuestionLook::of_open(card, &[]);
     let html = look.html.strip_prefix(&link()).expect("the link is at the beginning");
     telegram_html::check(&look.html).unwrap();
     let rows = look.buttons.unwrap()["inline_keyboard"].clone();
@@ -276,8 +276,9 @@ fn a_notebook_and_a_page() {
 
 #[test]
 fn what_is_left_out_can_be_asked_for() {
-    let more =
-        |card: &Card| QuestionLook::open(card, &[]).buttons.unwrap().to_string().contains(":more");
+    let more = |card: &Card| {
+        QuestionLook::of_open(card, &[]).buttons.unwrap().to_string().contains(":more")
+    };
     assert!(!more(&card(command("ls"))));
     assert!(more(&card(command(&"long ".repeat(1_000)))));
     let words = Some("words ".repeat(200));
@@ -293,7 +294,7 @@ fn what_became_of_it_stands_first_and_the_buttons_go() {
         let mark = QuestionMark { state, text: "Done by <Ada>".into() };
         let offers = vec![offer("a", "b"), offer("c", "d")];
         let look =
-            QuestionLook::marked(&with(card(command("ls")), |card| card.offers = offers), &mark);
+            QuestionLook::of_marked(&with(card(command("ls")), |card| card.offers = offers), &mark);
         assert!(look.html.starts_with(&format!("{}{expected}", link())), "{}", look.html);
         assert!(!look.html.contains("Waits") && !look.html.contains("Always"), "{}", look.html);
         assert_eq!((look.buttons, look.last), (None, last));
@@ -310,7 +311,7 @@ fn what_became_of_it_stands_first_and_the_buttons_go() {
 fn many_changes_are_counted_and_the_id_stays() {
     let changes = vec![change("x", "y", true); 5_000];
     let card = card(CardContent::Edit { path: "f".into(), changes });
-    let look = QuestionLook::open(&card, &[]);
+    let look = QuestionLook::of_open(&card, &[]);
     check_html(&look.html);
     assert!(look.html.contains("… 4984 more changes"), "{}", look.html);
     assert!(look.buttons.unwrap().to_string().contains(":more"));
@@ -320,7 +321,7 @@ fn many_changes_are_counted_and_the_id_stays() {
 fn long_folders_keep_their_end() {
     let project = format!("/{}/engine", "x".repeat(1_000));
     let card = with(card(command("ls")), |card| card.row.project = project);
-    let html = QuestionLook::open(&card, &[]).html;
+    let html = QuestionLook::of_open(&card, &[]).html;
     assert!(html.contains("<code>…xxx") && html.contains("xxx/engine</code>"), "{html}");
 }
 
@@ -352,17 +353,17 @@ fn a_call_that_was_blocked() {
 #[test]
 fn a_question_whose_silence_is_a_no_says_so() {
     let card = with(card(command("make")), |card| card.no_answer_denies = true);
-    let look = QuestionLook::open(&card, &[]);
+    let look = QuestionLook::of_open(&card, &[]);
     assert!(look.html.contains("until 08:05 UTC; no answer is a no"), "{}", look.html);
 }
 
 #[test]
 fn a_question_says_that_something_hidden_could_run() {
     let mut card = card(command("X=[hidden 1: token]; $X"));
-    let (text, _) = super::question(&card, &[], None);
+    let (text, _) = super::render_question(&card, &[], None);
     assert!(!text.contains("could run"), "{text}");
     card.hides_what_runs = true;
-    let (text, _) = super::question(&card, &[], None);
+    let (text, _) = super::render_question(&card, &[], None);
     assert!(text.contains("⚠️ <b>Part of what is hidden could run.</b>"), "{text}");
 }
 

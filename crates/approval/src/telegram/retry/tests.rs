@@ -18,8 +18,8 @@ async fn outcome(
     within: u64,
 ) -> (Result<(), TelegramFault>, usize, Duration) {
     let (gates, begun, count) = (ChatGates::default(), Instant::now(), Cell::new(0));
-    let gate = gates.of(7);
-    let done = retry(
+    let gate = gates.gate_of_chat(7);
+    let done = retry_until(
         PAUSE,
         Some((gate.as_ref(), ChatLane::Show)),
         begun + Duration::from_secs(within),
@@ -58,8 +58,8 @@ async fn quiet_is_kept_for_exactly_as_long_as_it_is_wanted() {
 #[tokio::test(start_paused = true)]
 async fn an_attempt_that_is_under_way_at_the_end_still_counts() {
     let (gates, end) = (ChatGates::default(), Instant::now() + Duration::from_secs(10));
-    let gate = gates.of(7);
-    let done = retry(PAUSE, Some((gate.as_ref(), ChatLane::Show)), end, || async {
+    let gate = gates.gate_of_chat(7);
+    let done = retry_until(PAUSE, Some((gate.as_ref(), ChatLane::Show)), end, || async {
         tokio::time::sleep(Duration::from_secs(20)).await;
         Ok(7)
     });

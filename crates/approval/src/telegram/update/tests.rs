@@ -8,7 +8,7 @@ use super::*;
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 
 fn me() -> BotIdentity {
-    BotIdentity::read(&json!({"id": 42, "username": "Gate_bot"}))
+    BotIdentity::from_answer(&json!({"id": 42, "username": "Gate_bot"}))
 }
 
 /// A message of ours with these marks.
@@ -72,7 +72,7 @@ fn wrote(text: &str, to: &Value) -> Value {
 fn words_count_only_in_reply_to_the_bot_itself() {
     let ours = about();
     let Some(TelegramUpdate::Message(News::Pressed { who, press, .. })) =
-        read(&wrote("no", &ours), &me())
+        parse_update(&wrote("no", &ours), &me())
     else {
         panic!("words");
     };
@@ -81,16 +81,16 @@ fn words_count_only_in_reply_to_the_bot_itself() {
     assert_eq!(who.place, PersonPlace::Telegram { chat: -5, user: 7, private: false });
     let mut other = ours.clone();
     other["from"]["id"] = json!(43);
-    assert_eq!(read(&wrote("no", &other), &me()), None);
+    assert_eq!(parse_update(&wrote("no", &other), &me()), None);
     assert_eq!(
-        read(&wrote("no", &ours), &BotIdentity::default()),
+        parse_update(&wrote("no", &ours), &BotIdentity::default()),
         None,
         "not before we know who we are"
     );
     let mut plain = wrote("no", &json!(null));
-    assert_eq!(read(&plain, &me()), None, "people talk to each other in a group");
+    assert_eq!(parse_update(&plain, &me()), None, "people talk to each other in a group");
     plain["message"]["chat"]["type"] = json!("private");
-    let plain = read(&plain, &me());
+    let plain = parse_update(&plain, &me());
     let Some(TelegramUpdate::Message(News::Wrote { text, .. })) = plain else {
         panic!("{plain:?}")
     };
@@ -100,7 +100,7 @@ fn words_count_only_in_reply_to_the_bot_itself() {
 #[test]
 fn commands() {
     let check = |text: &str, expected: Option<(&str, &str)>| {
-        let told = match read(&wrote(text, &json!(null)), &me()) {
+        let told = match parse_update(&wrote(text, &json!(null)), &me()) {
             Some(TelegramUpdate::Message(News::Command { name, rest, .. })) => Some((name, rest)),
             None => None,
             other => panic!("{other:?}"),
@@ -121,7 +121,7 @@ fn presses() {
     let press = |data: &str, message: Value| json!({"callback_query": {"id": "77", "from": {"id": 7, "username": "ada"}, "data": data, "message": message}});
     let mut message = about();
     message["chat"] = json!({"id": 7, "type": "private"});
-    let honest = read(&press(&format!("{ID}:always2"), message.clone()), &me());
+    let honest = parse_update(&press(&format!("{ID}:always2"), message.clone()), &me());
     let Some(TelegramUpdate::Press { callback, presser, news }) = honest else {
         panic!("{honest:?}")
     };
@@ -133,10 +133,10 @@ fn presses() {
     assert_eq!((copy.question.as_str(), copy.chat, copy.message), (ID, 7, 5));
     assert_eq!(who.name, "@ada");
     let other = ID.replace("550e", "551e");
-    let forged = read(&press(&format!("{other}:allow"), message), &me());
+    let forged = parse_update(&press(&format!("{other}:allow"), message), &me());
     assert!(matches!(forged, Some(TelegramUpdate::Press { news: News::Forged { .. }, .. })));
     let bare = json!({"message_id": 5, "chat": {"id": 7, "type": "private"}, "date": 0});
-    let old = read(&press(&format!("{other}:allow"), bare), &me());
+    let old = parse_update(&press(&format!("{other}:allow"), bare), &me());
     assert!(matches!(
         old,
         Some(TelegramUpdate::Press { news: News::Pressed { copy: None, .. }, .. })

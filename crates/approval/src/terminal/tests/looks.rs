@@ -176,7 +176,7 @@ fn a_quiet_line_is_no_wider_than_the_terminal() {
     seat.terminal.set_width(16);
     assert_eq!(seat.order(note("auto mode ran: make\nrm")), "· auto mode ran…\n");
     let mut colourful = Terminal::new("ada", true);
-    assert_eq!(colourful.order(seat.now, note("x")), "\u{1b}[2m· x\u{1b}[0m\n");
+    assert_eq!(colourful.handle_order(seat.now, note("x")), "\u{1b}[2m· x\u{1b}[0m\n");
 }
 
 #[test]
@@ -199,7 +199,12 @@ fn quiet_lines_push_no_question_off_the_screen() {
 fn a_question_says_that_something_hidden_could_run() {
     let page = TerminalPage { colours: false, width: WIDTH };
     let shown = |command: &str| {
-        page.question(&card(1, "Bash", &json!({ "command": command }), &json!({})), &[], false, 0)
+        page.render_question(
+            &card(1, "Bash", &json!({ "command": command }), &json!({})),
+            &[],
+            false,
+            0,
+        )
     };
     assert!(shown("X=[hidden 1: token]; $X").contains("Part of what is hidden could run."));
     assert!(!shown("echo [hidden 1: token]").contains("could run"));

@@ -54,7 +54,7 @@ impl Trial {
     }
 
     fn tell(&mut self, input: CoreInput<'_>) {
-        for output in self.bench.core.handle(self.bench.now, input) {
+        for output in self.bench.core.handle_input(self.bench.now, input) {
             assert!(
                 !self.is_over
                     || matches!(output, CoreOutput::Happened { .. } | CoreOutput::Seen { .. })

@@ -5,7 +5,7 @@
 //! that begins a line (`git ls-remote`, `sha1sum`) is one too, and so is whatever is only part of
 //! a word (`origin/main..HASH`, `actions/checkout@HASH`).
 
-use crate::secrets::candidate::distinct;
+use crate::secrets::candidate::count_distinct_bytes;
 use crate::word_list::{contains_exactly, contains_word};
 
 /// Programs and commands that work with commits or checksums.
@@ -24,7 +24,7 @@ pub(super) fn is_hash(word: &[u8]) -> bool {
     word.len() == 40
         && word.iter().all(u8::is_ascii_hexdigit)
         && word.iter().any(u8::is_ascii_digit)
-        && distinct(word) >= 8
+        && count_distinct_bytes(word) >= 8
 }
 
 /// Returns true if a word is the name of a program that works with commits or checksums.

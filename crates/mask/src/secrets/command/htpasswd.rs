@@ -15,7 +15,7 @@ pub(super) struct HtpasswdCall {
 
 impl HtpasswdCall {
     /// Parses an option, which may be several combined letters.
-    pub(super) fn option(&mut self, word: &[u8]) {
+    pub(super) fn handle_option(&mut self, word: &[u8]) {
         self.is_batch |= word.contains(&b'b');
         self.prints |= word.contains(&b'n');
         self.skips = word.ends_with(b"C") || word.ends_with(b"r");

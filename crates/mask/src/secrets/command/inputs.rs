@@ -14,7 +14,7 @@ const LONGEST_DOCUMENT: usize = 16 * 1024;
 /// Hides the word after `<<<` on the rest of a line.
 pub(super) fn here_string(bytes: &[u8], from: usize, spans: &mut SpanList) {
     if let Some((start, end)) = here_word(bytes, from) {
-        hide(bytes, start, end, spans);
+        hide_input(bytes, start, end, spans);
     }
 }
 
@@ -62,11 +62,11 @@ fn rest_of_line(bytes: &[u8], from: usize) -> &[u8] {
 
 fn after_user(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
     if let Some(colon) = memchr(b':', &bytes[start..end]) {
-        hide(bytes, start + colon + 1, end, spans);
+        hide_input(bytes, start + colon + 1, end, spans);
     }
 }
 
-fn hide(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
+fn hide_input(bytes: &[u8], start: usize, end: usize, spans: &mut SpanList) {
     let value = bytes[start..end].trim_ascii_end();
     let is_plain = !value.iter().any(|byte| byte.is_ascii_whitespace() || is_operator(*byte));
     if is_plain && !value.is_empty() && !is_reference(value) && !runs_something(value) {

@@ -7,8 +7,8 @@ use crate::secrets::candidate::{
 use crate::secrets::names::NameStrength;
 use crate::secrets::quotes::QuoteTracker;
 use crate::secrets::span::{SecretSpan, SpanList};
-use crate::secrets::value::{ValueRange, read};
-use crate::secrets::value_search::label;
+use crate::secrets::value::{ValueRange, find_value};
+use crate::secrets::value_search::label_of_strength;
 
 impl CommandReader<'_> {
     /// Hides the secret in `user:secret`, `user%secret` or `user,secret`.
@@ -17,7 +17,7 @@ impl CommandReader<'_> {
             return;
         }
         let Some(ValueRange { start, end, .. }) =
-            read(self.search.bytes, from, &mut self.search.quotes)
+            find_value(self.search.bytes, from, &mut self.search.quotes)
         else {
             return;
         };
@@ -29,14 +29,18 @@ impl CommandReader<'_> {
             || runs_something(secret)
             || is_more_than_a_word(secret);
         if !is_shown {
-            spans.push(SecretSpan::new(start + colon + 1, end, label(NameStrength::Strong)));
+            spans.push(SecretSpan::new(
+                start + colon + 1,
+                end,
+                label_of_strength(NameStrength::Strong),
+            ));
         }
     }
 
     /// Hides the text that is echoed into a command that reads a password.
-    pub(super) fn piped(&mut self, spans: &mut SpanList) {
+    pub(super) fn hide_piped(&mut self, spans: &mut SpanList) {
         let Some(from) = self.state.piped.take() else { return };
-        let Some(value) = self.echoed(from) else { return };
+        let Some(value) = self.echoed_value(from) else { return };
         let ValueRange { start, end, is_quoted } = value;
         let value = &self.search.bytes[start..end];
         let candidate = SecretCandidate {
@@ -47,26 +51,30 @@ impl CommandReader<'_> {
             after: b"",
         };
         if candidate.is_secret() {
-            spans.push(SecretSpan::new(start, end, label(NameStrength::Strong)));
+            spans.push(SecretSpan::new(start, end, label_of_strength(NameStrength::Strong)));
         }
     }
 
     /// Hides the password in `user:password` that is echoed into a command.
     pub(super) fn piped_after_user(&mut self, spans: &mut SpanList) {
         let Some(from) = self.state.piped.take() else { return };
-        let Some(ValueRange { start, end, .. }) = self.echoed(from) else { return };
+        let Some(ValueRange { start, end, .. }) = self.echoed_value(from) else { return };
         let value = &self.search.bytes[start..end];
         let Some(colon) = memchr::memchr(b':', value) else { return };
         if !is_reference(&value[colon + 1..]) && !runs_something(value) {
-            spans.push(SecretSpan::new(start + colon + 1, end, label(NameStrength::Strong)));
+            spans.push(SecretSpan::new(
+                start + colon + 1,
+                end,
+                label_of_strength(NameStrength::Strong),
+            ));
         }
     }
 
     /// Returns the word after `echo`. The reader is already past its quotes, so they are parsed
     /// again.
-    fn echoed(&self, from: usize) -> Option<ValueRange> {
+    fn echoed_value(&self, from: usize) -> Option<ValueRange> {
         let rest = &self.search.bytes[from..];
-        let value = read(rest, 0, &mut QuoteTracker::new(rest))?;
+        let value = find_value(rest, 0, &mut QuoteTracker::new(rest))?;
         let is_plain =
             !rest[value.start..value.end].iter().any(|byte| is_operator(*byte) || *byte == b'\n');
         is_plain.then_some(ValueRange { start: from + value.start, end: from + value.end, ..value })

@@ -37,7 +37,7 @@ const WITH_ARGUMENT: &str = "\
     podman nerdctl kubectl lxc-attach su wsl";
 
 impl ProgramKind {
-    pub(super) fn of(word: &[u8]) -> Self {
+    pub(super) fn from_word(word: &[u8]) -> Self {
         let Ok(name) = std::str::from_utf8(word) else { return Self::Other };
         let is = |list: &str| is_one_of(name, list);
         if is(EVALUATORS) {

@@ -61,7 +61,7 @@ impl<'a> ShellTokens<'a> {
     }
 
     /// Reads the word that begins here; `None` if there is none.
-    fn word(&mut self) -> Option<Vec<u8>> {
+    fn parse_word(&mut self) -> Option<Vec<u8>> {
         let mut word = Vec::new();
         let mut quotes = 0;
         loop {
@@ -88,43 +88,44 @@ impl<'a> ShellTokens<'a> {
     }
 
     /// Reads the operator that begins here.
-    fn operator(&mut self) -> Option<ShellOperator> {
+    fn parse_operator(&mut self) -> Option<ShellOperator> {
         let byte = self.peek(0)?;
         let start = self.at;
         self.at += 1;
         Some(match byte {
-            b'|' if self.peek(0) == Some(b'|') => self.skipping(1, ShellOperator::Separator),
+            b'|' if self.peek(0) == Some(b'|') => self.skip_operator(1, ShellOperator::Separator),
             b'|' => ShellOperator::Pipe,
             b'`' => ShellOperator::Backtick,
             b'(' if start > 0 && self.text[start - 1] == b'$' => ShellOperator::Substitution,
             b'(' => ShellOperator::Parenthesis,
             b')' => ShellOperator::Close,
             b'<' | b'>' if self.peek(0) == Some(b'(') => {
-                self.skipping(1, ShellOperator::ProcessSubstitution)
+                self.skip_operator(1, ShellOperator::ProcessSubstitution)
             }
-            b'<' => self.input(start),
+            b'<' => self.parse_input_operator(start),
             b'>' if self.is_tag(start) => ShellOperator::Ignored,
             b'>' => {
                 let marks = self.text[self.at..].iter().take(2);
                 let marks = marks.take_while(|byte| b">&|".contains(byte)).count();
-                self.skipping(marks, ShellOperator::Redirection)
+                self.skip_operator(marks, ShellOperator::Redirection)
             }
             _ => ShellOperator::Separator,
         })
     }
 
-    fn skipping(&mut self, by: usize, operator: ShellOperator) -> ShellOperator {
+    fn skip_operator(&mut self, by: usize, operator: ShellOperator) -> ShellOperator {
         self.at += by;
         operator
     }
 
-    fn input(&mut self, start: usize) -> ShellOperator {
+    fn parse_input_operator(&mut self, start: usize) -> ShellOperator {
         let signs = self.text[self.at..].iter().take(2).take_while(|byte| **byte == b'<').count();
         self.tag = (signs == 0).then_some(start);
         match signs {
-            0 => self.skipping(usize::from(self.peek(0) == Some(b'&')), ShellOperator::Redirection),
-            1 => self.skipping(1, ShellOperator::Ignored),
-            _ => self.skipping(2, ShellOperator::HereString),
+            0 => self
+                .skip_operator(usize::from(self.peek(0) == Some(b'&')), ShellOperator::Redirection),
+            1 => self.skip_operator(1, ShellOperator::Ignored),
+            _ => self.skip_operator(2, ShellOperator::HereString),
         }
     }
 
@@ -145,10 +146,10 @@ impl Iterator for ShellTokens<'_> {
         let blanks = self.text[self.at..].iter().enumerate();
         let blanks = blanks.take_while(|(by, byte)| is_blank(**byte) && is_outside(self.at + by));
         self.at += blanks.count();
-        if let Some(word) = self.word() {
+        if let Some(word) = self.parse_word() {
             return Some(ShellToken::Word(word));
         }
-        self.operator().map(ShellToken::Operator)
+        self.parse_operator().map(ShellToken::Operator)
     }
 }
 

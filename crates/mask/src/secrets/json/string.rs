@@ -7,7 +7,7 @@ use memchr::{memchr, memchr2};
 use crate::secrets::span::SecretSpan;
 
 /// Returns the position of the closing quote of the string that begins at `start`.
-pub(super) fn end(text: &str, start: usize) -> usize {
+pub(super) fn closing_quote(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;
     while let Some(found) = memchr2(b'"', b'\\', &bytes[at..]) {
@@ -20,14 +20,14 @@ pub(super) fn end(text: &str, start: usize) -> usize {
 }
 
 /// Returns the text of a string. Half of a surrogate pair becomes U+FFFD.
-pub(super) fn decode(raw: &str) -> Cow<'_, str> {
+pub(super) fn decode_string(raw: &str) -> Cow<'_, str> {
     if memchr(b'\\', raw.as_bytes()).is_none() {
         return Cow::Borrowed(raw);
     }
     let mut text = String::with_capacity(raw.len());
     let mut at = 0;
     while at < raw.len() {
-        let (c, len) = character(&raw[at..]);
+        let (c, len) = decode_character(&raw[at..]);
         text.push(c);
         at += len;
     }
@@ -35,14 +35,14 @@ pub(super) fn decode(raw: &str) -> Cow<'_, str> {
 }
 
 /// Returns the first character of a string's content, and its length in the JSON text.
-fn character(raw: &str) -> (char, usize) {
+fn decode_character(raw: &str) -> (char, usize) {
     let bytes = raw.as_bytes();
     if bytes[0] != b'\\' {
         let c = raw.chars().next().unwrap_or(char::REPLACEMENT_CHARACTER);
         return (c, c.len_utf8());
     }
     match bytes.get(1) {
-        Some(b'u') => unicode(raw),
+        Some(b'u') => decode_unicode_escape(raw),
         Some(b'n') => ('\n', 2),
         Some(b't') => ('\t', 2),
         Some(b'r') => ('\r', 2),
@@ -54,7 +54,7 @@ fn character(raw: &str) -> (char, usize) {
 }
 
 /// Decodes `\uXXXX`, or two of them.
-fn unicode(raw: &str) -> (char, usize) {
+fn decode_unicode_escape(raw: &str) -> (char, usize) {
     let unit = |at: usize| {
         let escape = raw.get(at..at + 6).filter(|escape| escape.starts_with("\\u"));
         escape.and_then(|escape| u16::from_str_radix(&escape[2..], 16).ok())
@@ -68,7 +68,7 @@ fn unicode(raw: &str) -> (char, usize) {
 }
 
 /// Converts the spans of a decoded text to positions in the JSON text.
-pub(super) fn place(raw: &str, text: &str, found: &[SecretSpan]) -> Vec<SecretSpan> {
+pub(super) fn spans_in_raw(raw: &str, text: &str, found: &[SecretSpan]) -> Vec<SecretSpan> {
     let mut placed = Vec::with_capacity(found.len());
     let (mut decoded, mut at) = (0, 0);
     let mut advance = |to: usize| {
@@ -76,7 +76,7 @@ pub(super) fn place(raw: &str, text: &str, found: &[SecretSpan]) -> Vec<SecretSp
             return to;
         }
         while decoded < to && at < raw.len() {
-            let (c, len) = character(&raw[at..]);
+            let (c, len) = decode_character(&raw[at..]);
             decoded += c.len_utf8();
             at += len;
         }

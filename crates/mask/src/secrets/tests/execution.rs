@@ -193,7 +193,7 @@ impl SeededNumbers {
 
 /// Returns what is wrong with the way in which a command that runs `program` is shown.
 fn unseen(command: &str, program: &str) -> Option<String> {
-    let quoted = callgate_wire::raw::quoted(command);
+    let quoted = callgate_wire::raw::json_string(command);
     let input = format!("{{\"command\":{quoted},\"timeout\":5}}");
     let (text, json) = (mask_text(command), mask_json(&input));
     // Faces have only what is shown, and examine that again.
@@ -289,7 +289,7 @@ fn ordinary_commands_with_secrets_hide_nothing_that_runs() {
         "$HOME/bin/tool --token abcdef0123",
     ] {
         let masked = mask_text(command);
-        assert!(masked.hidden() > 0, "{command}");
+        assert!(masked.hidden_count() > 0, "{command}");
         assert!(!masked.could_run(), "{command}");
     }
 }

@@ -214,7 +214,7 @@ fn hidden_text_that_could_run_is_told() {
     ] {
         let command = command.replacen('@', &token, 1);
         assert_eq!(mask_text(&command).could_run(), expected, "{command}");
-        let quoted = callgate_wire::raw::quoted(&command);
+        let quoted = callgate_wire::raw::json_string(&command);
         let input = format!(r#"{{"command":{quoted},"n":1}}"#);
         assert_eq!(mask_json(&input).could_run(), expected, "{input}");
         let words = format!(r#"{{"args":["x",{quoted}]}}"#);

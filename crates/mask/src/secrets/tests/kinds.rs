@@ -34,7 +34,7 @@ fn leaks(shown: &str, secret: &str) -> bool {
 fn check_hidden(kinds: &[SecretKind]) {
     let mut wrong = Vec::new();
     for SecretKind { name, text, secret } in kinds {
-        let quoted = callgate_wire::raw::quoted(text);
+        let quoted = callgate_wire::raw::json_string(text);
         for (masked, input) in [
             (mask_text(text), (*text).to_owned()),
             (mask_json(&format!("{{\"command\":{quoted}}}")), format!("{{\"command\":{quoted}}}")),
@@ -462,7 +462,7 @@ const ORDINARY: &[&str] = &[
 fn ordinary_texts_stay_as_they_are() {
     check_all(ORDINARY.iter().map(|text| (*text, *text)));
     for text in ORDINARY {
-        let input = format!("{{\"command\":{}}}", callgate_wire::raw::quoted(text));
+        let input = format!("{{\"command\":{}}}", callgate_wire::raw::json_string(text));
         check_json(&input, &input);
     }
     assert!(ORDINARY.len() >= 40);

@@ -61,14 +61,14 @@ const NAMED: [&str; 28] = [
 
 /// Checks that nothing of the sample's random part is shown, and that the text comes back.
 fn nothing_leaks(sample: &Sample, input: &str) {
-    let quoted = callgate_wire::raw::quoted(input);
+    let quoted = callgate_wire::raw::json_string(input);
     let wrapped = format!("{{\"command\":{quoted},\"n\":1}}");
     for (masked, input) in [(mask_text(input), input), (mask_json(&wrapped), wrapped.as_str())] {
         let shown = masked.shown();
         let mut windows = sample.random.as_bytes().windows(8);
         let leaks = windows.any(|window| memchr::memmem::find(shown.as_bytes(), window).is_some());
         assert!(!leaks, "{input:?} is shown as {shown:?}");
-        assert!(masked.hidden() > 0);
+        assert!(masked.hidden_count() > 0);
         assert_eq!(masked.restore(shown).as_deref(), Ok(input));
         let again = if input.len() == wrapped.len() { mask_json(shown) } else { mask_text(shown) };
         assert_eq!(again.shown(), shown);
@@ -88,10 +88,10 @@ fn no_sample_leaks_anywhere() {
 #[test]
 fn a_json_member_hides_every_sample_wholly() {
     for Sample { text, name, .. } in SAMPLES {
-        let input = format!("{{\"a\":{{\"apiToken\":{}}}}}", callgate_wire::raw::quoted(text));
+        let input = format!("{{\"a\":{{\"apiToken\":{}}}}}", callgate_wire::raw::json_string(text));
         let masked = mask_json(&input);
         assert_eq!(leak_in(masked.shown().as_bytes()).map(|sample| sample.name), None, "{name}");
-        assert_eq!(masked.hidden(), 1);
+        assert_eq!(masked.hidden_count(), 1);
     }
 }
 
@@ -176,19 +176,19 @@ proptest! {
     fn any_text_comes_back(input in confusing()) {
         let masked = mask_text(&input);
         prop_assert_eq!(masked.restore(masked.shown()).unwrap(), input.as_str());
-        if masked.hidden() == 0 {
+        if masked.hidden_count() == 0 {
             prop_assert_eq!(masked.shown(), input.as_str());
         }
     }
 
     #[test]
     fn any_json_stays_json(input in confusing(), key in confusing()) {
-        let (key, value) = (callgate_wire::raw::quoted(&key), callgate_wire::raw::quoted(&input));
+        let (key, value) = (callgate_wire::raw::json_string(&key), callgate_wire::raw::json_string(&input));
         let input = format!("{{{key}: [{value}, {{\"token\" : {value}}}]}}");
         let masked = mask_json(&input);
         prop_assert!(serde_json::from_str::<serde_json::Value>(masked.shown()).is_ok());
         prop_assert_eq!(masked.restore(masked.shown()).unwrap(), input.as_str());
-        if masked.hidden() == 0 {
+        if masked.hidden_count() == 0 {
             prop_assert_eq!(masked.shown(), input.as_str());
         }
     }
@@ -320,11 +320,11 @@ fn time_is_proportional_to_the_text() {
         let input = shape.repeat(SIZE / shape.len());
         let start = Instant::now();
         let masked = mask_text(&input);
-        let quoted = mask_json(&callgate_wire::raw::quoted(&input));
+        let quoted = mask_json(&callgate_wire::raw::json_string(&input));
         let taken = start.elapsed();
         // It takes some hundredths of a second without optimisation; were any of it quadratic, it
         // would take minutes.
         assert!(taken < Duration::from_secs(10), "{shape:?} took {taken:?}");
-        assert!(masked.restore(masked.shown()).is_ok() && quoted.hidden() <= 1001);
+        assert!(masked.restore(masked.shown()).is_ok() && quoted.hidden_count() <= 1001);
     }
 }

@@ -12,7 +12,7 @@ fn the_same_secret_has_the_same_number() {
     let masked = mask_text(INPUT);
     let expected = "PASSWORD=[hidden 1: password] PGPASSWORD=[hidden 1: password] API_KEY=[hidden 2: password]";
     assert_eq!(shown(&masked), expected);
-    assert_eq!(masked.hidden(), 3);
+    assert_eq!(masked.hidden_count(), 3);
     assert_eq!(masked.into_shown(), expected);
 }
 
@@ -111,7 +111,7 @@ fn a_text_of_nothing_but_secrets_does_not_grow() {
     let lines: Vec<String> = (0..50_000).map(|n| format!("password=x{n}\n")).collect();
     let input = lines.concat();
     let masked = mask_text(&input);
-    assert_eq!(masked.hidden(), MOST_SPANS + 1);
+    assert_eq!(masked.hidden_count(), MOST_SPANS + 1);
     assert!(shown(&masked).len() < input.len());
     assert!(
         shown(&masked).ends_with("password=[hidden 1001: the rest, with too many secrets to show]")
@@ -124,7 +124,7 @@ fn a_text_of_nothing_but_secrets_does_not_grow() {
     assert_eq!(shown(&masked), "\"[hidden 1: the rest, with too many secrets to show]\"");
     assert_eq!(masked.restore(shown(&masked)).unwrap(), input);
     let deep = format!("{}{}", "[".repeat(5000), "]".repeat(5000));
-    assert_eq!(mask_json(&deep).hidden(), 1);
+    assert_eq!(mask_json(&deep).hidden_count(), 1);
 }
 
 #[test]

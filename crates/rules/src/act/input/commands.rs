@@ -33,14 +33,16 @@ pub(in crate::act) enum CommandText<'a> {
 pub(in crate::act) fn named_commands(input: &Map<String, Value>) -> Vec<NamedCommand<'_>> {
     let mut found = Vec::new();
     let mut left: Vec<(&Value, Option<bool>)> = Vec::new();
-    open(input, None, &mut left, &mut found);
+    add_members(input, None, &mut left, &mut found);
     while let Some((value, kind)) = left.pop() {
         match (value, kind) {
-            (Value::Object(map), _) => open(map, kind, &mut left, &mut found),
+            (Value::Object(map), _) => add_members(map, kind, &mut left, &mut found),
             (Value::Array(values), _) => {
                 if let Some(is_code) = kind {
                     found.extend(
-                        lists(values).into_iter().map(|text| NamedCommand { text, is_code }),
+                        list_readings(values)
+                            .into_iter()
+                            .map(|text| NamedCommand { text, is_code }),
                     );
                 }
                 left.extend(values.iter().filter(|v| !v.is_string()).map(|value| (value, kind)));
@@ -58,20 +60,23 @@ pub(in crate::act) fn named_commands(input: &Map<String, Value>) -> Vec<NamedCom
 /// Adds the members of an object to those that are still to be read, and the commands that have
 /// their arguments in another member. `above` says whether the object itself is a command, and
 /// whether that may be code.
-fn open<'a>(
+fn add_members<'a>(
     map: &'a Map<String, Value>,
     above: Option<bool>,
     left: &mut Vec<(&'a Value, Option<bool>)>,
     found: &mut Vec<NamedCommand<'a>>,
 ) {
-    let arguments: Vec<Vec<Cow<'a, str>>> =
-        map.iter().filter(|(name, _)| is_one_of(name, &ARGUMENTS)).map(|(_, v)| words(v)).collect();
+    let arguments: Vec<Vec<Cow<'a, str>>> = map
+        .iter()
+        .filter(|(name, _)| is_one_of(name, &ARGUMENTS))
+        .map(|(_, v)| command_line_words(v))
+        .collect();
     for (name, value) in map {
-        let kind = kind(name).or(above);
+        let kind = member_kind(name).or(above);
         left.push((value, kind));
         let Some(is_code) = kind.filter(|_| !is_one_of(name, &ARGUMENTS)) else { continue };
         for arguments in arguments.iter().filter(|arguments| !arguments.is_empty()) {
-            let all = [words(value), arguments.clone()].concat();
+            let all = [command_line_words(value), arguments.clone()].concat();
             let line = CommandText::Line(all.join(" ").into());
             let readings = [line, CommandText::Words(all)];
             found.extend(readings.map(|text| NamedCommand { text, is_code }));
@@ -80,8 +85,8 @@ fn open<'a>(
 }
 
 /// Returns the readings of a list of texts: one command, and lines. Other lists have none.
-fn lists(values: &[Value]) -> Vec<CommandText<'_>> {
-    let all: Vec<Cow<'_, str>> = values.iter().flat_map(words).collect();
+fn list_readings(values: &[Value]) -> Vec<CommandText<'_>> {
+    let all: Vec<Cow<'_, str>> = values.iter().flat_map(command_line_words).collect();
     if all.is_empty() || !values.iter().any(Value::is_string) {
         return Vec::new();
     }
@@ -89,18 +94,20 @@ fn lists(values: &[Value]) -> Vec<CommandText<'_>> {
 }
 
 /// Returns the words that a value is written as on a command line.
-fn words(value: &Value) -> Vec<Cow<'_, str>> {
+fn command_line_words(value: &Value) -> Vec<Cow<'_, str>> {
     match value {
         Value::String(text) => vec![text.as_str().into()],
         Value::Number(number) => vec![number.to_string().into()],
         Value::Bool(truth) => vec![truth.to_string().into()],
-        Value::Array(values) => values.iter().filter(|v| !v.is_array()).flat_map(words).collect(),
+        Value::Array(values) => {
+            values.iter().filter(|v| !v.is_array()).flat_map(command_line_words).collect()
+        }
         Value::Null | Value::Object(_) => Vec::new(),
     }
 }
 
 /// Returns whether a member of this name holds code (`true`) or a command (`false`), if one of them.
-fn kind(name: &str) -> Option<bool> {
+fn member_kind(name: &str) -> Option<bool> {
     if is_one_of(name, &COMMANDS) {
         Some(false)
     } else if is_one_of(name, &CODES) {

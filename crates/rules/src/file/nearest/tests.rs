@@ -11,6 +11,6 @@ fn near_words_are_found() {
         ("utnil", "; did you mean `until`?"),
         ("colour", "; known are command, tool, until"),
     ] {
-        assert_eq!(hint(word, &["command", "tool", "until"]), expected, "{word}");
+        assert_eq!(nearest_word_hint(word, &["command", "tool", "until"]), expected, "{word}");
     }
 }

@@ -33,6 +33,6 @@ fn the_starter_rules_are_read_by_part() {
 fn a_character_that_stands_for_another_is_refused() {
     for c in '\u{fdd0}'..='\u{fdd6}' {
         let text = format!("[[rule]]\nname = 'a'\ndecide = 'allow'\ncommand = 'make {c}'\n");
-        assert!(read("rules.toml", &text, Trust::User).has_errors());
+        assert!(parse_rule_file("rules.toml", &text, Trust::User).has_errors());
     }
 }

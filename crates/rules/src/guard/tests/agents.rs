@@ -79,12 +79,13 @@ fn no_rule_allows_writing_what_agents_and_git_run() {
         decide = "allow"
         command = "*"
     "#;
-    let file = RuleFile::read("rules.toml", rules, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    let policy = Policy::new(Guarded::new("/home/ada")).with(&file, None);
+    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
     let decide = |tool: &str, input: serde_json::Value| {
-        let act = Act::of(tool, &input.to_string(), "/home/ada/engine", "claude", "/home/ada");
-        policy.decide(&act, &Moment::at(0, 0)).decision
+        let act =
+            Act::from_call(tool, &input.to_string(), "/home/ada/engine", "claude", "/home/ada");
+        policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0)).decision
     };
     assert_eq!(decide("Write", json!({"file_path": "src/a.rs"})), RuleDecision::Allow);
     assert_eq!(decide("Bash", json!({"command": "cp a b"})), RuleDecision::Allow);

@@ -108,12 +108,12 @@ fn terminals_are_not_written_to_unasked() {
 #[test]
 fn no_rule_allows_a_bare_interpreter_for_an_agent_that_types_unseen() {
     let rules = "[[rule]]\nname = \"all\"\ndecide = \"allow\"\ncommand = \"*\"\n";
-    let file = RuleFile::read("rules.toml", rules, Trust::User);
-    let policy = Policy::new(guarded()).with(&file, None);
+    let file = RuleFile::from_toml("rules.toml", rules, Trust::User);
+    let policy = Policy::new(guarded()).with_file(&file, None);
     let decide = |agent: &str, command: &str| {
         let input = json!({ "command": command }).to_string();
-        let act = Act::of("Bash", &input, "/home/ada/engine", agent, "/home/ada");
-        policy.decide(&act, &Moment::at(0, 0)).decision
+        let act = Act::from_call("Bash", &input, "/home/ada/engine", agent, "/home/ada");
+        policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0)).decision
     };
     for command in [
         "bash",

@@ -131,7 +131,7 @@ fn a_search_is_not_allowed_where_it_may_find_what_a_rule_denies() {
     let all = "allow; class = \"read\"; path = \"/**\"";
     let searched = |rule: &str, tool: &str, path: &str, agent: &str| {
         let input = json!({"pattern": "x", "path": path}).to_string();
-        let act = Act::of(tool, &input, PROJECT, agent, HOME);
+        let act = Act::from_call(tool, &input, PROJECT, agent, HOME);
         decide(&[all, rule], &act)
     };
     for (pattern, path, asks) in [
@@ -201,9 +201,9 @@ fn a_command_in_a_folder_that_is_denied_is_denied() {
 #[test]
 fn no_member_leads_a_tool_of_ours_past_a_deny() {
     let searched = |rule: &str, input: serde_json::Value| {
-        let act = Act::of("search_text", &input.to_string(), PROJECT, "callgate", HOME);
+        let act = Act::from_call("search_text", &input.to_string(), PROJECT, "callgate", HOME);
         let inside = PolicyDefaults::read_inside([PROJECT]);
-        policy(&rules(&[rule])).with_defaults(inside).decide(&act, &now()).decision
+        policy(&rules(&[rule])).with_defaults(inside).decide_by_names(&act, &now()).decision
     };
     for name in ["file_path", "dir_path", "filePath", "notebook_path"] {
         let deny = "deny; path = \"secret/**\"";

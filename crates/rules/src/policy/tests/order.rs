@@ -69,7 +69,7 @@ fn confirm_is_stricter_than_ask_and_weaker_than_deny() {
     ] {
         assert_eq!(decide(rules, &push), expected, "{rules:?}");
     }
-    let verdict = policy(&rules(&[confirm])).decide(&push, &now());
+    let verdict = policy(&rules(&[confirm])).decide_by_names(&push, &now());
     assert!(verdict.wants_person && !verdict.is_guarded);
     assert!(verdict.because.starts_with("to be confirmed by rule `"), "{}", verdict.because);
     // It is found wherever it could run, as a deny is.
@@ -79,7 +79,8 @@ fn confirm_is_stricter_than_ask_and_weaker_than_deny() {
 #[test]
 fn what_touches_the_gate_may_have_to_be_confirmed() {
     let settings = act("Write", &json!({"file_path": ".claude/settings.json"}));
-    let verdict = policy(&rules(&["confirm; class = \"write\""])).decide(&settings, &now());
+    let verdict =
+        policy(&rules(&["confirm; class = \"write\""])).decide_by_names(&settings, &now());
     assert_eq!(verdict.decision, RuleDecision::Confirm);
     assert!(verdict.is_guarded, "nothing is allowed from now on");
 }
@@ -95,7 +96,7 @@ proptest! {
         sorted.sort_unstable();
         let (one, other) = (policy(&rules(&chosen)), policy(&rules(&sorted)));
         for act in acts() {
-            prop_assert_eq!(one.decide(&act, &now()).decision, other.decide(&act, &now()).decision);
+            prop_assert_eq!(one.decide_by_names(&act, &now()).decision, other.decide_by_names(&act, &now()).decision);
         }
     }
 
@@ -106,7 +107,7 @@ proptest! {
         let with = [chosen.as_slice(), &[LINES[more]]].concat();
         let (fewer, more) = (policy(&rules(&chosen)), policy(&rules(&with)));
         for act in acts() {
-            let (fewer, more) = (fewer.decide(&act, &now()), more.decide(&act, &now()));
+            let (fewer, more) = (fewer.decide_by_names(&act, &now()), more.decide_by_names(&act, &now()));
             prop_assert!(more.decision >= fewer.decision, "{:?}: {:?} then {:?}", act.tool, fewer, more);
         }
     }
@@ -118,7 +119,7 @@ proptest! {
         let with = [chosen.as_slice(), &[LINES[more]]].concat();
         let (fewer, more) = (policy(&rules(&chosen)), policy(&rules(&with)));
         for act in acts() {
-            let (fewer, more) = (fewer.decide(&act, &now()), more.decide(&act, &now()));
+            let (fewer, more) = (fewer.decide_by_names(&act, &now()), more.decide_by_names(&act, &now()));
             if fewer.decision == RuleDecision::Deny || fewer.rule.is_some() || fewer.is_guarded {
                 prop_assert_eq!(more.decision, fewer.decision);
             }

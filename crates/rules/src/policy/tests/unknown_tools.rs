@@ -29,7 +29,7 @@ fn a_rule_that_tightens_sees_their_commands() {
     for decision in ["deny", "confirm", "ask"] {
         let rule = format!("{decision}; command = \"touch made\"");
         for (tool, input) in calls() {
-            let verdict = policy(&rules(&[&rule])).decide(&act(tool, &input), &now());
+            let verdict = policy(&rules(&[&rule])).decide_by_names(&act(tool, &input), &now());
             assert_eq!(verdict.decision.to_string(), decision, "{tool} {input}");
             assert!(verdict.rule.is_some(), "{tool} {input}: {}", verdict.because);
             assert_eq!(act(tool, &input).class, Class::Other, "{tool}");
@@ -60,7 +60,7 @@ fn other_commands_are_not_denied() {
         ("mcp__post__send", json!({"zipcode": "touch made"})),
     ] {
         assert_eq!(decide(&deny, &act(tool, &input)), RuleDecision::Ask, "{tool} {input}");
-        let verdict = policy(&rules(&deny)).decide(&act(tool, &input), &now());
+        let verdict = policy(&rules(&deny)).decide_by_names(&act(tool, &input), &now());
         assert!(!verdict.wants_person, "{tool} {input}: {}", verdict.because);
     }
 }
@@ -89,8 +89,8 @@ fn the_guard_sees_their_commands() {
         json!({"command": "cd .claude; tee settings.json"}),
         json!({"command": "tmux send-keys -t 0 y"}),
     ] {
-        let verdict =
-            policy(&rules(&["allow; tool = \"console\""])).decide(&act("console", &input), &now());
+        let verdict = policy(&rules(&["allow; tool = \"console\""]))
+            .decide_by_names(&act("console", &input), &now());
         assert!(verdict.is_guarded, "{input}: {}", verdict.because);
     }
 }
@@ -111,7 +111,7 @@ fn ordinary_commands_and_code_are_not_guarded() {
         json!({"script": "tell application \"Finder\" to get name of front window"}),
     ] {
         let verdict = policy(&rules(&["allow; tool = \"mcp__x__run\""]))
-            .decide(&act("mcp__x__run", &input), &now());
+            .decide_by_names(&act("mcp__x__run", &input), &now());
         assert_eq!(verdict.decision, RuleDecision::Allow, "{input}: {}", verdict.because);
     }
 }
@@ -132,8 +132,8 @@ fn code_that_uses_tools_is_not_allowed_by_a_rule_for_less() {
     let by_name = "allow; tool = \"REPL\"";
     assert_eq!(decide(&[by_name], &code), RuleDecision::Allow);
     assert_eq!(decide(&[by_name, "deny; command = \"touch *\""], &code), RuleDecision::Deny);
-    let defaults = PolicyDefaults::default().with(Class::Other, RuleDecision::Allow);
-    assert_eq!(defaults.decide(&code), None);
+    let defaults = PolicyDefaults::default().with_class(Class::Other, RuleDecision::Allow);
+    assert_eq!(defaults.allow_reason(&code), None);
 }
 
 /// A tool means what the table says for its agent, or for the first agent that has it. A front end may
@@ -142,7 +142,8 @@ fn code_that_uses_tools_is_not_allowed_by_a_rule_for_less() {
 fn tools_of_other_agents_are_known_by_their_names() {
     let rules = ["allow; command = \"touch *\""];
     let of = |agent: &str, input: &Value| {
-        let act = Act::of("run_terminal_command", &input.to_string(), "/w", agent, "/home/ada");
+        let act =
+            Act::from_call("run_terminal_command", &input.to_string(), "/w", agent, "/home/ada");
         (act.class, decide(&rules, &act))
     };
     let plain = json!({"command": "touch made", "description": "x"});

@@ -13,7 +13,7 @@ pub(super) struct Decimal {
 
 impl Decimal {
     /// Reads a number as JSON writes it, `-12.5e3`.
-    pub(super) fn read(text: &str) -> Option<Self> {
+    pub(super) fn from_text(text: &str) -> Option<Self> {
         let (is_negative, rest) = match text.strip_prefix('-') {
             Some(rest) => (true, rest),
             None => (false, text),
@@ -47,7 +47,7 @@ impl Decimal {
         if !kept.chars().all(is_digit) {
             return None;
         }
-        Self::read(kept)
+        Self::from_text(kept)
     }
 
     pub(super) fn is_zero(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Arguments that are themselves patterns: the files among which a tool searches.
 
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, Tok, can_meet, literal_toks};
 use crate::steps;
 
 /// The name of the argument by which the search tools choose files.
@@ -10,22 +10,22 @@ const MOST_CHOICES: usize = 64;
 
 /// Returns true if the pattern chooses files with this name in particular. One that also finds
 /// files with ordinary names chooses nothing.
-pub(super) fn chooses(glob: &str, name: &[Tok]) -> bool {
+pub(super) fn is_aimed_at(glob: &str, name: &[Tok]) -> bool {
     let glob = glob.trim();
-    !glob.starts_with('!') && steps::spend(glob.len()) && {
-        let choices = choices(glob);
+    !glob.starts_with('!') && steps::spend_budget(glob.len()) && {
+        let choices = glob_alternatives(glob);
         choices.len() > MOST_CHOICES
-            || choices.iter().map(|choice| toks(choice)).any(|choice| {
+            || choices.iter().map(|choice| glob_toks(choice)).any(|choice| {
                 let last = choice.rsplit(|tok| *tok == Tok::Is('/')).next().unwrap_or_default();
                 let is_ordinary =
-                    ["x", "x.y"].iter().any(|x| meets(last, &literal(x), Lean::Strict));
-                !is_ordinary && meets(&choice, name, Lean::Generous)
+                    ["x", "x.y"].iter().any(|x| can_meet(last, &literal_toks(x), Lean::Strict));
+                !is_ordinary && can_meet(&choice, name, Lean::Generous)
             })
     }
 }
 
 /// Returns the pattern once for each of its alternatives.
-fn choices(glob: &str) -> Vec<String> {
+fn glob_alternatives(glob: &str) -> Vec<String> {
     let mut open = vec![glob.to_owned()];
     let mut found = Vec::new();
     while let Some(text) = open.pop() {
@@ -42,7 +42,7 @@ fn choices(glob: &str) -> Vec<String> {
     found
 }
 
-fn toks(glob: &str) -> Vec<Tok> {
+fn glob_toks(glob: &str) -> Vec<Tok> {
     let mut toks = Vec::new();
     let mut chars = glob.chars().peekable();
     while let Some(c) = chars.next() {
@@ -89,8 +89,9 @@ mod tests {
             ("!.env", false),
             (".env.example", false),
         ] {
-            let names = [literal(".env"), [&[Tok::Cross], literal("/.env").as_slice()].concat()];
-            let is_chosen = names.iter().any(|name| chooses(glob, name));
+            let names =
+                [literal_toks(".env"), [&[Tok::Cross], literal_toks("/.env").as_slice()].concat()];
+            let is_chosen = names.iter().any(|name| is_aimed_at(glob, name));
             assert_eq!(is_chosen, expected, "{glob}");
         }
     }

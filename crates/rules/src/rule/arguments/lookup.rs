@@ -32,9 +32,9 @@ pub(super) fn find_one<'a>(input: &'a str, names: &[String]) -> ArgumentMatch<'a
     let mut text = input;
     let mut found = None;
     for name in names {
-        let Ok(members) = Members::read(text) else { return ArgumentMatch::Unclear };
-        let folded = fold(name);
-        let mut alike = members.0.iter().filter(|(key, _)| fold(key) == folded);
+        let Ok(members) = Members::from_text(text) else { return ArgumentMatch::Unclear };
+        let folded = fold_name(name);
+        let mut alike = members.0.iter().filter(|(key, _)| fold_name(key) == folded);
         match (alike.next(), alike.next()) {
             (None, _) => return ArgumentMatch::Absent,
             (Some((key, value)), None) if key == name => {
@@ -52,11 +52,11 @@ pub(super) fn find_all<'a>(input: &'a str, names: &[String]) -> Vec<Json<'a>> {
     let mut texts = vec![input];
     let mut found = Vec::new();
     for name in names {
-        let folded = fold(name);
-        let objects = texts.iter().flat_map(|text| objects(text));
+        let folded = fold_name(name);
+        let objects = texts.iter().flat_map(|text| find_objects(text));
         found = objects
             .flat_map(|members| members.0)
-            .filter(|(key, _)| fold(key) == folded || name == ANY)
+            .filter(|(key, _)| fold_name(key) == folded || name == ANY)
             .map(|(_, value)| value)
             .collect();
         texts = found.iter().map(|value| value.get()).collect();
@@ -65,23 +65,23 @@ pub(super) fn find_all<'a>(input: &'a str, names: &[String]) -> Vec<Json<'a>> {
 }
 
 /// Returns the object in a JSON text, or the objects in its list.
-fn objects(text: &str) -> Vec<Members<'_>> {
-    if let Ok(members) = Members::read(text) {
+fn find_objects(text: &str) -> Vec<Members<'_>> {
+    if let Ok(members) = Members::from_text(text) {
         return vec![members];
     }
     let values: Vec<&RawValue> = serde_json::from_str(text).unwrap_or_default();
-    values.into_iter().filter_map(|value| Members::read(value.get()).ok()).collect()
+    values.into_iter().filter_map(|value| Members::from_text(value.get()).ok()).collect()
 }
 
 /// Returns the elements of a list; `None` for every other value.
-pub(super) fn elements(value: Json<'_>) -> Option<Vec<Json<'_>>> {
+pub(super) fn list_elements(value: Json<'_>) -> Option<Vec<Json<'_>>> {
     let values: Vec<&RawValue> = serde_json::from_str(value.get()).ok()?;
     Some(values.into_iter().map(Json::from).collect())
 }
 
 /// Returns all texts, numbers and truth values in a value; `None` if they are too many or too
 /// deep.
-pub(super) fn scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
+pub(super) fn find_scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
     let mut found = Vec::new();
     let mut level = vec![value];
     for _ in 0..DEEPEST {
@@ -89,7 +89,7 @@ pub(super) fn scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
         for value in level {
             if value.is_object() {
                 next.extend(value.members().0.into_iter().map(|(_, value)| value));
-            } else if let Some(values) = elements(value) {
+            } else if let Some(values) = list_elements(value) {
                 next.extend(values);
             } else if !value.is_null() {
                 found.push(value);
@@ -107,7 +107,7 @@ pub(super) fn scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
 }
 
 /// Returns a name as a lenient JSON parser compares it: without case, `_` and `-`.
-fn fold(name: &str) -> String {
+fn fold_name(name: &str) -> String {
     let chars = name.chars().filter(|c| !matches!(c, '_' | '-'));
     chars.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }

@@ -1,6 +1,6 @@
 //! Patterns of texts in arguments: `*` within a word, `**` for anything.
 
-use crate::glob::{Lean, Tok, is_text, literal, meets};
+use crate::glob::{Lean, Tok, can_meet, is_text, literal_toks};
 use crate::steps;
 
 /// The most steps of one exact comparison; a longer one does not match.
@@ -26,7 +26,7 @@ pub(super) struct ArgumentPattern {
 }
 
 impl ArgumentPattern {
-    pub(super) fn read(text: &str) -> Result<Self, String> {
+    pub(super) fn from_text(text: &str) -> Result<Self, String> {
         if text.is_empty() {
             return Err(
                 "an empty text fits nothing; for an argument that is not given write `[]`".into()
@@ -54,22 +54,22 @@ impl ArgumentPattern {
     }
 
     /// Returns true if the text matches exactly.
-    pub(super) fn is(&self, text: &str) -> bool {
+    pub(super) fn is_match(&self, text: &str) -> bool {
         if self.steps == [PatternStep::Any] {
             return true;
         }
         let is_wild = self.steps.iter().any(|step| !matches!(step, PatternStep::Is(_)));
-        if is_wild && climbs(text) {
+        if is_wild && has_parent_step(text) {
             return false;
         }
         let cost = text.len().saturating_mul(self.steps.len());
-        if cost > MOST_STEPS || !steps::spend(cost / 4) {
+        if cost > MOST_STEPS || !steps::spend_budget(cost / 4) {
             return false;
         }
         // `open[i]` says whether the first `i` steps can match the text so far.
         let mut open = vec![false; self.steps.len() + 1];
         open[0] = true;
-        self.skip(&mut open);
+        self.skip_wildcards(&mut open);
         for c in text.chars() {
             let mut next = vec![false; open.len()];
             for (at, step) in self.steps.iter().enumerate().filter(|(at, _)| open[*at]) {
@@ -80,7 +80,7 @@ impl ArgumentPattern {
                     PatternStep::Any => next[at] = true,
                 }
             }
-            self.skip(&mut next);
+            self.skip_wildcards(&mut next);
             open = next;
         }
         open[self.steps.len()]
@@ -94,7 +94,7 @@ impl ArgumentPattern {
     }
 
     /// Lets every wildcard match nothing.
-    fn skip(&self, open: &mut [bool]) {
+    fn skip_wildcards(&self, open: &mut [bool]) {
         for (at, step) in self.steps.iter().enumerate() {
             if open[at] && matches!(step, PatternStep::Word | PatternStep::Any) {
                 open[at + 1] = true;
@@ -104,7 +104,7 @@ impl ArgumentPattern {
 
     /// Returns true if the text, or one of several in it, could match.
     pub(super) fn could_be(&self, text: &str) -> bool {
-        let fits = |text: &str| meets(&literal(text.trim()), &self.loose, Lean::Generous);
+        let fits = |text: &str| can_meet(&literal_toks(text.trim()), &self.loose, Lean::Generous);
         let separates =
             |c: char| c.is_whitespace() || c.is_control() || ",;|<>()[]{}\"'`".contains(c);
         fits(text) || text.split(separates).filter(|piece| !piece.is_empty()).any(fits)
@@ -118,6 +118,6 @@ fn is_word(c: char) -> bool {
 }
 
 /// Returns true if a path in the text contains `..`.
-fn climbs(text: &str) -> bool {
+fn has_parent_step(text: &str) -> bool {
     text.split(['/', '\\']).any(|name| name == "..")
 }

@@ -6,11 +6,11 @@ fn decide(decision: RuleDecision, conditions: &str, tool: &str, input: &str) -> 
     let text = format!(
         "[[rule]]\nname = \"x\"\ndecide = \"{decision}\"\ntool = \"mcp__*\"\narguments = {conditions}\n"
     );
-    let file = RuleFile::read("rules.toml", &text, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", &text, Trust::User);
     assert_eq!(file.problems, [], "{conditions}");
-    let policy = Policy::new(Guarded::new("/home/ada")).with(&file, None);
-    let act = Act::of(tool, input, "/home/ada/engine", "claude", "/home/ada");
-    policy.decide(&act, &Moment::at(0, 0)).decision
+    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
+    let act = Act::from_call(tool, input, "/home/ada/engine", "claude", "/home/ada");
+    policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0)).decision
 }
 
 /// Says of one condition and one input whether an allow and a deny with it hold.
@@ -203,12 +203,12 @@ fn other_tools_have_arguments_too() {
         tool = "Bash"
         arguments = { run_in_background = true }
     "#;
-    let file = RuleFile::read("rules.toml", text, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", text, Trust::User);
     assert_eq!(file.problems, []);
-    let policy = Policy::new(Guarded::new("/home/ada")).with(&file, None);
+    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
     let decide = |input: &str| {
-        let act = Act::of("Bash", input, "/home/ada", "claude", "/home/ada");
-        policy.decide(&act, &Moment::at(0, 0))
+        let act = Act::from_call("Bash", input, "/home/ada", "claude", "/home/ada");
+        policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0))
     };
     let verdict = decide(r#"{"command":"make","run_in_background":true}"#);
     assert_eq!(verdict.decision, RuleDecision::Deny);

@@ -2,7 +2,7 @@
 
 use callgate_mask::programs::SHELLS;
 
-use super::starts::{program_starts, starts};
+use super::starts::{possible_starts, program_starts};
 use super::texts::{LINE_TAKERS, RUN_VARIABLES};
 use crate::place::last_name;
 use crate::shell::names::LANGUAGES;
@@ -37,7 +37,8 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
         |word: &ShellWord| word.texts().any(|text| text.to_lowercase().contains("alias."));
     let is_git = |at: usize| command.words[at].could_name("git");
     if command.assigns.iter().any(is_setting)
-        || (command.words.iter().any(names_alias) && starts(command, false).into_iter().any(is_git))
+        || (command.words.iter().any(names_alias)
+            && possible_starts(command, false).into_iter().any(is_git))
     {
         return Some("an alias of git");
     }

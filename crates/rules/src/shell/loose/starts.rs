@@ -6,13 +6,13 @@ use crate::shell::names::LANGUAGES;
 use crate::shell::{ShellCommand, ShellWord};
 
 /// Returns the words at which a program may begin.
-pub(super) fn starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
+pub(super) fn possible_starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
     let words = &command.words;
     let Some(program) = words.first() else { return Vec::new() };
     if is_open {
         return (0..words.len()).collect();
     }
-    let mut starts = started(words);
+    let mut starts = nested_starts(words);
     if let Some(git) = starts.iter().copied().find(|at| words[*at].could_name("git")) {
         starts.extend(started_by_git(&words[git..]).into_iter().map(|at| git + at));
         starts.sort_unstable();
@@ -26,16 +26,16 @@ pub(super) fn starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
 }
 
 /// Returns the words at which the first one's program, or one that it runs, may begin.
-fn started(words: &[ShellWord]) -> Vec<usize> {
+fn nested_starts(words: &[ShellWord]) -> Vec<usize> {
     let Some(program) = words.first() else { return Vec::new() };
     let is_feeder = program.could_name("xargs gxargs");
     if !is_feeder && (program.could_name(INTERPRETERS) || program.could_name(SHELLS)) {
         (0..words.len()).collect()
     } else if program.could_name(WRAPPERS) {
-        wrapped(words)
+        wrapper_starts(words)
     } else if program.text() == Some("!") {
         // After a redirection one shell still takes it for a negation.
-        let negated = started(&words[1..]).into_iter().map(|at| 1 + at);
+        let negated = nested_starts(&words[1..]).into_iter().map(|at| 1 + at);
         [0].into_iter().chain(negated).collect()
     } else {
         vec![0]
@@ -46,7 +46,7 @@ fn started(words: &[ShellWord]) -> Vec<usize> {
 /// language.
 pub(super) fn program_starts(command: &ShellCommand) -> impl Iterator<Item = usize> {
     let is_language = command.words.first().is_some_and(|program| program.could_name(LANGUAGES));
-    let starts = if is_language { vec![0] } else { starts(command, false) };
+    let starts = if is_language { vec![0] } else { possible_starts(command, false) };
     starts.into_iter()
 }
 
@@ -62,7 +62,7 @@ fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
             let first = at + 1 + rest.take_while(|word| word.could_contain("=")).count();
             // What may be an assignment may also be the program.
             starts.extend(at + 1..first);
-            starts.extend(started(&words[first..]).into_iter().map(|inner| first + inner));
+            starts.extend(nested_starts(&words[first..]).into_iter().map(|inner| first + inner));
         }
     }
     starts
@@ -70,7 +70,7 @@ fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
 
 /// Returns the words of a wrapper up to the first that is certainly the program, and so on through
 /// wrappers.
-fn wrapped(words: &[ShellWord]) -> Vec<usize> {
+fn wrapper_starts(words: &[ShellWord]) -> Vec<usize> {
     let mut starts = vec![0];
     let mut after_option = false;
     // A lock, a folder, a mask or a user comes before the program.

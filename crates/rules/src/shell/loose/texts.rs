@@ -2,7 +2,7 @@
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
 
-use super::starts::{program_starts, starts};
+use super::starts::{possible_starts, program_starts};
 use super::{ReadLine, TextKind};
 use crate::shell::names::{CAN_RUN, LANGUAGES};
 use crate::shell::{ShellCommand, ShellWord, operands};
@@ -68,10 +68,12 @@ fn split_lines(words: &[ShellWord]) -> Vec<String> {
 }
 
 /// Returns the texts in a command's words that may be command lines or programs themselves.
-pub(super) fn texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, TextKind)> {
+pub(super) fn runnable_texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, TextKind)> {
     let ReadLine { kind, body_kind, is_open } = line;
     let is_line = kind == TextKind::Line;
-    let Some(program) = command.words.first() else { return assigned(command, is_line).collect() };
+    let Some(program) = command.words.first() else {
+        return assigned_texts(command, is_line).collect();
+    };
     let is = |list: &str| program.could_name(list);
     let takes_texts = |at: usize| {
         let word = &command.words[at];
@@ -82,8 +84,9 @@ pub(super) fn texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, Text
     let harmless = if is_open { Vec::new() } else { operands::harmless_texts(command) };
     let kind = if is_line && runs_texts(command) { TextKind::Line } else { body_kind };
     let evaluates = is_line && is(EVALUATORS);
-    let names =
-        |list: &str| starts(command, false).iter().any(|at| command.words[*at].could_name(list));
+    let names = |list: &str| {
+        possible_starts(command, false).iter().any(|at| command.words[*at].could_name(list))
+    };
     let is_code = names(LANGUAGES);
     let code = if names("perl ruby php") { TextKind::Script } else { TextKind::Code };
     let mut texts = Vec::new();
@@ -94,7 +97,7 @@ pub(super) fn texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, Text
                     texts.push((text.clone(), code));
                 }
                 if !is_code || kind == TextKind::Line {
-                    texts.extend(glued(&text).map(|text| (text, kind)));
+                    texts.extend(glued_texts(&text).map(|text| (text, kind)));
                     texts.push((text.clone(), kind));
                 }
             }
@@ -125,12 +128,12 @@ pub(super) fn texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, Text
             words.flat_map(|words| option_lines(words).into_iter().chain(split_lines(words)));
         texts.extend(lines.map(|line| (line, TextKind::Line)));
     }
-    texts.extend(assigned(command, is_line));
+    texts.extend(assigned_texts(command, is_line));
     texts
 }
 
 /// Returns the values of the assignments of a command.
-pub(super) fn assigned(
+pub(super) fn assigned_texts(
     command: &ShellCommand,
     is_line: bool,
 ) -> impl Iterator<Item = (String, TextKind)> {
@@ -185,7 +188,7 @@ pub(super) fn is_sed_mark(c: char) -> bool {
 }
 
 /// Returns the text after the letter of an option, as in `-S'git push'`, and after a colon.
-pub(super) fn glued(text: &str) -> impl Iterator<Item = String> {
+pub(super) fn glued_texts(text: &str) -> impl Iterator<Item = String> {
     let is_option = text.starts_with('-') && !text.starts_with("--");
     let letters = is_option.then(|| text.chars().skip(2).collect::<String>());
     let after_colon = text.split_once(':').map(|(_, rest)| rest.trim_start_matches('!').to_owned());

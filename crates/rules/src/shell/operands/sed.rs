@@ -25,87 +25,87 @@ fn are_all(script: &str, may_use_files: bool) -> bool {
         return false;
     }
     loop {
-        skip(&mut chars, |c| c == ';' || c == '}' || c.is_ascii_whitespace());
+        skip_chars(&mut chars, |c| c == ';' || c == '}' || c.is_ascii_whitespace());
         if chars.peek().is_none() {
             return true;
         }
-        if command(&mut chars, may_use_files).is_none() {
+        if parse_sed_command(&mut chars, may_use_files).is_none() {
             return false;
         }
     }
 }
 
-fn skip(chars: &mut Peekable<Chars<'_>>, while_it_is: impl Fn(char) -> bool) {
+fn skip_chars(chars: &mut Peekable<Chars<'_>>, while_it_is: impl Fn(char) -> bool) {
     while chars.next_if(|c| while_it_is(*c)).is_some() {}
 }
 
 /// Parses one command with its addresses; `None` if it is not known to run nothing, or uses a file,
 /// a label or a text and may not.
-fn command(chars: &mut Peekable<Chars<'_>>, may_use_files: bool) -> Option<()> {
-    match letter(chars)? {
+fn parse_sed_command(chars: &mut Peekable<Chars<'_>>, may_use_files: bool) -> Option<()> {
+    match parse_letter(chars)? {
         '{' => return Some(()),
         's' => {
             two_texts(chars)?;
-            skip(chars, |c| FLAGS.contains(c));
+            skip_chars(chars, |c| FLAGS.contains(c));
             if may_use_files && chars.next_if_eq(&'w').is_some() {
-                skip(chars, |c| c != '\n');
+                skip_chars(chars, |c| c != '\n');
             }
         }
         // A text or the name of a file ends with the line.
         'a' | 'i' | 'c' | 'r' | 'w' | 'R' | 'W' | '#' if may_use_files => {
-            skip(chars, |c| c != '\n');
+            skip_chars(chars, |c| c != '\n');
         }
         ':' | 'b' | 't' | 'T' if may_use_files => {
-            skip(chars, |c| !matches!(c, ';' | '}' | '\n'));
+            skip_chars(chars, |c| !matches!(c, ';' | '}' | '\n'));
         }
         'y' => two_texts(chars)?,
-        c if PLAIN.contains(c) => skip(chars, |c| c == ' ' || c.is_ascii_digit()),
+        c if PLAIN.contains(c) => skip_chars(chars, |c| c == ' ' || c.is_ascii_digit()),
         _ => return None,
     }
-    skip(chars, |c| c == ' ');
+    skip_chars(chars, |c| c == ' ');
     matches!(chars.peek(), None | Some(';' | '}' | '\n')).then_some(())
 }
 
 /// Parses the addresses of a command, and returns its letter.
-fn letter(chars: &mut Peekable<Chars<'_>>) -> Option<char> {
-    address(chars)?;
-    skip(chars, |c| c == ' ');
+fn parse_letter(chars: &mut Peekable<Chars<'_>>) -> Option<char> {
+    parse_address(chars)?;
+    skip_chars(chars, |c| c == ' ');
     if chars.next_if_eq(&',').is_some() {
-        skip(chars, |c| c == ' ');
-        address(chars)?;
+        skip_chars(chars, |c| c == ' ');
+        parse_address(chars)?;
     }
-    skip(chars, |c| c == ' ' || c == '!');
+    skip_chars(chars, |c| c == ' ' || c == '!');
     chars.next()
 }
 
 /// Parses an address if there is one: a line, `$`, or a regular expression.
-fn address(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
+fn parse_address(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
     match chars.peek() {
         Some('/') => {
             chars.next();
-            between(chars, '/')?;
-            skip(chars, |c| c == 'I' || c == 'M');
+            skip_to_delimiter(chars, '/')?;
+            skip_chars(chars, |c| c == 'I' || c == 'M');
         }
         Some('\\') => return None,
-        _ => skip(chars, |c| c.is_ascii_digit() || "$~+".contains(c)),
+        _ => skip_chars(chars, |c| c.is_ascii_digit() || "$~+".contains(c)),
     }
     Some(())
 }
 
 /// Parses the two texts of a command that replaces one by the other.
 fn two_texts(chars: &mut Peekable<Chars<'_>>) -> Option<()> {
-    let mark = delimiter(chars)?;
-    between(chars, mark)?;
-    between(chars, mark)
+    let mark = parse_delimiter(chars)?;
+    skip_to_delimiter(chars, mark)?;
+    skip_to_delimiter(chars, mark)
 }
 
-fn delimiter(chars: &mut Peekable<Chars<'_>>) -> Option<char> {
+fn parse_delimiter(chars: &mut Peekable<Chars<'_>>) -> Option<char> {
     chars.next().filter(|c| c.is_ascii_punctuation() && !matches!(c, '\\' | '[' | ']' | ';' | '}'))
 }
 
 /// Skips to the next delimiter. Whether one within brackets counts differs between programs, so
 /// such a text is unknown.
-fn between(chars: &mut Peekable<Chars<'_>>, mark: char) -> Option<()> {
+fn skip_to_delimiter(chars: &mut Peekable<Chars<'_>>, mark: char) -> Option<()> {
     let mut is_bracket = false;
     loop {
         match chars.next()? {

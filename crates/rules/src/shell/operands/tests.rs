@@ -76,12 +76,12 @@ fn decide(command: &str, patterns: &str) -> (RuleDecision, String) {
     let text = format!(
         "[[rule]]\nname = \"x\"\ndecide = \"allow\"\ncommand = {patterns}\npath = \"src/**\"\n"
     );
-    let file = RuleFile::read("rules.toml", &text, Trust::User);
+    let file = RuleFile::from_toml("rules.toml", &text, Trust::User);
     assert!(!file.has_errors(), "{:?}", file.problems);
-    let policy = Policy::new(Guarded::new("/home/ada")).with(&file, None);
+    let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
     let input = serde_json::json!({ "command": command }).to_string();
-    let act = Act::of("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
-    let verdict = policy.decide(&act, &Moment::at(0, 0));
+    let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");
+    let verdict = policy.decide_by_names(&act, &Moment::from_unix_ms(0, 0));
     (verdict.decision, verdict.because)
 }
 

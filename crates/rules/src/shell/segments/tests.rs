@@ -13,7 +13,7 @@ fn check(text: &str, expected: Expect) {
         let style = format!("{:?}", segment.style).to_lowercase();
         format!("{arrow}{style:<8} {:?}\n", segment.text)
     };
-    expected.assert_eq(&segments(text).iter().map(shown).collect::<String>());
+    expected.assert_eq(&split_into_segments(text).iter().map(shown).collect::<String>());
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn what_is_not_understood_stands_out() {
 #[test]
 fn there_are_no_more_pieces_than_are_shown() {
     let long = "a 'b' ".repeat(MOST_SEGMENTS);
-    let pieces = segments(&long);
+    let pieces = split_into_segments(&long);
     assert_eq!(pieces.len(), MOST_SEGMENTS + 1);
     assert_eq!(pieces.iter().map(|piece| piece.text.as_str()).collect::<String>(), long);
 }
@@ -177,7 +177,7 @@ proptest! {
     fn the_pieces_joined_are_the_command(
         text in "([ -~]|[é⟨⟩\u{202e}\n\t]|\\[hidden 1: a\\]|⟨U\\+202E⟩|\\$\\(|<<E\n|&&|\"|'|`|\\$\\{a:-){0,60}",
     ) {
-        let pieces = segments(&text);
+        let pieces = split_into_segments(&text);
         let joined: String = pieces.iter().map(|piece| piece.text.as_str()).collect();
         prop_assert_eq!(joined, text);
         prop_assert!(pieces.iter().all(|piece| !piece.text.is_empty()));

@@ -17,7 +17,7 @@ const HIDDEN_OPTIONS: [&str; 4] = ["dotglob", "globdots", "glob_dots", "globigno
 
 impl<'a> ShellValues<'a> {
     /// Notes what a command assigns.
-    pub(super) fn note(&mut self, at: usize, command: &'a ShellCommand) {
+    pub(super) fn note_command(&mut self, at: usize, command: &'a ShellCommand) {
         let is_lasting = command.words.is_empty();
         let sets_home = |word: &ShellWord| word.first_text().starts_with("HOME=");
         let starts_another = command.words.first().is_some_and(|program| {
@@ -53,7 +53,7 @@ impl<'a> ShellValues<'a> {
         };
         let is_lost = commands.filter(is_open).any(|(at, command)| {
             let mut program = self.joined(&command.words[0], at);
-            program.open();
+            program.open_unknown();
             [DECLARERS, READERS, CHANGERS].iter().any(|list| program.could_name(list))
         });
         self.is_lost |= is_lost;
@@ -83,7 +83,7 @@ impl<'a> ShellValues<'a> {
         is_lasting: bool,
         is_exported: bool,
     ) {
-        let Some((name, value)) = split(word) else {
+        let Some((name, value)) = split_assignment(word) else {
             self.is_lost = true;
             return;
         };
@@ -165,7 +165,7 @@ impl<'a> ShellValues<'a> {
 }
 
 /// Splits `NAME=value` into the name and the value.
-fn split(word: &ShellWord) -> Option<(&str, AssignedValue)> {
+fn split_assignment(word: &ShellWord) -> Option<(&str, AssignedValue)> {
     let value_at = word.value_at?;
     let (first, rest) = word.pieces().split_first()?;
     let WordPiece::Text(text) = first else { return None };

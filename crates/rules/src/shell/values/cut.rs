@@ -5,12 +5,12 @@ use super::{ShellWord, WordPiece};
 
 /// Cuts a prefix or a suffix off values. The result is unknown unless the values end, or begin,
 /// with known text.
-pub(super) fn cut(values: WordChoices, pattern: &ShellWord, is_prefix: bool) -> WordChoices {
+pub(super) fn cut_values(values: WordChoices, pattern: &ShellWord, is_prefix: bool) -> WordChoices {
     let mut choices = WordChoices::default();
-    for pieces in values.joined() {
-        choices.add(Fields(vec![pieces.clone()]));
+    for pieces in values.into_single_words() {
+        choices.add_fields(Fields(vec![pieces.clone()]));
         match cut_one(&pieces, &pattern.first_text(), is_prefix) {
-            Some(cut) => choices.add(Fields(vec![cut])),
+            Some(cut) => choices.add_fields(Fields(vec![cut])),
             None => return WordChoices::unknown(),
         }
     }

@@ -11,22 +11,22 @@ pub(crate) struct Fields(pub(super) Vec<Vec<WordPiece>>);
 pub(crate) struct WordChoices(pub(super) Vec<Fields>);
 
 impl WordChoices {
-    pub(super) fn of(pieces: Vec<WordPiece>) -> Self {
+    pub(super) fn from_pieces(pieces: Vec<WordPiece>) -> Self {
         Self(vec![Fields(vec![pieces])])
     }
 
     pub(super) fn unknown() -> Self {
-        Self::of(vec![WordPiece::Unknown])
+        Self::from_pieces(vec![WordPiece::Unknown])
     }
 
-    pub(super) fn add(&mut self, fields: Fields) {
+    pub(super) fn add_fields(&mut self, fields: Fields) {
         if !self.0.contains(&fields) {
             self.0.push(fields);
         }
     }
 
     /// Returns what the word could be where it stays one word.
-    pub(crate) fn joined(self) -> Vec<Vec<WordPiece>> {
+    pub(crate) fn into_single_words(self) -> Vec<Vec<WordPiece>> {
         let space = || WordPiece::Text(" ".into());
         let join = |Fields(fields): Fields| {
             let mut joined = Vec::new();
@@ -77,7 +77,10 @@ fn splits_unknown(word: &ShellWord) -> bool {
 }
 
 /// Appends words to words; the first continues the last.
-pub(super) fn join(before: &[Vec<WordPiece>], after: &[Vec<WordPiece>]) -> Vec<Vec<WordPiece>> {
+pub(super) fn join_words(
+    before: &[Vec<WordPiece>],
+    after: &[Vec<WordPiece>],
+) -> Vec<Vec<WordPiece>> {
     let mut joined = before.to_vec();
     let mut after = after.iter();
     match (joined.last_mut(), after.next()) {
@@ -90,7 +93,7 @@ pub(super) fn join(before: &[Vec<WordPiece>], after: &[Vec<WordPiece>]) -> Vec<V
 }
 
 /// Splits a value at blanks, and takes its stars for wildcards.
-pub(in crate::shell) fn split(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
+pub(in crate::shell) fn split_value(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>> {
     let mut fields: Vec<Vec<WordPiece>> = Vec::new();
     let mut is_open = false;
     for piece in pieces {

@@ -1,12 +1,12 @@
 //! Puts values in place of expansions.
 
-use super::cut::cut;
-use super::fields::{Fields, WordChoices, join, split};
+use super::cut::cut_values;
+use super::fields::{Fields, WordChoices, join_words, split_value};
 use super::{
     AssignedValue, Assignment, DEEPEST_VALUE, MOST_CHOICES, MOST_FIELDS, ShellValues, ShellWord,
     ValueChange, WordExpansion, WordPiece,
 };
-use crate::glob::{Tok, literal};
+use crate::glob::{Tok, literal_toks};
 use crate::place;
 use crate::steps;
 
@@ -23,17 +23,17 @@ impl ShellValues<'_> {
         }
         let mut choices = WordChoices(vec![Fields::default()]);
         for piece in word.pieces() {
-            let next = self.piece(piece, at, depth);
+            let next = self.resolve_piece(piece, at, depth);
             let mut joined = WordChoices::default();
             for Fields(before) in &choices.0 {
                 for Fields(after) in &next.0 {
-                    joined.add(Fields(join(before, after)));
+                    joined.add_fields(Fields(join_words(before, after)));
                 }
             }
             let fields = joined.0.iter().map(|fields| fields.0.len()).max().unwrap_or_default();
             if joined.0.len() > MOST_CHOICES
                 || fields > MOST_FIELDS
-                || !steps::spend(joined.0.len())
+                || !steps::spend_budget(joined.0.len())
             {
                 return WordChoices::unknown();
             }
@@ -50,24 +50,24 @@ impl ShellValues<'_> {
         choices
     }
 
-    fn piece(&self, piece: &WordPiece, at: usize, depth: usize) -> WordChoices {
+    fn resolve_piece(&self, piece: &WordPiece, at: usize, depth: usize) -> WordChoices {
         let expansion = match piece {
             WordPiece::Expansion(expansion) => expansion,
             WordPiece::Glob('*' | '?') if self.finds_hidden => return WordChoices::unknown(),
-            piece => return WordChoices::of(vec![piece.clone()]),
+            piece => return WordChoices::from_pieces(vec![piece.clone()]),
         };
         if depth >= DEEPEST_VALUE {
             return WordChoices::unknown();
         }
         match &**expansion {
             WordExpansion::Variable { name, is_quoted, change } => {
-                let values = self.changed(name, change, at, depth);
-                self.inserted(values, *is_quoted, *change == ValueChange::Elements)
+                let values = self.changed_values(name, change, at, depth);
+                self.inserted_words(values, *is_quoted, *change == ValueChange::Elements)
             }
             WordExpansion::Output { commands, is_quoted } => {
-                let printed = self.printed(commands, depth + 1);
+                let printed = self.printed_by_all(commands, depth + 1);
                 let values = WordChoices(printed.into_iter().map(|p| Fields(vec![p])).collect());
-                self.inserted(values, *is_quoted, false)
+                self.inserted_words(values, *is_quoted, false)
             }
             WordExpansion::Choice(members) => {
                 let mut choices = WordChoices::default();
@@ -75,7 +75,7 @@ impl ShellValues<'_> {
                     self.resolve_at(member, at, depth + 1)
                         .0
                         .into_iter()
-                        .for_each(|f| choices.add(f));
+                        .for_each(|f| choices.add_fields(f));
                 }
                 choices
             }
@@ -112,19 +112,25 @@ impl ShellValues<'_> {
         };
         for Fields(words) in all.0.clone() {
             let full = words.into_iter().filter(|word| !word.is_empty()).collect();
-            all.add(Fields(full));
+            all.add_fields(Fields(full));
         }
         let texts: Vec<String> = members.iter().map(ShellWord::first_text).collect();
         let literal = WordPiece::Text(format!("{{{}}}", texts.join(",")));
-        with(&[literal]).0.into_iter().for_each(|fields| all.add(fields));
+        with(&[literal]).0.into_iter().for_each(|fields| all.add_fields(fields));
         Some(all)
     }
 
     /// Returns the values of a variable after what the expansion does with them.
-    fn changed(&self, name: &str, change: &ValueChange, at: usize, depth: usize) -> WordChoices {
+    fn changed_values(
+        &self,
+        name: &str,
+        change: &ValueChange,
+        at: usize,
+        depth: usize,
+    ) -> WordChoices {
         let values = || self.values(name, at, depth + 1);
         match change {
-            ValueChange::Length => WordChoices::of(vec![WordPiece::Digits]),
+            ValueChange::Length => WordChoices::from_pieces(vec![WordPiece::Digits]),
             ValueChange::Other => WordChoices::unknown(),
             ValueChange::Keep => values(),
             ValueChange::Elements => match self.elements(name, at, depth) {
@@ -133,22 +139,22 @@ impl ShellValues<'_> {
             },
             ValueChange::Default(other) => {
                 let mut choices = self.known_values(name, at, depth + 1);
-                let other = self.resolve_at(other, at, depth + 1).joined();
+                let other = self.resolve_at(other, at, depth + 1).into_single_words();
                 for pieces in other {
-                    choices.add(Fields(vec![pieces]));
+                    choices.add_fields(Fields(vec![pieces]));
                 }
                 choices
             }
             ValueChange::Instead(other) => {
-                let other = self.resolve_at(other, at, depth + 1).joined();
-                let mut choices = WordChoices::of(Vec::new());
+                let other = self.resolve_at(other, at, depth + 1).into_single_words();
+                let mut choices = WordChoices::from_pieces(Vec::new());
                 for pieces in other {
-                    choices.add(Fields(vec![pieces]));
+                    choices.add_fields(Fields(vec![pieces]));
                 }
                 choices
             }
-            ValueChange::CutPrefix(pattern) => cut(values(), pattern, true),
-            ValueChange::CutSuffix(pattern) => cut(values(), pattern, false),
+            ValueChange::CutPrefix(pattern) => cut_values(values(), pattern, true),
+            ValueChange::CutSuffix(pattern) => cut_values(values(), pattern, false),
         }
     }
 
@@ -168,14 +174,14 @@ impl ShellValues<'_> {
         let mut choices = WordChoices::default();
         for assignment in self.assigned.get(name).into_iter().flatten() {
             let values = self.assigned_values(assignment, depth);
-            values.0.into_iter().for_each(|fields| choices.add(fields));
+            values.0.into_iter().for_each(|fields| choices.add_fields(fields));
         }
         if self.is_lost || name.starts_with(|c: char| !c.is_ascii_alphabetic() && c != '_') {
-            choices.add(Fields(vec![vec![WordPiece::Unknown]]));
+            choices.add_fields(Fields(vec![vec![WordPiece::Unknown]]));
         } else if !self.is_certain(name, at) {
             match well_known(name) {
-                Some(pieces) => choices.add(Fields(vec![pieces])),
-                None => choices.add(Fields(vec![vec![WordPiece::Unknown]])),
+                Some(pieces) => choices.add_fields(Fields(vec![pieces])),
+                None => choices.add_fields(Fields(vec![vec![WordPiece::Unknown]])),
             }
         }
         choices
@@ -194,17 +200,17 @@ impl ShellValues<'_> {
             return WordChoices::unknown();
         }
         if let Some((outer, command)) = self.outer.filter(|_| !self.is_certain(name, at))
-            && let Some(values) = outer.exported(name, command, depth)
+            && let Some(values) = outer.exported_values(name, command, depth)
         {
             let unknown = Fields(vec![vec![WordPiece::Unknown]]);
             choices.0.retain(|fields| *fields != unknown);
-            values.0.into_iter().for_each(|fields| choices.add(fields));
+            values.0.into_iter().for_each(|fields| choices.add_fields(fields));
         }
         choices
     }
 
     /// Returns the values of a variable for a program that a command starts, if they are known.
-    fn exported(&self, name: &str, at: usize, depth: usize) -> Option<WordChoices> {
+    fn exported_values(&self, name: &str, at: usize, depth: usize) -> Option<WordChoices> {
         let mut known = self.assigned.get(name)?.iter();
         let is_passed = |a: &Assignment| a.is_exported && (a.at == at || self.reaches(a, at));
         let has_one = known.any(is_passed) && !self.is_lost;
@@ -212,7 +218,7 @@ impl ShellValues<'_> {
             let mut choices = WordChoices::default();
             for assignment in self.assigned.get(name).into_iter().flatten() {
                 let values = self.assigned_values(assignment, depth);
-                values.0.into_iter().for_each(|fields| choices.add(fields));
+                values.0.into_iter().for_each(|fields| choices.add_fields(fields));
             }
             choices
         })
@@ -240,28 +246,28 @@ impl ShellValues<'_> {
     fn assigned_values(&self, assignment: &Assignment, depth: usize) -> WordChoices {
         let at = assignment.at;
         match &assignment.value {
-            AssignedValue::Digits => WordChoices::of(vec![WordPiece::Digits]),
+            AssignedValue::Digits => WordChoices::from_pieces(vec![WordPiece::Digits]),
             AssignedValue::Unknown => WordChoices::unknown(),
             AssignedValue::Line(feeder) => {
                 let lines = self.printed_by(*feeder, depth + 1);
                 WordChoices(lines.into_iter().map(|line| Fields(vec![line])).collect())
             }
             AssignedValue::Word(word) => {
-                let values = self.resolve_at(word, at, depth + 1).joined();
+                let values = self.resolve_at(word, at, depth + 1).into_single_words();
                 WordChoices(values.into_iter().map(|value| Fields(vec![value])).collect())
             }
             AssignedValue::OneOf(words) | AssignedValue::Array(words) => {
                 let each = || words.iter().map(|word| self.resolve_at(word, at, depth + 1));
                 let mut choices = WordChoices::default();
                 for field in each().flat_map(|values| values.0).flat_map(|fields| fields.0) {
-                    choices.add(Fields(vec![field]));
+                    choices.add_fields(Fields(vec![field]));
                 }
                 if matches!(assignment.value, AssignedValue::Array(_)) {
                     // One shell puts all elements there.
                     let lists = all_lists(each()).unwrap_or_else(WordChoices::unknown);
-                    lists.0.into_iter().for_each(|fields| choices.add(fields));
+                    lists.0.into_iter().for_each(|fields| choices.add_fields(fields));
                 }
-                if choices.0.is_empty() { WordChoices::of(Vec::new()) } else { choices }
+                if choices.0.is_empty() { WordChoices::from_pieces(Vec::new()) } else { choices }
             }
         }
     }
@@ -275,12 +281,12 @@ impl ShellValues<'_> {
     }
 
     /// Returns what an expansion inserts. Unquoted, most shells split it at blanks.
-    fn inserted(&self, values: WordChoices, is_quoted: bool, is_list: bool) -> WordChoices {
+    fn inserted_words(&self, values: WordChoices, is_quoted: bool, is_list: bool) -> WordChoices {
         if is_quoted {
             if is_list {
                 return values;
             }
-            let joined = values.joined().into_iter();
+            let joined = values.into_single_words().into_iter();
             return WordChoices(joined.map(|pieces| Fields(vec![pieces])).collect());
         }
         if self.splits_oddly {
@@ -289,9 +295,9 @@ impl ShellValues<'_> {
         let mut choices = WordChoices::default();
         for fields in values.0 {
             let split: Vec<Vec<WordPiece>> =
-                fields.0.iter().flat_map(|field| split(field)).collect();
-            choices.add(fields);
-            choices.add(Fields(split));
+                fields.0.iter().flat_map(|field| split_value(field)).collect();
+            choices.add_fields(fields);
+            choices.add_fields(Fields(split));
         }
         choices
     }
@@ -304,13 +310,13 @@ fn all_lists(each: impl Iterator<Item = WordChoices>) -> Option<WordChoices> {
         let mut joined = WordChoices::default();
         for Fields(words) in &all.0 {
             for Fields(more) in &next.0 {
-                joined.add(Fields([words.as_slice(), more].concat()));
+                joined.add_fields(Fields([words.as_slice(), more].concat()));
             }
         }
         let length = joined.0.iter().map(|fields| fields.0.len()).max().unwrap_or_default();
         if joined.0.len() > MOST_CHOICES
             || length > MOST_FIELDS
-            || !steps::spend(joined.0.len() * (1 + length))
+            || !steps::spend_budget(joined.0.len() * (1 + length))
         {
             return None;
         }
@@ -331,12 +337,12 @@ fn well_known(name: &str) -> Option<Vec<WordPiece>> {
 
 /// Returns the parts of a folder's pattern.
 fn pieces_of(folder: &[Tok]) -> Vec<WordPiece> {
-    if *folder == literal("/") {
+    if *folder == literal_toks("/") {
         return vec![WordPiece::Text("/".into())];
     }
     let text: String = folder.iter().map_while(|tok| tok.character()).collect();
     if text.chars().count() == folder.len() {
-        return vec![WordPiece::Text(place::normal(&text))];
+        return vec![WordPiece::Text(place::normal_path(&text))];
     }
     ShellWord::of_toks("", folder).pieces().to_vec()
 }

@@ -1,6 +1,6 @@
 //! Comparisons that need no search.
 
-use crate::glob::{Lean, Tok, literal, meets};
+use crate::glob::{Lean, Tok, can_meet, literal_toks};
 
 /// Returns true if the last name of a path could be a program, with or without a version.
 pub(super) fn could_be_program(name: &[Tok], program: &str) -> bool {
@@ -11,9 +11,9 @@ pub(super) fn could_be_program(name: &[Tok], program: &str) -> bool {
     }
     let is_version = |tok: &&Tok| matches!(tok, Tok::Is(c) if c.is_ascii_digit() || *c == '.');
     let version = name.iter().rev().take_while(is_version).count();
-    let pattern = literal(program);
-    meets(name, &pattern, Lean::Generous)
-        || (version > 0 && meets(&name[..name.len() - version], &pattern, Lean::Generous))
+    let pattern = literal_toks(program);
+    can_meet(name, &pattern, Lean::Generous)
+        || (version > 0 && can_meet(&name[..name.len() - version], &pattern, Lean::Generous))
 }
 
 /// Returns true if a text certainly begins differently from a pattern.

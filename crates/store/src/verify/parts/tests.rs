@@ -20,7 +20,7 @@ fn store_of(entries: usize) -> (TempDir, Store) {
         question: (!number.is_multiple_of(3)).then(|| format!("question {number}")),
         body: format!("{{\"number\":{number}}}"),
     };
-    store.append(&(0..entries).map(draft).collect::<Vec<_>>()).unwrap();
+    store.append_entries(&(0..entries).map(draft).collect::<Vec<_>>()).unwrap();
     (folder, store)
 }
 
@@ -42,7 +42,8 @@ fn parts_prove_what_one_walk_proves() {
     for threads in [2, 3, 7, 50] {
         assert_eq!(by(threads, &store, None).as_ref(), Some(&whole), "{threads}");
         for seq in [1, 50, 51, 100] {
-            let hash = store.entries(&crate::EntryFilter::default(), seq - 1, 1).unwrap()[0].hash;
+            let hash =
+                store.entries_after(&crate::EntryFilter::default(), seq - 1, 1).unwrap()[0].hash;
             let found = by(threads, &store, Some(ChainHead { seq, hash })).unwrap();
             assert!(matches!(found, ChainReport::Whole { noted: NotedHead::Found, .. }), "{seq}");
             assert_eq!(by(threads, &store, Some(ChainHead { seq, hash: [7; 32] })), None, "{seq}");
@@ -65,7 +66,7 @@ fn a_change_anywhere_is_found_whatever_was_noted_before() {
             format!("DELETE FROM entries WHERE seq = {seq}"),
         ] {
             let (_folder, mut store) = store_of(20);
-            let head = store.head().unwrap();
+            let head = store.chain_head().unwrap();
             store.note_verified(&Checkpoint { head, at_ms: 5 }).unwrap();
             tamper(&store, &sql);
             for threads in [2, 3, 10] {
@@ -106,7 +107,7 @@ fn the_end_of_a_long_chain_is_told_for_what_it_is() {
 fn a_checkpoint_tells_whether_its_entry_is_the_same() {
     let (_folder, mut store) = store_of(10);
     assert_eq!(store.last_verified().unwrap(), None);
-    let checkpoint = Checkpoint { head: store.head().unwrap(), at_ms: 1_790_000_000_000 };
+    let checkpoint = Checkpoint { head: store.chain_head().unwrap(), at_ms: 1_790_000_000_000 };
     store.note_verified(&checkpoint).unwrap();
     assert_eq!(store.last_verified().unwrap(), Some(checkpoint));
     assert_eq!(store.still_has(&checkpoint.head).unwrap(), Some(true));
@@ -114,7 +115,7 @@ fn a_checkpoint_tells_whether_its_entry_is_the_same() {
     assert_eq!(store.still_has(&checkpoint.head).unwrap(), Some(false));
     tamper(&store, "DELETE FROM entries WHERE seq = 10");
     assert_eq!(store.still_has(&checkpoint.head).unwrap(), None);
-    store.keep("verified", "no note").unwrap();
+    store.keep_value("verified", "no note").unwrap();
     assert_eq!(store.last_verified().unwrap(), None);
 }
 

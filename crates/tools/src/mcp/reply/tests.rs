@@ -20,8 +20,8 @@ fn line(reply: CallReply<'_>) -> String {
 }
 
 fn check_result(era: McpEra, result: &str, expected: &Expect) {
-    let result = Json::read(result).unwrap();
-    expected.assert_eq(&line(ticket(era, None).result(result)));
+    let result = Json::from_text(result).unwrap();
+    expected.assert_eq(&line(ticket(era, None).result_reply(result)));
 }
 
 #[test]
@@ -103,11 +103,11 @@ fn an_error_shows_its_class_and_its_message() {
     expect![[r#"
         {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"OSError: no \"such\"\nfile"}],"isError":true}}
     "#]]
-    .assert_eq(&line(ticket(McpEra::Legacy, None).error(&error)));
+    .assert_eq(&line(ticket(McpEra::Legacy, None).error_reply(&error)));
     expect![[r#"
         {"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","content":[{"type":"text","text":"OSError: no \"such\"\nfile"}],"isError":true}}
     "#]]
-    .assert_eq(&line(ticket(McpEra::Modern, None).error(&error)));
+    .assert_eq(&line(ticket(McpEra::Modern, None).error_reply(&error)));
 }
 
 #[test]
@@ -119,20 +119,20 @@ fn a_line_of_exactly_the_limit_is_sent_and_one_more_is_an_error() {
     };
     let fitting = result(LONGEST_LINE - around);
     assert_eq!(
-        line(ticket(McpEra::Legacy, None).result((&*fitting).into())).len(),
+        line(ticket(McpEra::Legacy, None).result_reply((&*fitting).into())).len(),
         LONGEST_LINE + 1
     );
     let over = result(LONGEST_LINE - around + 1);
     expect![[r#"
         {"jsonrpc":"2.0","id":7,"result":{"content":[{"type":"text","text":"IPCMessageSizeError: the tool's answer has 10485761 bytes, but 10485760 bytes is the limit: have it return less at once"}],"isError":true}}
     "#]]
-    .assert_eq(&line(ticket(McpEra::Legacy, None).result((&*over).into())));
+    .assert_eq(&line(ticket(McpEra::Legacy, None).result_reply((&*over).into())));
 }
 
 #[test]
 fn an_error_that_is_too_long_is_told_by_its_size() {
     let error = ErrorPayload { message: "x".repeat(LONGEST_LINE).into(), kind: "E".into() };
-    let line = line(ticket(McpEra::Legacy, None).error(&error));
+    let line = line(ticket(McpEra::Legacy, None).error_reply(&error));
     assert!(
         line.contains("IPCMessageSizeError: the tool's answer has 10485851 bytes"),
         "{}",
@@ -143,8 +143,8 @@ fn an_error_that_is_too_long_is_told_by_its_size() {
 #[test]
 fn progress_goes_to_whoever_asked_for_it() {
     let progress = CallProgress { progress: 0.5, total: Some(2.0), message: Some("half".into()) };
-    assert_eq!(ticket(McpEra::Legacy, None).progress(&progress), None);
-    let told = ticket(McpEra::Legacy, Some("\"t\"")).progress(&progress).unwrap();
+    assert_eq!(ticket(McpEra::Legacy, None).progress_notification(&progress), None);
+    let told = ticket(McpEra::Legacy, Some("\"t\"")).progress_notification(&progress).unwrap();
     expect![[r#"
         {"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":"t","progress":0.5,"total":2.0,"message":"half"}}
     "#]]

@@ -15,12 +15,12 @@ pub(super) struct CharacterSet {
 }
 
 impl CharacterSet {
-    pub(super) fn of(ranges: impl IntoIterator<Item = (char, char)>) -> Self {
+    pub(super) fn from_ranges(ranges: impl IntoIterator<Item = (char, char)>) -> Self {
         let ranges = ranges.into_iter().map(|(first, last)| (first.into(), last.into()));
         Self { ranges: ranges.collect(), ..Self::default() }
     }
 
-    pub(super) fn one(point: u32) -> Self {
+    pub(super) fn from_code_point(point: u32) -> Self {
         Self { ranges: vec![(point, point)], ..Self::default() }
     }
 
@@ -30,7 +30,7 @@ impl CharacterSet {
 
     pub(super) fn add(&mut self, other: &Self) {
         if other.is_negated {
-            self.ranges.extend(complement(other.ranges.clone()));
+            self.ranges.extend(complement_ranges(other.ranges.clone()));
         } else {
             self.ranges.extend(&other.ranges);
         }
@@ -40,7 +40,7 @@ impl CharacterSet {
         Self { is_negated: !self.is_negated, ..self }
     }
 
-    pub(super) fn folding(self, folds: bool) -> Self {
+    pub(super) fn with_folding(self, folds: bool) -> Self {
         Self { folds, ..self }
     }
 
@@ -50,21 +50,21 @@ impl CharacterSet {
             self.ranges.iter().any(|(first, last)| (*first..=*last).contains(&point))
         };
         let is_folded_in =
-            || is_in(folded(c.to_lowercase(), c)) || is_in(folded(c.to_uppercase(), c));
+            || is_in(fold_case(c.to_lowercase(), c)) || is_in(fold_case(c.to_uppercase(), c));
         (is_in(c) || (self.folds && is_folded_in())) != self.is_negated
     }
 
     /// All characters but the ends of lines.
-    pub(super) fn any() -> Self {
-        Self::of([('\n', '\n'), ('\r', '\r'), ('\u{2028}', '\u{2029}')]).negated()
+    pub(super) fn any_but_line_ends() -> Self {
+        Self::from_ranges([('\n', '\n'), ('\r', '\r'), ('\u{2028}', '\u{2029}')]).negated()
     }
 
     /// The set of an escape like `\d`.
-    pub(super) fn escaped(letter: char) -> Option<Self> {
+    pub(super) fn from_escape(letter: char) -> Option<Self> {
         let set = match letter.to_ascii_lowercase() {
-            'd' => Self::of([('0', '9')]),
-            'w' => Self::of([('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]),
-            's' => Self::of([
+            'd' => Self::from_ranges([('0', '9')]),
+            'w' => Self::from_ranges([('0', '9'), ('A', 'Z'), ('_', '_'), ('a', 'z')]),
+            's' => Self::from_ranges([
                 ('\t', '\r'),
                 (' ', ' '),
                 ('\u{a0}', '\u{a0}'),
@@ -82,14 +82,14 @@ impl CharacterSet {
     }
 
     /// The characters with a Unicode property like `L` or `Script=Greek`.
-    pub(super) fn property(name: &str) -> Option<Self> {
+    pub(super) fn from_property(name: &str) -> Option<Self> {
         let is_good = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '=';
         if !name.chars().all(is_good) {
             return None;
         }
         match regex_syntax::parse(&format!("\\p{{{name}}}")).ok()?.into_kind() {
             HirKind::Class(Class::Unicode(class)) => {
-                Some(Self::of(class.iter().map(|range| (range.start(), range.end()))))
+                Some(Self::from_ranges(class.iter().map(|range| (range.start(), range.end()))))
             }
             _ => None,
         }
@@ -97,7 +97,7 @@ impl CharacterSet {
 }
 
 /// Returns a character in another case, unless that is more than one character.
-fn folded(mut case: impl Iterator<Item = char>, c: char) -> char {
+fn fold_case(mut case: impl Iterator<Item = char>, c: char) -> char {
     match (case.next(), case.next()) {
         (Some(other), None) => other,
         _ => c,
@@ -107,10 +107,10 @@ fn folded(mut case: impl Iterator<Item = char>, c: char) -> char {
 /// Returns true if two characters differ at most in case.
 pub(super) fn is_same(one: char, other: char, folds: bool) -> bool {
     one == other
-        || (folds && folded(one.to_lowercase(), one) == folded(other.to_lowercase(), other))
+        || (folds && fold_case(one.to_lowercase(), one) == fold_case(other.to_lowercase(), other))
 }
 
-fn complement(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+fn complement_ranges(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     ranges.sort_unstable();
     let mut next = 0;
     let mut gaps = Vec::new();

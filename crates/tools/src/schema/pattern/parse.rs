@@ -53,7 +53,7 @@ pub(super) enum PatternAssertion {
     NoWordBoundary,
 }
 
-pub(super) fn parse(source: &str) -> Result<PatternTree, String> {
+pub(super) fn parse_pattern(source: &str) -> Result<PatternTree, String> {
     let mut parser = PatternParser {
         rest: source.chars().peekable(),
         flags: PatternFlags::default(),
@@ -61,7 +61,7 @@ pub(super) fn parse(source: &str) -> Result<PatternTree, String> {
         groups: 0,
         depth: 0,
     };
-    let tree = parser.choice()?;
+    let tree = parser.parse_choice()?;
     match parser.rest.next() {
         None => Ok(tree),
         Some(_) => Err("a `)` closes no group".to_owned()),
@@ -110,7 +110,7 @@ struct PatternParser<'p> {
 }
 
 impl PatternParser<'_> {
-    fn takes(&mut self, text: &str) -> bool {
+    fn take_if_next(&mut self, text: &str) -> bool {
         let mut ahead = self.rest.clone();
         let is_next = text.chars().all(|c| ahead.next() == Some(c));
         if is_next {
@@ -120,7 +120,7 @@ impl PatternParser<'_> {
     }
 
     /// Takes what comes before `end`, and `end`.
-    fn until(&mut self, end: char) -> Result<String, String> {
+    fn take_until(&mut self, end: char) -> Result<String, String> {
         let mut text = String::new();
         loop {
             match self.rest.next() {
@@ -131,14 +131,14 @@ impl PatternParser<'_> {
         }
     }
 
-    fn choice(&mut self) -> Result<PatternTree, String> {
+    fn parse_choice(&mut self) -> Result<PatternTree, String> {
         self.depth += 1;
         if self.depth > DEEPEST {
             return Err(format!("groups are nested deeper than {DEEPEST} levels"));
         }
-        let mut branches = vec![self.sequence()?];
-        while self.takes("|") {
-            branches.push(self.sequence()?);
+        let mut branches = vec![self.parse_sequence()?];
+        while self.take_if_next("|") {
+            branches.push(self.parse_sequence()?);
         }
         self.depth -= 1;
         Ok(match branches.len() {
@@ -147,11 +147,11 @@ impl PatternParser<'_> {
         })
     }
 
-    fn sequence(&mut self) -> Result<PatternTree, String> {
+    fn parse_sequence(&mut self) -> Result<PatternTree, String> {
         let mut parts = Vec::new();
         while let Some(c) = self.rest.next_if(|c| !"|)".contains(*c)) {
-            if let Some(part) = self.part(c)? {
-                let part = self.repeated(part)?;
+            if let Some(part) = self.parse_part(c)? {
+                let part = self.parse_repetition(part)?;
                 parts.push(part);
             }
         }
@@ -159,42 +159,42 @@ impl PatternParser<'_> {
     }
 
     /// Parses one part; `None` if there is nothing to match, as for flags.
-    fn part(&mut self, first: char) -> Result<Option<PatternTree>, String> {
+    fn parse_part(&mut self, first: char) -> Result<Option<PatternTree>, String> {
         let assertion = |assertion| Ok(Some(PatternTree::Assertion(assertion)));
         match first {
             '^' if self.flags.is_multiline => assertion(PatternAssertion::LineStart),
             '^' => assertion(PatternAssertion::TextStart),
             '$' if self.flags.is_multiline => assertion(PatternAssertion::LineEnd),
             '$' => assertion(PatternAssertion::TextEnd),
-            '(' => self.group(),
-            '[' => self.class().map(|set| Some(self.character(set))),
-            '\\' => self.escape().map(Some),
+            '(' => self.parse_group(),
+            '[' => self.parse_class().map(|set| Some(self.character_tree(set))),
+            '\\' => self.parse_escape().map(Some),
             '*' | '+' | '?' => Err(format!("there is nothing that `{first}` could repeat")),
             '.' if self.flags.dot_is_all => {
-                Ok(Some(self.character(CharacterSet::default().negated())))
+                Ok(Some(self.character_tree(CharacterSet::default().negated())))
             }
-            '.' => Ok(Some(self.character(CharacterSet::any()))),
-            c => Ok(Some(self.character(CharacterSet::one(c.into())))),
+            '.' => Ok(Some(self.character_tree(CharacterSet::any_but_line_ends()))),
+            c => Ok(Some(self.character_tree(CharacterSet::from_code_point(c.into())))),
         }
     }
 
-    fn character(&self, set: CharacterSet) -> PatternTree {
-        PatternTree::Character(set.folding(self.flags.ignores_case))
+    fn character_tree(&self, set: CharacterSet) -> PatternTree {
+        PatternTree::Character(set.with_folding(self.flags.ignores_case))
     }
 
-    fn repeated(&mut self, part: PatternTree) -> Result<PatternTree, String> {
+    fn parse_repetition(&mut self, part: PatternTree) -> Result<PatternTree, String> {
         let (least, most) = match self.rest.peek() {
             Some('*') => (0, None),
             Some('+') => (1, None),
             Some('?') => (0, Some(1)),
-            Some('{') => match self.counts()? {
+            Some('{') => match self.parse_counts()? {
                 Some(counts) => counts,
                 None => return Ok(part),
             },
             _ => return Ok(part),
         };
         self.rest.next();
-        let is_lazy = self.takes("?");
+        let is_lazy = self.take_if_next("?");
         if matches!(part, PatternTree::Assertion(_)) {
             return Err("a place cannot be repeated".to_owned());
         }
@@ -205,7 +205,7 @@ impl PatternParser<'_> {
     }
 
     /// Takes `{1,2}` up to its last sign; anything else with a brace stands for itself.
-    fn counts(&mut self) -> Result<Option<(u32, Option<u32>)>, String> {
+    fn parse_counts(&mut self) -> Result<Option<(u32, Option<u32>)>, String> {
         let mut ahead = self.rest.clone();
         ahead.next();
         let inner: String = ahead.by_ref().take_while(|c| *c != '}').collect();
@@ -230,40 +230,44 @@ impl PatternParser<'_> {
         Ok(Some((least, most)))
     }
 
-    fn group(&mut self) -> Result<Option<PatternTree>, String> {
+    fn parse_group(&mut self) -> Result<Option<PatternTree>, String> {
         let flags = self.flags;
-        let tree = if self.takes("?:") {
-            self.choice()?
-        } else if self.takes("?=") {
-            self.look(true, false)?
-        } else if self.takes("?!") {
-            self.look(true, true)?
-        } else if self.takes("?<=") {
-            self.look(false, false)?
-        } else if self.takes("?<!") {
-            self.look(false, true)?
-        } else if self.takes("?<") || self.takes("?P<") {
-            self.until('>')?;
-            self.numbered()?
-        } else if self.takes("?") {
+        let tree = if self.take_if_next("?:") {
+            self.parse_choice()?
+        } else if self.take_if_next("?=") {
+            self.parse_lookaround(true, false)?
+        } else if self.take_if_next("?!") {
+            self.parse_lookaround(true, true)?
+        } else if self.take_if_next("?<=") {
+            self.parse_lookaround(false, false)?
+        } else if self.take_if_next("?<!") {
+            self.parse_lookaround(false, true)?
+        } else if self.take_if_next("?<") || self.take_if_next("?P<") {
+            self.take_until('>')?;
+            self.parse_numbered_group()?
+        } else if self.take_if_next("?") {
             if self.flags_until_end()? {
                 return Ok(None);
             }
-            self.choice()?
+            self.parse_choice()?
         } else {
-            self.numbered()?
+            self.parse_numbered_group()?
         };
         self.flags = flags;
-        if self.takes(")") { Ok(Some(tree)) } else { Err("a `)` is missing".to_owned()) }
+        if self.take_if_next(")") { Ok(Some(tree)) } else { Err("a `)` is missing".to_owned()) }
     }
 
-    fn numbered(&mut self) -> Result<PatternTree, String> {
+    fn parse_numbered_group(&mut self) -> Result<PatternTree, String> {
         self.groups += 1;
-        Ok(PatternTree::Group(self.groups - 1, Box::new(self.choice()?)))
+        Ok(PatternTree::Group(self.groups - 1, Box::new(self.parse_choice()?)))
     }
 
-    fn look(&mut self, is_ahead: bool, is_negative: bool) -> Result<PatternTree, String> {
-        Ok(PatternTree::Look { inner: Box::new(self.choice()?), is_ahead, is_negative })
+    fn parse_lookaround(
+        &mut self,
+        is_ahead: bool,
+        is_negative: bool,
+    ) -> Result<PatternTree, String> {
+        Ok(PatternTree::Look { inner: Box::new(self.parse_choice()?), is_ahead, is_negative })
     }
 
     /// Takes flags. Returns true if they are a group of their own, and hold for what follows.
@@ -285,7 +289,7 @@ impl PatternParser<'_> {
     }
 
     /// Parses what follows a backslash outside of a class.
-    fn escape(&mut self) -> Result<PatternTree, String> {
+    fn parse_escape(&mut self) -> Result<PatternTree, String> {
         let assertion = |assertion| Ok(PatternTree::Assertion(assertion));
         match self.rest.peek() {
             Some('b') => {
@@ -308,7 +312,7 @@ impl PatternParser<'_> {
             Some('k') => self.named_reference(),
             _ => {
                 let set = self.escaped_set()?;
-                Ok(self.character(set))
+                Ok(self.character_tree(set))
             }
         }
     }
@@ -324,10 +328,10 @@ impl PatternParser<'_> {
     }
 
     fn named_reference(&mut self) -> Result<PatternTree, String> {
-        if !self.takes("k<") {
+        if !self.take_if_next("k<") {
             return Err("`\\k` names no group".to_owned());
         }
-        let name = self.until('>')?;
+        let name = self.take_until('>')?;
         let group = self.group_names.iter().position(|it| it.as_deref() == Some(&name));
         let group = group.ok_or_else(|| format!("there is no group {name:?}"))?;
         Ok(PatternTree::Reference { group, folds: self.flags.ignores_case })

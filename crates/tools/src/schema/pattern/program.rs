@@ -63,7 +63,7 @@ impl PatternProgram {
         let mut writer = StepWriter::default();
         writer.keeps_groups = has_references(tree);
         writer.registers = if writer.keeps_groups { 2 * group_count(tree) } else { 0 };
-        writer.write(tree)?;
+        writer.write_tree(tree)?;
         writer.push(ProgramStep::Matched)?;
         let is_repeatable =
             !(writer.keeps_groups || writer.has_lookaround && writer.has_empty_loops);
@@ -95,37 +95,37 @@ impl StepWriter {
         Ok(self.steps.len() - 1)
     }
 
-    fn junction(&mut self) -> usize {
+    fn add_junction(&mut self) -> usize {
         self.junctions += 1;
         self.junctions - 1
     }
 
     /// Adds a split whose ways are set later.
-    fn split(&mut self) -> Result<usize, String> {
-        let junction = self.junction();
+    fn push_split(&mut self) -> Result<usize, String> {
+        let junction = self.add_junction();
         self.push(ProgramStep::Split { first: 0, second: 0, junction })
     }
 
     /// Sets where a split leads: into what follows it and past the end, or the other way round.
-    fn lead(&mut self, split: usize, into: usize, past: usize, is_lazy: bool) {
+    fn set_split(&mut self, split: usize, into: usize, past: usize, is_lazy: bool) {
         if let ProgramStep::Split { first, second, .. } = &mut self.steps[split] {
             (*first, *second) = if is_lazy { (past, into) } else { (into, past) };
         }
     }
 
-    fn write(&mut self, tree: &PatternTree) -> Result<(), String> {
+    fn write_tree(&mut self, tree: &PatternTree) -> Result<(), String> {
         match tree {
             PatternTree::Character(set) => self.push(ProgramStep::Character(set.clone())).map(drop),
             PatternTree::Assertion(it) => self.push(ProgramStep::Assertion(*it)).map(drop),
-            PatternTree::Sequence(parts) => parts.iter().try_for_each(|part| self.write(part)),
-            PatternTree::Choice(branches) => self.choice(branches),
+            PatternTree::Sequence(parts) => parts.iter().try_for_each(|part| self.write_tree(part)),
+            PatternTree::Choice(branches) => self.write_choice(branches),
             PatternTree::Repeat { inner, least, most, is_lazy } => {
-                self.repeat(inner, *least, *most, *is_lazy)
+                self.write_repeat(inner, *least, *most, *is_lazy)
             }
-            PatternTree::Group(_, inner) if !self.keeps_groups => self.write(inner),
+            PatternTree::Group(_, inner) if !self.keeps_groups => self.write_tree(inner),
             PatternTree::Group(number, inner) => {
                 self.push(ProgramStep::Keep(2 * number))?;
-                self.write(inner)?;
+                self.write_tree(inner)?;
                 self.push(ProgramStep::Keep(2 * number + 1)).map(drop)
             }
             PatternTree::Reference { group, folds } => {
@@ -136,7 +136,7 @@ impl StepWriter {
                 self.has_lookaround = true;
                 let (is_ahead, is_negative) = (*is_ahead, *is_negative);
                 let look = self.push(ProgramStep::Look { end: 0, is_ahead, is_negative })?;
-                self.write(inner)?;
+                self.write_tree(inner)?;
                 let end = self.push(ProgramStep::Matched)?;
                 self.steps[look] = ProgramStep::Look { end, is_ahead, is_negative };
                 Ok(())
@@ -144,17 +144,17 @@ impl StepWriter {
         }
     }
 
-    fn choice(&mut self, branches: &[PatternTree]) -> Result<(), String> {
+    fn write_choice(&mut self, branches: &[PatternTree]) -> Result<(), String> {
         let mut ends = Vec::new();
         for (at, branch) in branches.iter().enumerate() {
             if at + 1 == branches.len() {
-                self.write(branch)?;
+                self.write_tree(branch)?;
                 break;
             }
-            let split = self.split()?;
-            self.write(branch)?;
+            let split = self.push_split()?;
+            self.write_tree(branch)?;
             ends.push(self.push(ProgramStep::Jump(0))?);
-            self.lead(split, split + 1, self.steps.len(), false);
+            self.set_split(split, split + 1, self.steps.len(), false);
         }
         for end in ends {
             self.steps[end] = ProgramStep::Jump(self.steps.len());
@@ -162,7 +162,7 @@ impl StepWriter {
         Ok(())
     }
 
-    fn repeat(
+    fn write_repeat(
         &mut self,
         inner: &PatternTree,
         least: u32,
@@ -172,18 +172,18 @@ impl StepWriter {
         let (least, most) = (least as usize, most.map(|most| most as usize));
         match (inner, most) {
             (PatternTree::Character(set), Some(most)) => {
-                let (set, junction) = (set.clone(), self.junction());
+                let (set, junction) = (set.clone(), self.add_junction());
                 return self
                     .push(ProgramStep::Run { set, least, most, is_lazy, junction })
                     .map(drop);
             }
             (PatternTree::Character(set), None) if least > 1 => {
-                let (set, junction) = (set.clone(), self.junction());
+                let (set, junction) = (set.clone(), self.add_junction());
                 self.push(ProgramStep::Run { set, least, most: least, is_lazy, junction })?;
             }
             _ => {
                 for _ in 0..least {
-                    self.write(inner)?;
+                    self.write_tree(inner)?;
                 }
             }
         }
@@ -194,36 +194,36 @@ impl StepWriter {
     }
 
     fn any_number(&mut self, inner: &PatternTree, is_lazy: bool) -> Result<(), String> {
-        let split = self.split()?;
-        self.once(inner)?;
+        let split = self.push_split()?;
+        self.write_once(inner)?;
         self.push(ProgramStep::Jump(split))?;
-        self.lead(split, split + 1, self.steps.len(), is_lazy);
+        self.set_split(split, split + 1, self.steps.len(), is_lazy);
         Ok(())
     }
 
     fn up_to(&mut self, inner: &PatternTree, most: usize, is_lazy: bool) -> Result<(), String> {
         let mut splits = Vec::new();
         for _ in 0..most {
-            splits.push(self.split()?);
-            self.once(inner)?;
+            splits.push(self.push_split()?);
+            self.write_once(inner)?;
         }
         let past = self.steps.len();
         for split in splits {
-            self.lead(split, split + 1, past, is_lazy);
+            self.set_split(split, split + 1, past, is_lazy);
         }
         Ok(())
     }
 
     /// Writes a repetition that fails if it matches nothing, and would go on for ever.
-    fn once(&mut self, inner: &PatternTree) -> Result<(), String> {
+    fn write_once(&mut self, inner: &PatternTree) -> Result<(), String> {
         if !may_be_empty(inner) {
-            return self.write(inner);
+            return self.write_tree(inner);
         }
         self.has_empty_loops = true;
         let register = self.registers;
         self.registers += 1;
         self.push(ProgramStep::Keep(register))?;
-        self.write(inner)?;
+        self.write_tree(inner)?;
         self.push(ProgramStep::Moved(register)).map(drop)
     }
 }

@@ -20,7 +20,7 @@ pub(super) fn is_match(program: &PatternProgram, text: &str, budget: &StepBudget
     let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     let most = if program.is_anchored { 1 } else { usize::MAX };
     for start in starts.take(most) {
-        if run.matches(0, start, None)? {
+        if run.match_from(0, start, None)? {
             return Ok(true);
         }
     }
@@ -75,12 +75,12 @@ struct PatternRun<'r> {
 
 impl PatternRun<'_> {
     /// Returns whether the steps from `step` match at a place, and end at `end` if that is given.
-    fn matches(&mut self, step: usize, at: usize, end: Option<usize>) -> FitVerdict {
+    fn match_from(&mut self, step: usize, at: usize, end: Option<usize>) -> FitVerdict {
         let bottom = self.waiting.len();
         self.waiting.push(PatternFallback::Try { step, at });
         while self.waiting.len() > bottom {
             match self.waiting.pop() {
-                Some(PatternFallback::Try { step, at }) if self.go(step, at, end)? => {
+                Some(PatternFallback::Try { step, at }) if self.take_steps(step, at, end)? => {
                     // What the registers held is needed if something before this fails.
                     let is_held =
                         |it: &PatternFallback| matches!(it, PatternFallback::Restore { .. });
@@ -99,25 +99,27 @@ impl PatternRun<'_> {
     }
 
     /// Takes steps until one fails or all have matched.
-    fn go(&mut self, mut step: usize, mut at: usize, end: Option<usize>) -> FitVerdict {
+    fn take_steps(&mut self, mut step: usize, mut at: usize, end: Option<usize>) -> FitVerdict {
         let program = self.program;
         loop {
             self.budget.spend(1)?;
             let next = step + 1;
             match &program.steps[step] {
                 ProgramStep::Matched => return Ok(end.is_none_or(|end| end == at)),
-                ProgramStep::Character(set) => match self.next(at).filter(|c| set.holds(*c)) {
-                    Some(c) => at += c.len_utf8(),
-                    None => return Ok(false),
-                },
+                ProgramStep::Character(set) => {
+                    match self.char_after(at).filter(|c| set.holds(*c)) {
+                        Some(c) => at += c.len_utf8(),
+                        None => return Ok(false),
+                    }
+                }
                 ProgramStep::Assertion(assertion) if !self.holds(*assertion, at) => {
                     return Ok(false);
                 }
                 ProgramStep::Run { set, least, most, is_lazy, junction } => {
-                    if !self.enter(*junction, at, end) {
+                    if !self.enter_junction(*junction, at, end) {
                         return Ok(false);
                     }
-                    let ends = self.ends(set, at, *most)?;
+                    let ends = self.ends_of_run(set, at, *most)?;
                     let Some(ends) = ends.get(*least..) else { return Ok(false) };
                     let tries = ends.iter().map(|at| PatternFallback::Try { step: next, at: *at });
                     if *is_lazy {
@@ -128,7 +130,7 @@ impl PatternRun<'_> {
                     return Ok(false);
                 }
                 ProgramStep::Split { first, second, junction } => {
-                    if !self.enter(*junction, at, end) {
+                    if !self.enter_junction(*junction, at, end) {
                         return Ok(false);
                     }
                     self.waiting.push(PatternFallback::Try { step: *second, at });
@@ -147,13 +149,13 @@ impl PatternRun<'_> {
                     return Ok(false);
                 }
                 ProgramStep::Reference { start, end, folds } => {
-                    match self.repeats(*start, *end, *folds, at)? {
+                    match self.match_reference(*start, *end, *folds, at)? {
                         Some(length) => at += length,
                         None => return Ok(false),
                     }
                 }
                 ProgramStep::Look { end, is_ahead, is_negative } => {
-                    if self.looks(next, at, *is_ahead)? == *is_negative {
+                    if self.match_lookaround(next, at, *is_ahead)? == *is_negative {
                         return Ok(false);
                     }
                     step = end + 1;
@@ -167,7 +169,7 @@ impl PatternRun<'_> {
 
     /// Returns false if all ways from a junction are known to fail. Nothing is known of steps that
     /// have to end at a certain place.
-    fn enter(&mut self, junction: usize, at: usize, end: Option<usize>) -> bool {
+    fn enter_junction(&mut self, junction: usize, at: usize, end: Option<usize>) -> bool {
         if end.is_none() {
             if self.failed.has(junction, at) {
                 return false;
@@ -177,30 +179,30 @@ impl PatternRun<'_> {
         true
     }
 
-    fn next(&self, at: usize) -> Option<char> {
+    fn char_after(&self, at: usize) -> Option<char> {
         self.text[at..].chars().next()
     }
 
-    fn last(&self, at: usize) -> Option<char> {
+    fn char_before(&self, at: usize) -> Option<char> {
         self.text[..at].chars().next_back()
     }
 
     fn holds(&self, assertion: PatternAssertion, at: usize) -> bool {
         let is_line_end = |c: char| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}');
         let is_word = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_');
-        let is_boundary = || is_word(self.last(at)) != is_word(self.next(at));
+        let is_boundary = || is_word(self.char_before(at)) != is_word(self.char_after(at));
         match assertion {
             PatternAssertion::TextStart => at == 0,
             PatternAssertion::TextEnd => at == self.text.len(),
-            PatternAssertion::LineStart => self.last(at).is_none_or(is_line_end),
-            PatternAssertion::LineEnd => self.next(at).is_none_or(is_line_end),
+            PatternAssertion::LineStart => self.char_before(at).is_none_or(is_line_end),
+            PatternAssertion::LineEnd => self.char_after(at).is_none_or(is_line_end),
             PatternAssertion::WordBoundary => is_boundary(),
             PatternAssertion::NoWordBoundary => !is_boundary(),
         }
     }
 
     /// Returns the places before and after each of the characters of a set that follow.
-    fn ends(
+    fn ends_of_run(
         &self,
         set: &CharacterSet,
         mut at: usize,
@@ -217,7 +219,7 @@ impl PatternRun<'_> {
 
     /// Returns the length of the text of a group if it follows once more. A group that has not
     /// matched has no text.
-    fn repeats(
+    fn match_reference(
         &self,
         start: usize,
         end: usize,
@@ -240,13 +242,13 @@ impl PatternRun<'_> {
         Ok(Some(length))
     }
 
-    fn looks(&mut self, step: usize, at: usize, is_ahead: bool) -> FitVerdict {
+    fn match_lookaround(&mut self, step: usize, at: usize, is_ahead: bool) -> FitVerdict {
         if is_ahead {
-            return self.matches(step, at, None);
+            return self.match_from(step, at, None);
         }
         let text = self.text;
         for start in text[..at].char_indices().map(|(start, _)| start).chain([at]).rev() {
-            if self.matches(step, start, Some(at))? {
+            if self.match_from(step, start, Some(at))? {
                 return Ok(true);
             }
         }

@@ -19,7 +19,7 @@ pub static AMP: AgentProfile = AgentProfile {
     events: &[before_tool(
         "delegate",
         AnswerAbilities { ask: true, ..AnswerAbilities::ALLOW },
-        form,
+        amp_form,
     )],
     failures: HookFailures {
         exit: CallFate::Asked,
@@ -38,7 +38,7 @@ pub static AMP: AgentProfile = AgentProfile {
     next: "Amp threads that are open now have to be restarted.",
 };
 
-fn form(answer: &HookAnswer<'_>) -> HookReply {
+fn amp_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
         HookAnswer::Allow { .. } => HookReply::Nothing,
         HookAnswer::Deny { reason, .. } => HookReply::Refusal((*reason).to_owned()),

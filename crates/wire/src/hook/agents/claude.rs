@@ -1,9 +1,11 @@
 //! Claude Code.
 
-use super::super::form::{HookAnswer, HookReply, json, object, specific, word};
+use super::super::form::{
+    HookAnswer, HookReply, claude_reply_line, json_object, json_text, json_word,
+};
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
+    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, silent_report,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
@@ -41,8 +43,8 @@ pub static CLAUDE: AgentProfile = AgentProfile {
             form: permission_form,
             limit: Some(ANSWER_LIMIT),
         },
-        told("PostToolUse", AgentHookEvent::PostToolUse),
-        told("Stop", AgentHookEvent::Stop),
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("Stop", AgentHookEvent::Stop),
         AgentEvent {
             name: "PermissionDenied",
             event: AgentHookEvent::PermissionDenied,
@@ -50,10 +52,10 @@ pub static CLAUDE: AgentProfile = AgentProfile {
             form: retry_form,
             limit: Some(ANSWER_LIMIT),
         },
-        told("ConfigChange", AgentHookEvent::ConfigChange),
-        told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
-        told("SessionEnd", AgentHookEvent::SessionEnd),
-        told("Notification", AgentHookEvent::Notification),
+        silent_report("ConfigChange", AgentHookEvent::ConfigChange),
+        silent_report("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
+        silent_report("SessionEnd", AgentHookEvent::SessionEnd),
+        silent_report("Notification", AgentHookEvent::Notification),
         AgentEvent {
             name: "Elicitation",
             event: AgentHookEvent::Elicitation,
@@ -81,9 +83,9 @@ pub static CLAUDE: AgentProfile = AgentProfile {
 /// Writes the answer to a call that is about to run.
 pub(super) fn check_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
-        HookAnswer::Allow { input, .. } => checked("allow", None, input.map(json)),
-        HookAnswer::Deny { reason, .. } => checked("deny", Some(reason), None),
-        HookAnswer::Ask { reason } => checked("ask", Some(reason), None),
+        HookAnswer::Allow { input, .. } => checked_reply("allow", None, input.map(json_text)),
+        HookAnswer::Deny { reason, .. } => checked_reply("deny", Some(reason), None),
+        HookAnswer::Ask { reason } => checked_reply("ask", Some(reason), None),
         HookAnswer::NoDecision => HookReply::Nothing,
     }
 }
@@ -98,13 +100,17 @@ pub(super) fn deny_form(answer: &HookAnswer<'_>) -> HookReply {
 }
 
 /// Writes the decision about a call that is about to run.
-pub(super) fn checked(decision: &str, reason: Option<&str>, input: Option<String>) -> HookReply {
+pub(super) fn checked_reply(
+    decision: &str,
+    reason: Option<&str>,
+    input: Option<String>,
+) -> HookReply {
     let members = [
-        ("permissionDecision", word(decision)),
-        ("permissionDecisionReason", reason.and_then(word)),
+        ("permissionDecision", json_word(decision)),
+        ("permissionDecisionReason", reason.and_then(json_word)),
         ("updatedInput", input),
     ];
-    specific(AgentHookEvent::PreToolUse, members)
+    claude_reply_line(AgentHookEvent::PreToolUse, members)
 }
 
 /// Writes the answer to a question that the agent is about to ask.
@@ -116,31 +122,32 @@ pub(super) fn permission_form(answer: &HookAnswer<'_>) -> HookReply {
             let is_plan = is_claude && asked.tool_name == "ExitPlanMode";
             let input = input.or_else(|| is_plan.then_some(&*asked.tool_input));
             let permissions: Vec<&str> = permissions.iter().map(|one| one.get()).collect();
-            object([
-                ("behavior", word("allow")),
-                ("updatedInput", input.map(json)),
+            json_object([
+                ("behavior", json_word("allow")),
+                ("updatedInput", input.map(json_text)),
                 (
                     "updatedPermissions",
                     (!permissions.is_empty()).then(|| format!("[{}]", permissions.join(","))),
                 ),
             ])
         }
-        HookAnswer::Deny { reason, interrupt } => object([
-            ("behavior", word("deny")),
-            ("message", word(reason)),
+        HookAnswer::Deny { reason, interrupt } => json_object([
+            ("behavior", json_word("deny")),
+            ("message", json_word(reason)),
             ("interrupt", interrupt.then(|| "true".to_owned())),
         ]),
         HookAnswer::Ask { .. } | HookAnswer::NoDecision => return HookReply::Undecided,
     };
-    specific(AgentHookEvent::PermissionRequest, [("decision", Some(decision))])
+    claude_reply_line(AgentHookEvent::PermissionRequest, [("decision", Some(decision))])
 }
 
 /// Writes the answer to a call that the agent has blocked by itself. It stays blocked in silence.
 fn retry_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
-        HookAnswer::Allow { .. } => {
-            specific(AgentHookEvent::PermissionDenied, [("retry", Some("true".to_owned()))])
-        }
+        HookAnswer::Allow { .. } => claude_reply_line(
+            AgentHookEvent::PermissionDenied,
+            [("retry", Some("true".to_owned()))],
+        ),
         _ => HookReply::Nothing,
     }
 }
@@ -155,18 +162,21 @@ fn elicitation_form(answer: &HookAnswer<'_>) -> HookReply {
             }
             ("accept", bare_content(&asked))
         }
-        HookAnswer::Allow { input, .. } => ("accept", input.map(json)),
+        HookAnswer::Allow { input, .. } => ("accept", input.map(json_text)),
         HookAnswer::Deny { interrupt: true, .. } => ("cancel", None),
         HookAnswer::Deny { .. } => ("decline", None),
         HookAnswer::Ask { .. } | HookAnswer::NoDecision => return HookReply::Undecided,
     };
-    specific(AgentHookEvent::Elicitation, [("action", word(action)), ("content", content)])
+    claude_reply_line(
+        AgentHookEvent::Elicitation,
+        [("action", json_word(action)), ("content", content)],
+    )
 }
 
 /// Returns true if a bare yes is not enough: the server's form has required fields.
 fn wants_content(asked: &Members<'_>) -> bool {
-    let schema = asked.some("requested_schema").map(Json::members).unwrap_or_default();
-    schema.some("required").is_some_and(|required| required.get() != "[]")
+    let schema = asked.get_non_null("requested_schema").map(Json::members).unwrap_or_default();
+    schema.get_non_null("required").is_some_and(|required| required.get() != "[]")
 }
 
 /// Returns the form content for a bare yes; `None` if a page is to be opened.

@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::super::form::{HookAnswer, HookReply, json, line, word};
+use super::super::form::{HookAnswer, HookReply, json_text, json_word, reply_line};
 use super::{
     AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, EditAbility, HookFailures,
-    InputForm, LimitUnit, SettingsFormat, before_tool, told,
+    InputForm, LimitUnit, SettingsFormat, before_tool, silent_report,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
@@ -18,10 +18,10 @@ pub static CLINE: AgentProfile = AgentProfile {
     programs: &["cline"],
     mark: None,
     reads: &[],
-    input: InputForm::Object { event: "hookName", decode },
+    input: InputForm::Object { event: "hookName", decode: decode_cline_input },
     events: &[
-        before_tool("tool_call", AnswerAbilities::DENY.with_edit(EditAbility::Merged), form),
-        told("tool_result", AgentHookEvent::PostToolUse),
+        before_tool("tool_call", AnswerAbilities::DENY.with_edit(EditAbility::Merged), cline_form),
+        silent_report("tool_result", AgentHookEvent::PostToolUse),
     ],
     failures: HookFailures { exit_two: CallFate::GoesOn, ..HookFailures::OPEN },
     settings: AgentSettingsPlace {
@@ -37,10 +37,10 @@ pub static CLINE: AgentProfile = AgentProfile {
 };
 
 /// Lifts the members of the call, which are in an object of their own.
-fn decode(mut members: Members<'_>) -> Members<'_> {
+fn decode_cline_input(mut members: Members<'_>) -> Members<'_> {
     let call = members.get("tool_call").or_else(|| members.get("tool_result"));
     let call = call.map(Json::members).unwrap_or_default();
-    let folder = members.get("workspaceRoots").and_then(first);
+    let folder = members.get("workspaceRoots").and_then(first_element);
     members.0.retain(|(name, _)| matches!(name.as_ref(), "hookName" | "taskId"));
     for (name, _) in &mut members.0 {
         let is_event = name == "hookName";
@@ -60,20 +60,21 @@ fn decode(mut members: Members<'_>) -> Members<'_> {
 }
 
 /// Returns the first element of a list of texts.
-fn first(list: Json<'_>) -> Option<Json<'_>> {
+fn first_element(list: Json<'_>) -> Option<Json<'_>> {
     let text = list.get().strip_prefix('[')?.trim_start();
     let end = serde_json::Deserializer::from_str(text).into_iter::<&serde_json::value::RawValue>();
     let first = end.map_while(Result::ok).next()?;
-    Json::read(first.get()).ok()
+    Json::from_text(first.get()).ok()
 }
 
-fn form(answer: &HookAnswer<'_>) -> HookReply {
+fn cline_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
-        HookAnswer::Allow { input, .. } => {
-            line([("cancel", Some("false".to_owned())), ("overrideInput", input.map(json))])
-        }
+        HookAnswer::Allow { input, .. } => reply_line([
+            ("cancel", Some("false".to_owned())),
+            ("overrideInput", input.map(json_text)),
+        ]),
         HookAnswer::Deny { reason, .. } | HookAnswer::Ask { reason } => {
-            line([("cancel", Some("true".to_owned())), ("errorMessage", word(reason))])
+            reply_line([("cancel", Some("true".to_owned())), ("errorMessage", json_word(reason))])
         }
         HookAnswer::NoDecision => HookReply::Nothing,
     }

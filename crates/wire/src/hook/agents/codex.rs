@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::claude::{deny_form, permission_form};
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures,
-    InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
+    InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -37,9 +37,12 @@ pub static CODEX: AgentProfile = AgentProfile {
             form: permission_form,
             limit: Some(ANSWER_LIMIT),
         },
-        told("PostToolUse", AgentHookEvent::PostToolUse),
-        told("Stop", AgentHookEvent::Stop),
-        AgentEvent { limit: Some(SESSION_END), ..told("SessionEnd", AgentHookEvent::SessionEnd) },
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("Stop", AgentHookEvent::Stop),
+        AgentEvent {
+            limit: Some(SESSION_END),
+            ..silent_report("SessionEnd", AgentHookEvent::SessionEnd)
+        },
     ],
     failures: HookFailures::OPEN,
     settings: AgentSettingsPlace {

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::super::form::{HookAnswer, HookReply, json, line, word};
+use super::super::form::{HookAnswer, HookReply, json_text, json_word, reply_line};
 use super::claude::check_form;
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
     EditAbility, HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, before_tool,
-    renamed, told,
+    rename_members, silent_report,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
@@ -21,7 +21,7 @@ pub static COPILOT: AgentProfile = AgentProfile {
     programs: &["copilot"],
     mark: Some("COPILOT_CLI"),
     reads: &["claude"],
-    input: InputForm::Object { event: EVENT, decode },
+    input: InputForm::Object { event: EVENT, decode: decode_copilot_input },
     events: &[
         before_tool(
             "preToolUse",
@@ -35,10 +35,10 @@ pub static COPILOT: AgentProfile = AgentProfile {
             form: own_permission_form,
             limit: Some(ANSWER_LIMIT),
         },
-        told("postToolUse", AgentHookEvent::PostToolUse),
-        told("agentStop", AgentHookEvent::Stop),
-        told("sessionEnd", AgentHookEvent::SessionEnd),
-        told("notification", AgentHookEvent::Notification),
+        silent_report("postToolUse", AgentHookEvent::PostToolUse),
+        silent_report("agentStop", AgentHookEvent::Stop),
+        silent_report("sessionEnd", AgentHookEvent::SessionEnd),
+        silent_report("notification", AgentHookEvent::Notification),
         // In the settings of Claude Code.
         AgentEvent {
             name: "PreToolUse",
@@ -47,10 +47,10 @@ pub static COPILOT: AgentProfile = AgentProfile {
             form: check_form,
             limit: None,
         },
-        AgentEvent { limit: None, ..told("PostToolUse", AgentHookEvent::PostToolUse) },
-        AgentEvent { limit: None, ..told("Stop", AgentHookEvent::Stop) },
-        AgentEvent { limit: None, ..told("SessionEnd", AgentHookEvent::SessionEnd) },
-        AgentEvent { limit: None, ..told("Notification", AgentHookEvent::Notification) },
+        AgentEvent { limit: None, ..silent_report("PostToolUse", AgentHookEvent::PostToolUse) },
+        AgentEvent { limit: None, ..silent_report("Stop", AgentHookEvent::Stop) },
+        AgentEvent { limit: None, ..silent_report("SessionEnd", AgentHookEvent::SessionEnd) },
+        AgentEvent { limit: None, ..silent_report("Notification", AgentHookEvent::Notification) },
     ],
     failures: HookFailures {
         exit: CallFate::Denied,
@@ -81,7 +81,7 @@ pub static COPILOT: AgentProfile = AgentProfile {
 const EVENT: &str = "hook_event_name";
 
 /// Renames the members. At most events the input does not say which event it is: the members tell.
-fn decode(members: Members<'_>) -> Members<'_> {
+fn decode_copilot_input(members: Members<'_>) -> Members<'_> {
     let is_named = members.get(EVENT).is_some() && members.get("tool_name").is_some();
     let has = |name: &str| members.get(name).is_some();
     let event = match () {
@@ -94,7 +94,7 @@ fn decode(members: Members<'_>) -> Members<'_> {
         () if has("reason") && !has("error") => Some(r#""sessionEnd""#),
         () => None,
     };
-    let mut members = renamed(
+    let mut members = rename_members(
         members,
         &[
             ("sessionId", "session_id"),
@@ -104,7 +104,7 @@ fn decode(members: Members<'_>) -> Members<'_> {
             ("transcriptPath", "transcript_path"),
         ],
     );
-    if let Some(event) = event.and_then(|event| Json::read(event).ok()) {
+    if let Some(event) = event.and_then(|event| Json::from_text(event).ok()) {
         members.0.retain(|(name, _)| name != EVENT);
         members.0.push((Cow::Borrowed(EVENT), event));
     }
@@ -118,19 +118,19 @@ fn own_check_form(answer: &HookAnswer<'_>) -> HookReply {
         HookAnswer::Ask { reason } => ("ask", Some(*reason), None),
         HookAnswer::NoDecision => return HookReply::Nothing,
     };
-    line([
-        ("permissionDecision", word(decision)),
-        ("permissionDecisionReason", reason.and_then(word)),
-        ("modifiedArgs", input.map(json)),
+    reply_line([
+        ("permissionDecision", json_word(decision)),
+        ("permissionDecisionReason", reason.and_then(json_word)),
+        ("modifiedArgs", input.map(json_text)),
     ])
 }
 
 fn own_permission_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
-        HookAnswer::Allow { .. } => line([("behavior", word("allow"))]),
-        HookAnswer::Deny { reason, interrupt } => line([
-            ("behavior", word("deny")),
-            ("message", word(reason)),
+        HookAnswer::Allow { .. } => reply_line([("behavior", json_word("allow"))]),
+        HookAnswer::Deny { reason, interrupt } => reply_line([
+            ("behavior", json_word("deny")),
+            ("message", json_word(reason)),
             ("interrupt", interrupt.then(|| "true".to_owned())),
         ]),
         // A hook that fails is a no; without an answer it asks its user, where there is one.

@@ -3,7 +3,7 @@
 use super::claude::check_form;
 use super::{
     AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
-    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, told,
+    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -22,10 +22,10 @@ pub static DROID: AgentProfile = AgentProfile {
             AnswerAbilities::ALLOW.with_edit(EditAbility::Merged),
             check_form,
         ),
-        told("PostToolUse", AgentHookEvent::PostToolUse),
-        told("Stop", AgentHookEvent::Stop),
-        told("SessionEnd", AgentHookEvent::SessionEnd),
-        told("Notification", AgentHookEvent::Notification),
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("Stop", AgentHookEvent::Stop),
+        silent_report("SessionEnd", AgentHookEvent::SessionEnd),
+        silent_report("Notification", AgentHookEvent::Notification),
     ],
     failures: HookFailures::OPEN,
     settings: AgentSettingsPlace {

@@ -1,9 +1,10 @@
 //! Gemini CLI.
 
-use super::super::form::{HookAnswer, HookReply, json, line, object, word};
+use super::super::form::{HookAnswer, HookReply, json_object, json_text, json_word, reply_line};
 use super::{
     ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
-    EditAbility, HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, told,
+    EditAbility, HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is,
+    silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -28,14 +29,14 @@ pub static GEMINI: AgentProfile = AgentProfile {
                 ask: true,
                 ..AnswerAbilities::DENY.with_edit(EditAbility::Merged)
             },
-            form,
+            form: gemini_form,
             limit: Some(ANSWER_LIMIT),
         },
-        told("AfterTool", AgentHookEvent::PostToolUse),
+        silent_report("AfterTool", AgentHookEvent::PostToolUse),
         // It is not installed: if the program were missing, the turn would begin anew each time.
-        AgentEvent { limit: None, ..told("AfterAgent", AgentHookEvent::Stop) },
-        told("SessionEnd", AgentHookEvent::SessionEnd),
-        told("Notification", AgentHookEvent::Notification),
+        AgentEvent { limit: None, ..silent_report("AfterAgent", AgentHookEvent::Stop) },
+        silent_report("SessionEnd", AgentHookEvent::SessionEnd),
+        silent_report("Notification", AgentHookEvent::Notification),
     ],
     // The shell's exit code for a missing program blocks, like every code from 2 on.
     failures: HookFailures { missing: CallFate::Denied, ..HookFailures::OPEN },
@@ -57,18 +58,19 @@ pub static GEMINI: AgentProfile = AgentProfile {
     next: "Gemini CLI sessions that are open now have to be restarted.",
 };
 
-fn form(answer: &HookAnswer<'_>) -> HookReply {
+fn gemini_form(answer: &HookAnswer<'_>) -> HookReply {
     let (decision, reason, input) = match answer {
         HookAnswer::Allow { input, .. } => ("allow", None, *input),
         HookAnswer::Deny { reason, .. } => ("deny", Some(*reason), None),
         HookAnswer::Ask { reason } => ("ask", Some(*reason), None),
         HookAnswer::NoDecision => return HookReply::Nothing,
     };
-    let specific =
-        |input| object([("hookEventName", word(BEFORE)), ("tool_input", Some(json(input)))]);
-    line([
-        ("decision", word(decision)),
-        ("reason", reason.and_then(word)),
+    let specific = |input| {
+        json_object([("hookEventName", json_word(BEFORE)), ("tool_input", Some(json_text(input)))])
+    };
+    reply_line([
+        ("decision", json_word(decision)),
+        ("reason", reason.and_then(json_word)),
         ("hookSpecificOutput", input.map(specific)),
     ])
 }

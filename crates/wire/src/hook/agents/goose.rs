@@ -1,9 +1,9 @@
 //! goose.
 
-use super::super::form::{HookAnswer, HookReply, line, word};
+use super::super::form::{HookAnswer, HookReply, json_word, reply_line};
 use super::{
     AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm, JsonHooks,
-    LimitUnit, SettingsFormat, before_tool, renamed, told,
+    LimitUnit, SettingsFormat, before_tool, rename_members, silent_report,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::Members;
@@ -17,12 +17,12 @@ pub static GOOSE: AgentProfile = AgentProfile {
     programs: &["goose"],
     mark: None,
     reads: &[],
-    input: InputForm::Object { event: "event", decode },
+    input: InputForm::Object { event: "event", decode: decode_goose_input },
     events: &[
-        before_tool("PreToolUse", AnswerAbilities::DENY, form),
-        told("PostToolUse", AgentHookEvent::PostToolUse),
-        told("Stop", AgentHookEvent::Stop),
-        told("SessionEnd", AgentHookEvent::SessionEnd),
+        before_tool("PreToolUse", AnswerAbilities::DENY, goose_form),
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("Stop", AgentHookEvent::Stop),
+        silent_report("SessionEnd", AgentHookEvent::SessionEnd),
     ],
     failures: HookFailures::CLOSED,
     settings: AgentSettingsPlace {
@@ -44,18 +44,18 @@ pub static GOOSE: AgentProfile = AgentProfile {
     next: "goose sessions that are open now have to be restarted.",
 };
 
-fn decode(members: Members<'_>) -> Members<'_> {
+fn decode_goose_input(members: Members<'_>) -> Members<'_> {
     let names =
         [("event", "hook_event_name"), ("working_dir", "cwd"), ("tool_call_id", "tool_use_id")];
-    renamed(members, &names)
+    rename_members(members, &names)
 }
 
 /// Writes an answer that is `block` or nothing: without a decision it goes on.
-fn form(answer: &HookAnswer<'_>) -> HookReply {
+fn goose_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
-        HookAnswer::Allow { .. } => line([("decision", word("allow"))]),
+        HookAnswer::Allow { .. } => reply_line([("decision", json_word("allow"))]),
         HookAnswer::Deny { reason, .. } | HookAnswer::Ask { reason } => {
-            line([("decision", word("block")), ("reason", word(reason))])
+            reply_line([("decision", json_word("block")), ("reason", json_word(reason))])
         }
         HookAnswer::NoDecision => HookReply::Nothing,
     }

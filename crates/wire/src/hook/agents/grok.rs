@@ -3,7 +3,7 @@
 use super::claude::check_form;
 use super::{
     AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
-    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, told,
+    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -19,11 +19,11 @@ pub static GROK: AgentProfile = AgentProfile {
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
         before_tool("PreToolUse", AnswerAbilities::DENY.with_edit(EditAbility::Whole), check_form),
-        told("PostToolUse", AgentHookEvent::PostToolUse),
-        told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
-        told("Stop", AgentHookEvent::Stop),
-        told("SessionEnd", AgentHookEvent::SessionEnd),
-        told("Notification", AgentHookEvent::Notification),
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
+        silent_report("Stop", AgentHookEvent::Stop),
+        silent_report("SessionEnd", AgentHookEvent::SessionEnd),
+        silent_report("Notification", AgentHookEvent::Notification),
     ],
     failures: HookFailures::OPEN,
     settings: AgentSettingsPlace {

@@ -3,7 +3,7 @@
 use super::claude::deny_form;
 use super::{
     AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
-    LimitUnit, SettingsFormat, TEN_MINUTES, renamed, told,
+    LimitUnit, SettingsFormat, TEN_MINUTES, rename_members, silent_report,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::Members;
@@ -16,7 +16,7 @@ pub static KIMI: AgentProfile = AgentProfile {
     programs: &["kimi"],
     mark: None,
     reads: &[],
-    input: InputForm::Object { event: "hook_event_name", decode },
+    input: InputForm::Object { event: "hook_event_name", decode: decode_kimi_input },
     events: &[
         AgentEvent {
             name: "PreToolUse",
@@ -25,10 +25,10 @@ pub static KIMI: AgentProfile = AgentProfile {
             form: deny_form,
             limit: Some(TEN_MINUTES),
         },
-        told("PostToolUse", AgentHookEvent::PostToolUse),
-        told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
-        told("Stop", AgentHookEvent::Stop),
-        told("SessionEnd", AgentHookEvent::SessionEnd),
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
+        silent_report("Stop", AgentHookEvent::Stop),
+        silent_report("SessionEnd", AgentHookEvent::SessionEnd),
     ],
     failures: HookFailures::OPEN,
     settings: AgentSettingsPlace {
@@ -43,6 +43,6 @@ pub static KIMI: AgentProfile = AgentProfile {
     next: "Kimi Code sessions that are open now have to be restarted.",
 };
 
-fn decode(members: Members<'_>) -> Members<'_> {
-    renamed(members, &[("tool_call_id", "tool_use_id")])
+fn decode_kimi_input(members: Members<'_>) -> Members<'_> {
+    rename_members(members, &[("tool_call_id", "tool_use_id")])
 }

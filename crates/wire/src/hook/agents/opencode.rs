@@ -2,7 +2,7 @@
 
 use super::{
     AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
-    LimitUnit, SettingsFormat, as_it_is, before_tool, plugin_form, told,
+    LimitUnit, SettingsFormat, as_it_is, before_tool, plugin_form, silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -17,7 +17,7 @@ pub static OPENCODE: AgentProfile = AgentProfile {
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
         before_tool("PreToolUse", AnswerAbilities::DENY.with_edit(EditAbility::Whole), plugin_form),
-        told("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
     ],
     failures: HookFailures::CLOSED,
     settings: AgentSettingsPlace {

@@ -1,9 +1,9 @@
 //! `OpenHands`.
 
-use super::super::form::{HookAnswer, HookReply, line, word};
+use super::super::form::{HookAnswer, HookReply, json_word, reply_line};
 use super::{
     AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm, JsonHooks,
-    LimitUnit, SettingsFormat, before_tool, renamed, told,
+    LimitUnit, SettingsFormat, before_tool, rename_members, silent_report,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::Members;
@@ -16,12 +16,12 @@ pub static OPENHANDS: AgentProfile = AgentProfile {
     programs: &["openhands"],
     mark: Some("OPENHANDS_EVENT_TYPE"),
     reads: &[],
-    input: InputForm::Object { event: "event_type", decode },
+    input: InputForm::Object { event: "event_type", decode: decode_openhands_input },
     events: &[
-        before_tool("PreToolUse", AnswerAbilities::DENY, form),
-        told("PostToolUse", AgentHookEvent::PostToolUse),
-        told("Stop", AgentHookEvent::Stop),
-        told("SessionEnd", AgentHookEvent::SessionEnd),
+        before_tool("PreToolUse", AnswerAbilities::DENY, openhands_form),
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("Stop", AgentHookEvent::Stop),
+        silent_report("SessionEnd", AgentHookEvent::SessionEnd),
     ],
     failures: HookFailures::OPEN,
     settings: AgentSettingsPlace {
@@ -36,16 +36,16 @@ pub static OPENHANDS: AgentProfile = AgentProfile {
     next: "OpenHands conversations that are open now have to be restarted.",
 };
 
-fn decode(members: Members<'_>) -> Members<'_> {
-    renamed(members, &[("event_type", "hook_event_name"), ("working_dir", "cwd")])
+fn decode_openhands_input(members: Members<'_>) -> Members<'_> {
+    rename_members(members, &[("event_type", "hook_event_name"), ("working_dir", "cwd")])
 }
 
 /// Writes an answer. It understands `deny`, and not the `block` of others.
-fn form(answer: &HookAnswer<'_>) -> HookReply {
+fn openhands_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
-        HookAnswer::Allow { .. } => line([("decision", word("allow"))]),
+        HookAnswer::Allow { .. } => reply_line([("decision", json_word("allow"))]),
         HookAnswer::Deny { reason, .. } | HookAnswer::Ask { reason } => {
-            line([("decision", word("deny")), ("reason", word(reason))])
+            reply_line([("decision", json_word("deny")), ("reason", json_word(reason))])
         }
         HookAnswer::NoDecision => HookReply::Nothing,
     }

@@ -2,7 +2,7 @@
 
 use super::{
     AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
-    LimitUnit, SettingsFormat, as_it_is, before_tool, plugin_form, told,
+    LimitUnit, SettingsFormat, as_it_is, before_tool, plugin_form, silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -17,8 +17,8 @@ pub static PI: AgentProfile = AgentProfile {
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
         before_tool("PreToolUse", AnswerAbilities::DENY.with_edit(EditAbility::Whole), plugin_form),
-        told("PostToolUse", AgentHookEvent::PostToolUse),
-        told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
     ],
     failures: HookFailures::CLOSED,
     settings: AgentSettingsPlace {

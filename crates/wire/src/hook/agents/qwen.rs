@@ -1,10 +1,10 @@
 //! Qwen Code.
 
 use super::super::form::{HookAnswer, HookReply};
-use super::claude::{check_form, checked, permission_form};
+use super::claude::{check_form, checked_reply, permission_form};
 use super::{
     AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
-    JsonHooks, LimitUnit, SettingsFormat, TEN_MINUTES, as_it_is, told,
+    JsonHooks, LimitUnit, SettingsFormat, TEN_MINUTES, as_it_is, silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -23,7 +23,7 @@ pub static QWEN: AgentProfile = AgentProfile {
             name: "PreToolUse",
             event: AgentHookEvent::PreToolUse,
             takes: AnswerAbilities::ALLOW,
-            form,
+            form: qwen_form,
             limit: Some(TEN_MINUTES),
         },
         AgentEvent {
@@ -33,11 +33,11 @@ pub static QWEN: AgentProfile = AgentProfile {
             form: permission_form,
             limit: Some(TEN_MINUTES),
         },
-        told("PostToolUse", AgentHookEvent::PostToolUse),
-        told("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
-        told("Stop", AgentHookEvent::Stop),
-        told("SessionEnd", AgentHookEvent::SessionEnd),
-        told("Notification", AgentHookEvent::Notification),
+        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
+        silent_report("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
+        silent_report("Stop", AgentHookEvent::Stop),
+        silent_report("SessionEnd", AgentHookEvent::SessionEnd),
+        silent_report("Notification", AgentHookEvent::Notification),
     ],
     failures: HookFailures::OPEN,
     settings: AgentSettingsPlace {
@@ -59,9 +59,9 @@ pub static QWEN: AgentProfile = AgentProfile {
 };
 
 /// It wants a reason for an allow, too.
-fn form(answer: &HookAnswer<'_>) -> HookReply {
+fn qwen_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
-        HookAnswer::Allow { .. } => checked("allow", Some("Allowed by callgate."), None),
+        HookAnswer::Allow { .. } => checked_reply("allow", Some("Allowed by callgate."), None),
         _ => check_form(answer),
     }
 }

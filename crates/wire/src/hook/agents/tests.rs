@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::approval::{AnswerExtra, ApprovalResponse, RequestId};
-use crate::hook::{AgentHookInput, answer, bare_input, refusal};
+use crate::hook::{AgentHookInput, bare_input, call_refusal, render_response};
 
 const INPUTS: &str = include_str!("../../../tests/data/agents/inputs.ndjson");
 const ANSWERS: &str = include_str!("../../../tests/data/agents/answers.ndjson");
@@ -51,7 +51,7 @@ fn recorded_inputs_become_requests() {
     let mut told = String::new();
     for line in recorded(INPUTS) {
         let (agent, text) = (agent_of(&line), given(&line));
-        let read = match AgentHookInput::read(text.as_bytes(), Some(agent)) {
+        let read = match AgentHookInput::from_bytes(text.as_bytes(), Some(agent)) {
             Ok(read) if read.event() != AgentHookEvent::Other => read,
             Ok(_) | Err(_) => {
                 writeln!(told, "{}: {} is not handled", agent.id, line["event"]).unwrap();
@@ -139,15 +139,15 @@ fn recorded_inputs_become_requests() {
 
 /// Returns the answer of a hook that is asked about `input` by an agent, with what the desk says.
 fn answered(agent: &'static AgentProfile, input: &Value, said: &str) -> HookReply {
-    let event = agent.check();
+    let event = agent.before_tool_event();
     let text = json!({ "hook_event_name": event.name, "tool_name": "t", "tool_input": input, "prompt_id": "p" });
     let text = text.to_string();
-    let as_claude = AgentHookInput::read(text.as_bytes(), Some(&CLAUDE)).unwrap();
+    let as_claude = AgentHookInput::from_bytes(text.as_bytes(), Some(&CLAUDE)).unwrap();
     let mut request = as_claude.request(RequestId::parse(ID).unwrap()).unwrap();
     let takes = (event.takes.edit != EditAbility::None).then_some(AnswerExtra::Edit);
     request.context.as_mut().unwrap().takes = Some(takes.into_iter().collect());
     let response = format!(r#"{{"request_id":"{ID}",{said}}}"#);
-    answer(event, &request, &ApprovalResponse::decode(response.as_bytes()).unwrap())
+    render_response(event, &request, &ApprovalResponse::decode(response.as_bytes()).unwrap())
 }
 
 fn printed(reply: HookReply) -> Option<Value> {
@@ -159,7 +159,7 @@ fn printed(reply: HookReply) -> Option<Value> {
 
 /// The answers to the event before a tool runs that the real agents were given.
 fn tried(agent: &AgentProfile) -> Vec<Value> {
-    let names = [agent.check().name, "PreToolUse", "BeforeTool"];
+    let names = [agent.before_tool_event().name, "PreToolUse", "BeforeTool"];
     let is_it = |line: &Value| {
         let event = line["event"].as_str().unwrap();
         line["agent"] == agent.id && names.contains(&event)
@@ -178,12 +178,12 @@ fn every_form_was_obeyed() {
         let tried = tried(agent);
         let denied = tried.iter().find(|line| {
             let reason = ["not on my watch", "no q", "no k", "no cl", "pre no", "no d"];
-            let ours = |reason: &&str| printed(refusal(agent.check(), reason));
+            let ours = |reason: &&str| printed(call_refusal(agent.before_tool_event(), reason));
             line["exit"] == 0 && reason.iter().any(|it| ours(it) == Some(line["stdout"].clone()))
         });
         let denied = denied.unwrap_or_else(|| panic!("no recorded deny of {agent:?} is ours"));
         assert_eq!(denied["command_ran"], "no", "{agent:?}");
-        if agent.check().takes.edit == EditAbility::None {
+        if agent.before_tool_event().takes.edit == EditAbility::None {
             let said = r#""decision":"allow","updated_input":{"command":"x"}"#;
             let reply = answered(agent, &json!({ "command": "a" }), said);
             let HookReply::Line(line) = reply else { panic!("{agent:?} would run the original") };
@@ -252,7 +252,7 @@ fn failures_are_as_they_were_seen() {
 #[test]
 fn every_profile_is_complete() {
     for agent in AGENTS {
-        let check = agent.check();
+        let check = agent.before_tool_event();
         assert_eq!(check.event, AgentHookEvent::PreToolUse, "{agent:?}");
         assert_eq!(check.name, agent.events[0].name, "{agent:?}");
         assert!(check.takes.deny && check.takes.reason, "{agent:?}");
@@ -265,7 +265,7 @@ fn every_profile_is_complete() {
             assert_eq!(text.matches(PLUGIN_COMMAND).count(), 1, "{agent:?}");
         }
         // A refusal is never silence, nor a line that an agent takes for something else.
-        let refused = refusal(check, "no");
+        let refused = call_refusal(check, "no");
         let is_line = matches!(&refused, HookReply::Line(line) if line.ends_with(b"}\n"));
         assert!(is_line || refused == HookReply::Refusal("no".to_owned()), "{agent:?} {refused:?}");
     }
@@ -292,8 +292,10 @@ fn nothing_unclear_is_allowed() {
         assert!(is_denied(r#""decision":"ask","message":"why""#), "{agent:?}");
         assert!(!is_denied(r#""decision":"allow""#), "{agent:?}");
         assert!(!is_denied(r#""decision":"none""#), "{agent:?}");
-        let can_drop =
-            matches!(agent.check().takes.edit, EditAbility::Whole | EditAbility::WholeSince(_));
+        let can_drop = matches!(
+            agent.before_tool_event().takes.edit,
+            EditAbility::Whole | EditAbility::WholeSince(_)
+        );
         let dropped = r#""decision":"allow","updated_input":{"command":"b"}"#;
         assert_eq!(is_denied(dropped), !can_drop, "{agent:?}");
     }
@@ -325,12 +327,12 @@ fn a_call_under_a_wrong_word_is_a_call() {
         .into_iter()
         .filter(|agent| !matches!(agent.word, "goose" | "cline" | "openhands" | "amp"))
     {
-        let read = AgentHookInput::read(text.as_bytes(), Some(agent)).unwrap();
+        let read = AgentHookInput::from_bytes(text.as_bytes(), Some(agent)).unwrap();
         assert_eq!(read.event(), AgentHookEvent::PreToolUse, "{agent:?}");
-        assert!(matches!(refusal(read.known(), "no"), HookReply::Line(_)), "{agent:?}");
+        assert!(matches!(call_refusal(read.known_event(), "no"), HookReply::Line(_)), "{agent:?}");
     }
     let report = text.replace("PreToolUse", "ConfigChange");
-    let read = AgentHookInput::read(report.as_bytes(), Some(&GEMINI)).unwrap();
+    let read = AgentHookInput::from_bytes(report.as_bytes(), Some(&GEMINI)).unwrap();
     assert_eq!(read.event(), AgentHookEvent::Other);
 }
 
@@ -339,7 +341,7 @@ fn a_call_under_a_wrong_word_is_a_call() {
 fn a_part_of_an_input_is_refused() {
     let text = r#"{"hook_event_name":"PreToolUse","tool_name":"write","tool_input":{},"toolInputTruncated":true}"#;
     for agent in [&GROK, &CLAUDE] {
-        let read = AgentHookInput::read(text.as_bytes(), Some(agent)).unwrap();
+        let read = AgentHookInput::from_bytes(text.as_bytes(), Some(agent)).unwrap();
         let refused = read.request(RequestId::parse(ID).unwrap()).unwrap_err();
         assert_eq!(refused.to_string(), "it has only a part of the tool's input");
     }
@@ -352,7 +354,7 @@ fn a_name_twice_is_refused() {
         (&KIMI, r#"{"hook_event_name":"PreToolUse","tool_name":"a","tool_name":"b"}"#),
         (&COPILOT, r#"{"toolName":"a","toolArgs":{},"toolInput":{}}"#),
     ] {
-        let read = AgentHookInput::read(text.as_bytes(), Some(agent)).unwrap();
+        let read = AgentHookInput::from_bytes(text.as_bytes(), Some(agent)).unwrap();
         assert!(read.check_exact().is_err(), "{agent:?}");
     }
 }
@@ -382,7 +384,7 @@ fn guide_table() -> String {
         let fates = [failures.exit, failures.timeout, failures.garbage, failures.missing].map(fate);
         let same = fates.iter().all(|one| *one == fates[0]);
         let fates = if same { fates[0].to_owned() } else { fates.join(", ") };
-        let edit = match agent.check().takes.edit {
+        let edit = match agent.before_tool_event().takes.edit {
             EditAbility::None => any(&|takes| takes.edit != EditAbility::None),
             _ => true,
         };

@@ -26,16 +26,16 @@ const ANSWERS: [&str; 12] = [
 
 /// Returns what is printed for each of [`ANSWERS`] to a question about `input`.
 fn printed(input: &str) -> [String; ANSWERS.len()] {
-    let input = AgentHookInput::read(input.as_bytes(), None).unwrap();
+    let input = AgentHookInput::from_bytes(input.as_bytes(), None).unwrap();
     let id = RequestId::parse(ID).unwrap();
     let mut request = input.request(id).unwrap();
     if input.event() == AgentHookEvent::PreToolUse {
-        request.context.as_mut().unwrap().asks = Some(input.asks(true));
+        request.context.as_mut().unwrap().asks = Some(input.choose_prompter(true));
     }
     ANSWERS.map(|fields| {
         let response = format!(r#"{{"request_id":"{ID}",{fields}}}"#);
         let response = ApprovalResponse::decode(response.as_bytes()).unwrap();
-        match answer(input.known(), &request, &response) {
+        match render_response(input.known_event(), &request, &response) {
             HookReply::Line(line) => String::from_utf8(line).unwrap(),
             HookReply::Nothing => "nothing\n".to_owned(),
             HookReply::Undecided => "undecided\n".to_owned(),
@@ -214,7 +214,7 @@ fn asks(tool: &str, mode: &str, is_attended: bool) -> Prompter {
     let input = format!(
         r#"{{"hook_event_name":"PreToolUse","tool_name":"{tool}","permission_mode":"{mode}"}}"#
     );
-    AgentHookInput::read(input.as_bytes(), None).unwrap().asks(is_attended)
+    AgentHookInput::from_bytes(input.as_bytes(), None).unwrap().choose_prompter(is_attended)
 }
 
 #[test]
@@ -232,8 +232,8 @@ fn the_agent_asks_only_where_it_is_known_to() {
         assert_eq!(asks("Bash", mode, true), Prompter::Desk, "{mode}");
     }
     let codex = r#"{"hook_event_name":"PreToolUse","tool_name":"Bash","permission_mode":"default","turn_id":"t"}"#;
-    let codex = AgentHookInput::read(codex.as_bytes(), None).unwrap();
-    assert_eq!(codex.asks(true), Prompter::Desk);
+    let codex = AgentHookInput::from_bytes(codex.as_bytes(), None).unwrap();
+    assert_eq!(codex.choose_prompter(true), Prompter::Desk);
 }
 
 #[test]

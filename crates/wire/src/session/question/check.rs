@@ -9,7 +9,7 @@ const LONGEST_ANSWER: u64 = 16_384;
 
 impl AgentQuestion {
     /// Returns what is wrong with the values of an answer, in words for the person who gave it.
-    pub fn check(&self, values: &Map<String, Value>) -> Result<(), String> {
+    pub fn check_values(&self, values: &Map<String, Value>) -> Result<(), String> {
         let is_known = |name: &String| self.fields.iter().any(|field| field.name == *name);
         if let Some(name) = values.keys().find(|name| !is_known(name)) {
             return Err(format!("there is no field {name:?}"));
@@ -17,7 +17,7 @@ impl AgentQuestion {
         for field in &self.fields {
             let wrong = |what: String| format!("{}: {what}", field.title);
             match values.get(&field.name) {
-                Some(value) => field.kind.check(value).map_err(wrong)?,
+                Some(value) => field.kind.check_value(value).map_err(wrong)?,
                 None if field.required => return Err(wrong("an answer is needed".to_owned())),
                 None => {}
             }
@@ -35,7 +35,7 @@ impl QuestionField {
             return Ok(self.kind.default_value());
         }
         let value = self.kind.value_of(words)?;
-        self.kind.check(&value)?;
+        self.kind.check_value(&value)?;
         Ok(Some(value))
     }
 }
@@ -75,15 +75,15 @@ impl FieldKind {
                 _ => Err("answer yes or no".to_owned()),
             },
             Self::OneOf { options, free_text, .. } => {
-                Ok(chosen(options, words, *free_text)?.into())
+                Ok(chosen_value(options, words, *free_text)?.into())
             }
             Self::SeveralOf { options, free_text, .. } => {
-                if let Ok(one) = chosen(options, words, false) {
+                if let Ok(one) = chosen_value(options, words, false) {
                     return Ok(vec![one].into());
                 }
                 let parts = words.split(',').map(str::trim).filter(|part| !part.is_empty());
                 let all: Result<Vec<String>, String> =
-                    parts.map(|part| chosen(options, part, false)).collect();
+                    parts.map(|part| chosen_value(options, part, false)).collect();
                 match all {
                     Ok(all) => Ok(all.into()),
                     Err(_) if *free_text => Ok(vec![words.to_owned()].into()),
@@ -93,7 +93,7 @@ impl FieldKind {
         }
     }
 
-    fn check(&self, value: &Value) -> Result<(), String> {
+    fn check_value(&self, value: &Value) -> Result<(), String> {
         match self {
             Self::Text { min_length, max_length, format, .. } => {
                 let text = value.as_str().ok_or("this is not a text")?;
@@ -107,10 +107,12 @@ impl FieldKind {
                 }
                 has_format(text, format.as_deref())
             }
-            Self::Number(bounds) => bounds.check(value.as_f64().ok_or("this is not a number")?),
+            Self::Number(bounds) => {
+                bounds.check_number(value.as_f64().ok_or("this is not a number")?)
+            }
             Self::Integer(bounds) => {
                 let number = value.as_f64().filter(|number| number.fract() == 0.0);
-                bounds.check(number.ok_or("this is not a whole number")?)
+                bounds.check_number(number.ok_or("this is not a whole number")?)
             }
             Self::Boolean { .. } => {
                 value.as_bool().map(drop).ok_or_else(|| "this is not true or false".to_owned())
@@ -136,7 +138,7 @@ impl FieldKind {
 }
 
 impl NumberBounds {
-    fn check(&self, number: f64) -> Result<(), String> {
+    fn check_number(&self, number: f64) -> Result<(), String> {
         let bound = |bound: &Option<Number>| bound.as_ref().and_then(Number::as_f64);
         if let (Some(least), Some(minimum)) = (bound(&self.minimum), &self.minimum)
             && number < least
@@ -151,7 +153,7 @@ impl NumberBounds {
 }
 
 /// Returns the value that words choose: by its value, its title, or its number.
-fn chosen(options: &[FieldOption], words: &str, free_text: bool) -> Result<String, String> {
+fn chosen_value(options: &[FieldOption], words: &str, free_text: bool) -> Result<String, String> {
     let is_same = |text: &String| text.to_lowercase() == words.to_lowercase();
     let exact = options.iter().find(|one| one.value == words);
     let named = || options.iter().find(|one| is_same(&one.title) || is_same(&one.value));

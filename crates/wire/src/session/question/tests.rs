@@ -26,7 +26,7 @@ fn question(fields: Vec<QuestionField>) -> AgentQuestion {
 fn check(kind: &Value, value: &Value, expected: Result<(), &str>) {
     let question = question(vec![field(kind)]);
     let values = json!({"a": value}).as_object().unwrap().clone();
-    let found = question.check(&values);
+    let found = question.check_values(&values);
     assert_eq!(found.as_ref().map_err(String::as_str).copied(), expected, "{kind} {value}");
 }
 
@@ -86,7 +86,7 @@ fn formats_are_checked() {
         if !wrong.is_empty() {
             let question = question(vec![field(&kind)]);
             let values = json!({"a": wrong}).as_object().unwrap().clone();
-            assert!(question.check(&values).is_err(), "{format} {wrong}");
+            assert!(question.check_values(&values).is_err(), "{format} {wrong}");
         }
     }
 }
@@ -97,7 +97,7 @@ fn missing_and_unknown_fields_are_told() {
     optional.name = "b".to_owned();
     optional.required = false;
     let question = question(vec![field(&json!({"type": "text"})), optional]);
-    let values = |json: Value| question.check(json.as_object().unwrap());
+    let values = |json: Value| question.check_values(json.as_object().unwrap());
     assert_eq!(values(json!({"a": "x"})), Ok(()));
     assert_eq!(values(json!({"b": true})), Err("A: an answer is needed".to_owned()));
     assert_eq!(values(json!({"a": "x", "c": 1})), Err("there is no field \"c\"".to_owned()));

@@ -122,17 +122,17 @@ fn conversations_are_listed_and_loaded() {
 #[test]
 fn an_end_says_which_request_it_ends() {
     let replayed = ReplayedRange { from_seq: 3, to_seq: 9 };
-    let SessionEvent::Done(Some(data)) = SessionEvent::done(&replayed).tagged("replay") else {
+    let SessionEvent::Done(Some(data)) = SessionEvent::done(&replayed).with_kind("replay") else {
         panic!("no data")
     };
     assert_eq!(data.get(), r#"{"kind":"replay","fromSeq":3,"toSeq":9}"#);
     assert_eq!(SessionEvent::Done(Some(data)).done_data(), Some(replayed));
-    let empty = SessionEvent::done(&serde_json::json!({})).tagged("clear_history");
+    let empty = SessionEvent::done(&serde_json::json!({})).with_kind("clear_history");
     let SessionEvent::Done(Some(data)) = empty else { panic!("no data") };
     assert_eq!(data.get(), r#"{"kind":"clear_history"}"#);
-    assert!(matches!(SessionEvent::Done(None).tagged("hello"), SessionEvent::Done(None)));
+    assert!(matches!(SessionEvent::Done(None).with_kind("hello"), SessionEvent::Done(None)));
     assert!(
-        matches!(SessionEvent::Token("{}".to_owned()).tagged("x"), SessionEvent::Token(text) if text == "{}")
+        matches!(SessionEvent::Token("{}".to_owned()).with_kind("x"), SessionEvent::Token(text) if text == "{}")
     );
 }
 

@@ -37,8 +37,8 @@ impl TrackedFolders {
             failed: None,
         };
         let mut unwalked = None;
-        for (start, root) in places.starts() {
-            unwalked = unwalked.or(look.walk(&start, &root).err());
+        for (run_command, root) in places.outermost_roots() {
+            unwalked = unwalked.or(look.walk(&run_command, &root).err());
         }
         let FolderLook { ended, failed, began_ns, inodes, .. } = look;
         if let Some(error) = failed {
@@ -63,14 +63,17 @@ impl TrackedFolders {
             let place = places.roots.locate(&path).map_err(io::Error::other)?;
             let stat = place.unlinked_parent().and_then(|(folder, name)| {
                 let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
-                Ok((FoundPath::of(folder.as_fd(), name, &stat, places.limits.one_file), stat))
+                Ok((
+                    FoundPath::from_stat(folder.as_fd(), name, &stat, places.limits.one_file),
+                    stat,
+                ))
             });
             if let Ok((found, stat)) = stat {
                 self.note_found(path, found, &stat, inodes, began_ns)?;
             } else if let Some(gone) = self.known.remove(&path) {
                 self.kept = self.kept.saturating_sub(gone.prior.length());
                 self.note_changed(&path, &gone.prior, None)?;
-                self.pack.add(&PackRecord::Gone { path }, None)?;
+                self.pack.append_record(&PackRecord::Gone { path }, None)?;
             }
         }
         Ok(())
@@ -96,14 +99,14 @@ impl FolderLook<'_> {
         let stop = CancelFlag::default();
         let mut filter = HiddenFilter::new(&self.places.hidden, "search_files", start.to_owned());
         let walk = FolderWalk::new(root, false, &stop)?;
-        let gaps = walk.run(&mut |entry| match self.visit(start, entry, &mut filter) {
+        let gaps = walk.visit_all(&mut |entry| match self.visit(start, entry, &mut filter) {
             Ok(next) => next,
             Err(error) => {
                 self.failed = Some(error);
                 FolderStep::Enough
             }
         })?;
-        gaps.ended.map_or(Ok(()), |reason| Err(unknown(reason)))
+        gaps.ended.map_or(Ok(()), |reason| Err(unknown_changes(reason)))
     }
 
     fn visit(
@@ -127,12 +130,14 @@ impl FolderLook<'_> {
         };
         self.count += 1;
         if self.count > limits.files {
-            self.ended = Some(unknown(&format!("there are more than {} files", limits.files)));
+            self.ended =
+                Some(unknown_changes(&format!("there are more than {} files", limits.files)));
             return Ok(FolderStep::Enough);
         }
         if Instant::now() > self.until {
             let seconds = limits.time.as_secs();
-            self.ended = Some(unknown(&format!("looking at all files takes over {seconds} s")));
+            self.ended =
+                Some(unknown_changes(&format!("looking at all files takes over {seconds} s")));
             return Ok(FolderStep::Enough);
         }
         let look = self.folders.look;
@@ -144,12 +149,12 @@ impl FolderLook<'_> {
             None if filter.hides(entry) => return Ok(FolderStep::Past),
             _ => {}
         }
-        let found = FoundPath::of(entry.folder, entry.name, &metadata, limits.one_file);
+        let found = FoundPath::from_stat(entry.folder, entry.name, &metadata, limits.one_file);
         self.folders.note_found(path, found, &metadata, &self.inodes, self.began_ns)?;
         Ok(FolderStep::On)
     }
 }
 
-fn unknown(reason: &str) -> String {
+fn unknown_changes(reason: &str) -> String {
     format!("what commands have changed is not known: {reason}")
 }

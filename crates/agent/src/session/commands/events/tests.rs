@@ -45,9 +45,9 @@ fn told(messages: &[(ChatMessage, Vec<StoredToolResult>)]) -> Vec<Value> {
         EventRetelling { tools: &tools, folder: Path::new("/"), calls: HashMap::new() };
     let mut events: Vec<SessionEvent> = Vec::new();
     for (message, results) in messages {
-        events.extend(retelling.message(message, results));
+        events.extend(retelling.message_events(message, results));
     }
-    events.extend(retelling.end());
+    events.extend(retelling.end_open_calls());
     lines(events)
 }
 
@@ -141,14 +141,14 @@ async fn a_page_never_begins_with_results_of_calls_before_it() {
     let step = HistoryStep { messages, results, begins_turn: true, ..HistoryStep::default() };
     held.commit(step).await.unwrap();
     let firsts = async |limit| {
-        let page = page(&history, "c", limit, None).await.unwrap();
+        let page = read_whole_page(&history, "c", limit, None).await.unwrap();
         (page.first, page.messages.len(), page.results.len())
     };
     assert_eq!(firsts(1).await, (3, 1, 1));
     assert_eq!(firsts(2).await, (1, 3, 3));
     assert_eq!(firsts(3).await, (1, 3, 3));
     assert_eq!(firsts(9).await, (0, 4, 4));
-    let whole = page(&history, "c", 9, None).await.unwrap();
+    let whole = read_whole_page(&history, "c", 9, None).await.unwrap();
     assert_eq!(whole.results[2][0].result.get(), r#"{"seen":true}"#);
     // The model is sent what it was told, and nothing beside it.
     drop(held);

@@ -11,7 +11,7 @@ fn picture(bytes: usize) -> Block {
 }
 
 fn shown(blocks: &[Block]) -> Vec<serde_json::Value> {
-    let content = content(blocks).unwrap();
+    let content = fitting_content(blocks).unwrap();
     assert!(content.get().len() <= LONGEST);
     serde_json::from_str(content.get()).unwrap()
 }
@@ -19,7 +19,7 @@ fn shown(blocks: &[Block]) -> Vec<serde_json::Value> {
 #[test]
 fn what_fits_is_given_as_it_is() {
     let blocks = [picture(3_000_001), Block::text("x".repeat(6_000_000))];
-    assert_eq!(content(&blocks).unwrap().get(), to_raw_value(&blocks).unwrap().get());
+    assert_eq!(fitting_content(&blocks).unwrap().get(), to_raw_value(&blocks).unwrap().get());
 }
 
 #[test]
@@ -39,24 +39,24 @@ fn every_block_can_give_way() {
     let input = RawValue::from_string(format!("{{\"a\":\"{}\"}}", long())).unwrap();
     let source = MediaSource::Base64 { media_type: "application/pdf".to_owned(), data: long() };
     for (block, expected) in [
-        (Block::text(long()), json!({"type": "text", "text": words("text", 11_000_000)})),
+        (Block::text(long()), json!({"type": "text", "text": left_out_note("text", 11_000_000)})),
         (
             Block::Document { source, title: None },
-            json!({"type": "text", "text": words("document", 8_250_000)}),
+            json!({"type": "text", "text": left_out_note("document", 8_250_000)}),
         ),
         (
             Block::Thinking { thinking: long(), signature: String::new() },
-            json!({"type": "text", "text": words("thought", 11_000_000)}),
+            json!({"type": "text", "text": left_out_note("thought", 11_000_000)}),
         ),
         (
             Block::RedactedThinking { data: long() },
-            json!({"type": "text", "text": words("thought", 11_000_000)}),
+            json!({"type": "text", "text": left_out_note("thought", 11_000_000)}),
         ),
         (
             Block::ToolUse { id: "t".to_owned(), name: "look".to_owned(), input },
             json!({
                 "type": "tool_use", "id": "t", "name": "look",
-                "input": {"error": words("tool's input", 11_000_008)},
+                "input": {"error": left_out_note("tool's input", 11_000_008)},
             }),
         ),
         (
@@ -67,7 +67,7 @@ fn every_block_can_give_way() {
             },
             json!({
                 "type": "tool_result", "tool_use_id": "t", "is_error": true,
-                "content": words("tool's result", 11_000_000),
+                "content": left_out_note("tool's result", 11_000_000),
             }),
         ),
     ] {
@@ -79,5 +79,5 @@ fn every_block_can_give_way() {
 fn a_message_of_countless_blocks_gives_way_as_a_whole() {
     let blocks = vec![Block::text(""); 500_000];
     let size = to_raw_value(&blocks).unwrap().get().len();
-    assert_eq!(shown(&blocks), [json!({"type": "text", "text": words("message", size)})]);
+    assert_eq!(shown(&blocks), [json!({"type": "text", "text": left_out_note("message", size)})]);
 }

@@ -91,7 +91,7 @@ proptest! {
 
     #[test]
     fn telegram_takes_every_look(card in cards(), mark in words()) {
-        let look = QuestionLook::open(&card, &[vec![0], vec![]]);
+        let look = QuestionLook::of_open(&card, &[vec![0], vec![]]);
         check_html(&look.html);
         let keyboard = look.buttons.unwrap();
         let rows = keyboard["inline_keyboard"].as_array().unwrap();
@@ -103,14 +103,14 @@ proptest! {
             assert!(!button["text"].as_str().unwrap().trim().is_empty(), "{button}");
         }
         let mark = QuestionMark { state: MarkState::Denied, text: mark };
-        check_html(&QuestionLook::marked(&card, &mark).html);
-        check_html(&retired(&card.id, &mark.text));
+        check_html(&QuestionLook::of_marked(&card, &mark).html);
+        check_html(&retired_text(&card.id, &mark.text));
         let presser = Presser { user: 7, name: mark.text, private: false, message: Some(3) };
         for purpose in [ReplyPurpose::Deny, ReplyPurpose::Answer, ReplyPurpose::Confirm] {
             let asked = ask_words(&card, 7, Some(&presser), purpose);
             check_html(asked["text"].as_str().unwrap());
         }
-        match full(&card, 7) {
+        match full_question(&card, 7) {
             FullQuestion::Pages(pages) => {
                 for page in pages {
                     check_html(page["text"].as_str().unwrap());

@@ -79,7 +79,7 @@ fn more_answers_than_telegram_takes_have_no_buttons() {
     let picker = CardPicker { question: "?".into(), choices: choices.collect(), many: false };
     let body = CardContent::Ask { question: "?\n?\n?".into(), detail: None };
     let card = with(card(body), |card| card.pickers = vec![picker; 3]);
-    let rows = keyboard::of(&card, &[], LookCut::Nothing);
+    let rows = keyboard::build_buttons(&card, &[], LookCut::Nothing);
     assert_eq!(rows["inline_keyboard"].as_array().unwrap().len(), 2);
 }
 
@@ -128,6 +128,6 @@ fn several_offers_and_long_ones_are_spelled_out_in_the_text() {
         "#]],
     );
     let alone = with(card(command("make build")), |card| card.offers = offers[1..].to_vec());
-    let look = QuestionLook::open(&alone, &[]);
+    let look = QuestionLook::of_open(&alone, &[]);
     assert!(look.html.contains("accept all edits</code> — for good"), "{}", look.html);
 }

@@ -1,7 +1,7 @@
 //! A question in full shows each thing once.
 
 use super::*;
-use crate::telegram::look::full::{FullQuestion, full};
+use crate::telegram::look::full::{FullQuestion, full_question};
 
 fn shown_in_full(tool: &str, input: &Value) -> String {
     let request = json!({
@@ -10,7 +10,7 @@ fn shown_in_full(tool: &str, input: &Value) -> String {
     });
     let request = ApprovalRequest::decode(request.to_string().as_bytes()).unwrap();
     let card = Card::new(&request, &input.to_string(), 1_800_000_000_000, 1_800_000_300_000);
-    match full(&card, 1) {
+    match full_question(&card, 1) {
         FullQuestion::Pages(pages) => pages.iter().map(ToString::to_string).collect(),
         FullQuestion::File { content, .. } => content,
     }

@@ -17,7 +17,7 @@ fn lower_first(text: &str) -> String {
 fn every_line_of_the_table_of_tools_is_known_on_phones() {
     for (agent, tool, kind) in ToolKind::table() {
         let (input, body) = sample(kind);
-        let html = QuestionLook::open(&card_of(agent, tool, &input), &[]).html;
+        let html = QuestionLook::of_open(&card_of(agent, tool, &input), &[]).html;
         let wants = match body {
             "plan" => " has a plan".to_owned(),
             "ask" => " asks".to_owned(),

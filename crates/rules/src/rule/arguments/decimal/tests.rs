@@ -4,7 +4,7 @@ use super::*;
 
 #[test]
 fn numbers_are_compared_exactly() {
-    let read = |text: &str| Decimal::read(text).unwrap_or_else(|| panic!("{text}"));
+    let read = |text: &str| Decimal::from_text(text).unwrap_or_else(|| panic!("{text}"));
     let ascending = [
         "-1e30",
         "-100.5",
@@ -32,8 +32,8 @@ fn numbers_are_compared_exactly() {
         assert_eq!(read(one), read(other));
     }
     for text in ["", "-", "1.", ".5", "0x10", "1e", "NaN", "1 0", "--1", "1e99999999999999999999"] {
-        assert_eq!(Decimal::read(text), None, "{text}");
+        assert_eq!(Decimal::from_text(text), None, "{text}");
     }
-    assert_eq!(Decimal::read_loosely(" $1,000.00 "), Decimal::read("1000"));
+    assert_eq!(Decimal::read_loosely(" $1,000.00 "), Decimal::from_text("1000"));
     assert_eq!(Decimal::read_loosely("ten"), None);
 }

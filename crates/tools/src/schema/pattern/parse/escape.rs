@@ -5,8 +5,8 @@ use crate::schema::pattern::class::CharacterSet;
 
 impl PatternParser<'_> {
     /// Parses a class after its opening bracket.
-    pub(super) fn class(&mut self) -> Result<CharacterSet, String> {
-        let is_negated = self.takes("^");
+    pub(super) fn parse_class(&mut self) -> Result<CharacterSet, String> {
+        let is_negated = self.take_if_next("^");
         let mut set = CharacterSet::default();
         loop {
             let (first, first_point) = match self.rest.next() {
@@ -30,7 +30,7 @@ impl PatternParser<'_> {
                 // A set cannot end a range, so the hyphen stands for itself.
                 (last, None) => {
                     set.add(&first);
-                    set.add(&CharacterSet::one('-'.into()));
+                    set.add(&CharacterSet::from_code_point('-'.into()));
                     set.add(&last);
                 }
             }
@@ -41,29 +41,29 @@ impl PatternParser<'_> {
     /// Parses one item of a class: a set, and its character if there is only one.
     fn class_item(&mut self, first: char) -> Result<(CharacterSet, Option<u32>), String> {
         if first != '\\' {
-            return Ok((CharacterSet::one(first.into()), Some(first.into())));
+            return Ok((CharacterSet::from_code_point(first.into()), Some(first.into())));
         }
-        if self.takes("b") {
-            return Ok((CharacterSet::one(8), Some(8)));
+        if self.take_if_next("b") {
+            return Ok((CharacterSet::from_code_point(8), Some(8)));
         }
         if let Some(set) = self.set_escape()? {
             return Ok((set, None));
         }
         let point = self.point_escape()?;
-        Ok((CharacterSet::one(point), Some(point)))
+        Ok((CharacterSet::from_code_point(point), Some(point)))
     }
 
     pub(super) fn escaped_set(&mut self) -> Result<CharacterSet, String> {
         match self.set_escape()? {
             Some(set) => Ok(set),
-            None => self.point_escape().map(CharacterSet::one),
+            None => self.point_escape().map(CharacterSet::from_code_point),
         }
     }
 
     /// Takes an escape that stands for a set.
     fn set_escape(&mut self) -> Result<Option<CharacterSet>, String> {
         let Some(letter) = self.rest.peek().copied() else { return Ok(None) };
-        if let Some(set) = CharacterSet::escaped(letter) {
+        if let Some(set) = CharacterSet::from_escape(letter) {
             self.rest.next();
             return Ok(Some(set));
         }
@@ -72,10 +72,10 @@ impl PatternParser<'_> {
         }
         self.rest.next();
         let name = match self.rest.next() {
-            Some('{') => self.until('}')?,
+            Some('{') => self.take_until('}')?,
             name => name.into_iter().collect(),
         };
-        let set = CharacterSet::property(&name);
+        let set = CharacterSet::from_property(&name);
         let set = set.ok_or_else(|| format!("the property {name:?} is unknown"))?;
         Ok(Some(if letter == 'P' { set.negated() } else { set }))
     }
@@ -96,19 +96,19 @@ impl PatternParser<'_> {
                 Some(letter) => u32::from(letter) % 32,
                 None => return Err("`\\c` names no control character".to_owned()),
             },
-            'x' => self.hexadecimal(2)?,
-            'u' if self.takes("{") => {
-                let digits = self.until('}')?;
+            'x' => self.parse_hexadecimal(2)?,
+            'u' if self.take_if_next("{") => {
+                let digits = self.take_until('}')?;
                 let point = u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32);
                 point.ok_or_else(|| format!("there is no character {digits}"))?.into()
             }
-            'u' => self.utf16()?,
+            'u' => self.parse_utf16()?,
             c if c.is_ascii_alphanumeric() => return Err(format!("the escape `\\{c}` is unknown")),
             c => c.into(),
         })
     }
 
-    fn hexadecimal(&mut self, count: usize) -> Result<u32, String> {
+    fn parse_hexadecimal(&mut self, count: usize) -> Result<u32, String> {
         let digits: String = self.rest.by_ref().take(count).collect();
         u32::from_str_radix(&digits, 16)
             .ok()
@@ -117,11 +117,11 @@ impl PatternParser<'_> {
     }
 
     /// Takes one code unit of UTF-16, or two that belong together.
-    fn utf16(&mut self) -> Result<u32, String> {
-        let first = self.hexadecimal(4)?;
+    fn parse_utf16(&mut self) -> Result<u32, String> {
+        let first = self.parse_hexadecimal(4)?;
         let ahead = self.rest.clone();
-        if (0xD800..0xDC00).contains(&first) && self.takes("\\u") {
-            let second = self.hexadecimal(4)?;
+        if (0xD800..0xDC00).contains(&first) && self.take_if_next("\\u") {
+            let second = self.parse_hexadecimal(4)?;
             if (0xDC00..0xE000).contains(&second) {
                 return Ok(0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00));
             }
