@@ -20,7 +20,7 @@ mod viewers;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
@@ -31,7 +31,7 @@ use callgate_wire::desk::HiddenText;
 use callgate_wire::ledger::{DeskStarted, LedgerEvent};
 use rustix::process::{Resource, getrlimit, setrlimit};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{mpsc, watch};
 
 use crate::absence_mark::last_absence;
 use crate::asker::fresh_id;
@@ -45,7 +45,7 @@ use crate::telegram::{self, TelegramReport};
 use askers::Askers;
 use clerk::Clerk;
 use door::{Door, SocketFile};
-use letter::Letter;
+use letter::{Letter, LetterBox};
 use pulse::DaemonPulse;
 use reception::{Intake, Reception};
 use rulings::{RulingLimits, RulingQueue};
@@ -130,12 +130,12 @@ pub struct Daemon {
 
 /// A handle by which news reaches the desk.
 #[derive(Debug, Clone)]
-pub struct DeskHandle(mpsc::Sender<Letter>);
+pub struct DeskHandle(LetterBox);
 
 impl DeskHandle {
     /// Sends news to the desk and waits until it is recorded. Returns false if it was not.
     pub async fn send_news(&self, news: News) -> bool {
-        Letter::send_recorded(&self.0, DeskInput::News(news)).await
+        self.0.send_recorded(DeskInput::News(news)).await
     }
 
     /// Like [`send_news`](Self::send_news), for a thread without a runtime, and without waiting for the
@@ -148,7 +148,7 @@ impl DeskHandle {
     /// Tells the desk at which origins the page is served, and waits until it is recorded. The links
     /// of pages at other origins are removed. Returns false if it was not recorded.
     pub async fn page_served(&self, origins: Vec<String>) -> bool {
-        Letter::send_recorded(&self.0, DeskInput::PageServed { origins }).await
+        self.0.send_recorded(DeskInput::PageServed { origins }).await
     }
 
     /// Makes a code for a page, for the person of this name at the desk's own terminal. Returns it
@@ -165,10 +165,7 @@ impl DeskHandle {
             is_first: false,
             reply_to: ReplyTo::Key,
         };
-        let (recorded, is_recorded) = oneshot::channel();
-        self.0.blocking_send(Letter { input, recorded: Some(recorded) }).ok()?;
-        is_recorded.blocking_recv().ok()?;
-        Some((secret, PAGE_CODE_LIFETIME))
+        self.0.blocking_send_recorded(input).then_some((secret, PAGE_CODE_LIFETIME))
     }
 }
 
@@ -198,7 +195,7 @@ impl Daemon {
         let started = Instant::now();
         let desk = restore_desk(&store, settings, authority, takes_up)?;
         let head = watch::Sender::new(record_start(&mut store)?);
-        let (letters_in, letters) = mpsc::channel(QUEUE);
+        let (letters_in, letters) = LetterBox::new(QUEUE);
         let askers =
             Askers::new(letters_in.clone()).map_err(|e| io_error("cannot watch", &socket, e))?;
         let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), options.terminal.is_some()));
@@ -227,10 +224,9 @@ impl Daemon {
         let (to_desk, warn) = (letters_in.clone(), Arc::clone(&options.warn));
         let forwarder = PhoneForwarder { to_desk, warn, pulse: Arc::clone(&pulse) };
         let phones = options.telegram.map(|settings| forwarder.start(&mut tasks, settings));
-        let clerk = Clerk {
+        let clerk = Arc::new(Mutex::new(Clerk {
             desk,
             store,
-            letters,
             askers: Arc::downgrade(&askers),
             viewers: Arc::downgrade(&viewers),
             phones,
@@ -241,8 +237,11 @@ impl Daemon {
             warn: Arc::clone(&options.warn),
             started,
             unmoved: 0,
-        };
-        on_thread("desk", move || clerk.run_to_end())
+            sleeps_until: Duration::ZERO,
+        }));
+        let at_once = Arc::downgrade(&clerk);
+        letters_in.set_at_once(Box::new(move |letter| clerk::handle_at_once(&at_once, letter)));
+        on_thread("desk", move || clerk::run_desk(&clerk, letters))
             .map_err(|e| io_error("cannot start the desk of", &socket, e))?;
         let (reporter, warn) = (Arc::clone(&askers), Arc::clone(&options.warn));
         on_thread("hangups", move || {
@@ -263,7 +262,7 @@ impl Daemon {
 
     /// Waits until the desk has ended by itself, which only a bug can cause.
     pub async fn wait_for_end(&self) {
-        self.desk.0.closed().await;
+        self.desk.0.wait_for_end().await;
     }
 
     /// Returns a handle to the desk.
@@ -336,7 +335,7 @@ fn record_start(store: &mut Store) -> Result<u64, StoreError> {
 
 /// Forwards the reports of the Telegram channel: to the desk, to the status, and as warnings.
 struct PhoneForwarder {
-    to_desk: mpsc::Sender<Letter>,
+    to_desk: LetterBox,
     warn: Warn,
     pulse: Arc<DaemonPulse>,
 }

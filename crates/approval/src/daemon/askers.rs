@@ -12,10 +12,9 @@ use callgate_link::sync::lock;
 use callgate_wire::approval::ApprovalResponse;
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Handle;
-use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::letter::Letter;
+use super::letter::{Letter, LetterBox};
 use crate::desk::{AskerId, DeskInput};
 
 /// How long an asker may take to read its answer. One that takes longer is still connected, and
@@ -29,7 +28,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(super) struct Askers {
     hangups: HangupWatcher,
     waiting: Mutex<HashMap<AskerId, ParkedAsker>>,
-    to_desk: mpsc::Sender<Letter>,
+    to_desk: LetterBox,
     stopper: Mutex<Option<UnixStream>>,
     /// The other end of `stopper`, which is watched like an asker.
     _watched: UnixStream,
@@ -66,7 +65,7 @@ enum AnswerState {
 }
 
 impl Askers {
-    pub(super) fn new(to_desk: mpsc::Sender<Letter>) -> io::Result<Arc<Self>> {
+    pub(super) fn new(to_desk: LetterBox) -> io::Result<Arc<Self>> {
         let hangups = HangupWatcher::new()?;
         let (stopper, watched) = UnixStream::pair()?;
         hangups.watch(&watched, STOP)?;
@@ -100,9 +99,18 @@ impl Askers {
         }
     }
 
-    /// Like [`forward_question`](Self::forward_question), for a thread without a runtime.
-    pub(super) fn blocking_forward(&self, id: AskerId, question: DeskInput) {
-        self.to_desk.blocking_send(Letter::new(question)).ok();
+    /// Like [`forward_question`](Self::forward_question), for a thread without a runtime. If this
+    /// `is_only_one`, the desk handles it on this thread, unless other letters come first; several
+    /// are better recorded together.
+    pub(super) fn blocking_forward(&self, id: AskerId, question: DeskInput, is_only_one: bool) {
+        let letter = Letter::new(question);
+        let sent = if is_only_one {
+            self.to_desk.handle_or_send(letter)
+        } else {
+            self.to_desk.blocking_send(letter)
+        };
+        // A desk that has ended needs no news.
+        sent.ok();
         if let Some(input) = self.mark_forwarded(id) {
             self.to_desk.blocking_send(Letter::new(input)).ok();
         }

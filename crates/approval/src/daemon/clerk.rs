@@ -1,12 +1,14 @@
-//! The desk's thread: it gives the desk its inputs, commits the desk's records, and only then
-//! carries out the outputs.
+//! Gives the desk its inputs, commits the desk's records, and only then carries out the outputs: on
+//! the desk's thread, or on the thread that has ruled on a question if nothing else is to be done.
 //!
 //! Inputs that have arrived meanwhile are handled together and recorded in one transaction, so that
 //! a thousand questions at once cost a few commits, not a thousand.
 
-use std::sync::{Arc, Weak};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
+use callgate_link::sync::lock;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
 use callgate_wire::approval::{ApprovalResponse, Decision, RequestKind};
 use tokio::runtime::Handle;
@@ -14,7 +16,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::Warn;
 use super::askers::Askers;
-use super::letter::Letter;
+use super::letter::{HandledAtOnce, Letter, LetterQueue};
 use super::pulse::DaemonPulse;
 use super::viewers::Viewers;
 use crate::channel::ChannelOrder;
@@ -31,7 +33,6 @@ const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 pub(super) struct Clerk {
     pub(super) desk: Desk,
     pub(super) store: Store,
-    pub(super) letters: mpsc::Receiver<Letter>,
     /// Those who wait for answers. They hold a way to the desk, so the desk does not hold them.
     pub(super) askers: Weak<Askers>,
     /// Those who watch. They hold a way to the desk, too.
@@ -47,36 +48,56 @@ pub(super) struct Clerk {
     pub(super) started: Instant,
     /// How many entries were written since the last checkpoint.
     pub(super) unmoved: usize,
+    /// Until when the desk's thread sleeps if no letter comes.
+    pub(super) sleeps_until: Duration,
+}
+
+/// Handles letters until there is no letter box any more, or a letter has made a thread panic: what
+/// the desk knows may be wrong then.
+pub(super) fn run_desk(clerk: &Mutex<Clerk>, mut queue: LetterQueue) {
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
+        return (lock(clerk).warn)("cannot start the desk's clock");
+    };
+    while let Ok(sleep) = clerk.lock().map(|mut clerk| clerk.plan_sleep()) {
+        let mut letters = Vec::new();
+        let taken = queue.take_letters(&mut letters, BATCH);
+        // Only a timer is due if nothing comes in time.
+        if runtime.block_on(async { tokio::time::timeout(sleep, taken).await }) == Ok(0) {
+            return;
+        }
+        let count = letters.len();
+        let Ok(mut clerk) = clerk.lock() else { return };
+        clerk.handle_letters(letters);
+        queue.mark_handled(count);
+        if clerk.unmoved >= MOST_UNMOVED && queue.is_empty() {
+            clerk.checkpoint_ledger();
+        }
+    }
+}
+
+/// Handles a letter on the calling thread, unless another thread is handling letters.
+pub(super) fn handle_at_once(clerk: &Weak<Mutex<Clerk>>, letter: Letter) -> HandledAtOnce {
+    let Some(clerk) = clerk.upgrade() else { return HandledAtOnce::Busy(Box::new(letter)) };
+    let Ok(mut clerk) = clerk.try_lock() else { return HandledAtOnce::Busy(Box::new(letter)) };
+    let handled = catch_unwind(AssertUnwindSafe(move || {
+        clerk.handle_letters(vec![letter]);
+        let is_due_sooner = clerk.desk.next_alarm().is_some_and(|alarm| alarm < clerk.sleeps_until);
+        is_due_sooner || clerk.unmoved >= MOST_UNMOVED
+    }));
+    match handled {
+        Ok(false) => HandledAtOnce::Done,
+        // After a panic the desk's thread finds the lock poisoned, and ends.
+        Ok(true) | Err(_) => HandledAtOnce::WakeDesk,
+    }
 }
 
 impl Clerk {
-    /// Works until all senders of letters are gone.
-    pub(super) fn run_to_end(mut self) {
-        let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build()
-        else {
-            return (self.warn)("cannot start the desk's clock");
-        };
-        while let Some(letters) = runtime.block_on(self.wait_for_letters()) {
-            self.handle_letters(letters);
-            if self.unmoved >= MOST_UNMOVED && self.letters.is_empty() {
-                self.checkpoint_ledger();
-            }
-        }
-    }
-
-    /// Returns the letters that have arrived, an empty list when only a timer is due, and `None` at
-    /// the end.
-    async fn wait_for_letters(&mut self) -> Option<Vec<Letter>> {
-        let mut letters = Vec::new();
-        let until = self.desk.next_alarm().map_or(LONGEST_SLEEP, |alarm| {
-            alarm.saturating_sub(self.started.elapsed()).min(LONGEST_SLEEP)
-        });
-        let received =
-            tokio::time::timeout(until, self.letters.recv_many(&mut letters, BATCH)).await;
-        match received {
-            Ok(0) => None,
-            Ok(_) | Err(_) => Some(letters),
-        }
+    /// Returns how long the desk's thread may sleep, and remembers it.
+    fn plan_sleep(&mut self) -> Duration {
+        let now = self.started.elapsed();
+        let longest = now + LONGEST_SLEEP;
+        self.sleeps_until = self.desk.next_alarm().map_or(longest, |alarm| alarm.min(longest));
+        self.sleeps_until.saturating_sub(now)
     }
 
     /// Checkpoints the ledger while nobody waits, so that no answer has to wait for it.

@@ -291,6 +291,7 @@ impl RulingQueue {
             self.look_sooner.notify_one();
         }
         let waiting = state.remove(asker);
+        let is_only_one = state.queue.is_empty();
         let (Some(waiting), Some(askers)) = (waiting, state.askers.clone()) else { return };
         drop(state);
         let waited = waiting.since.elapsed();
@@ -301,7 +302,7 @@ impl RulingQueue {
             Some(ruling) => DeskInput::Asked { asker, request, ruling, is_replay: false },
             None => DeskInput::Unruled { asker, request, why: FAILED.to_owned() },
         };
-        askers.blocking_forward(asker, input);
+        askers.blocking_forward(asker, input, is_only_one);
     }
 
     /// Subtracts the time that the rules took from the time that people have: the asker's clock has

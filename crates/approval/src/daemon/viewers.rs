@@ -32,11 +32,11 @@ use callgate_link::sync::lock;
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use callgate_wire::desk::{DeskMessage, DeskStatus, ViewerCount};
 use tokio::net::UnixStream;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::door::Door;
-use super::letter::Letter;
+use super::letter::{Letter, LetterBox};
 use super::lineage::process_of;
 use super::pulse::DaemonPulse;
 use crate::desk::{DeskInput, Unattended};
@@ -54,7 +54,7 @@ const MOST_VIEWERS: usize = 64;
 pub(super) struct Viewers {
     database: PathBuf,
     head: watch::Receiver<u64>,
-    to_desk: mpsc::Sender<Letter>,
+    to_desk: LetterBox,
     pulse: Arc<DaemonPulse>,
     seats: Mutex<HashMap<u64, ViewerSeat>>,
     /// The ledger, shared by all viewers: opened when the first one needs it and closed after the
@@ -76,7 +76,7 @@ impl Viewers {
     pub(super) fn new(
         database: &Path,
         head: watch::Receiver<u64>,
-        to_desk: mpsc::Sender<Letter>,
+        to_desk: LetterBox,
         pulse: Arc<DaemonPulse>,
         rule_desk: Option<Arc<dyn RuleDesk>>,
         settings_desk: Option<Arc<dyn SettingsDesk>>,
@@ -153,7 +153,7 @@ impl Viewers {
         let count = count_viewers(&self.seats()).paired;
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         // The desk knows it even if nothing could be recorded.
-        Letter::send_recorded(&self.to_desk, DeskInput::Viewers(count)).await;
+        self.to_desk.send_recorded(DeskInput::Viewers(count)).await;
     }
 
     /// Sends a viewer the reply to one of its requests. A viewer that does not read is

@@ -7,10 +7,9 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc;
 
 use super::*;
-use crate::daemon::letter::Letter;
+use crate::daemon::letter::{LetterBox, LetterQueue};
 use crate::daemon::rulings::{RuleJudge, RulingLimits};
 use crate::desk::Ruling;
 
@@ -21,7 +20,7 @@ const DEADLINE: Duration = Duration::from_mins(1);
 struct Lobby {
     folder: TempDir,
     runtime: Runtime,
-    letters: mpsc::Receiver<Letter>,
+    letters: LetterQueue,
 }
 
 impl Lobby {
@@ -30,7 +29,7 @@ impl Lobby {
         let folder = tempfile::tempdir().unwrap();
         let mut builder = tokio::runtime::Builder::new_multi_thread();
         let runtime = builder.worker_threads(1).enable_all().build().unwrap();
-        let (to_desk, letters) = mpsc::channel(64);
+        let (to_desk, letters) = LetterBox::new(64);
         let guard = runtime.enter();
         let askers = Askers::new(to_desk).unwrap();
         let ruler: RuleJudge = Arc::new(|_| Ruling::Ask { because: None, is_guarded: false });
@@ -53,7 +52,7 @@ impl Lobby {
 
     /// Waits until the desk has a letter.
     fn wait_for_letter(&mut self) -> DeskInput {
-        let letter = async { tokio::time::timeout(DEADLINE, self.letters.recv()).await };
+        let letter = async { tokio::time::timeout(DEADLINE, self.letters.take_letter()).await };
         self.runtime.block_on(letter).expect("in time").expect("a letter").input
     }
 }

@@ -5,11 +5,10 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use callgate_wire::approval::RequestId;
 use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
-use tokio::sync::mpsc;
 
 use super::*;
 use crate::asker::fresh_id;
-use crate::daemon::letter::Letter;
+use crate::daemon::letter::{Letter, LetterBox, LetterQueue};
 
 /// Long enough for any machine.
 const DEADLINE: Duration = Duration::from_mins(1);
@@ -20,7 +19,7 @@ const SHORT: Duration = Duration::from_millis(300);
 struct Bench {
     runtime: Runtime,
     queue: Arc<RulingQueue>,
-    letters: mpsc::Receiver<Letter>,
+    letters: LetterQueue,
     /// Says that the rules are stuck with one more question.
     stuck: Receiver<()>,
     /// Dropped, it lets go all with which they are stuck.
@@ -38,7 +37,7 @@ impl Bench {
 
     fn with(limits: RulingLimits) -> Self {
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-        let (to_desk, letters) = mpsc::channel(4_096);
+        let (to_desk, letters) = LetterBox::new(4_096);
         let (is_stuck, stuck) = channel();
         let (hold, end) = channel::<()>();
         let end = Mutex::new(end);
@@ -89,7 +88,9 @@ impl Bench {
     /// What reaches the desk next; nothing once nobody can send to it any more.
     fn letter(&mut self) -> Option<Letter> {
         let Self { runtime, letters, .. } = self;
-        runtime.block_on(async { tokio::time::timeout(DEADLINE, letters.recv()).await.unwrap() })
+        runtime.block_on(async {
+            tokio::time::timeout(DEADLINE, letters.take_letter()).await.unwrap()
+        })
     }
 
     /// The next question that reaches the desk: its id, and why the rules have not decided.
@@ -154,7 +155,7 @@ fn a_question_is_refused_when_its_time_is_over_and_not_asked_after_that() {
     let state = lock(&bench.queue.state);
     assert_eq!((state.waiting.len(), state.bytes, state.deadlines.len()), (0, 0, 0));
     drop(state);
-    assert!(bench.letters.try_recv().is_err());
+    assert!(bench.letters.try_take().is_none());
 }
 
 #[test]

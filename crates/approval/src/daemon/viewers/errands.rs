@@ -23,7 +23,7 @@ use super::seat::ViewerSeat;
 use super::session_list::list_sessions;
 use super::verified::verify_ledger;
 use crate::channel::Person;
-use crate::daemon::letter::Letter;
+use crate::daemon::letter::LetterBox;
 use crate::daemon::on_thread;
 use crate::desk::{DeskInput, Unattended};
 use crate::rule_desk::{RuleDesk, WorkMonitor};
@@ -180,7 +180,7 @@ struct ViewerErrand {
     cancelled: Arc<AtomicBool>,
     /// Whose errand it is; `None` if they have disconnected.
     who: Option<Person>,
-    to_desk: mpsc::Sender<Letter>,
+    to_desk: LetterBox,
     id: String,
     say: mpsc::Sender<ViewerReply>,
 }
@@ -258,7 +258,7 @@ impl ViewerErrand {
         let saved = self.rules()?.save_rules(text, hash)?;
         let summary = saved.summary();
         let input = DeskInput::RulesSaved { who, saved };
-        if Letter::blocking_send_recorded(&self.to_desk, input) {
+        if self.to_desk.blocking_send_recorded(input) {
             Ok(format!("{summary}. They apply from now on."))
         } else {
             Err(format!("{summary}, but this could not be recorded: look at `callgate up`."))

@@ -8,7 +8,6 @@ use super::seat::{RequestOutcome, UnlockedToken};
 use super::secrets;
 use crate::asker::fresh_id;
 use crate::channel::{News, Person, ReplyTo};
-use crate::daemon::letter::Letter;
 use crate::desk::{CODE_LIFETIME, DeskInput, PAGE_CODE_LIFETIME};
 
 const NO_LEDGER: &str = "this could not be recorded, so it was not done: look at `callgate up`";
@@ -57,7 +56,7 @@ impl Viewers {
             None => return Ok(()),
         };
         let reply_to = ReplyTo::Viewer { viewer, id: number.to_string() };
-        if Letter::send_recorded(&self.to_desk, input(reply_to)).await {
+        if self.to_desk.send_recorded(input(reply_to)).await {
             return Ok(());
         }
         // The desk may have answered meanwhile; nobody is answered twice.
