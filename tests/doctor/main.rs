@@ -195,7 +195,7 @@ fn when_all_is_well_it_says_so_and_ends_with_0() {
         "ok       claude    Claude Code 2.1.325\n",
         "ok       gate      Claude Code: the hook denies what it has to deny\n",
         "ok       modes     Claude Code starts in auto mode (its default), which asks nobody: ",
-        "ok       modes     Claude Code takes a hook that is missing, killed, out of time or garbled for ",
+        "ok       modes     Claude Code: a hook that is missing, killed, late or garbled counts as a yes ",
     ] {
         assert!(said.contains(line), "{line}\n{said}");
     }

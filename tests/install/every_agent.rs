@@ -4,7 +4,7 @@ use std::fs;
 
 use callgate_testkit::terminal::Terminal;
 use callgate_wire::hook::AgentProfile;
-use callgate_wire::hook::agents::{AGENTS, InputForm, SettingsFormat};
+use callgate_wire::hook::agents::{AGENTS, CallFate, InputForm, SettingsFormat};
 
 use crate::{HOOK, Home, mode, read};
 
@@ -63,6 +63,14 @@ fn every_agent_gets_its_hooks_and_gives_them_back_to_the_byte() {
             let about = format!("{} {text:?}\n{said}", agent.word);
             assert!(said.contains("changed") && said.contains(HOOK), "{about}");
             assert!(said.contains("when_absent = agent: "), "{about}");
+            let missing = match agent.failures.missing {
+                CallFate::GoesOn => "counts as a yes in modes that ask nobody",
+                CallFate::Asked => "has the agent ask",
+                CallFate::Denied => "counts as a no",
+            };
+            let fails = said.lines().find(|line| line.starts_with("  absent ")).unwrap();
+            let part = fails.split("; ").find(|part| part.contains("missing")).unwrap();
+            assert!(part.ends_with(missing), "{about}");
             assert!(home.files().iter().any(|it| contains(&it.2, HOOK)), "{about}");
             let installed = home.files();
             let again = home.does(&["install", "--agent", agent.word]);
