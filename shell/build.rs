@@ -27,6 +27,7 @@ const COMMANDS: &[&str] = &[
     "waiting_changed",
     "notify",
     "notify_answer",
+    "notify_unchecked",
 ];
 
 /// The endings of the files that the page loads.

@@ -77,6 +77,7 @@ export class Desktop {
     else if (event.kind === "open_question") app.questions.open(event.id);
     else if (event.kind === "deny_question") app.questions.deny(event.id);
     else if (event.kind === "open_conversation") app.go({ view: "chat", item: event.id });
+    else if (event.kind === "open_history") app.go({ view: "history" });
     else if (event.kind === "open_folder") this.#openFolder(event.folder);
     else if (event.kind === "shown") this.#shown();
     else if (event.kind === "dragging") app.views.chat.drag(event.is_over);
@@ -160,6 +161,11 @@ export class Desktop {
   /** @param {string} conversation @param {string} project */
   notifyAnswer(conversation, project) {
     call(this.#tauri, "notify_answer", { conversation, project }).catch(() => {});
+  }
+
+  /** @param {string} agent @param {string} project */
+  notifyUnchecked(agent, project) {
+    call(this.#tauri, "notify_unchecked", { agent, project }).catch(() => {});
   }
 
   hide() {

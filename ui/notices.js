@@ -82,7 +82,8 @@ export class Notices {
     const title = `${agentName(agent)} in ${folderName(cwd)}`;
     const body = "Ran a call without a verdict: its hook did not ask.";
     this.#app.toast(`${title}: ${body} See the history, and callgate doctor.`);
-    if (this.#app.desktop || this.permission() !== "granted" || document.hasFocus()) return;
+    if (this.permission() !== "granted" || document.hasFocus()) return;
+    if (this.#app.desktop) return this.#app.desktop.notifyUnchecked(agentName(agent), folderName(cwd));
     const note = new Notification(title, { body, tag: "unchecked" });
     note.onclick = () => {
       window.focus();

@@ -52,6 +52,8 @@ pub(crate) enum ShellEvent {
         /// The conversation.
         id: String,
     },
+    /// A notification of a call without a verdict was pressed: the history is shown.
+    OpenHistory,
     /// The runtime is to work in this folder.
     OpenFolder {
         /// The folder, absolute.

@@ -116,6 +116,7 @@ fn run_shell(arguments: ShellArguments, bus: Option<OnBus>) -> ExitCode {
             on_desktop::waiting_changed,
             on_desktop::notify,
             on_desktop::notify_answer,
+            on_desktop::notify_unchecked,
         ])
         .setup(move |app| Ok(set_up(app, arguments, bus)?))
         .build(build_context());

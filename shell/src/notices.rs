@@ -1,5 +1,6 @@
-//! Desktop notifications of new questions and of answers. They name the agent, the project and the
-//! kind of question, and never the command or the answer. Allowing needs the window; denying does not.
+//! Desktop notifications of new questions, of answers, and of calls that ran without a verdict. They
+//! name the agent, the project and the kind of question, and never the command or the answer. Allowing
+//! needs the window; denying does not.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -58,6 +59,8 @@ enum NoticeSubject {
     Question(String),
     /// An answer in the conversation with this id.
     Answer(String),
+    /// A call that ran without a verdict.
+    UncheckedRun,
 }
 
 /// What a notification says.
@@ -83,6 +86,14 @@ impl DesktopNotice {
             subject: NoticeSubject::Answer(conversation.to_owned()),
             summary: "Answer ready".to_owned(),
             body: without_markup(&format!("in {}", short_text(project))),
+        }
+    }
+
+    pub(crate) fn of_unchecked_run(agent: &str, project: &str) -> Self {
+        Self {
+            subject: NoticeSubject::UncheckedRun,
+            summary: format!("{} ran a call without a verdict", short_text(agent)),
+            body: without_markup(&format!("in {}: its hook did not ask", short_text(project))),
         }
     }
 }
@@ -147,7 +158,9 @@ impl DesktopNotices {
         let actions: &[&str] = match &notice.subject {
             _ if !has_actions => &[],
             NoticeSubject::Question(_) => &[DEFAULT, "Open", OPEN, "Open", DENY, "Deny"],
-            NoticeSubject::Answer(_) => &[DEFAULT, "Open", OPEN, "Open"],
+            NoticeSubject::Answer(_) | NoticeSubject::UncheckedRun => {
+                &[DEFAULT, "Open", OPEN, "Open"]
+            }
         };
         let hints = HashMap::from([
             ("desktop-entry", Value::from("callgate-shell")),
@@ -197,6 +210,9 @@ fn handle_action(app: &AppHandle, action: &str, subject: NoticeSubject) {
         (OPEN | DEFAULT, NoticeSubject::Answer(id)) => {
             desktop::show_with(app, ShellEvent::OpenConversation { id });
         }
+        (OPEN | DEFAULT, NoticeSubject::UncheckedRun) => {
+            desktop::show_with(app, ShellEvent::OpenHistory);
+        }
         _ => {}
     }
 }
@@ -219,5 +235,8 @@ mod tests {
         assert_eq!(long.summary, format!("{}… asks", "a".repeat(LONGEST)));
         let answer = DesktopNotice::of_answer("c1", "a & b");
         assert_eq!((&*answer.summary, &*answer.body), ("Answer ready", "in a &amp; b"));
+        let run = DesktopNotice::of_unchecked_run("Kimi Code", "<engine>");
+        assert_eq!(run.summary, "Kimi Code ran a call without a verdict");
+        assert_eq!(run.body, "in &lt;engine&gt;: its hook did not ask");
     }
 }

@@ -9,6 +9,7 @@ mod table;
 use callgate_wire::desk::SettingAccess;
 
 use super::value::{SettingValue, ValueKind, check_url};
+use crate::text::list_choices;
 pub(crate) use table::KEYS;
 
 #[derive(Debug)]
@@ -120,7 +121,7 @@ impl SettingKey {
             ValueKind::Whole { least, most, .. } if most < UNLIMITED => {
                 format!("{} ({least} to {most})", self.about)
             }
-            ValueKind::Choice { words, .. } => format!("{}: {}", self.about, one_of(words)),
+            ValueKind::Choice { words, .. } => format!("{}: {}", self.about, list_choices(words)),
             _ => self.about.to_owned(),
         }
     }
@@ -142,7 +143,7 @@ impl SettingKey {
             (ValueKind::Choice { words, is_valid, .. }, SettingValue::Text(text))
                 if !is_valid(text.trim()) =>
             {
-                Err(format!("`{name}` must be {}", one_of(words)))
+                Err(format!("`{name}` must be {}", list_choices(words)))
             }
             (ValueKind::Url { secret }, SettingValue::Text(url)) => {
                 let url = url.trim_end_matches('/');
@@ -174,15 +175,6 @@ const MOST_DOLLARS: u64 = 1_000_000;
 
 /// The tables that hold keys.
 pub(super) const TABLES: [&str; 5] = ["gate", "page", "telegram", "agent", "shell"];
-
-/// Lists words as a sentence does: "a, b or c".
-fn one_of(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [all @ .., last] => format!("{} or {last}", all.join(", ")),
-    }
-}
 
 /// Returns the key of this name.
 pub(crate) fn find_setting_key(name: &str) -> Option<&'static SettingKey> {
@@ -217,11 +209,11 @@ mod tests {
             count += 1;
             assert!(words.contains(&key.default), "{}", key.name);
             assert!(words.iter().all(|word| is_valid(word)), "{}: {words:?}", key.name);
-            assert!(key.help().ends_with(&one_of(words)), "{}", key.help());
+            assert!(key.help().ends_with(&list_choices(words)), "{}", key.help());
         }
         assert_eq!(count, 8);
-        assert_eq!(one_of(&["a", "b", "c"]), "a, b or c");
-        assert_eq!(one_of(&["a"]), "a");
+        assert_eq!(list_choices(&["a", "b", "c"]), "a, b or c");
+        assert_eq!(list_choices(&["a"]), "a");
     }
 
     /// What a viewer may set names no program, file, socket or address, and not who may answer.

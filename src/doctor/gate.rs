@@ -4,24 +4,30 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use callgate_wire::hook::agents::{CODEX, CallFate, InputForm};
+use callgate_rules::SELF_TEST_COMMAND;
+use callgate_wire::hook::agents::{
+    AGENTS, CODEX, CallFate, HookFailures, RECORDED_CALLS, RECORDED_COMMAND, RECORDED_FOLDER,
+};
 use callgate_wire::hook::{self, HookReply};
 use serde_json::Value;
 
 use super::finding::Findings;
 use super::installed_hook::InstalledHook;
+use crate::agents::failure_words::fate_words;
 use crate::agents::{AgentOnDisk, CodingAgent};
 use crate::codex;
 use crate::config::Surroundings;
 use crate::hook_command::{find_option, is_small, split_command};
 use crate::install::codex as codex_trust;
-use crate::program;
+use crate::program::{self, ProgramError};
 
 const ABOUT: &str = "gate";
 /// How long the hook may take for the self-test; it takes some milliseconds.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The most that the hook may print, in bytes.
 const MOST: usize = 64 * 1024;
+/// The exit code of a shell that does not find a program.
+const NO_PROGRAM: i32 = 127;
 /// What stands for the reason of a deny.
 const WORDS: &str = "callgate-self-test";
 
@@ -122,8 +128,8 @@ fn check_codex_trust(hooks: &[InstalledHook], around: &Surroundings, findings: &
     }
 }
 
-/// Runs the installed command as the agent does, with a call that the hook denies whatever the
-/// rules are: its JSON is ambiguous.
+/// Runs the installed command as the agent does, with a recorded call of the agent whose command is
+/// one that callgate denies whatever the rules are.
 fn self_test(
     agent: CodingAgent,
     hook: &InstalledHook,
@@ -144,46 +150,75 @@ fn self_test(
             );
             findings.add_problem(ABOUT, text, advice);
         }
-        Err(why) => {
-            let so = if agent.failures.exit == CallFate::GoesOn { "a yes" } else { "a no" };
-            let text =
-                format!("{}: the hook {why}; the agent takes that for {so}: {shown}", agent.name);
+        Err((why, fate)) => {
+            let so = fate_words(fate);
+            let text = format!("{}: the hook {why}, which {so}: {shown}", agent.name);
             findings.add_problem(ABOUT, text, advice);
         }
     }
 }
 
-/// Returns what the hook printed if it did not deny.
+/// Returns what the hook printed if it did not deny. If it failed, returns why, and what the agent
+/// makes of that.
 fn test_hook_denial(
     agent: CodingAgent,
     hook: &InstalledHook,
     around: &Surroundings,
-) -> Result<Option<String>, String> {
-    let check = agent.before_tool_event();
-    let input = match agent.input {
-        InputForm::Object { event, .. } => {
-            let member = format!("{event:?}:{:?}", check.name);
-            format!("{{{member},{member}}}")
-        }
-        InputForm::Bare { .. } => r#"{"command":"","command":""}"#.to_owned(),
-    };
+) -> Result<Option<String>, (String, CallFate)> {
+    let folder = around.working_folder().unwrap_or(Path::new("/"));
     let mut command = hook_start_command(hook);
-    if let InputForm::Bare { tool } = agent.input {
-        command.env(tool, "Bash");
-    }
-    command.current_dir(around.working_folder().unwrap_or(Path::new("/")));
-    let ended = program::run_and_capture(command, &input, PATIENCE, MOST)
-        .map_err(|error| error.to_string())?;
-    let is_no = match hook::call_refusal(check, WORDS) {
+    command.current_dir(folder);
+    let input = set_recorded_call(agent, folder, &mut command);
+    let HookFailures { missing, exit, timeout, garbage, .. } = agent.failures;
+    let ended = program::run_and_capture(command, &input, PATIENCE, MOST).map_err(|error| {
+        let fate = match error {
+            ProgramError::NotStarted(_) => missing,
+            ProgramError::TooSlow(_) => timeout,
+            ProgramError::TooMuch(_) | ProgramError::NotText => garbage,
+            _ => exit,
+        };
+        (error.to_string(), fate)
+    })?;
+    let is_no = match hook::call_refusal(agent.before_tool_event(), WORDS) {
         HookReply::Line(expected) if ended.status.success() => {
             let said: Value = serde_json::from_str(&ended.stdout).unwrap_or_default();
             let expected: Value = serde_json::from_slice(&expected).unwrap_or_default();
             is_same_but_words(&expected, &said)
         }
-        HookReply::Refusal(_) => ended.status.code() == Some(2) && !ended.stderr.is_empty(),
-        _ => return Err(format!("failed ({})", ended.status)),
+        HookReply::Refusal(_) if ended.status.success() => false,
+        HookReply::Refusal(_) if ended.status.code() == Some(2) => !ended.stderr.is_empty(),
+        _ => {
+            let fate = match ended.status.code() {
+                Some(2) => agent.failures.exit_two,
+                Some(NO_PROGRAM) => missing,
+                _ => exit,
+            };
+            return Err((format!("failed ({})", ended.status), fate));
+        }
     };
     Ok((!is_no).then_some(ended.stdout))
+}
+
+/// Sets the environment that the agent gives to its hook, and returns the input: the agent's
+/// recorded call, in this folder, with the command that is always denied.
+fn set_recorded_call(agent: CodingAgent, folder: &Path, command: &mut Command) -> String {
+    for other in AGENTS {
+        other.mark.map(|mark| command.env_remove(mark));
+    }
+    agent.mark.map(|mark| command.env(mark, "1"));
+    let mut calls = RECORDED_CALLS.lines().filter_map(|it| serde_json::from_str::<Value>(it).ok());
+    let Some(call) = calls.find(|call| call["agent"] == agent.word) else {
+        // Every agent has one; a test checks that.
+        return String::new();
+    };
+    let folder = folder.to_string_lossy();
+    for (name, value) in call["env"].as_object().into_iter().flatten() {
+        let value = value.as_str().unwrap_or_default();
+        command.env(name, if value == RECORDED_FOLDER { &*folder } else { value });
+    }
+    let text = call["stdin"].to_string().replace(RECORDED_COMMAND, SELF_TEST_COMMAND);
+    let quoted = |folder: &str| Value::from(folder).to_string();
+    text.replace(&quoted(RECORDED_FOLDER), &quoted(&folder))
 }
 
 /// Returns the command as the agent starts it: a program, or a line of the shell.

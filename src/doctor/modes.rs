@@ -1,9 +1,10 @@
 //! Reports the mode in which each agent starts, and what callgate does in it.
 
 use super::finding::Findings;
-use callgate_wire::hook::agents::{CODEX, CallFate};
+use callgate_wire::hook::agents::CODEX;
 
 use crate::agents::CodingAgent;
+use crate::agents::failure_words::hook_failure_words;
 use crate::agents::starting_mode::StartingMode;
 use crate::config::{Config, Surroundings};
 
@@ -19,36 +20,10 @@ pub(super) fn check_starting_mode(
 ) {
     findings.add_ok(ABOUT, StartingMode::for_agent(agent, around).text(config.gate.unattended));
     let also = if *agent == CODEX {
-        ", and does not ask before it types into a running program"
+        "; it does not ask before it types into a running program"
     } else {
         ""
     };
-    let name = agent.name;
-    let text = if agent.failures.is_open() {
-        format!(
-            "{name} takes a hook that is {} for \"go on\"{also}: in a mode that asks nobody the call \
-             then runs",
-            open_failures(agent)
-        )
-    } else {
-        format!("{name} takes a hook that fails in any way for a no")
-    };
-    findings.add_ok(ABOUT, text);
-}
-
-/// Says which failures of a hook let the call run.
-fn open_failures(agent: CodingAgent) -> String {
-    let failures = [
-        (agent.failures.missing, "missing"),
-        (agent.failures.exit, "killed"),
-        (agent.failures.timeout, "out of time"),
-        (agent.failures.garbage, "garbled"),
-    ];
-    let open = failures.iter().filter(|(fate, _)| *fate == CallFate::GoesOn);
-    let open: Vec<&str> = open.map(|(_, what)| *what).collect();
-    match open.split_last() {
-        Some((last, [])) => (*last).to_owned(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    }
+    let fails = hook_failure_words(agent.failures);
+    findings.add_ok(ABOUT, format!("{}: {fails}{also}", agent.name));
 }

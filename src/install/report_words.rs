@@ -1,8 +1,9 @@
 //! What `callgate install` says about the hooks of an agent.
 
-use callgate_wire::hook::agents::{CallFate, HookFailures, LimitUnit};
+use callgate_wire::hook::agents::LimitUnit;
 
 use crate::agents::CodingAgent;
+use crate::agents::failure_words::hook_failure_words;
 use crate::config::{Config, WhenAbsent};
 
 /// Returns the time limit of a hook in words, if there is one.
@@ -20,12 +21,7 @@ pub(super) fn absent_words(agent: CodingAgent, config: &Config) -> String {
         WhenAbsent::Deny => ("deny", "is denied"),
         WhenAbsent::Agent => ("agent", "is left to the agent"),
     };
-    let HookFailures { missing, exit, .. } = agent.failures;
-    let fails = if [missing, exit].contains(&CallFate::GoesOn) {
-        "a hook that is missing or killed counts as a yes in modes that ask nobody"
-    } else {
-        "a hook that is missing or killed counts as a no"
-    };
+    let fails = hook_failure_words(agent.failures);
     format!(
         "when_absent = {holds}: without `callgate up`, what no rule covers {so}; with it, no answer \
          is a no; {fails}"

@@ -190,15 +190,19 @@ fn when_all_is_well_it_says_so_and_ends_with_0() {
         "ok       page      served at http://127.0.0.1:",
         &format!("ok       telegram  `callgate up` listens as @{BOT_NAME}\n"),
         "linked chats: 1\n",
-        "callgate.db is whole; entries: 1, head: 1:",
+        "callgate.db is whole; entries: ",
         "ok       hooks     Claude Code has our hook in ",
         "ok       claude    Claude Code 2.1.325\n",
         "ok       gate      Claude Code: the hook denies what it has to deny\n",
         "ok       modes     Claude Code starts in auto mode (its default), which asks nobody: ",
-        "ok       modes     Claude Code takes a hook that is missing, killed, out of time or garbled for ",
+        "ok       modes     Claude Code: a hook that is missing, killed, late or garbled counts as a yes ",
     ] {
         assert!(said.contains(line), "{line}\n{said}");
     }
+    // The test of the hook went all the way to the desk, whose rules denied it.
+    let log = home.done(&["log", "--all"]);
+    let denied = "callgate-self-test";
+    assert!(log.contains(denied), "{log}");
     // Cargo names the folder after the profile.
     let profile = Path::new(env!("CARGO_BIN_EXE_callgate"))
         .parent()

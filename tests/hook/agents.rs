@@ -3,53 +3,33 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::Command;
 
 use callgate_testkit::process::{DEADLINE, run};
 use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::{
-    AGENTS, AMP, CLAUDE, EditAbility, PLUGIN_COMMAND, SettingsFormat,
+    AMP, CLAUDE, EditAbility, OPENCODE, PLUGIN_COMMAND, RECORDED_CALLS, SettingsFormat,
 };
 use serde_json::{Value, json};
 
 use crate::fixture::{Ended, Stage, answered_by, write};
 
-const INPUTS: &str = include_str!("../../crates/wire/tests/data/agents/inputs.ndjson");
 const RULES: &str = "[[rule]]\nname = \"no-touching\"\ndecide = \"deny\"\n\
                      command = \"touch made\"\nreason = \"not on my watch\"\n";
 
 /// An agent, its recorded call, and the variables that it sets.
 type RecordedCall = (&'static AgentProfile, Value, Vec<(&'static str, &'static str)>);
 
-/// Returns the agents, each with the first recorded call of a shell, as the hook is given it.
+/// Returns the agents, each with a recorded call of a shell, as the hook is given it.
 fn calls() -> Vec<RecordedCall> {
-    let recorded: Vec<Value> =
-        INPUTS.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let of = |agent: &'static AgentProfile| {
-        let line = recorded.iter().find(|line| {
-            let stdin = line["stdin"].to_string();
-            line["agent"] == agent.id && stdin.contains("touch made") && !stdin.contains("@@")
-        });
-        let stdin =
-            line.unwrap_or_else(|| panic!("no recorded call of {agent:?}"))["stdin"].clone();
-        match agent.word {
-            "opencode" | "kilo" => {
-                (agent, of_plugin(&stdin["input"], &stdin["output"]["args"]), vec![])
-            }
-            "pi" => {
-                let call = json!({ "tool": stdin["toolName"], "callID": stdin["toolCallId"] });
-                (agent, of_plugin(&call, &stdin["input"]), vec![])
-            }
-            "amp" => (agent, stdin, vec![("AGENT_TOOL_NAME", "Bash")]),
-            _ => (agent, stdin, vec![]),
-        }
+    let of = |line: &'static str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let agent = AgentProfile::find(line["agent"].as_str().unwrap()).unwrap();
+        let variables = if *agent == AMP { vec![("AGENT_TOOL_NAME", "Bash")] } else { vec![] };
+        (agent, line["stdin"].clone(), variables)
     };
-    AGENTS.into_iter().filter(|agent| **agent != CLAUDE).map(of).collect()
-}
-
-fn of_plugin(call: &Value, args: &Value) -> Value {
-    json!({ "hook_event_name": "PreToolUse", "session_id": call["sessionID"], "cwd": "/home/you/project",
-        "tool_name": call["tool"], "tool_input": args, "tool_use_id": call["callID"] })
+    RECORDED_CALLS.lines().map(of).filter(|(agent, ..)| **agent != CLAUDE).collect()
 }
 
 fn hook(stage: &Stage, agent: &AgentProfile, variables: &[(&str, &str)]) -> Command {
@@ -241,11 +221,6 @@ fn the_hook_gives_up_before_the_agent() {
 /// Runs a plugin as its agent would, with node, against a program in place of the hook. Returns what
 /// came of the call: the error, or the input that runs.
 fn plugin(agent: &AgentProfile, hook: &[&str]) -> Result<String, String> {
-    let SettingsFormat::Plugin(text) = agent.settings.format else { panic!("{agent:?}") };
-    let stage = Stage::new();
-    let text = text.replace(PLUGIN_COMMAND, &json!(hook).to_string());
-    // Node reads plain JavaScript under this ending.
-    write(&stage, "plugin.mjs", &text);
     let script = if agent.word == "pi" {
         r#"import load from "./plugin.mjs";
         const on = {}, call = { toolName: "bash", toolCallId: "c", input: { command: "touch made", timeout: 5 } };
@@ -253,11 +228,21 @@ fn plugin(agent: &AgentProfile, hook: &[&str]) -> Result<String, String> {
         on.tool_call(call, { cwd: "/work" }).then(
           () => console.log("runs " + JSON.stringify(call.input)), (error) => console.log("throws " + error.message));"#
     } else {
-        r#"import { Callgate } from "./plugin.mjs";
-        const hooks = await Callgate({ directory: "/work" }), args = { command: "touch made", timeout: 5 }, output = { args };
+        r#"import load from "./plugin.mjs";
+        const hooks = await load({ directory: "/work" }), args = { command: "touch made", timeout: 5 }, output = { args };
         hooks["tool.execute.before"]({ tool: "bash", sessionID: "s", callID: "c" }, output).then(
           () => console.log("runs " + JSON.stringify(args)), (error) => console.log("throws " + error.message));"#
     };
+    run_plugin(agent, hook, script)
+}
+
+/// Runs a script of node that loads the plugin.
+fn run_plugin(agent: &AgentProfile, hook: &[&str], script: &str) -> Result<String, String> {
+    let SettingsFormat::Plugin(text) = agent.settings.format else { panic!("{agent:?}") };
+    let stage = Stage::new();
+    let text = text.replace(PLUGIN_COMMAND, &json!(hook).to_string());
+    // Node reads plain JavaScript under this ending.
+    write(&stage, "plugin.mjs", &text);
     write(&stage, "run.mjs", script);
     let mut node = Command::new("node");
     node.arg("run.mjs").current_dir(stage.folder.path());
@@ -269,73 +254,138 @@ fn plugin(agent: &AgentProfile, hook: &[&str]) -> Result<String, String> {
     }
 }
 
+/// Writes a program in place of the hook, which keeps its input in the file `seen`.
+fn fake_hook(folder: &Path, name: &str, text: &str) -> String {
+    let path = folder.join(name);
+    fs::write(&path, format!("#!/bin/sh\ncat > {}/seen\n{text}\n", folder.display())).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+/// What a hook may do, and the error that the agent gets then, if there is one.
+const HOOKS: [(&str, &str, Option<&str>); 11] = [
+    ("none", r#"echo '{"decision":"none"}'"#, None),
+    ("allow", r#"echo '{"decision":"allow"}'"#, None),
+    ("deny", r#"echo '{"decision":"deny","reason":"not on my watch"}'"#, Some("not on my watch")),
+    ("fails", "echo broken >&2; exit 1", Some("broken")),
+    ("two", "exit 2", Some("callgate's hook ended with 2")),
+    ("killed", "kill -9 $$", Some("callgate's hook ended with null")),
+    ("silent", "exit 0", Some("Unexpected end of JSON input")),
+    ("garbage", "echo hello", Some("Unexpected token")),
+    ("half", "printf '{\"decision\":'", Some("Unexpected end of JSON input")),
+    ("other", r#"echo '{"permissionDecision":"allow"}'"#, Some("callgate denied this.")),
+    ("null", "echo null", Some("null")),
+];
+/// A hook that changes the input.
+const EDIT: &str = r#"echo '{"decision":"allow","input":{"command":"touch other"}}'"#;
+
+fn has_node() -> bool {
+    let has_node = Command::new("node").arg("--version").output().is_ok();
+    if !has_node {
+        eprintln!("skipped: there is no node");
+    }
+    has_node
+}
+
 #[test]
 fn a_plugin_throws_unless_the_hook_lets_the_call_run() {
-    if Command::new("node").arg("--version").output().is_err() {
-        eprintln!("skipped: there is no node");
+    if !has_node() {
         return;
     }
     let folder = tempfile::tempdir().unwrap();
-    let program = |name: &str, text: &str| {
-        let path = folder.path().join(name);
-        fs::write(&path, format!("#!/bin/sh\ncat > {}/seen\n{text}\n", folder.path().display()))
-            .unwrap();
-        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-        path.to_str().unwrap().to_owned()
-    };
-    let original = r#"{"command":"touch made","timeout":5}"#;
-    let cases = [
-        ("none", r#"echo '{"decision":"none"}'"#, Ok(original)),
-        ("allow", r#"echo '{"decision":"allow"}'"#, Ok(original)),
-        (
-            "edit",
-            r#"echo '{"decision":"allow","input":{"command":"touch other"}}'"#,
-            Ok(r#"{"command":"touch other"}"#),
-        ),
-        (
-            "deny",
-            r#"echo '{"decision":"deny","reason":"not on my watch"}'"#,
-            Err("not on my watch"),
-        ),
-        ("fails", "echo broken >&2; exit 1", Err("broken")),
-        ("two", "exit 2", Err("callgate's hook ended with 2")),
-        ("killed", "kill -9 $$", Err("callgate's hook ended with null")),
-        ("silent", "exit 0", Err("Unexpected end of JSON input")),
-        ("garbage", "echo hello", Err("Unexpected token")),
-        ("half", "printf '{\"decision\":'", Err("Unexpected end of JSON input")),
-        ("other", r#"echo '{"permissionDecision":"allow"}'"#, Err("callgate denied this.")),
-        ("null", "echo null", Err("null")),
-    ];
+    let original = json!({ "command": "touch made", "timeout": 5 });
     for word in ["opencode", "kilo", "pi"] {
         let agent = AgentProfile::find(word).unwrap();
-        for (name, text, expected) in cases {
-            let program = program(name, text);
-            match (plugin(agent, &[&program, "--agent", word]), expected) {
-                (Ok(input), Ok(expected)) => assert_eq!(input, expected, "{word} {name}"),
-                (Err(why), Err(expected)) => {
-                    assert!(why.contains(expected), "{word} {name}: {why}");
-                }
+        for (name, text, error) in HOOKS {
+            let program = fake_hook(folder.path(), name, text);
+            match (plugin(agent, &[&program, "--agent", word]), error) {
+                (Ok(input), None) => assert_eq!(input, original.to_string(), "{word} {name}"),
+                (Err(why), Some(error)) => assert!(why.contains(error), "{word} {name}: {why}"),
                 (other, _) => panic!("{word} {name}: {other:?}"),
             }
-            let seen: Value =
-                serde_json::from_str(&fs::read_to_string(folder.path().join("seen")).unwrap())
-                    .unwrap();
+            let seen = seen_call(folder.path());
             assert_eq!(seen["hook_event_name"], "PreToolUse", "{word}");
-            assert_eq!(
-                seen["tool_input"],
-                json!({ "command": "touch made", "timeout": 5 }),
-                "{word}"
-            );
-            assert_eq!(
-                (&seen["cwd"], &seen["tool_use_id"]),
-                (&json!("/work"), &json!("c")),
-                "{word}"
-            );
+            assert_eq!(seen["tool_input"], original, "{word}");
+            let place = (&seen["cwd"], &seen["tool_use_id"]);
+            assert_eq!(place, (&json!("/work"), &json!("c")), "{word}");
         }
+        let edit = fake_hook(folder.path(), "edit", EDIT);
+        assert_eq!(plugin(agent, &[&edit]).unwrap(), r#"{"command":"touch other"}"#, "{word}");
         let missing = plugin(agent, &["/nonexistent/callgate-hook"]).unwrap_err();
         assert!(missing.contains("ENOENT"), "{word}: {missing}");
         let hook =
             plugin(agent, &[env!("CARGO_BIN_EXE_callgate"), "hook", "--agent", word, "--fast"]);
         assert!(hook.unwrap_err().contains("unknown argument"), "{word}");
     }
+}
+
+/// Returns the call that a fake hook was given last.
+fn seen_call(folder: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(folder.join("seen")).unwrap()).unwrap()
+}
+
+/// Loads the plugin as opencode 2 does by its documentation, which allows nothing else, and has it
+/// evaluate a permission. Returns the effect that was there before, or the message of a deny.
+fn evaluate(hook: &[&str], action: &str, resources: &Value) -> Result<String, String> {
+    let script = r#"import assert from "node:assert";
+        import plugin from "./plugin.mjs";
+        const strict = (name, members) => new Proxy(members, {
+          get: (_, key) => key in members ? members[key] : assert.fail(`${name} has no ${String(key)}`),
+          set: (_, key) => assert.fail(`${name}.${String(key)} is set`),
+        });
+        const handlers = [];
+        const hook = (...given) => {
+          assert.deepEqual([given.length, given[0], typeof given[1]], [2, "evaluate", "function"]);
+          handlers.push(given[1]);
+        };
+        assert.deepEqual([typeof plugin.id, plugin.id], ["string", "callgate"]);
+        assert.equal(await plugin.setup(strict("context", { permission: strict("permission", { hook }) })), undefined);
+        assert.equal(handlers.length, 1);
+        const event = { effect: "ask", message: undefined };
+        const fixed = Object.freeze({ sessionID: "s", agent: "build", action: ACTION, resources: Object.freeze(RESOURCES),
+          metadata: Object.freeze({ timeout: 5 }), source: undefined });
+        for (const key of Object.keys(fixed)) Object.defineProperty(event, key, { value: fixed[key], enumerable: true });
+        assert.equal(await handlers[0](Object.seal(event)), undefined);
+        if (event.effect === "deny") console.log("throws " + event.message);
+        else console.log(assert.equal(event.message, undefined) ?? "runs " + event.effect);"#;
+    let script = script.replace("ACTION", &json!(action).to_string());
+    run_plugin(&OPENCODE, hook, &script.replace("RESOURCES", &resources.to_string()))
+}
+
+#[test]
+fn the_plugin_denies_in_opencode_2_unless_the_hook_lets_the_call_run() {
+    if !has_node() {
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let commands = json!(["touch made", "ls"]);
+    for (name, text, error) in HOOKS {
+        let program = fake_hook(folder.path(), name, text);
+        match (evaluate(&[&program, "--agent", "opencode"], "bash", &commands), error) {
+            // It may ask its user, as without callgate.
+            (Ok(effect), None) => assert_eq!(effect, "ask", "{name}"),
+            (Err(why), Some(error)) => assert!(why.contains(error), "{name}: {why}"),
+            (other, _) => panic!("{name}: {other:?}"),
+        }
+        let seen = seen_call(folder.path());
+        assert_eq!((&seen["tool_name"], &seen["session_id"]), (&json!("bash"), &json!("s")));
+        assert_eq!(seen["tool_input"], json!({ "timeout": 5, "command": "touch made\nls" }));
+        assert!(seen["cwd"].as_str().unwrap().starts_with('/'), "{seen}");
+    }
+    let edit = fake_hook(folder.path(), "edit", EDIT);
+    let changed = evaluate(&[&edit], "bash", &commands).unwrap_err();
+    assert!(changed.contains("cannot run a changed input"), "{changed}");
+    let missing = evaluate(&["/nonexistent/callgate-hook"], "bash", &commands).unwrap_err();
+    assert!(missing.contains("ENOENT"), "{missing}");
+    let unreadable = evaluate(&[&edit], "bash", &Value::Null);
+    assert!(unreadable.is_err(), "{unreadable:?}");
+    // Each file is asked about, and so is a call that names none.
+    let only_b =
+        "grep -q '\"/b\"' SEEN && echo '{\"decision\":\"deny\"}' || echo '{\"decision\":\"none\"}'";
+    let seen = folder.path().join("seen").display().to_string();
+    let only_b = fake_hook(folder.path(), "only-b", &only_b.replace("SEEN", &seen));
+    assert_eq!(evaluate(&[&only_b], "edit", &json!(["/a"])).unwrap(), "ask");
+    assert!(evaluate(&[&only_b], "edit", &json!(["/a", "/b"])).is_err());
+    let deny = fake_hook(folder.path(), "deny", HOOKS[2].1);
+    assert!(evaluate(&[&deny], "todowrite", &json!([])).is_err());
 }

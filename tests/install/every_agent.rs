@@ -4,7 +4,7 @@ use std::fs;
 
 use callgate_testkit::terminal::Terminal;
 use callgate_wire::hook::AgentProfile;
-use callgate_wire::hook::agents::{AGENTS, InputForm, SettingsFormat};
+use callgate_wire::hook::agents::{AGENTS, CallFate, InputForm, RECORDED_FOLDER, SettingsFormat};
 
 use crate::{HOOK, Home, mode, read};
 
@@ -63,6 +63,14 @@ fn every_agent_gets_its_hooks_and_gives_them_back_to_the_byte() {
             let about = format!("{} {text:?}\n{said}", agent.word);
             assert!(said.contains("changed") && said.contains(HOOK), "{about}");
             assert!(said.contains("when_absent = agent: "), "{about}");
+            let missing = match agent.failures.missing {
+                CallFate::GoesOn => "counts as a yes in modes that ask nobody",
+                CallFate::Asked => "has the agent ask",
+                CallFate::Denied => "counts as a no",
+            };
+            let fails = said.lines().find(|line| line.starts_with("  absent ")).unwrap();
+            let part = fails.split("; ").find(|part| part.contains("missing")).unwrap();
+            assert!(part.ends_with(missing), "{about}");
             assert!(home.files().iter().any(|it| contains(&it.2, HOOK)), "{about}");
             let installed = home.files();
             let again = home.does(&["install", "--agent", agent.word]);
@@ -71,6 +79,9 @@ fn every_agent_gets_its_hooks_and_gives_them_back_to_the_byte() {
             let doctor = home.run(&["doctor"]).stdout;
             let stands = format!("{}: the hook denies what it has to deny", agent.name);
             assert!(doctor.contains(&stands), "{about}\n{doctor}\n{}", read(&file));
+            let mode = |line: &&str| line.contains(" modes ") && line.contains(" start");
+            let modes = doctor.lines().filter(mode).any(|line| line.contains(agent.name));
+            assert!(modes, "{about}\n{doctor}");
             home.does(&["uninstall", "--agent", agent.word]);
             assert_eq!(home.files(), before, "{about}");
         }
@@ -115,7 +126,9 @@ fn the_doctor_finds_what_is_broken_in_the_settings_of_every_agent() {
         let (home, file) = home_with(agent, None);
         home.does(&["install", "--agent", agent.word]);
         let hook = home.path("bin/callgate-hook");
-        callgate_testkit::script::write_program(&hook, "#!/bin/sh\nexit 0\n");
+        let seen = home.path("seen");
+        let script = format!("#!/bin/sh\n(/bin/cat; echo; /usr/bin/env) > {}\n", seen.display());
+        callgate_testkit::script::write_program(&hook, &script);
         for file in home.files() {
             let text = String::from_utf8_lossy(&file.2).into_owned();
             if text.contains(HOOK) {
@@ -128,6 +141,17 @@ fn the_doctor_finds_what_is_broken_in_the_settings_of_every_agent() {
             InputForm::Object { .. } => "the hook does not deny what it has to deny; it says \"\"",
         };
         assert!(finished.stdout.contains(said), "{}\n{}", agent.word, finished.stdout);
+        // It was a call as the agent gives it, here, in the agent's environment.
+        let seen = read(&seen);
+        assert!(seen.contains("callgate-self-test"), "{}\n{seen}", agent.word);
+        let is_there = |line: &str| {
+            line.contains(&format!("\"{RECORDED_FOLDER}\"")) || line.ends_with(RECORDED_FOLDER)
+        };
+        assert!(!seen.lines().any(is_there), "{}\n{seen}", agent.word);
+        for mark in AGENTS.into_iter().filter_map(|other| other.mark) {
+            let is_set = seen.lines().any(|line| line.starts_with(&format!("{mark}=")));
+            assert_eq!(is_set, agent.mark == Some(mark), "{} {mark}\n{seen}", agent.word);
+        }
         assert_eq!(finished.status.code(), Some(1));
         fs::remove_file(&file).unwrap();
         let said = home.run(&["doctor"]).stdout;

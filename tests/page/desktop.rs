@@ -217,6 +217,36 @@ fn the_shell_is_told_what_waits_and_its_notices_are_obeyed() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
+/// A notification is for a window that is hidden; the toast is there in any case.
+#[test]
+fn a_call_without_a_verdict_is_told_in_the_window_and_by_the_shell() {
+    let Some((_desk, browser)) = shell(&json!({ "desk": "locked" })) else { return };
+    wait_until_ready(&browser);
+    go(&browser, "inbox");
+    browser.fill("[data-code]", "7kqm-2xwa");
+    browser.press_keys("\n");
+    wait_until_live(&browser);
+    let ran = |seq: u64, agent: &str| {
+        let body = json!({ "agent": agent, "cwd": "/home/ada/engine", "session": "s",
+            "tool": "Bash", "by": "nobody: its hook did not ask" });
+        let entry = json!({ "seq": seq, "at_ms": 1, "kind": "ran", "question": null, "hash": "",
+            "body": body });
+        let _ = browser.run("__TAURI__.fake.enter(arguments[0])", &json!([entry]));
+    };
+    let _ = browser.run("document.hasFocus = () => true", &json!([]));
+    ran(1, "gemini");
+    browser.wait_for_text(".toast", "Gemini CLI in engine: Ran a call without a verdict");
+    assert_eq!(calls(&browser, "notify_unchecked"), Vec::<Value>::new());
+    let _ = browser.run("document.hasFocus = () => false", &json!([]));
+    ran(2, "kimi");
+    browser.wait_for_text(".toast:last-child", "Kimi Code in engine: Ran a call without a verdict");
+    let expected = json!({ "agent": "Kimi Code", "project": "engine" });
+    assert_eq!(calls(&browser, "notify_unchecked"), [expected]);
+    tell(&browser, &json!({ "kind": "open_history" }));
+    browser.wait_for("the history", "return location.hash.startsWith('#/history')");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
 #[test]
 fn a_runtime_that_died_is_shown_and_restarted_and_a_conversation_is_cleared() {
     let Some((_desk, browser)) = shell(&json!({})) else { return };

@@ -201,6 +201,34 @@ fn the_page_draws_attention_and_says_when_it_is_alone() {
     browser.wait_for("the title", "return document.title === 'callgate'");
 }
 
+/// Kimi Code reports a call that it ran, about which no hook has asked.
+#[test]
+fn a_call_that_ran_without_a_verdict_is_told() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    browser.run_before_pages(NOTICED);
+    browser.reload();
+    wait_until_live(&browser);
+    let ran = json!({
+        "hook_event_name": "PostToolUse", "session_id": "session_d9768051",
+        "cwd": "/home/ada/engine", "client_type": "kimi_code_cli", "tool_name": "Bash",
+        "tool_input": { "command": "cat the-secret-plan" }, "tool_call_id": "call_1",
+    });
+    desk.start(&["hook", "--agent", "kimi"], &ran.to_string()).end();
+    browser.wait_for_text(".toast", "Kimi Code in engine: Ran a call without a verdict");
+    assert!(!browser.text(".toast").contains("the-secret-plan"));
+    let noted = browser.run("return window.noted", &json!([]));
+    let expected = "Kimi Code in engine\nRan a call without a verdict: its hook did not ask.";
+    assert_eq!(noted, json!([expected]));
+    // A page that is loaded later does not tell it again.
+    browser.reload();
+    wait_until_live(&browser);
+    let hook = desk.hook(&bash("make later"));
+    show(&browser, "make later");
+    assert_eq!(browser.count(".toast"), 0);
+    browser.click("[data-press=allow]");
+    assert_eq!(hook.decision()["behavior"], "allow");
+}
+
 /// How long a spinner takes to turn, and by which animation.
 fn motion(browser: &Browser) -> Value {
     browser.run(

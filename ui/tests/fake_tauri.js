@@ -69,13 +69,16 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     const offers = canAllowAlways ? [always] : [];
     return { ...row, ...more, ...rest, ...can, ...card, offers, grants, confirm_word_of: null, is_cut: false };
   };
+  /** Sends an entry of the ledger. */
+  const enter = (entry) => {
+    for (const events of deskEvents) events.onmessage({ event: "entry", id: entry.seq, data: entry });
+  };
   /** As with a real desk, which mirrors the question to the shell. */
   const askAtDesk = (card) => {
     const { question, seq, agent, project, session, tool, summary, asked_ms, until_ms } = card;
     rows.push({ ...card, grants: { allow: "Allowed by the desk.", deny: "Denied by the desk." } });
     const body = { agent, cwd: project, session, tool, summary, until_ms };
-    const entry = { seq, at_ms: asked_ms, kind: "asked", question, hash: "", body };
-    for (const events of deskEvents) events.onmessage({ event: "entry", id: seq, data: entry });
+    enter({ seq, at_ms: asked_ms, kind: "asked", question, hash: "", body });
   };
   const say = (id, words) => {
     for (const token of words.split(/(?<= )/)) reply(id, "token", { token });
@@ -270,6 +273,7 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     waiting_changed: () => null,
     notify: () => null,
     notify_answer: () => null,
+    notify_unchecked: () => null,
   };
   const invoke = async (command, args = {}) => {
     calls.push([command, args]);
@@ -280,6 +284,6 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
     core: { invoke, Channel },
     event: { listen: async (_name, handler) => listeners.push(handler) },
     /** What tests look at and do. */
-    fake: { calls, commands, emit, rows, tell: (payload) => listeners.forEach((listener) => listener({ payload })) },
+    fake: { calls, commands, emit, enter, rows, tell: (payload) => listeners.forEach((listener) => listener({ payload })) },
   };
 }

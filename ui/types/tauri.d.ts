@@ -45,6 +45,7 @@ export type ShellEvent =
   | { kind: "open_question"; id: string }
   | { kind: "deny_question"; id: string }
   | { kind: "open_conversation"; id: string }
+  | { kind: "open_history" }
   | { kind: "open_folder"; folder: string }
   | { kind: "shown" }
   | { kind: "dragging"; is_over: boolean }

@@ -27,6 +27,8 @@ pub const MOST_STRINGS: usize = 10_000;
 
 /// The largest input whose arguments rules can check.
 pub const LARGEST_INPUT: usize = 256 * 1024;
+/// The command that is denied whatever the rules are, so that a gate can be tested.
+pub const SELF_TEST_COMMAND: &str = "callgate-self-test";
 /// The longest tool or agent name that is compared with rules.
 const LONGEST_NAME: usize = 1_000;
 
@@ -140,7 +142,13 @@ impl Act {
         }
         // The input is one level below the message that it comes in.
         match check_exact(tool_input, MOST_LEVELS - 1) {
-            Ok(()) => tools::fill_act(self, tool_input),
+            Ok(()) => {
+                tools::fill_act(self, tool_input);
+                if self.command.as_deref().map(str::trim) == Some(SELF_TEST_COMMAND) {
+                    let because = "it is the command with which callgate tests itself".to_owned();
+                    self.refused.get_or_insert(because);
+                }
+            }
             Err(error) => {
                 let because = format!("its input is ambiguous JSON: {error}");
                 self.refused.get_or_insert(because);

@@ -51,7 +51,7 @@ mod shown;
 mod steps;
 mod suggestions;
 
-pub use act::{Act, Class};
+pub use act::{Act, Class, SELF_TEST_COMMAND};
 pub use disk::{Disk, DiskEntry, NoLinks};
 pub use file::{Problem, RuleFile, RuleProblemLevel, RuleTest, Trust};
 pub use guard::{Guarded, GuardedKind};

@@ -1,8 +1,8 @@
 //! The starter rules and the guard hold for every agent, under its own names of tools and files.
 
 use callgate_rules::{
-    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, Trust, UnclearCommands,
-    judge_act,
+    Act, Guarded, Moment, NoLinks, Policy, RuleDecision, RuleFile, SELF_TEST_COMMAND, Trust,
+    UnclearCommands, judge_act,
 };
 use callgate_wire::hook::agents::AGENTS;
 use callgate_wire::tool_act::{ToolKind, ToolShell};
@@ -57,6 +57,11 @@ fn the_starter_tests_hold_under_every_name_of_a_shell() {
             continue;
         };
         shells += 1;
+        let (before, after) = (format!(" {SELF_TEST_COMMAND} "), format!("{SELF_TEST_COMMAND}s"));
+        let no_rules = Policy::new(Guarded::new(HOME));
+        let test_itself = |line: &str| decide(&no_rules, agent, tool, &command(tool, line));
+        assert_eq!(test_itself(&before), RuleDecision::Deny, "{agent} {tool}");
+        assert_ne!(test_itself(&after), RuleDecision::Deny, "{agent} {tool}");
         for test in &file.tests {
             let Some(line) = test.act(HOME, PROJECT).command else { continue };
             commands += 1;

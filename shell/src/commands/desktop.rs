@@ -92,6 +92,16 @@ pub(crate) async fn notify_answer(
     show_notice(&state, DesktopNotice::of_answer(&conversation, &project)).await
 }
 
+/// Notifies the user of a call that ran without a verdict, without telling what it did.
+#[tauri::command]
+pub(crate) async fn notify_unchecked(
+    state: State<'_, ShellState>,
+    agent: String,
+    project: String,
+) -> Result<(), CommandRefusal> {
+    show_notice(&state, DesktopNotice::of_unchecked_run(&agent, &project)).await
+}
+
 async fn show_notice(state: &ShellState, notice: DesktopNotice) -> Result<(), CommandRefusal> {
     let Some(notices) = state.notices.get() else {
         return Err(CommandRefusal::new(503, "this desktop has no notifications"));

@@ -106,3 +106,22 @@ fn an_answer_that_comes_while_the_window_is_hidden_is_notified() {
     stage.wait_for_answer("a-secret-word");
     service.wait_until_closed(notice.id);
 }
+
+/// The page tells the shell of it, which the tests of the page check.
+#[test]
+fn a_call_without_a_verdict_is_notified_and_leads_to_the_history() {
+    let Some(desktop) = TestDesktop::start() else { return };
+    let service = NoticeService::start(&desktop);
+    let Some(stage) = Stage::start_on(desktop, &StageOptions::default()) else { return };
+    stage.desktop.wait_for_window();
+    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+    stage.desktop.wait_for_no_window();
+    let run = json!({ "agent": "Kimi Code", "project": "engine" });
+    assert_eq!(stage.invoke("notify_unchecked", &run), Ok(Value::Null));
+    let notice = service.wait_for(1);
+    assert_eq!(notice.summary, "Kimi Code ran a call without a verdict");
+    assert_eq!(notice.body, "in engine: its hook did not ask");
+    service.press(notice.id, "open");
+    stage.desktop.wait_for_window();
+    stage.page.wait_for("the history", "return location.hash.startsWith('#/history')");
+}

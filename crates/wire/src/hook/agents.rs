@@ -57,6 +57,15 @@ pub static AGENTS: [&AgentProfile; 15] = [
     &PI, &KILO, &OPENHANDS, &AMP,
 ];
 
+/// A call of each agent before it runs [`RECORDED_COMMAND`] in [`RECORDED_FOLDER`], as its hook reads
+/// it: a line of JSON for each, with the agent's word (`agent`), variables that it sets (`env`) and
+/// the standard input (`stdin`). The real agents were seen to give them.
+pub const RECORDED_CALLS: &str = include_str!("agents/recorded_calls.ndjson");
+/// The command in [`RECORDED_CALLS`].
+pub const RECORDED_COMMAND: &str = "touch made";
+/// The working folder in [`RECORDED_CALLS`].
+pub const RECORDED_FOLDER: &str = "/home/you/project";
+
 /// How long an agent waits for a hook that may ask a person. It is longer than any question may
 /// take (`timeout_seconds` and `grace_seconds` at their largest), so that it is always the hook
 /// that gives up first: most agents take a hook that ran out of time for a yes.

@@ -25,18 +25,45 @@ const ask = (event, folder, call, args) =>
     );
   });
 
-export const Callgate = async ({ directory }) => ({
+// Asks about a call. Returns the input that is to run in place of the original, if there is one.
+const check = async (folder, call, args) => {
+  const { decision, reason, input } = JSON.parse(await ask("PreToolUse", folder, call, args));
+  if (decision !== "allow" && decision !== "none") throw new Error(reason || "callgate denied this.");
+  return input;
+};
+
+// opencode 1.x and Kilo: a function that returns hooks, which throw.
+const plugin = async ({ directory }) => ({
   "tool.execute.before": async (call, output) => {
-    const answer = JSON.parse(await ask("PreToolUse", directory, call, output.args));
-    if (answer.decision !== "allow" && answer.decision !== "none") {
-      throw new Error(answer.reason || "callgate denied this.");
-    }
-    if (answer.input) {
+    const input = await check(directory, call, output.args);
+    if (input) {
       for (const name of Object.keys(output.args)) delete output.args[name];
-      Object.assign(output.args, answer.input);
+      Object.assign(output.args, input);
     }
   },
   "tool.execute.after": async (call) => {
     await ask("PostToolUse", directory, call, call.args).catch(() => {});
   },
+});
+
+// opencode 2, by its documentation: it says what a call acts on, and takes no other input.
+const MEMBERS = { bash: "command", shell: "command", webfetch: "url", glob: "pattern", grep: "pattern" };
+const evaluate = async (event) => {
+  try {
+    const member = MEMBERS[event.action] ?? "filePath";
+    const isOne = member === "command" || !event.resources.length;
+    for (const resource of isOne ? [event.resources.join("\n")] : event.resources) {
+      const call = { tool: event.action, sessionID: event.sessionID };
+      const input = await check(process.cwd(), call, { ...event.metadata, [member]: resource });
+      if (input) throw new Error("opencode 2 cannot run a changed input.");
+    }
+  } catch (error) {
+    event.effect = "deny";
+    event.message = error.message;
+  }
+};
+
+export default Object.assign(plugin, {
+  id: "callgate",
+  setup: async (context) => void (await context.permission.hook("evaluate", evaluate)),
 });

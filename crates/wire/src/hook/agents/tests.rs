@@ -46,6 +46,39 @@ fn given(line: &Value) -> String {
     }
 }
 
+/// What `callgate doctor` gives to hooks is what the agents gave. Claude Code was recorded in another
+/// folder, with another command.
+#[test]
+fn every_agent_has_a_recorded_call() {
+    let calls = recorded(RECORDED_CALLS);
+    assert_eq!(calls.len(), AGENTS.len());
+    let claude = include_str!("../../../tests/data/hooks-2.1.325.ndjson");
+    for (agent, call) in AGENTS.into_iter().zip(&calls) {
+        assert_eq!(call["agent"], agent.word);
+        let text = call["stdin"].to_string();
+        assert!(text.contains(RECORDED_COMMAND), "{text}");
+        let members =
+            |value: &Value| value.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+        if *agent == CLAUDE {
+            let is_check = |line: &&Value| line["stdin"]["hook_event_name"] == "PreToolUse";
+            let seen = recorded(claude);
+            let seen = &seen.iter().find(is_check).unwrap()["stdin"];
+            assert_eq!(members(seen), members(&call["stdin"]));
+        } else {
+            let is_it = |line: &Value| match agent.input {
+                InputForm::Bare { tool } => {
+                    line["stdin"] == call["stdin"] && line["env"][tool] == call["env"][tool]
+                }
+                InputForm::Object { .. } => {
+                    serde_json::from_str::<Value>(&given(line)).unwrap() == call["stdin"]
+                }
+            };
+            let lines = recorded(INPUTS);
+            assert!(lines.iter().any(|it| agent_of(it) == agent && is_it(it)), "{call}");
+        }
+    }
+}
+
 #[test]
 fn recorded_inputs_become_requests() {
     let mut told = String::new();
