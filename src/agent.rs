@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use callgate_agent::engine_registry::EngineRegistry;
-use callgate_agent::files::{FilePicker, ProjectInstructions, TurnTracker};
+use callgate_agent::engine::engine_registry::EngineRegistry;
 use callgate_agent::history::{FolderScope, History, HistoryLocation};
 use callgate_agent::session::{self, LogLevel, SessionLog, Shutdown};
 use callgate_agent::tool::AgentTool;
+use callgate_agent::tool::files::{FilePicker, ProjectInstructions, TurnTracker};
 use callgate_approval::asker;
 use callgate_mask::text;
 use jiff::Zoned;

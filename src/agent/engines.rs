@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use callgate_agent::anthropic::{Anthropic, AnthropicSettings};
-use callgate_agent::claude_code::{ClaudeCode, ClaudeCodeSettings};
 use callgate_agent::engine::Engine;
-use callgate_agent::engine_registry::{DefaultEngine, EngineRegistry};
-use callgate_agent::model_api::ApiKey;
-use callgate_agent::offline::Offline;
-use callgate_agent::openai::{self, OpenAi, OpenAiServer, OpenAiSettings};
+use callgate_agent::engine::anthropic::{Anthropic, AnthropicSettings};
+use callgate_agent::engine::claude_code::{ClaudeCode, ClaudeCodeSettings};
+use callgate_agent::engine::engine_registry::{DefaultEngine, EngineRegistry};
+use callgate_agent::engine::model_api::ApiKey;
+use callgate_agent::engine::offline::Offline;
+use callgate_agent::engine::openai::{self, OpenAi, OpenAiServer, OpenAiSettings};
 
 use crate::config::{AgentSettings, Config, EngineSetting, TokenSource};
 use crate::failure::Failure;

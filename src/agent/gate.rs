@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_agent::BoxFuture;
-use callgate_agent::files::HiddenFiles;
 use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
+use callgate_agent::tool::files::HiddenFiles;
 use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::card::Card;
 use callgate_approval::daemon::Warn;

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use callgate_agent::custom::CustomTools;
-use callgate_agent::files::{self, AllowedFolders};
 use callgate_agent::history::History;
 use callgate_agent::mcp::{McpServers, McpSurroundings, Warning};
 use callgate_agent::session::LogLevel;
+use callgate_agent::tool::custom::CustomTools;
+use callgate_agent::tool::files::{self, AllowedFolders};
 use callgate_agent::tool::{AgentTool, ToolSource};
-use callgate_agent::{ask_user, desktop, run, system, todo};
+use callgate_agent::tool::{ask_user, desktop, run, system, todo};
 
 use crate::config::{AgentSettings, Config, SignInFiles};
 use crate::failure::Failure;

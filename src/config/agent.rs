@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callgate_agent::budget::Budget;
+use callgate_agent::budget::price::{self, ModelPrices, TokenPrices};
 use callgate_agent::engine::{CacheLife, Effort};
 use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
-use callgate_agent::price::{self, ModelPrices, TokenPrices};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use callgate_agent::price;
+use callgate_agent::budget::price;
 use callgate_wire::desk::SettingAccess;
 use serde::Serialize;
 use serde_json::{Value, json};

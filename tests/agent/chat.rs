@@ -1,6 +1,12 @@
 //! `callgate chat` in a pseudo-terminal, with the strict fake of the Messages API behind the runtime
 //! or with the offline engine.
 
+mod chat_conversations;
+mod chat_questions;
+pub(crate) mod chat_screen;
+mod chat_typing;
+mod chat_window;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
@@ -9,7 +15,7 @@ use callgate_testkit::proc;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::chat_screen::Chat;
+use crate::chat::chat_screen::Chat;
 use crate::fixture::Setup;
 
 const ANSWER: &str = "## The ledger\n\nIt keeps **every** decision in `callgate.db`:\n\n- asked\n- \

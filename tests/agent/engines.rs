@@ -1,5 +1,9 @@
 //! Which engine answers in which conversation.
 
+pub(crate) mod claude_code;
+mod claude_control;
+mod claude_failures;
+
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::Command;
 use std::time::{Duration, Instant};

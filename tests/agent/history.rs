@@ -1,6 +1,10 @@
 //! What is kept of conversations: across restarts, beside other processes, and if the file is
 //! damaged.
 
+mod killed;
+mod storage;
+mod undo;
+
 use std::fs;
 use std::path::Path;
 use std::time::Instant;

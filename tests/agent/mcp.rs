@@ -1,5 +1,11 @@
 //! MCP servers as sources of tools: those of the settings, and those of a project's `.mcp.json`.
 
+mod mcp_flood;
+mod mcp_hostile;
+mod mcp_oauth;
+pub(crate) mod mcp_peers;
+mod mcp_status;
+
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;

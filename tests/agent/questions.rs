@@ -7,10 +7,10 @@ use callgate_testkit::process::{DEADLINE, run};
 use callgate_testkit::tools;
 use serde_json::{Value, json};
 
-use crate::chat_screen::Chat;
-use crate::claude_code::Stage;
+use crate::chat::chat_screen::Chat;
+use crate::engines::claude_code::Stage;
 use crate::fixture::{Runtime, Setup};
-use crate::mcp_peers::HttpServer;
+use crate::mcp::mcp_peers::HttpServer;
 
 fn colours() -> Value {
     let options = json!([{"label": "Red", "description": "warm"}, {"label": "Blue"}]);

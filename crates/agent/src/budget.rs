@@ -1,5 +1,7 @@
 //! How much may be spent, and how often the model may be asked. Pure.
 
+pub mod price;
+
 #[cfg(test)]
 mod tests;
 
@@ -8,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use callgate_store::{CostSum, CostTotals};
 
-use crate::price::{dollars_of_micro, micro_of_dollars};
+use crate::budget::price::{dollars_of_micro, micro_of_dollars};
 
 /// The time span over which requests are counted.
 const MINUTE: Duration = Duration::from_mins(1);

@@ -1,5 +1,12 @@
 //! Engines: a model, or something that stands in for one.
 
+pub mod anthropic;
+pub mod claude_code;
+pub mod engine_registry;
+pub mod model_api;
+pub mod offline;
+pub mod openai;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,7 +17,7 @@ use serde_json::value::RawValue;
 use crate::BoxFuture;
 use crate::gate::ToolPermit;
 use crate::message::Block;
-use crate::message_list::MessageList;
+use crate::message::message_list::MessageList;
 use crate::tool::{CallOutcome, ToolSpec};
 
 /// Something that answers messages, such as a model.

@@ -6,6 +6,7 @@
 //! the file, the messages for the model are mended before they are sent. A conversation is a
 //! [`HeldConversation`] while somebody works on it, by a lock that other processes see.
 
+pub mod compact;
 mod error;
 mod fragments;
 mod held_conversation;

@@ -32,7 +32,7 @@ use callgate_wire::session::McpServerStatus;
 
 use crate::BoxFuture;
 use crate::history::History;
-use crate::run::scrub_variables;
+use crate::tool::run::scrub_variables;
 use crate::tool::{AgentTool, NoticeSink, ToolSource, TurnContext};
 pub use address::normal_address;
 pub use oauth::{FinishedSignIn, PendingSignIn, ServerSignIn, SignInStore};

@@ -1,6 +1,11 @@
 //! The messages of a conversation. Their JSON is that of the Messages API, in which they are also
 //! stored.
 
+pub(crate) mod estimate;
+pub mod message_list;
+pub(crate) mod mode_note;
+pub(crate) mod picture;
+
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize, Serializer};

@@ -5,13 +5,10 @@
 //! `SessionOutput`, which keeps the order.
 
 mod attachments;
-mod call_record;
+mod calls;
 mod commands;
 mod drive;
 mod endings;
-mod engine_call;
-mod engine_tools;
-mod front_tools;
 mod intake;
 mod jobs;
 mod lanes;
@@ -26,11 +23,8 @@ mod prompts;
 mod questions;
 mod refused_messages;
 mod request_budget;
-mod session_tools;
 mod shutdown;
-mod tool_call;
 mod turn_changes;
-mod undo;
 mod warming;
 
 use std::collections::HashMap;
@@ -47,9 +41,10 @@ use crate::budget::RequestRate;
 use crate::failure::RequestFailure;
 use crate::history::{EngineSelection, HistoryError};
 use crate::tool::ToolSource;
+use calls::front_tools::FrontTools;
+use calls::session_tools::{SessionTools, ToolMap};
 use commands::CurrentConversation;
 use endings::ReportedEndings;
-use front_tools::FrontTools;
 use intake::{IncomingLine, IncomingRequests};
 use lanes::{ConversationJob, ConversationLanes, JobKind, TurnControl};
 pub use log::{LogLevel, SessionLog};
@@ -61,9 +56,8 @@ pub use output::{Greeting, ROOM, write_greeting};
 use prompts::ConversationPrompts;
 use questions::PersonQuestions;
 use refused_messages::RefusedMessages;
-use session_tools::{SessionTools, ToolMap};
 pub use shutdown::Shutdown;
-use undo::UntoldUndos;
+use turn_changes::undo::UntoldUndos;
 
 /// How long writing the last lines may take when all is done and the front end still reads.
 const ALL_SAID: Duration = Duration::from_mins(10);

@@ -1,6 +1,13 @@
 //! Tools that a model may call.
 
+pub mod ask_user;
+pub mod custom;
+pub mod desktop;
+pub mod files;
+pub mod run;
 mod schema_fault;
+pub mod system;
+pub mod todo;
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -9,10 +9,10 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use callgate_agent::files::{AllowedFolders, FileLimits};
-use callgate_agent::run::{BackgroundCommands, RunSettings};
+use callgate_agent::tool::files::{AllowedFolders, FileLimits};
+use callgate_agent::tool::run::{BackgroundCommands, RunSettings};
 use callgate_agent::tool::{AgentTool, CallAddress, PersonAsker, ToolInvocation, ToolSource};
-use callgate_agent::{ask_user, desktop, files, run, system, todo};
+use callgate_agent::tool::{ask_user, desktop, files, run, system, todo};
 use callgate_testkit::picture::SMALL_PNG;
 use callgate_testkit::tools::repo_root;
 use serde_json::value::to_raw_value;

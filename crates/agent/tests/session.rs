@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use callgate_agent::BoxFuture;
 use callgate_agent::budget::Budget;
-use callgate_agent::compact::REQUEST;
+use callgate_agent::engine::engine_registry::{DefaultEngine, EngineRegistry};
 use callgate_agent::engine::{
     AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind, ModelStop,
 };
-use callgate_agent::engine_registry::{DefaultEngine, EngineRegistry};
 use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
+use callgate_agent::history::compact::REQUEST;
 use callgate_agent::history::{History, HistoryLocation};
 use callgate_agent::message::Block;
 use callgate_agent::session::{
@@ -182,7 +182,7 @@ fn options(engine: Arc<dyn Engine>) -> SessionOptions {
         most_rounds: 3,
         patience: Duration::from_mins(30),
         budget: Budget::default(),
-        prices: callgate_agent::price::ModelPrices::default(),
+        prices: callgate_agent::budget::price::ModelPrices::default(),
         resume: ResumedConversation::None,
         folder: PathBuf::from("/"),
         day_began: || 0,

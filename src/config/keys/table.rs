@@ -1,7 +1,7 @@
 //! The table itself: all keys, in the order of the help and the guide.
 
+use callgate_agent::budget::price::ModelPrices;
 use callgate_agent::engine::CacheLife;
-use callgate_agent::price::ModelPrices;
 use callgate_agent::session::LogLevel;
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;

@@ -1,8 +1,8 @@
 //! The settings of the agent runtime.
 
 use callgate_agent::budget::Budget;
+use callgate_agent::budget::price::{ModelPrices, TokenPrices};
 use callgate_agent::mcp::{McpTransport, OauthSettings};
-use callgate_agent::price::{ModelPrices, TokenPrices};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
@@ -208,7 +208,7 @@ fn amounts_have_six_decimals_at_most_and_no_sign() {
         let home = Home::with(&format!("agent.day_usd = {text}"));
         let found = home.load_for_agent().ok();
         let found = found.map(|config| config.agent.budget.day_usd.unwrap());
-        assert_eq!(found, expected.map(callgate_agent::price::dollars_of_micro), "{text}");
+        assert_eq!(found, expected.map(callgate_agent::budget::price::dollars_of_micro), "{text}");
         let home = Home::new().variable("CALLGATE_AGENT_DAY_USD", text);
         assert_eq!(home.load_for_agent().is_ok(), expected.is_some(), "{text}");
     };

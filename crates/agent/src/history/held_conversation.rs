@@ -13,9 +13,9 @@ use super::history_step::{HistoryStep, StepEffect, WrittenStep};
 use super::lock::ConversationLock;
 use super::store::{HistoryStore, LoadedConversation, RememberedConversation};
 use super::{History, stored_message};
+use crate::message::message_list::MessageList;
+use crate::message::mode_note::ModeNote;
 use crate::message::{Block, ChatMessage, Role};
-use crate::message_list::MessageList;
-use crate::mode_note::ModeNote;
 
 /// The most bytes that are written on the caller's thread. It takes less time than a thread needs
 /// to wake up.

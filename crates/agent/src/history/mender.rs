@@ -12,10 +12,10 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::sendable::{from_assistant, from_user};
-use crate::estimate::{message_tokens, messages_tokens};
+use crate::message::estimate::{message_tokens, messages_tokens};
+use crate::message::message_list::MessageList;
+use crate::message::mode_note::ModeNote;
 use crate::message::{Block, ChatMessage, Role};
-use crate::message_list::MessageList;
-use crate::mode_note::ModeNote;
 
 /// The result that the model reads for a tool use that has none.
 pub(super) const INTERRUPTED: &str = "interrupted: it is unknown whether the call finished. Find out \

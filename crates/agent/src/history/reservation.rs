@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::error::HistoryError;
 use super::process_mark::ProcessMark;
-use crate::price;
+use crate::budget::price;
 
 /// The usage of an answer, and its price.
 #[derive(Debug, Clone, PartialEq)]

@@ -6,9 +6,9 @@ use callgate_mask::text::{Measure, cut_to_length};
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 
 use crate::message::MediaSource;
-use crate::picture::MOST_PICTURES;
-use crate::run::MOST_OUTPUT;
+use crate::message::picture::MOST_PICTURES;
 use crate::tool::CallOutcome;
+use crate::tool::run::MOST_OUTPUT;
 
 /// What stands for a content that this version does not know.
 const UNKNOWN: &str = "[something of an unknown kind is left out]";
@@ -57,7 +57,7 @@ pub(super) fn outcome_of_result(result: &CallToolResult) -> CallOutcome {
 /// whatever the server says.
 fn decode_picture(mime_type: &str, data: &str) -> Result<MediaSource, String> {
     let read = STANDARD.decode(data).map_err(|_| "its bytes are not base64".to_owned());
-    read.and_then(|bytes| crate::picture::parse_picture(&bytes))
+    read.and_then(|bytes| crate::message::picture::parse_picture(&bytes))
         .map_err(|reason| format!("[a picture of the type {mime_type} is left out: {reason}]"))
 }
 
@@ -73,7 +73,7 @@ fn shown_text(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::picture::tests::SMALL_PNG;
+    use crate::message::picture::tests::SMALL_PNG;
     use serde_json::{Value, json};
 
     fn check(result: Value, text: &str, pictures: usize) -> CallOutcome {

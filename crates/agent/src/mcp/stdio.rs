@@ -22,7 +22,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG};
-use crate::run::{locate_program, not_started};
+use crate::tool::run::{locate_program, not_started};
 
 /// The JSON-RPC error code for an answer that cannot be used.
 const UNREADABLE: i32 = -32603;

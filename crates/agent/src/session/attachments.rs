@@ -14,8 +14,8 @@ use callgate_wire::session::{Attachment, UserMessage};
 use rustix::fs::{FsWord, OFlags, PROC_SUPER_MAGIC, fstatfs};
 
 use crate::failure::RequestFailure;
+use crate::message::picture;
 use crate::message::{Block, MediaSource};
-use crate::picture;
 
 /// The most bytes that all files of a message may have together.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;

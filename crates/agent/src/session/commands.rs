@@ -17,10 +17,10 @@ use tokio::time::timeout;
 
 use super::output::SessionOutput;
 use super::{AgentSession, ResumedConversation, SessionShared, questions, turn_changes};
-use crate::engine_registry::CHOSEN;
+use crate::engine::engine_registry::CHOSEN;
 use crate::failure::RequestFailure;
-use crate::files::FilePicker;
 use crate::history::{History, HistoryError, HistoryPage};
+use crate::tool::files::FilePicker;
 
 /// The number of conversations or messages on a page by default.
 const PAGE: usize = 100;

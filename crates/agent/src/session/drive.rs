@@ -23,13 +23,13 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinSet};
 use tokio::time::{Instant, sleep, sleep_until};
 
+use super::calls::tool_call::{CallOrigin, CallReport};
 use super::lanes::{TurnControl, WaitingJobs};
 use super::output_schema::OutputSchema;
 use super::shutdown::wait_for_halt;
-use super::tool_call::{CallOrigin, CallReport};
 use super::{HaltReason, SessionShared};
+use crate::engine::engine_registry::SelectedEngine;
 use crate::engine::{AnswerPiece, AnswerStream, EngineError};
-use crate::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, MessageFragments, Reservation};
 use crate::message::{ChatMessage, StoredToolResult};

@@ -9,14 +9,15 @@ use callgate_wire::session::{
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use super::calls::tool_call::{self, CallOrigin};
 use super::commands::CurrentConversation;
 use super::commands::events::LEFT_OUT;
 use super::drive::{PreparedTurn, QUIET, TurnDriver};
 use super::lanes::{ConversationJob, JobKind, TurnControl, WaitingJobs};
 use super::output_schema::OutputSchema;
-use super::tool_call::{self, CallOrigin};
-use super::{HaltReason, SessionShared, attachments, shutdown, undo};
-use crate::engine_registry::SelectedEngine;
+use super::turn_changes::undo;
+use super::{HaltReason, SessionShared, attachments, shutdown};
+use crate::engine::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{HeldConversation, HistoryError};
 use crate::message::{Block, ChatMessage};

@@ -7,9 +7,9 @@ use callgate_link::sync::lock;
 use callgate_wire::session::ConversationMode;
 
 use crate::history::{History, HistoryError};
+use crate::message::message_list::MessageList;
+use crate::message::mode_note::ModeNote;
 use crate::message::{Block, ChatMessage};
-use crate::message_list::MessageList;
-use crate::mode_note::ModeNote;
 
 /// The modes of the conversations that were used so far.
 #[derive(Debug, Default)]

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use super::SessionLog;
 use crate::budget::Budget;
-use crate::engine_registry::EngineRegistry;
-use crate::files::{FilePicker, ProjectInstructions, TurnTracker};
+use crate::budget::price::ModelPrices;
+use crate::engine::engine_registry::EngineRegistry;
 use crate::gate::PermissionGate;
 use crate::history::History;
-use crate::price::ModelPrices;
+use crate::tool::files::{FilePicker, ProjectInstructions, TurnTracker};
 use crate::tool::{AgentTool, ToolSource};
 
 /// Which conversation a session continues.

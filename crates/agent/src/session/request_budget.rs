@@ -8,12 +8,12 @@ use callgate_link::sync::lock;
 use callgate_wire::session::TokenUsage;
 
 use super::SessionShared;
+use crate::budget::price;
 use crate::engine::EngineCall;
-use crate::engine_registry::SelectedEngine;
-use crate::estimate::{messages_tokens, text_tokens};
+use crate::engine::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{CostTotals, PricedUsage, Reservation};
-use crate::price;
+use crate::message::estimate::{messages_tokens, text_tokens};
 use crate::tool::ToolSpec;
 
 /// The tokens of a tool in addition to its description and schema.

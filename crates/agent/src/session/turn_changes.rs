@@ -1,6 +1,8 @@
 //! What a turn changed in the folders: noted before each call, told at its end, and shown on
 //! request.
 
+pub(super) mod undo;
+
 use callgate_store::{StoredTurn, now_ms};
 use callgate_wire::session::{SessionEvent, TurnChanges, TurnDiff, tool_kind};
 use callgate_wire::tool_act::{OWN_AGENT, ToolKind};
@@ -8,8 +10,8 @@ use serde_json::value::RawValue;
 
 use super::{LogLevel, SessionShared};
 use crate::failure::RequestFailure;
-use crate::files::{PathChange, RecordedTurn, TurnMark, TurnTracker};
 use crate::tool::ToolSpec;
+use crate::tool::files::{PathChange, RecordedTurn, TurnMark, TurnTracker};
 
 /// Notes what a call that is about to run may change. `spec` is `None` for a tool of an engine.
 pub(super) async fn note_call(

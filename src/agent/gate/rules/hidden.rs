@@ -6,7 +6,7 @@
 
 use std::path::{Path, PathBuf};
 
-use callgate_agent::files::HiddenTest;
+use callgate_agent::tool::files::HiddenTest;
 use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, Verdict, disk, judge_act};
 use serde_json::json;
 

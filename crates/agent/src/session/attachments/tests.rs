@@ -1,7 +1,7 @@
 //! Files that come with a message, and those that are read.
 
 use super::*;
-use crate::picture::tests::SMALL_PNG;
+use crate::message::picture::tests::SMALL_PNG;
 
 fn inline(data: &str, mime: &str, name: Option<&str>) -> Attachment {
     let (data, mime, name) = (data.to_owned(), mime.to_owned(), name.map(str::to_owned));

@@ -13,12 +13,12 @@ use serde_json::json;
 use serde_json::value::RawValue;
 
 use crate::history::{History, HistoryError, HistoryPage};
+use crate::message::mode_note::ModeNote;
 use crate::message::{Block, ChatMessage, MediaSource, Role, StoredToolResult};
-use crate::mode_note::ModeNote;
 use crate::session::attachments::attached_text;
-use crate::session::tool_call::announced_call;
+use crate::session::calls::tool_call::announced_call;
+use crate::session::turn_changes::undo::is_undo_note;
 use crate::session::turn_changes::{changed_turns, changes_event};
-use crate::session::undo::is_undo_note;
 use crate::session::{SessionShared, ToolMap};
 use crate::tool::{error_json, raw_json};
 

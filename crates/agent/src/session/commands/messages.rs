@@ -7,7 +7,7 @@ use callgate_wire::session::MAX_LINE;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::message::Block;
-use crate::mode_note::ModeNote;
+use crate::message::mode_note::ModeNote;
 use crate::tool::error_json;
 
 /// The longest content of one message: a line, less what surrounds the content.

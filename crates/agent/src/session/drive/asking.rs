@@ -8,8 +8,8 @@ use tokio::time::Instant;
 use super::TurnDriver;
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
-use crate::message_list::MessageList;
-use crate::session::engine_tools::EngineTools;
+use crate::message::message_list::MessageList;
+use crate::session::calls::engine_tools::EngineTools;
 use crate::turn::TurnAction;
 
 impl TurnDriver<'_> {

@@ -9,11 +9,11 @@ use tokio::time::sleep;
 
 use super::meter::UsageMeter;
 use super::{QUIET, TurnDriver};
-use crate::compact;
 use crate::engine::{AnswerPiece, AnswerStream, EngineCall};
-use crate::estimate::message_tokens;
 use crate::failure::RequestFailure;
+use crate::history::compact;
 use crate::history::{HeldConversation, Reservation};
+use crate::message::estimate::message_tokens;
 use crate::message::{ChatMessage, Role};
 use crate::session::shutdown::wait_for_halt;
 use crate::turn::StopReason;

@@ -7,8 +7,8 @@ use super::{FinishedRound, StoredExtent, TurnDriver};
 use crate::failure::RequestFailure;
 use crate::history::{HistoryStep, MessageFragments};
 use crate::message::Block;
+use crate::session::calls::tool_call::announced_now;
 use crate::session::commands::events::{CAN_LEAVE_OUT, LEFT_OUT};
-use crate::session::tool_call::announced_now;
 use crate::session::turn_changes;
 use crate::turn::TurnAction;
 

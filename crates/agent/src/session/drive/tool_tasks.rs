@@ -7,7 +7,7 @@ use callgate_store::EntryDraft;
 use tokio::task::{AbortHandle, Id, JoinError};
 
 use super::{DriverEvent, TurnDriver};
-use crate::session::tool_call::{self, CallReport};
+use crate::session::calls::tool_call::{self, CallReport};
 use crate::turn::ToolCall;
 
 impl TurnDriver<'_> {
