@@ -17,10 +17,12 @@ mod problem;
 mod raw;
 mod report;
 mod secret;
+mod setting_key;
 mod shortcut;
 mod sign_in_files;
 mod surroundings;
 mod token;
+mod typed_key;
 mod value;
 
 use std::ffi::OsString;
@@ -37,15 +39,17 @@ pub(crate) use change::{
     ChangeRefusal, KeyringSecret, SettingChange, changed_text, known_key, settings_file,
 };
 use check::ConfigCheck;
+use choices::ShellTheme;
 pub(crate) use choices::{EngineSetting, WhenAbsent};
 pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
 #[cfg(test)]
 use keyring::KeyringEntry;
 pub(crate) use keyring::KeyringError;
-pub(crate) use keys::{KEYS, SettingKey};
+pub(crate) use keys::KEYS;
 pub(crate) use problem::{ConfigProblems, Setting, SettingOrigin};
 use raw::{RawConfig, VariableScope};
 pub(crate) use report::{ConfigReport, ReportedSetting};
+pub(crate) use setting_key::SettingKey;
 pub(crate) use sign_in_files::SignInFiles;
 pub(crate) use surroundings::{Surroundings, check_private};
 pub(crate) use token::TokenSource;
@@ -79,7 +83,7 @@ pub(crate) struct Config {
 pub(crate) struct ShellSettings {
     /// Empty for none.
     pub(crate) shortcut: String,
-    pub(crate) theme: String,
+    pub(crate) theme: ShellTheme,
 }
 
 /// The section `[gate]`.
@@ -175,7 +179,8 @@ pub(crate) fn unused_problems(file: Option<&Path>) -> Option<String> {
 }
 
 /// The keys that the hook uses to ask.
-const HOOK_KEYS: [&str; 4] = ["socket", "timeout_seconds", "grace_seconds", "database"];
+const HOOK_KEYS: [&SettingKey; 4] =
+    [&keys::SOCKET.key, &keys::TIMEOUT_SECONDS.key, &keys::GRACE_SECONDS.key, &keys::DATABASE.key];
 
 /// The settings as the hook reads them, once.
 ///
@@ -207,8 +212,8 @@ impl HookConfig {
         let which =
             if flags.config.is_some() { VariableScope::Ignored } else { VariableScope::Ours };
         let mut raw = RawConfig::read_sources(flags.config.as_deref(), &around, which);
-        for (name, path) in [("socket", &flags.socket), ("rules", &flags.rules)] {
-            if let (Some(key), Some(path)) = (keys::find_setting_key(name), path) {
+        for (key, path) in [(&keys::SOCKET, &flags.socket), (&keys::RULES, &flags.rules)] {
+            if let Some(path) = path {
                 raw.add_flag(key, path.as_os_str());
             }
         }
@@ -240,7 +245,12 @@ impl HookConfig {
     pub(crate) fn all_settings(&self) -> Result<Config, ConfigProblems> {
         let mut check = ConfigCheck::new(&self.raw, &self.around);
         let config = check.check_all();
-        check.keep_problems_of(&["rules", "gate.unattended", "gate.when_absent", "gate.unclear"]);
+        check.keep_problems_of(&[
+            &keys::RULES,
+            &keys::GATE_UNATTENDED,
+            &keys::GATE_WHEN_ABSENT,
+            &keys::GATE_UNCLEAR,
+        ]);
         ConfigProblems::value_or_problems(config, check.problems)
     }
 }

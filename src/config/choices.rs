@@ -28,12 +28,24 @@ callgate_wire::words! {
         ClaudeCode "claude-code",
         Offline "offline",
     }
+
+    /// The colours of the desktop shell.
+    pub(crate) enum ShellTheme {
+        System "system",
+        Light "light",
+        Dark "dark",
+    }
 }
 
-/// Returns the meaning of a word for `agent.effort`: `None` within for the model's default.
-#[allow(clippy::option_option, reason = "the word may be unknown, and may stand for no effort")]
-pub(crate) fn parse_effort(word: &str) -> Option<Option<Effort>> {
-    if word == "default" { Some(None) } else { Effort::parse(word).map(Some) }
+/// How much effort the model puts into an answer; `None` for its default.
+pub(crate) struct EffortSetting(pub(crate) Option<Effort>);
+
+impl EffortSetting {
+    pub(super) const WORDS: [&str; 6] = ["default", "low", "medium", "high", "xhigh", "max"];
+
+    pub(super) fn parse(word: &str) -> Option<Self> {
+        if word == "default" { Some(Self(None)) } else { Effort::parse(word).map(Some).map(Self) }
+    }
 }
 
 /// Returns the level that a word stands for, also one that other programs use.

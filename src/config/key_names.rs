@@ -1,6 +1,7 @@
 //! Finds the key that a mistyped name stands for.
 
-use super::keys::{KEYS, SettingKey, TABLES};
+use super::keys::{KEYS, TABLES};
+use super::setting_key::SettingKey;
 
 /// Returns the key that was most likely meant, if any is similar.
 fn nearest_key(name: &str) -> Option<&'static str> {

@@ -5,7 +5,9 @@ use std::process::Command;
 
 use callgate_wire::HiddenText;
 
+use super::keys;
 use super::secret::{BOT, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
+use super::setting_key::SettingKey;
 use crate::program::{self, EndedProgram, ProgramError};
 
 /// The program that reaches the keyring.
@@ -62,16 +64,16 @@ pub(crate) enum KeyringError {
 
 impl KeyringEntry {
     /// Returns the entry whose secret the setting `key` looks up in the keyring.
-    pub(super) fn of_key(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.key() == key)
+    pub(super) fn of_key(key: &SettingKey) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.key() == key.name)
     }
 
     /// Returns the setting that says that the secret is in the keyring.
     pub(crate) fn key(self) -> &'static str {
         match self {
-            Self::BotToken => "telegram.token_keyring",
-            Self::ApiKey => "agent.api_key_keyring",
-            Self::OpenAiKey => "agent.openai_key_keyring",
+            Self::BotToken => keys::TELEGRAM_TOKEN_KEYRING.key.name,
+            Self::ApiKey => keys::AGENT_API_KEY_KEYRING.key.name,
+            Self::OpenAiKey => keys::AGENT_OPENAI_KEY_KEYRING.key.name,
         }
     }
 

@@ -1,187 +1,287 @@
-//! The table of all settings: what each key holds, its default, its variable, its flag and its
-//! words in the help and in the guide.
+//! The table of all settings, in the order of the help and the guide, each with its type.
 //!
-//! A new key is added in `keys/table.rs` and read in `check.rs` or `agent.rs`. A test holds the
+//! A new key is added here and read by its constant in `check.rs` or `agent.rs`. A test holds the
 //! guide's table against this one.
 
-mod table;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use callgate_wire::desk::SettingAccess;
+use callgate_agent::engine::CacheLife;
+use callgate_agent::session::{LogLevel, ResumedConversation};
+use callgate_approval::desk::Unattended;
+use callgate_rules::UnclearCommands;
+use callgate_wire::HiddenText;
 
-use super::value::{SettingValue, ValueKind, check_url};
-pub(crate) use table::KEYS;
+use super::choices::{EffortSetting, EngineSetting, ShellTheme, WhenAbsent};
+use super::setting_key::{KeyFlag, SettingKey, UNLIMITED};
+use super::shortcut::is_shortcut;
+use super::typed_key::{
+    Key, ServerUrl, choice_key, command_key, dollars_key, file_key, folders_key, ids_key,
+    is_price_list, model_key, resume_key, seconds_key, secret_key, socket_key, switch_key,
+    tables_key, text_key, url_key, whole_key,
+};
+use super::value::HiddenTables;
 
-#[derive(Debug)]
-pub(crate) struct SettingKey {
-    /// The name, with its table before a dot.
-    pub(crate) name: &'static str,
-    /// What the key holds.
-    pub(crate) kind: ValueKind,
-    /// What the key is, for the help and the guide.
-    about: &'static str,
-    /// What only the guide says.
-    #[cfg_attr(not(test), allow(dead_code, reason = "a test compares the guide with it"))]
-    pub(super) note: &'static str,
-    /// The default as a variable would have it; for a path, words for the guide. Empty for none.
-    pub(crate) default: &'static str,
-    /// A variable that other programs use too. It ranks below our own, and only `callgate agent`
-    /// reads it.
-    pub(crate) common: Option<&'static str>,
-    pub(crate) flag: KeyFlag,
-    /// What a viewer of the desk, such as the page, may do with it.
-    pub(crate) access: SettingAccess,
-}
+const COUNT: (i64, i64) = (1, UNLIMITED);
+const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
+const SERVERS: &str = "a table for each server, such as [agent.mcp_servers.files]";
+const AGENT_TABLES: &str = "a table for each agent, such as [gate.agents.gemini]";
 
-/// How a key is set on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyFlag {
-    /// Not at all: everybody on the machine can read a command line, and what only the desktop
-    /// shell uses is not for a command.
-    None,
-    /// By a flag that is named after the key and takes a value.
-    Value,
-    /// By this flag, once for each element.
-    Repeated(&'static str),
-    /// By this flag without a value: it sets this value, and has a help text of its own.
-    Fixed(&'static str, &'static str, &'static str),
-    /// By this flag, which sets this value if it has none.
-    Optional(&'static str, &'static str),
-}
+/// Declares a constant for each key, and the table of them all.
+macro_rules! declare_keys {
+    ($($constant:ident: $value:ty = $key:expr;)*) => {
+        $(pub(crate) const $constant: Key<$value> = $key;)*
 
-const fn setting_key(name: &'static str, kind: ValueKind) -> SettingKey {
-    let flag = match kind {
-        ValueKind::Secret | ValueKind::Command | ValueKind::Tables { .. } => KeyFlag::None,
-        _ => KeyFlag::Value,
+        /// All keys, in the order of the help and the guide.
+        pub(crate) const KEYS: &[SettingKey] = &[$($constant.key),*];
     };
-    let access = SettingAccess::See;
-    SettingKey { name, kind, about: "", note: "", default: "", common: None, flag, access }
 }
 
-impl SettingKey {
-    const fn about(self, about: &'static str) -> Self {
-        Self { about, ..self }
-    }
-
-    const fn default(self, default: &'static str) -> Self {
-        Self { default, ..self }
-    }
-
-    const fn note(self, note: &'static str) -> Self {
-        Self { note, ..self }
-    }
-
-    const fn common(self, variable: &'static str) -> Self {
-        Self { common: Some(variable), ..self }
-    }
-
-    /// Lets a viewer set the key. It must name no program, file, socket or address.
-    const fn set_by_viewers(self) -> Self {
-        Self { access: SettingAccess::Set, ..self }
-    }
-
-    /// Lets a viewer send the secret that is kept in the keyring.
-    const fn secret_of_viewers(self) -> Self {
-        Self { access: SettingAccess::Secret, ..self }
-    }
-
-    const fn flag(self, flag: KeyFlag) -> Self {
-        Self { flag, ..self }
-    }
-
-    /// Returns the environment variable that sets the key. There is no one way to split a
-    /// variable into the words of a command, so a command has none, and neither have tables.
-    pub(crate) fn variable(&self) -> Option<String> {
-        let name = || format!("CALLGATE_{}", self.name.replace('.', "_").to_uppercase());
-        (!matches!(self.kind, ValueKind::Command | ValueKind::Tables { .. })).then(name)
-    }
-
-    /// Returns the flag that sets the key, without its dashes.
-    pub(crate) fn flag_name(&self) -> Option<String> {
-        match self.flag {
-            KeyFlag::None => None,
-            KeyFlag::Repeated(flag) | KeyFlag::Fixed(flag, ..) | KeyFlag::Optional(flag, _) => {
-                Some(flag.to_owned())
-            }
-            KeyFlag::Value => {
-                let name = self.name.strip_prefix("agent.").unwrap_or(self.name);
-                Some(name.replace(['.', '_'], "-"))
-            }
-        }
-    }
-
-    /// Returns true if the commands of the desk (or `callgate agent`) use the key.
-    pub(crate) fn is_used(&self, by_agent: bool) -> bool {
-        SHARED.contains(&self.name) || self.name.starts_with("agent.") == by_agent
-    }
-
-    /// Returns what the key is, with its range.
-    pub(crate) fn help(&self) -> String {
-        match self.kind {
-            ValueKind::Whole { least, most, .. } if most < UNLIMITED => {
-                format!("{} ({least} to {most})", self.about)
-            }
-            ValueKind::Choice { words, .. } => format!("{}: {}", self.about, one_of(words)),
-            _ => self.about.to_owned(),
-        }
-    }
-
-    /// Returns what is wrong with a value of this key's kind.
-    pub(crate) fn check_value(&self, value: &SettingValue) -> Result<(), String> {
-        let name = self.name;
-        match (&self.kind, value) {
-            (ValueKind::Whole { least, most, .. }, SettingValue::Whole(number))
-                if !(least..=most).contains(&number) =>
-            {
-                Err(format!("`{name}` is {number}, but must be {least} to {most}"))
-            }
-            (ValueKind::Text { must_be, is_valid, .. }, SettingValue::Text(text))
-                if !is_valid(text.trim()) =>
-            {
-                Err(format!("`{name}` must be {must_be}"))
-            }
-            (ValueKind::Choice { words, is_valid, .. }, SettingValue::Text(text))
-                if !is_valid(text.trim()) =>
-            {
-                Err(format!("`{name}` must be {}", one_of(words)))
-            }
-            (ValueKind::Url { secret }, SettingValue::Text(url)) => {
-                let url = url.trim_end_matches('/');
-                check_url(url, self.default, secret).map_err(|what| format!("`{name}` {what}"))
-            }
-            (ValueKind::Dollars, SettingValue::Dollars(millionths))
-                if *millionths > MOST_DOLLARS * 1_000_000 =>
-            {
-                Err(format!("`{name}` must be at most {MOST_DOLLARS}"))
-            }
-            (ValueKind::Ids { least }, SettingValue::Ids(ids)) => {
-                match ids.iter().find(|id| *id < least || **id == 0) {
-                    Some(id) => Err(format!("`{name}` contains {id}, which is not an id")),
-                    None => Ok(()),
-                }
-            }
-            _ => Ok(()),
-        }
-    }
+declare_keys! {
+    SOCKET: PathBuf = socket_key("socket")
+        .about("The socket on which the desk takes questions")
+        .note("without such a folder, `ask.sock` beside the database; at most 107 bytes")
+        .default("$XDG_RUNTIME_DIR/callgate/ask.sock");
+    TIMEOUT_SECONDS: Duration = seconds_key("timeout_seconds", (1, 3600))
+        .about("How long a question stays open").default("300").set_by_viewers();
+    GRACE_SECONDS: Duration = seconds_key("grace_seconds", (0, 600))
+        .about("How long a waiting hook tries to reach a desk that has gone away").default("15")
+        .set_by_viewers();
+    DATABASE: PathBuf = file_key("database")
+        .about("The file with the ledger")
+        .note("`$XDG_DATA_HOME` is respected; its folder is private")
+        .default("~/.local/share/callgate/callgate.db");
+    DESK_SOCKET: PathBuf = socket_key("desk_socket")
+        .about("The socket on which the desk serves viewers")
+        .note("without such a folder, `desk.sock` beside the database; at most 107 bytes")
+        .default("$XDG_RUNTIME_DIR/callgate/desk.sock");
+    RULES: PathBuf = file_key("rules")
+        .about("The file with your rules").note("it may be absent")
+        .default("~/.config/callgate/rules.toml");
+    LEGACY_SOCKET: PathBuf = socket_key("legacy_socket")
+        .about("A second socket for old clients; empty for none")
+        .note("served while `callgate up` runs, unless another program has it; if `socket` is set, \
+               the default is none").default(callgate_wire::approval::LEGACY_SOCKET);
+    PHONE_AFTER_SECONDS: Duration = seconds_key("phone_after_seconds", (0, 3600))
+        .about("How long a question waits before it is sent to phones")
+        .note("less than `timeout_seconds`").default("0").set_by_viewers();
+    NOTIFY_ON_STOP: bool = switch_key("notify_on_stop")
+        .about("Whether you hear when an agent has finished a turn")
+        .note("the message goes to the linked chats that are not muted and to the desk's terminal, \
+               with the agent's last words; so do the agent's other notifications, such as that it \
+               waits for input").default("false").set_by_viewers();
+    NOTIFY_ON_WAIT: bool = switch_key("notify_on_wait")
+        .about("Whether you hear when an agent waits in a dialog that the desk did not ask about")
+        .note("to the same places; what the desk asks itself is not repeated").default("true")
+        .set_by_viewers();
+    GATE_UNATTENDED: Unattended = choice_key("gate.unattended", "WORD")
+        .about("What decides without a rule in modes where the agent asks nobody")
+        .note("these modes are `auto`, `dontAsk`, `bypassPermissions` and `codex exec`; `rules` \
+               leaves the call to the mode, `ask` brings it to the desk, where no answer is a \
+               deny").default("rules").set_by_viewers();
+    GATE_WHEN_ABSENT: WhenAbsent = choice_key("gate.when_absent", "WORD")
+        .about("What the hook does where no rule decides and no desk runs")
+        .note("`agent` leaves the call to the agent, `deny` denies what no rule allows; deny rules \
+               hold in either case; if `gate.unattended` is `ask`, the default is `deny`")
+        .default("agent").set_by_viewers();
+    GATE_AGENTS: HiddenTables = tables_key("gate.agents", AGENT_TABLES)
+        .about("What holds for one agent in place of `gate.when_absent`")
+        .note("a table for each, such as `[gate.agents.gemini]` with `when_absent = \"deny\"`");
+    GATE_UNCLEAR: UnclearCommands = choice_key("gate.unclear", "WORD")
+        .about("What decides on a command that is not understood and that a rule could name")
+        .note("the rule denies, asks or wants a confirmation; `ask` treats the command like one \
+               that an ask rule names, `mode` like one that no rule names; what could touch \
+               callgate itself is asked in either case").default("ask").set_by_viewers();
+    PAGE_ENABLED: bool = switch_key("page.enabled")
+        .about("Whether `callgate up` serves the page").default("true");
+    PAGE_PORT: u16 = whole_key("page.port", (0, 65_535), "PORT")
+        .about("The port of the page on this machine")
+        .note("if it is taken, one of the next 19; 0 takes any free one").default("7420");
+    TELEGRAM_TOKEN: HiddenText = secret_key("telegram.token")
+        .about("The bot's token itself");
+    TELEGRAM_TOKEN_FILE: PathBuf = file_key("telegram.token_file")
+        .about("The file with the bot's token");
+    TELEGRAM_TOKEN_COMMAND: Vec<String> = command_key("telegram.token_command")
+        .about("A program, with its arguments, that prints the token");
+    TELEGRAM_TOKEN_KEYRING: bool = switch_key("telegram.token_keyring")
+        .about("Whether the token is in the desktop's keyring").default("false")
+        .flag(KeyFlag::None).secret_of_viewers();
+    TELEGRAM_API_URL: ServerUrl = url_key("telegram.api_url", "token")
+        .about("The address of the Bot API").note("`http://` for this machine only")
+        .default("https://api.telegram.org");
+    TELEGRAM_ALLOWED_CHATS: Vec<i64> = ids_key("telegram.allowed_chats", i64::MIN)
+        .about("The ids of the chats asked").note("in a variable or a flag, separated by commas");
+    TELEGRAM_ALLOWED_USERS: Vec<i64> = ids_key("telegram.allowed_users", 1)
+        .about("The ids of the users who may answer in a group").note("empty means nobody");
+    AGENT_ENGINE: EngineSetting = choice_key("agent.engine", "ENGINE")
+        .about("The engine that answers")
+        .note("`auto` is `anthropic` or `openai` where there is a key or an address for it, else \
+               `openai` where a model server is found on this machine, else `offline`")
+        .default("auto").set_by_viewers();
+    AGENT_MODEL: String = model_key("agent.model", "the name of a model, such as claude-sonnet-5-5")
+        .about("The model, as its provider names it").default("claude-sonnet-5-5")
+        .common("ANTHROPIC_MODEL").set_by_viewers();
+    AGENT_BASE_URL: ServerUrl = url_key("agent.base_url", "API key")
+        .about("The address of the model's API").note("`http://` for this machine only")
+        .default("https://api.anthropic.com").common("ANTHROPIC_BASE_URL");
+    AGENT_PROXY: HiddenText = secret_key("agent.proxy")
+        .about("An HTTP proxy for `https://` addresses").common("HTTPS_PROXY");
+    AGENT_API_KEY: HiddenText = secret_key("agent.api_key")
+        .about("The key of the model's API itself").common("ANTHROPIC_API_KEY");
+    AGENT_API_KEY_FILE: PathBuf = file_key("agent.api_key_file")
+        .about("The file with the key of the model's API");
+    AGENT_API_KEY_COMMAND: Vec<String> = command_key("agent.api_key_command")
+        .about("A program, with its arguments, that prints the key");
+    AGENT_API_KEY_KEYRING: bool = switch_key("agent.api_key_keyring")
+        .about("Whether the key is in the desktop's keyring").default("false").flag(KeyFlag::None)
+        .secret_of_viewers();
+    AGENT_FALLBACK_MODEL: Option<String> = model_key("agent.fallback_model", "the name of a model")
+        .about("The model that answers if the chosen one is overloaded or unknown")
+        .set_by_viewers().optional();
+    AGENT_EFFORT: EffortSetting = choice_key("agent.effort", "LEVEL")
+        .about("How much effort the model puts into an answer")
+        .note("not every model knows it, or every level").default("default").set_by_viewers();
+    AGENT_OPENAI_MODEL: Option<String> =
+        model_key("agent.openai_model", "the name of a model, such as gpt-5")
+        .about("The model of the engine openai, as its server names it")
+        .note("without it, the first that the server lists").common("OPENAI_MODEL")
+        .set_by_viewers().optional();
+    AGENT_OPENAI_URL: Option<ServerUrl> = url_key("agent.openai_url", "API key")
+        .about("The address of a server with Chat Completions")
+        .note("`http://` for this machine only").default("https://api.openai.com/v1")
+        .common("OPENAI_BASE_URL").optional();
+    AGENT_OPENAI_KEY: HiddenText = secret_key("agent.openai_key")
+        .about("The key of that server itself").common("OPENAI_API_KEY");
+    AGENT_OPENAI_KEY_FILE: PathBuf = file_key("agent.openai_key_file")
+        .about("The file with the key of that server");
+    AGENT_OPENAI_KEY_COMMAND: Vec<String> = command_key("agent.openai_key_command")
+        .about("A program, with its arguments, that prints that key");
+    AGENT_OPENAI_KEY_KEYRING: bool = switch_key("agent.openai_key_keyring")
+        .about("Whether that key is in the desktop's keyring").default("false").flag(KeyFlag::None)
+        .secret_of_viewers();
+    AGENT_LOCAL_PORTS: Vec<i64> = ids_key("agent.local_ports", 1)
+        .about("The ports of this machine at which a model server is looked for")
+        .note("an empty list looks for none; in a variable or a flag, separated by commas")
+        .default("11434,1234,8080,8000");
+    AGENT_CLAUDE_CLI: PathBuf = file_key("agent.claude_cli")
+        .about("The Claude Code CLI of the engine claude-code").default("`claude` on the PATH");
+    AGENT_MAX_TOKENS: u32 = whole_key("agent.max_tokens", (1, 1_000_000), "TOKENS")
+        .about("The length of the longest answer").note("less than `agent.context_tokens`")
+        .default("16384").common("MAX_TOKENS").set_by_viewers();
+    AGENT_THINKING_TOKENS: u32 = whole_key("agent.thinking_tokens", (0, 1_000_000), "TOKENS")
+        .about("How much the model may think before it answers; 0 turns thinking off")
+        .note("at least 1024 otherwise, and less than `agent.max_tokens`").default("0")
+        .set_by_viewers();
+    AGENT_CACHE_LIFE: CacheLife = choice_key("agent.cache_life", "TIME")
+        .about("How long the provider of `anthropic` keeps a conversation in its cache")
+        .note("for an hour, writing to the cache costs twice the price of input, not 1.25 times")
+        .default("5m").set_by_viewers();
+    AGENT_CONTEXT_TOKENS: u64 = whole_key("agent.context_tokens", (1_000, 10_000_000), "TOKENS")
+        .about("The size of the model's context window").default("200000").set_by_viewers();
+    AGENT_MAX_ROUNDS: u32 = whole_key("agent.max_rounds", (1, 1_000), "COUNT")
+        .about("How many rounds of tool calls one message may take").default("50").set_by_viewers();
+    AGENT_RETRY_SECONDS: Duration = seconds_key("agent.retry_seconds", (0, 86_400))
+        .about("How long a message waits for a model that cannot be reached or is overloaded")
+        .default("1800").set_by_viewers();
+    AGENT_SILENCE_SECONDS: Option<Duration> = seconds_key("agent.silence_seconds", (1, 86_400))
+        .about("How long a model may send nothing before its answer is given up")
+        .note("600 by default for a model server on this machine").default("120").set_by_viewers()
+        .optional();
+    AGENT_SYSTEM_PROMPT_FILE: PathBuf = file_key("agent.system_prompt_file")
+        .about("A file with instructions for every conversation");
+    AGENT_PROJECT_INSTRUCTIONS: bool = switch_key("agent.project_instructions")
+        .about("Whether the model reads the project's AGENTS.md, CLAUDE.md and .goosehints")
+        .default("true")
+        .flag(KeyFlag::Fixed("no-project-instructions", "false",
+            "Do not read the project's AGENTS.md, CLAUDE.md and .goosehints"))
+        .set_by_viewers();
+    AGENT_ROOTS: Vec<PathBuf> = folders_key("agent.roots")
+        .about("A folder in which tools work; repeat it for more")
+        .note("at most 64; separated by colons in our variable, a single folder in the other")
+        .default("the working folder").common("ALLOWED_ROOT_DIR").flag(KeyFlag::Repeated("root"));
+    AGENT_MAX_FILE_SIZE_MB: u64 = whole_key("agent.max_file_size_mb", (1, 1_024), "MB")
+        .about("The size of the largest file that tools read or write").default("10")
+        .common("MAX_FILE_SIZE_MB").set_by_viewers();
+    AGENT_COMMAND_TIMEOUT_SECONDS: Duration =
+        seconds_key("agent.command_timeout_seconds", (1, 86_400))
+        .about("How long a command may run").note("the call may ask for another time")
+        .default("50").set_by_viewers();
+    AGENT_SNAPSHOTS: bool = switch_key("agent.snapshots")
+        .about("Whether files are noted before commands run, to show and undo what they change")
+        .default("true")
+        .flag(KeyFlag::Fixed("no-snapshots", "false",
+            "Do not find out what commands change; turn it off where looking at all files is slow"))
+        .set_by_viewers();
+    AGENT_MCP_SERVERS: HiddenTables = tables_key("agent.mcp_servers", SERVERS)
+        .about("MCP servers whose tools the model may use")
+        .note("a table for each, see [the runtime](agent.md#mcp-servers); at most 32");
+    AGENT_MCP_WAIT_SECONDS: Duration = seconds_key("agent.mcp_wait_seconds", (0, 60))
+        .about("How long a message waits for MCP servers that start with it")
+        .note("the tools of a slower server are there from a later round on").default("1")
+        .set_by_viewers();
+    AGENT_HISTORY: PathBuf = file_key("agent.history")
+        .about("The file with the conversations").default("the `database`");
+    AGENT_KEEP_HISTORY: bool = switch_key("agent.keep_history")
+        .about("Whether conversations are kept").default("true")
+        .flag(KeyFlag::Fixed("no-history", "false", "Keep no conversations")).set_by_viewers();
+    AGENT_RESUME: ResumedConversation = resume_key("agent.resume")
+        .about("Whether the last conversation of the folder is continued, or the id of another")
+        .default("false").flag(KeyFlag::Optional("resume", "true")).set_by_viewers();
+    AGENT_ALL_FOLDERS: bool = switch_key("agent.all_folders")
+        .about("Whether conversations of all folders are listed and continued").default("false")
+        .flag(KeyFlag::Fixed("all-folders", "true",
+            "List and continue the conversations of all folders"))
+        .set_by_viewers();
+    AGENT_CONVERSATION_USD: Option<f64> = dollars_key("agent.conversation_usd")
+        .about("How much one conversation may cost, in dollars").set_by_viewers().optional();
+    AGENT_DAY_USD: Option<f64> = dollars_key("agent.day_usd")
+        .about("How much one day may cost, in dollars").set_by_viewers().optional();
+    AGENT_CONVERSATION_TOKENS: Option<u64> = whole_key("agent.conversation_tokens", COUNT, "TOKENS")
+        .about("How many tokens one conversation may use").set_by_viewers().optional();
+    AGENT_DAY_TOKENS: Option<u64> = whole_key("agent.day_tokens", COUNT, "TOKENS")
+        .about("How many tokens one day may use").set_by_viewers().optional();
+    AGENT_REQUESTS_PER_MINUTE: Option<u32> = whole_key("agent.requests_per_minute", COUNT, "COUNT")
+        .about("How many requests may be sent to the model in one minute").set_by_viewers()
+        .optional();
+    AGENT_PRICE_INPUT: Option<f64> = dollars_key("agent.price_input")
+        .about("The price of a million input tokens, in dollars")
+        .note("with `agent.price_output` it replaces the price that callgate knows")
+        .set_by_viewers().optional();
+    AGENT_PRICE_OUTPUT: Option<f64> = dollars_key("agent.price_output")
+        .about("The price of a million output tokens, in dollars").set_by_viewers().optional();
+    AGENT_PRICES: Option<String> = text_key("agent.prices", "PRICES", PRICES, is_price_list)
+        .about("The prices of a million tokens by model, in dollars")
+        .note("input, output and optionally cached input, as in `gpt-5=1.25/10/0.125, m=0.2/0.8`; \
+               for other models `agent.price_input` and `agent.price_output` hold")
+        .set_by_viewers().optional();
+    AGENT_LOG_LEVEL: LogLevel = choice_key("agent.log_level", "LEVEL")
+        .about("How much is logged").default("info").common("LOG_LEVEL").set_by_viewers();
+    SHELL_SHORTCUT: String =
+        text_key("shell.shortcut", "KEYS", "keys such as Ctrl+Shift+Space", is_shortcut)
+        .about("The keys that show and hide the window of the desktop shell; empty for none")
+        .note("Ctrl, Alt, Shift or Super, then a letter, a digit, F1 to F24 or the name of a key \
+               such as Space, with a plus between them; CmdOrCtrl is Cmd on macOS")
+        .default("Ctrl+Shift+Space").flag(KeyFlag::None).set_by_viewers();
+    SHELL_THEME: ShellTheme = choice_key("shell.theme", "THEME")
+        .about("The colours of the desktop shell").default("system").flag(KeyFlag::None)
+        .set_by_viewers();
 }
 
 /// The keys outside of `[agent]` that `callgate agent` uses too.
-const SHARED: [&str; 6] =
-    ["socket", "timeout_seconds", "grace_seconds", "database", "desk_socket", "rules"];
-/// More of anything than this is no limit.
-const UNLIMITED: i64 = 1_000_000_000_000;
-/// The highest budget or price, in dollars.
-const MOST_DOLLARS: u64 = 1_000_000;
-
+const SHARED: [&str; 6] = [
+    SOCKET.key.name,
+    TIMEOUT_SECONDS.key.name,
+    GRACE_SECONDS.key.name,
+    DATABASE.key.name,
+    DESK_SOCKET.key.name,
+    RULES.key.name,
+];
 /// The tables that hold keys.
 pub(super) const TABLES: [&str; 5] = ["gate", "page", "telegram", "agent", "shell"];
 
-/// Lists words as a sentence does: "a, b or c".
-fn one_of(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [all @ .., last] => format!("{} or {last}", all.join(", ")),
-    }
+/// Returns true if the commands of the desk (or `callgate agent`) use the key.
+pub(crate) fn is_key_used(key: &SettingKey, by_agent: bool) -> bool {
+    SHARED.contains(&key.name) || key.name.starts_with("agent.") == by_agent
 }
 
 /// Returns the key of this name.
@@ -196,7 +296,11 @@ pub(crate) fn is_table(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use callgate_wire::desk::SettingAccess;
+
     use super::*;
+    use crate::config::setting_key::one_of;
+    use crate::config::value::ValueKind;
 
     #[test]
     fn every_table_is_known() {

@@ -11,7 +11,7 @@ use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
 /// What a key holds.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum ValueKind {
     /// The path of a file.
     File,
