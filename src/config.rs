@@ -1,29 +1,20 @@
 //! The settings: a file, the environment above it, flags above both.
 //!
-//! All keys are in one table ([`keys`]). The values are read first ([`raw`]) and checked second
+//! All keys are in one table, that of the crate `callgate-settings`. The values are read first ([`raw`]) and checked second
 //! ([`check`]), so that all problems are reported at once. Files and environment are read for
 //! settings only here; the crates get values.
 
 mod agent;
 mod change;
 mod check;
-mod choices;
-mod edit;
 mod flags;
-mod key_names;
 mod keyring;
-mod keys;
-mod problem;
 mod raw;
 mod report;
 mod secret;
-mod setting_key;
-mod shortcut;
 mod sign_in_files;
 mod surroundings;
 mod token;
-mod typed_key;
-mod value;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -32,6 +23,10 @@ use std::time::Duration;
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
+pub(crate) use callgate_settings::{
+    ConfigProblems, EngineSetting, Setting, SettingKey, SettingOrigin, WhenAbsent, keys::KEYS,
+};
+use callgate_settings::{ShellTheme, keys};
 use callgate_wire::hook::AgentProfile;
 
 pub(crate) use agent::AgentSettings;
@@ -39,17 +34,12 @@ pub(crate) use change::{
     ChangeRefusal, KeyringSecret, SettingChange, changed_text, known_key, settings_file,
 };
 use check::ConfigCheck;
-use choices::ShellTheme;
-pub(crate) use choices::{EngineSetting, WhenAbsent};
 pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
 #[cfg(test)]
 use keyring::KeyringEntry;
 pub(crate) use keyring::KeyringError;
-pub(crate) use keys::KEYS;
-pub(crate) use problem::{ConfigProblems, Setting, SettingOrigin};
 use raw::{RawConfig, VariableScope};
 pub(crate) use report::{ConfigReport, ReportedSetting};
-pub(crate) use setting_key::SettingKey;
 pub(crate) use sign_in_files::SignInFiles;
 pub(crate) use surroundings::{Surroundings, check_private};
 pub(crate) use token::TokenSource;

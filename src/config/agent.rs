@@ -11,13 +11,9 @@ use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
-use super::choices::EngineSetting;
-use super::keys;
-use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
-use super::setting_key::SettingKey;
 use super::token::TokenSource;
-use super::value::SettingValue;
+use callgate_settings::{EngineSetting, Setting, SettingKey, SettingOrigin, SettingValue, keys};
 
 /// The largest number of folders for tools.
 const MOST_ROOTS: usize = 64;

@@ -6,16 +6,14 @@ use callgate_wire::HiddenText;
 use toml::de::DeTable;
 
 use super::check::ConfigCheck;
-use super::edit;
-use super::key_names::no_such_key;
 use super::keyring::{KeyringEntry, KeyringError};
-use super::keys;
-use super::problem::{ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingOrigin};
 use super::raw::{RawConfig, VariableScope};
 use super::secret::{SecretError, SecretPurpose};
-use super::setting_key::SettingKey;
 use super::surroundings::Surroundings;
-use super::value::{SettingValue, ValueKind};
+use callgate_settings::{
+    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingOrigin, SettingValue,
+    ValueKind, edit, keys, no_such_key,
+};
 
 /// One change to the settings file.
 #[derive(Debug)]

@@ -12,17 +12,15 @@ use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::AGENTS;
 use serde_json::Value;
 
-use super::choices::WhenAbsent;
 use super::keyring::KeyringEntry;
-use super::keys;
-use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::raw::{GivenSetting, RawConfig};
-use super::setting_key::SettingKey;
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
-use super::typed_key::{Key, SettingType};
-use super::value::SettingValue;
 use super::{Config, GateSettings, PageSettings, ShellSettings, TelegramSettings};
+use callgate_settings::{
+    ConfigProblem, Key, ProblemScope, Setting, SettingKey, SettingOrigin, SettingType,
+    SettingValue, WhenAbsent, keys,
+};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;

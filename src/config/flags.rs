@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches};
 
-use super::keys::{KEYS, is_key_used};
-use super::setting_key::{KeyFlag, SettingKey};
 use super::surroundings::Surroundings;
-use super::value::ValueKind;
+use callgate_settings::{
+    KeyFlag, SettingKey, ValueKind,
+    keys::{KEYS, is_key_used},
+};
 
 const HEADING: &str = "Settings (over the environment and the settings file)";
 

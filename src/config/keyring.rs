@@ -5,10 +5,9 @@ use std::process::Command;
 
 use callgate_wire::HiddenText;
 
-use super::keys;
 use super::secret::{BOT, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
-use super::setting_key::SettingKey;
 use crate::program::{self, EndedProgram, ProgramError};
+use callgate_settings::{SettingKey, keys};
 
 /// The program that reaches the keyring.
 #[cfg(not(target_os = "macos"))]

@@ -8,13 +8,13 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::key_names;
-use super::keys::{self, KEYS};
-use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
-use super::setting_key::SettingKey;
 use super::surroundings::Surroundings;
-use super::value::SettingValue;
 use crate::text::{line_and_column, read_file, without_mark};
+use callgate_settings::{
+    ConfigProblem, ProblemScope, Setting, SettingKey, SettingOrigin, SettingValue,
+    keys::{self, KEYS},
+    no_such_key,
+};
 
 /// The largest settings file that is read.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -218,7 +218,7 @@ fn unknown_key_problem(name: &str, origin: SettingOrigin) -> ConfigProblem {
     let text = if keys::is_table(name) {
         format!("`{name}` is a table; write [{name}] on a line")
     } else {
-        key_names::no_such_key(name)
+        no_such_key(name)
     };
     ConfigProblem { scope: ProblemScope::Unknown, origin, text }
 }

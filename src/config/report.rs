@@ -11,12 +11,11 @@ use serde_json::{Value, json};
 use super::Config;
 use super::check::ConfigCheck;
 use super::flags::EveryFlag;
-use super::keys;
-use super::problem::{ConfigProblem, ConfigProblems, ProblemScope, Setting};
 use super::raw::{RawConfig, VariableScope};
-use super::setting_key::SettingKey;
 use super::surroundings::Surroundings;
-use super::value::{SettingValue, ValueKind};
+use callgate_settings::{
+    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingValue, ValueKind, keys,
+};
 
 /// The word shown in place of a secret that is set.
 const HIDDEN: &str = "set";

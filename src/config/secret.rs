@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use callgate_wire::HiddenText;
 
-use super::keys;
-use super::setting_key::SettingKey;
+use callgate_settings::{SettingKey, keys};
 
 /// The longest token, in bytes.
 pub(super) const LONGEST_TOKEN: usize = 1024;

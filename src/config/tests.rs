@@ -7,10 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, FromArgMatches};
 use tempfile::TempDir;
 
-use super::keys::KEYS;
-use super::setting_key::KeyFlag;
-use super::value::ValueKind;
 use super::*;
+use callgate_settings::{KeyFlag, ValueKind, keys::KEYS};
 
 mod agent;
 mod bot_token;

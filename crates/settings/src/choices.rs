@@ -8,7 +8,7 @@ const LONGEST_MODEL: usize = 256;
 
 callgate_wire::words! {
     /// What becomes of a call that no rule denies while no desk can be asked.
-    pub(crate) enum WhenAbsent {
+    pub enum WhenAbsent {
         /// It is left to the agent, which asks its user or not.
         Agent "agent",
         /// It is denied unless a rule allows it.
@@ -16,7 +16,7 @@ callgate_wire::words! {
     }
 
     /// The engine that the settings ask for.
-    pub(crate) enum EngineSetting {
+    pub enum EngineSetting {
         /// A model if there is a key for its API or a server on this machine, else the built-in
         /// engine.
         Auto "auto",
@@ -30,7 +30,7 @@ callgate_wire::words! {
     }
 
     /// The colours of the desktop shell.
-    pub(crate) enum ShellTheme {
+    pub enum ShellTheme {
         System "system",
         Light "light",
         Dark "dark",
@@ -38,12 +38,12 @@ callgate_wire::words! {
 }
 
 /// How much effort the model puts into an answer; `None` for its default.
-pub(crate) struct EffortSetting(pub(crate) Option<Effort>);
+pub struct EffortSetting(pub Option<Effort>);
 
 impl EffortSetting {
-    pub(super) const WORDS: [&str; 6] = ["default", "low", "medium", "high", "xhigh", "max"];
+    pub(crate) const WORDS: [&str; 6] = ["default", "low", "medium", "high", "xhigh", "max"];
 
-    pub(super) fn parse(word: &str) -> Option<Self> {
+    pub(crate) fn parse(word: &str) -> Option<Self> {
         if word == "default" { Some(Self(None)) } else { Effort::parse(word).map(Some).map(Self) }
     }
 }

@@ -12,15 +12,15 @@ use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
 use callgate_wire::HiddenText;
 
-use super::choices::{EffortSetting, EngineSetting, ShellTheme, WhenAbsent};
-use super::setting_key::{KeyFlag, SettingKey, UNLIMITED};
-use super::shortcut::is_shortcut;
-use super::typed_key::{
+use crate::choices::{EffortSetting, EngineSetting, ShellTheme, WhenAbsent};
+use crate::setting_key::{KeyFlag, SettingKey, UNLIMITED};
+use crate::shortcut::is_shortcut;
+use crate::typed_key::{
     Key, ServerUrl, choice_key, command_key, dollars_key, file_key, folders_key, ids_key,
     is_price_list, model_key, resume_key, seconds_key, secret_key, socket_key, switch_key,
     tables_key, text_key, url_key, whole_key,
 };
-use super::value::HiddenTables;
+use crate::value::HiddenTables;
 
 const COUNT: (i64, i64) = (1, UNLIMITED);
 const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
@@ -30,10 +30,10 @@ const AGENT_TABLES: &str = "a table for each agent, such as [gate.agents.gemini]
 /// Declares a constant for each key, and the table of them all.
 macro_rules! declare_keys {
     ($($constant:ident: $value:ty = $key:expr;)*) => {
-        $(pub(crate) const $constant: Key<$value> = $key;)*
+        $(pub const $constant: Key<$value> = $key;)*
 
         /// All keys, in the order of the help and the guide.
-        pub(crate) const KEYS: &[SettingKey] = &[$($constant.key),*];
+        pub const KEYS: &[SettingKey] = &[$($constant.key),*];
     };
 }
 
@@ -277,20 +277,20 @@ const SHARED: [&str; 6] = [
     RULES.key.name,
 ];
 /// The tables that hold keys.
-pub(super) const TABLES: [&str; 5] = ["gate", "page", "telegram", "agent", "shell"];
+pub(crate) const TABLES: [&str; 5] = ["gate", "page", "telegram", "agent", "shell"];
 
 /// Returns true if the commands of the desk (or `callgate agent`) use the key.
-pub(crate) fn is_key_used(key: &SettingKey, by_agent: bool) -> bool {
+pub fn is_key_used(key: &SettingKey, by_agent: bool) -> bool {
     SHARED.contains(&key.name) || key.name.starts_with("agent.") == by_agent
 }
 
 /// Returns the key of this name.
-pub(crate) fn find_setting_key(name: &str) -> Option<&'static SettingKey> {
+pub fn find_setting_key(name: &str) -> Option<&'static SettingKey> {
     KEYS.iter().find(|key| key.name == name)
 }
 
 /// Returns true if this is the name of a table.
-pub(crate) fn is_table(name: &str) -> bool {
+pub fn is_table(name: &str) -> bool {
     TABLES.contains(&name)
 }
 
@@ -299,8 +299,8 @@ mod tests {
     use callgate_wire::desk::SettingAccess;
 
     use super::*;
-    use crate::config::setting_key::one_of;
-    use crate::config::value::ValueKind;
+    use crate::setting_key::one_of;
+    use crate::value::ValueKind;
 
     #[test]
     fn every_table_is_known() {

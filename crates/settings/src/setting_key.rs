@@ -3,33 +3,32 @@
 
 use callgate_wire::desk::SettingAccess;
 
-use super::value::{SettingValue, ValueKind, check_url};
+use crate::value::{SettingValue, ValueKind, check_url};
 
 /// One key of the settings.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SettingKey {
+pub struct SettingKey {
     /// The name, with its table before a dot.
-    pub(crate) name: &'static str,
+    pub name: &'static str,
     /// What the key holds.
-    pub(crate) kind: ValueKind,
+    pub kind: ValueKind,
     /// What the key is, for the help and the guide.
-    pub(super) about: &'static str,
+    pub(crate) about: &'static str,
     /// What only the guide says.
-    #[cfg_attr(not(test), allow(dead_code, reason = "a test compares the guide with it"))]
-    pub(super) note: &'static str,
+    pub note: &'static str,
     /// The default as a variable would have it; for a path, words for the guide. Empty for none.
-    pub(crate) default: &'static str,
+    pub default: &'static str,
     /// A variable that other programs use too. It ranks below our own, and only `callgate agent`
     /// reads it.
-    pub(crate) common: Option<&'static str>,
-    pub(crate) flag: KeyFlag,
+    pub common: Option<&'static str>,
+    pub flag: KeyFlag,
     /// What a viewer of the desk, such as the page, may do with it.
-    pub(crate) access: SettingAccess,
+    pub access: SettingAccess,
 }
 
 /// How a key is set on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum KeyFlag {
+pub enum KeyFlag {
     /// Not at all: everybody on the machine can read a command line, and what only the desktop
     /// shell uses is not for a command.
     None,
@@ -44,7 +43,7 @@ pub(crate) enum KeyFlag {
 }
 
 impl SettingKey {
-    pub(super) const fn new(name: &'static str, kind: ValueKind) -> Self {
+    pub(crate) const fn new(name: &'static str, kind: ValueKind) -> Self {
         let flag = match kind {
             ValueKind::Secret | ValueKind::Command | ValueKind::Tables { .. } => KeyFlag::None,
             _ => KeyFlag::Value,
@@ -55,13 +54,13 @@ impl SettingKey {
 
     /// Returns the environment variable that sets the key. There is no one way to split a
     /// variable into the words of a command, so a command has none, and neither have tables.
-    pub(crate) fn variable(&self) -> Option<String> {
+    pub fn variable(&self) -> Option<String> {
         let name = || format!("CALLGATE_{}", self.name.replace('.', "_").to_uppercase());
         (!matches!(self.kind, ValueKind::Command | ValueKind::Tables { .. })).then(name)
     }
 
     /// Returns the flag that sets the key, without its dashes.
-    pub(crate) fn flag_name(&self) -> Option<String> {
+    pub fn flag_name(&self) -> Option<String> {
         match self.flag {
             KeyFlag::None => None,
             KeyFlag::Repeated(flag) | KeyFlag::Fixed(flag, ..) | KeyFlag::Optional(flag, _) => {
@@ -75,7 +74,7 @@ impl SettingKey {
     }
 
     /// Returns what the key is, with its range.
-    pub(crate) fn help(&self) -> String {
+    pub fn help(&self) -> String {
         match self.kind {
             ValueKind::Whole { least, most, .. } if most < UNLIMITED => {
                 format!("{} ({least} to {most})", self.about)
@@ -86,7 +85,7 @@ impl SettingKey {
     }
 
     /// Returns what is wrong with a value of this key's kind.
-    pub(crate) fn check_value(&self, value: &SettingValue) -> Result<(), String> {
+    pub fn check_value(&self, value: &SettingValue) -> Result<(), String> {
         let name = self.name;
         match (&self.kind, value) {
             (ValueKind::Whole { least, most, .. }, SettingValue::Whole(number))
@@ -125,12 +124,12 @@ impl SettingKey {
 }
 
 /// More of anything than this is no limit.
-pub(super) const UNLIMITED: i64 = 1_000_000_000_000;
+pub(crate) const UNLIMITED: i64 = 1_000_000_000_000;
 /// The highest budget or price, in dollars.
 const MOST_DOLLARS: u64 = 1_000_000;
 
 /// Lists words as a sentence does: "a, b or c".
-pub(super) fn one_of(words: &[&str]) -> String {
+pub(crate) fn one_of(words: &[&str]) -> String {
     match words {
         [] => String::new(),
         [only] => (*only).to_owned(),

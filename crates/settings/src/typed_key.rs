@@ -13,11 +13,11 @@ use callgate_rules::UnclearCommands;
 use callgate_wire::HiddenText;
 use callgate_wire::desk::SettingAccess;
 
-use super::choices::{
+use crate::choices::{
     EffortSetting, EngineSetting, ShellTheme, WhenAbsent, is_model_name, parse_log_level,
 };
-use super::setting_key::{KeyFlag, SettingKey};
-use super::value::{HiddenTables, SettingValue, ValueKind};
+use crate::setting_key::{KeyFlag, SettingKey};
+use crate::value::{HiddenTables, SettingValue, ValueKind};
 
 const RESUME: &str = "true, false or the id of a conversation in quotes";
 
@@ -26,8 +26,9 @@ const RESUME: &str = "true, false or the id of a conversation in quotes";
 /// A path, a secret and a table have to be checked together with their surroundings, so their
 /// types are not [`SettingType`]s.
 #[derive(Debug)]
-pub(crate) struct Key<T> {
-    pub(super) key: SettingKey,
+pub struct Key<T> {
+    /// The key without its type, for constants.
+    pub key: SettingKey,
     value: PhantomData<fn() -> T>,
 }
 
@@ -40,65 +41,65 @@ impl<T> Deref for Key<T> {
 }
 
 impl<T> Key<T> {
-    pub(super) const fn new(name: &'static str, kind: ValueKind) -> Self {
+    pub(crate) const fn new(name: &'static str, kind: ValueKind) -> Self {
         Self { key: SettingKey::new(name, kind), value: PhantomData }
     }
 
-    pub(super) const fn about(mut self, about: &'static str) -> Self {
+    pub(crate) const fn about(mut self, about: &'static str) -> Self {
         self.key.about = about;
         self
     }
 
-    pub(super) const fn default(mut self, default: &'static str) -> Self {
+    pub(crate) const fn default(mut self, default: &'static str) -> Self {
         self.key.default = default;
         self
     }
 
-    pub(super) const fn note(mut self, note: &'static str) -> Self {
+    pub(crate) const fn note(mut self, note: &'static str) -> Self {
         self.key.note = note;
         self
     }
 
-    pub(super) const fn common(mut self, variable: &'static str) -> Self {
+    pub(crate) const fn common(mut self, variable: &'static str) -> Self {
         self.key.common = Some(variable);
         self
     }
 
-    pub(super) const fn flag(mut self, flag: KeyFlag) -> Self {
+    pub(crate) const fn flag(mut self, flag: KeyFlag) -> Self {
         self.key.flag = flag;
         self
     }
 
     /// Lets a viewer set the key. It must name no program, file, socket or address.
-    pub(super) const fn set_by_viewers(mut self) -> Self {
+    pub(crate) const fn set_by_viewers(mut self) -> Self {
         self.key.access = SettingAccess::Set;
         self
     }
 
     /// Lets a viewer send the secret that is kept in the keyring.
-    pub(super) const fn secret_of_viewers(mut self) -> Self {
+    pub(crate) const fn secret_of_viewers(mut self) -> Self {
         self.key.access = SettingAccess::Secret;
         self
     }
 
     /// Makes the value `None` unless somebody sets it. A default is then only for the guide.
-    pub(super) const fn optional(self) -> Key<Option<T>> {
+    pub(crate) const fn optional(self) -> Key<Option<T>> {
         Key { key: self.key, value: PhantomData }
     }
 }
 
 /// The type of a value that depends on nothing but what was given.
-pub(crate) trait SettingType: Sized {
+pub trait SettingType: Sized {
     /// Converts a value of the key's kind. Without one, or if it is wrong, which is reported where
     /// it is checked, this is some value that nobody uses.
     fn of_value(value: Option<SettingValue>) -> Self;
 }
 
 /// The type of a whole number.
-pub(crate) trait WholeNumber: SettingType {}
+pub trait WholeNumber: SettingType {}
 
 /// The type of one of a few words.
-pub(crate) trait ChoiceWord: SettingType + 'static {
+pub trait ChoiceWord: SettingType + 'static {
     /// The words that the help names.
     const WORDS: &'static [&'static str];
 
@@ -107,7 +108,7 @@ pub(crate) trait ChoiceWord: SettingType + 'static {
 }
 
 /// The address of a server, without a slash at its end.
-pub(crate) struct ServerUrl(pub(crate) String);
+pub struct ServerUrl(pub String);
 
 macro_rules! whole_numbers {
     ($($number:ty),*) => {$(
@@ -205,52 +206,52 @@ impl SettingType for ResumedConversation {
     }
 }
 
-pub(super) const fn socket_key(name: &'static str) -> Key<PathBuf> {
+pub(crate) const fn socket_key(name: &'static str) -> Key<PathBuf> {
     Key::new(name, ValueKind::Socket)
 }
 
-pub(super) const fn file_key(name: &'static str) -> Key<PathBuf> {
+pub(crate) const fn file_key(name: &'static str) -> Key<PathBuf> {
     Key::new(name, ValueKind::File)
 }
 
-pub(super) const fn folders_key(name: &'static str) -> Key<Vec<PathBuf>> {
+pub(crate) const fn folders_key(name: &'static str) -> Key<Vec<PathBuf>> {
     Key::new(name, ValueKind::Folders)
 }
 
-pub(super) const fn switch_key(name: &'static str) -> Key<bool> {
+pub(crate) const fn switch_key(name: &'static str) -> Key<bool> {
     Key::new(name, ValueKind::Switch)
 }
 
-pub(super) const fn secret_key(name: &'static str) -> Key<HiddenText> {
+pub(crate) const fn secret_key(name: &'static str) -> Key<HiddenText> {
     Key::new(name, ValueKind::Secret)
 }
 
-pub(super) const fn command_key(name: &'static str) -> Key<Vec<String>> {
+pub(crate) const fn command_key(name: &'static str) -> Key<Vec<String>> {
     Key::new(name, ValueKind::Command)
 }
 
-pub(super) const fn dollars_key(name: &'static str) -> Key<f64> {
+pub(crate) const fn dollars_key(name: &'static str) -> Key<f64> {
     Key::new(name, ValueKind::Dollars)
 }
 
-pub(super) const fn resume_key(name: &'static str) -> Key<ResumedConversation> {
+pub(crate) const fn resume_key(name: &'static str) -> Key<ResumedConversation> {
     Key::new(name, ValueKind::SwitchOrId { must_be: RESUME })
 }
 
-pub(super) const fn tables_key(name: &'static str, must_be: &'static str) -> Key<HiddenTables> {
+pub(crate) const fn tables_key(name: &'static str, must_be: &'static str) -> Key<HiddenTables> {
     Key::new(name, ValueKind::Tables { must_be })
 }
 
-pub(super) const fn ids_key(name: &'static str, least: i64) -> Key<Vec<i64>> {
+pub(crate) const fn ids_key(name: &'static str, least: i64) -> Key<Vec<i64>> {
     Key::new(name, ValueKind::Ids { least })
 }
 
 /// Makes a key for the address of a server to which this secret is sent.
-pub(super) const fn url_key(name: &'static str, secret: &'static str) -> Key<ServerUrl> {
+pub(crate) const fn url_key(name: &'static str, secret: &'static str) -> Key<ServerUrl> {
     Key::new(name, ValueKind::Url { secret })
 }
 
-pub(super) const fn whole_key<T: WholeNumber>(
+pub(crate) const fn whole_key<T: WholeNumber>(
     name: &'static str,
     (least, most): (i64, i64),
     unit: &'static str,
@@ -258,12 +259,12 @@ pub(super) const fn whole_key<T: WholeNumber>(
     Key::new(name, ValueKind::Whole { least, most, unit })
 }
 
-pub(super) const fn seconds_key(name: &'static str, range: (i64, i64)) -> Key<Duration> {
+pub(crate) const fn seconds_key(name: &'static str, range: (i64, i64)) -> Key<Duration> {
     whole_key(name, range, "SECONDS")
 }
 
 /// Makes a key whose value is text that `is_valid` accepts.
-pub(super) const fn text_key(
+pub(crate) const fn text_key(
     name: &'static str,
     placeholder: &'static str,
     must_be: &'static str,
@@ -272,15 +273,15 @@ pub(super) const fn text_key(
     Key::new(name, ValueKind::Text { placeholder, must_be, is_valid })
 }
 
-pub(super) const fn model_key(name: &'static str, must_be: &'static str) -> Key<String> {
+pub(crate) const fn model_key(name: &'static str, must_be: &'static str) -> Key<String> {
     text_key(name, "NAME", must_be, is_model_name)
 }
 
-pub(super) fn is_price_list(text: &str) -> bool {
+pub(crate) fn is_price_list(text: &str) -> bool {
     ModelPrices::parse(text).is_some()
 }
 
-pub(super) const fn choice_key<T: ChoiceWord>(
+pub(crate) const fn choice_key<T: ChoiceWord>(
     name: &'static str,
     placeholder: &'static str,
 ) -> Key<T> {
