@@ -1,27 +1,20 @@
 //! The settings: a file, the environment above it, flags above both.
 //!
-//! All keys are in one table ([`keys`]). The values are read first ([`raw`]) and checked second
+//! All keys are in one table, that of the crate `callgate-settings`. The values are read first ([`raw`]) and checked second
 //! ([`check`]), so that all problems are reported at once. Files and environment are read for
 //! settings only here; the crates get values.
 
 mod agent;
 mod change;
 mod check;
-mod choices;
-mod edit;
 mod flags;
-mod key_names;
 mod keyring;
-mod keys;
-mod problem;
 mod raw;
 mod report;
 mod secret;
-mod shortcut;
 mod sign_in_files;
 mod surroundings;
 mod token;
-mod value;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -30,6 +23,10 @@ use std::time::Duration;
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
+pub(crate) use callgate_settings::{
+    ConfigProblems, EngineSetting, Setting, SettingKey, SettingOrigin, WhenAbsent, keys::KEYS,
+};
+use callgate_settings::{ShellTheme, keys};
 use callgate_wire::hook::AgentProfile;
 
 pub(crate) use agent::AgentSettings;
@@ -37,13 +34,10 @@ pub(crate) use change::{
     ChangeRefusal, KeyringSecret, SettingChange, changed_text, known_key, settings_file,
 };
 use check::ConfigCheck;
-pub(crate) use choices::{EngineSetting, WhenAbsent};
 pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
 #[cfg(test)]
 use keyring::KeyringEntry;
 pub(crate) use keyring::KeyringError;
-pub(crate) use keys::{KEYS, SettingKey};
-pub(crate) use problem::{ConfigProblems, Setting, SettingOrigin};
 use raw::{RawConfig, VariableScope};
 pub(crate) use report::{ConfigReport, ReportedSetting};
 pub(crate) use sign_in_files::SignInFiles;
@@ -79,7 +73,7 @@ pub(crate) struct Config {
 pub(crate) struct ShellSettings {
     /// Empty for none.
     pub(crate) shortcut: String,
-    pub(crate) theme: String,
+    pub(crate) theme: ShellTheme,
 }
 
 /// The section `[gate]`.
@@ -175,7 +169,8 @@ pub(crate) fn unused_problems(file: Option<&Path>) -> Option<String> {
 }
 
 /// The keys that the hook uses to ask.
-const HOOK_KEYS: [&str; 4] = ["socket", "timeout_seconds", "grace_seconds", "database"];
+const HOOK_KEYS: [&SettingKey; 4] =
+    [&keys::SOCKET.key, &keys::TIMEOUT_SECONDS.key, &keys::GRACE_SECONDS.key, &keys::DATABASE.key];
 
 /// The settings as the hook reads them, once.
 ///
@@ -207,8 +202,8 @@ impl HookConfig {
         let which =
             if flags.config.is_some() { VariableScope::Ignored } else { VariableScope::Ours };
         let mut raw = RawConfig::read_sources(flags.config.as_deref(), &around, which);
-        for (name, path) in [("socket", &flags.socket), ("rules", &flags.rules)] {
-            if let (Some(key), Some(path)) = (keys::find_setting_key(name), path) {
+        for (key, path) in [(&keys::SOCKET, &flags.socket), (&keys::RULES, &flags.rules)] {
+            if let Some(path) = path {
                 raw.add_flag(key, path.as_os_str());
             }
         }
@@ -240,7 +235,12 @@ impl HookConfig {
     pub(crate) fn all_settings(&self) -> Result<Config, ConfigProblems> {
         let mut check = ConfigCheck::new(&self.raw, &self.around);
         let config = check.check_all();
-        check.keep_problems_of(&["rules", "gate.unattended", "gate.when_absent", "gate.unclear"]);
+        check.keep_problems_of(&[
+            &keys::RULES,
+            &keys::GATE_UNATTENDED,
+            &keys::GATE_WHEN_ABSENT,
+            &keys::GATE_UNCLEAR,
+        ]);
         ConfigProblems::value_or_problems(config, check.problems)
     }
 }

@@ -1,4 +1,4 @@
-//! Helpers for text: reading it from files, line numbers, the byte order mark, and lists of words.
+//! Helpers for text: reading it from files, line numbers, and the byte order mark.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -10,15 +10,6 @@ use rustix::io::Errno;
 
 /// The mark that some editors put before UTF-8 text.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// Lists words as a sentence does: "a, b or c".
-pub(crate) fn list_choices(words: &[&str]) -> String {
-    match words {
-        [] => String::new(),
-        [only] => (*only).to_owned(),
-        [all @ .., last] => format!("{} or {last}", all.join(", ")),
-    }
-}
 
 /// Returns the text of a file without a byte order mark.
 pub(crate) fn without_mark(text: &str) -> &str {

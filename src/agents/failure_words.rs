@@ -1,8 +1,7 @@
 //! What an agent does with a call whose hook fails, in words.
 
+use callgate_mask::text::list_choices;
 use callgate_wire::hook::agents::{CallFate, HookFailures};
-
-use crate::text::list_choices;
 
 /// Says what becomes of a call whose hook fails, for each kind of failure.
 pub(crate) fn hook_failure_words(failures: HookFailures) -> String {

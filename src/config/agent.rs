@@ -4,18 +4,16 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use callgate_agent::budget::Budget;
-use callgate_agent::budget::price::{self, ModelPrices, TokenPrices};
+use callgate_agent::budget::price::{ModelPrices, TokenPrices};
 use callgate_agent::engine::{CacheLife, Effort};
 use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
-use super::choices::{EngineSetting, parse_effort, parse_log_level};
-use super::problem::{Setting, SettingOrigin};
 use super::raw::GivenSetting;
 use super::token::TokenSource;
-use super::value::SettingValue;
+use callgate_settings::{EngineSetting, Setting, SettingKey, SettingOrigin, SettingValue, keys};
 
 /// The largest number of folders for tools.
 const MOST_ROOTS: usize = 64;
@@ -93,53 +91,51 @@ pub(crate) struct ChosenEngine {
 impl ConfigCheck<'_> {
     /// Checks the section `[agent]`.
     pub(super) fn check_agent_section(&mut self, database: &Path) -> AgentSettings {
-        let (api_key, roots) = (self.token("agent.api_key"), self.roots());
-        let openai_key = self.token("agent.openai_key");
+        let (api_key, roots) = (self.token(&keys::AGENT_API_KEY), self.roots());
+        let openai_key = self.token(&keys::AGENT_OPENAI_KEY);
         let settings = AgentSettings {
             engine: self.choose_engine(api_key.as_ref(), openai_key.as_ref()),
-            model: self.text("agent.model"),
-            base_url: self.url("agent.base_url"),
+            model: self.value(&keys::AGENT_MODEL),
+            base_url: self.value(&keys::AGENT_BASE_URL).0,
             proxy: self.proxy(),
             api_key: api_key.map(|key| key.value),
-            fallback_model: Some(self.text("agent.fallback_model"))
-                .filter(|model| !model.is_empty()),
-            effort: self.word("agent.effort", parse_effort, None),
-            openai_model: Some(self.text("agent.openai_model")).filter(|model| !model.is_empty()),
-            openai_url: self.is_set("agent.openai_url").then(|| self.url("agent.openai_url")),
+            fallback_model: self.given_value(&keys::AGENT_FALLBACK_MODEL),
+            effort: self.value(&keys::AGENT_EFFORT).0,
+            openai_model: self.given_value(&keys::AGENT_OPENAI_MODEL),
+            openai_url: self.given_value(&keys::AGENT_OPENAI_URL).map(|url| url.0),
             openai_key: openai_key.map(|key| key.value),
             local_ports: self.ports(),
-            claude_cli: self.path("agent.claude_cli"),
-            max_tokens: self.count("agent.max_tokens").unwrap_or_default(),
-            thinking_tokens: self.count("agent.thinking_tokens").filter(|tokens| *tokens > 0),
-            cache_life: self.word("agent.cache_life", CacheLife::parse, CacheLife::default()),
-            context_tokens: self.whole("agent.context_tokens").unwrap_or_default(),
-            max_rounds: self.count("agent.max_rounds").unwrap_or_default(),
-            retry: self.seconds("agent.retry_seconds"),
-            silence: self
-                .is_set("agent.silence_seconds")
-                .then(|| self.seconds("agent.silence_seconds")),
-            system_prompt_file: self.path("agent.system_prompt_file"),
-            project_instructions: self.is_switched_on("agent.project_instructions"),
-            snapshots: self.is_switched_on("agent.snapshots"),
+            claude_cli: self.path(&keys::AGENT_CLAUDE_CLI),
+            max_tokens: self.value(&keys::AGENT_MAX_TOKENS),
+            thinking_tokens: Some(self.value(&keys::AGENT_THINKING_TOKENS))
+                .filter(|tokens| *tokens > 0),
+            cache_life: self.value(&keys::AGENT_CACHE_LIFE),
+            context_tokens: self.value(&keys::AGENT_CONTEXT_TOKENS),
+            max_rounds: self.value(&keys::AGENT_MAX_ROUNDS),
+            retry: self.value(&keys::AGENT_RETRY_SECONDS),
+            silence: self.given_value(&keys::AGENT_SILENCE_SECONDS),
+            system_prompt_file: self.path(&keys::AGENT_SYSTEM_PROMPT_FILE),
+            project_instructions: self.value(&keys::AGENT_PROJECT_INSTRUCTIONS),
+            snapshots: self.value(&keys::AGENT_SNAPSHOTS),
             folder: self.starting_folder(&roots),
             roots,
-            max_file_size: self.whole("agent.max_file_size_mb").unwrap_or_default() * MEGABYTE,
-            command_timeout: self.seconds("agent.command_timeout_seconds"),
+            max_file_size: self.value(&keys::AGENT_MAX_FILE_SIZE_MB) * MEGABYTE,
+            command_timeout: self.value(&keys::AGENT_COMMAND_TIMEOUT_SECONDS),
             mcp_servers: self.mcp_servers(),
-            mcp_wait: self.seconds("agent.mcp_wait_seconds"),
+            mcp_wait: self.value(&keys::AGENT_MCP_WAIT_SECONDS),
             tools_folder: self.around.config_folder().map(|folder| folder.join("tools")),
             history: self.history(database),
-            resume: self.resumed_conversation(),
-            all_folders: self.is_switched_on("agent.all_folders"),
+            resume: self.value(&keys::AGENT_RESUME),
+            all_folders: self.value(&keys::AGENT_ALL_FOLDERS),
             budget: Budget {
-                conversation_usd: self.dollars("agent.conversation_usd"),
-                day_usd: self.dollars("agent.day_usd"),
-                conversation_tokens: self.whole("agent.conversation_tokens"),
-                day_tokens: self.whole("agent.day_tokens"),
-                requests_per_minute: self.count("agent.requests_per_minute"),
+                conversation_usd: self.given_value(&keys::AGENT_CONVERSATION_USD),
+                day_usd: self.given_value(&keys::AGENT_DAY_USD),
+                conversation_tokens: self.given_value(&keys::AGENT_CONVERSATION_TOKENS),
+                day_tokens: self.given_value(&keys::AGENT_DAY_TOKENS),
+                requests_per_minute: self.given_value(&keys::AGENT_REQUESTS_PER_MINUTE),
             },
             prices: self.prices(),
-            log_level: self.word("agent.log_level", parse_log_level, LogLevel::Info),
+            log_level: self.value(&keys::AGENT_LOG_LEVEL),
         };
         self.check_tokens(&settings);
         settings
@@ -151,47 +147,37 @@ impl ConfigCheck<'_> {
         key: Option<&Setting<TokenSource>>,
         openai_key: Option<&Setting<TokenSource>>,
     ) -> ChosenEngine {
-        let setting = self.word("agent.engine", EngineSetting::parse, EngineSetting::Auto);
+        let setting = self.value(&keys::AGENT_ENGINE);
         let has_key = |origin: &SettingOrigin| format!("because there is an API key ({origin})");
         let (setting, because) = match (setting, key, openai_key) {
             (EngineSetting::Auto, Some(key), _) => (EngineSetting::Anthropic, has_key(&key.origin)),
             (EngineSetting::Auto, None, Some(key)) => (EngineSetting::OpenAi, has_key(&key.origin)),
-            (EngineSetting::Auto, None, None) if self.is_set("agent.openai_url") => {
-                let origin = self.origin("agent.openai_url");
+            (EngineSetting::Auto, None, None)
+                if self.raw.get(&keys::AGENT_OPENAI_URL).is_some() =>
+            {
+                let origin = self.origin(&keys::AGENT_OPENAI_URL);
                 (EngineSetting::OpenAi, format!("because there is an address ({origin})"))
             }
             (EngineSetting::Auto, None, None) => {
                 (EngineSetting::Auto, "no API key was found".to_owned())
             }
-            _ => (setting, format!("because {} says so", self.origin("agent.engine"))),
+            _ => (setting, format!("because {} says so", self.origin(&keys::AGENT_ENGINE))),
         };
         ChosenEngine { setting, because }
     }
 
-    fn is_set(&self, name: &str) -> bool {
-        self.raw.get(name).is_some()
-    }
-
-    fn resumed_conversation(&mut self) -> ResumedConversation {
-        match self.checked_value("agent.resume") {
-            Some(SettingValue::Switch(true)) => ResumedConversation::Last,
-            Some(SettingValue::Text(id)) if !id.is_empty() => ResumedConversation::Id(id),
-            _ => ResumedConversation::None,
-        }
-    }
-
     fn ports(&mut self) -> Vec<u16> {
-        const NAME: &str = "agent.local_ports";
-        let Setting { value, origin } = self.ids(NAME);
+        let Setting { value, origin } = self.setting(&keys::AGENT_LOCAL_PORTS);
         let ports: Result<Vec<u16>, _> = value.into_iter().map(u16::try_from).collect();
         ports.unwrap_or_else(|_| {
-            self.add_problem(NAME, origin, "`agent.local_ports` must hold ports, from 1 to 65535");
+            let text = "`agent.local_ports` must hold ports, from 1 to 65535";
+            self.add_problem(&keys::AGENT_LOCAL_PORTS, origin, text);
             Vec::new()
         })
     }
 
     fn proxy(&self) -> Option<HiddenText> {
-        match &self.raw.get("agent.proxy")?.value {
+        match &self.raw.get(&keys::AGENT_PROXY)?.value {
             SettingValue::Secret(proxy) if !proxy.reveal().is_empty() => Some(proxy.clone()),
             _ => None,
         }
@@ -199,13 +185,12 @@ impl ConfigCheck<'_> {
 
     /// Returns the servers that can be used, and reports what is wrong with the others.
     fn mcp_servers(&mut self) -> Vec<McpServerSettings> {
-        const NAME: &str = "agent.mcp_servers";
         // Only the runtime has the variables that they may need.
         if !self.raw.is_for_agent {
             return Vec::new();
         }
         let Some(GivenSetting { value: SettingValue::Tables(servers), origin, .. }) =
-            self.raw.get(NAME)
+            self.raw.get(&keys::AGENT_MCP_SERVERS)
         else {
             return Vec::new();
         };
@@ -224,14 +209,15 @@ impl ConfigCheck<'_> {
             wrong.push(format!("there may be {MOST_SERVERS} servers"));
         }
         for why in wrong {
-            self.add_problem(NAME, origin.clone(), &format!("`{NAME}`: {why}"));
+            let text = format!("`agent.mcp_servers`: {why}");
+            self.add_problem(&keys::AGENT_MCP_SERVERS, origin.clone(), &text);
         }
         usable
     }
 
     fn history(&mut self, database: &Path) -> Option<PathBuf> {
-        let history = self.path("agent.history").unwrap_or_else(|| database.to_owned());
-        self.is_switched_on("agent.keep_history").then_some(history)
+        let history = self.path(&keys::AGENT_HISTORY).unwrap_or_else(|| database.to_owned());
+        self.value(&keys::AGENT_KEEP_HISTORY).then_some(history)
     }
 
     /// Checks that thinking fits into the answer, and the answer into the context window.
@@ -239,38 +225,39 @@ impl ConfigCheck<'_> {
         let AgentSettings { max_tokens, thinking_tokens, context_tokens, .. } = *settings;
         if u64::from(max_tokens) >= context_tokens {
             let text = "`agent.max_tokens` must be less than `agent.context_tokens`";
-            let origin = self.higher_origin("agent.max_tokens", "agent.context_tokens");
-            self.add_problem("agent.max_tokens", origin, text);
+            let origin = self.higher_origin(&keys::AGENT_MAX_TOKENS, &keys::AGENT_CONTEXT_TOKENS);
+            self.add_problem(&keys::AGENT_MAX_TOKENS, origin, text);
         }
         if thinking_tokens.is_some_and(|tokens| !(LEAST_THINKING..max_tokens).contains(&tokens)) {
             let text = format!(
                 "`agent.thinking_tokens` must be 0 or at least {LEAST_THINKING}, \
                  and less than `agent.max_tokens`"
             );
-            let origin = self.higher_origin("agent.thinking_tokens", "agent.max_tokens");
-            self.add_problem("agent.thinking_tokens", origin, &text);
+            let origin = self.higher_origin(&keys::AGENT_THINKING_TOKENS, &keys::AGENT_MAX_TOKENS);
+            self.add_problem(&keys::AGENT_THINKING_TOKENS, origin, &text);
         }
     }
 
     fn prices(&mut self) -> ModelPrices {
         // What cannot be read is reported where the key is checked.
-        let by_model = ModelPrices::parse(&self.text("agent.prices")).unwrap_or_default();
+        let by_model =
+            self.given_value(&keys::AGENT_PRICES).and_then(|text| ModelPrices::parse(&text));
+        let by_model = by_model.unwrap_or_default();
         ModelPrices { by_model, others: self.common_prices() }
     }
 
     /// Returns both prices. A cost cannot be computed from one of them.
     fn common_prices(&mut self) -> Option<TokenPrices> {
-        const INPUT: &str = "agent.price_input";
-        const OUTPUT: &str = "agent.price_output";
-        let (set, absent) = match (self.dollars(INPUT), self.dollars(OUTPUT)) {
+        let (input, output) = (&keys::AGENT_PRICE_INPUT, &keys::AGENT_PRICE_OUTPUT);
+        let (set, absent) = match (self.given_value(input), self.given_value(output)) {
             (Some(input), Some(output)) => {
                 return Some(TokenPrices { input, output, cached: None });
             }
             (None, None) => return None,
-            (Some(_), None) => (INPUT, OUTPUT),
-            (None, Some(_)) => (OUTPUT, INPUT),
+            (Some(_), None) => (input, output),
+            (None, Some(_)) => (output, input),
         };
-        let text = format!("there is `{set}` without `{absent}`; set both");
+        let text = format!("there is `{}` without `{}`; set both", set.name, absent.name);
         self.add_problem(set, self.origin(set), &text);
         None
     }
@@ -278,26 +265,28 @@ impl ConfigCheck<'_> {
     /// Returns the folders in which tools work. The flag may be given several times. Unless set,
     /// they are the working folder.
     fn roots(&mut self) -> Vec<PathBuf> {
-        const NAME: &str = "agent.roots";
-        let Some(GivenSetting { origin, .. }) = self.raw.get(NAME) else {
+        let Some(GivenSetting { origin, .. }) = self.raw.get(&keys::AGENT_ROOTS) else {
             let here = self.around.working_folder().map(Path::to_owned);
             if here.is_none() && self.raw.is_for_agent {
                 let text = "the working folder is gone; start in another one, or set `agent.roots`";
-                self.add_problem(NAME, SettingOrigin::Default, text);
+                self.add_problem(&keys::AGENT_ROOTS, SettingOrigin::Default, text);
             }
             return here.into_iter().collect();
         };
         let is_in_effect = |given: &&GivenSetting| {
-            given.name == NAME && given.origin.source_rank() == origin.source_rank()
+            given.key.name == keys::AGENT_ROOTS.name
+                && given.origin.source_rank() == origin.source_rank()
         };
         let mut roots = Vec::new();
         for given in self.raw.given.iter().filter(is_in_effect) {
             let SettingValue::Paths(paths) = &given.value else { continue };
-            roots.extend(paths.iter().map(|path| self.absolute_path(NAME, path, &given.origin)));
+            let absolute =
+                |path: &PathBuf| self.absolute_path(&keys::AGENT_ROOTS, path, &given.origin);
+            roots.extend(paths.iter().map(absolute));
         }
         if roots.is_empty() || roots.len() > MOST_ROOTS {
-            let text = format!("`{NAME}` must name 1 to {MOST_ROOTS} folders");
-            self.add_problem(NAME, origin.clone(), &text);
+            let text = format!("`agent.roots` must name 1 to {MOST_ROOTS} folders");
+            self.add_problem(&keys::AGENT_ROOTS, origin.clone(), &text);
         }
         roots
     }
@@ -308,19 +297,8 @@ impl ConfigCheck<'_> {
         here.or(roots.first().map(PathBuf::as_path)).unwrap_or(Path::new("")).to_owned()
     }
 
-    fn dollars(&mut self, name: &'static str) -> Option<f64> {
-        match self.checked_value(name)? {
-            SettingValue::Dollars(millionths) => Some(price::dollars_of_micro(millionths)),
-            _ => None,
-        }
-    }
-
-    fn count(&mut self, name: &'static str) -> Option<u32> {
-        self.whole(name).map(|number| u32::try_from(number).unwrap_or(u32::MAX))
-    }
-
     /// Returns the origin of the one of two settings that ranks higher, or of the first.
-    fn higher_origin(&self, one: &str, other: &str) -> SettingOrigin {
+    fn higher_origin(&self, one: &SettingKey, other: &SettingKey) -> SettingOrigin {
         let (one, other) = (self.origin(one), self.origin(other));
         if other.source_rank() > one.source_rank() { other } else { one }
     }

@@ -6,15 +6,14 @@ use callgate_wire::HiddenText;
 use toml::de::DeTable;
 
 use super::check::ConfigCheck;
-use super::edit;
-use super::key_names::no_such_key;
 use super::keyring::{KeyringEntry, KeyringError};
-use super::keys::{self, SettingKey};
-use super::problem::{ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingOrigin};
 use super::raw::{RawConfig, VariableScope};
 use super::secret::{SecretError, SecretPurpose};
 use super::surroundings::Surroundings;
-use super::value::{SettingValue, ValueKind};
+use callgate_settings::{
+    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingOrigin, SettingValue,
+    ValueKind, edit, keys, no_such_key,
+};
 
 /// One change to the settings file.
 #[derive(Debug)]
@@ -83,12 +82,12 @@ impl SettingChange {
         let key = known_key(name)?;
         let wrong =
             |error: SecretError| ChangeRefusal::from(problem_of_key(key.name, error.to_string()));
-        if let Some(entry) = KeyringEntry::of_key(key.name) {
+        if let Some(entry) = KeyringEntry::of_key(key) {
             let secret = entry.check_secret(text).map_err(wrong)?;
             let change = Self { key, value: Some(SettingValue::Switch(true)) };
             return Ok((change, Some(KeyringSecret { entry, secret })));
         }
-        if let Some(purpose) = SecretPurpose::of_key(key.name) {
+        if let Some(purpose) = SecretPurpose::of_key(key) {
             let value = Some(SettingValue::Secret(
                 purpose.check_secret(text.reveal().trim()).map_err(wrong)?,
             ));
@@ -205,7 +204,7 @@ fn check_others(
     changes: &[SettingChange],
 ) -> Result<(), ConfigProblems> {
     for key in keys::KEYS {
-        let value = |raw: &RawConfig| raw.get(key.name).map(|given| given.value.clone());
+        let value = |raw: &RawConfig| raw.get(key).map(|given| given.value.clone());
         let expected = match changes.iter().rfind(|change| change.key.name == key.name) {
             Some(change) => change.value.as_ref().and_then(edit::toml_value).is_some(),
             None if value(before) != value(after) => return Err(by_hand(key.name)),

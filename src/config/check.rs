@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
-use callgate_rules::UnclearCommands;
-use callgate_wire::approval::LEGACY_SOCKET;
+use callgate_wire::HiddenText;
+use callgate_wire::approval;
 use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::AGENTS;
 use serde_json::Value;
 
-use super::choices::WhenAbsent;
 use super::keyring::KeyringEntry;
-use super::keys;
-use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
-use super::value::SettingValue;
 use super::{Config, GateSettings, PageSettings, ShellSettings, TelegramSettings};
+use callgate_settings::{
+    ConfigProblem, Key, ProblemScope, Setting, SettingKey, SettingOrigin, SettingType,
+    SettingValue, WhenAbsent, keys,
+};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;
@@ -45,41 +45,44 @@ impl<'a> ConfigCheck<'a> {
     pub(crate) fn check_all(&mut self) -> Config {
         let database = self.database();
         let agent = self.check_agent_section(&database);
-        let socket = self.socket("socket", ASK_SOCKET, &database);
+        let socket = self.socket(&keys::SOCKET, ASK_SOCKET, &database);
         let config = Config {
             file: self.raw.file.clone(),
-            timeout: self.seconds("timeout_seconds"),
-            grace: self.seconds("grace_seconds"),
-            desk_socket: self.socket("desk_socket", "desk.sock", &database),
+            timeout: self.value(&keys::TIMEOUT_SECONDS),
+            grace: self.value(&keys::GRACE_SECONDS),
+            desk_socket: self.socket(&keys::DESK_SOCKET, "desk.sock", &database),
             database,
-            rules: self.path_or("rules", self.around.config_folder(), "rules.toml"),
+            rules: self.path_or(&keys::RULES, self.around.config_folder(), "rules.toml"),
             legacy_socket: self.legacy_socket(&socket),
             socket,
-            phone_after: self.seconds("phone_after_seconds"),
-            notify_on_stop: self.is_switched_on("notify_on_stop"),
-            notify_on_wait: self.is_switched_on("notify_on_wait"),
+            phone_after: self.value(&keys::PHONE_AFTER_SECONDS),
+            notify_on_stop: self.value(&keys::NOTIFY_ON_STOP),
+            notify_on_wait: self.value(&keys::NOTIFY_ON_WAIT),
             gate: self.check_gate_section(),
             page: PageSettings {
-                enabled: self.is_switched_on("page.enabled"),
-                // The table bounds it.
-                port: self.whole("page.port").unwrap_or_default().try_into().unwrap_or_default(),
+                enabled: self.value(&keys::PAGE_ENABLED),
+                port: self.value(&keys::PAGE_PORT),
             },
             telegram: TelegramSettings {
-                token: self.token("telegram.token").map(|token| token.value),
-                api_url: self.url("telegram.api_url"),
-                allowed_chats: self.ids("telegram.allowed_chats"),
-                allowed_users: self.ids("telegram.allowed_users"),
+                token: self.token(&keys::TELEGRAM_TOKEN).map(|token| token.value),
+                api_url: self.value(&keys::TELEGRAM_API_URL).0,
+                allowed_chats: self.setting(&keys::TELEGRAM_ALLOWED_CHATS),
+                allowed_users: self.setting(&keys::TELEGRAM_ALLOWED_USERS),
             },
             agent,
             shell: ShellSettings {
-                shortcut: self.text("shell.shortcut"),
-                theme: self.text("shell.theme"),
+                shortcut: self.value(&keys::SHELL_SHORTCUT),
+                theme: self.value(&keys::SHELL_THEME),
             },
         };
         if config.phone_after > Duration::ZERO && config.phone_after >= config.timeout {
             let text = "`phone_after_seconds` must be less than `timeout_seconds`, \
                         or the phone is never asked";
-            self.add_problem("phone_after_seconds", self.origin("phone_after_seconds"), text);
+            self.add_problem(
+                &keys::PHONE_AFTER_SECONDS,
+                self.origin(&keys::PHONE_AFTER_SECONDS),
+                text,
+            );
         }
         config
     }
@@ -87,94 +90,102 @@ impl<'a> ConfigCheck<'a> {
     /// Checks only what the hook needs to ask.
     pub(crate) fn check_hook_settings(&mut self) -> AskerSettings {
         let database = self.database();
-        let Setting { value: socket, origin } = self.socket("socket", ASK_SOCKET, &database);
+        let Setting { value: socket, origin } = self.socket(&keys::SOCKET, ASK_SOCKET, &database);
         let is_beside =
             origin == SettingOrigin::Default && socket == database.with_file_name(ASK_SOCKET);
-        let (timeout, grace) = (self.seconds("timeout_seconds"), self.seconds("grace_seconds"));
+        let (timeout, grace) =
+            (self.value(&keys::TIMEOUT_SECONDS), self.value(&keys::GRACE_SECONDS));
         // The database matters only to a socket beside it.
-        let place = if is_beside { "database" } else { "socket" };
-        self.keep_problems_of(&["socket", place, "timeout_seconds", "grace_seconds"]);
+        let place = if is_beside { &*keys::DATABASE } else { &*keys::SOCKET };
+        self.keep_problems_of(&[
+            &keys::SOCKET,
+            place,
+            &keys::TIMEOUT_SECONDS,
+            &keys::GRACE_SECONDS,
+        ]);
         AskerSettings { socket, timeout, grace }
     }
 
     /// Drops the problems of all keys but these. A file that cannot be read may have set any of
     /// them.
-    pub(crate) fn keep_problems_of(&mut self, keys: &[&str]) {
+    pub(crate) fn keep_problems_of(&mut self, keys: &[&SettingKey]) {
         self.problems.retain(|problem| match problem.scope {
             ProblemScope::File => true,
             ProblemScope::Unknown => false,
-            ProblemScope::Key(name) => keys.contains(&name),
+            ProblemScope::Key(name) => keys.iter().any(|key| key.name == name),
         });
     }
 
     /// Drops the problems of these keys and of the whole file: whoever uses them reports those.
-    pub(crate) fn drop_problems_of(&mut self, keys: &[&str]) {
+    pub(crate) fn drop_problems_of(&mut self, keys: &[&SettingKey]) {
         self.problems.retain(|problem| match problem.scope {
             ProblemScope::File => false,
             ProblemScope::Unknown => true,
-            ProblemScope::Key(name) => !keys.contains(&name),
+            ProblemScope::Key(name) => keys.iter().all(|key| key.name != name),
         });
     }
 
     fn database(&mut self) -> PathBuf {
-        self.path_or("database", self.around.data_folder(), "callgate.db")
+        self.path_or(&keys::DATABASE, self.around.data_folder(), "callgate.db")
     }
 
-    /// Returns the socket that the key `name` sets, or the file of this name in the folder of all
+    /// Returns the socket that the key sets, or the file of this name in the folder of all
     /// our sockets.
-    fn socket(&mut self, name: &'static str, file: &str, database: &Path) -> Setting<PathBuf> {
-        let value = self.path(name).unwrap_or_else(|| {
+    fn socket(&mut self, key: &Key<PathBuf>, file: &str, database: &Path) -> Setting<PathBuf> {
+        let value = self.path(key).unwrap_or_else(|| {
             let of_login = self.around.socket_of_login(file).filter(|path| is_short_enough(path));
             // The folder of the database is private, too.
             of_login.unwrap_or_else(|| database.with_file_name(file))
         });
-        self.check_length(name, &value);
-        Setting { value, origin: self.origin(name) }
+        self.check_length(key, &value);
+        Setting { value, origin: self.origin(key) }
     }
 
     /// Returns the second socket. If `socket` is set, there is none unless this one is set too.
     fn legacy_socket(&mut self, socket: &Setting<PathBuf>) -> Option<PathBuf> {
-        const NAME: &str = "legacy_socket";
-        match self.raw.get(NAME).map(|given| &given.value) {
+        match self.raw.get(&keys::LEGACY_SOCKET).map(|given| &given.value) {
             Some(SettingValue::Path(path)) if path.as_os_str().is_empty() => None,
-            None => (socket.origin == SettingOrigin::Default).then(|| LEGACY_SOCKET.into()),
+            None => {
+                (socket.origin == SettingOrigin::Default).then(|| approval::LEGACY_SOCKET.into())
+            }
             Some(_) => {
-                let path = self.path(NAME)?;
-                self.check_length(NAME, &path);
+                let path = self.path(&keys::LEGACY_SOCKET)?;
+                self.check_length(&keys::LEGACY_SOCKET, &path);
                 Some(path)
             }
         }
     }
 
-    fn check_length(&mut self, name: &'static str, socket: &Path) {
+    fn check_length(&mut self, key: &SettingKey, socket: &Path) {
         if !is_short_enough(socket) {
             let text = format!(
                 "the path of a socket can have {LONGEST_SOCKET_PATH} bytes, {} has {}; \
-                 set `{name}` to a shorter one",
+                 set `{}` to a shorter one",
                 socket.display(),
-                socket.as_os_str().len()
+                socket.as_os_str().len(),
+                key.name
             );
-            self.add_problem(name, self.origin(name), &text);
+            self.add_problem(key, self.origin(key), &text);
         }
     }
 
     /// Checks the section `[gate]`. A user who wants to be asked about everything does not want
     /// everything to run while nobody can be asked.
     fn check_gate_section(&mut self) -> GateSettings {
-        let unattended = self.word("gate.unattended", Unattended::parse, Unattended::Rules);
+        let unattended = self.value(&keys::GATE_UNATTENDED);
         let when_absent = match unattended {
-            Unattended::Ask if self.raw.get("gate.when_absent").is_none() => WhenAbsent::Deny,
-            _ => self.word("gate.when_absent", WhenAbsent::parse, WhenAbsent::Agent),
+            Unattended::Ask if self.raw.get(&keys::GATE_WHEN_ABSENT).is_none() => WhenAbsent::Deny,
+            _ => self.value(&keys::GATE_WHEN_ABSENT),
         };
-        let unclear = self.word("gate.unclear", UnclearCommands::parse, UnclearCommands::Ask);
+        let unclear = self.value(&keys::GATE_UNCLEAR);
         GateSettings { unattended, when_absent, agents: self.gate_agents(), unclear }
     }
 
     /// Checks the tables `[gate.agents.NAME]`.
     fn gate_agents(&mut self) -> Vec<(&'static AgentProfile, WhenAbsent)> {
-        const NAME: &str = "gate.agents";
+        const NAME: &str = keys::GATE_AGENTS.key.name;
         let Some(GivenSetting { value: SettingValue::Tables(tables), origin, .. }) =
-            self.raw.get(NAME)
+            self.raw.get(&keys::GATE_AGENTS)
         else {
             return Vec::new();
         };
@@ -196,7 +207,7 @@ impl<'a> ConfigCheck<'a> {
                 Ok(agent) => agents.push(agent),
                 Err(text) => {
                     let text: String = text;
-                    self.add_problem(NAME, origin.clone(), &text);
+                    self.add_problem(&keys::GATE_AGENTS, origin.clone(), &text);
                 }
             }
         }
@@ -204,9 +215,9 @@ impl<'a> ConfigCheck<'a> {
     }
 
     /// Returns where a secret is kept, by the keys that begin with this one.
-    pub(super) fn token(&mut self, key: &str) -> Option<Setting<TokenSource>> {
+    pub(super) fn token(&mut self, key: &Key<HiddenText>) -> Option<Setting<TokenSource>> {
         let is_set = |given: &&GivenSetting| {
-            let end = given.name.strip_prefix(key);
+            let end = given.key.name.strip_prefix(key.name);
             end.is_some_and(|end| SECRET_KEYS.contains(&end))
                 && given.value != SettingValue::Switch(false)
         };
@@ -215,8 +226,9 @@ impl<'a> ConfigCheck<'a> {
         let is_same_layer =
             |given: &&GivenSetting| given.origin.source_rank() == last.origin.source_rank();
         if let [first, second, ..] = set.into_iter().filter(is_same_layer).collect::<Vec<_>>()[..] {
-            let text = format!("there are both `{}` and `{}`; keep one", first.name, second.name);
-            self.add_problem(second.name, second.origin.clone(), &text);
+            let text =
+                format!("there are both `{}` and `{}`; keep one", first.key.name, second.key.name);
+            self.add_problem(second.key, second.origin.clone(), &text);
         }
         let value = self.token_source(last)?;
         Some(Setting { value, origin: last.origin.clone() })
@@ -228,90 +240,62 @@ impl<'a> ConfigCheck<'a> {
                 Some(TokenSource::Config(token.clone(), path.clone()))
             }
             (SettingValue::Secret(token), _) => Some(TokenSource::Environment(token.clone())),
-            (SettingValue::Path(_), _) => Some(TokenSource::File(self.path(given.name)?)),
+            (SettingValue::Path(_), _) => Some(TokenSource::File(self.given_path(given.key)?)),
             (SettingValue::Words(words), _) if words.first().is_none_or(String::is_empty) => {
-                let text = format!("`{}` must name a program", given.name);
-                self.add_problem(given.name, given.origin.clone(), &text);
+                let text = format!("`{}` must name a program", given.key.name);
+                self.add_problem(given.key, given.origin.clone(), &text);
                 None
             }
             (SettingValue::Words(words), _) => Some(TokenSource::Command(words.clone())),
-            _ => KeyringEntry::of_key(given.name).map(TokenSource::Keyring),
+            _ => KeyringEntry::of_key(given.key).map(TokenSource::Keyring),
         }
     }
 
-    /// Returns the value in effect, checked: the one given, else the default. `None` if the key
-    /// has neither.
-    pub(super) fn checked_value(&mut self, name: &'static str) -> Option<SettingValue> {
-        let key = keys::find_setting_key(name)?;
-        let Some(given) = self.raw.get(name) else {
-            return (!key.default.is_empty())
-                .then(|| key.kind.read_text(OsStr::new(key.default), false))?;
-        };
+    /// Returns the value in effect, checked: the one given, else the default.
+    pub(super) fn value<T: SettingType>(&mut self, key: &Key<T>) -> T {
+        let default = || key.kind.read_text(OsStr::new(key.default), false);
+        let has_default = !key.default.is_empty();
+        let given = self.checked_value(key);
+        T::of_value(given.or_else(|| has_default.then(default)?))
+    }
+
+    /// Returns the value that was given, checked.
+    pub(super) fn given_value<T: SettingType>(&mut self, key: &Key<Option<T>>) -> Option<T> {
+        self.checked_value(key).map(|value| T::of_value(Some(value)))
+    }
+
+    /// Returns the value in effect, checked, and where it came from.
+    pub(super) fn setting<T: SettingType>(&mut self, key: &Key<T>) -> Setting<T> {
+        Setting { value: self.value(key), origin: self.origin(key) }
+    }
+
+    fn checked_value(&mut self, key: &SettingKey) -> Option<SettingValue> {
+        let given = self.raw.get(key)?;
         if let Err(text) = key.check_value(&given.value) {
-            self.add_problem(name, given.origin.clone(), &text);
+            self.add_problem(key, given.origin.clone(), &text);
         }
         Some(given.value.clone())
     }
 
-    pub(super) fn text(&mut self, name: &'static str) -> String {
-        match self.checked_value(name) {
-            Some(SettingValue::Text(text)) => text.trim().to_owned(),
-            _ => String::new(),
-        }
-    }
-
-    /// Returns an address, without a slash at its end.
-    pub(super) fn url(&mut self, name: &'static str) -> String {
-        self.text(name).trim_end_matches('/').to_owned()
-    }
-
-    /// Returns the meaning of a word. A word that is wrong is reported, and `otherwise` is returned.
-    pub(super) fn word<T>(
-        &mut self,
-        name: &'static str,
-        parse: fn(&str) -> Option<T>,
-        otherwise: T,
-    ) -> T {
-        parse(&self.text(name)).unwrap_or(otherwise)
-    }
-
-    pub(super) fn whole(&mut self, name: &'static str) -> Option<u64> {
-        match self.checked_value(name)? {
-            SettingValue::Whole(number) => Some(u64::try_from(number).unwrap_or_default()),
-            _ => None,
-        }
-    }
-
-    pub(super) fn seconds(&mut self, name: &'static str) -> Duration {
-        Duration::from_secs(self.whole(name).unwrap_or_default())
-    }
-
-    pub(super) fn is_switched_on(&mut self, name: &'static str) -> bool {
-        self.checked_value(name) == Some(SettingValue::Switch(true))
-    }
-
-    pub(super) fn ids(&mut self, name: &'static str) -> Setting<Vec<i64>> {
-        let value = match self.checked_value(name) {
-            Some(SettingValue::Ids(ids)) => ids,
-            _ => Vec::new(),
-        };
-        Setting { value, origin: self.origin(name) }
-    }
-
-    fn path_or(&mut self, name: &'static str, folder: Option<PathBuf>, file: &str) -> PathBuf {
-        let path = self.path(name).or_else(|| Some(folder?.join(file)));
+    fn path_or(&mut self, key: &Key<PathBuf>, folder: Option<PathBuf>, file: &str) -> PathBuf {
+        let path = self.path(key).or_else(|| Some(folder?.join(file)));
         path.unwrap_or_else(|| {
-            let text = format!("there is no home folder; set HOME or `{name}`");
-            self.add_problem(name, SettingOrigin::Default, &text);
+            let text = format!("there is no home folder; set HOME or `{}`", key.name);
+            self.add_problem(key, SettingOrigin::Default, &text);
             PathBuf::new()
         })
     }
 
     /// Returns the path that was given.
-    pub(super) fn path(&mut self, name: &'static str) -> Option<PathBuf> {
-        let given = self.raw.get(name)?;
+    pub(super) fn path(&mut self, key: &Key<PathBuf>) -> Option<PathBuf> {
+        self.given_path(key)
+    }
+
+    /// Returns the path that was given to a key of any type.
+    pub(super) fn given_path(&mut self, key: &SettingKey) -> Option<PathBuf> {
+        let given = self.raw.get(key)?;
         let SettingValue::Path(path) = &given.value else { return None };
-        Some(self.absolute_path(name, path, &given.origin))
+        Some(self.absolute_path(key, path, &given.origin))
     }
 
     /// Makes a path absolute. On a command line, and in a variable of other programs, it is
@@ -319,26 +303,26 @@ impl<'a> ConfigCheck<'a> {
     /// commands run in many folders.
     pub(super) fn absolute_path(
         &mut self,
-        name: &'static str,
+        key: &SettingKey,
         path: &Path,
         origin: &SettingOrigin,
     ) -> PathBuf {
         let is_typed = matches!(origin, SettingOrigin::Flag(_)) || origin.is_common_variable();
         let path = if is_typed { self.around.absolute(path) } else { self.around.expand(path) };
         if !path.is_absolute() {
-            let text = format!("`{name}` must be an absolute path, or begin with ~/");
-            self.add_problem(name, origin.clone(), &text);
+            let text = format!("`{}` must be an absolute path, or begin with ~/", key.name);
+            self.add_problem(key, origin.clone(), &text);
         }
         path
     }
 
     /// Returns where the value in effect came from.
-    pub(super) fn origin(&self, name: &str) -> SettingOrigin {
-        self.raw.get(name).map_or(SettingOrigin::Default, |given| given.origin.clone())
+    pub(super) fn origin(&self, key: &SettingKey) -> SettingOrigin {
+        self.raw.get(key).map_or(SettingOrigin::Default, |given| given.origin.clone())
     }
 
-    pub(super) fn add_problem(&mut self, name: &'static str, origin: SettingOrigin, text: &str) {
-        let (scope, text) = (ProblemScope::Key(name), text.to_owned());
+    pub(super) fn add_problem(&mut self, key: &SettingKey, origin: SettingOrigin, text: &str) {
+        let (scope, text) = (ProblemScope::Key(key.name), text.to_owned());
         self.problems.push(ConfigProblem { scope, origin, text });
     }
 }

@@ -5,9 +5,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, ArgAction, ArgMatches};
 
-use super::keys::{KEYS, KeyFlag, SettingKey};
 use super::surroundings::Surroundings;
-use super::value::ValueKind;
+use callgate_settings::{
+    KeyFlag, SettingKey, ValueKind,
+    keys::{KEYS, is_key_used},
+};
 
 const HEADING: &str = "Settings (over the environment and the settings file)";
 
@@ -81,8 +83,9 @@ impl<const FOR_DESK: bool, const FOR_AGENT: bool> SettingFlags<FOR_DESK, FOR_AGE
     }
 
     fn keys() -> impl Iterator<Item = &'static SettingKey> {
-        let is_used =
-            |key: &&SettingKey| FOR_DESK && key.is_used(false) || FOR_AGENT && key.is_used(true);
+        let is_used = |key: &&SettingKey| {
+            FOR_DESK && is_key_used(key, false) || FOR_AGENT && is_key_used(key, true)
+        };
         KEYS.iter().filter(is_used)
     }
 }

@@ -7,6 +7,7 @@ use callgate_wire::HiddenText;
 
 use super::secret::{BOT, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
 use crate::program::{self, EndedProgram, ProgramError};
+use callgate_settings::{SettingKey, keys};
 
 /// The program that reaches the keyring.
 #[cfg(not(target_os = "macos"))]
@@ -62,16 +63,16 @@ pub(crate) enum KeyringError {
 
 impl KeyringEntry {
     /// Returns the entry whose secret the setting `key` looks up in the keyring.
-    pub(super) fn of_key(key: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.key() == key)
+    pub(super) fn of_key(key: &SettingKey) -> Option<Self> {
+        Self::ALL.into_iter().find(|it| it.key() == key.name)
     }
 
     /// Returns the setting that says that the secret is in the keyring.
     pub(crate) fn key(self) -> &'static str {
         match self {
-            Self::BotToken => "telegram.token_keyring",
-            Self::ApiKey => "agent.api_key_keyring",
-            Self::OpenAiKey => "agent.openai_key_keyring",
+            Self::BotToken => keys::TELEGRAM_TOKEN_KEYRING.key.name,
+            Self::ApiKey => keys::AGENT_API_KEY_KEYRING.key.name,
+            Self::OpenAiKey => keys::AGENT_OPENAI_KEY_KEYRING.key.name,
         }
     }
 

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::key_names;
-use super::keys::{self, KEYS, SettingKey};
-use super::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
 use super::surroundings::Surroundings;
-use super::value::SettingValue;
 use crate::text::{line_and_column, read_file, without_mark};
+use callgate_settings::{
+    ConfigProblem, ProblemScope, Setting, SettingKey, SettingOrigin, SettingValue,
+    keys::{self, KEYS},
+    no_such_key,
+};
 
 /// The largest settings file that is read.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -33,10 +34,10 @@ pub(crate) enum VariableScope {
     Common,
 }
 
-/// A value that somebody gave to the key called `name`.
+/// A value that somebody gave to a key.
 #[derive(Debug)]
 pub(crate) struct GivenSetting {
-    pub(crate) name: &'static str,
+    pub(crate) key: &'static SettingKey,
     pub(crate) value: SettingValue,
     pub(crate) origin: SettingOrigin,
 }
@@ -103,8 +104,8 @@ impl RawConfig {
     }
 
     /// Returns the value of this key that ranks highest.
-    pub(crate) fn get(&self, name: &str) -> Option<&GivenSetting> {
-        self.given.iter().rfind(|given| given.name == name)
+    pub(crate) fn get(&self, key: &SettingKey) -> Option<&GivenSetting> {
+        self.given.iter().rfind(|given| given.key.name == key.name)
     }
 
     fn read_file(&mut self, may_be_absent: bool) {
@@ -186,7 +187,7 @@ impl RawConfig {
             self.problems.push(ConfigProblem { scope: ProblemScope::Key(name), origin, text });
             return;
         };
-        self.given.push(GivenSetting { name, value, origin });
+        self.given.push(GivenSetting { key, value, origin });
     }
 }
 
@@ -217,7 +218,7 @@ fn unknown_key_problem(name: &str, origin: SettingOrigin) -> ConfigProblem {
     let text = if keys::is_table(name) {
         format!("`{name}` is a table; write [{name}] on a line")
     } else {
-        key_names::no_such_key(name)
+        no_such_key(name)
     };
     ConfigProblem { scope: ProblemScope::Unknown, origin, text }
 }

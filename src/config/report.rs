@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use super::Config;
 use super::check::ConfigCheck;
 use super::flags::EveryFlag;
-use super::keys::{KEYS, SettingKey};
-use super::problem::{ConfigProblem, ConfigProblems, ProblemScope, Setting};
 use super::raw::{RawConfig, VariableScope};
 use super::surroundings::Surroundings;
-use super::value::{SettingValue, ValueKind};
+use callgate_settings::{
+    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingValue, ValueKind, keys,
+};
 
 /// The word shown in place of a secret that is set.
 const HIDDEN: &str = "set";
@@ -65,7 +65,8 @@ impl ConfigReport {
         let config = check.check_all();
         let problems = ConfigProblems::value_or_problems((), check.problems.clone());
         let problems = problems.err().map_or_else(Vec::new, |ConfigProblems(problems)| problems);
-        let settings = KEYS.iter().map(|key| report_setting(key, &mut check, &config, &problems));
+        let settings =
+            keys::KEYS.iter().map(|key| report_setting(key, &mut check, &config, &problems));
         Self {
             settings: settings.collect(),
             has_api_key: config.agent.api_key.is_some(),
@@ -113,7 +114,7 @@ fn report_setting(
     ReportedSetting {
         key: key.name,
         value: value.unwrap_or_default(),
-        origin: check.origin(key.name).to_string(),
+        origin: check.origin(key).to_string(),
         help: key.help(),
         choices,
         is_secret: matches!(key.kind, ValueKind::Secret),
@@ -128,20 +129,23 @@ fn value_in_effect(
     config: &Config,
 ) -> Option<Value> {
     let path = |path: &Path| Some(path.display().to_string().into());
-    match key.name {
-        "socket" => path(&config.socket.value),
-        "database" => path(&config.database),
-        "desk_socket" => path(&config.desk_socket.value),
-        "rules" => path(&config.rules),
-        "legacy_socket" => path(config.legacy_socket.as_deref().unwrap_or(Path::new(""))),
-        "agent.history" => path(config.agent.history.as_ref()?),
-        "agent.roots" => Some(config.agent.roots.iter().filter_map(|root| path(root)).collect()),
-        "gate.when_absent" => Some(config.gate.when_absent.name().into()),
-        _ if matches!(key.kind, ValueKind::File | ValueKind::Socket) => {
-            path(&check.path(key.name)?)
+    let is = |other: &SettingKey| key.name == other.name;
+    match key.kind {
+        _ if is(&keys::SOCKET) => path(&config.socket.value),
+        _ if is(&keys::DATABASE) => path(&config.database),
+        _ if is(&keys::DESK_SOCKET) => path(&config.desk_socket.value),
+        _ if is(&keys::RULES) => path(&config.rules),
+        _ if is(&keys::LEGACY_SOCKET) => {
+            path(config.legacy_socket.as_deref().unwrap_or(Path::new("")))
         }
+        _ if is(&keys::AGENT_HISTORY) => path(config.agent.history.as_ref()?),
+        _ if is(&keys::AGENT_ROOTS) => {
+            Some(config.agent.roots.iter().filter_map(|root| path(root)).collect())
+        }
+        _ if is(&keys::GATE_WHEN_ABSENT) => Some(config.gate.when_absent.name().into()),
+        ValueKind::File | ValueKind::Socket => path(&check.given_path(key)?),
         _ => {
-            let given = check.raw.get(key.name).map(|given| given.value.clone());
+            let given = check.raw.get(key).map(|given| given.value.clone());
             let default = || key.kind.read_text(OsStr::new(key.default), true);
             given
                 .or_else(|| (!key.default.is_empty()).then(default)?)

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use callgate_wire::HiddenText;
 
+use callgate_settings::{SettingKey, keys};
+
 /// The longest token, in bytes.
 pub(super) const LONGEST_TOKEN: usize = 1024;
 /// How long a keyring may take: it may have to ask for a password first.
@@ -41,10 +43,12 @@ pub(crate) enum SecretError {
 
 impl SecretPurpose {
     /// Returns the purpose of a key that holds a token or an API key itself.
-    pub(super) fn of_key(key: &str) -> Option<Self> {
-        match key {
-            "telegram.token" => Some(BOT),
-            "agent.api_key" | "agent.openai_key" => Some(MODEL),
+    pub(super) fn of_key(key: &SettingKey) -> Option<Self> {
+        match key.name {
+            name if name == keys::TELEGRAM_TOKEN.name => Some(BOT),
+            name if name == keys::AGENT_API_KEY.name || name == keys::AGENT_OPENAI_KEY.name => {
+                Some(MODEL)
+            }
             _ => None,
         }
     }

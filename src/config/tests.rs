@@ -7,9 +7,8 @@ use std::path::PathBuf;
 use clap::{Args, FromArgMatches};
 use tempfile::TempDir;
 
-use super::keys::{KEYS, KeyFlag};
-use super::value::ValueKind;
 use super::*;
+use callgate_settings::{KeyFlag, ValueKind, keys::KEYS};
 
 mod agent;
 mod bot_token;
@@ -310,7 +309,7 @@ fn every_variable_and_every_flag_changes_its_setting() {
     }
     let command = DeskFlags::augment_args(clap::Command::new("test"));
     let flags: Vec<&str> = command.get_arguments().filter_map(|arg| arg.get_long()).collect();
-    let named = |key: &keys::SettingKey| key.name.replace(['.', '_'], "-");
+    let named = |key: &SettingKey| key.name.replace(['.', '_'], "-");
     let without =
         ["telegram-token", "telegram-token-command", "telegram-token-keyring", "gate-agents"];
     let has_flag = |key: &&SettingKey| {

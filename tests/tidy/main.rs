@@ -77,7 +77,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The crates of this workspace that each crate may use.
-const LAYERS: [(&str, &[&str]); 12] = [
+const LAYERS: [(&str, &[&str]); 13] = [
     ("http", &[]),
     ("wire", &[]),
     ("link", &["callgate-wire"]),
@@ -104,6 +104,7 @@ const LAYERS: [(&str, &[&str]); 12] = [
             "callgate-wire",
         ],
     ),
+    ("settings", &["callgate-agent", "callgate-approval", "callgate-rules", "callgate-wire"]),
 ];
 
 #[test]

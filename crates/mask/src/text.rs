@@ -11,7 +11,7 @@ mod unicode;
 mod visible;
 mod wrap;
 
-pub use counted::counted_noun;
+pub use counted::{counted_noun, list_choices};
 pub use cut::{
     Measure, boundary_before, cut_to_length, fit_columns, measured_length, shortened_text,
     split_pages,

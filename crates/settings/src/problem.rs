@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SettingOrigin {
+pub enum SettingOrigin {
     /// Nobody set it.
     Default,
     /// A line of the settings file.
@@ -23,7 +23,7 @@ pub(crate) enum SettingOrigin {
 
 impl SettingOrigin {
     /// Returns the rank of the source: a higher one overrides a lower one.
-    pub(crate) fn source_rank(&self) -> u8 {
+    pub fn source_rank(&self) -> u8 {
         match self {
             Self::Default => 0,
             Self::File { .. } => 1,
@@ -34,7 +34,7 @@ impl SettingOrigin {
     }
 
     /// Returns true for a variable that other programs use too.
-    pub(crate) fn is_common_variable(&self) -> bool {
+    pub fn is_common_variable(&self) -> bool {
         matches!(self, Self::Environment(name) if !name.starts_with("CALLGATE_"))
     }
 }
@@ -52,15 +52,15 @@ impl fmt::Display for SettingOrigin {
 
 /// A value whose origin somebody asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Setting<T> {
-    pub(crate) value: T,
+pub struct Setting<T> {
+    pub value: T,
     /// Where it came from.
-    pub(crate) origin: SettingOrigin,
+    pub origin: SettingOrigin,
 }
 
 /// What a problem is about, so that a command can ignore what it does not use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ProblemScope {
+pub enum ProblemScope {
     /// The whole file: it cannot be read, or it is not TOML.
     File,
     Unknown,
@@ -69,13 +69,13 @@ pub(crate) enum ProblemScope {
 
 /// One thing that is wrong with the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ConfigProblem {
+pub struct ConfigProblem {
     /// What it is about.
-    pub(crate) scope: ProblemScope,
+    pub scope: ProblemScope,
     /// Where it was found.
-    pub(crate) origin: SettingOrigin,
+    pub origin: SettingOrigin,
     /// What is wrong and what to do.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 impl fmt::Display for ConfigProblem {
@@ -89,15 +89,12 @@ impl fmt::Display for ConfigProblem {
 
 /// Everything that is wrong with the settings; never empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ConfigProblems(pub(crate) Vec<ConfigProblem>);
+pub struct ConfigProblems(pub Vec<ConfigProblem>);
 
 impl ConfigProblems {
     /// Returns the value if there are no problems, else all of them: first those of the file from
     /// its top, then those of the environment, then those of the flags.
-    pub(crate) fn value_or_problems<T>(
-        value: T,
-        mut problems: Vec<ConfigProblem>,
-    ) -> Result<T, Self> {
+    pub fn value_or_problems<T>(value: T, mut problems: Vec<ConfigProblem>) -> Result<T, Self> {
         let order = |problem: &ConfigProblem| match problem.origin {
             SettingOrigin::File { line, column, .. } => (0, line, column),
             SettingOrigin::Environment(_) => (1, 0, 0),
@@ -109,7 +106,7 @@ impl ConfigProblems {
     }
 
     /// Returns the first problem on one line, with the number of the others.
-    pub(crate) fn one_line(&self) -> String {
+    pub fn one_line(&self) -> String {
         let first = self.0.first().map(ToString::to_string).unwrap_or_default();
         match self.0.len().saturating_sub(1) {
             0 => first,

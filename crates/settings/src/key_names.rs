@@ -1,6 +1,7 @@
 //! Finds the key that a mistyped name stands for.
 
-use super::keys::{KEYS, SettingKey, TABLES};
+use crate::keys::{KEYS, TABLES};
+use crate::setting_key::SettingKey;
 
 /// Returns the key that was most likely meant, if any is similar.
 fn nearest_key(name: &str) -> Option<&'static str> {
@@ -19,7 +20,7 @@ const MOST_NAMED: usize = 6;
 
 /// Returns the error for an unknown key, with the nearest key, or else with the group that the name
 /// belongs to, or all groups.
-pub(crate) fn no_such_key(name: &str) -> String {
+pub fn no_such_key(name: &str) -> String {
     if let Some(nearest) = nearest_key(name) {
         return format!("there is no key `{name}`; did you mean `{nearest}`?");
     }

@@ -11,8 +11,8 @@ use toml::Spanned;
 use toml::de::{DeString, DeValue};
 
 /// What a key holds.
-#[derive(Debug)]
-pub(crate) enum ValueKind {
+#[derive(Debug, Clone, Copy)]
+pub enum ValueKind {
     /// The path of a file.
     File,
     /// The path of a Unix socket.
@@ -69,7 +69,7 @@ pub(crate) enum ValueKind {
 
 /// A value of the kind that its key holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum SettingValue {
+pub enum SettingValue {
     Path(PathBuf),
     Paths(Vec<PathBuf>),
     Text(String),
@@ -85,7 +85,7 @@ pub(crate) enum SettingValue {
 
 impl ValueKind {
     /// Reads a value from the settings file. Returns `None` if it is of another kind.
-    pub(crate) fn read_toml(&self, value: &DeValue) -> Option<SettingValue> {
+    pub fn read_toml(&self, value: &DeValue) -> Option<SettingValue> {
         let text = match (self, value) {
             (Self::Ids { .. }, DeValue::Array(list)) => {
                 let ids = list.iter().map(|id| whole_number(id.get_ref()));
@@ -126,7 +126,7 @@ impl ValueKind {
 
     /// Reads a value from a variable or a flag. Returns `None` if it is of another kind. Folders
     /// are separated by colons if this is a list, else there is one.
-    pub(crate) fn read_text(&self, text: &OsStr, is_list: bool) -> Option<SettingValue> {
+    pub fn read_text(&self, text: &OsStr, is_list: bool) -> Option<SettingValue> {
         let string = || text.to_str();
         match self {
             Self::File | Self::Socket => Some(SettingValue::Path(text.into())),
@@ -158,7 +158,7 @@ impl ValueKind {
     }
 
     /// Returns what a value in the settings file must be.
-    pub(crate) fn in_toml(&self) -> &'static str {
+    pub fn in_toml(&self) -> &'static str {
         match self {
             Self::File | Self::Socket => "a path in quotes",
             Self::Text { .. } | Self::Choice { .. } | Self::Url { .. } | Self::Secret => {
@@ -175,7 +175,7 @@ impl ValueKind {
     }
 
     /// Returns what a value in a variable or a flag must be.
-    pub(crate) fn in_text(&self) -> &'static str {
+    pub fn in_text(&self) -> &'static str {
         match self {
             Self::Whole { .. } | Self::Dollars | Self::Switch => self.in_toml(),
             Self::Ids { .. } => "whole numbers with commas between them",
@@ -184,7 +184,7 @@ impl ValueKind {
     }
 
     /// Returns the placeholder for the value in the help.
-    pub(crate) fn placeholder(&self) -> &'static str {
+    pub fn placeholder(&self) -> &'static str {
         match self {
             Self::File => "FILE",
             Self::Socket => "PATH",
@@ -203,10 +203,10 @@ impl ValueKind {
 
 /// Tables by name. Those of servers may hold secrets in their variables and headers.
 #[derive(Clone, PartialEq, Eq)]
-pub(crate) struct HiddenTables(Value);
+pub struct HiddenTables(Value);
 
 impl HiddenTables {
-    pub(crate) fn iter_tables(&self) -> impl Iterator<Item = (&String, &Value)> {
+    pub fn iter_tables(&self) -> impl Iterator<Item = (&String, &Value)> {
         self.0.as_object().into_iter().flatten()
     }
 }

@@ -8,7 +8,7 @@ const LONGEST_MODEL: usize = 256;
 
 callgate_wire::words! {
     /// What becomes of a call that no rule denies while no desk can be asked.
-    pub(crate) enum WhenAbsent {
+    pub enum WhenAbsent {
         /// It is left to the agent, which asks its user or not.
         Agent "agent",
         /// It is denied unless a rule allows it.
@@ -16,7 +16,7 @@ callgate_wire::words! {
     }
 
     /// The engine that the settings ask for.
-    pub(crate) enum EngineSetting {
+    pub enum EngineSetting {
         /// A model if there is a key for its API or a server on this machine, else the built-in
         /// engine.
         Auto "auto",
@@ -28,12 +28,24 @@ callgate_wire::words! {
         ClaudeCode "claude-code",
         Offline "offline",
     }
+
+    /// The colours of the desktop shell.
+    pub enum ShellTheme {
+        System "system",
+        Light "light",
+        Dark "dark",
+    }
 }
 
-/// Returns the meaning of a word for `agent.effort`: `None` within for the model's default.
-#[allow(clippy::option_option, reason = "the word may be unknown, and may stand for no effort")]
-pub(crate) fn parse_effort(word: &str) -> Option<Option<Effort>> {
-    if word == "default" { Some(None) } else { Effort::parse(word).map(Some) }
+/// How much effort the model puts into an answer; `None` for its default.
+pub struct EffortSetting(pub Option<Effort>);
+
+impl EffortSetting {
+    pub(crate) const WORDS: [&str; 6] = ["default", "low", "medium", "high", "xhigh", "max"];
+
+    pub(crate) fn parse(word: &str) -> Option<Self> {
+        if word == "default" { Some(Self(None)) } else { Effort::parse(word).map(Some).map(Self) }
+    }
 }
 
 /// Returns the level that a word stands for, also one that other programs use.

@@ -9,7 +9,7 @@ const NAMED_KEYS: &str = "space tab enter backspace delete insert home end pageu
 
 /// Returns true if a text names keys that can be pressed together, such as `Ctrl+Shift+Space`, or
 /// is empty. A key that types something needs more than Shift, or it could not be typed any more.
-pub(super) fn is_shortcut(text: &str) -> bool {
+pub(crate) fn is_shortcut(text: &str) -> bool {
     if text.is_empty() {
         return true;
     }

@@ -6,10 +6,10 @@ use std::ops::Range;
 
 use toml_edit::{Array, Document, DocumentMut, Item, Table, TableLike, TomlError, Value};
 
-use super::value::SettingValue;
+use crate::value::SettingValue;
 
 /// Sets the key called `name`. The comments, the order and the form of everything else stay.
-pub(super) fn set_key(text: &str, name: &str, value: Value) -> Result<String, TomlError> {
+pub fn set_key(text: &str, name: &str, value: Value) -> Result<String, TomlError> {
     let document = Document::parse(text)?;
     if let Some((_, place)) = find_key_ranges(document.as_table(), name) {
         let mut text = text.to_owned();
@@ -22,7 +22,7 @@ pub(super) fn set_key(text: &str, name: &str, value: Value) -> Result<String, To
 }
 
 /// Removes the key called `name`, together with a comment behind it on its line.
-pub(super) fn unset_key(text: &str, name: &str) -> Result<String, TomlError> {
+pub fn unset_key(text: &str, name: &str) -> Result<String, TomlError> {
     let document = Document::parse(text)?;
     let Some((key, value)) = find_key_ranges(document.as_table(), name) else {
         return Ok(text.to_owned());
@@ -45,7 +45,7 @@ pub(super) fn unset_key(text: &str, name: &str) -> Result<String, TomlError> {
 }
 
 /// Returns a value in TOML; `None` if TOML cannot hold it, or if it can only be edited by hand.
-pub(super) fn toml_value(value: &SettingValue) -> Option<Value> {
+pub fn toml_value(value: &SettingValue) -> Option<Value> {
     let texts = |texts: Vec<Option<&str>>| -> Option<Value> {
         texts.into_iter().collect::<Option<Array>>().map(Value::from)
     };
