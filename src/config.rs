@@ -1,6 +1,6 @@
 //! The settings: a file, the environment above it, flags above both.
 //!
-//! All keys are in one table, that of the crate `callgate-settings`. The values are read first ([`raw`]) and checked second
+//! All keys are in one table, [`keys`]. The values are read first ([`raw`]) and checked second
 //! ([`check`]), so that all problems are reported at once. Files and environment are read for
 //! settings only here; the crates get values.
 

@@ -8,12 +8,12 @@ use callgate_agent::budget::price::{ModelPrices, TokenPrices};
 use callgate_agent::engine::{CacheLife, Effort};
 use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
 use callgate_agent::session::{LogLevel, ResumedConversation};
+use callgate_settings::{EngineSetting, Setting, SettingKey, SettingOrigin, SettingValue, keys};
 use callgate_wire::HiddenText;
 
 use super::check::ConfigCheck;
 use super::raw::GivenSetting;
 use super::token::TokenSource;
-use callgate_settings::{EngineSetting, Setting, SettingKey, SettingOrigin, SettingValue, keys};
 
 /// The largest number of folders for tools.
 const MOST_ROOTS: usize = 64;

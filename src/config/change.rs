@@ -2,6 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use callgate_settings::{
+    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingOrigin, SettingValue,
+    ValueKind, edit, keys, no_such_key,
+};
 use callgate_wire::HiddenText;
 use toml::de::DeTable;
 
@@ -10,10 +14,6 @@ use super::keyring::{KeyringEntry, KeyringError};
 use super::raw::{RawConfig, VariableScope};
 use super::secret::{SecretError, SecretPurpose};
 use super::surroundings::Surroundings;
-use callgate_settings::{
-    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingOrigin, SettingValue,
-    ValueKind, edit, keys, no_such_key,
-};
 
 /// One change to the settings file.
 #[derive(Debug)]

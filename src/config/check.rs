@@ -6,6 +6,10 @@ use std::time::Duration;
 
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
+use callgate_settings::{
+    ConfigProblem, Key, ProblemScope, Setting, SettingKey, SettingOrigin, SettingType,
+    SettingValue, WhenAbsent, keys,
+};
 use callgate_wire::HiddenText;
 use callgate_wire::approval;
 use callgate_wire::hook::AgentProfile;
@@ -17,10 +21,6 @@ use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
 use super::{Config, GateSettings, PageSettings, ShellSettings, TelegramSettings};
-use callgate_settings::{
-    ConfigProblem, Key, ProblemScope, Setting, SettingKey, SettingOrigin, SettingType,
-    SettingValue, WhenAbsent, keys,
-};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;

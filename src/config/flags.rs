@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgMatches};
-
-use super::surroundings::Surroundings;
 use callgate_settings::{
     KeyFlag, SettingKey, ValueKind,
     keys::{KEYS, is_key_used},
 };
+use clap::{Arg, ArgAction, ArgMatches};
+
+use super::surroundings::Surroundings;
 
 const HEADING: &str = "Settings (over the environment and the settings file)";
 

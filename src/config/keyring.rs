@@ -3,11 +3,11 @@
 use std::io::ErrorKind;
 use std::process::Command;
 
+use callgate_settings::{SettingKey, keys};
 use callgate_wire::HiddenText;
 
 use super::secret::{BOT, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
 use crate::program::{self, EndedProgram, ProgramError};
-use callgate_settings::{SettingKey, keys};
 
 /// The program that reaches the keyring.
 #[cfg(not(target_os = "macos"))]

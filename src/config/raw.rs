@@ -5,16 +5,16 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use toml::Spanned;
-use toml::de::{DeTable, DeValue};
-
-use super::surroundings::Surroundings;
-use crate::text::{line_and_column, read_file, without_mark};
 use callgate_settings::{
     ConfigProblem, ProblemScope, Setting, SettingKey, SettingOrigin, SettingValue,
     keys::{self, KEYS},
     no_such_key,
 };
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::surroundings::Surroundings;
+use crate::text::{line_and_column, read_file, without_mark};
 
 /// The largest settings file that is read.
 const LARGEST_FILE: u64 = 1 << 20;

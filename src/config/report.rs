@@ -4,6 +4,9 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use callgate_agent::budget::price;
+use callgate_settings::{
+    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingValue, ValueKind, keys,
+};
 use callgate_wire::desk::SettingAccess;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -13,9 +16,6 @@ use super::check::ConfigCheck;
 use super::flags::EveryFlag;
 use super::raw::{RawConfig, VariableScope};
 use super::surroundings::Surroundings;
-use callgate_settings::{
-    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingValue, ValueKind, keys,
-};
 
 /// The word shown in place of a secret that is set.
 const HIDDEN: &str = "set";

@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use callgate_wire::HiddenText;
-
 use callgate_settings::{SettingKey, keys};
+use callgate_wire::HiddenText;
 
 /// The longest token, in bytes.
 pub(super) const LONGEST_TOKEN: usize = 1024;

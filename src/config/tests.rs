@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
+use callgate_settings::{KeyFlag, ValueKind, keys::KEYS};
 use clap::{Args, FromArgMatches};
 use tempfile::TempDir;
 
 use super::*;
-use callgate_settings::{KeyFlag, ValueKind, keys::KEYS};
 
 mod agent;
 mod bot_token;
