@@ -38,7 +38,7 @@ pub(crate) struct ShellArguments {
 
 /// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum CommandLine {
+pub(crate) enum ShellCommandLine {
     Start(ShellArguments),
     Help,
     Version,
@@ -47,56 +47,61 @@ pub(crate) enum CommandLine {
 }
 
 /// Reads the arguments, without the name of the program.
-pub(crate) fn parse_command_line(arguments: impl IntoIterator<Item = OsString>) -> CommandLine {
+pub(crate) fn parse_command_line(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> ShellCommandLine {
     let mut read = ShellArguments::default();
     for argument in arguments {
         match argument.to_str() {
             Some("--hidden") => read.is_hidden = true,
             Some("--toggle") => read.is_toggle = true,
             Some("--debug") => read.is_debug = true,
-            Some("-h" | "--help") => return CommandLine::Help,
-            Some("-V" | "--version") => return CommandLine::Version,
+            Some("-h" | "--help") => return ShellCommandLine::Help,
+            Some("-V" | "--version") => return ShellCommandLine::Version,
             Some(option) if option.starts_with('-') => {
-                return CommandLine::Wrong(format!("there is no option {option}"));
+                return ShellCommandLine::Wrong(format!("there is no option {option}"));
             }
             _ if read.folder.is_some() => {
-                return CommandLine::Wrong("there can be one folder only".to_owned());
+                return ShellCommandLine::Wrong("there can be one folder only".to_owned());
             }
             _ => read.folder = Some(PathBuf::from(argument)),
         }
     }
     // The runtime may be started elsewhere than here.
     read.folder = read.folder.map(|folder| std::path::absolute(&folder).unwrap_or(folder));
-    CommandLine::Start(read)
+    ShellCommandLine::Start(read)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn of(arguments: &[&str]) -> CommandLine {
+    fn of(arguments: &[&str]) -> ShellCommandLine {
         parse_command_line(arguments.iter().map(OsString::from))
     }
 
     #[test]
     fn options_and_a_folder_are_read() {
-        assert_eq!(of(&[]), CommandLine::Start(ShellArguments::default()));
+        assert_eq!(of(&[]), ShellCommandLine::Start(ShellArguments::default()));
         let all = ShellArguments {
             is_hidden: true,
             is_toggle: true,
             is_debug: true,
             folder: Some(PathBuf::from("/srv")),
         };
-        assert_eq!(of(&["--hidden", "--debug", "/srv", "--toggle"]), CommandLine::Start(all));
+        assert_eq!(of(&["--hidden", "--debug", "/srv", "--toggle"]), ShellCommandLine::Start(all));
         assert_eq!(
             (of(&["-h"]), of(&["x", "--version"])),
-            (CommandLine::Help, CommandLine::Version)
+            (ShellCommandLine::Help, ShellCommandLine::Version)
         );
     }
 
     #[test]
     fn what_does_not_exist_is_refused() {
-        assert_eq!(of(&["--hiden"]), CommandLine::Wrong("there is no option --hiden".to_owned()));
-        assert!(matches!(of(&["/a", "/b"]), CommandLine::Wrong(_)));
+        assert_eq!(
+            of(&["--hiden"]),
+            ShellCommandLine::Wrong("there is no option --hiden".to_owned())
+        );
+        assert!(matches!(of(&["/a", "/b"]), ShellCommandLine::Wrong(_)));
     }
 }

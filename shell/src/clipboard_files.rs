@@ -14,7 +14,7 @@ use tauri::async_runtime::spawn_blocking;
 use webkit2gtk::WebView;
 
 use crate::attached_files::AttachedFiles;
-use crate::desktop::{ShellEvent, tell_page};
+use crate::shell_event::{ShellEvent, tell_page};
 
 const FILES: &str = "text/uri-list";
 /// The kinds of pictures that are taken as they are, the best first.

@@ -1,95 +1,18 @@
-//! What the user wants through the tray, the shortcut, a notification or a second start, and how
-//! the desktop shows that questions wait.
+//! Does what the user wants through the tray, the shortcut, a notification or a second start, and
+//! shows on the desktop that questions wait.
 
-use serde::Serialize;
 use tauri::async_runtime::spawn;
-use tauri::{AppHandle, Emitter, Manager};
+use tauri::{AppHandle, Manager};
 
-use crate::attached_files::AttachedFiles;
 use crate::command_refusal::CommandRefusal;
+use crate::desktop_wish::DesktopWish;
 use crate::global_shortcut::ShortcutError;
+use crate::shell_event::{ShellEvent, tell_page};
 use crate::shell_log::log_complaint;
 use crate::shell_settings;
 use crate::shell_state::ShellState;
 use crate::tray::waiting_title;
-use crate::window::{self, LABEL};
-
-/// What the user wants.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum DesktopWish {
-    Show,
-    /// The window, with the runtime in this folder.
-    OpenFolder(String),
-    /// Show the window, or hide it if it is in front.
-    Toggle {
-        /// Whether it is in front; `None` if the window is to be asked.
-        is_in_front: Option<bool>,
-    },
-    /// The view of the runtime's state.
-    Status,
-    /// A new process of the runtime.
-    Restart,
-    /// The end of the shell and of everything that it started.
-    Quit,
-}
-
-/// What the shell tells the page.
-#[derive(Debug, Clone, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub(crate) enum ShellEvent {
-    /// Open was pressed in a notification: the question is shown.
-    OpenQuestion {
-        /// The question.
-        id: String,
-    },
-    /// Deny was pressed in a notification: it counts as any other press.
-    DenyQuestion {
-        /// The question.
-        id: String,
-    },
-    /// A notification of an answer was pressed: the conversation is shown.
-    OpenConversation {
-        /// The conversation.
-        id: String,
-    },
-    /// A notification of a call without a verdict was pressed: the history is shown.
-    OpenHistory,
-    /// The runtime is to work in this folder.
-    OpenFolder {
-        /// The folder, absolute.
-        folder: String,
-    },
-    /// The window has appeared for somebody who wants to write.
-    Shown,
-    /// Files are held over the window, or not any more.
-    Dragging { is_over: bool },
-    /// Files were dropped onto the window or pasted.
-    Attach(AttachedFiles),
-    /// The shortcut works, or it does not.
-    Shortcut {
-        /// Why it does not work.
-        problem: Option<String>,
-    },
-    /// The state of the runtime is to be shown.
-    Status,
-    /// A desk listens that was not there before.
-    DeskStarted,
-    /// The colours were changed.
-    Theme {
-        /// `system`, `light` or `dark`.
-        theme: String,
-    },
-}
-
-/// The event by which the page hears from the shell.
-const EVENT: &str = "shell";
-
-/// Tells the page something.
-pub(crate) fn tell_page(app: &AppHandle, event: ShellEvent) {
-    if let Err(error) = app.emit_to(LABEL, EVENT, event) {
-        log_complaint(&format!("the page is not told: {error}"));
-    }
-}
+use crate::window;
 
 /// Does what the user wants.
 pub(crate) fn fulfil_wish(app: &AppHandle, wish: DesktopWish) {
@@ -107,6 +30,10 @@ pub(crate) fn fulfil_wish(app: &AppHandle, wish: DesktopWish) {
                 show_with(app, ShellEvent::Shown);
             }
         }
+        DesktopWish::OpenQuestion(id) => show_with(app, ShellEvent::OpenQuestion { id }),
+        DesktopWish::DenyQuestion(id) => tell_page(app, ShellEvent::DenyQuestion { id }),
+        DesktopWish::OpenConversation(id) => show_with(app, ShellEvent::OpenConversation { id }),
+        DesktopWish::OpenHistory => show_with(app, ShellEvent::OpenHistory),
         DesktopWish::Status => show_with(app, ShellEvent::Status),
         DesktopWish::Restart => {
             let app = app.clone();
@@ -128,7 +55,7 @@ pub(crate) fn fulfil_wish(app: &AppHandle, wish: DesktopWish) {
 }
 
 /// Shows the window, and tells the page why.
-pub(crate) fn show_with(app: &AppHandle, event: ShellEvent) {
+fn show_with(app: &AppHandle, event: ShellEvent) {
     let Some(window) = window::main_window(app) else { return };
     window::show_in_front(&window);
     tell_page(app, event);

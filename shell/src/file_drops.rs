@@ -5,7 +5,7 @@ use tauri::async_runtime::spawn_blocking;
 use tauri::{AppHandle, DragDropEvent};
 
 use crate::attached_files::AttachedFiles;
-use crate::desktop::{ShellEvent, tell_page};
+use crate::shell_event::{ShellEvent, tell_page};
 
 /// Tells the page of a drag, and hands it the files that are dropped.
 pub(crate) fn handle_drag(app: &AppHandle, event: &DragDropEvent) {

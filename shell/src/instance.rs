@@ -9,7 +9,7 @@ use zbus::fdo::RequestNameFlags;
 use zbus::{Connection, interface};
 
 use crate::arguments::ShellArguments;
-use crate::desktop::DesktopWish;
+use crate::desktop_wish::DesktopWish;
 
 /// The name that the first shell has on the session bus.
 const NAME: &str = "dev.callgate.Shell";

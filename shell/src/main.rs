@@ -11,6 +11,7 @@ mod commands;
 mod desk_access;
 mod desk_arrival;
 mod desktop;
+mod desktop_wish;
 mod file_drops;
 mod folder_dialog;
 mod global_shortcut;
@@ -22,6 +23,7 @@ mod paced_channel;
 mod page_files;
 mod page_watches;
 mod placement;
+mod shell_event;
 mod shell_log;
 mod shell_settings;
 mod shell_state;
@@ -39,17 +41,18 @@ use tauri::{App, AppHandle, Manager, RunEvent};
 use tokio::signal::unix::{SignalKind, signal};
 use zbus::Connection;
 
-use crate::arguments::{CommandLine, HELP, ShellArguments};
+use crate::arguments::{HELP, ShellArguments, ShellCommandLine};
 use crate::commands::{chat, desk, desktop as on_desktop, settings};
-use crate::desktop::{DesktopWish, ShellEvent};
+use crate::desktop_wish::DesktopWish;
 use crate::global_shortcut::GlobalShortcut;
 use crate::instance::ShellInstance;
 use crate::notices::DesktopNotices;
 use crate::page_files::PageFiles;
+use crate::placement::KeptPlacement;
+use crate::shell_event::ShellEvent;
 use crate::shell_log::log_complaint;
 use crate::shell_state::ShellState;
 use crate::tray::ShellTray;
-use crate::window::KeptPlacement;
 
 /// The exit code for a wrong command line.
 const USAGE: u8 = 64;
@@ -59,12 +62,12 @@ type OnBus = (Connection, Receiver<DesktopWish>);
 
 fn main() -> ExitCode {
     let arguments = match arguments::parse_command_line(std::env::args_os().skip(1)) {
-        CommandLine::Start(arguments) => arguments,
-        CommandLine::Help => return print_text(HELP),
-        CommandLine::Version => {
+        ShellCommandLine::Start(arguments) => arguments,
+        ShellCommandLine::Help => return print_text(HELP),
+        ShellCommandLine::Version => {
             return print_text(concat!("callgate-shell ", env!("CARGO_PKG_VERSION"), "\n"));
         }
-        CommandLine::Wrong(text) => {
+        ShellCommandLine::Wrong(text) => {
             log_complaint(&format!("{text}; see callgate-shell --help"));
             return ExitCode::from(USAGE);
         }
@@ -169,7 +172,7 @@ async fn end_on_signal(app: AppHandle) {
 async fn await_desks(app: AppHandle) {
     // Without the program there is no desk either, and the page says so.
     let Ok(socket) = app.state::<ShellState>().desk.socket().await else { return };
-    let tell = move || desktop::tell_page(&app, ShellEvent::DeskStarted);
+    let tell = move || shell_event::tell_page(&app, ShellEvent::DeskStarted);
     if let Err(error) = desk_arrival::watch_for_desk(socket, tell) {
         log_complaint(&format!("a desk that starts later is not noticed: {error}"));
     }
@@ -179,10 +182,10 @@ async fn await_desks(app: AppHandle) {
 /// a desktop does not have is logged and done without.
 async fn join_desktop(app: AppHandle, bus: Option<OnBus>) {
     let state = app.state::<ShellState>();
-    let of_shortcut = app.clone();
-    let pressed = move |is_in_front| {
-        desktop::fulfil_wish(&of_shortcut, DesktopWish::Toggle { is_in_front });
-    };
+    let of_wishes = app.clone();
+    let fulfil = move |wish| desktop::fulfil_wish(&of_wishes, wish);
+    let of_shortcut = fulfil.clone();
+    let pressed = move |is_in_front| of_shortcut(DesktopWish::Toggle { is_in_front });
     match GlobalShortcut::connect(pressed) {
         Ok(shortcut) => drop(state.shortcut.set(shortcut)),
         Err(error) => log_complaint(&error.to_string()),
@@ -190,16 +193,16 @@ async fn join_desktop(app: AppHandle, bus: Option<OnBus>) {
     desktop::apply_settings(&app).await;
     let Some((bus, mut wishes)) = bus else { return };
     // A panel that has room for icons may start later.
-    let tray = ShellTray::new(app.clone()).assume_sni_available(true);
+    let tray = ShellTray::new(fulfil.clone()).assume_sni_available(true);
     match tray.disable_dbus_name(true).spawn().await {
         Ok(tray) => drop(state.tray.set(tray)),
         Err(error) => log_complaint(&format!("no icon in the tray: {error}")),
     }
-    match DesktopNotices::connect(app.clone(), &bus).await {
+    match DesktopNotices::connect(&bus, fulfil.clone()).await {
         Ok(notices) => drop(state.notices.set(notices)),
         Err(error) => log_complaint(&format!("no notifications: {error}")),
     }
     while let Some(wish) = wishes.recv().await {
-        desktop::fulfil_wish(&app, wish);
+        fulfil(wish);
     }
 }

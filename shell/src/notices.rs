@@ -5,13 +5,12 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tauri::AppHandle;
 use tauri::async_runtime::spawn;
 use zbus::export::ordered_stream::OrderedStreamExt;
 use zbus::zvariant::Value;
 use zbus::{Connection, proxy};
 
-use crate::desktop::{self, ShellEvent};
+use crate::desktop_wish::DesktopWish;
 
 /// The action of a click on the notification itself, as the specification names it.
 const DEFAULT: &str = "default";
@@ -122,8 +121,12 @@ pub(crate) struct DesktopNotices {
 }
 
 impl DesktopNotices {
-    /// Listens to the presses of the user. The service itself may come later.
-    pub(crate) async fn connect(app: AppHandle, bus: &Connection) -> zbus::Result<Self> {
+    /// Listens to the presses of the user, which are passed on as wishes. The service itself may
+    /// come later.
+    pub(crate) async fn connect(
+        bus: &Connection,
+        fulfil: impl Fn(DesktopWish) + Send + Sync + 'static,
+    ) -> zbus::Result<Self> {
         let service = NotificationServiceProxy::new(bus).await?;
         let shown = ShownNotices::default();
         let mut pressed = service.receive_action_invoked().await?;
@@ -133,7 +136,9 @@ impl DesktopNotices {
                 let Ok(press) = signal.args() else { continue };
                 // The numbers of other programs' notifications are not among ours.
                 let Some(subject) = lock(&of_pressed).get(&press.id).cloned() else { continue };
-                handle_action(&app, press.action_key, subject);
+                if let Some(wish) = wish_of_action(press.action_key, subject) {
+                    fulfil(wish);
+                }
             }
         });
         let mut closed = service.receive_notification_closed().await?;
@@ -199,21 +204,14 @@ impl DesktopNotices {
     }
 }
 
-fn handle_action(app: &AppHandle, action: &str, subject: NoticeSubject) {
+/// Returns what the user wants who pressed this action of a notification.
+fn wish_of_action(action: &str, subject: NoticeSubject) -> Option<DesktopWish> {
     match (action, subject) {
-        (DENY, NoticeSubject::Question(id)) => {
-            desktop::tell_page(app, ShellEvent::DenyQuestion { id });
-        }
-        (OPEN | DEFAULT, NoticeSubject::Question(id)) => {
-            desktop::show_with(app, ShellEvent::OpenQuestion { id });
-        }
-        (OPEN | DEFAULT, NoticeSubject::Answer(id)) => {
-            desktop::show_with(app, ShellEvent::OpenConversation { id });
-        }
-        (OPEN | DEFAULT, NoticeSubject::UncheckedRun) => {
-            desktop::show_with(app, ShellEvent::OpenHistory);
-        }
-        _ => {}
+        (DENY, NoticeSubject::Question(id)) => Some(DesktopWish::DenyQuestion(id)),
+        (OPEN | DEFAULT, NoticeSubject::Question(id)) => Some(DesktopWish::OpenQuestion(id)),
+        (OPEN | DEFAULT, NoticeSubject::Answer(id)) => Some(DesktopWish::OpenConversation(id)),
+        (OPEN | DEFAULT, NoticeSubject::UncheckedRun) => Some(DesktopWish::OpenHistory),
+        _ => None,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +56,37 @@ impl WindowPlacement {
             overlap(self.x, self.width, area.x, area.width) >= GRASPABLE
                 && overlap(self.y, self.height, area.y, area.height) >= GRASPABLE
         })
+    }
+}
+
+/// The window's place while it is hidden, and from one start to the next.
+#[derive(Debug)]
+pub(crate) struct KeptPlacement {
+    file: PathBuf,
+    now: Mutex<Option<WindowPlacement>>,
+}
+
+impl KeptPlacement {
+    pub(crate) fn new(file: PathBuf) -> Self {
+        let kept = WindowPlacement::read(&file);
+        Self { file, now: Mutex::new(kept) }
+    }
+
+    /// Returns where the window was when it was last seen.
+    pub(crate) fn current(&self) -> Option<WindowPlacement> {
+        self.now.lock().ok().and_then(|now| *now)
+    }
+
+    /// Keeps where the window is seen now.
+    pub(crate) fn keep(&self, seen: WindowPlacement) -> io::Result<()> {
+        let Ok(mut now) = self.now.lock() else { return Ok(()) };
+        let placement = match *now {
+            // Once it is not maximized any more, it is as it was before.
+            Some(before) if seen.maximized => WindowPlacement { maximized: true, ..before },
+            _ => seen,
+        };
+        *now = Some(placement);
+        placement.write(&self.file)
     }
 }
 

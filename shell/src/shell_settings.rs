@@ -28,7 +28,7 @@ const FIRST_THEME: &str = "system";
 
 /// The settings of the shell itself, as they were read last.
 #[derive(Debug)]
-pub(crate) struct ShellSettings(Mutex<DesktopChoices>);
+pub(crate) struct CurrentChoices(Mutex<DesktopChoices>);
 
 /// How the shell behaves on the desktop.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,20 +39,20 @@ pub(crate) struct DesktopChoices {
     pub(crate) theme: String,
 }
 
-impl Default for ShellSettings {
+impl Default for CurrentChoices {
     fn default() -> Self {
         let (shortcut, theme) = (FIRST_SHORTCUT.to_owned(), FIRST_THEME.to_owned());
         Self(Mutex::new(DesktopChoices { shortcut, theme }))
     }
 }
 
-impl ShellSettings {
+impl CurrentChoices {
     pub(crate) fn choices(&self) -> DesktopChoices {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Takes the choices from the settings that were read.
-    pub(crate) fn take_choices(&self, read: &PageSettings) {
+    pub(crate) fn take_choices(&self, read: &SettingsForPage) {
         let mut choices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for setting in &read.settings {
             let field = match setting.get("key").and_then(Value::as_str) {
@@ -80,7 +80,7 @@ impl DesktopChoices {
 
 /// The settings that the page may see.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct PageSettings {
+pub(crate) struct SettingsForPage {
     /// As `callgate config show --json` has them.
     settings: Vec<Value>,
     /// Whether there is a key for the model, wherever it is.
@@ -92,18 +92,18 @@ pub(crate) struct PageSettings {
 /// Reads the settings that the page may see.
 pub(crate) async fn read_for_page(
     program: &CallgateProgram,
-) -> Result<PageSettings, CommandRefusal> {
+) -> Result<SettingsForPage, CommandRefusal> {
     let shown = program.config(&["show"], None).await?;
     Ok(for_page(&shown))
 }
 
 /// Picks what the page may see.
-fn for_page(shown: &Value) -> PageSettings {
+fn for_page(shown: &Value) -> SettingsForPage {
     let all = shown.get("settings").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let key_of = |setting: &Value| setting.get("key").and_then(Value::as_str).map(str::to_owned);
     let problems = shown.get("problems").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let find = |key: &str| all.iter().find(|setting| key_of(setting).as_deref() == Some(key));
-    PageSettings {
+    SettingsForPage {
         settings: OF_THE_PAGE.iter().filter_map(|key| find(key).cloned()).collect(),
         has_api_key: shown.get("has_api_key").and_then(Value::as_bool).unwrap_or(false),
         problems: problems.iter().filter_map(Value::as_str).map(str::to_owned).collect(),
@@ -164,7 +164,7 @@ mod tests {
         );
         assert!(page.has_api_key);
         assert_eq!(page.problems, ["config.toml:2: odd"]);
-        let settings = ShellSettings::default();
+        let settings = CurrentChoices::default();
         settings.take_choices(&page);
         let expected = DesktopChoices { shortcut: FIRST_SHORTCUT.into(), theme: "dark".into() };
         assert_eq!(settings.choices(), expected);

@@ -12,15 +12,15 @@ use crate::desk_access::DeskAccess;
 use crate::global_shortcut::GlobalShortcut;
 use crate::notices::DesktopNotices;
 use crate::page_watches::PageWatches;
-use crate::shell_settings::ShellSettings;
+use crate::placement::KeptPlacement;
+use crate::shell_settings::CurrentChoices;
 use crate::tray::ShellTray;
-use crate::window::KeptPlacement;
 
 /// What the parts of the shell share.
 pub(crate) struct ShellState {
     pub(crate) arguments: ShellArguments,
     pub(crate) program: CallgateProgram,
-    pub(crate) settings: ShellSettings,
+    pub(crate) settings: CurrentChoices,
     pub(crate) desk: DeskAccess,
     pub(crate) chats: Arc<ChatRuntimes>,
     pub(crate) watches: PageWatches,
@@ -48,7 +48,7 @@ impl ShellState {
             folder: StdMutex::new(arguments.folder.clone()),
             shortcut_problem: StdMutex::default(),
             arguments,
-            settings: ShellSettings::default(),
+            settings: CurrentChoices::default(),
             desk: DeskAccess::new(program.clone()),
             chats: Arc::new(ChatRuntimes::new(runtime, None)),
             program,

@@ -2,10 +2,9 @@
 
 use ksni::menu::{MenuItem, StandardItem};
 use ksni::{Category, Icon, Status, ToolTip, Tray};
-use tauri::AppHandle;
 use tauri::image::Image;
 
-use crate::desktop::{self, DesktopWish};
+use crate::desktop_wish::DesktopWish;
 
 /// The icon while nothing waits, and while something does.
 static QUIET: Image<'_> = tauri::include_image!("icons/tray.png");
@@ -13,13 +12,14 @@ static WAITING: Image<'_> = tauri::include_image!("icons/tray-waiting.png");
 
 /// The icon in the tray.
 pub(crate) struct ShellTray {
-    app: AppHandle,
+    fulfil: Box<dyn Fn(DesktopWish) + Send + Sync>,
     waiting: u64,
 }
 
 impl ShellTray {
-    pub(crate) fn new(app: AppHandle) -> Self {
-        Self { app, waiting: 0 }
+    /// Makes an icon whose presses are passed on as wishes.
+    pub(crate) fn new(fulfil: impl Fn(DesktopWish) + Send + Sync + 'static) -> Self {
+        Self { fulfil: Box::new(fulfil), waiting: 0 }
     }
 
     pub(crate) fn set_waiting(&mut self, count: u64) {
@@ -27,7 +27,7 @@ impl ShellTray {
     }
 
     fn item(label: &str, wish: DesktopWish) -> MenuItem<Self> {
-        let activate = move |tray: &mut Self| desktop::fulfil_wish(&tray.app, wish.clone());
+        let activate = move |tray: &mut Self| (tray.fulfil)(wish.clone());
         StandardItem { label: label.to_owned(), activate: Box::new(activate), ..Default::default() }
             .into()
     }
@@ -63,7 +63,7 @@ impl Tray for ShellTray {
     }
 
     fn activate(&mut self, _x: i32, _y: i32) {
-        desktop::fulfil_wish(&self.app, DesktopWish::Toggle { is_in_front: None });
+        (self.fulfil)(DesktopWish::Toggle { is_in_front: None });
     }
 
     fn menu(&self) -> Vec<MenuItem<Self>> {

@@ -1,8 +1,6 @@
 //! The one window: where it is, when it is seen, and where it may lead.
 
 use std::cell::Cell;
-use std::path::PathBuf;
-use std::sync::Mutex;
 
 use tauri::utils::config::Color;
 use tauri::webview::{DownloadEvent, NewWindowResponse, PageLoadEvent};
@@ -15,31 +13,16 @@ use webkit2gtk::{WebView, WebViewExt};
 use crate::clipboard_files;
 use crate::file_drops;
 use crate::placement::{ScreenArea, WindowPlacement};
+use crate::shell_event::LABEL;
 use crate::shell_log::log_complaint;
 use crate::shell_state::ShellState;
 
-/// The name of the window, which the capability grants its commands to.
-pub(crate) const LABEL: &str = "main";
 /// The size of a window that was never moved: the page shows everything side by side from a width
 /// of 1100 on, and a screen of 1920 pixels at a scale of 1.5 has room for 1280.
 const FIRST_SIZE: LogicalSize<f64> = LogicalSize { width: 1200.0, height: 800.0 };
 /// How often the page is loaded again after its process has died: more is no accident.
 const MOST_DEATHS: u32 = 10;
 const LEAST_SIZE: LogicalSize<f64> = LogicalSize { width: 360.0, height: 420.0 };
-
-/// The window's place while it is hidden, and from one start to the next.
-#[derive(Debug)]
-pub(crate) struct KeptPlacement {
-    file: PathBuf,
-    now: Mutex<Option<WindowPlacement>>,
-}
-
-impl KeptPlacement {
-    pub(crate) fn new(file: PathBuf) -> Self {
-        let kept = WindowPlacement::read(&file);
-        Self { file, now: Mutex::new(kept) }
-    }
-}
 
 /// Creates the window, hidden.
 pub(crate) fn create_hidden(app: &AppHandle) -> tauri::Result<WebviewWindow> {
@@ -142,8 +125,10 @@ pub(crate) fn set_theme(window: &WebviewWindow, theme: Option<Theme>) {
 /// Puts the window where it was.
 fn restore_placement(window: &WebviewWindow) {
     let state = window.state::<ShellState>();
-    let kept = state.placement.now.lock().ok().and_then(|now| *now);
-    let Some(kept) = kept.filter(|kept| kept.is_on(&screen_areas(window))) else { return };
+    let Some(kept) = state.placement.current().filter(|kept| kept.is_on(&screen_areas(window)))
+    else {
+        return;
+    };
     log_failure(window.set_size(PhysicalSize::new(kept.width, kept.height)));
     log_failure(window.set_position(PhysicalPosition::new(kept.x, kept.y)));
     if kept.maximized {
@@ -158,17 +143,10 @@ pub(crate) fn keep_placement(window: &WebviewWindow) {
     }
     let (Ok(at), Ok(size)) = (window.outer_position(), window.inner_size()) else { return };
     let state = window.state::<ShellState>();
-    let Ok(mut now) = state.placement.now.lock() else { return };
     let maximized = window.is_maximized().unwrap_or(false);
-    let placement = match (*now, maximized) {
-        // Once it is not maximized any more, it is as it was before.
-        (Some(before), true) => WindowPlacement { maximized, ..before },
-        _ => {
-            WindowPlacement { x: at.x, y: at.y, width: size.width, height: size.height, maximized }
-        }
-    };
-    *now = Some(placement);
-    if let Err(error) = placement.write(&state.placement.file) {
+    let seen =
+        WindowPlacement { x: at.x, y: at.y, width: size.width, height: size.height, maximized };
+    if let Err(error) = state.placement.keep(seen) {
         log_complaint(&format!("the place of the window is not kept: {error}"));
     }
 }

@@ -10,6 +10,7 @@ mod asking;
 mod board;
 mod inside;
 mod rules;
+mod shown_request;
 #[cfg(test)]
 mod tests;
 
@@ -22,17 +23,14 @@ use callgate_agent::BoxFuture;
 use callgate_agent::gate::{GateQuestion, PermissionGate, ToolPermit};
 use callgate_agent::tool::files::HiddenFiles;
 use callgate_approval::asker::{self, NoAnswer};
-use callgate_approval::card::Card;
 use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
 use callgate_approval::edit_lines::note_edit_lines;
 use callgate_client::viewer::Viewer;
-use callgate_mask::mask_json;
-use callgate_store::now_ms;
 use callgate_wire::approval::{
     Action, AnswerExtra, ApprovalRequest, Press, RequestContext, RequestId, RequestKind,
 };
-use callgate_wire::desk::{CardContent, DeskCommand};
+use callgate_wire::desk::DeskCommand;
 use callgate_wire::session::{PermissionAnswer, PermissionRequest};
 use callgate_wire::tool_act::ToolKind;
 use serde_json::value::RawValue;
@@ -45,6 +43,7 @@ use asking::{AskOutcome, QuestionToAsk};
 use board::{Board, FoundQuestion, PostedQuestion, PressRoute};
 use inside::InsideDesk;
 use rules::{RuntimeRules, ToolRuling};
+use shown_request::shown_request;
 
 /// The agent's name in rules, at the desk and in the ledger.
 const AGENT: &str = callgate_rules::act::OWN_AGENT;
@@ -57,8 +56,6 @@ const NEEDS_DESK: &str = "a rule wants it confirmed with a typed word: start `ca
 /// Why something is denied in the mode `auto`.
 const NOBODY_ASKED: &str = "no rule allows this, and nobody is asked in the mode `auto`. Do without \
     it, or tell the user what you would need";
-/// The longest input of a question that is sent with its card, which repeats the input.
-const LONGEST_CARD: usize = 1024 * 1024;
 /// The longest that the rules may take for one use of a tool.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
 
@@ -335,43 +332,6 @@ impl PermissionGate for Gatekeeper {
 /// Returns true if a call asks a person something, so that only a person's answer settles it.
 fn asks_a_person(question: &GateQuestion) -> bool {
     ToolKind::for_tool(AGENT, &question.tool).asks_a_person()
-}
-
-/// Returns what the front end is shown of a question: masked, as at the desk. The deadline is
-/// added when the desk has said it.
-async fn shown_request(
-    question: &GateQuestion,
-    request: &ApprovalRequest,
-    ask: &ToolRuling,
-) -> PermissionRequest {
-    let masked = mask_json(request.tool_input.get()).into_shown();
-    let mut card = Card::new(request, &masked, now_ms(), 0).shown;
-    card.row.because = ask.ruling.because().map(str::to_owned);
-    card.no_answer_denies = true;
-    let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
-    // Only a front end that is shown the question needs a look at the file.
-    let preview = match (&question.mirror, &question.preview) {
-        (Some(_), Some(preview)) => preview(&question.input).await,
-        _ => None,
-    };
-    let (diff, change) = preview.map(|preview| (preview.diff, preview.change)).unzip();
-    if let CardContent::Write { path, .. } | CardContent::Edit { path, .. } = &card.body
-        && let Some(change) = change.flatten()
-    {
-        card.body = CardContent::Edit { path: path.clone(), changes: vec![change] };
-    }
-    PermissionRequest {
-        question: request.request_id.to_string(),
-        tool_id: question.tool_id.clone(),
-        tool_name: question.tool.to_string(),
-        title: card.row.summary.clone(),
-        input,
-        reason: card.row.because.clone(),
-        can_allow_always: Some(!request.permission_suggestions.is_empty()),
-        deadline: None,
-        diff,
-        card: (card.input.len() <= LONGEST_CARD).then(|| Box::new(card)),
-    }
 }
 
 /// Returns the route by which answers reach the daemon's desk. The desk recognises the process that

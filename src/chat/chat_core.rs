@@ -9,6 +9,7 @@ mod drawing;
 mod engines;
 mod keys;
 mod lines;
+mod messages;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -16,14 +17,10 @@ use std::time::Duration;
 
 use callgate_client::{ClientError, RequestEvent, RuntimeState};
 use callgate_wire::session::{
-    Attachment, ConversationEvents, ConversationSummary, EngineListing, SessionCommand,
-    SessionEvent, TurnEnd, UserMessage,
+    ConversationEvents, ConversationSummary, EngineListing, SessionCommand, SessionEvent, TurnEnd,
 };
-use serde_json::json;
-use serde_json::value::{RawValue, to_raw_value};
 
 use super::answer_prompt::AnswerPrompt;
-use super::attached_files::find_attachments;
 use super::command_menu::CommandMenu;
 use super::input_history::InputHistory;
 use super::line_editor::LineEditor;
@@ -358,25 +355,6 @@ impl ChatCore {
         self.actions.push(ChatAction::Turn(number, command));
     }
 
-    /// Returns a message of this conversation, with the files that it names, and shows it.
-    fn build_message(&mut self, text: &str) -> UserMessage {
-        let files = find_attachments(text, &self.folder);
-        let names: Vec<String> = files.iter().map(name_of).collect();
-        if self.echoes {
-            self.transcript.user_message(text, &names, &self.page);
-        } else {
-            self.transcript.end_answer(&self.page);
-        }
-        self.last_message = Some(text.to_owned());
-        UserMessage { attachments: files, metadata: self.metadata(), ..UserMessage::new(text) }
-    }
-
-    /// Names the conversation, so that a runtime that was started again goes on with it.
-    fn metadata(&self) -> Option<Box<RawValue>> {
-        let id = self.conversation.as_ref()?;
-        to_raw_value(&json!({ "conversationId": id })).ok()
-    }
-
     /// Goes back to typing messages.
     fn leave_mode(&mut self) {
         self.mode = InputMode::Message;
@@ -389,13 +367,6 @@ impl ChatCore {
             self.set_aside = std::mem::replace(&mut self.editor, LineEditor::with_text(text));
         }
         self.mode = mode;
-    }
-}
-
-fn name_of(file: &Attachment) -> String {
-    match file {
-        Attachment::File { path, .. } => path.clone(),
-        Attachment::Inline { name, .. } => name.clone().unwrap_or_default(),
     }
 }
 

@@ -1,11 +1,10 @@
 //! One name, one type: in each crate, and across the product's crates.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::sync::LazyLock;
 
+use super::product_sources;
 use super::source::{is_identifier, product_tokens};
-use super::{files, is_test, name};
 
 /// The names that every crate may have once for itself.
 const ONE_PER_CRATE: [&str; 2] = ["Error", "Fault"];
@@ -42,14 +41,8 @@ pub(crate) static DEFINED_TYPES: LazyLock<BTreeMap<String, Vec<String>>> =
 
 fn defined_types() -> BTreeMap<String, Vec<String>> {
     let mut types: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let sources = files("crates", ".rs").into_iter().chain(files("src", ".rs"));
-    for path in sources {
-        let file = name(&path);
-        let is_product = file.starts_with("src/") || file.split('/').nth(2) == Some("src");
-        if !is_product || is_test(&file) {
-            continue;
-        }
-        for type_name in types_in(&product_tokens(&fs::read_to_string(&path).unwrap())) {
+    for (file, text) in product_sources() {
+        for type_name in types_in(&product_tokens(&text)) {
             types.entry(type_name.to_owned()).or_default().push(file.clone());
         }
     }
@@ -73,6 +66,6 @@ fn types_in<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
 }
 
 /// Returns the folder of a file's crate.
-fn crate_of(file: &str) -> &str {
+pub(crate) fn crate_of(file: &str) -> &str {
     file.split("/src/").next().filter(|folder| *folder != file).unwrap_or("src")
 }

@@ -178,7 +178,6 @@ impl History {
         .await
     }
 
-    /// Renames a conversation.
     pub async fn rename_conversation(&self, id: &str, title: &str) -> Result<(), HistoryError> {
         let (id, title) = (checked_id(id)?, checked_title(title)?);
         self.run_job(move |stores| {

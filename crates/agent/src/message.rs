@@ -55,10 +55,7 @@ pub enum Block {
         signature: String,
     },
     /// A thought that only the model can read.
-    RedactedThinking {
-        /// The thought.
-        data: String,
-    },
+    RedactedThinking { data: String },
     /// A tool call of the model's.
     ToolUse {
         /// The id of the call.

@@ -176,7 +176,6 @@ pub enum ChannelOrder {
         card: Arc<Card>,
         /// The button that led to this.
         reply_to: ReplyTo,
-        /// Where to ask.
         chat: i64,
         purpose: ReplyPurpose,
     },

@@ -275,6 +275,7 @@ impl Desk {
             DeskInput::Tick => {}
             DeskInput::LedgerFailed => self.ledger_failed(&mut step),
         }
+        // After the input: an answer that arrives together with its deadline counts.
         self.handle_due_alarms(&mut step);
         self.tell_of_more_runs(&mut step);
         step

@@ -108,7 +108,6 @@ impl HookCommand<'_> {
         })
     }
 
-    /// Handles the input.
     pub fn serve(&self, input: &[u8], unwanted: &Unwanted<'_>) -> HookOutcome {
         let whole = match self.agent.map(|agent| &agent.input) {
             Some(InputForm::Bare { tool }) => bare_input((self.variable)(tool), input),

@@ -58,7 +58,6 @@ pub(crate) struct CertainReading<'a> {
 }
 
 impl<'a> CertainReading<'a> {
-    /// Reads a call.
     pub(crate) fn from_act(act: &'a Act) -> Self {
         let running = act.runs.running_commands().filter(|_| act.script.is_some());
         let elsewhere: Vec<&ShellCommand> =

@@ -42,6 +42,8 @@ fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Ve
         FollowedAct::Same => policy.decide_by_names(act, now),
         FollowedAct::Led(led) => {
             let verdict = policy.decide_by_names(&led, now);
+            // Where nothing decides, the asker may decide for itself, and it knows only the name
+            // that a rule allows. So a person has to be asked about what the link leads to.
             let is_undecided = verdict.decision == RuleDecision::Ask && !verdict.wants_person;
             if is_undecided && policy.decide_by_names(act, now).decision == RuleDecision::Allow {
                 let because = format!("it leads through a link, and {}", verdict.because);
@@ -67,6 +69,7 @@ pub fn explain_act(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) ->
 
 /// Returns the verdict by names alone, if not all of them could be followed.
 fn too_many(verdict: Verdict) -> Verdict {
+    // These stay true wherever the names lead. An allow might not.
     if verdict.decision >= RuleDecision::Confirm || verdict.is_guarded {
         return verdict;
     }

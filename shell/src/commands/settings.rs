@@ -6,14 +6,14 @@ use tauri::{AppHandle, State};
 
 use crate::command_refusal::CommandRefusal;
 use crate::desktop;
-use crate::shell_settings::{self, PageSettings};
+use crate::shell_settings::{self, SettingsForPage};
 use crate::shell_state::ShellState;
 
 /// Returns the settings that the page may see.
 #[tauri::command]
 pub(crate) async fn settings_read(
     state: State<'_, ShellState>,
-) -> Result<PageSettings, CommandRefusal> {
+) -> Result<SettingsForPage, CommandRefusal> {
     shell_settings::read_for_page(&state.program).await
 }
 

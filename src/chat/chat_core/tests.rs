@@ -10,6 +10,8 @@ use callgate_wire::session::{
     PastMessage, PastUserMessage, PermissionRequest, RuntimeReady, RuntimeStatus, SessionReply,
     TokenUsage, UsageReport,
 };
+use serde_json::json;
+use serde_json::value::to_raw_value;
 
 use super::*;
 use crate::chat::styled_text::tests::page;

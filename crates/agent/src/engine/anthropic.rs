@@ -76,7 +76,6 @@ impl AnthropicSettings {
 #[error("{0}")]
 pub struct BadAnthropicSettings(String);
 
-/// The engine.
 #[derive(Debug)]
 pub struct Anthropic {
     server: Arc<MessagesServer>,
@@ -103,7 +102,6 @@ impl MessagesServer {
         ])
     }
 
-    /// Writes a request.
     fn request(&self, call: &EngineCall) -> Result<ApiRequest, EngineError> {
         // A request that panicked may have left incomplete turns.
         let mut written = match self.written.lock() {

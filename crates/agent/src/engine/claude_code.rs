@@ -50,7 +50,6 @@ pub struct ClaudeCodeSettings {
     pub effort: Option<Effort>,
 }
 
-/// The engine.
 #[derive(Debug, Clone)]
 pub struct ClaudeCode {
     settings: Arc<ClaudeCodeSettings>,

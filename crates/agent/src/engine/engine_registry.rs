@@ -82,7 +82,6 @@ impl EngineRegistry {
         self
     }
 
-    /// Adds an engine.
     #[must_use]
     pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
         let (name, created) = (engine.name(), OnceLock::from(Arc::clone(&engine)));

@@ -108,7 +108,6 @@ impl OpenAiServer {
 #[error("{0}")]
 pub struct BadOpenAiSettings(String);
 
-/// The engine.
 #[derive(Debug, Clone)]
 pub struct OpenAi {
     settings: Arc<OpenAiSettings>,

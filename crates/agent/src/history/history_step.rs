@@ -41,7 +41,6 @@ impl HistoryStep {
 
 /// A step whose messages are serialised. It can be written again if the store was busy.
 pub(super) struct WrittenStep {
-    /// The new messages.
     pub(super) messages: Vec<ChatMessage>,
     bodies: Vec<NewMessage>,
     fragments: Vec<String>,

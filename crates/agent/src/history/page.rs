@@ -10,7 +10,6 @@ use crate::message::{Block, ChatMessage, StoredToolResult};
 /// A part of a conversation, for a front end.
 #[derive(Debug, Clone)]
 pub struct HistoryPage {
-    /// Its title.
     pub title: Option<String>,
     /// The number of the first message. The first message of a conversation has the number 0.
     pub first: u64,

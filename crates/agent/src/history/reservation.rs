@@ -18,11 +18,9 @@ use crate::budget::price;
 /// The usage of an answer, and its price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PricedUsage {
-    /// The tokens.
     pub usage: TokenUsage,
     /// The price in dollars, if known.
     pub usd: Option<f64>,
-    /// The model.
     pub model: String,
 }
 

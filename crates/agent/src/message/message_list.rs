@@ -48,7 +48,6 @@ impl MessageList {
         self.shared.get(index).or_else(last)
     }
 
-    /// Appends a message.
     pub fn push(&mut self, message: Arc<ChatMessage>) {
         if self.last.len() >= MOST_LAST {
             Arc::make_mut(&mut self.shared).append(&mut self.last);
@@ -56,7 +55,6 @@ impl MessageList {
         self.last.push(message);
     }
 
-    /// Returns all messages.
     #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<ChatMessage>> + Clone {
         self.iter_from(0)

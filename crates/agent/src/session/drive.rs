@@ -258,6 +258,8 @@ impl<'a> TurnDriver<'a> {
         let answer = self.answer.as_mut();
         let again = self.again;
         tokio::select! {
+            // A stream that always has pieces would keep the others waiting if it came first: a
+            // cancellation has to count at once, and tools that have ended free their places.
             biased;
             reason = wait_for_halt(&mut self.halt) => DriverEvent::Halted(reason),
             Some(ran) = self.uses.join_next_with_id(), if !self.uses.is_empty() => {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_wire::session::{
     ConversationEngine, ConversationMode, ConversationTrimmed, MessageLeftOut, SessionEvent,
-    TokenUsage,
+    TokenUsage, UserMessage,
 };
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -149,18 +149,7 @@ async fn begin_job(
     work: JobKind,
 ) -> Result<PreparedJob, HaltReason> {
     match work {
-        JobKind::Say(said) => {
-            let schema = said.output_schema.clone().map(OutputSchema::from_json).transpose()?;
-            let mut content = attachments::message_content(&said, &shared.options.folder).await?;
-            content.extend(schema.as_ref().map(|schema| Block::text(schema.request_text())));
-            let held = hold_conversation(shared, id, conversation).await?;
-            if held.is_broken_off() && !shared.endings.knows(&held) {
-                shared.output.send_event(id, interrupted_notice());
-            }
-            Ok(PreparedJob::Turn(
-                prepare_turn(shared, held, ChatMessage::user(content), schema, false).await?,
-            ))
-        }
+        JobKind::Say(said) => begin_message(shared, id, conversation, &said).await,
         JobKind::Edit(said) => {
             let content = attachments::message_content(&said, &shared.options.folder).await?;
             let mut held = hold_conversation(shared, id, conversation).await?;
@@ -201,17 +190,7 @@ async fn begin_job(
             Ok(PreparedJob::Compaction(prepare_turn(shared, held, nothing, None, false).await?))
         }
         JobKind::LeaveOut => {
-            let mut held = hold_conversation(shared, id, conversation).await?;
-            let refused = shared.refused.take_refused(conversation);
-            let left_out = held.leave_out(refused).await?;
-            let none = || {
-                RequestFailure::permanent("not_found", "there is no message that can be left out")
-            };
-            let message = left_out.ok_or_else(none)?;
-            shared.output.send_event(id, SessionEvent::notice("left_out", LEFT_OUT));
-            let conversation_id = conversation.to_owned();
-            let end = SessionEvent::done(&MessageLeftOut { conversation_id, message });
-            Ok(PreparedJob::over(end))
+            Ok(PreparedJob::over(leave_message_out(shared, id, conversation).await?))
         }
         JobKind::UndoTurn { turn, partial } => {
             // No turn of the conversation runs meanwhile, in any process.
@@ -226,6 +205,42 @@ async fn begin_job(
             Ok(PreparedJob::over(SessionEvent::Done(None)))
         }
     }
+}
+
+/// Begins the answer to a message.
+async fn begin_message(
+    shared: &Arc<SessionShared>,
+    id: &str,
+    conversation: &str,
+    said: &UserMessage,
+) -> Result<PreparedJob, HaltReason> {
+    let schema = said.output_schema.clone().map(OutputSchema::from_json).transpose()?;
+    let mut content = attachments::message_content(said, &shared.options.folder).await?;
+    content.extend(schema.as_ref().map(|schema| Block::text(schema.request_text())));
+    let held = hold_conversation(shared, id, conversation).await?;
+    // A front end that was told of the end needs no notice of it.
+    if held.is_broken_off() && !shared.endings.knows(&held) {
+        shared.output.send_event(id, interrupted_notice());
+    }
+    let turn = prepare_turn(shared, held, ChatMessage::user(content), schema, false).await?;
+    Ok(PreparedJob::Turn(turn))
+}
+
+/// Leaves the message out that the provider refuses, and returns the end of the request.
+async fn leave_message_out(
+    shared: &Arc<SessionShared>,
+    id: &str,
+    conversation: &str,
+) -> Result<SessionEvent, HaltReason> {
+    let mut held = hold_conversation(shared, id, conversation).await?;
+    let refused = shared.refused.take_refused(conversation);
+    let left_out = held.leave_out(refused).await?;
+    let none =
+        || RequestFailure::permanent("not_found", "there is no message that can be left out");
+    let message = left_out.ok_or_else(none)?;
+    shared.output.send_event(id, SessionEvent::notice("left_out", LEFT_OUT));
+    let conversation_id = conversation.to_owned();
+    Ok(SessionEvent::done(&MessageLeftOut { conversation_id, message }))
 }
 
 /// Finds the engine that answers in the conversation.

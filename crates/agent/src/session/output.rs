@@ -139,7 +139,6 @@ impl SessionOutput {
         state.ring.push(seq, &greeting.0);
     }
 
-    /// Opens a request.
     pub(crate) fn open_request(
         &self,
         id: &str,

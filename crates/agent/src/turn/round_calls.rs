@@ -180,7 +180,6 @@ impl RoundCalls {
         }
     }
 
-    /// Ends a call.
     pub(super) fn finish(
         &mut self,
         index: usize,

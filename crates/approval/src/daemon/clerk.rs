@@ -161,6 +161,8 @@ impl Clerk {
             (DeskOutput::Answer(asker, response), ..) => {
                 askers.answer_and_release(&self.runtime, asker, &response);
             }
+            // A lost order would be a question that nobody sees. Waiting for room is safe: channels
+            // take orders at all times, so the two cannot lock each other.
             (DeskOutput::Phones(order), Some(phones), _) => drop(phones.blocking_send(order)),
             // A terminal that was stopped reads nothing, and must not hold anybody up.
             (DeskOutput::Terminal(order), _, Some(terminal)) => drop(terminal.try_send(order)),

@@ -272,7 +272,6 @@ fn asks_a_person(card: &Card) -> bool {
     ToolKind::for_tool("", &card.row.tool).asks_a_person()
 }
 
-/// Describes a decision.
 fn outcome_text(decided: &DeskDecision, card: &Card) -> String {
     let DeskDecision { decision, by, with, .. } = decided;
     match decision {

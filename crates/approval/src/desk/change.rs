@@ -32,7 +32,6 @@ pub(super) struct WantedCode {
 enum LinkChange {
     /// Accept this code for a new link.
     NewCode(WantedCode),
-    /// Remove a link.
     Unlink(LinkKey),
 }
 

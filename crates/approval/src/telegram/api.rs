@@ -38,7 +38,6 @@ pub(super) enum TelegramFault {
     },
     /// The server refuses the call.
     Refused {
-        /// The status.
         code: u16,
         /// What is wrong, in the server's words.
         why: String,

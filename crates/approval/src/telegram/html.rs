@@ -52,7 +52,6 @@ pub(crate) struct Html {
     parts: Vec<HtmlPart>,
 }
 
-/// A rendered message.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct RenderedHtml {
     pub(crate) html: String,

@@ -3,7 +3,7 @@
 use callgate_mask::programs::is_one_of;
 
 use super::places::GuardedPlace;
-use super::program::{KEYRINGS, KILLERS, SERVICES, is_harmless};
+use super::program::{KEYRINGS, KILLERS, SERVICES, is_harmless_call};
 use super::{Guarded, HOOK, PROGRAM, VARIABLES, plain_toks};
 use crate::act::Act;
 use crate::certain::CertainReading;
@@ -47,7 +47,7 @@ impl Guarded {
 fn runs_us(reading: &CertainReading<'_>) -> Option<String> {
     reading.runs().find_map(|run| {
         let rest: Vec<String> = run.texts().skip(1).map(str::to_lowercase).collect();
-        if (run.is_named(PROGRAM) || run.is_named(HOOK)) && !is_harmless(&rest) {
+        if (run.is_named(PROGRAM) || run.is_named(HOOK)) && !is_harmless_call(&rest) {
             return Some("it runs callgate itself".into());
         }
         let acts = run.texts().next().is_some_and(|program| {

@@ -82,16 +82,16 @@ fn only_reads(words: &[String]) -> bool {
     let (verb, rest) = names.split_first().map_or(("", &names[..]), |(verb, rest)| (*verb, rest));
     match verb {
         "get" | "list" => true,
-        "set" => is_harmless(rest),
+        "set" => is_harmless_setting(rest),
         "unset" | "edit" | "rename-section" | "remove-section" => false,
         _ if has(&["--get", "--list", "-l", "--help", "-h"]) => true,
         _ if has(&["-e", "--ed", "--un", "--re", "--ad"]) => false,
-        _ => names.len() == 1 || is_harmless(&names),
+        _ => names.len() == 1 || is_harmless_setting(&names),
     }
 }
 
 /// Returns true if this is the name and value of a setting that runs nothing.
-fn is_harmless(setting: &[&String]) -> bool {
+fn is_harmless_setting(setting: &[&String]) -> bool {
     let [name, _] = setting else { return false };
     let name = name.to_lowercase();
     is_in_list(HARMLESS, &name) || name.starts_with("advice.")

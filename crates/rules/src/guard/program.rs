@@ -36,7 +36,7 @@ pub(super) fn runs_us(act: &Act) -> Option<String> {
         // Everything that each word could be.
         let texts: Vec<String> =
             rest.iter().flat_map(ShellWord::texts).map(|text| text.to_lowercase()).collect();
-        if (is(PROGRAM) || is(HOOK)) && !is_harmless(&texts) {
+        if (is(PROGRAM) || is(HOOK)) && !is_harmless_call(&texts) {
             return Some("it runs callgate itself".into());
         }
         let killer = KILLERS.split_ascii_whitespace().find(|name| is(name));
@@ -57,7 +57,7 @@ pub(super) fn runs_us(act: &Act) -> Option<String> {
 }
 
 /// Returns true if callgate only prints its version or help.
-pub(super) fn is_harmless(words: &[String]) -> bool {
+pub(super) fn is_harmless_call(words: &[String]) -> bool {
     let is_name = |word: &String| word.chars().all(|c| c.is_ascii_lowercase());
     match words {
         [only] if matches!(only.as_str(), "--help" | "-h" | "--version" | "-v" | "help") => true,

@@ -164,7 +164,7 @@ fn awk_program(words: &[&str]) -> Option<Vec<usize>> {
         }
     }
     found.push(at);
-    words.get(at).is_some_and(|text| awk::is_harmless(text)).then_some(found)
+    words.get(at).is_some_and(|text| awk::is_harmless_program(text)).then_some(found)
 }
 
 /// Returns the scripts of `sed` among its words: all after `-e`, or else the first that is not
@@ -190,7 +190,7 @@ fn sed_script_indexes(words: &[&str]) -> Option<Vec<usize>> {
     if found.is_empty() {
         found.extend(first);
     }
-    let is_harmless = |at: &usize| words.get(*at).is_some_and(|text| sed::is_harmless(text));
+    let is_harmless = |at: &usize| words.get(*at).is_some_and(|text| sed::is_harmless_script(text));
     (!found.is_empty() && found.iter().all(is_harmless)).then_some(found)
 }
 

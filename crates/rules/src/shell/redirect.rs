@@ -48,7 +48,7 @@ impl ShellReader<'_> {
                 self.paint_since(begin, SegmentStyle::Operator);
                 let target = self.parse_target();
                 open.is_ended |= is_both;
-                if !is_harmless(&number, copies, &target) || (copies && arrow == '<') {
+                if !is_harmless_redirect(&number, copies, &target) || (copies && arrow == '<') {
                     self.note_doubt("a redirect to or from a file");
                 }
                 open.command.reads_file |= arrow == '<' && !copies;
@@ -166,7 +166,7 @@ fn is_descriptor(target: &ShellWord) -> bool {
 }
 
 /// Returns true if a redirect only changes which output is seen.
-fn is_harmless(number: &str, copies: bool, target: &ShellWord) -> bool {
+fn is_harmless_redirect(number: &str, copies: bool, target: &ShellWord) -> bool {
     let is_standard = matches!(number, "" | "0" | "1" | "2");
     match target.text() {
         Some("/dev/null") => is_standard,

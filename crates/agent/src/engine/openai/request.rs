@@ -123,7 +123,6 @@ pub(super) enum AnswerLimit {
     Unlimited,
 }
 
-/// Serialises the body.
 pub(super) fn encode_body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u8>, EngineError> {
     let mut messages = Vec::with_capacity(call.messages.len() + 1);
     if !call.system.trim().is_empty() {

@@ -13,7 +13,6 @@ use crate::message::{Block, ChatMessage, MediaSource, Role};
 
 const PNG: &str = "iVBORw0KGgoAAAAN";
 
-/// The fake.
 pub(crate) struct Strict(Messages);
 
 impl Strict {

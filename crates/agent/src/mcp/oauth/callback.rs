@@ -41,7 +41,6 @@ pub(super) struct SignInCallback {
 pub(super) struct CallbackParameters {
     pub(super) code: Option<String>,
     pub(super) error: Option<String>,
-    /// The issuer.
     pub(super) iss: Option<String>,
 }
 

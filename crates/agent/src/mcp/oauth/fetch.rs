@@ -28,7 +28,6 @@ struct ClientParts {
     encrypted: OnceCell<Client>,
 }
 
-/// An answer.
 pub(super) struct SignInReply {
     pub(super) status: StatusCode,
     /// Its body, or null if it is not JSON.

@@ -109,7 +109,6 @@ pub(super) async fn exchange_code(
     Ok(sign_in)
 }
 
-/// Renews a sign-in.
 pub(super) async fn refresh_sign_in(
     http: &SignInClient,
     sign_in: &ServerSignIn,
@@ -126,7 +125,6 @@ pub(super) async fn refresh_sign_in(
     Ok(renewed)
 }
 
-/// Asks for tokens.
 async fn request_tokens(
     http: &SignInClient,
     sign_in: &ServerSignIn,

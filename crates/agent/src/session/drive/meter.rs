@@ -24,7 +24,6 @@ pub(super) struct UsageMeter {
 }
 
 impl UsageMeter {
-    /// Begins another attempt.
     pub(super) fn begin_attempt(&mut self) {
         let (before, cost) = (self.total(), self.cost);
         *self = Self { before, cost, ..Self::default() };

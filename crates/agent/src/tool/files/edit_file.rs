@@ -32,7 +32,6 @@ const CHECK_EVERY: usize = 4096;
 /// The limit of the diff, in bytes.
 pub(super) const MOST_DIFF: usize = 64 * 1024;
 
-/// The requested edit.
 pub(super) struct TextEdit<'a>(pub(super) TextChange<'a>);
 
 pub(super) fn edit_file(

@@ -97,6 +97,7 @@ pub(super) fn run_watched(
     };
     let over = watch.until_over(cancel, &job.progress)?;
     let left_running = over == WatchEnd::Ended && watch.is_open();
+    // Before the rest is read: a process in the background may hold the pipes open for ever.
     let status = child.end_all()?;
     if over == WatchEnd::Cancelled {
         return Ok(None);
@@ -121,6 +122,7 @@ pub(super) fn piped_command(job: &CommandJob) -> io::Result<Command> {
         .current_dir(&job.cwd)
         .env_clear()
         .envs(job.env.iter().map(|(name, value)| (name, value)))
+        // Programs believe this name of the folder, and that in `env` is the runtime's.
         .env("PWD", &job.cwd)
         .stdin(stdin)
         .stdout(Stdio::piped())

@@ -265,7 +265,6 @@ impl ViewerErrand {
         }
     }
 
-    /// Reads open questions.
     fn read_inbox<T>(
         &self,
         read: impl FnOnce(&InboxReader<'_>) -> Result<T, String>,

@@ -42,7 +42,6 @@ pub(super) enum RequestOutcome {
     Code(HiddenText, Duration),
 }
 
-/// A connected viewer.
 #[derive(Debug)]
 pub(super) struct ViewerSeat {
     told: mpsc::Sender<ViewerNotice>,

@@ -9,7 +9,7 @@ const REACHES_OUT: [&str; 8] =
 /// That requires a redirect, a pipe, or one of a few names. A `>` may also be a comparison and a
 /// `|` part of a regular expression; these count as harmful too, because distinguishing them needs
 /// the whole grammar.
-pub(super) fn is_harmless(program: &str) -> bool {
+pub(super) fn is_harmless_program(program: &str) -> bool {
     let without_or = program.replace("||", " ");
     let has_sign = without_or.contains(['>', '<', '|', '@', '`', '\0', '\\', '#']);
     let names = |c: char| !(c.is_ascii_alphanumeric() || c == '_');

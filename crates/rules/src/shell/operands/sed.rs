@@ -10,7 +10,7 @@ const FLAGS: &str = "gpiIm0123456789";
 
 /// Returns true if every command of the script is known, and none reads or writes a file (`r`,
 /// `w`) or runs a command (`e`, or the flag of a substitution).
-pub(super) fn is_harmless(script: &str) -> bool {
+pub(super) fn is_harmless_script(script: &str) -> bool {
     are_all(script, false)
 }
 

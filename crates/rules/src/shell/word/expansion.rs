@@ -9,7 +9,6 @@ use super::ShellWord;
 pub enum WordExpansion {
     /// `$NAME` or `${NAME…}`.
     Variable {
-        /// The variable.
         name: String,
         /// Whether it is within double quotes, so that its value stays one word.
         is_quoted: bool,

@@ -1,0 +1,191 @@
+//! Functions have names that can be searched for, and are short enough to be read.
+
+use std::collections::BTreeMap;
+
+use super::source::{is_identifier, product_tokens};
+use super::type_names::crate_of;
+use super::{assert_none, product_sources};
+
+/// How many of a hundred functions may have a name of one word.
+const MOST_ONE_WORD: usize = 35;
+/// How many free functions of a crate may share a name.
+const MOST_NAMESAKES: usize = 4;
+/// The most lines that a function may have.
+const LONGEST_FUNCTION: usize = 80;
+
+/// A function of the product.
+struct DefinedFunction {
+    name: String,
+    owner: FunctionOwner,
+    /// How many lines it has, from its name to its end.
+    lines: usize,
+}
+
+/// What a function belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum FunctionOwner {
+    /// A module, or another function.
+    Module,
+    /// A type or a trait.
+    Type,
+    /// The implementation of a trait, which has named it.
+    TraitImplementation,
+}
+
+#[test]
+fn most_functions_have_names_of_several_words() {
+    let all = product_functions();
+    let named = all.iter().flat_map(|(_, functions)| functions);
+    let named: Vec<_> = named.filter(|it| it.owner != FunctionOwner::TraitImplementation).collect();
+    let one_word = named.iter().filter(|it| !it.name.trim_matches('_').contains('_')).count();
+    assert!(
+        one_word * 100 <= named.len() * MOST_ONE_WORD,
+        "{one_word} of {} functions have a name of one word, more than {MOST_ONE_WORD} %. Name a \
+         function by a verb and an object (`read_settings_file`) unless its type says the rest.",
+        named.len()
+    );
+}
+
+#[test]
+fn few_free_functions_of_a_crate_share_a_name() {
+    let mut places: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for (file, functions) in product_functions() {
+        let free = functions.into_iter().filter(|it| it.owner == FunctionOwner::Module);
+        for function in free {
+            let key = (crate_of(&file).to_owned(), function.name);
+            places.entry(key).or_default().push(file.clone());
+        }
+    }
+    let shared = places.into_iter().filter(|(_, files)| files.len() > MOST_NAMESAKES);
+    let shared = shared.map(|((krate, name), files)| {
+        format!(
+            "{krate} has {} functions `{name}`: name each after what it works on ({})",
+            files.len(),
+            files.join(", ")
+        )
+    });
+    assert_none(&shared.collect::<Vec<_>>());
+}
+
+#[test]
+fn functions_stay_short() {
+    let mut long = Vec::new();
+    for (file, functions) in product_functions() {
+        for DefinedFunction { name, lines, .. } in functions {
+            if lines > LONGEST_FUNCTION {
+                long.push(format!("{file}: `{name}` has {lines} lines: split it"));
+            }
+        }
+    }
+    assert_none(&long);
+}
+
+/// Returns the functions of each file of the product.
+fn product_functions() -> Vec<(String, Vec<DefinedFunction>)> {
+    let sources = product_sources();
+    // What only tests use may be named after the tests.
+    let product = sources.into_iter().filter(|(file, _)| !file.starts_with("crates/testkit/"));
+    product.map(|(file, text)| (file, functions_in(&text))).collect()
+}
+
+fn functions_in(text: &str) -> Vec<DefinedFunction> {
+    let tokens = product_tokens(text);
+    let line_of = |token: &str| {
+        let at = token.as_ptr().addr() - text.as_ptr().addr();
+        text[..at].matches('\n').count()
+    };
+    let mut found = Vec::new();
+    // Who owns the functions in each block that is open.
+    let mut owners = vec![FunctionOwner::Module];
+    let mut at = 0;
+    while let Some(token) = tokens.get(at) {
+        match *token {
+            "impl" | "trait" if is_item_start(&tokens[..at]) => {
+                let Some(len) = tokens[at..].iter().position(|token| *token == "{") else { break };
+                let is_implementation = *token == "impl" && tokens[at..at + len].contains(&"for");
+                owners.push(if is_implementation {
+                    FunctionOwner::TraitImplementation
+                } else {
+                    FunctionOwner::Type
+                });
+                at += len;
+            }
+            "fn" if tokens.get(at + 1).is_some_and(|next| is_identifier(next)) => {
+                let end = at + function_len(&tokens[at..]);
+                found.push(DefinedFunction {
+                    name: tokens[at + 1].to_owned(),
+                    owner: owners.last().copied().unwrap_or(FunctionOwner::Module),
+                    lines: line_of(tokens[end - 1]) - line_of(token) + 1,
+                });
+                at += 1;
+            }
+            "{" => owners.push(FunctionOwner::Module),
+            "}" => drop(owners.pop()),
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Returns true if an item may begin after these tokens, and not a type such as `impl Fn()`.
+fn is_item_start(before: &[&str]) -> bool {
+    matches!(before.last(), None | Some(&("}" | ";" | "]" | "{" | "pub" | "unsafe" | ")")))
+}
+
+/// Returns how many tokens the function has that `tokens` start with.
+fn function_len(tokens: &[&str]) -> usize {
+    let (mut inner, mut depth) = (0_usize, 0_usize);
+    for (at, token) in tokens.iter().enumerate() {
+        match *token {
+            "(" | "[" => inner += 1,
+            ")" | "]" => inner -= 1,
+            // One that a trait only declares.
+            ";" if inner == 0 && depth == 0 => return at + 1,
+            "{" => depth += 1,
+            "}" => {
+                depth -= 1;
+                if depth == 0 && inner == 0 {
+                    return at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    tokens.len()
+}
+
+#[test]
+fn functions_are_found_with_their_owner_and_length() {
+    let text = "
+        fn a(b: [u8; 2]) -> impl Fn() {
+            fn inner() {}
+        }
+        impl<T> A<T> { pub fn b(&self) { if x { y } }
+            const fn c() {} }
+        impl From<A> for B { fn from(a: A) -> B { match a { _ => {} } } }
+        pub(crate) trait T { fn d(&self); fn e(&self) -> [u8; 3] {
+            z }
+        }
+        type F = fn(u8);
+        #[cfg(test)]
+        fn of_tests() {}
+        fn f() {}
+    ";
+    let found = functions_in(text);
+    let found: Vec<_> = found.iter().map(|it| (&*it.name, it.owner, it.lines)).collect();
+    use FunctionOwner::{Module, TraitImplementation, Type};
+    assert_eq!(
+        found,
+        [
+            ("a", Module, 3),
+            ("inner", Module, 1),
+            ("b", Type, 1),
+            ("c", Type, 1),
+            ("from", TraitImplementation, 1),
+            ("d", Type, 1),
+            ("e", Type, 2),
+            ("f", Module, 1),
+        ]
+    );
+}
