@@ -36,7 +36,7 @@ mod tests {
     #[test]
     fn every_agent_has_the_words_of_its_own_table() {
         let lines = AGENTS.map(|it| format!("{}: {}\n", it.word, hook_failure_words(it.failures)));
-        expect![[r#"
+        expect![[r"
             claude: a hook that is missing, killed, late or garbled counts as a yes in modes that ask nobody
             codex: a hook that is missing, killed, late or garbled counts as a yes in modes that ask nobody
             gemini: a hook that is killed, late or garbled counts as a yes in modes that ask nobody; a hook that is missing counts as a no
@@ -52,6 +52,6 @@ mod tests {
             kilo: a hook that is missing, killed, late or garbled counts as a no
             openhands: a hook that is missing, killed, late or garbled counts as a yes in modes that ask nobody
             amp: a hook that is garbled counts as a yes in modes that ask nobody; a hook that is killed has the agent ask; a hook that is missing or late counts as a no
-        "#]].assert_eq(&lines.concat());
+        "]].assert_eq(&lines.concat());
     }
 }
