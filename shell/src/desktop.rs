@@ -110,7 +110,7 @@ pub(crate) async fn apply_settings(app: &AppHandle) {
     match &problem {
         Some(problem) => log_complaint(&format!("no shortcut {problem}")),
         None if state.arguments.is_debug => {
-            log_complaint(&format!("shortcut: {}", choices.shortcut))
+            log_complaint(&format!("shortcut: {}", choices.shortcut));
         }
         None => {}
     }

@@ -51,13 +51,13 @@ fn log_item(item: &WatchedItem, is_debug: bool) {
             let last_words = last_words.as_deref().filter(|words| !reason.contains(*words));
             match last_words {
                 Some(last_words) => {
-                    log_complaint(&format!("{reason}; its last words: {last_words}"))
+                    log_complaint(&format!("{reason}; its last words: {last_words}"));
                 }
                 None => log_complaint(reason),
             }
         }
         WatchedItem::State(state) if is_debug => {
-            log_complaint(&format!("runtime: {}", name_of(state)))
+            log_complaint(&format!("runtime: {}", name_of(state)));
         }
         WatchedItem::Asked(request) if is_debug => {
             log_complaint(&format!("sent {} {}", request.command.kind(), request.id));

@@ -157,6 +157,8 @@ fn function_len(tokens: &[&str]) -> usize {
 
 #[test]
 fn functions_are_found_with_their_owner_and_length() {
+    use FunctionOwner::{Module, TraitImplementation, Type};
+
     let text = "
         fn a(b: [u8; 2]) -> impl Fn() {
             fn inner() {}
@@ -174,7 +176,6 @@ fn functions_are_found_with_their_owner_and_length() {
     ";
     let found = functions_in(text);
     let found: Vec<_> = found.iter().map(|it| (&*it.name, it.owner, it.lines)).collect();
-    use FunctionOwner::{Module, TraitImplementation, Type};
     assert_eq!(
         found,
         [
