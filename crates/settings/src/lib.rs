@@ -15,6 +15,10 @@
 //! assert_eq!(port, 7421);
 //! assert_eq!(keys::PAGE_PORT.variable().as_deref(), Some("CALLGATE_PAGE_PORT"));
 //! ```
+//!
+//! ```compile_fail,E0425
+//! let key = &callgate_settings::keys::PAGE_PROT;
+//! ```
 
 mod choices;
 pub mod edit;
