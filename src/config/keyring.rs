@@ -115,7 +115,8 @@ impl KeyringEntry {
     #[cfg(target_os = "macos")]
     pub(crate) fn check_presence(self) -> Result<(), KeyringError> {
         let absent = KeyringError::Absent { what: self.purpose().name, key: self.key() };
-        run(self.name(), "lookup", "", LONGEST_TOKEN)?.status.success().then_some(()).ok_or(absent)
+        let ended = run_keyring_program(self.name(), "lookup", "", LONGEST_TOKEN)?;
+        ended.status.success().then_some(()).ok_or(absent)
     }
 
     /// Stores the secret in place of an older one.

@@ -117,7 +117,16 @@ const LAYERS: [(&str, &[&str]); 13] = [
             "callgate-wire",
         ],
     ),
-    ("settings", &["callgate-agent", "callgate-approval", "callgate-rules", "callgate-wire"]),
+    (
+        "settings",
+        &[
+            "callgate-agent",
+            "callgate-approval",
+            "callgate-mask",
+            "callgate-rules",
+            "callgate-wire",
+        ],
+    ),
 ];
 
 #[test]
