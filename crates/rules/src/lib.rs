@@ -18,7 +18,7 @@
 //!     "#,
 //!     Trust::User,
 //! );
-//! let policy = Policy::new(Guarded::new("/home/ada")).with(&file, None);
+//! let policy = Policy::new(Guarded::new("/home/ada")).with_file(&file, None);
 //! let decide = |command: &str| {
 //!     let input = format!(r#"{{"command": "{command}"}}"#);
 //!     let act = Act::from_call("Bash", &input, "/home/ada/engine", "claude", "/home/ada");

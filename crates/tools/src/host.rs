@@ -174,7 +174,7 @@ impl Host {
     /// Calls a tool as an agent would, without a session: for your own tests.
     ///
     /// Returns MCP's `CallToolResult`. Must be called inside a tokio runtime; see
-    /// [`blocking::decode_call`] for programs without one.
+    /// [`blocking::call`] for programs without one.
     pub async fn call(&self, name: &str, arguments: Value) -> Result<Value, ToolError> {
         let arguments = arguments.to_string();
         let facts = CallFacts::copy(Json::from_text(&arguments)?, None, &RetryFields::default())?;

@@ -52,7 +52,7 @@ pub fn start(host: &Host) -> Result<BlockingSession, HostError> {
 
 /// Calls a tool as an agent would, without a session: for your own tests. Inside a tokio runtime
 /// use [`Host::call`] instead.
-pub fn decode_call(host: &Host, name: &str, arguments: Value) -> Result<Value, ToolError> {
+pub fn call(host: &Host, name: &str, arguments: Value) -> Result<Value, ToolError> {
     BackgroundRuntime::start()?.block_on(host.call(name, arguments))
 }
 

@@ -31,7 +31,7 @@ struct Sum {
 fn check(tool: Tool, arguments: Value, expected: &Expect) {
     let name = tool.name().to_owned();
     let host = Host::new([tool]).unwrap();
-    expected.assert_eq(&match blocking::decode_call(&host, &name, arguments) {
+    expected.assert_eq(&match blocking::call(&host, &name, arguments) {
         Ok(result) => result.to_string(),
         Err(error) => error.to_string(),
     });
@@ -372,7 +372,7 @@ fn a_reason_does_not_repeat_large_arguments() {
     let tool = || Tool::raw_blocking("t", "d", schema.clone(), |_, _| "x");
     let host = Host::new([tool()]).unwrap();
     let refused = |arguments: Value| {
-        blocking::decode_call(&host, "t", arguments).unwrap_err().message().to_owned()
+        blocking::call(&host, "t", arguments).unwrap_err().message().to_owned()
     };
     let long = refused(json!({"n": "x".repeat(1_000_000)}));
     assert!(long.chars().count() < 300, "{}", long.len());
@@ -387,10 +387,10 @@ fn a_pattern_that_would_try_for_ever_gives_up() {
     let pattern = json!({"type": "string", "pattern": "^(?=a)(a|aa)+$"});
     let schema = json!({"type": "object", "properties": {"x": pattern}});
     let host = Host::new([Tool::raw_blocking("t", "d", schema, |_, _| "x")]).unwrap();
-    assert!(blocking::decode_call(&host, "t", json!({"x": "aaaa"})).is_ok());
+    assert!(blocking::call(&host, "t", json!({"x": "aaaa"})).is_ok());
     let hopeless = json!({"x": format!("{}b", "a".repeat(50_000))});
     assert_eq!(
-        blocking::decode_call(&host, "t", hopeless).unwrap_err().kind(),
+        blocking::call(&host, "t", hopeless).unwrap_err().kind(),
         "ToolArgumentError"
     );
 }
@@ -426,7 +426,7 @@ fn a_result_that_is_nested_too_deeply_is_an_error() {
     }
     let tool = |levels: usize| Tool::blocking("t", "d", move |_: NoArguments, _| nested(levels));
     let host = Host::new([tool(400)]).unwrap();
-    assert!(blocking::decode_call(&host, "t", json!({})).is_ok());
+    assert!(blocking::call(&host, "t", json!({})).is_ok());
     check(
         tool(200_000),
         json!({}),
@@ -437,5 +437,5 @@ fn a_result_that_is_nested_too_deeply_is_an_error() {
     let schema = json!({"type": "object", "properties": {"deep": {"$ref": "#/$defs/list"}},
         "$defs": {"list": {"type": ["array", "integer"], "items": {"$ref": "#/$defs/list"}}}});
     let host = Host::new([tool(400).output_schema(schema)]).unwrap();
-    assert!(blocking::decode_call(&host, "t", json!({})).is_ok());
+    assert!(blocking::call(&host, "t", json!({})).is_ok());
 }
