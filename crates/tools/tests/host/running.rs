@@ -371,9 +371,8 @@ fn a_reason_does_not_repeat_large_arguments() {
     let schema = json!({"type": "object", "properties": {"list": {"items": {"type": "string"}}, "n": {"type": "integer"}}});
     let tool = || Tool::raw_blocking("t", "d", schema.clone(), |_, _| "x");
     let host = Host::new([tool()]).unwrap();
-    let refused = |arguments: Value| {
-        blocking::call(&host, "t", arguments).unwrap_err().message().to_owned()
-    };
+    let refused =
+        |arguments: Value| blocking::call(&host, "t", arguments).unwrap_err().message().to_owned();
     let long = refused(json!({"n": "x".repeat(1_000_000)}));
     assert!(long.chars().count() < 300, "{}", long.len());
     assert!(long.ends_with(r#"xxx… is not of type "integer""#), "{long}");
@@ -389,10 +388,7 @@ fn a_pattern_that_would_try_for_ever_gives_up() {
     let host = Host::new([Tool::raw_blocking("t", "d", schema, |_, _| "x")]).unwrap();
     assert!(blocking::call(&host, "t", json!({"x": "aaaa"})).is_ok());
     let hopeless = json!({"x": format!("{}b", "a".repeat(50_000))});
-    assert_eq!(
-        blocking::call(&host, "t", hopeless).unwrap_err().kind(),
-        "ToolArgumentError"
-    );
+    assert_eq!(blocking::call(&host, "t", hopeless).unwrap_err().kind(), "ToolArgumentError");
 }
 
 #[test]
