@@ -218,7 +218,7 @@ async fn begin_message(
     let mut content = attachments::message_content(said, &shared.options.folder).await?;
     content.extend(schema.as_ref().map(|schema| Block::text(schema.request_text())));
     let held = hold_conversation(shared, id, conversation).await?;
-    // A front end that was told of the end needs no notice of it.
+    // The front end already knows of the end, so it gets no notice.
     if held.is_broken_off() && !shared.endings.knows(&held) {
         shared.output.send_event(id, interrupted_notice());
     }

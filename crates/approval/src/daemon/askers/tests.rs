@@ -40,3 +40,25 @@ async fn an_answer_that_was_lost_is_not_delivered_to_whoever_looks_next() {
     tokio::task::yield_now().await;
     assert!(letters.try_take().is_none());
 }
+
+/// Most checks end so: the answer comes whole, whatever the asker has sent after its line, and the
+/// desk hears nothing more of it.
+#[tokio::test]
+async fn an_asker_without_an_open_question_is_let_go_with_its_answer() {
+    let (to_desk, mut letters) = LetterBox::new(4);
+    let askers = Askers::new(to_desk).unwrap();
+    let (ours, mut theirs) = UnixStream::pair().unwrap();
+    ours.set_nonblocking(true).unwrap();
+    theirs.write_all(b"more than the line").unwrap();
+    askers.park_asker(AskerId(1), ours);
+    assert!(askers.watch(AskerId(1)));
+    let response = ApprovalResponse::new(crate::asker::fresh_id(), Decision::None);
+    askers.answer_and_release(&Handle::current(), AskerId(1), &response);
+    assert!(!askers.is_waiting(AskerId(1)));
+    let mut line = vec![0; response.to_line().len()];
+    theirs.read_exact(&mut line).unwrap();
+    assert_eq!(line, response.to_line());
+    drop(theirs);
+    tokio::task::yield_now().await;
+    assert!(letters.try_take().is_none());
+}
