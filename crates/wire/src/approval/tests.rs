@@ -331,6 +331,7 @@ proptest! {
             kind: RequestKind::Ask,
             agent: None,
             context: Some(RequestContext { last_words: Some(said), ..RequestContext::default() }),
+            machine: None,
         };
         let line = request.to_line();
         prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));

@@ -46,6 +46,9 @@ pub struct InboxRow {
     pub risks: Vec<RiskNote>,
     /// Equal for questions that may be answered together; `None` if it has to be answered alone.
     pub alike: Option<String>,
+    /// The machine on which the agent runs, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }
 
 /// What led to a question.
