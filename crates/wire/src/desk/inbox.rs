@@ -51,6 +51,16 @@ pub struct InboxRow {
     pub machine: Option<String>,
 }
 
+impl InboxRow {
+    /// Returns where the agent works: the folder, and the machine if it is another one.
+    pub fn shown_place(&self) -> String {
+        match &self.machine {
+            Some(machine) => format!("{} on {machine}", self.project),
+            None => self.project.clone(),
+        }
+    }
+}
+
 /// What led to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
