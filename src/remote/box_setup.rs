@@ -79,7 +79,7 @@ impl<'a> BoxSetup<'a> {
     pub(super) fn install_hooks(&self) -> Result<String, Failure> {
         let script = format!(
             "~/{PROGRAM_FOLDER}/callgate install 2>&1 || \
-             echo 'Run `callgate remote add` again when there is an agent.'"
+             echo 'No hook was installed: run `callgate remote add` again when that is mended.'"
         );
         self.host.run_script(&script, None).map_err(Failure::Failed)
     }

@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::io::Write;
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
@@ -16,7 +17,7 @@ use callgate_testkit::until::{Sighting, until_or};
 use callgate_wire::approval::{Action, Press, RequestId};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, InboxRow, NamedLink, RemoteState, RemoteView};
 use callgate_wire::ledger::{LedgerEvent, ViewerPaired};
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::{Value, json};
 
 /// The name of the box, as ssh knows it.
@@ -87,8 +88,16 @@ impl House {
     }
 
     pub(crate) fn on_box(&self, arguments: &[&str]) -> Command {
-        let mut command = self.machine.command(env!("CARGO_BIN_EXE_callgate"), arguments);
+        self.as_box_user(self.machine.command(env!("CARGO_BIN_EXE_callgate"), arguments))
+    }
+
+    /// Has a command run as the user to whom the box's home belongs.
+    pub(crate) fn as_box_user(&self, mut command: Command) -> Command {
         command.env("USER", "bo").env("PATH", "/usr/bin:/bin");
+        let home = fs::metadata(self.machine.folder()).unwrap();
+        if geteuid().is_root() && home.uid() != 0 {
+            command.uid(home.uid()).gid(home.gid());
+        }
         command
     }
 

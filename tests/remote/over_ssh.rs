@@ -4,7 +4,6 @@
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
-use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
 use callgate_client::viewer::Viewer;
@@ -91,12 +90,7 @@ impl Sshd {
 
 /// The box's own callgate, as the box's user.
 fn on_box(house: &House, arguments: &[&str]) -> Command {
-    let mut command = house.machine.command(house.machine.path(PROGRAM), arguments);
-    command.env("USER", "bo").env("PATH", "/usr/bin:/bin");
-    if is_root() {
-        command.uid(NOBODY).gid(NOBODY);
-    }
-    command
+    house.as_box_user(house.machine.command(house.machine.path(PROGRAM), arguments))
 }
 
 #[test]
@@ -106,14 +100,14 @@ fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     house.machine.write(".claude/settings.json", "{\"theme\": \"dark\"}\n");
     if is_root() {
         let mut chown = Command::new("chown");
-        chown.args(["-R", &NOBODY.to_string()]).arg(house.machine.folder());
+        chown.args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(house.machine.folder());
         assert!(run(chown, DEADLINE).status.success());
     }
     house.up();
     let said = house.run_on_laptop(&["remote", "add", BOX]).success().stdout;
     assert!(said.contains(&format!("{BOX}: connected for ")), "{said}");
     let settings = || fs::read_to_string(house.machine.path(".claude/settings.json")).unwrap();
-    assert!(settings().contains("callgate-hook"), "{}", settings());
+    assert!(settings().contains("callgate-hook"), "{said}");
 
     // The box does not see the laptop's home.
     if is_root() {
@@ -134,7 +128,11 @@ fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     house.kill_ssh();
     assert!(ada.allow(&row).0);
     assert_eq!(hook.decision()["behavior"], "allow");
-    house.assert_copied();
+    house.until("its ledger is copied", || {
+        let whole = run(on_box(&house, &["log", "--json"]), DEADLINE).success().stdout;
+        let copy = house.run_on_laptop(&["log", "--json", "--machine", BOX]).success().stdout;
+        whole.contains("\"delivered\"") && whole == copy
+    });
 
     let said = house.run_on_laptop(&["remote", "remove", BOX]).success().stdout;
     assert!(said.contains("The copy of its ledger stays here"), "{said}");
