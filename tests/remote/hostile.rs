@@ -68,8 +68,8 @@ fn a_line_without_end_takes_no_memory_and_the_desk_goes_on() {
     ));
     house.up();
     house.until("it is told", || house.laptop.text("up.log").contains("is too long"));
-    let hook = House::start_hook(house.on_laptop(&["hook"]), "make", house.laptop.folder());
     let mut ada = house.person("Ada");
+    let hook = House::start_hook(house.on_laptop(&["hook"]), "make", house.laptop.folder());
     let row = ada.question(&house, "make");
     assert_eq!(row.machine, None);
     assert!(ada.allow(&row).0);
