@@ -7,6 +7,7 @@ use memchr::{memchr_iter, memmem};
 
 use super::candidate::{is_more_than_a_word, is_random, is_reference, runs_something};
 use super::names::{NameRole, NameStrength, role_of_name};
+use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
 use crate::word_list::contains_exactly;
 
@@ -29,7 +30,7 @@ pub(super) fn find_call_secrets(bytes: &[u8], spans: &mut SpanList) {
         examine_call(bytes, open, spans);
     }
     spans.begin_search();
-    for at in memmem::find_iter(bytes, "process.env.") {
+    for at in find_each(bytes, "process.env.") {
         examine_fallback(bytes, at + "process.env.".len(), spans);
     }
 }

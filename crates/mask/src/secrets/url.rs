@@ -1,10 +1,11 @@
 //! Secrets in addresses: `scheme://user:password@host`, and tokens in their paths.
 
-use memchr::{memchr, memmem, memrchr};
+use memchr::{memchr, memrchr};
 
 use super::candidate::{
     count_distinct_bytes, is_operator, is_random, is_reference, runs_something,
 };
+use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
 use crate::word_list::contains_word;
 
@@ -15,7 +16,7 @@ const LONGEST_AUTHORITY: usize = 4096;
 pub(super) fn find_url_passwords(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     let mut end = 0;
-    for mark in memmem::find_iter(bytes, "://") {
+    for mark in find_each(bytes, "://") {
         // An authority contains no `//`, so nothing is scanned twice.
         if mark >= end {
             end = examine_authority(bytes, mark + 3, spans);
@@ -24,11 +25,11 @@ pub(super) fn find_url_passwords(bytes: &[u8], spans: &mut SpanList) {
     }
     for sign in ["oracle:thin:", "sqlplus "] {
         spans.begin_search();
-        memmem::find_iter(bytes, sign).for_each(|at| oracle_login(bytes, at + sign.len(), spans));
+        find_each(bytes, sign).for_each(|at| oracle_login(bytes, at + sign.len(), spans));
     }
     for sign in ["@tcp(", "@unix("] {
         spans.begin_search();
-        memmem::find_iter(bytes, sign).for_each(|at| data_source(bytes, at, spans));
+        find_each(bytes, sign).for_each(|at| data_source(bytes, at, spans));
     }
 }
 

@@ -69,7 +69,7 @@ fn read_by_part(name: &str, text: &str, trust: Trust) -> Option<RuleFile> {
 /// Returns where the parts of a file end. Each begins with a line that says only `[[rule]]` or
 /// `[[test]]`. Within a value of several lines that is not the beginning of a table; the part before
 /// it then lacks the end of that value, and cannot be parsed.
-fn part_ends(text: &str) -> impl Iterator<Item = usize> {
+pub(super) fn part_ends(text: &str) -> impl Iterator<Item = usize> {
     let starts = memchr::memmem::find_iter(text.as_bytes(), "\n[[").map(|at| at + 1);
     let is_header = |at: &usize| {
         let line = text[*at..].lines().next().unwrap_or_default();
