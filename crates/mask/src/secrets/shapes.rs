@@ -1,12 +1,13 @@
 //! Tokens that are recognised by their whole shape.
 
+use crate::word_list::WordList;
+use crate::words;
 use memchr::memchr_iter;
 
 use super::candidate::{count_distinct_bytes, is_random};
 use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
 use super::tokens::starts_word;
-use crate::word_list::contains_exactly;
 
 /// Finds all such tokens.
 pub(super) fn find_shaped_tokens(bytes: &[u8], spans: &mut SpanList) {
@@ -177,9 +178,10 @@ fn aws_secrets(bytes: &[u8], spans: &mut SpanList) {
 
 /// Finds hashes of passwords, `$6$salt$hash`. The name of the method stays.
 fn password_hashes(bytes: &[u8], spans: &mut SpanList) {
-    const METHODS: &str = "\
-        1 5 6 7 y gy 2a 2b 2x 2y apr1 argon2i argon2d argon2id scrypt pbkdf2 pbkdf2-sha256 \
-        pbkdf2-sha512";
+    const METHODS: &WordList = words!(
+        "1 5 6 7 y gy 2a 2b 2x 2y apr1 argon2i argon2d argon2id scrypt pbkdf2 pbkdf2-sha256 \
+        pbkdf2-sha512"
+    );
     spans.begin_search();
     let mut end = 0;
     for sign in memchr_iter(b'$', bytes) {
@@ -187,7 +189,7 @@ fn password_hashes(bytes: &[u8], spans: &mut SpanList) {
         let start = sign + method + 2;
         let is_method = sign >= end
             && bytes.get(start - 1) == Some(&b'$')
-            && contains_exactly(METHODS, &bytes[sign + 1..sign + 1 + method]);
+            && METHODS.contains(&bytes[sign + 1..sign + 1 + method]);
         if !is_method {
             continue;
         }

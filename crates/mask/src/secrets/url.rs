@@ -1,5 +1,7 @@
 //! Secrets in addresses: `scheme://user:password@host`, and tokens in their paths.
 
+use crate::word_list::WordList;
+use crate::words;
 use memchr::{memchr, memrchr};
 
 use super::candidate::{
@@ -7,7 +9,6 @@ use super::candidate::{
 };
 use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
-use crate::word_list::contains_word;
 
 /// The longest user, password and host together, in bytes.
 const LONGEST_AUTHORITY: usize = 4096;
@@ -56,9 +57,10 @@ fn examine_authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize 
 }
 
 /// Names in a path that are followed by a token.
-const BEFORE_TOKEN: &str = "\
-    webhook webhooks hook hooks catch services token tokens secret secrets key keys auth login \
-    reset verify confirm invite magic signed access unsubscribe";
+const BEFORE_TOKEN: &WordList = words!(
+    "webhook webhooks hook hooks catch services token tokens secret secrets key keys auth login \
+    reset verify confirm invite magic signed access unsubscribe"
+);
 
 /// Examines the names of the path that begins at `start` and returns where it ends.
 fn examine_path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
@@ -73,7 +75,7 @@ fn examine_path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
         if is_token {
             spans.push(SecretSpan::new(at, at + name.len(), "token"));
         }
-        let is_telling = contains_word(BEFORE_TOKEN, name);
+        let is_telling = BEFORE_TOKEN.contains_in_any_case(name);
         // A number or a short name may come between, as in `/hooks/catch/12345/…`.
         is_told = is_telling || (is_told && name.len() < 16 && !is_token);
         at += name.len() + 1;

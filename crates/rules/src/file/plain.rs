@@ -120,10 +120,8 @@ fn parse_string(text: &str, start: usize) -> Option<(Spanned<DeValue<'_>>, &str)
         at += 1;
     }
     let content = &text[1..at];
-    let content = match has_escape {
-        true => Cow::Owned(content.replace("\\\"", "\"")),
-        false => Cow::Borrowed(content),
-    };
+    let content =
+        if has_escape { Cow::Owned(content.replace("\\\"", "\"")) } else { Cow::Borrowed(content) };
     let value = Spanned::new(start..start + at + 1, DeValue::String(content));
     Some((value, &text[at + 1..]))
 }
