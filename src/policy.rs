@@ -354,13 +354,13 @@ fn local_time_zone() -> TimeZone {
 
 /// Returns what the desk does about a verdict, with secrets masked.
 pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
-    let because = mask_text(&verdict.because).into_shown();
+    let because = || mask_text(&verdict.because).into_shown();
     match verdict.decision {
-        RuleDecision::Deny => Ruling::Deny { because },
-        RuleDecision::Allow => Ruling::Allow { because },
-        RuleDecision::Confirm => Ruling::Confirm { because },
+        RuleDecision::Deny => Ruling::Deny { because: because() },
+        RuleDecision::Allow => Ruling::Allow { because: because() },
+        RuleDecision::Confirm => Ruling::Confirm { because: because() },
         RuleDecision::Ask => Ruling::Ask {
-            because: verdict.wants_person.then_some(because),
+            because: verdict.wants_person.then(because),
             is_guarded: verdict.is_guarded,
         },
     }
