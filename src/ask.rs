@@ -158,6 +158,7 @@ impl AskArgs {
                 takes: Some(takes),
                 ..RequestContext::default()
             }),
+            machine: None,
         })
     }
 

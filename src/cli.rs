@@ -20,6 +20,8 @@ use crate::man::ManArgs;
 use crate::mcp::McpArgs;
 use crate::open::OpenArgs;
 use crate::pair::PairArgs;
+use crate::relay::RelayArgs;
+use crate::remote::RemoteArgs;
 use crate::rules::RulesArgs;
 use crate::status::StatusArgs;
 use crate::stop::{self, StopArgs};
@@ -61,11 +63,14 @@ enum CliCommand {
     Doctor(DoctorArgs),
     Config(ConfigArgs),
     Rules(RulesArgs),
+    Remote(RemoteArgs),
     Log(Box<LogArgs>),
     Ask(AskArgs),
     Chat(ChatArgs),
     Agent(AgentArgs),
     Mcp(McpArgs),
+    #[command(hide = true)]
+    Relay(RelayArgs),
     Completions(CompletionsArgs),
     Man(ManArgs),
 }
@@ -168,6 +173,8 @@ impl Cli {
             Some(CliCommand::Mcp(args)) => args.run(file),
             Some(CliCommand::Open(args)) => args.run(file),
             Some(CliCommand::Pair(args)) => args.run(file),
+            Some(CliCommand::Relay(args)) => args.run(file),
+            Some(CliCommand::Remote(args)) => args.run(file),
             Some(CliCommand::Rules(args)) => args.run(file),
             Some(CliCommand::Status(args)) => args.run(file),
             Some(CliCommand::Stop(StopArgs {})) => stop::stop_desk(file),

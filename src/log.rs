@@ -110,6 +110,9 @@ struct EntryFilterArgs {
     /// Only entries that contain this text, in upper or lower case
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
+    /// Only this machine: the copy of the ledger of a remote, as `callgate remote list` names it
+    #[arg(long, value_name = "NAME", conflicts_with = "follow")]
+    machine: Option<String>,
     /// Only this question, by its id or the beginning of it
     #[arg(long, value_name = "ID")]
     question: Option<String>,
@@ -135,7 +138,7 @@ impl LogArgs {
         if self.verify {
             return verify::verify_chain(&path, self.head, self.json, self.database.is_none());
         }
-        let store = match Store::open_read_only(&path) {
+        let store = match self.which.open_store(&path) {
             Err(StoreError::Missing(_)) if self.follow => follow::wait_for(&path)?,
             store => store?,
         };
@@ -148,6 +151,9 @@ impl LogArgs {
         } else if pages.is_empty() {
             // For a program, empty output is an answer; a person gets a sentence.
             write_error_line(match store.last_seq()? {
+                _ if self.which.is_of_unknown_machine(&store)? => {
+                    "there is no copy of the ledger of that machine: see `callgate remote list`"
+                }
                 0 => "nothing was asked, decided or run yet",
                 _ => "nothing in the ledger matches",
             });
@@ -164,6 +170,19 @@ impl LogArgs {
 impl EntryFilterArgs {
     fn hides_details(&self) -> bool {
         !self.all && self.question.is_none() && self.kind.is_empty()
+    }
+
+    fn is_of_unknown_machine(&self, store: &Store) -> Result<bool, StoreError> {
+        let copied = store.copied_machines()?;
+        Ok(self.machine.as_ref().is_some_and(|machine| !copied.contains(machine)))
+    }
+
+    /// Opens the ledger, or the copy of a machine's.
+    fn open_store(&self, path: &Path) -> Result<Store, StoreError> {
+        match &self.machine {
+            Some(machine) => Store::open_copy(path, machine),
+            None => Store::open_read_only(path),
+        }
     }
 
     fn build_filter(&self, store: &Store) -> Result<EntryFilter, Failure> {

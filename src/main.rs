@@ -35,6 +35,8 @@ mod pair;
 mod policy;
 mod program;
 mod progress;
+mod relay;
+mod remote;
 mod rules;
 mod served_settings;
 mod status;

@@ -9,8 +9,8 @@ use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_mask::text::one_line;
 use callgate_store::now_ms;
 use callgate_wire::desk::{
-    DeskAnswer, DeskCommand, DeskInbox, DeskStatus, HistoryDecider, HistoryDecision, HistoryFilter,
-    HistoryRow, InboxRow, NamedLink,
+    ConnectedRelay, DeskAnswer, DeskCommand, DeskInbox, DeskStatus, HistoryDecider,
+    HistoryDecision, HistoryFilter, HistoryRow, InboxRow, NamedLink, RemoteView,
 };
 use serde_json::json;
 
@@ -19,6 +19,7 @@ use crate::config::{Config, DeskFlags};
 use crate::counted::{counted_noun, time_span};
 use crate::failure::Failure;
 use crate::pair::KnownAnswerer;
+use crate::remote::remote_line;
 use crate::terminal_width::wrapped_for_terminal;
 
 /// How many open questions are listed; the others are counted.
@@ -66,6 +67,7 @@ struct DeskReport {
     links: Vec<NamedLink>,
     linked: Vec<KnownAnswerer>,
     last_answer: Option<HistoryRow>,
+    remotes: Vec<RemoteView>,
 }
 
 impl DeskReport {
@@ -76,7 +78,11 @@ impl DeskReport {
         let links = viewer.links()?;
         let linked = KnownAnswerer::from_links(links.clone(), config);
         let last_answer = last_answer(&mut viewer)?;
-        Ok(Self { status, inbox, links, linked, last_answer })
+        let remotes = match viewer.ask(DeskCommand::Remotes, PATIENCE)? {
+            DeskAnswer::Remotes { remotes } => remotes,
+            _ => return Err(DeskError::Unexpected),
+        };
+        Ok(Self { status, inbox, links, linked, last_answer, remotes })
     }
 
     fn json(&self) -> String {
@@ -90,6 +96,7 @@ impl DeskReport {
             "open": self.inbox.rows,
             "linked": linked.collect::<Vec<_>>(),
             "last_answer": self.last_answer,
+            "remotes": self.remotes,
         })
         .to_string()
     }
@@ -99,13 +106,20 @@ impl DeskReport {
         let span = time_span(*uptime_seconds);
         let mut lines = vec![format!("callgate {version} is up, as process {pid}, for {span}.")];
         let places = describe_places(reach, &self.links, &config.telegram.allowed_chats.value);
+        lines.extend(relay_lines(&self.status, now_ms));
         lines.push(match &places[..] {
+            [] if self.status.is_relay => {
+                "Nobody can answer now: questions wait for the desk above.".to_owned()
+            }
             [] => "Nobody can answer now: questions go back to their agents at once.".to_owned(),
             places => format!("Answers can come {}.", places.join(", or ")),
         });
         let trouble = reach.telegram.as_ref().and_then(|phones| phones.trouble.as_ref());
         lines.extend(trouble.map(|why| format!("Telegram does not work: {}", one_line(why))));
         lines.extend(self.linked_lines());
+        lines.extend(
+            self.remotes.iter().map(|view| format!("Remote {}", remote_line(view, now_ms))),
+        );
         lines.push(match &self.last_answer {
             Some(row) => format!("Last answer: {}", answer_line(row, now_ms)),
             None => "No person has answered yet.".to_owned(),
@@ -122,6 +136,20 @@ impl DeskReport {
             |one: &KnownAnswerer| format!("  {} ({})", one.name_or_setting(), one.short_link());
         ["Linked:".to_owned()].into_iter().chain(self.linked.iter().map(one)).collect()
     }
+}
+
+/// Says which desks above are connected.
+pub(crate) fn relay_lines(status: &DeskStatus, now_ms: i64) -> Vec<String> {
+    let line = |relay: &ConnectedRelay| {
+        let span = time_span(seconds_between(relay.since_ms, now_ms));
+        let name = one_line(&relay.name);
+        format!("People at “{name}” answer: its desk has been connected for {span}.")
+    };
+    let lines: Vec<String> = status.relays.iter().map(line).collect();
+    if lines.is_empty() && status.is_relay {
+        return vec!["The desk above is not connected: questions wait for it.".to_owned()];
+    }
+    lines
 }
 
 /// Returns the open questions of the desk.
@@ -161,8 +189,8 @@ fn open_lines(inbox: &DeskInbox, now_ms: i64) -> Vec<String> {
 
 /// Names an open question on one line.
 pub(crate) fn question_line(row: &InboxRow) -> String {
-    let InboxRow { agent, project, summary, .. } = row;
-    one_line(&format!("{agent} in {project}: {summary}")).into_owned()
+    let InboxRow { agent, summary, .. } = row;
+    one_line(&format!("{agent} in {}: {summary}", row.shown_place())).into_owned()
 }
 
 fn answer_line(row: &HistoryRow, now_ms: i64) -> String {

@@ -46,7 +46,7 @@ pub(crate) fn stop_desk(file: Option<&Path>) -> Result<ExitCode, Failure> {
 }
 
 /// Ends the process that serves this socket, and waits for its end.
-fn stop_process(process: u32, socket: &Path) -> Result<(), Failure> {
+pub(crate) fn stop_process(process: u32, socket: &Path) -> Result<(), Failure> {
     let failed = |error: &dyn std::fmt::Display| {
         Failure::Failed(format!("cannot stop process {process}, which serves the desk: {error}"))
     };

@@ -30,6 +30,7 @@ use crate::interruptions::Interruptions;
 use crate::invocation;
 use crate::left_open::left_open;
 use crate::policy::LiveRules;
+use crate::remote::RemoteKeeper;
 use crate::rules::ServedRules;
 use crate::served_settings::ServedSettings;
 use crate::terminal_modes::has_terminal;
@@ -118,6 +119,8 @@ async fn serve_desk(
     let is_fresh = store.last_seq().map_err(|error| no_ledger(&error))? == 0;
     let options = daemon_options(config, claim, store, telegram, has_terminal.then_some(orders_in));
     let daemon = Daemon::start(options).map_err(|error| cannot_open(&error))?;
+    let remotes = RemoteKeeper::new(config.database.clone(), &daemon, warn_on_stderr());
+    let remotes = tokio::spawn(remotes.keep_sessions());
     let page = page::serve_page(config, &daemon.desk()).await;
     let address = page.as_ref().map(PageHost::address);
     print_and_flush(&greeting_text(
@@ -145,6 +148,7 @@ async fn serve_desk(
     // The terminal is restored before the last words are printed.
     drop(keyboard);
     drop(page);
+    remotes.abort();
     drop(daemon);
     print_and_flush(&wrapped_for_terminal(&left_open(&open, config.grace), 0)).ok();
     ended
@@ -164,7 +168,7 @@ fn no_ledger(error: &StoreError) -> Failure {
 }
 
 /// Claims the sockets for this process.
-fn claim_sockets(config: &Config) -> Result<Claim, Failure> {
+pub(crate) fn claim_sockets(config: &Config) -> Result<Claim, Failure> {
     for socket in [&config.socket, &config.desk_socket] {
         if let (SettingOrigin::Default, Some(folder)) = (&socket.origin, socket.value.parent()) {
             check_private(folder).map_err(|why| cannot_open(&why))?;
@@ -175,7 +179,7 @@ fn claim_sockets(config: &Config) -> Result<Claim, Failure> {
     Ok(claim.with_legacy(config.legacy_socket.clone()))
 }
 
-fn daemon_options(
+pub(crate) fn daemon_options(
     config: &Config,
     claim: Claim,
     store: Store,
@@ -225,7 +229,7 @@ fn bot_settings(config: &Config) -> Result<Option<telegram::BotSettings>, Failur
     Ok(Some(telegram::BotSettings { api_url, ..telegram::BotSettings::new(token) }))
 }
 
-fn cannot_open(error: &dyn fmt::Display) -> Failure {
+pub(crate) fn cannot_open(error: &dyn fmt::Display) -> Failure {
     Failure::Failed(format!("cannot open the desk: {error}"))
 }
 

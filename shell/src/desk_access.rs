@@ -90,7 +90,7 @@ impl DeskAccess {
 
     async fn unlocked(&self, key: &HiddenText) -> Result<DeskClient, CommandRefusal> {
         let desk = self.dial().await?;
-        let unlock = DeskCommand::Unlock { token: key.clone(), origin: None };
+        let unlock = DeskCommand::Unlock { token: key.clone(), origin: None, name: None };
         match desk.ask(unlock).await? {
             DeskAnswer::Told { done: true, .. } => Ok(desk),
             DeskAnswer::Told { .. } => Err(not_linked()),

@@ -293,6 +293,7 @@ impl Gatekeeper {
                 must_ask: ask.ruling.because().map(str::to_owned),
                 ..RequestContext::default()
             }),
+            machine: None,
         }
     }
 

@@ -11,6 +11,7 @@ use callgate_client::DeskError;
 use callgate_client::viewer::Viewer;
 use callgate_link::file::FileLock;
 use callgate_link::socket::{SocketState, probe_path, server_process};
+use callgate_store::now_ms;
 use callgate_web::PageAddress;
 use callgate_wire::desk::{DeskStatus, NamedLink, Reach};
 use rustix::process::geteuid;
@@ -18,6 +19,7 @@ use rustix::process::geteuid;
 use super::finding::Findings;
 use crate::config::{Config, WhenAbsent};
 use crate::counted::time_span;
+use crate::status::relay_lines;
 
 const START: &str = "start it: callgate up";
 /// How long the page may take to answer.
@@ -175,7 +177,8 @@ fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) 
     let ours = env!("CARGO_PKG_VERSION");
     if version == ours {
         let text = format!(
-            "`callgate up` {version} runs as process {pid}, for {}; open questions: {open}",
+            "{} {version} runs as process {pid}, for {}; open questions: {open}",
+            if status.is_relay { "the desk of `callgate relay`" } else { "`callgate up`" },
             time_span(*uptime_seconds)
         );
         findings.add_ok("daemon", text);
@@ -200,7 +203,12 @@ fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) 
             );
         }
     }
-    check_reach(&status.reach, findings);
+    for line in relay_lines(status, now_ms()) {
+        findings.add_ok("relay", line);
+    }
+    if !status.is_relay {
+        check_reach(&status.reach, findings);
+    }
 }
 
 /// Warns if nobody can be reached: every question then falls back at once.

@@ -141,7 +141,10 @@ fn entry_details(entry: &LedgerEntry, event: &LedgerEvent, question: &QuestionSu
     let mode = prefixed_text("mode ", call.mode.as_deref().unwrap_or_default());
     let reason = call.by.as_deref().unwrap_or_default();
     match event {
-        LedgerEvent::Asked(_) => join_parts(&[&what, &cwd], "  "),
+        LedgerEvent::Asked(asked) => {
+            let machine = prefixed_text("on ", asked.machine.as_deref().unwrap_or_default());
+            join_parts(&[&what, &cwd, &machine], "  ")
+        }
         LedgerEvent::RuntimeRan(_) | LedgerEvent::Ran(_) => {
             let outcome = if call.ok == Some(false) { "failed" } else { "" };
             // A run has a decider only if nobody was asked about it.

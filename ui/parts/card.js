@@ -124,7 +124,9 @@ function head(place, question) {
     <div class="grow">
       <div class="who cut">
         <strong>${agentName(row.agent)}</strong> in
-        <strong title=${row.project}>${folderName(row.project)}</strong>
+        <strong title=${row.project}>${folderName(row.project)}</strong>${
+          row.machine ? html` on <strong>${shown(row.machine)}</strong>` : nothing
+        }
       </div>
       <div class="tiny muted cut">
         Asked ${ago(row.asked_ms, now)}${row.mode ? html` · mode ${row.mode}` : ""}
@@ -206,6 +208,7 @@ function content(place, question, card, isCompact) {
         <dd><code>${shown(card.tool)}</code></dd>
         <dt>Folder</dt>
         <dd><code>${shown(card.project)}</code></dd>
+        ${card.machine ? html`<dt>Machine</dt><dd>${shown(card.machine)}</dd>` : nothing}
         <dt>Session</dt>
         <dd><code>${shown(card.session)}</code></dd>
         ${card.seq ? html`<dt>Ledger entry</dt><dd class="num">${card.seq}</dd>` : nothing}

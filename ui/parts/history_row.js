@@ -25,6 +25,7 @@ export function historyRow(app, row) {
   const decision = hasFailed ? "Failed" : decisionWords(row.decision);
   const isCall = row.decision !== "saved";
   const where = isCall ? [`${agentName(row.agent)} in ${folderName(row.project)}`] : ["Your rules"];
+  if (row.machine) where.push(`on ${row.machine}`);
   if (row.edited) where.push("edited");
   if (row.words) where.push(`“${row.words}”`);
   const rule = row.channel === "rule" ? /\brule `([^`]+)`/.exec(row.by ?? "") : null;
@@ -56,6 +57,7 @@ function openEntry(app, row) {
     ["Tool", isCall && html`<code>${row.tool}</code>`],
     ["Mode", row.mode],
     ["Folder", isCall && html`<code>${row.project}</code>`],
+    ["Machine", row.machine && shown(row.machine)],
     [
       "Session",
       isCall &&

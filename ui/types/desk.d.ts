@@ -7,6 +7,7 @@ export interface Filter {
   text?: string;
   tool?: string;
   agent?: string;
+  machine?: string;
   project?: string;
   session?: string;
   decision?: string;
@@ -35,6 +36,7 @@ export interface Row {
   mode: string | null;
   risks: Risk[];
   alike: string | null;
+  machine?: string;
 }
 
 export type SegmentStyle =
@@ -100,6 +102,7 @@ export interface HistoryRow {
   project: string;
   session: string;
   agent: string | null;
+  machine?: string;
   mode: string | null;
   decision: Decision;
   by: string | null;

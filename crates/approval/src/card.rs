@@ -98,6 +98,7 @@ impl Card {
             mode: request.mode().map(plain::safe_line),
             risks: Vec::new(),
             alike: None,
+            machine: request.machine.as_ref().map(|machine| plain::safe_line(&machine.name)),
         };
         let shown = QuestionCard {
             grants: grants::grants_of(&body, blocked.is_some(), !pickers.is_empty()),

@@ -14,6 +14,8 @@ mod letter;
 mod lineage;
 mod pulse;
 mod reception;
+mod relayed;
+mod remote_board;
 mod room;
 mod rulings;
 mod viewers;
@@ -52,6 +54,8 @@ use rulings::{RulingLimits, RulingQueue};
 use viewers::{Viewers, secrets};
 
 pub use claim::{Claim, lock_path};
+pub use relayed::{RelayedAsker, RelayedAskers};
+pub use remote_board::RemoteBoard;
 pub use rulings::RuleJudge;
 
 /// How many letters may wait for the clerk, and how many orders for the phones.
@@ -124,6 +128,8 @@ pub struct Daemon {
     tasks: tokio::task::JoinSet<()>,
     askers: Arc<Askers>,
     rulings: Arc<RulingQueue>,
+    relayed: RelayedAskers,
+    pulse: Arc<DaemonPulse>,
     _sockets: Vec<SocketFile>,
     _lock: FileLock,
 }
@@ -190,6 +196,7 @@ impl Daemon {
             raise_descriptor_limit();
         }
         let unattended = settings.unattended;
+        let is_relay = authority.has_relay();
         settings.key = store.find_or_make_secret("digest")?;
         let limits = RulingLimits::new(settings.timeout);
         let started = Instant::now();
@@ -198,7 +205,8 @@ impl Daemon {
         let (letters_in, letters) = LetterBox::new(QUEUE);
         let askers =
             Askers::new(letters_in.clone()).map_err(|e| io_error("cannot watch", &socket, e))?;
-        let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), options.terminal.is_some()));
+        let pulse =
+            Arc::new(DaemonPulse::new(&socket, store.path(), options.terminal.is_some(), is_relay));
         pulse.set_open_count(desk.open_count());
         let viewers = Viewers::new(
             store.path(),
@@ -233,7 +241,7 @@ impl Daemon {
             terminal: options.terminal,
             runtime: Handle::current(),
             head,
-            pulse,
+            pulse: Arc::clone(&pulse),
             warn: Arc::clone(&options.warn),
             started,
             unmoved: 0,
@@ -255,14 +263,27 @@ impl Daemon {
             sockets.push(door.file());
             tasks.spawn(Reception { door, intake: Arc::clone(&intake) }.accept_askers());
         }
+        let relayed = RelayedAskers(Arc::clone(&intake));
         tasks.spawn(Reception { door, intake }.accept_askers());
         let desk = DeskHandle(letters_in);
-        Ok(Self { desk, tasks, askers, rulings, _sockets: sockets, _lock: lock })
+        Ok(Self { desk, tasks, askers, rulings, relayed, pulse, _sockets: sockets, _lock: lock })
     }
 
     /// Waits until the desk has ended by itself, which only a bug can cause.
     pub async fn wait_for_end(&self) {
         self.desk.0.wait_for_end().await;
+    }
+
+    /// Returns the way by which other machines ask.
+    #[must_use]
+    pub fn relayed_askers(&self) -> RelayedAskers {
+        self.relayed.clone()
+    }
+
+    /// Returns the board on which it stands how remotes are connected.
+    #[must_use]
+    pub fn remote_board(&self) -> Arc<RemoteBoard> {
+        self.pulse.remote_board()
     }
 
     /// Returns a handle to the desk.

@@ -33,6 +33,7 @@ mod quiet;
 mod record;
 mod recorded_question;
 mod rehearsal;
+mod relayed;
 mod replies;
 mod restore;
 mod said;
@@ -51,7 +52,8 @@ use callgate_wire::approval::{ApprovalResponse, Decision, RequestId, RequestKind
 use crate::card::Card;
 use crate::channel::News;
 
-pub use authority::Authority;
+pub(crate) use authority::is_relay;
+pub use authority::{Authority, RELAY_ORIGIN};
 pub use checked::asks_of;
 pub(crate) use input::DeskInput;
 pub(crate) use output::{DeskOutput, DeskStep};
@@ -223,12 +225,15 @@ impl Desk {
         match input {
             DeskInput::From { asker, lineage } => drop(self.lineages.insert(asker, lineage)),
             DeskInput::Asked { asker, request, ruling, is_replay } => {
-                self.see_check(now.mono, &request);
+                let is_relayed = request.machine.is_some();
+                if !is_relayed {
+                    self.see_check(now.mono, &request);
+                }
                 if self.has_other_gate(asker, &request, &ruling) {
                     // Its host asks, so nobody decides here.
                     let response = ApprovalResponse::new(request.request_id, Decision::None);
                     step.outputs.push(DeskOutput::Answer(asker, response));
-                } else if request.kind == RequestKind::Check {
+                } else if request.kind == RequestKind::Check && !is_relayed {
                     self.handle_check(&mut step, asker, request, ruling, is_replay);
                 } else {
                     self.handle_question(&mut step, asker, request, ruling, is_replay);
@@ -246,6 +251,10 @@ impl Desk {
             DeskInput::Told(request) => self.handle_report(&mut step, &request),
             DeskInput::Gone(asker) | DeskInput::Lost(asker) => {
                 self.handle_gone_asker(&mut step, asker);
+            }
+            DeskInput::Withdrawn { asker, text } => self.withdraw_question(&mut step, asker, text),
+            DeskInput::Answered { who, question, answer, reply_to } => {
+                self.handle_relayed_answer(&mut step, &who, &question, answer, &reply_to);
             }
             DeskInput::Delivered(asker) => self.handle_delivered(&mut step, asker),
             DeskInput::News(news) => self.handle_news(&mut step, news),

@@ -109,8 +109,9 @@ impl Terminal {
     /// Returns the open questions, each on one line: who asks, where, and about what.
     pub fn open_questions(&self) -> impl Iterator<Item = String> {
         self.waiting.iter().map(|waiting| {
-            let InboxRow { agent, project, summary, .. } = &waiting.card.row;
-            one_line(&format!("{agent} in {project}: {summary}")).into_owned()
+            let row = &waiting.card.row;
+            let InboxRow { agent, summary, .. } = row;
+            one_line(&format!("{agent} in {}: {summary}", row.shown_place())).into_owned()
         })
     }
 

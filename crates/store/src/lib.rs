@@ -19,6 +19,9 @@
 //! ([`Store::add_to_conversation`]). What is written to one, with the entries that belong to it, is one
 //! transaction.
 //!
+//! **Copies** of the ledgers of other machines lie in a table of their own, each a chain
+//! ([`Store::copy_entries`]).
+//!
 //! **Several processes** may append to one file: the next number and the hash before it are read
 //! inside the transaction that writes.
 
@@ -27,6 +30,7 @@
 mod anchor;
 mod chain;
 mod conversations;
+mod copied_ledgers;
 mod entry;
 mod error;
 mod file_identity;
@@ -51,6 +55,7 @@ pub use conversations::{
     LONGEST_CONVERSATION, LONGEST_ENGINE, LONGEST_FOLDER, LONGEST_MESSAGE, LONGEST_TITLE,
     NewMessage, ReservationRequest, Settlement, StoredChange, StoredConversation, StoredTurn,
 };
+pub use copied_ledgers::CopyOutcome;
 pub use entry::{
     EntryDraft, EntryFilter, LONGEST_BODY, LONGEST_KIND, LONGEST_QUESTION, LedgerEntry, MemberMatch,
 };

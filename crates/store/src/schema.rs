@@ -11,7 +11,7 @@ pub(crate) const APPLICATION: i64 = 0x4347_6c67;
 
 /// The migrations from an empty file: the first makes version 1, the next one version 2, and so on.
 /// A released step is never changed; a new one is added at the end.
-pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9];
+pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10];
 
 const V1: &str = "
     PRAGMA application_id = 0x43476c67;
@@ -199,6 +199,22 @@ const V9: &str = "
         before BLOB,
         after  BLOB,
         PRIMARY KEY (turn, path)
+    ) STRICT;
+";
+
+/// Copies of the ledgers of other machines.
+const V10: &str = "
+    CREATE TABLE copied_entries (
+        machine  TEXT NOT NULL,
+        -- Counts how often the machine's ledger was replaced, or pruned beyond what was copied.
+        series   INTEGER NOT NULL,
+        seq      INTEGER NOT NULL CHECK (seq > 0),
+        at_ms    INTEGER NOT NULL,
+        kind     TEXT NOT NULL,
+        question TEXT,
+        body     TEXT NOT NULL,
+        hash     BLOB NOT NULL CHECK (length(hash) = 32),
+        PRIMARY KEY (machine, series, seq)
     ) STRICT;
 ";
 

@@ -133,7 +133,7 @@ impl PageSessions {
     async fn unlock_desk(&self, key: &SessionKey) -> Result<Option<DeskClient>, HttpRefusal> {
         let desk = self.connect_to_desk()?;
         let (token, origin) = (key.token.clone(), Some(key.origin.0.clone()));
-        match desk.ask(DeskCommand::Unlock { token, origin }).await {
+        match desk.ask(DeskCommand::Unlock { token, origin, name: None }).await {
             Ok(DeskAnswer::Told { done, .. }) => Ok(done.then_some(desk)),
             Ok(_) => Err(HttpRefusal::no_desk(&DeskError::Unexpected)),
             Err(error) => Err(HttpRefusal::no_desk(&error)),

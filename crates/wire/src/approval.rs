@@ -7,7 +7,9 @@
 
 mod context;
 mod late_words;
+mod machine;
 mod press;
+mod relayed_answer;
 mod request_id;
 #[cfg(test)]
 mod tests;
@@ -23,7 +25,9 @@ use crate::raw::Members;
 pub use crate::fields::Malformed;
 pub use context::{AnswerExtra, Prompter, RequestContext, RequestKind};
 pub use late_words::{LateWords, MAX_WORDS_LINE};
+pub use machine::AskerMachine;
 pub use press::{Action, Callback, MAX_CALLBACK, Press};
+pub use relayed_answer::RelayedAnswer;
 pub use request_id::RequestId;
 
 /// The socket of the first contract. The desk serves it beside its own where it is free.
@@ -57,6 +61,10 @@ pub struct ApprovalRequest {
     /// What the asker adds to the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<RequestContext>,
+    /// The machine on which the agent runs, if it is another one. Only a desk sets it: whatever an
+    /// asker sends is ignored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<AskerMachine>,
 }
 
 /// The desk's answer to an [`ApprovalRequest`].
@@ -83,6 +91,10 @@ pub struct ApprovalResponse {
     /// Whether there was nobody who could be shown the question; used with [`Decision::Timeout`].
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unreachable: bool,
+    /// The answer as the person gave it, for the desk of the machine that asks; only if the request
+    /// has a machine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relayed: Option<RelayedAnswer>,
 }
 
 words! {
@@ -140,7 +152,14 @@ impl ApprovalRequest {
                 .unwrap_or_default(),
             agent: optional_field(&members, "agent", "a string")?,
             context: decode_context(&members)?,
+            machine: None,
         })
+    }
+
+    /// Like [`decode`](Self::decode), for a request that a desk has recorded: it may name a machine.
+    pub fn decode_recorded(line: &[u8]) -> Result<Self, Malformed> {
+        let machine = optional_field(&members_of(line)?, "machine", "an object with name")?;
+        Ok(Self { machine, ..Self::decode(line)? })
     }
 
     /// Returns the request as one line, its newline included.
@@ -163,6 +182,7 @@ impl ApprovalResponse {
             interrupt: false,
             by: None,
             unreachable: false,
+            relayed: None,
         }
     }
 
@@ -181,6 +201,7 @@ impl ApprovalResponse {
             by: optional_field(&members, "by", "a string")?,
             unreachable: optional_field(&members, "unreachable", "true or false")?
                 .unwrap_or_default(),
+            relayed: optional_field(&members, "relayed", "an object with decision and by")?,
         })
     }
 

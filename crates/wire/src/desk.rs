@@ -48,7 +48,9 @@ pub use rules::{
 pub use segment::{CommandSegment, SegmentStyle};
 pub use session_view::SessionView;
 pub use settings::{SettingAccess, SettingView, SettingsView};
-pub use status::{DeskStatus, NamedLink, PhoneStatus, Reach, ViewerCount};
+pub use status::{
+    ConnectedRelay, DeskStatus, NamedLink, PhoneStatus, Reach, RemoteState, RemoteView, ViewerCount,
+};
 pub use todo_item::{TodoItem, TodoStatus};
 
 /// The longest line, without its newline, that a viewer may send.

@@ -282,6 +282,7 @@ impl<'a> AgentHookInput<'a> {
             kind: self.event().kind().unwrap_or_default(),
             agent: Some(self.agent.id.to_owned()),
             context: Some(context),
+            machine: None,
         })
     }
 

@@ -84,14 +84,22 @@ impl LedgerEvent {
 /// anchor of entries that were pruned.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainedLinks {
-    /// The valid links (`chat/ID`, `user/ID` or `viewer/HASH`), each with the name under which it
+    /// The valid links (`chat/ID`, `user/ID`, `viewer/HASH` or `remote/HOST`), each with the name under which it
     /// was made.
     pub standing: BTreeMap<String, String>,
     /// Whether there has ever been a link.
     pub had_any: bool,
 }
 
+/// The beginning of a link that names a machine whose questions are answered here.
+pub const REMOTE_LINK: &str = "remote/";
+
 impl ChainedLinks {
+    /// Returns the machines whose questions are answered here, by the names that ssh knows.
+    pub fn remotes(&self) -> impl Iterator<Item = &str> {
+        self.standing.keys().filter_map(|link| link.strip_prefix(REMOTE_LINK))
+    }
+
     /// Applies an entry that makes or removes links.
     pub fn apply_event(&mut self, event: &LedgerEvent) {
         let (made, name) = match event {
@@ -103,9 +111,10 @@ impl ChainedLinks {
             }
             _ => return,
         };
-        let made = made.into_iter().flatten();
-        self.standing.extend(made.map(|link| (link, name.clone())));
-        self.had_any = true;
+        let made: Vec<String> = made.into_iter().flatten().collect();
+        // Whoever is only asked for may not answer.
+        self.had_any |= made.is_empty() || made.iter().any(|link| !link.starts_with(REMOTE_LINK));
+        self.standing.extend(made.into_iter().map(|link| (link, name.clone())));
     }
 }
 

@@ -1,6 +1,6 @@
 //! The protocols between callgate's processes.
 //!
-//! The protocols as types (`tools`, `session`, `approval`, `desk`), what an agent wants to do
+//! The protocols as types (`tools`, `session`, `approval`, `desk`, `relay`), what an agent wants to do
 //! ([`tool_act`]), what the ledger records ([`ledger`]), the MCP envelopes that the bridge exchanges
 //! with agent CLIs (`mcp`), and the decoders that split a byte stream into messages ([`frame`]).
 //! Nothing here does I/O, reads a clock or starts a task, and every decoder knows its limit before
@@ -19,6 +19,7 @@ pub mod hook;
 pub mod ledger;
 pub mod mcp;
 pub mod raw;
+pub mod relay;
 pub mod scan;
 pub mod session;
 pub mod tool_act;

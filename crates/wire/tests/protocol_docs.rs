@@ -12,7 +12,7 @@ use callgate_wire::ledger::{
     AnswerChannel, ClosedHow, LedgerEvent, LedgerMember, LedgerRuling, PressOutcome,
 };
 use callgate_wire::raw::{Json, Members, json_string};
-use callgate_wire::{approval, desk, mcp, session, tools};
+use callgate_wire::{approval, desk, mcp, relay, session, tools};
 use expect_test::expect;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -39,7 +39,7 @@ fn examples_round_trip() {
 #[test]
 fn every_protocol_has_a_document() {
     let documents = documents().expect("docs/protocol is there");
-    for name in ["session.md", "approval.md", "desk.md", "tools.md", "ledger.md"] {
+    for name in ["session.md", "approval.md", "desk.md", "relay.md", "tools.md", "ledger.md"] {
         assert!(documents.iter().any(|path| path.ends_with(name)), "docs/protocol/{name} is gone");
     }
 }
@@ -304,6 +304,12 @@ fn check_message(tag: &str, message: &str) -> Result<(), String> {
         "approval-words" => approval_words(message),
         "desk-request" => desk_request(message),
         "desk-message" => desk_message(message),
+        "relay-report" => relay::RelayReport::decode(message.as_bytes())
+            .map(|report| report.to_line())
+            .map_err(|error| error.to_string()),
+        "relay-order" => relay::RelayOrder::decode(message.as_bytes())
+            .map(|order| order.to_line())
+            .map_err(|error| error.to_string()),
         "tools-request" => tools_request(message),
         "tools-response" => tools_response(message),
         "tools-schema" => tools_schema(message),

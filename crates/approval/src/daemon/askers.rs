@@ -12,6 +12,7 @@ use callgate_link::sync::lock;
 use callgate_wire::approval::ApprovalResponse;
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Handle;
+use tokio::sync::oneshot;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::letter::{Letter, LetterBox};
@@ -28,6 +29,8 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 pub(super) struct Askers {
     hangups: HangupWatcher,
     waiting: Mutex<HashMap<AskerId, ParkedAsker>>,
+    /// The askers of other machines, which are not connected here.
+    relayed: Mutex<HashMap<AskerId, oneshot::Sender<ApprovalResponse>>>,
     to_desk: LetterBox,
     stopper: Mutex<Option<UnixStream>>,
     /// The other end of `stopper`, which is watched like an asker.
@@ -72,6 +75,7 @@ impl Askers {
         Ok(Arc::new(Self {
             hangups,
             waiting: Mutex::default(),
+            relayed: Mutex::default(),
             to_desk,
             stopper: Mutex::new(Some(stopper)),
             _watched: watched,
@@ -83,6 +87,27 @@ impl Askers {
         let question = QuestionState::OnItsWay { last_words: None };
         let parked = ParkedAsker { stream, answer: AnswerState::Absent, question };
         lock(&self.waiting).insert(id, parked);
+    }
+
+    /// Adds an asker of another machine, whose question is about to go to the desk. Returns where
+    /// its answer comes.
+    pub(super) fn add_relayed(&self, id: AskerId) -> oneshot::Receiver<ApprovalResponse> {
+        let (answer, answered) = oneshot::channel();
+        lock(&self.relayed).insert(id, answer);
+        answered
+    }
+
+    /// Removes an asker of another machine.
+    pub(super) fn remove_relayed(&self, id: AskerId) {
+        lock(&self.relayed).remove(&id);
+    }
+
+    /// Gives an asker of another machine its answer. Returns false if this is none.
+    fn answer_relayed(&self, id: AskerId, response: &ApprovalResponse) -> bool {
+        let Some(answer) = lock(&self.relayed).remove(&id) else { return false };
+        // One that has gone is about to be reported.
+        answer.send(response.clone()).ok();
+        true
     }
 
     /// Sends the desk something that gets no answer. A desk that has ended needs no news.
@@ -164,6 +189,9 @@ impl Askers {
         id: AskerId,
         response: &ApprovalResponse,
     ) {
+        if self.answer_relayed(id, response) {
+            return;
+        }
         let line = response.to_line();
         let mut waiting = lock(&self.waiting);
         // An asker that has hung up was reported already.
@@ -194,7 +222,10 @@ impl Askers {
         response: &ApprovalResponse,
     ) {
         // An asker that has hung up was reported already.
-        let Some(mut asker) = lock(&self.waiting).remove(&id) else { return };
+        let Some(mut asker) = lock(&self.waiting).remove(&id) else {
+            self.answer_relayed(id, response);
+            return;
+        };
         if let Ok(Some(rest)) = asker.send(&response.to_line()) {
             runtime.spawn(async move {
                 // An asker that does not read its answer goes without it.

@@ -191,8 +191,9 @@ impl Clerk {
         };
         let id = &request.request_id;
         // A check that is answered at once may be repeated, and its asker waits for every step.
-        let is_question =
-            request.kind != RequestKind::Check || self.desk.waits_for_person(&request, &ruling);
+        let is_question = request.kind != RequestKind::Check
+            || request.machine.is_some()
+            || self.desk.waits_for_person(&request, &ruling);
         let is_replay = is_question
             && !self.desk.knows(id)
             && self.store.has_question(id.as_str()).unwrap_or(true);

@@ -1,12 +1,14 @@
 //! The state of the daemon, kept where it can be read without asking the desk.
 
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use callgate_link::sync::lock;
-use callgate_wire::desk::{DeskStatus, PhoneStatus, Reach, ViewerCount};
+use callgate_wire::desk::{ConnectedRelay, DeskStatus, PhoneStatus, Reach, ViewerCount};
+
+use super::remote_board::RemoteBoard;
 
 /// The state of the daemon.
 #[derive(Debug)]
@@ -15,17 +17,21 @@ pub(super) struct DaemonPulse {
     socket: PathBuf,
     database: PathBuf,
     has_terminal: bool,
+    is_relay: bool,
+    remotes: Arc<RemoteBoard>,
     open: AtomicU64,
     phones: Mutex<Option<PhoneStatus>>,
 }
 
 impl DaemonPulse {
-    pub(super) fn new(socket: &Path, database: &Path, has_terminal: bool) -> Self {
+    pub(super) fn new(socket: &Path, database: &Path, has_terminal: bool, is_relay: bool) -> Self {
         Self {
             started: Instant::now(),
             socket: socket.to_owned(),
             database: database.to_owned(),
             has_terminal,
+            is_relay,
+            remotes: Arc::default(),
             open: AtomicU64::new(0),
             phones: Mutex::default(),
         }
@@ -53,8 +59,18 @@ impl DaemonPulse {
         *phones = Some(PhoneStatus { bot, trouble: Some(why.to_owned()) });
     }
 
+    /// Returns the board on which it stands how remotes are connected.
+    pub(super) fn remote_board(&self) -> Arc<RemoteBoard> {
+        Arc::clone(&self.remotes)
+    }
+
     /// Returns the status of the daemon.
-    pub(super) fn status(&self, head: u64, viewers: ViewerCount) -> DeskStatus {
+    pub(super) fn status(
+        &self,
+        head: u64,
+        viewers: ViewerCount,
+        relays: Vec<ConnectedRelay>,
+    ) -> DeskStatus {
         DeskStatus {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             pid: std::process::id(),
@@ -68,6 +84,8 @@ impl DaemonPulse {
                 telegram: lock(&self.phones).clone(),
                 viewers,
             },
+            is_relay: self.is_relay,
+            relays,
         }
     }
 }

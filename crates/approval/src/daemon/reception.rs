@@ -90,6 +90,16 @@ impl Reception {
 }
 
 impl Intake {
+    /// Returns the id for a new asker.
+    pub(super) fn next_asker(&self) -> AskerId {
+        AskerId(self.next.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Returns those who wait for answers.
+    pub(super) fn askers(&self) -> &Arc<Askers> {
+        &self.askers
+    }
+
     /// Reads one request. Anything else closes the connection.
     async fn receive(self: Arc<Self>, mut stream: UnixStream, silent: RoomSeat) {
         let request = self.wait_for_request(&mut stream, silent);
@@ -100,7 +110,7 @@ impl Intake {
         if !request.kind.is_answered() {
             return self.askers.notify_desk(DeskInput::Told(request)).await;
         }
-        let id = AskerId(self.next.fetch_add(1, Ordering::Relaxed));
+        let id = self.next_asker();
         let process = process_of(&stream);
         let Ok(stream) = stream.into_std() else { return };
         let copy =

@@ -181,8 +181,9 @@ impl Viewers {
     }
 
     fn status(&self) -> DeskStatus {
-        let viewers = count_viewers(&self.seats());
-        self.pulse.status(*self.head.borrow(), viewers)
+        let seats = self.seats();
+        let relays = seats.values().filter_map(ViewerSeat::connected_relay).collect();
+        self.pulse.status(*self.head.borrow(), count_viewers(&seats), relays)
     }
 
     /// Returns the first entry with this number or a higher one.

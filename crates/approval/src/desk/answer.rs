@@ -131,7 +131,8 @@ impl Desk {
     /// Returns the digest of the run that an allowed question leads to, by which the report of the
     /// run is recognized.
     fn awaited_run(&self, open: &PendingQuestion, mark: &QuestionMark) -> Option<CallDigest> {
-        let request = open.request.as_ref().filter(|_| mark.state == MarkState::Allowed)?;
+        let is_awaited = mark.state == MarkState::Allowed && !open.is_relayed();
+        let request = open.request.as_ref().filter(|_| is_awaited)?;
         let answer = build_response(request, &open.card, open.decided.as_ref()?)?;
         let input = answer.updated_input.as_ref().unwrap_or(&request.tool_input).get();
         let (session, tool) = (&request.session_id, &request.tool_name);
@@ -182,6 +183,7 @@ fn build_response(
         response.unreachable =
             decided.decision == Decision::Timeout && message.as_deref() == Some(UNREACHABLE);
     }
+    response.relayed = request.machine.as_ref().and_then(|_| decided.relayed_answer());
     match decided.decision {
         // The agent's own prompt, to which it would turn, asks for no word.
         Decision::Timeout if card.confirm.is_some() && is_permission(request) => {
@@ -327,10 +329,11 @@ fn mark_of(open: &PendingQuestion, how: ClosedHow) -> QuestionMark {
         (_, Some(Decision::Timeout), Some(text)) => {
             QuestionMark { state: MarkState::Expired, text }
         }
-        (ClosedHow::Settled, ..) => QuestionMark {
-            state: MarkState::Settled,
-            text: "Answered at the agent's own terminal".to_owned(),
-        },
+        (ClosedHow::Settled, ..) => {
+            let there = open.withdrawn.clone();
+            let text = there.unwrap_or_else(|| "Answered at the agent's own terminal".to_owned());
+            QuestionMark { state: MarkState::Settled, text }
+        }
         (_, _, Some(text)) => {
             QuestionMark { state: MarkState::Gone, text: format!("{text}, but the agent had gone") }
         }

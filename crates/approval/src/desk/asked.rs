@@ -242,7 +242,9 @@ impl Desk {
         let is_early = open.reach_by.is_some_and(|at| at > step.now.mono);
         let can_be_seen =
             is_early || self.settings.terminal || self.viewers > 0 || open.is_on_phones();
-        let can_be_seen = can_be_seen || open.answers_itself();
+        // Whoever comes later sees it: the desk of a relayed question waits, and so does one above.
+        let is_held = open.is_relayed() || self.authority.has_relay();
+        let can_be_seen = can_be_seen || open.answers_itself() || is_held;
         if !can_be_seen && open.decided.is_none() && open.asker.is_some() {
             self.time_out(step, id, UNREACHABLE);
         }

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use callgate_wire::desk::HiddenText;
+
 use super::Now;
 use crate::channel::{Person, PersonPlace};
+use crate::viewer_token::token_identity;
 
 /// Who may answer: according to the settings, and by links.
 #[derive(Debug, Clone, Default)]
@@ -16,7 +19,20 @@ pub struct Authority {
     pub viewers: BTreeSet<String>,
 }
 
+/// The origin of a relay's token.
+pub const RELAY_ORIGIN: &str = "relay";
+
 impl Authority {
+    /// Lets the relay that holds this token bring the answers of a desk above.
+    pub fn add_relay(&mut self, token: &HiddenText) {
+        self.viewers.insert(token_identity(token, Some(RELAY_ORIGIN)));
+    }
+
+    /// Returns true if there is a desk above, whether or not it is connected.
+    pub fn has_relay(&self) -> bool {
+        self.viewers.iter().any(|viewer| is_relay(viewer))
+    }
+
     /// Returns true if a person may answer questions and give commands.
     pub fn allows(&self, who: &Person) -> bool {
         match who.place {
@@ -31,6 +47,11 @@ impl Authority {
             }
         }
     }
+}
+
+/// Returns true if this is the identity of a relay's token.
+pub(crate) fn is_relay(viewer: &str) -> bool {
+    viewer.split_once('@').is_some_and(|(_, origin)| origin == RELAY_ORIGIN)
 }
 
 /// Limits how many acts of strangers are recorded: anybody may find a bot and press its buttons,

@@ -225,5 +225,6 @@ fn own_question(id: &RequestId, text: &str) -> ApprovalRequest {
         kind: RequestKind::Ask,
         agent: Some("callgate".to_owned()),
         context: Some(RequestContext { takes: Some(Vec::new()), ..RequestContext::default() }),
+        machine: None,
     }
 }

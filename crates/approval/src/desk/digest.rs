@@ -27,6 +27,7 @@ impl CallDigest {
             &request.session_id,
         ];
         parts.extend(request.permission_suggestions.iter().map(|raw| raw.get()));
+        parts.extend(request.machine.iter().map(|machine| &*machine.name));
         Self::over_parts(key, &parts)
     }
 

@@ -1,6 +1,6 @@
 //! The events that the desk handles.
 
-use callgate_wire::approval::{ApprovalRequest, RequestId};
+use callgate_wire::approval::{ApprovalRequest, RelayedAnswer, RequestId};
 
 use super::{AskerId, Ruling};
 use crate::channel::{News, Person, ReplyTo};
@@ -43,6 +43,20 @@ pub(crate) enum DeskInput {
     Delivered(AskerId),
     /// An asker hung up without having read its answer.
     Lost(AskerId),
+    /// A question that another machine has passed on is over there.
+    Withdrawn {
+        asker: AskerId,
+        /// What has become of it, in words for a person.
+        text: String,
+    },
+    /// A person has answered a question at the desk above.
+    Answered {
+        /// The relay that brings the answer.
+        who: Person,
+        question: RequestId,
+        answer: RelayedAnswer,
+        reply_to: ReplyTo,
+    },
     /// Something happened in a channel.
     News(News),
     /// The number of connected viewers that may press.

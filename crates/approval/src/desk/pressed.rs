@@ -12,6 +12,7 @@ use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
 use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
+pub(super) const OWN_REMOVAL: &str = "It is your own link: only others can keep it.";
 const UNKNOWN: &str = "This question is no longer open.";
 
 enum PressMeaning {
@@ -40,24 +41,12 @@ impl Desk {
         let own = self.is_own(who, id).then(|| Person { name: OWN.to_owned(), ..who.clone() });
         let is_own = own.is_some();
         let who = own.as_ref().unwrap_or(who);
-        if !is_own && !self.authority.allows(who) {
-            // Every viewer may know what became of a question; the question's own asker may press
-            // late.
-            if matches!(who.place, PersonPlace::Viewer { .. }) && self.past.get(id).is_some() {
-                return send_reply(step, Some(reply_to), false, &self.too_late(id));
+        if is_own {
+            if !self.is_in_time(step, who, id, &action, reply_to) {
+                return;
             }
-            if self.strangers.try_take_act(step.now) {
-                let question = self.open.contains_key(id).then_some(id);
-                step.record_press(question, who, &action, PressOutcome::Stranger);
-            }
-            return send_reply(step, Some(reply_to), false, STRANGER);
-        }
-        let is_open = self.open.get(id).is_some_and(|open| open.decided.is_none());
-        if !is_open {
-            let text = self.too_late(id);
-            let known = self.knows(id).then_some(id);
-            step.record_press(known, who, &action, PressOutcome::Late);
-            return send_reply(step, Some(reply_to), false, &text);
+        } else if !self.may_answer(step, who, id, &action, reply_to) {
+            return;
         }
         let (press, confirm) = self.with_word(step, who, id, press, confirm);
         if let Some(why) = self.not_yet(step.now, who, id, &press) {
@@ -67,8 +56,7 @@ impl Desk {
         match self.meaning_of_press(id, press) {
             PressMeaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
                 step.record_press(Some(id), who, &action, PressOutcome::Nothing);
-                let why = "It is your own link: only others can keep it.";
-                send_reply(step, Some(reply_to), false, why);
+                send_reply(step, Some(reply_to), false, OWN_REMOVAL);
             }
             PressMeaning::Decide(Decision::Allow, _) if !self.has_word(id, confirm.as_deref()) => {
                 step.record_press(Some(id), who, &action, PressOutcome::Unconfirmed);
@@ -94,6 +82,49 @@ impl Desk {
         }
     }
 
+    /// Returns true if a person may answer this question and it is open. Otherwise they are told.
+    pub(super) fn may_answer(
+        &mut self,
+        step: &mut DeskStep,
+        who: &Person,
+        id: &RequestId,
+        action: &str,
+        reply_to: &ReplyTo,
+    ) -> bool {
+        if self.authority.allows(who) {
+            return self.is_in_time(step, who, id, action, reply_to);
+        }
+        // Every viewer may know what became of a question; the question's own asker may press late.
+        if matches!(who.place, PersonPlace::Viewer { .. }) && self.past.get(id).is_some() {
+            send_reply(step, Some(reply_to), false, &self.too_late(id));
+            return false;
+        }
+        if self.strangers.try_take_act(step.now) {
+            let question = self.open.contains_key(id).then_some(id);
+            step.record_press(question, who, action, PressOutcome::Stranger);
+        }
+        send_reply(step, Some(reply_to), false, STRANGER);
+        false
+    }
+
+    /// Returns true if a question is open. Otherwise the person is told what became of it.
+    fn is_in_time(
+        &self,
+        step: &mut DeskStep,
+        who: &Person,
+        id: &RequestId,
+        action: &str,
+        reply_to: &ReplyTo,
+    ) -> bool {
+        let is_open = self.open.get(id).is_some_and(|open| open.decided.is_none());
+        if !is_open {
+            let known = self.knows(id).then_some(id);
+            step.record_press(known, who, action, PressOutcome::Late);
+            send_reply(step, Some(reply_to), false, &self.too_late(id));
+        }
+        is_open
+    }
+
     /// Returns true if a viewer belongs to the process that asked this question, and answers for
     /// its user. It decides only what it could have done without asking; so not a check or a
     /// blocked call, whose answers also decide other requests.
@@ -112,7 +143,7 @@ impl Desk {
     }
 
     #[allow(clippy::too_many_arguments, reason = "all of it goes into the record")]
-    fn decide_by(
+    pub(super) fn decide_by(
         &mut self,
         step: &mut DeskStep,
         who: &Person,

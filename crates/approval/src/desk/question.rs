@@ -75,6 +75,8 @@ pub(super) enum Occasion {
 impl Occasion {
     pub(super) fn from_request(request: &ApprovalRequest) -> Self {
         match (request.kind, request.event()) {
+            // Its own desk remembers its calls.
+            _ if request.machine.is_some() => Self::Other,
             (RequestKind::Check, _) => Self::Check,
             (RequestKind::Ask, Some("PermissionRequest")) => Self::Permission,
             (RequestKind::Ask, Some("PermissionDenied")) => Self::Blocked,
@@ -116,9 +118,14 @@ pub(super) struct PendingQuestion {
     /// The answers chosen so far, for each of the agent's questions.
     pub(super) picks: Vec<Vec<u8>>,
     pub(super) decided: Option<DeskDecision>,
+    /// What has become of it on the machine that asked, if it was withdrawn there.
+    pub(super) withdrawn: Option<String>,
     pub(super) prompt_id: Option<String>,
     pub(super) agent_id: Option<String>,
 }
+
+/// How long a question of another machine may stay open here.
+pub(super) const LONGEST_RELAYED: Duration = Duration::from_hours(2);
 
 /// Who decided, if it was the person at the asker's own front end.
 pub(super) const OWN: &str = "you";
@@ -186,6 +193,7 @@ impl PendingQuestion {
             copies: Vec::new(),
             sending: Vec::new(),
             decided: None,
+            withdrawn: None,
             prompt_id,
             agent_id,
         }
@@ -222,14 +230,21 @@ impl PendingQuestion {
         context.is_some_and(|context| context.answers == Some(true))
     }
 
+    /// Returns true if the desk of another machine has passed it on.
+    pub(super) fn is_relayed(&self) -> bool {
+        self.card.row.machine.is_some()
+    }
+
     /// Returns true if a copy has reached a phone, or still may.
     pub(super) fn is_on_phones(&self) -> bool {
         !self.copies.is_empty() || !self.sending.is_empty() || self.phone_at.is_some()
     }
 }
 
-/// Returns how long a question waits: as set, or less if its asker waits less.
+/// Returns how long a question waits: as set, or less if its asker waits less. A question of
+/// another machine waits as long as it does there.
 pub(crate) fn question_patience(timeout: Duration, request: &ApprovalRequest) -> Duration {
     let theirs = request.context.as_ref().and_then(|context| context.timeout_seconds);
+    let timeout = if request.machine.is_some() { LONGEST_RELAYED } else { timeout };
     theirs.map_or(timeout, |theirs| timeout.min(Duration::from_secs(theirs)))
 }

@@ -171,6 +171,7 @@ pub(super) fn asked_event(
         hides_what_runs: card.hides_what_runs.then_some(true),
         question: card.shown.blocked.clone(),
         retry: retry.map(CallDigest::to_string),
+        machine: card.row.machine.clone(),
     })
 }
 

@@ -32,7 +32,8 @@ impl RecordedQuestion {
     pub(crate) fn from_entries(entries: &[LedgerEntry], input: Option<&str>) -> Option<Self> {
         let asked = entries.iter().find(|entry| entry.is_of_kind(LedgerKind::Asked))?;
         let LedgerEvent::Asked(fields) = asked.event() else { return None };
-        let mut request = ApprovalRequest::decode(fields.request?.get().as_bytes()).ok()?;
+        let mut request =
+            ApprovalRequest::decode_recorded(fields.request?.get().as_bytes()).ok()?;
         if let Some(LedgerEvent::Said(said)) = entries
             .iter()
             .rev()

@@ -13,7 +13,7 @@ use super::calls::{Grant, REMEMBERED};
 use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::past::ClosedQuestion;
-use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
+use super::question::{DecisionDetails, DeskDecision, LONGEST_RELAYED, PendingQuestion};
 use super::record;
 use super::recorded_question::RecordedQuestion;
 use super::{Desk, Now};
@@ -110,12 +110,20 @@ impl Desk {
             RecordedQuestion::from_entries(entries, input)?;
         let left = u64::try_from(card.row.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait forever.
-        let left = Duration::from_millis(left).min(self.settings.timeout);
+        let longest = match request.machine {
+            Some(_) => LONGEST_RELAYED,
+            None => self.settings.timeout,
+        };
+        let left = Duration::from_millis(left).min(longest);
         Some(PendingQuestion {
             is_cut_for_viewers: is_cut,
             keeps_input: input.is_some(),
             is_cut_on_phones: (self.cuts_on_phones)(&card),
-            away_until: Some(now.mono + self.settings.grace + LAST_MOMENT),
+            // A machine may be cut off for as long as its question is open.
+            away_until: Some(match request.machine {
+                Some(_) => now.mono + left,
+                None => now.mono + self.settings.grace + LAST_MOMENT,
+            }),
             reach_by: Some(now.mono + self.settings.grace),
             decided: decided.and_then(decided_from),
             ..PendingQuestion::new(card, digest, now.mono + left, request.context)

@@ -92,6 +92,7 @@ impl Desk {
         };
         let matching = self.open.iter().filter(|(_, open)| {
             open.decided.is_none()
+                && !open.is_relayed()
                 && agree(&open.prompt_id, &told.prompt_id)
                 && agree(&open.agent_id, &told.agent_id)
                 && open.request.as_ref().is_some_and(is_same)
@@ -121,7 +122,8 @@ impl Desk {
         is_over: impl Fn(&PendingQuestion) -> bool,
     ) {
         let is_of_session = |open: &PendingQuestion| {
-            open.request.as_ref().is_some_and(|asked| asked.session_id == request.session_id)
+            let is_of_session = |asked: &ApprovalRequest| asked.session_id == request.session_id;
+            !open.is_relayed() && open.request.as_ref().is_some_and(is_of_session)
         };
         let over =
             |open: &PendingQuestion| open.decided.is_none() && is_of_session(open) && is_over(open);

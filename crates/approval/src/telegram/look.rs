@@ -169,6 +169,10 @@ fn add_heading(html: Html, card: &Card) -> Html {
     let html = body::add_wish(html, card)
         .text("\n📁 ")
         .fixed(HtmlStyle::Code, &short_folder(&card.row.project));
+    let html = match &card.row.machine {
+        Some(machine) => html.text(" · 🖥 ").fixed(HtmlStyle::Code, short_name(machine)),
+        None => html,
+    };
     match card.short_session() {
         "" => html.text("\n"),
         session => html.text(" · session ").fixed(HtmlStyle::Code, session).text("\n"),

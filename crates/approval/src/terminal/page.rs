@@ -238,14 +238,15 @@ fn brief_text(text: &str) -> String {
 }
 
 fn card_title(card: &Card) -> String {
-    let InboxRow { agent, project, tool, .. } = &card.row;
+    let InboxRow { agent, tool, .. } = &card.row;
+    let place = card.row.shown_place();
     let is_command = matches!(card.body, CardContent::Command { .. });
     let title = match &card.blocked {
         Some(BlockedCall { by, .. }) => {
             let what = if is_command { "a command" } else { tool };
-            format!("{agent} in {project}: {by} blocked {what}")
+            format!("{agent} in {place}: {by} blocked {what}")
         }
-        None => format!("{agent} {} in {project}", card.intent_text()),
+        None => format!("{agent} {} in {place}", card.intent_text()),
     };
     text::one_line(&title).into_owned()
 }

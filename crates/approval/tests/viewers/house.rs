@@ -143,7 +143,9 @@ impl House {
         let code = match owner.clone() {
             Some(token) => {
                 let mut asking = self.viewer();
-                assert!(told(&mut asking, DeskCommand::Unlock { token, origin: None }).0);
+                assert!(
+                    told(&mut asking, DeskCommand::Unlock { token, origin: None, name: None }).0
+                );
                 asking.code().unwrap().0
             }
             None => viewer.code().unwrap().0,

@@ -77,8 +77,11 @@ fn an_answer_to_another_request_of_the_same_id_frees_no_token() {
     };
     let mut viewer = Plain::connect(&house);
     viewer.send(
-        &DeskRequest { id: "0".to_owned(), command: DeskCommand::Unlock { token, origin: None } }
-            .to_line(),
+        &DeskRequest {
+            id: "0".to_owned(),
+            command: DeskCommand::Unlock { token, origin: None, name: None },
+        }
+        .to_line(),
     );
     assert!(matches!(DeskMessage::decode(&viewer.receive()).unwrap(), DeskMessage::Answer { .. }));
     viewer.send(&[same(DeskCommand::Unpair { link }), same(pair)].concat());
@@ -101,7 +104,7 @@ fn a_link_outlives_a_restart_until_it_is_taken_back() {
     drop(viewer);
     house.stop();
     house.start(None);
-    let unlock = || DeskCommand::Unlock { token: token.clone(), origin: None };
+    let unlock = || DeskCommand::Unlock { token: token.clone(), origin: None, name: None };
     let mut ada = house.viewer();
     assert!(told(&mut ada, unlock()).0);
     let mut other = house.viewer();
@@ -191,7 +194,7 @@ fn a_process_that_nobody_linked_can_neither_unlink_nor_link() {
     }
     assert_eq!(house.viewer().links().unwrap().len(), 1);
     assert!(
-        told(&mut house.viewer(), DeskCommand::Unlock { token, origin: None }).0,
+        told(&mut house.viewer(), DeskCommand::Unlock { token, origin: None, name: None }).0,
         "Ada may still answer"
     );
 }
@@ -229,5 +232,5 @@ fn a_row_written_by_hand_links_nobody() {
     house.start(None);
     let mut viewer = house.viewer();
     assert!(viewer.links().unwrap().is_empty());
-    assert!(!told(&mut viewer, DeskCommand::Unlock { token, origin: None }).0);
+    assert!(!told(&mut viewer, DeskCommand::Unlock { token, origin: None, name: None }).0);
 }

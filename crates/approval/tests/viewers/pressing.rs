@@ -31,7 +31,8 @@ fn whoever_runs_as_the_same_user_may_look_but_not_press() {
         let (done, text) = told(&mut stranger, press(&id, deed));
         assert!(!done && text.starts_with("You may not answer here."), "{text}");
     }
-    let wrong = DeskCommand::Unlock { token: HiddenText::new("0".repeat(64)), origin: None };
+    let wrong =
+        DeskCommand::Unlock { token: HiddenText::new("0".repeat(64)), origin: None, name: None };
     let (done, text) = told(&mut stranger, wrong);
     assert!(!done && text.starts_with("This token is not valid"), "{text}");
     assert!(!told(&mut stranger, button(&id, Action::Allow)).0);
@@ -47,7 +48,7 @@ fn a_token_unlocks_later_connections() {
     let house = House::new();
     let (_, token) = house.paired("Ada's page");
     let mut later = house.viewer();
-    let (done, text) = told(&mut later, DeskCommand::Unlock { token, origin: None });
+    let (done, text) = told(&mut later, DeskCommand::Unlock { token, origin: None, name: None });
     assert!(done, "{text}");
     later.watch(None).unwrap();
     let asked = request("make");
@@ -116,7 +117,7 @@ fn a_question_waits_only_while_somebody_who_may_press_is_there() {
     assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Timeout, "they have gone");
 
     let mut ada = house.viewer();
-    assert!(told(&mut ada, DeskCommand::Unlock { token, origin: None }).0);
+    assert!(told(&mut ada, DeskCommand::Unlock { token, origin: None, name: None }).0);
     let asked = house.ask(request("make"));
     ada.watch(Some(1)).unwrap();
     next_of(&mut ada, "asked");

@@ -27,6 +27,7 @@ impl PageRequest {
         !matches!(
             self.0.command,
             DeskCommand::Watch { .. }
+                | DeskCommand::Answer { .. }
                 | DeskCommand::Unlock { .. }
                 | DeskCommand::Pair { .. }
                 | DeskCommand::Code { .. }

@@ -4,6 +4,7 @@
 
 mod chain;
 mod conversations;
+mod copied_ledgers;
 mod file;
 mod ledger;
 mod links;

@@ -162,7 +162,7 @@ impl House {
             let desk = DeskClient::connect(&self.desk_socket()).unwrap();
             if let Some(key) = key {
                 let (token, origin) = (HiddenText::new(key), Some(self.origin()));
-                match desk.ask(DeskCommand::Unlock { token, origin }).await.unwrap() {
+                match desk.ask(DeskCommand::Unlock { token, origin, name: None }).await.unwrap() {
                     DeskAnswer::Told { done, .. } => assert!(done, "the key is good"),
                     other => panic!("{other:?}"),
                 }

@@ -49,11 +49,11 @@ fn requests() {
             "{\"request_id\":\"ID\",\"tool_name\":\"Edit\",\"tool_input\":{\r\n},\"cwd\":\"/w\",\"session_id\":\"s\",\"permission_suggestions\":[{\n\"type\":\"setMode\"},7]}\r\n",
         ],
         &expect![[r#"
-            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({"command":"ls"}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: None }
+            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({"command":"ls"}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: None, machine: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"ls\"},\"cwd\":\"/w\",\"session_id\":\"s\"}\n"
-            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({ "z":1.0, "a":"\u0041" }), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: None }
+            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({ "z":1.0, "a":"\u0041" }), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: None, machine: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{ \"z\":1.0, \"a\":\"\\u0041\" },\"cwd\":\"/w\",\"session_id\":\"s\"}\n"
-            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Edit", tool_input: RawValue({␍␊}), cwd: "/w", session_id: "s", permission_suggestions: [RawValue({␊"type":"setMode"}), RawValue(7)], kind: Ask, agent: None, context: None }
+            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Edit", tool_input: RawValue({␍␊}), cwd: "/w", session_id: "s", permission_suggestions: [RawValue({␊"type":"setMode"}), RawValue(7)], kind: Ask, agent: None, context: None, machine: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Edit\",\"tool_input\":{  },\"cwd\":\"/w\",\"session_id\":\"s\",\"permission_suggestions\":[{ \"type\":\"setMode\"},7]}\n"
         "#]],
     );
@@ -70,13 +70,13 @@ fn extended_requests() {
             r#"{"request_id":"ID","tool_name":"Bash","tool_input":{},"cwd":"/w","session_id":"s","context":{"event":"PermissionDenied","mode":"auto","reason":"It pushes.","asks":"desk"}}"#,
         ],
         &expect![[r#"
-            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Settle, agent: Some("codex"), context: Some(RequestContext { event: Some("PostToolUse"), prompt_id: Some("p"), agent_id: None, last_words: None, words_follow: None, ok: Some(false), timeout_seconds: None, takes: None, must_ask: None, mode: None, tool_use_id: None, reason: None, asks: None, answers: None, gated: None, hook_of: None, settings_folder: None, edit_lines: None }) }
+            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Settle, agent: Some("codex"), context: Some(RequestContext { event: Some("PostToolUse"), prompt_id: Some("p"), agent_id: None, last_words: None, words_follow: None, ok: Some(false), timeout_seconds: None, takes: None, must_ask: None, mode: None, tool_use_id: None, reason: None, asks: None, answers: None, gated: None, hook_of: None, settings_folder: None, edit_lines: None }), machine: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"kind\":\"settle\",\"agent\":\"codex\",\"context\":{\"event\":\"PostToolUse\",\"prompt_id\":\"p\",\"ok\":false}}\n"
-            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Ask", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(RequestContext { event: None, prompt_id: None, agent_id: None, last_words: None, words_follow: None, ok: None, timeout_seconds: Some(30), takes: Some([Edit, Interrupt]), must_ask: Some("It leaves the folder."), mode: None, tool_use_id: None, reason: None, asks: None, answers: None, gated: None, hook_of: None, settings_folder: None, edit_lines: None }) }
+            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Ask", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(RequestContext { event: None, prompt_id: None, agent_id: None, last_words: None, words_follow: None, ok: None, timeout_seconds: Some(30), takes: Some([Edit, Interrupt]), must_ask: Some("It leaves the folder."), mode: None, tool_use_id: None, reason: None, asks: None, answers: None, gated: None, hook_of: None, settings_folder: None, edit_lines: None }), machine: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Ask\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"context\":{\"timeout_seconds\":30,\"takes\":[\"edit\",\"interrupt\"],\"must_ask\":\"It leaves the folder.\"}}\n"
-            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Check, agent: None, context: Some(RequestContext { event: Some("PreToolUse"), prompt_id: None, agent_id: None, last_words: None, words_follow: None, ok: None, timeout_seconds: None, takes: None, must_ask: None, mode: Some("auto"), tool_use_id: Some("toolu_1"), reason: None, asks: Some(Agent), answers: None, gated: None, hook_of: None, settings_folder: None, edit_lines: None }) }
+            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Check, agent: None, context: Some(RequestContext { event: Some("PreToolUse"), prompt_id: None, agent_id: None, last_words: None, words_follow: None, ok: None, timeout_seconds: None, takes: None, must_ask: None, mode: Some("auto"), tool_use_id: Some("toolu_1"), reason: None, asks: Some(Agent), answers: None, gated: None, hook_of: None, settings_folder: None, edit_lines: None }), machine: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"kind\":\"check\",\"context\":{\"event\":\"PreToolUse\",\"mode\":\"auto\",\"tool_use_id\":\"toolu_1\",\"asks\":\"agent\"}}\n"
-            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(RequestContext { event: Some("PermissionDenied"), prompt_id: None, agent_id: None, last_words: None, words_follow: None, ok: None, timeout_seconds: None, takes: None, must_ask: None, mode: Some("auto"), tool_use_id: None, reason: Some("It pushes."), asks: Some(Desk), answers: None, gated: None, hook_of: None, settings_folder: None, edit_lines: None }) }
+            ApprovalRequest { request_id: RequestId("ID"), tool_name: "Bash", tool_input: RawValue({}), cwd: "/w", session_id: "s", permission_suggestions: [], kind: Ask, agent: None, context: Some(RequestContext { event: Some("PermissionDenied"), prompt_id: None, agent_id: None, last_words: None, words_follow: None, ok: None, timeout_seconds: None, takes: None, must_ask: None, mode: Some("auto"), tool_use_id: None, reason: Some("It pushes."), asks: Some(Desk), answers: None, gated: None, hook_of: None, settings_folder: None, edit_lines: None }), machine: None }
               = "{\"request_id\":\"ID\",\"tool_name\":\"Bash\",\"tool_input\":{},\"cwd\":\"/w\",\"session_id\":\"s\",\"context\":{\"event\":\"PermissionDenied\",\"mode\":\"auto\",\"reason\":\"It pushes.\",\"asks\":\"desk\"}}\n"
         "#]],
     );
@@ -190,23 +190,23 @@ fn responses() {
             r#"{"decision":"allow"}"#,
         ],
         &expect![[r#"
-            ApprovalResponse { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: Some(RawValue({ "type":"addRules" })), updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
+            ApprovalResponse { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: Some(RawValue({ "type":"addRules" })), updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false, relayed: None }
               = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":{ \"type\":\"addRules\" }}\n"
-            ApprovalResponse { request_id: RequestId("ID"), decision: Deny, message: Some("use\nthe script"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
+            ApprovalResponse { request_id: RequestId("ID"), decision: Deny, message: Some("use\nthe script"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false, relayed: None }
               = "{\"request_id\":\"ID\",\"decision\":\"deny\",\"message\":\"use\\nthe script\",\"always_allow_suggestion\":null}\n"
-            ApprovalResponse { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
+            ApprovalResponse { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false, relayed: None }
               = "{\"request_id\":\"ID\",\"decision\":\"timeout\",\"message\":null,\"always_allow_suggestion\":null}\n"
-            ApprovalResponse { request_id: RequestId("ID"), decision: Ask, message: Some("a rule asks"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
+            ApprovalResponse { request_id: RequestId("ID"), decision: Ask, message: Some("a rule asks"), always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false, relayed: None }
               = "{\"request_id\":\"ID\",\"decision\":\"ask\",\"message\":\"a rule asks\",\"always_allow_suggestion\":null}\n"
-            ApprovalResponse { request_id: RequestId("ID"), decision: None, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false }
+            ApprovalResponse { request_id: RequestId("ID"), decision: None, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: false, relayed: None }
               = "{\"request_id\":\"ID\",\"decision\":\"none\",\"message\":null,\"always_allow_suggestion\":null}\n"
-            ApprovalResponse { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: None, updated_permissions: [RawValue({ "type":"a" }), RawValue({"type":"b"})], updated_input: Some(RawValue({"command":"ls"})), interrupt: false, by: None, unreachable: false }
+            ApprovalResponse { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: None, updated_permissions: [RawValue({ "type":"a" }), RawValue({"type":"b"})], updated_input: Some(RawValue({"command":"ls"})), interrupt: false, by: None, unreachable: false, relayed: None }
               = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":null,\"updated_permissions\":[{ \"type\":\"a\" },{\"type\":\"b\"}],\"updated_input\":{\"command\":\"ls\"}}\n"
-            ApprovalResponse { request_id: RequestId("ID"), decision: Deny, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: true, by: None, unreachable: false }
+            ApprovalResponse { request_id: RequestId("ID"), decision: Deny, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: true, by: None, unreachable: false, relayed: None }
               = "{\"request_id\":\"ID\",\"decision\":\"deny\",\"message\":null,\"always_allow_suggestion\":null,\"interrupt\":true}\n"
-            ApprovalResponse { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: Some("Ada"), unreachable: false }
+            ApprovalResponse { request_id: RequestId("ID"), decision: Allow, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: Some("Ada"), unreachable: false, relayed: None }
               = "{\"request_id\":\"ID\",\"decision\":\"allow\",\"message\":null,\"always_allow_suggestion\":null,\"by\":\"Ada\"}\n"
-            ApprovalResponse { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: true }
+            ApprovalResponse { request_id: RequestId("ID"), decision: Timeout, message: None, always_allow_suggestion: None, updated_permissions: [], updated_input: None, interrupt: false, by: None, unreachable: true, relayed: None }
               = "{\"request_id\":\"ID\",\"decision\":\"timeout\",\"message\":null,\"always_allow_suggestion\":null,\"unreachable\":true}\n"
             WrongField { field: "interrupt", expected: "true or false" }
               = `interrupt` must be true or false
@@ -331,6 +331,7 @@ proptest! {
             kind: RequestKind::Ask,
             agent: None,
             context: Some(RequestContext { last_words: Some(said), ..RequestContext::default() }),
+            machine: None,
         };
         let line = request.to_line();
         prop_assert_eq!(memchr::memchr(b'\n', &line), Some(line.len() - 1));

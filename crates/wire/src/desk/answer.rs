@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 
 use super::{
     BacktestReport, DeskHistory, DeskInbox, DeskStatus, ExportedPage, HiddenText, LedgerFigures,
-    NamedLink, ProposedRule, QuestionCard, RuleExplanation, RuleProblem, RulesView, SessionView,
-    SettingsView, SuggestedRules, UnreadableReason, VerifiedLedger,
+    NamedLink, ProposedRule, QuestionCard, RemoteView, RuleExplanation, RuleProblem, RulesView,
+    SessionView, SettingsView, SuggestedRules, UnreadableReason, VerifiedLedger,
 };
 use crate::fields::{Malformed, optional_list, required_field, required_object};
 use crate::raw::{Members, from_object};
@@ -50,6 +50,8 @@ pub enum DeskAnswer {
         /// The state of the desk.
         status: DeskStatus,
     },
+    /// The answer to `remotes`.
+    Remotes { remotes: Vec<RemoteView> },
     /// The answer to `inbox`.
     Inbox(DeskInbox),
     /// The answer to `card`, if the question is open.
@@ -120,6 +122,7 @@ impl DeskAnswer {
             "paired" => Self::Paired { token: decode_secret(members, "token")? },
             "links" => Self::Links { links: decode_links(members)? },
             "status" => Self::Status { status: required_object(members, "status", STATUS)? },
+            "remotes" => Self::Remotes { remotes: required_field(members, "remotes", FIELDS)? },
             "inbox" => Self::Inbox(decode_fields(line)?),
             "card" => Self::Card { card: required_object(members, "card", FIELDS)? },
             "history" => Self::History(decode_fields(line)?),

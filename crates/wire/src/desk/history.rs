@@ -17,6 +17,9 @@ pub struct HistoryFilter {
     pub tool: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
+    /// The machine on which the agent ran.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// The project's folder: its whole path, or the end of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
@@ -87,6 +90,9 @@ pub struct HistoryRow {
     pub project: String,
     pub session: String,
     pub agent: Option<String>,
+    /// The machine on which the agent ran, if it was another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// The agent's permission mode.
     pub mode: Option<String>,
     /// What became of it.

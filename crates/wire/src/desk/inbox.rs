@@ -46,6 +46,19 @@ pub struct InboxRow {
     pub risks: Vec<RiskNote>,
     /// Equal for questions that may be answered together; `None` if it has to be answered alone.
     pub alike: Option<String>,
+    /// The machine on which the agent runs, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
+}
+
+impl InboxRow {
+    /// Returns where the agent works: the folder, and the machine if it is another one.
+    pub fn shown_place(&self) -> String {
+        match &self.machine {
+            Some(machine) => format!("{} on {machine}", self.project),
+            None => self.project.clone(),
+        }
+    }
 }
 
 /// What led to a question.

@@ -51,7 +51,7 @@ impl DeskCommand {
 }
 
 fn decode_filter(members: &Members) -> Result<HistoryFilter, Malformed> {
-    const EXPECTED: &str = "an object with text, tool, agent, project, session, decision, by, \
+    const EXPECTED: &str = "an object with text, tool, agent, machine, project, session, decision, by, \
         since_ms and until_ms, each with a valid value";
     match members.get_non_null("filter") {
         None => Ok(HistoryFilter::default()),

@@ -7,9 +7,10 @@ use super::{
     LONGEST_NAME, LONGEST_ORIGIN, LONGEST_SECRET, LONGEST_SETTING, ProposalSource, RuleDecision,
     SHORTEST_GATE, Unreadable, UnreadableReason,
 };
-use crate::approval::{Action, Press, RequestId};
+use crate::approval::{Action, Press, RelayedAnswer, RequestId};
 use crate::fields::{
-    Malformed, bounded_text, members_of, one_line, optional_field, optional_object, text_field,
+    Malformed, bounded_text, members_of, one_line, optional_field, optional_object,
+    required_object, text_field,
 };
 use crate::raw::Members;
 
@@ -42,6 +43,8 @@ pub enum DeskCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         confirm: Option<String>,
     },
+    /// Brings the answer of a person at the desk above; for a relay.
+    Answer { request_id: RequestId, answer: RelayedAnswer },
     /// Proves that this viewer was paired.
     Unlock {
         /// The token that it was given then.
@@ -49,6 +52,9 @@ pub enum DeskCommand {
         /// The web origin that holds the token, if a page does.
         #[serde(skip_serializing_if = "Option::is_none")]
         origin: Option<String>,
+        /// The name of the desk above, from a relay that has started this desk.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        name: Option<String>,
     },
     Pair {
         /// A code from [`DeskCommand::Code`].
@@ -81,6 +87,8 @@ pub enum DeskCommand {
     },
     /// Asks for the status of the desk.
     Status,
+    /// Has the list of remotes read again, and asks how it stands with them.
+    Remotes,
     /// Lists the open questions.
     Inbox,
     /// Asks for one question in full.
@@ -188,9 +196,17 @@ impl DeskCommand {
         Ok(match kind.as_str() {
             "watch" => Self::Watch { from: optional_field(members, "from", "a whole number")? },
             "press" => Self::decode_press(members)?,
+            "answer" => Self::Answer {
+                request_id: RequestId::from_member(members, "request_id")?,
+                answer: required_object(members, "answer", "an object with decision and by")?,
+            },
             "unlock" => Self::Unlock {
                 token: decode_secret(members, "token")?,
                 origin: decode_origin(members)?,
+                name: members
+                    .get_non_null("name")
+                    .map(|_| decode_pair_name(members))
+                    .transpose()?,
             },
             "pair" => Self::Pair {
                 code: decode_secret(members, "code")?,
@@ -205,6 +221,7 @@ impl DeskCommand {
             "unpair" => Self::Unpair { link: bounded_text(members, "link", LONGEST_SECRET, LINK)? },
             "gate" => Self::Gate { value: decode_gate_value(members)? },
             "status" => Self::Status,
+            "remotes" => Self::Remotes,
             "settings" => Self::Settings,
             "set_setting" => Self::SetSetting {
                 key: bounded_text(members, "key", LONGEST_SECRET, "a string of at most 128 bytes")?,

@@ -18,6 +18,52 @@ pub struct DeskStatus {
     pub database: String,
     /// How people can be reached.
     pub reach: Reach,
+    /// Whether a relay has started it: it serves nobody but the desk above.
+    #[serde(default)]
+    pub is_relay: bool,
+    /// The relays that are connected, by which people at desks above answer.
+    #[serde(default)]
+    pub relays: Vec<ConnectedRelay>,
+}
+
+/// A relay that is connected to the desk.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConnectedRelay {
+    /// The name of the desk above.
+    pub name: String,
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: i64,
+}
+
+words! {
+    /// How it stands with a remote.
+    pub enum RemoteState {
+        /// Its questions come, and answers go back.
+        Connected "connected",
+        /// It is being connected, or will be again soon.
+        Connecting "connecting",
+        /// A person at its own desk has to allow that its questions are answered here.
+        Waiting "waiting",
+        /// It could not be connected the last time.
+        Failed "failed",
+    }
+}
+
+/// A machine whose questions are answered here.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RemoteView {
+    /// The name by which it was added, which ssh knows.
+    pub host: String,
+    pub state: RemoteState,
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: i64,
+    /// What is wrong, or what it waits for, in words for a person.
+    pub text: Option<String>,
+    /// The user there, and their home folder, if it has been connected.
+    pub user: Option<String>,
+    pub home: Option<String>,
+    /// The number of the last entry of its ledger that was copied.
+    pub copied: u64,
 }
 
 /// How people can be reached.

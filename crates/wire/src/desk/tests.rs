@@ -66,7 +66,7 @@ fn requests() {
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"words\":\"no, \\n thanks\"}\n"
             DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Input(RawValue({ "b":1.0,␊"a":2})), confirm: None } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"input\":{ \"b\":1.0, \"a\":2}}\n"
-            DeskRequest { id: "3", command: Unlock { token: HiddenText(…), origin: None } }
+            DeskRequest { id: "3", command: Unlock { token: HiddenText(…), origin: None, name: None } }
               = "{\"id\":\"3\",\"kind\":\"unlock\",\"token\":\"hush\"}\n"
             DeskRequest { id: "4", command: Pair { code: HiddenText(…), name: "Ada's page", origin: None } }
               = "{\"id\":\"4\",\"kind\":\"pair\",\"code\":\"7KQM2XWA\",\"name\":\"Ada's page\"}\n"
@@ -82,7 +82,7 @@ fn requests() {
               = "{\"id\":\"9\",\"kind\":\"gate\",\"value\":\"0123456789abcdef0123456789abcdef\"}\n"
             DeskRequest { id: "2", command: Press { request_id: RequestId("ID"), press: Button(Allow), confirm: Some("prod") } }
               = "{\"id\":\"2\",\"kind\":\"press\",\"request_id\":\"ID\",\"action\":\"allow\",\"confirm\":\"prod\"}\n"
-            DeskRequest { id: "3", command: Unlock { token: HiddenText(…), origin: Some("http://127.0.0.1:7420") } }
+            DeskRequest { id: "3", command: Unlock { token: HiddenText(…), origin: Some("http://127.0.0.1:7420"), name: None } }
               = "{\"id\":\"3\",\"kind\":\"unlock\",\"token\":\"hush\",\"origin\":\"http://127.0.0.1:7420\"}\n"
             DeskRequest { id: "4", command: Pair { code: HiddenText(…), name: "", origin: Some("http://127.0.0.1:7420") } }
               = "{\"id\":\"4\",\"kind\":\"pair\",\"code\":\"A\",\"name\":\"\",\"origin\":\"http://127.0.0.1:7420\"}\n"
@@ -121,13 +121,13 @@ fn questions() {
               = "{\"id\":\"1\",\"kind\":\"inbox\"}\n"
             DeskRequest { id: "2", command: Card { question: RequestId("ID") } }
               = "{\"id\":\"2\",\"kind\":\"card\",\"question\":\"ID\"}\n"
-            DeskRequest { id: "3", command: History { filter: HistoryFilter { text: None, tool: None, agent: None, project: None, session: None, decision: None, by: None, since_ms: None, until_ms: None }, before: None, limit: None } }
+            DeskRequest { id: "3", command: History { filter: HistoryFilter { text: None, tool: None, agent: None, machine: None, project: None, session: None, decision: None, by: None, since_ms: None, until_ms: None }, before: None, limit: None } }
               = "{\"id\":\"3\",\"kind\":\"history\",\"filter\":{}}\n"
-            DeskRequest { id: "3", command: History { filter: HistoryFilter { text: Some("make"), tool: None, agent: None, project: None, session: None, decision: Some(Deny), by: Some(Person), since_ms: None, until_ms: None }, before: Some(9), limit: Some(200) } }
+            DeskRequest { id: "3", command: History { filter: HistoryFilter { text: Some("make"), tool: None, agent: None, machine: None, project: None, session: None, decision: Some(Deny), by: Some(Person), since_ms: None, until_ms: None }, before: Some(9), limit: Some(200) } }
               = "{\"id\":\"3\",\"kind\":\"history\",\"filter\":{\"text\":\"make\",\"decision\":\"deny\",\"by\":\"person\"},\"before\":9,\"limit\":200}\n"
-            DeskRequest { id: "4", command: Figures { filter: HistoryFilter { text: None, tool: None, agent: None, project: None, session: None, decision: None, by: None, since_ms: Some(-1), until_ms: None } } }
+            DeskRequest { id: "4", command: Figures { filter: HistoryFilter { text: None, tool: None, agent: None, machine: None, project: None, session: None, decision: None, by: None, since_ms: Some(-1), until_ms: None } } }
               = "{\"id\":\"4\",\"kind\":\"figures\",\"filter\":{\"since_ms\":-1}}\n"
-            DeskRequest { id: "5", command: Export { format: Csv, filter: HistoryFilter { text: None, tool: None, agent: None, project: None, session: None, decision: None, by: None, since_ms: None, until_ms: None }, before: Some(7) } }
+            DeskRequest { id: "5", command: Export { format: Csv, filter: HistoryFilter { text: None, tool: None, agent: None, machine: None, project: None, session: None, decision: None, by: None, since_ms: None, until_ms: None }, before: Some(7) } }
               = "{\"id\":\"5\",\"kind\":\"export\",\"format\":\"csv\",\"filter\":{},\"before\":7}\n"
             DeskRequest { id: "6", command: Verify }
               = "{\"id\":\"6\",\"kind\":\"verify\"}\n"
@@ -190,8 +190,8 @@ fn unreadable_questions() {
             Some("1"): `limit` must be a whole number from 1 to 200
             Some("1"): `limit` must be a whole number from 1 to 200
             Some("1"): `before` must be a whole number
-            Some("1"): `filter` must be an object with text, tool, agent, project, session, decision, by, since_ms and until_ms, each with a valid value
-            Some("1"): `filter` must be an object with text, tool, agent, project, session, decision, by, since_ms and until_ms, each with a valid value
+            Some("1"): `filter` must be an object with text, tool, agent, machine, project, session, decision, by, since_ms and until_ms, each with a valid value
+            Some("1"): `filter` must be an object with text, tool, agent, machine, project, session, decision, by, since_ms and until_ms, each with a valid value
             Some("1"): `format` must be jsonl or csv
             Some("1"): `format` must be jsonl or csv
             Some("1"): `text` must be a string
@@ -319,8 +319,8 @@ fn messages() {
               = "{\"id\":\"4\",\"kind\":\"paired\",\"token\":\"hush\"}\n"
             Answer { id: "5", answer: Links { links: [NamedLink { link: "chat/7", name: "Ada" }] } }
               = "{\"id\":\"5\",\"kind\":\"links\",\"links\":[{\"link\":\"chat/7\",\"name\":\"Ada\"}]}\n"
-            Answer { id: "6", answer: Status { status: DeskStatus { version: "0.1.0", pid: 4, uptime_seconds: 5, open: 0, head: 9, socket: "/s", database: "/d", reach: Reach { terminal: true, telegram: None, viewers: ViewerCount { connected: 1, paired: 0 } } } } }
-              = "{\"id\":\"6\",\"kind\":\"status\",\"status\":{\"version\":\"0.1.0\",\"pid\":4,\"uptime_seconds\":5,\"open\":0,\"head\":9,\"socket\":\"/s\",\"database\":\"/d\",\"reach\":{\"terminal\":true,\"telegram\":null,\"viewers\":{\"connected\":1,\"paired\":0}}}}\n"
+            Answer { id: "6", answer: Status { status: DeskStatus { version: "0.1.0", pid: 4, uptime_seconds: 5, open: 0, head: 9, socket: "/s", database: "/d", reach: Reach { terminal: true, telegram: None, viewers: ViewerCount { connected: 1, paired: 0 } }, is_relay: false, relays: [] } } }
+              = "{\"id\":\"6\",\"kind\":\"status\",\"status\":{\"version\":\"0.1.0\",\"pid\":4,\"uptime_seconds\":5,\"open\":0,\"head\":9,\"socket\":\"/s\",\"database\":\"/d\",\"reach\":{\"terminal\":true,\"telegram\":null,\"viewers\":{\"connected\":1,\"paired\":0}},\"is_relay\":false,\"relays\":[]}}\n"
             Error { id: None, text: "no" }
               = "{\"id\":null,\"kind\":\"error\",\"text\":\"no\"}\n"
             Error { id: Some("7"), text: "no" }

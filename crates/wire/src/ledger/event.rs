@@ -47,6 +47,7 @@ ledger_bodies! {
         hides_what_runs optional: Option<bool>,
         question optional: Option<String>,
         retry optional: Option<String>,
+        machine optional: Option<String>,
     }
     /// The agent's last words, which came after its question.
     AgentSaid {

@@ -96,6 +96,7 @@ fn request(tool: &str, input: &str, cwd: &str) -> ApprovalRequest {
         kind: RequestKind::Ask,
         agent: Some("callgate".to_owned()),
         context: None,
+        machine: None,
     }
 }
 

@@ -19,7 +19,7 @@ use super::Viewers;
 use super::errands::is_errand;
 use super::reply::{ViewerReply, error_message};
 use super::seat::ViewerNotice;
-use super::secrets::hex_digits;
+use crate::viewer_token::hex_digits;
 
 /// How many answers may wait for a viewer before no more of its requests are read.
 const MOST_SAID: usize = 16;

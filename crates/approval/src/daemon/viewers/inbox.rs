@@ -80,6 +80,10 @@ impl InboxReader<'_> {
         let note = |kind, text: &str| RiskNote { kind, text: text.to_owned() };
         let mut risks = Vec::new();
         risks.extend(card.hides_what_runs.then(|| note(RiskKind::Hidden, HIDDEN_COULD_RUN)));
+        if card.row.machine.is_some() {
+            // Its folders are not on the disk here.
+            return risks;
+        }
         risks.extend(self.rules.map(|rules| rules.risks_of_call(&call)).unwrap_or_default());
         if is_of_agent(card) {
             let InboxRow { project, tool, summary, .. } = &card.row;
@@ -142,8 +146,9 @@ fn similarity_key(question: &RecordedQuestion, is_guarded: bool) -> Option<Strin
     if needs_look || !is_of_agent(card) {
         return None;
     }
+    let machine = card.row.machine.as_deref().unwrap_or_default();
     let command = card.body.command();
     let program = command.split_whitespace().next().unwrap_or_default();
     let InboxRow { agent, project, tool, .. } = &card.row;
-    Some([agent, project, tool, program].join("\n"))
+    Some([machine, agent, project, tool, program].join("\n"))
 }

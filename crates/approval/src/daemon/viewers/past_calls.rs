@@ -187,6 +187,10 @@ impl PastCall {
             LedgerEvent::Asked(asked) => asked.recorded_request().last_words(),
             _ => None,
         };
+        let machine = match &event {
+            LedgerEvent::Asked(asked) => asked.machine.clone(),
+            _ => None,
+        };
         let is_of_runtime = matches!(event, LedgerEvent::RuntimeRan(_));
         let call = event.into_call().unwrap_or_default();
         let took = outcome.decided.as_ref().filter(|_| decider != Some(HistoryDecider::Rule));
@@ -209,6 +213,7 @@ impl PastCall {
             project: call.cwd,
             session: call.session,
             agent: (!agent.is_empty()).then(|| agent_name(&agent).to_owned()),
+            machine,
             mode: call.mode,
             decision,
             by: call.by.or(Some(answer.by).filter(|by| !by.is_empty())),
@@ -231,6 +236,7 @@ impl PastCall {
         is(&filter.tool, &row.tool)
             && (is(&filter.agent, &self.agent)
                 || is(&filter.agent, row.agent.as_deref().unwrap_or_default()))
+            && is(&filter.machine, row.machine.as_deref().unwrap_or_default())
             && filter.project.as_ref().is_none_or(|wanted| is_project(wanted, &row.project))
             && filter.session.as_ref().is_none_or(|wanted| row.session.starts_with(&**wanted))
             && filter.decision.is_none_or(|wanted| wanted == row.decision)

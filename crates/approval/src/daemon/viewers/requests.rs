@@ -1,6 +1,8 @@
 //! What becomes of a viewer's request: it is answered here, or the desk answers it.
 
+use callgate_store::now_ms;
 use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, NamedLink};
+use callgate_wire::ledger::REMOTE_LINK;
 
 use super::Viewers;
 use super::reply::{ViewerReply, error_message};
@@ -9,6 +11,7 @@ use super::secrets;
 use crate::asker::fresh_id;
 use crate::channel::{News, Person, ReplyTo};
 use crate::desk::{CODE_LIFETIME, DeskInput, PAGE_CODE_LIFETIME};
+use crate::viewer_token::{new_viewer_token, token_identity};
 
 const NO_LEDGER: &str = "this could not be recorded, so it was not done: look at `callgate up`";
 const TOO_MANY: &str = "too many of your requests are under way: wait for an answer";
@@ -28,6 +31,9 @@ impl Viewers {
         let answered = match command {
             DeskCommand::Watch { from } => return Some(ViewerReply::Watch { id, from }),
             DeskCommand::Status => Ok(Some(DeskAnswer::Status { status: self.status() })),
+            DeskCommand::Remotes => {
+                Ok(Some(DeskAnswer::Remotes { remotes: self.pulse.remote_board().remotes() }))
+            }
             DeskCommand::Links => self.list_links().map(Some),
             command => self.ask_desk(viewer, &id, command).await.map(|()| None),
         };
@@ -40,7 +46,9 @@ impl Viewers {
 
     fn list_links(&self) -> Result<DeskAnswer, String> {
         let standing = self.standing_links().map_err(|error| error.to_string())?;
-        let links = standing.into_iter().map(|(link, name)| NamedLink { link, name });
+        // Machines that only ask may not answer.
+        let standing = standing.into_iter().filter(|(link, _)| !link.starts_with(REMOTE_LINK));
+        let links = standing.map(|(link, name)| NamedLink { link, name });
         Ok(DeskAnswer::Links { links: links.collect() })
     }
 
@@ -78,6 +86,10 @@ impl Viewers {
                     move |reply_to| News::Pressed { who, question, press, confirm, reply_to, copy };
                 (RequestOutcome::Tell, Box::new(|reply_to| DeskInput::News(news(reply_to))))
             }
+            DeskCommand::Answer { request_id: question, answer } => (
+                RequestOutcome::Tell,
+                Box::new(|reply_to| DeskInput::Answered { who, question, answer, reply_to }),
+            ),
             DeskCommand::Code { page: is_for_page } => {
                 let secret = secrets::new_pairing_code().map_err(|_| NO_RANDOM)?;
                 let (code, id) = (secret.reveal().to_owned(), fresh_id());
@@ -95,19 +107,24 @@ impl Viewers {
                 (RequestOutcome::Code(secret, lifetime), Box::new(input))
             }
             DeskCommand::Pair { code, name, origin } => {
-                let token = secrets::new_viewer_token().map_err(|_| NO_RANDOM)?;
-                let token_hash = secrets::token_identity(&token, origin.as_deref());
+                let token = new_viewer_token().map_err(|_| NO_RANDOM)?;
+                let token_hash = token_identity(&token, origin.as_deref());
                 let code = code.reveal().to_owned();
-                let unlocked = UnlockedToken { hash: token_hash.clone(), name: name.clone() };
+                let unlocked = UnlockedToken {
+                    hash: token_hash.clone(),
+                    name: name.clone(),
+                    since_ms: now_ms(),
+                };
                 let input = |reply_to| DeskInput::PairViewer { code, name, token_hash, reply_to };
                 (RequestOutcome::Pair(token, unlocked), Box::new(input))
             }
-            DeskCommand::Unlock { token, origin } => {
-                let token_hash = secrets::token_identity(&token, origin.as_deref());
+            DeskCommand::Unlock { token, origin, name: own_name } => {
+                let token_hash = token_identity(&token, origin.as_deref());
                 let mut standing = self.standing_links().map_err(|error| error.to_string())?;
                 let name = standing.remove(&format!("viewer/{token_hash}"));
-                let name = name.unwrap_or_else(|| "a viewer".to_owned());
-                let then = RequestOutcome::Unlock(UnlockedToken { hash: token_hash.clone(), name });
+                let name = name.or(own_name).unwrap_or_else(|| "a viewer".to_owned());
+                let unlocked = UnlockedToken { hash: token_hash.clone(), name, since_ms: now_ms() };
+                let then = RequestOutcome::Unlock(unlocked);
                 (then, Box::new(|reply_to| DeskInput::Unlock { token_hash, reply_to }))
             }
             DeskCommand::Unpair { link } => (

@@ -4,10 +4,11 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use callgate_wire::desk::{DeskAnswer, DeskMessage, HiddenText};
+use callgate_wire::desk::{ConnectedRelay, DeskAnswer, DeskMessage, HiddenText};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::channel::{Person, PersonPlace};
+use crate::desk::is_relay;
 
 /// How many requests of one viewer may be with the desk at once.
 const MOST_PENDING: usize = 256;
@@ -27,6 +28,8 @@ pub(super) struct ViewerNotice {
 pub(super) struct UnlockedToken {
     pub(super) hash: String,
     pub(super) name: String,
+    /// Since when, in milliseconds since 1970.
+    pub(super) since_ms: i64,
 }
 
 /// What follows when the desk agrees to a request.
@@ -87,6 +90,12 @@ impl ViewerSeat {
     /// Returns the hash of the token that has unlocked the viewer, if one has.
     pub(super) fn token_hash(&self) -> Option<&str> {
         self.unlocked.as_ref().map(|unlocked| unlocked.hash.as_str())
+    }
+
+    /// Returns the relay that the viewer is, if it is one.
+    pub(super) fn connected_relay(&self) -> Option<ConnectedRelay> {
+        let UnlockedToken { hash, name, since_ms } = self.unlocked.as_ref()?;
+        is_relay(hash).then(|| ConnectedRelay { name: name.clone(), since_ms: *since_ms })
     }
 
     /// Returns true if the viewer has sent nothing yet.

@@ -58,6 +58,7 @@ fn card_text(card: &Card) -> String {
     };
     add("Agent", &card.row.agent);
     add("Folder", &card.row.project);
+    add("Machine", card.row.machine.as_deref().unwrap_or_default());
     add("Session", &card.row.session);
     add("Last words", card.last_words.as_deref().unwrap_or_default());
     add("Tool", &card.row.tool);

@@ -1,0 +1,105 @@
+//! Questions that the desks of other machines have passed on: only people answer them.
+
+use std::fmt;
+use std::sync::Arc;
+
+use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, AskerMachine, RelayedAnswer};
+use callgate_wire::ledger::LedgerRuling;
+use callgate_wire::relay::RelayedQuestion;
+use tokio::sync::oneshot;
+
+use super::reception::Intake;
+use crate::desk::{AskerId, DeskInput, Ruling};
+
+/// Brings questions of other machines to the desk. The rules here do not apply to them: those of
+/// the machine have, and its folders are not on this disk.
+#[derive(Debug, Clone)]
+pub struct RelayedAskers(pub(super) Arc<Intake>);
+
+/// A question of another machine that is open here.
+pub struct RelayedAsker {
+    id: AskerId,
+    intake: Arc<Intake>,
+    answered: Option<oneshot::Receiver<ApprovalResponse>>,
+}
+
+impl fmt::Debug for RelayedAsker {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("RelayedAsker").field(&self.id).finish()
+    }
+}
+
+impl RelayedAskers {
+    /// Asks people a question of a machine.
+    pub async fn ask(&self, machine: &AskerMachine, question: RelayedQuestion) -> RelayedAsker {
+        let RelayedQuestion { mut request, ruling, because, seconds } = question;
+        let context = request.context.get_or_insert_default();
+        context.timeout_seconds = Some(seconds);
+        // These concern the desk of the machine alone.
+        (context.gated, context.answers, context.asks) = (None, None, None);
+        context.words_follow = None;
+        request.machine = Some(machine.clone());
+        let ruling = ruling_of_question(&request, ruling, because);
+        let id = self.0.next_asker();
+        let answered = self.0.askers().add_relayed(id);
+        let asked = DeskInput::Asked { asker: id, request, ruling, is_replay: false };
+        self.0.askers().forward_question(id, asked).await;
+        RelayedAsker { id, intake: Arc::clone(&self.0), answered: Some(answered) }
+    }
+}
+
+/// Returns what the desk does: it asks people, whatever the machine claims.
+fn ruling_of_question(
+    request: &ApprovalRequest,
+    ruling: LedgerRuling,
+    because: Option<String>,
+) -> Ruling {
+    match ruling {
+        LedgerRuling::Confirm => Ruling::Confirm {
+            because: because.unwrap_or_else(|| format!("a rule there wants {}", request.tool_name)),
+        },
+        LedgerRuling::Guard => Ruling::Ask { because, is_guarded: true },
+        _ => Ruling::Ask { because, is_guarded: false },
+    }
+}
+
+impl RelayedAsker {
+    /// Returns the answer of a person once there is one. It is `None` if there will be none: nobody
+    /// has answered in time, the desk refuses the question, or this was called before.
+    pub fn wait_for_answer(
+        &mut self,
+    ) -> impl Future<Output = Option<RelayedAnswer>> + Send + use<> {
+        let answered = self.answered.take();
+        async move { answered?.await.ok()?.relayed }
+    }
+
+    /// Adds the agent's last words.
+    pub async fn add_last_words(&self, last_words: String) {
+        self.notify_desk(DeskInput::Said { asker: self.id, last_words }).await;
+    }
+
+    /// Reports that the answer has reached the agent.
+    pub async fn report_delivered(self) {
+        self.notify_desk(DeskInput::Delivered(self.id)).await;
+    }
+
+    /// Reports that the answer has not reached the agent, and never will.
+    pub async fn report_lost(self) {
+        self.notify_desk(DeskInput::Lost(self.id)).await;
+    }
+
+    /// Reports that the question is over on its machine, in words for a person.
+    pub async fn withdraw(self, text: String) {
+        self.notify_desk(DeskInput::Withdrawn { asker: self.id, text }).await;
+    }
+
+    async fn notify_desk(&self, input: DeskInput) {
+        self.intake.askers().notify_desk(input).await;
+    }
+}
+
+impl Drop for RelayedAsker {
+    fn drop(&mut self) {
+        self.intake.askers().remove_relayed(self.id);
+    }
+}

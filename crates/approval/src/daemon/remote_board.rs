@@ -1,0 +1,66 @@
+//! How it stands with the machines whose questions are answered here.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use callgate_link::sync::lock;
+use callgate_store::now_ms;
+use callgate_wire::desk::{RemoteState, RemoteView};
+use tokio::sync::Notify;
+
+/// How it stands with each remote. Whoever keeps the connections writes it, and viewers read it.
+#[derive(Debug, Default)]
+pub struct RemoteBoard {
+    views: Mutex<BTreeMap<String, RemoteView>>,
+    wanted: Notify,
+}
+
+impl RemoteBoard {
+    /// Returns the remotes, and has their list read again.
+    pub(super) fn remotes(&self) -> Vec<RemoteView> {
+        self.wanted.notify_one();
+        lock(&self.views).values().cloned().collect()
+    }
+
+    /// Waits until somebody wants the list of remotes to be read again.
+    pub async fn wait_for_wish(&self) {
+        self.wanted.notified().await;
+    }
+
+    /// Notes how it stands with a remote.
+    pub fn set_state(&self, host: &str, state: RemoteState, text: Option<String>) {
+        let mut views = lock(&self.views);
+        let view = views.entry(host.to_owned()).or_insert_with(|| RemoteView {
+            host: host.to_owned(),
+            state,
+            since_ms: now_ms(),
+            text: None,
+            user: None,
+            home: None,
+            copied: 0,
+        });
+        if view.state != state {
+            view.since_ms = now_ms();
+        }
+        (view.state, view.text) = (state, text);
+    }
+
+    /// Notes whose agents ask there.
+    pub fn set_user(&self, host: &str, user: &str, home: &str) {
+        if let Some(view) = lock(&self.views).get_mut(host) {
+            (view.user, view.home) = (Some(user.to_owned()), Some(home.to_owned()));
+        }
+    }
+
+    /// Notes up to which entry the ledger of a remote was copied.
+    pub fn set_copied(&self, host: &str, seq: u64) {
+        if let Some(view) = lock(&self.views).get_mut(host) {
+            view.copied = seq;
+        }
+    }
+
+    /// Removes a remote.
+    pub fn remove(&self, host: &str) {
+        lock(&self.views).remove(host);
+    }
+}

@@ -1,0 +1,103 @@
+//! Answers of people at a desk above, and questions that a machine below has passed on.
+
+use callgate_wire::approval::{Action, Decision, Press, RelayedAnswer, RequestId};
+use callgate_wire::ledger::{ClosedHow, PressOutcome};
+
+use super::answer::send_reply;
+use super::pressed::OWN_REMOVAL;
+use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
+use super::{AskerId, Desk, DeskStep, LONGEST_WORDS};
+use crate::channel::{Person, ReplyTo};
+
+/// The name of a relayed answer in the ledger.
+const ACTION: &str = "answer";
+
+impl DeskDecision {
+    /// Returns the decision in the form in which it goes to the desk of the machine that asked.
+    pub(super) fn relayed_answer(&self) -> Option<RelayedAnswer> {
+        let DecisionDetails { message, offer, picks, words, edited, interrupt } = self.with.clone();
+        let is_answer = matches!(self.decision, Decision::Allow | Decision::Deny);
+        is_answer.then(|| RelayedAnswer {
+            decision: self.decision,
+            by: self.by.clone(),
+            message,
+            offer,
+            picks,
+            words,
+            edited,
+            interrupt,
+        })
+    }
+}
+
+impl Desk {
+    /// Takes the answer of a person at the desk above. That desk has shown them the same card, and
+    /// has asked for the word where a rule wants one.
+    pub(super) fn handle_relayed_answer(
+        &mut self,
+        step: &mut DeskStep,
+        relay: &Person,
+        id: &RequestId,
+        answer: RelayedAnswer,
+        reply_to: &ReplyTo,
+    ) {
+        let who = Person { name: answer.attributed_name(&relay.name), ..relay.clone() };
+        if !self.may_answer(step, &who, id, ACTION, reply_to) {
+            return;
+        }
+        let is_allow = answer.decision == Decision::Allow;
+        let pressed = Press::Button(if is_allow { Action::Allow } else { Action::Deny });
+        let refusal = self.not_yet(step.now, &who, id, &pressed);
+        let Some(open) = self.open.get(id) else { return };
+        let refusal = refusal.or_else(|| misfit_of_answer(open, &answer).map(str::to_owned));
+        let is_own = !is_allow && self.is_own_removal(id, &who);
+        let refusal = refusal.or_else(|| is_own.then(|| OWN_REMOVAL.to_owned()));
+        if let Some(why) = refusal {
+            step.record_press(Some(id), &who, ACTION, PressOutcome::Nothing);
+            return send_reply(step, Some(reply_to), false, &why);
+        }
+        let RelayedAnswer { decision, message, offer, picks, words, edited, interrupt, .. } =
+            answer;
+        let (message, words) = (message.map(shortened_words), words.map(shortened_words));
+        let with = DecisionDetails { message, offer, picks, words, edited, interrupt };
+        self.decide_by(step, &who, id, reply_to, decision, with, ACTION);
+    }
+
+    /// Closes a question that is over on the machine that has passed it on.
+    pub(super) fn withdraw_question(&mut self, step: &mut DeskStep, asker: AskerId, text: String) {
+        let Some(id) = self.askers.get(&asker).cloned() else { return };
+        if let Some(open) = self.open.get_mut(&id) {
+            open.withdrawn = Some(text);
+        }
+        self.close_question(step, &id, ClosedHow::Settled);
+    }
+}
+
+/// Returns why an answer is none to this question, if that can be said without building it.
+fn misfit_of_answer(open: &PendingQuestion, answer: &RelayedAnswer) -> Option<&'static str> {
+    let card = &open.card;
+    let RelayedAnswer { decision, offer, picks, words, edited, interrupt, .. } = answer;
+    let has_choice = picks.is_some() || words.is_some() || edited.is_some();
+    match decision {
+        Decision::Allow if card.blocked.is_some() && (has_choice || offer.is_some()) => {
+            Some("Only yes or no can be answered here.")
+        }
+        Decision::Allow if !card.pickers.is_empty() && !has_choice => {
+            Some("Choose one of the answers.")
+        }
+        Decision::Allow if edited.is_some() && !card.can_edit => {
+            Some("This agent takes no changed input.")
+        }
+        Decision::Allow => None,
+        Decision::Deny if *interrupt && !card.can_stop => Some("That is not offered here."),
+        Decision::Deny => None,
+        Decision::Timeout | Decision::Ask | Decision::None => Some("That is no answer."),
+    }
+}
+
+fn shortened_words(mut words: String) -> String {
+    if let Some((end, _)) = words.char_indices().nth(LONGEST_WORDS) {
+        words.truncate(end);
+    }
+    words
+}

@@ -1,0 +1,16 @@
+//! The two ends of a line between the desk of a box and the desk above it.
+//!
+//! Both ends are pure state machines: they are given lines, the time and what happened at their own
+//! desk, and return what is to be done. [`LowerLine`] is the end of the box, and lasts as long as
+//! the line. [`UpperLine`] is the end of the desk above; it outlives the line, so that a question
+//! and its answer survive a cut. [`LinePort`] carries the lines over any pair of byte streams.
+
+mod line_health;
+mod line_port;
+mod lower_line;
+mod upper_line;
+
+pub use line_health::{BEAT_EVERY, DEAD_AFTER, LineHealth, LineNeed};
+pub use line_port::{LineArrival, LinePort};
+pub use lower_line::{LowerAct, LowerLine};
+pub use upper_line::{UpperAct, UpperLine};

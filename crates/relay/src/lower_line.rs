@@ -1,0 +1,178 @@
+//! The end of a line at the box.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use callgate_wire::approval::{RelayedAnswer, RequestId};
+use callgate_wire::desk::WatchedEntry;
+use callgate_wire::relay::{
+    BoxHello, ClosedOutcome, PROTOCOL, RelayOrder, RelayReport, RelayedQuestion, UpperHello,
+};
+
+use crate::{LineArrival, LineHealth, LineNeed};
+
+/// How many bytes of entries may be on their way without a receipt.
+const MOST_UNACKED: usize = 1024 * 1024;
+
+/// What the end at the box wants to be done.
+#[derive(Debug)]
+pub enum LowerAct {
+    Send(RelayReport),
+    /// The desk above is there: connect to the desk of the box in its name.
+    Join(Box<UpperHello>),
+    /// Bring the desk of the box an answer.
+    Answer {
+        question: RequestId,
+        answer: RelayedAnswer,
+    },
+    /// Something to be logged.
+    Warn(String),
+    /// The line is over, for this reason.
+    End(String),
+}
+
+/// The end of a line at the box.
+#[derive(Debug)]
+pub struct LowerLine {
+    health: LineHealth,
+    is_joined: bool,
+    /// The questions that were sent and are open.
+    sent: BTreeSet<RequestId>,
+    /// The sizes of the entries for which there is no receipt.
+    unacked: BTreeMap<u64, usize>,
+}
+
+impl LowerLine {
+    /// Begins a line.
+    pub fn begin(now: Duration, hello: BoxHello) -> (Self, Vec<LowerAct>) {
+        let line = Self {
+            health: LineHealth::begin(now),
+            is_joined: false,
+            sent: BTreeSet::new(),
+            unacked: BTreeMap::new(),
+        };
+        (line, vec![LowerAct::Send(RelayReport::Hello(hello))])
+    }
+
+    /// Handles what has come from the desk above.
+    pub fn handle_arrival(&mut self, now: Duration, arrival: &LineArrival) -> Vec<LowerAct> {
+        self.health.note_heard(now);
+        let line = match arrival {
+            LineArrival::Line(line) => line,
+            LineArrival::TooLong { size } => {
+                return refuse(format!("a line of {size} bytes is too long"));
+            }
+        };
+        match RelayOrder::decode(line) {
+            Ok(order) => self.handle_order(order),
+            Err(reason) => refuse(reason.to_string()),
+        }
+    }
+
+    fn handle_order(&mut self, order: RelayOrder) -> Vec<LowerAct> {
+        match order {
+            RelayOrder::Hello(_) if self.is_joined => refuse("a second hello".to_owned()),
+            RelayOrder::Hello(hello) if hello.protocol != PROTOCOL => {
+                let text = format!(
+                    "the desk above speaks version {} of the relay protocol (callgate {}), and this \
+                     box version {PROTOCOL}: install the same callgate on both",
+                    hello.protocol, hello.version
+                );
+                vec![LowerAct::Send(RelayReport::Error { text: text.clone() }), LowerAct::End(text)]
+            }
+            RelayOrder::Hello(hello) => {
+                self.is_joined = true;
+                vec![LowerAct::Join(Box::new(hello))]
+            }
+            _ if !self.is_joined => refuse("the desk above has not said hello".to_owned()),
+            // Whether the question is open says the desk.
+            RelayOrder::Answer { question, answer } => vec![LowerAct::Answer { question, answer }],
+            RelayOrder::Ack { seq } => {
+                self.unacked = self.unacked.split_off(&(seq.saturating_add(1)));
+                Vec::new()
+            }
+            RelayOrder::Beat => Vec::new(),
+            RelayOrder::Error { text } => {
+                vec![LowerAct::Warn(format!("the desk above says: {text}"))]
+            }
+        }
+    }
+
+    /// Sends the questions that are open when the line begins, what became of those that the desk
+    /// above still has, and which of these are about to be decided.
+    pub fn sync_questions(
+        &mut self,
+        open: Vec<RelayedQuestion>,
+        closed: Vec<ClosedOutcome>,
+        undelivered: Vec<RequestId>,
+    ) -> Vec<LowerAct> {
+        let mut acts: Vec<LowerAct> =
+            open.into_iter().filter_map(|question| self.report_question(question)).collect();
+        acts.extend(closed.into_iter().map(|closed| LowerAct::Send(RelayReport::Closed(closed))));
+        let open = self.sent.iter().cloned().chain(undelivered.iter().cloned()).collect();
+        self.sent.extend(undelivered);
+        acts.push(LowerAct::Send(RelayReport::Synced { open }));
+        acts
+    }
+
+    /// Sends a question that has been asked, unless it was sent already.
+    pub fn report_question(&mut self, question: RelayedQuestion) -> Option<LowerAct> {
+        let is_new = self.sent.insert(question.request.request_id.clone());
+        is_new.then(|| LowerAct::Send(RelayReport::Question(question)))
+    }
+
+    /// Sends the agent's last words about a question.
+    pub fn report_words(&self, question: &RequestId, last_words: String) -> Option<LowerAct> {
+        let question = self.sent.get(question)?.clone();
+        Some(LowerAct::Send(RelayReport::Said { question, last_words }))
+    }
+
+    /// Sends what has become of a question.
+    pub fn report_closed(&mut self, closed: ClosedOutcome) -> Option<LowerAct> {
+        self.sent.remove(&closed.question).then(|| LowerAct::Send(RelayReport::Closed(closed)))
+    }
+
+    /// Returns true if another entry may be sent.
+    pub fn takes_entries(&self) -> bool {
+        self.unacked.values().sum::<usize>() < MOST_UNACKED
+    }
+
+    /// Sends an entry of the ledger.
+    pub fn report_entry(&mut self, entry: WatchedEntry) -> LowerAct {
+        self.unacked.insert(entry.seq, entry.body.get().len() + entry.kind.len() + 256);
+        LowerAct::Send(RelayReport::Entry { entry })
+    }
+
+    /// Notes that bytes have come which are no whole line yet.
+    pub fn note_heard(&mut self, now: Duration) {
+        self.health.note_heard(now);
+    }
+
+    /// Notes that a report was sent.
+    pub fn note_sent(&mut self, now: Duration) {
+        self.health.note_said(now);
+    }
+
+    /// Returns what is to be done because of the time.
+    pub fn handle_time(&mut self, now: Duration) -> Vec<LowerAct> {
+        match self.health.need_at(now) {
+            LineNeed::Nothing => Vec::new(),
+            LineNeed::Beat => vec![LowerAct::Send(RelayReport::Beat)],
+            LineNeed::End => vec![LowerAct::End("the desk above is silent".to_owned())],
+        }
+    }
+
+    /// Returns when [`handle_time`](Self::handle_time) has to be called.
+    pub fn next_alarm(&self) -> Duration {
+        self.health.next_alarm()
+    }
+}
+
+/// Tells the desk above that something it sent was not accepted.
+fn refuse(text: String) -> Vec<LowerAct> {
+    let warning = LowerAct::Warn(format!("the desk above sent something wrong: {text}"));
+    vec![LowerAct::Send(RelayReport::Error { text }), warning]
+}

@@ -1,0 +1,311 @@
+//! The end of a line at the desk above. It outlives the line.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use callgate_wire::HiddenText;
+use callgate_wire::approval::{RelayedAnswer, RequestId};
+use callgate_wire::desk::WatchedEntry;
+use callgate_wire::relay::{
+    BoxHello, ClosedOutcome, CopiedThrough, MOST_QUESTIONS, PROTOCOL, RelayOrder, RelayReport,
+    RelayedQuestion, UpperHello,
+};
+
+use crate::{LineArrival, LineHealth, LineNeed};
+
+/// How many wrong lines of one connection are told; at so many the line ends.
+const MOST_WRONG: usize = 32;
+
+/// What the end at the desk above wants to be done.
+#[derive(Debug)]
+pub enum UpperAct {
+    Send(RelayOrder),
+    /// The box is there.
+    Connected(BoxHello),
+    /// A person at the box has to allow it, in words for a person.
+    Waiting(String),
+    /// Its questions come, and answers go back.
+    Synced,
+    /// Ask people a question.
+    Ask(Box<RelayedQuestion>),
+    /// Add the agent's last words to a question.
+    AddWords {
+        question: RequestId,
+        last_words: String,
+    },
+    /// A question is over at the box, without an answer from here.
+    Withdraw {
+        question: RequestId,
+        text: String,
+    },
+    /// The answer to a question has reached the agent.
+    Delivered(RequestId),
+    /// The answer to a question has not reached the agent.
+    Lost {
+        question: RequestId,
+        text: String,
+    },
+    /// Something to be told.
+    Warn(String),
+    /// The line is over, for this reason, and has to be made again.
+    End(String),
+}
+
+/// The end of a line at the desk above.
+#[derive(Debug)]
+pub struct UpperLine {
+    /// The name of this desk.
+    name: String,
+    /// The token by which the desk of the box knows this one. It is nowhere but in memory.
+    token: Option<HiddenText>,
+    /// The questions that are open here, with their answers.
+    held: BTreeMap<RequestId, Option<RelayedAnswer>>,
+    connection: Option<UpperConnection>,
+}
+
+/// What belongs to one connection.
+#[derive(Debug)]
+struct UpperConnection {
+    health: LineHealth,
+    is_greeted: bool,
+    /// The questions that the box has named on this connection.
+    named: BTreeSet<RequestId>,
+    /// Entries that have come and are not stored yet.
+    entries: Vec<WatchedEntry>,
+    /// Whether the next entry begins a new copy.
+    begins_anew: bool,
+    wrong: usize,
+}
+
+impl UpperLine {
+    /// Makes the end of a line that is not connected yet. `name` is the name of this desk.
+    pub fn new(name: &str) -> Self {
+        Self { name: name.to_owned(), token: None, held: BTreeMap::new(), connection: None }
+    }
+
+    /// Begins a connection. `after` is the last entry of the box's ledger that is stored.
+    pub fn connect(&mut self, now: Duration, after: Option<CopiedThrough>) -> Vec<UpperAct> {
+        self.connection = Some(UpperConnection {
+            health: LineHealth::begin(now),
+            is_greeted: false,
+            named: BTreeSet::new(),
+            entries: Vec::new(),
+            begins_anew: after.is_none(),
+            wrong: 0,
+        });
+        vec![UpperAct::Send(RelayOrder::Hello(UpperHello {
+            protocol: PROTOCOL,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            name: self.name.clone(),
+            token: self.token.clone(),
+            after,
+            held: self.held.keys().cloned().collect(),
+        }))]
+    }
+
+    /// Notes that the connection has ended. Questions stay open.
+    pub fn disconnect(&mut self) {
+        self.connection = None;
+    }
+
+    /// Returns true if a question of this id is open here.
+    pub fn holds(&self, question: &RequestId) -> bool {
+        self.held.contains_key(question)
+    }
+
+    /// Handles what has come from the box.
+    pub fn handle_arrival(&mut self, now: Duration, arrival: &LineArrival) -> Vec<UpperAct> {
+        let Some(connection) = &mut self.connection else { return Vec::new() };
+        connection.health.note_heard(now);
+        let report = match arrival {
+            LineArrival::Line(line) => RelayReport::decode(line).map_err(|why| why.to_string()),
+            LineArrival::TooLong { size } => Err(format!("a line of {size} bytes is too long")),
+        };
+        match report {
+            Ok(RelayReport::Hello(hello)) if !connection.is_greeted => self.greet(hello),
+            Ok(RelayReport::Error { text }) => vec![UpperAct::Warn(text)],
+            Ok(_) if !connection.is_greeted => self.refuse("it has not said hello"),
+            Ok(report) => self.handle_report(report),
+            Err(why) => self.refuse(&why),
+        }
+    }
+
+    fn greet(&mut self, hello: BoxHello) -> Vec<UpperAct> {
+        if hello.protocol != PROTOCOL {
+            return vec![UpperAct::End(format!(
+                "it speaks version {} of the relay protocol (callgate {}), and this desk version \
+                 {PROTOCOL}: run `callgate remote add` again",
+                hello.protocol, hello.version
+            ))];
+        }
+        if let Some(connection) = &mut self.connection {
+            connection.is_greeted = true;
+        }
+        vec![UpperAct::Connected(hello)]
+    }
+
+    fn handle_report(&mut self, report: RelayReport) -> Vec<UpperAct> {
+        match report {
+            RelayReport::Hello(_) => self.refuse("a second hello"),
+            RelayReport::Waiting { text } => vec![UpperAct::Waiting(text)],
+            RelayReport::Granted { token } => {
+                self.token = Some(token);
+                Vec::new()
+            }
+            RelayReport::Question(question) => self.take_question(question),
+            RelayReport::Said { question, last_words } if self.holds(&question) => {
+                vec![UpperAct::AddWords { question, last_words }]
+            }
+            RelayReport::Closed(closed) => self.close_question(&closed),
+            RelayReport::Told { question, done, text } => self.end_answered(question, done, text),
+            RelayReport::Synced { open } => self.forget_all_but(&open),
+            RelayReport::Anew { text } => {
+                if let Some(connection) = &mut self.connection {
+                    connection.begins_anew = true;
+                }
+                vec![UpperAct::Warn(text)]
+            }
+            RelayReport::Entry { entry } => {
+                if let Some(connection) = &mut self.connection {
+                    connection.entries.push(entry);
+                }
+                Vec::new()
+            }
+            RelayReport::Said { .. } | RelayReport::Beat | RelayReport::Error { .. } => Vec::new(),
+        }
+    }
+
+    fn take_question(&mut self, question: RelayedQuestion) -> Vec<UpperAct> {
+        let id = question.request.request_id.clone();
+        if let Some(answer) = self.held.get(&id).cloned() {
+            // It is back after a cut, and its answer is sent again; only one counts.
+            if !self.note_named(&id) {
+                return self.refuse("it asks the same question twice");
+            }
+            return answer.map(|answer| send_answer(id, answer)).into_iter().collect();
+        }
+        if self.held.len() >= MOST_QUESTIONS {
+            return self.refuse("too many of its questions are open");
+        }
+        self.note_named(&id);
+        self.held.insert(id, None);
+        vec![UpperAct::Ask(Box::new(question))]
+    }
+
+    /// Notes that the box has named a question. Returns false if it had on this connection.
+    fn note_named(&mut self, id: &RequestId) -> bool {
+        self.connection.as_mut().is_some_and(|connection| connection.named.insert(id.clone()))
+    }
+
+    /// Takes the answer to a question that is open here; `None` if there will be none. It is sent at
+    /// once, or when the box names the question again.
+    pub fn answer_question(
+        &mut self,
+        question: &RequestId,
+        answer: Option<RelayedAnswer>,
+    ) -> Vec<UpperAct> {
+        let Some(answer) = answer else {
+            self.held.remove(question);
+            return Vec::new();
+        };
+        let Some(held) = self.held.get_mut(question) else { return Vec::new() };
+        *held = Some(answer.clone());
+        let is_named = |connection: &UpperConnection| connection.named.contains(question);
+        let is_named = self.connection.as_ref().is_some_and(is_named);
+        is_named.then(|| send_answer(question.clone(), answer)).into_iter().collect()
+    }
+
+    fn close_question(&mut self, closed: &ClosedOutcome) -> Vec<UpperAct> {
+        let question = closed.question.clone();
+        let text = closed.text.clone();
+        match self.held.remove(&question) {
+            None => Vec::new(),
+            Some(None) => vec![UpperAct::Withdraw { question, text }],
+            Some(Some(answer)) if closed.is_outcome_of(&answer, &self.name) => {
+                vec![UpperAct::Delivered(question)]
+            }
+            Some(Some(_)) => vec![UpperAct::Lost { question, text }],
+        }
+    }
+
+    /// Ends a question whose answer was sent. Whatever the box says about others changes nothing.
+    fn end_answered(&mut self, question: RequestId, done: bool, text: String) -> Vec<UpperAct> {
+        if !matches!(self.held.get(&question), Some(Some(_))) {
+            return Vec::new();
+        }
+        self.held.remove(&question);
+        vec![if done { UpperAct::Delivered(question) } else { UpperAct::Lost { question, text } }]
+    }
+
+    /// Withdraws the questions that are open here and not at the box.
+    fn forget_all_but(&mut self, open: &[RequestId]) -> Vec<UpperAct> {
+        let over: Vec<RequestId> =
+            self.held.keys().filter(|id| !open.contains(id)).cloned().collect();
+        let text = || "It is over on its machine".to_owned();
+        let ended = over.into_iter().map(|question| match self.held.remove(&question) {
+            Some(Some(_)) => UpperAct::Lost { question, text: text() },
+            _ => UpperAct::Withdraw { question, text: text() },
+        });
+        [UpperAct::Synced].into_iter().chain(ended.collect::<Vec<_>>()).collect()
+    }
+
+    /// Takes the entries that have come, and whether they begin a new copy.
+    pub fn take_entries(&mut self) -> Option<(Vec<WatchedEntry>, bool)> {
+        let connection = self.connection.as_mut().filter(|it| !it.entries.is_empty())?;
+        let begins_anew = std::mem::take(&mut connection.begins_anew);
+        Some((std::mem::take(&mut connection.entries), begins_anew))
+    }
+
+    /// Withdraws all questions: the box is not served any more.
+    pub fn withdraw_all(&mut self, text: &str) -> Vec<UpperAct> {
+        let all = std::mem::take(&mut self.held).into_keys();
+        all.map(|question| UpperAct::Withdraw { question, text: text.to_owned() }).collect()
+    }
+
+    /// Notes that bytes have come which are no whole line yet.
+    pub fn note_heard(&mut self, now: Duration) {
+        if let Some(connection) = &mut self.connection {
+            connection.health.note_heard(now);
+        }
+    }
+
+    /// Notes that an order was sent.
+    pub fn note_sent(&mut self, now: Duration) {
+        if let Some(connection) = &mut self.connection {
+            connection.health.note_said(now);
+        }
+    }
+
+    /// Returns what is to be done because of the time.
+    pub fn handle_time(&mut self, now: Duration) -> Vec<UpperAct> {
+        let Some(connection) = &self.connection else { return Vec::new() };
+        match connection.health.need_at(now) {
+            LineNeed::Nothing => Vec::new(),
+            LineNeed::Beat => vec![UpperAct::Send(RelayOrder::Beat)],
+            LineNeed::End => vec![UpperAct::End("it is silent".to_owned())],
+        }
+    }
+
+    /// Returns when [`handle_time`](Self::handle_time) has to be called.
+    pub fn next_alarm(&self) -> Option<Duration> {
+        self.connection.as_ref().map(|connection| connection.health.next_alarm())
+    }
+
+    /// Tells the box that something it sent was not accepted. Nothing else changes.
+    fn refuse(&mut self, why: &str) -> Vec<UpperAct> {
+        let Some(connection) = &mut self.connection else { return Vec::new() };
+        connection.wrong += 1;
+        if connection.wrong > MOST_WRONG {
+            return vec![UpperAct::End("it sends too much that is wrong".to_owned())];
+        }
+        let order = RelayOrder::Error { text: why.to_owned() };
+        vec![UpperAct::Send(order), UpperAct::Warn(format!("it sent something wrong: {why}"))]
+    }
+}
+
+fn send_answer(question: RequestId, answer: RelayedAnswer) -> UpperAct {
+    UpperAct::Send(RelayOrder::Answer { question, answer })
+}

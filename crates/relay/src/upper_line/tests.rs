@@ -1,0 +1,218 @@
+//! The end at the desk above, with a fake clock.
+
+use callgate_wire::approval::Decision;
+use callgate_wire::relay::MAX_LINE;
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::*;
+
+fn at(seconds: u64) -> Duration {
+    Duration::from_secs(seconds)
+}
+
+fn id(number: u64) -> String {
+    format!("6f9619ff-8b86-4d01-b42d-{number:012}")
+}
+
+fn request_id(number: u64) -> RequestId {
+    RequestId::parse(&id(number)).unwrap()
+}
+
+fn line(value: &Value) -> LineArrival {
+    LineArrival::Line(value.to_string().into_bytes())
+}
+
+fn hello(protocol: u64) -> Value {
+    json!({ "kind": "hello", "protocol": protocol, "version": "9", "host": "b", "user": "bo",
+        "home": "/home/bo" })
+}
+
+fn question(number: u64) -> Value {
+    json!({ "kind": "question", "ruling": "ask", "seconds": 60, "request": {
+        "request_id": id(number), "tool_name": "Bash", "tool_input": { "command": "make" },
+        "cwd": "/w", "session_id": "s" } })
+}
+
+fn yes() -> RelayedAnswer {
+    RelayedAnswer {
+        decision: Decision::Allow,
+        by: "Ada".to_owned(),
+        message: None,
+        offer: None,
+        picks: None,
+        words: None,
+        edited: None,
+        interrupt: false,
+    }
+}
+
+/// A line on which hellos were exchanged.
+fn connected() -> UpperLine {
+    let mut upper = UpperLine::new("laptop");
+    reconnect(&mut upper, at(0));
+    upper
+}
+
+fn reconnect(upper: &mut UpperLine, now: Duration) {
+    upper.connect(now, None);
+    let acts = upper.handle_arrival(now, &line(&hello(PROTOCOL)));
+    assert!(matches!(&acts[..], [UpperAct::Connected(_)]), "{acts:?}");
+}
+
+/// What is to be done, in short.
+fn told(acts: &[UpperAct]) -> Vec<String> {
+    let short = |act: &UpperAct| match act {
+        UpperAct::Send(RelayOrder::Answer { answer, .. }) => format!("answer {}", answer.decision),
+        UpperAct::Send(RelayOrder::Error { .. }) => "error".to_owned(),
+        UpperAct::Send(order) => format!("{order:?}").split([' ', '(']).next().unwrap().to_owned(),
+        UpperAct::Ask(_) => "ask".to_owned(),
+        UpperAct::Withdraw { text, .. } => format!("withdraw: {text}"),
+        UpperAct::Lost { text, .. } => format!("lost: {text}"),
+        UpperAct::Delivered(_) => "delivered".to_owned(),
+        UpperAct::Warn(text) => format!("warn: {text}"),
+        UpperAct::End(why) => format!("end: {why}"),
+        other => format!("{other:?}"),
+    };
+    acts.iter().map(short).collect()
+}
+
+fn say(upper: &mut UpperLine, value: &Value) -> Vec<String> {
+    told(&upper.handle_arrival(at(1), &line(value)))
+}
+
+#[test]
+fn a_question_is_asked_answered_and_delivered() {
+    let mut upper = connected();
+    assert_eq!(say(&mut upper, &question(1)), ["ask"]);
+    assert_eq!(told(&upper.answer_question(&request_id(1), Some(yes()))), ["answer allow"]);
+    let done = json!({ "kind": "told", "question": id(1), "done": true, "text": "Allowed" });
+    assert_eq!(say(&mut upper, &done), ["delivered"]);
+    assert_eq!(say(&mut upper, &done), [""; 0], "once");
+}
+
+#[test]
+fn a_question_survives_a_cut_and_so_does_an_answer_given_meanwhile() {
+    let mut upper = connected();
+    say(&mut upper, &question(1));
+    say(&mut upper, &question(2));
+    upper.disconnect();
+    assert_eq!(told(&upper.answer_question(&request_id(1), Some(yes()))), [""; 0]);
+    let acts = upper.connect(at(100), None);
+    let [UpperAct::Send(RelayOrder::Hello(hello_again))] = &acts[..] else { panic!("{acts:?}") };
+    assert_eq!(hello_again.held, [request_id(1), request_id(2)]);
+    upper.handle_arrival(at(100), &line(&hello(PROTOCOL)));
+    // The first is open still; the second was answered at the box.
+    assert_eq!(say(&mut upper, &question(1)), ["answer allow"]);
+    let closed = json!({ "kind": "closed", "question": id(2), "text": "Denied by Bob" });
+    assert_eq!(say(&mut upper, &closed), ["withdraw: Denied by Bob"]);
+    assert_eq!(say(&mut upper, &json!({ "kind": "synced", "open": [id(1)] })), ["Synced"]);
+    let done = json!({ "kind": "told", "question": id(1), "done": true, "text": "Allowed" });
+    assert_eq!(say(&mut upper, &done), ["delivered"]);
+}
+
+#[test]
+fn an_answer_whose_receipt_was_cut_off_is_known_by_its_outcome() {
+    for (by, expected) in [("Ada at laptop", "delivered"), ("Bob", "lost: It is over")] {
+        let mut upper = connected();
+        say(&mut upper, &question(1));
+        upper.answer_question(&request_id(1), Some(yes()));
+        upper.disconnect();
+        reconnect(&mut upper, at(50));
+        let closed = json!({ "kind": "closed", "question": id(1), "decision": "allow", "by": by,
+            "text": "It is over" });
+        assert_eq!(say(&mut upper, &closed), [expected]);
+    }
+}
+
+#[test]
+fn what_the_box_no_longer_has_is_withdrawn() {
+    let mut upper = connected();
+    say(&mut upper, &question(1));
+    upper.disconnect();
+    reconnect(&mut upper, at(50));
+    let acts = say(&mut upper, &json!({ "kind": "synced", "open": [] }));
+    assert_eq!(acts, ["Synced", "withdraw: It is over on its machine"]);
+    assert!(!upper.holds(&request_id(1)));
+}
+
+#[test]
+fn wrong_input_changes_nothing_and_is_told() {
+    let mut upper = connected();
+    say(&mut upper, &question(1));
+    let wrong = [
+        json!({ "kind": "launch" }),
+        json!({ "no": "kind" }),
+        json!({ "kind": "question", "ruling": "allow", "seconds": 1, "request": {} }),
+        json!({ "kind": "told", "question": "not an id", "done": true, "text": "" }),
+        json!({ "kind": "entry", "entry": { "seq": "one" } }),
+        hello(PROTOCOL),
+        question(1),
+    ];
+    for wrong in &wrong {
+        let acts = say(&mut upper, wrong);
+        assert!(acts[0] == "error" && acts[1].starts_with("warn: it sent"), "{wrong}: {acts:?}");
+    }
+    // What is said about questions that were never asked here is nothing.
+    for forged in [
+        json!({ "kind": "told", "question": id(1), "done": true, "text": "" }),
+        json!({ "kind": "told", "question": id(9), "done": true, "text": "" }),
+        json!({ "kind": "closed", "question": id(9), "text": "" }),
+        json!({ "kind": "said", "question": id(9), "last_words": "x" }),
+    ] {
+        assert_eq!(say(&mut upper, &forged), [""; 0], "{forged}");
+    }
+    let long = upper.handle_arrival(at(1), &LineArrival::TooLong { size: MAX_LINE + 1 });
+    assert_eq!(told(&long)[0], "error");
+    assert!(upper.holds(&request_id(1)) && !upper.holds(&request_id(9)));
+    let mut last = Vec::new();
+    for _ in 0..=MOST_WRONG {
+        last = say(&mut upper, &wrong[0]);
+    }
+    assert_eq!(last, ["end: it sends too much that is wrong"]);
+}
+
+#[test]
+fn another_version_is_refused_and_nothing_precedes_the_hello() {
+    let mut upper = UpperLine::new("laptop");
+    upper.connect(at(0), None);
+    assert_eq!(say(&mut upper, &question(1))[0], "error");
+    assert!(!upper.holds(&request_id(1)));
+    let acts = say(&mut upper, &hello(PROTOCOL + 1));
+    assert!(acts[0].starts_with("end: it speaks version 2 of the relay protocol"), "{acts:?}");
+}
+
+#[test]
+fn no_more_questions_are_open_than_there_is_room_for() {
+    let mut upper = connected();
+    for number in 0..MOST_QUESTIONS as u64 {
+        assert_eq!(say(&mut upper, &question(number)), ["ask"]);
+    }
+    assert_eq!(say(&mut upper, &question(99_999))[0], "error");
+    let acts = told(&upper.withdraw_all("It was removed"));
+    assert_eq!((acts.len(), &*acts[0]), (MOST_QUESTIONS, "withdraw: It was removed"));
+}
+
+#[test]
+fn beats_are_sent_and_a_silent_box_is_noticed() {
+    let mut upper = connected();
+    assert_eq!(upper.next_alarm(), Some(at(5)));
+    assert_eq!(told(&upper.handle_time(at(5))), ["Beat"]);
+    upper.note_sent(at(5));
+    assert_eq!(told(&upper.handle_time(at(9))), [""; 0]);
+    upper.note_sent(at(10));
+    assert_eq!(told(&upper.handle_time(at(15))), ["end: it is silent"]);
+    upper.handle_arrival(at(14), &line(&json!({ "kind": "beat" })));
+    assert_eq!(told(&upper.handle_time(at(15))), ["Beat"]);
+    upper.disconnect();
+    assert_eq!((upper.next_alarm(), told(&upper.handle_time(at(999))).len()), (None, 0));
+}
+
+proptest! {
+    #[test]
+    fn no_bytes_make_it_panic_or_ask(bytes: Vec<u8>) {
+        let mut upper = connected();
+        let acts = upper.handle_arrival(at(1), &LineArrival::Line(bytes));
+        prop_assert!(!acts.iter().any(|act| matches!(act, UpperAct::Ask(_))));
+    }
+}

@@ -1,0 +1,75 @@
+//! Copies of the ledgers of other machines.
+
+use callgate_store::{
+    ChainHead, CopyOutcome, EntryDraft, EntryFilter, LedgerEntry, MemberMatch, Store,
+};
+use tempfile::TempDir;
+
+fn draft(number: i64) -> EntryDraft {
+    EntryDraft {
+        at_ms: number,
+        kind: "checked".to_owned(),
+        question: None,
+        body: format!(r#"{{"tool":"Bash","n":{number}}}"#),
+    }
+}
+
+/// The ledger of a machine, and the file to which it is copied.
+fn house(count: i64) -> (TempDir, Vec<LedgerEntry>, Store) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut there = Store::open(&folder.path().join("there.db")).unwrap();
+    let drafts: Vec<EntryDraft> = (1..=count).map(draft).collect();
+    let entries = there.append_entries(&drafts).unwrap();
+    let here = Store::open(&folder.path().join("here.db")).unwrap();
+    (folder, entries, here)
+}
+
+fn head(entry: &LedgerEntry) -> ChainHead {
+    ChainHead { seq: entry.seq, hash: entry.hash }
+}
+
+#[test]
+fn a_copy_goes_on_where_it_ended_and_has_nothing_twice() {
+    let (folder, entries, mut here) = house(5);
+    assert_eq!(here.copied_through("box").unwrap(), None);
+    let copied = here.copy_entries("box", &entries[..3], false).unwrap();
+    assert_eq!(copied, CopyOutcome::Copied(head(&entries[2])));
+    assert_eq!(here.copied_through("box").unwrap(), Some(head(&entries[2])));
+    assert_eq!(here.copied_through("other").unwrap(), None);
+    // What was sent twice, and what came too early, changes nothing.
+    for wrong in [&entries[1..3], &entries[2..], &entries[4..]] {
+        let seq = wrong[0].seq;
+        assert_eq!(here.copy_entries("box", wrong, false).unwrap(), CopyOutcome::Broken(seq));
+    }
+    here.copy_entries("box", &entries[3..], false).unwrap();
+    assert_eq!(here.last_seq().unwrap(), 0, "the ledger of this machine is another one");
+    let copy = Store::open_copy(&folder.path().join("here.db"), "box").unwrap();
+    assert_eq!(copy.entries_after(&EntryFilter::default(), 0, 10).unwrap(), entries);
+    let of_tool = MemberMatch::Is("bash".to_owned());
+    let filter =
+        EntryFilter { members: vec![("tool".to_owned(), of_tool)], ..EntryFilter::default() };
+    assert_eq!(copy.entries_before(&filter, u64::MAX, 2).unwrap().len(), 2);
+    assert_eq!(here.copied_machines().unwrap(), ["box"]);
+}
+
+#[test]
+fn a_changed_entry_is_not_copied_and_neither_is_what_came_with_it() {
+    let (_folder, mut entries, mut here) = house(3);
+    entries[1].body = entries[1].body.replace("Bash", "Read");
+    assert_eq!(here.copy_entries("box", &entries, false).unwrap(), CopyOutcome::Broken(2));
+    assert_eq!(here.copied_through("box").unwrap(), None);
+}
+
+#[test]
+fn a_ledger_that_was_replaced_begins_a_new_series() {
+    let (folder, entries, mut here) = house(4);
+    here.copy_entries("it's", &entries, false).unwrap();
+    let (_other, replaced, _) = house(2);
+    here.copy_entries("it's", &replaced, true).unwrap();
+    assert_eq!(here.copied_through("it's").unwrap(), Some(head(&replaced[1])));
+    let copy = Store::open_copy(&folder.path().join("here.db"), "it's").unwrap();
+    assert_eq!(copy.entries_after(&EntryFilter::default(), 0, 10).unwrap(), replaced);
+    // One that was pruned begins with a higher number.
+    here.copy_entries("it's", &entries[2..], true).unwrap();
+    assert_eq!(here.copied_through("it's").unwrap(), Some(head(&entries[3])));
+}

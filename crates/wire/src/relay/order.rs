@@ -1,0 +1,93 @@
+//! What the desk above sends to a box.
+
+use serde::{Deserialize, Serialize};
+
+use super::{UnreadableReason, decode_ids, decode_name, decode_text};
+use crate::approval::{RelayedAnswer, RequestId};
+use crate::fields::{
+    Malformed, bounded_text, members_of, one_line, required_field, required_object, text_field,
+};
+use crate::hidden_text::HiddenText;
+use crate::raw::Members;
+
+/// A message of the desk above to a box.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RelayOrder {
+    /// Opens the line.
+    Hello(UpperHello),
+    /// A person has answered a question.
+    Answer { question: RequestId, answer: RelayedAnswer },
+    /// All entries up to this number are stored.
+    Ack { seq: u64 },
+    /// The desk above is there.
+    Beat,
+    /// Something that the box sent was not accepted, in words for a person.
+    Error { text: String },
+}
+
+/// How the desk above opens a line.
+#[derive(Debug, Clone, Serialize)]
+pub struct UpperHello {
+    pub protocol: u64,
+    /// The version of its program.
+    pub version: String,
+    /// Its name, which the box records beside every answer.
+    pub name: String,
+    /// The token by which the box's desk knows it, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub token: Option<HiddenText>,
+    /// The last entry of the box's ledger that it has a copy of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<CopiedThrough>,
+    /// The questions of the box that are open above.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub held: Vec<RequestId>,
+}
+
+/// The last entry of a box's ledger that was copied.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CopiedThrough {
+    pub seq: u64,
+    /// The hash of that entry, in hex.
+    pub hash: String,
+}
+
+impl RelayOrder {
+    /// Reads an order from a line's bytes, with or without the newline.
+    pub fn decode(line: &[u8]) -> Result<Self, UnreadableReason> {
+        let members = members_of(line)?;
+        let kind = text_field(&members, "kind").ok_or(UnreadableReason::NoKind)?;
+        Ok(match kind.as_str() {
+            "hello" => Self::Hello(decode_hello(&members)?),
+            "answer" => Self::Answer {
+                question: RequestId::from_member(&members, "question")?,
+                answer: required_object(&members, "answer", "an object with decision and by")?,
+            },
+            "ack" => Self::Ack { seq: required_field(&members, "seq", "a whole number")? },
+            "beat" => Self::Beat,
+            "error" => Self::Error { text: decode_text(&members)? },
+            kind => return Err(UnreadableReason::unknown(kind)),
+        })
+    }
+
+    /// Returns the order as one line, its newline included.
+    pub fn to_line(&self) -> Vec<u8> {
+        one_line(self)
+    }
+}
+
+fn decode_hello(members: &Members) -> Result<UpperHello, Malformed> {
+    const TOKEN: &str = "a string of at most 128 bytes";
+    let token = members.get_non_null("token").map(|_| bounded_text(members, "token", 128, TOKEN));
+    let after = members.get_non_null("after");
+    let after = after.map(|_| required_object(members, "after", "an object with seq and hash"));
+    Ok(UpperHello {
+        protocol: required_field(members, "protocol", "a whole number")?,
+        version: decode_name(members, "version")?,
+        name: decode_name(members, "name")?,
+        token: token.transpose()?.map(HiddenText::new),
+        after: after.transpose()?,
+        held: decode_ids(members, "held")?,
+    })
+}

@@ -1,0 +1,176 @@
+//! What a box sends to the desk above.
+
+use serde::Serialize;
+
+use super::{LONGEST_HOME, UnreadableReason, decode_ids, decode_name, decode_text};
+use crate::approval::{ApprovalRequest, Decision, RelayedAnswer, RequestId};
+use crate::desk::WatchedEntry;
+use crate::fields::{
+    Malformed, bounded_text, members_of, one_line, optional_field, required_field, required_object,
+    text_field,
+};
+use crate::hidden_text::HiddenText;
+use crate::ledger::LedgerRuling;
+use crate::raw::Members;
+
+/// A message of a box to the desk above.
+#[derive(Debug, Clone, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum RelayReport {
+    /// Opens the line.
+    Hello(BoxHello),
+    /// A person at the box has to allow that its questions are answered above.
+    Waiting { text: String },
+    /// The box's desk knows the desk above by this token from now on.
+    Granted { token: HiddenText },
+    /// A question that people have to answer.
+    Question(RelayedQuestion),
+    /// The agent's last words, which came after its question.
+    Said { question: RequestId, last_words: String },
+    /// A question is no longer open.
+    Closed(ClosedOutcome),
+    /// All questions that are open have been sent.
+    Synced {
+        /// Those that are open, or whose answer is on its way to the agent.
+        open: Vec<RequestId>,
+    },
+    /// What came of an answer.
+    Told {
+        question: RequestId,
+        /// Whether the agent has got it.
+        done: bool,
+        text: String,
+    },
+    /// The copy of the ledger begins anew, for this reason: what was copied is not a part of the
+    /// box's ledger.
+    Anew { text: String },
+    /// The next entry of the box's ledger.
+    Entry { entry: WatchedEntry },
+    /// The box is there.
+    Beat,
+    /// Something is wrong, in words for a person.
+    Error { text: String },
+}
+
+/// How a box opens a line.
+#[derive(Debug, Clone, Serialize)]
+pub struct BoxHello {
+    pub protocol: u64,
+    /// The version of its program.
+    pub version: String,
+    /// The box's own name for itself.
+    pub host: String,
+    /// The user whose agents ask.
+    pub user: String,
+    /// That user's home folder.
+    pub home: String,
+}
+
+/// A question of a box that people have to answer. Every text in it is masked.
+#[derive(Debug, Clone, Serialize)]
+pub struct RelayedQuestion {
+    pub request: ApprovalRequest,
+    /// What the box's rules said: [`LedgerRuling::Ask`], `Guard` or `Confirm`.
+    pub ruling: LedgerRuling,
+    /// Why, if a rule says so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+    /// How long it stays open, in seconds.
+    pub seconds: u64,
+}
+
+/// How a question of a box ended.
+#[derive(Debug, Clone, Serialize)]
+pub struct ClosedOutcome {
+    pub question: RequestId,
+    /// What was decided and has reached the agent, if anything was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub decision: Option<Decision>,
+    /// Who decided.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// What became of it, in words for a person.
+    pub text: String,
+}
+
+impl ClosedOutcome {
+    /// Returns true if it ended with this answer, given at the desk of this name.
+    pub fn is_outcome_of(&self, answer: &RelayedAnswer, desk: &str) -> bool {
+        let name = answer.attributed_name(desk);
+        // A long name is recorded shortened.
+        let is_by = |by: &String| !by.is_empty() && name.starts_with(&**by);
+        self.decision == Some(answer.decision) && self.by.as_ref().is_some_and(is_by)
+    }
+}
+
+impl RelayReport {
+    /// Reads a report from a line's bytes, with or without the newline.
+    pub fn decode(line: &[u8]) -> Result<Self, UnreadableReason> {
+        let members = members_of(line)?;
+        let kind = text_field(&members, "kind").ok_or(UnreadableReason::NoKind)?;
+        let question = || RequestId::from_member(&members, "question");
+        Ok(match kind.as_str() {
+            "hello" => Self::Hello(decode_hello(&members)?),
+            "waiting" => Self::Waiting { text: decode_text(&members)? },
+            "granted" => {
+                const TOKEN: &str = "a string of at most 128 bytes";
+                let token = bounded_text(&members, "token", 128, TOKEN)?;
+                Self::Granted { token: HiddenText::new(token) }
+            }
+            "question" => Self::Question(decode_question(&members)?),
+            "said" => Self::Said {
+                question: question()?,
+                last_words: required_field(&members, "last_words", "a string")?,
+            },
+            "closed" => Self::Closed(ClosedOutcome {
+                question: question()?,
+                decision: optional_field(&members, "decision", "allow, deny or timeout")?,
+                by: optional_field(&members, "by", "a string")?,
+                text: decode_text(&members)?,
+            }),
+            "synced" => Self::Synced { open: decode_ids(&members, "open")? },
+            "told" => Self::Told {
+                question: question()?,
+                done: required_field(&members, "done", "true or false")?,
+                text: decode_text(&members)?,
+            },
+            "anew" => Self::Anew { text: decode_text(&members)? },
+            "entry" => Self::Entry { entry: required_object(&members, "entry", ENTRY)? },
+            "beat" => Self::Beat,
+            "error" => Self::Error { text: decode_text(&members)? },
+            kind => return Err(UnreadableReason::unknown(kind)),
+        })
+    }
+
+    /// Returns the report as one line, its newline included.
+    pub fn to_line(&self) -> Vec<u8> {
+        one_line(self)
+    }
+}
+
+const ENTRY: &str = "an object with seq, at_ms, kind, hash and body";
+
+fn decode_hello(members: &Members) -> Result<BoxHello, Malformed> {
+    Ok(BoxHello {
+        protocol: required_field(members, "protocol", "a whole number")?,
+        version: decode_name(members, "version")?,
+        host: decode_name(members, "host")?,
+        user: decode_name(members, "user")?,
+        home: bounded_text(members, "home", LONGEST_HOME, "a string of at most 4096 bytes")?,
+    })
+}
+
+fn decode_question(members: &Members) -> Result<RelayedQuestion, Malformed> {
+    const RULING: &str = "ask, guard or confirm";
+    let request = members.get("request").ok_or(Malformed::wrong_field("request", "an object"))?;
+    let ruling: LedgerRuling = required_field(members, "ruling", RULING)?;
+    if !ruling.is_for_people() {
+        return Err(Malformed::wrong_field("ruling", RULING));
+    }
+    Ok(RelayedQuestion {
+        request: ApprovalRequest::decode(request.get().as_bytes())?,
+        ruling,
+        because: optional_field(members, "because", "a string")?,
+        seconds: required_field(members, "seconds", "a whole number")?,
+    })
+}

@@ -1,0 +1,10 @@
+//! Agents on other machines, whose questions are answered here: over a pipe, and over a real sshd.
+
+#![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
+
+mod cut;
+mod fixture;
+mod hostile;
+mod machine_rules;
+mod over_ssh;
+mod own_desk;
