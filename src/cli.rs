@@ -23,6 +23,7 @@ use crate::pair::PairArgs;
 use crate::rules::RulesArgs;
 use crate::status::StatusArgs;
 use crate::stop::{self, StopArgs};
+use crate::team::TeamArgs;
 use crate::uninstall::UninstallArgs;
 use crate::up::UpArgs;
 
@@ -61,6 +62,7 @@ enum CliCommand {
     Doctor(DoctorArgs),
     Config(ConfigArgs),
     Rules(RulesArgs),
+    Team(TeamArgs),
     Log(Box<LogArgs>),
     Ask(AskArgs),
     Chat(ChatArgs),
@@ -169,6 +171,7 @@ impl Cli {
             Some(CliCommand::Open(args)) => args.run(file),
             Some(CliCommand::Pair(args)) => args.run(file),
             Some(CliCommand::Rules(args)) => args.run(file),
+            Some(CliCommand::Team(args)) => args.run(file),
             Some(CliCommand::Status(args)) => args.run(file),
             Some(CliCommand::Stop(StopArgs {})) => stop::stop_desk(file),
             Some(CliCommand::Uninstall(args)) => {
