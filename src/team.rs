@@ -1,7 +1,9 @@
 //! `callgate team`: the rules that a team gives to its members.
 
+mod intake;
 mod rules;
 mod signing_file;
+mod source;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -14,6 +16,7 @@ use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
 use crate::policy::TeamFile;
 use rules::TeamRulesCommand;
+pub(crate) use source::follow_team_rules;
 
 /// Work under the rules of a team
 ///
@@ -54,7 +57,7 @@ fn leave_team(config: &Config) -> Result<(), Failure> {
     let kept = file.read().unwrap_or_default();
     let name = kept.as_ref().and_then(|rules| rules.bundle()).map_or("the team", |b| b.team());
     let summary = format!("Left {name}: its rules no longer apply");
-    record_change(config, summary.clone(), 0, "").map_err(Failure::Failed)?;
+    record_change(config, "the command line", summary.clone(), 0, "").map_err(Failure::Failed)?;
     file.remove().map_err(Failure::Failed)?;
     writeln!(io::stdout(), "{summary}.")?;
     Ok(())
@@ -63,12 +66,13 @@ fn leave_team(config: &Config) -> Result<(), Failure> {
 /// Records a change of the team's rules in the ledger.
 fn record_change(
     config: &Config,
+    by: &str,
     summary: String,
     count: usize,
     rules: &str,
 ) -> Result<(), String> {
     let saved = LedgerEvent::Saved(RulesSaved {
-        by: "the command line".to_owned(),
+        by: by.to_owned(),
         channel: Some(AnswerChannel::Terminal),
         tool: "team rules".to_owned(),
         summary,

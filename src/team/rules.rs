@@ -8,11 +8,11 @@ use callgate_mask::text::visible_text;
 use callgate_rules::file::LARGEST_FILE;
 use callgate_rules::{RuleFile, Trust};
 use callgate_store::now_ms;
-use callgate_team::{LARGEST_BUNDLE, RuleBundle, TakenBundle, TeamKey, TeamRules};
-use jiff::Timestamp;
+use callgate_team::{LARGEST_BUNDLE, TeamKey};
 
-use super::record_change;
+use super::intake::{BundleIntake, describe_bundle};
 use super::signing_file::SigningFile;
+use super::source::fetch_once;
 use crate::config::Config;
 use crate::counted::counted_noun;
 use crate::failure::{Failure, write_error_line};
@@ -42,8 +42,11 @@ pub(super) enum TeamRulesCommand {
     /// They apply at once, whether or not `callgate up` runs. A bundle that was altered, that
     /// another key has signed, or that is older than the one that applies changes nothing.
     Take {
-        /// The bundle; - reads it from standard input
-        bundle: PathBuf,
+        /// The bundle: a file, an https:// address, or - for standard input
+        ///
+        /// `callgate up` looks every minute whether there is a newer bundle at an address.
+        #[arg(value_name = "FILE|ADDRESS")]
+        bundle: String,
         /// The team's key, which is needed the first time, and is trusted from then on
         #[arg(long)]
         key: Option<TeamKey>,
@@ -93,58 +96,27 @@ fn sign_rules(
     Ok(())
 }
 
-fn take_bundle(config: &Config, path: &Path, key: Option<TeamKey>) -> Result<(), Failure> {
-    let shown = path.display();
-    let text = if path == Path::new("-") {
-        read_limited(io::stdin().lock(), LARGEST_BUNDLE as u64)
+fn take_bundle(config: &Config, from: &str, key: Option<TeamKey>) -> Result<(), Failure> {
+    let is_address = from.starts_with("https://") || from.starts_with("http://");
+    let text = if is_address {
+        fetch_once(config, from)
+    } else if from == "-" {
+        let text = read_limited(io::stdin().lock(), LARGEST_BUNDLE as u64);
+        text.map_err(|error| error.to_string())
     } else {
-        text::read_file(path, LARGEST_BUNDLE as u64)
+        let text = text::read_file(Path::new(from), LARGEST_BUNDLE as u64);
+        text.map_err(|error| error.to_string())
     };
-    let text = text.map_err(|error| Failure::Failed(format!("cannot read {shown}: {error}")))?;
-    let refused = |why: &dyn std::fmt::Display| format!("{shown} was not taken: {why}");
-    let bundle = RuleBundle::from_json(&text).map_err(|error| Failure::Failed(refused(&error)))?;
-    let described = describe_bundle(&bundle);
-    let mut told = format!("{described}. They apply already.");
-    let changed = TeamFile::beside(&config.database).change(|kept| {
-        let mut rules = trusted_rules(kept, key, &bundle).map_err(|error| refused(&error))?;
-        let taken = rules.take(bundle.clone()).map_err(|error| refused(&error))?;
-        if taken == TakenBundle::New {
-            let summary = format!("Took {described}");
-            let count = read_bundle(&bundle).rules.len();
-            record_change(config, summary.clone(), count, bundle.rules())?;
-            told = format!("{summary}. They apply now.");
-        }
-        Ok(rules)
-    });
-    changed.map_err(Failure::Failed)?;
-    for problem in &read_bundle(&bundle).problems {
+    let text = text.map_err(|error| Failure::Failed(format!("cannot read {from}: {error}")))?;
+    let source = is_address.then_some(from);
+    let taken = BundleIntake { config, key, source, by: "the command line" }.take(&text);
+    let taken = taken.map_err(|why| Failure::Failed(format!("{from} was not taken: {why}")))?;
+    for problem in &taken.problems {
         write_error_line(&visible_text(&problem.to_string()));
     }
-    writeln!(io::stdout(), "{told}")?;
+    let end = if taken.is_new { "They apply now." } else { "They apply already." };
+    writeln!(io::stdout(), "{}. {end}", taken.summary)?;
     Ok(())
-}
-
-/// Returns the rules to which a bundle is added: those that are kept, or those of a key that the
-/// user trusts from now on.
-fn trusted_rules(
-    kept: Option<TeamRules>,
-    key: Option<TeamKey>,
-    bundle: &RuleBundle,
-) -> Result<TeamRules, String> {
-    match (kept, key) {
-        (Some(rules), Some(key)) if rules.key() != key => Err(format!(
-            "this machine trusts another key, {}; to trust the new one: callgate team leave, \
-             then take it again",
-            rules.key()
-        )),
-        (Some(rules), _) => Ok(rules),
-        (None, Some(key)) => Ok(TeamRules::trusting(key)),
-        (None, None) => Err(format!(
-            "this machine trusts no team yet. It is signed with the key {}. If that is your \
-             team's, give it with --key",
-            bundle.key()
-        )),
-    }
 }
 
 fn show_rules(config: &Config) -> Result<(), Failure> {
@@ -158,23 +130,15 @@ fn show_rules(config: &Config) -> Result<(), Failure> {
         ))
     })?;
     let mut out = io::stdout().lock();
-    match kept.as_ref().map(|rules| (rules.key(), rules.bundle())) {
+    match kept.as_ref().map(|rules| (rules.key(), rules.bundle(), rules.source())) {
         None => writeln!(out, "This machine belongs to no team.")?,
-        Some((key, bundle)) => {
+        Some((key, bundle, source)) => {
             let rules = bundle.map_or_else(|| "No rules yet".to_owned(), describe_bundle);
             writeln!(out, "{rules}\nkey {key}")?;
+            if let Some(source) = source {
+                writeln!(out, "from {source}")?;
+            }
         }
     }
     Ok(())
-}
-
-fn read_bundle(bundle: &RuleBundle) -> RuleFile {
-    RuleFile::from_toml(&bundle.render_name(), bundle.rules(), Trust::Team)
-}
-
-/// Describes a bundle in one line: `3 rules (team acme, rules 7, signed 2026-11-18T11:00:00Z)`.
-fn describe_bundle(bundle: &RuleBundle) -> String {
-    let count = counted_noun(read_bundle(bundle).rules.len(), "rule");
-    let at = Timestamp::from_millisecond(bundle.signed_at_ms()).unwrap_or_default();
-    format!("{count} ({}, signed {at:.0})", bundle.render_name())
 }

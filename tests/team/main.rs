@@ -4,8 +4,12 @@
 
 mod rules;
 
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use callgate_testkit::process::{DEADLINE, Finished, Piped, run};
 use callgate_testkit::test_home::TestHome;
@@ -71,6 +75,36 @@ impl Machine {
 
     fn data(&self, name: &str) -> PathBuf {
         self.home.path(".local/share/callgate").join(name)
+    }
+}
+
+/// A web server on loopback with one text. Its thread ends with the tests' process.
+struct TextServer {
+    text: Arc<Mutex<String>>,
+    address: String,
+}
+
+impl TextServer {
+    fn start(text: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}/team.bundle", listener.local_addr().unwrap());
+        let text = Arc::new(Mutex::new(text));
+        let served = Arc::clone(&text);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.unwrap();
+                // The request has one line and few headers.
+                let _ = stream.read(&mut [0; 4096]).unwrap();
+                let text = served.lock().unwrap().clone();
+                let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: ";
+                write!(stream, "{head}{}\r\n\r\n{text}", text.len()).ok();
+            }
+        });
+        Self { text, address }
+    }
+
+    fn replace(&self, text: String) {
+        *self.text.lock().unwrap() = text;
     }
 }
 

@@ -3,9 +3,10 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use callgate_testkit::until::until_or;
 use serde_json::Value;
 
-use super::{Machine, end_desk};
+use super::{Machine, TextServer, end_desk};
 
 const OWN: &str = r#"
 [[rule]]
@@ -147,6 +148,45 @@ fn a_deny_of_the_team_holds_without_a_desk_and_at_one() {
     assert_eq!(
         (&taken[1]["body"]["tool"], &taken[1]["body"]["count"]),
         (&"team rules".into(), &1.into())
+    );
+}
+
+#[test]
+fn a_desk_takes_newer_rules_from_their_address() {
+    let team = Team::new();
+    let server = TextServer::start(team.bundle("1"));
+    let member = Machine::with_rules(OWN);
+    let take = ["team", "rules", "take", &server.address, "--key", &team.key];
+    let told = member.run(&take).success().stdout;
+    assert!(told.starts_with("Took 2 rules (team acme, rules 1, signed "), "{told}");
+    let shown = member.run(&["team", "rules", "show"]).success().stdout;
+    assert!(shown.ends_with(&format!("\nfrom {}\n", server.address)), "{shown}");
+    team.sign("2", "[[rule]]\nname = \"no clean\"\ndecide = \"deny\"\ncommand = \"make clean\"\n");
+    server.replace(team.bundle("2"));
+    let up = member.up();
+    let hook = env!("CARGO_BIN_EXE_callgate-hook");
+    let denied = "denied by rule `no clean` (team acme, rules 2:1)";
+    let log = || up.stderr();
+    until_or(log, || member.hook(hook, &[], "make clean").contains(denied));
+    until_or(log, || up.stderr().contains("Took 1 rule (team acme, rules 2, signed "));
+    end_desk(up);
+    // A desk that finds an older bundle there says so and keeps the newer one.
+    server.replace(team.bundle("1"));
+    let up = member.up();
+    let why = "the team's rules stay as they are: it is older than the rules that apply";
+    until_or(|| up.stderr(), || up.stderr().contains(why));
+    assert!(member.hook(hook, &[], "make clean").contains(denied));
+    end_desk(up);
+    let log = member.run(&["log", "--json"]).success().stdout;
+    let taken = log.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let taken = taken.filter(|entry| entry["kind"] == "saved");
+    let by: Vec<Value> = taken.map(|entry| entry["body"]["by"].clone()).collect();
+    assert_eq!(by, ["the command line", "callgate up"]);
+    // On the way from another machine, everybody could read along.
+    let told = member.refused(&["team", "rules", "take", "http://rules.example.org/"]);
+    assert!(
+        told.contains("the address has to begin with https://, or be on this machine"),
+        "{told}"
     );
 }
 

@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 use crate::rule_bundle::{BundleError, LARGEST_BUNDLE, RuleBundle};
 use crate::team_key::TeamKey;
 
-/// The key that a machine trusts, and the bundle that it has taken last.
+/// The key that a machine trusts, the bundle that it has taken last, and where newer ones are.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "UncheckedRules")]
 pub struct TeamRules {
     key: TeamKey,
     bundle: Option<RuleBundle>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
 }
 
 /// What is kept, before it is known that the bundle is signed with the key beside it.
@@ -18,6 +20,7 @@ pub struct TeamRules {
 struct UncheckedRules {
     key: TeamKey,
     bundle: Option<RuleBundle>,
+    source: Option<String>,
 }
 
 /// What taking a bundle has changed.
@@ -47,7 +50,7 @@ pub enum BundleRefusal {
 impl TeamRules {
     /// Returns the rules of a team of which no bundle is known yet.
     pub fn trusting(key: TeamKey) -> Self {
-        Self { key, bundle: None }
+        Self { key, bundle: None, source: None }
     }
 
     /// Parses what [`TeamRules::to_json`] wrote, and checks its signature again.
@@ -71,6 +74,16 @@ impl TeamRules {
     /// Returns the bundle that applies.
     pub fn bundle(&self) -> Option<&RuleBundle> {
         self.bundle.as_ref()
+    }
+
+    /// Returns the address at which newer bundles are.
+    pub fn source(&self) -> Option<&str> {
+        self.source.as_deref()
+    }
+
+    /// Sets the address at which newer bundles are.
+    pub fn set_source(&mut self, address: &str) {
+        self.source = Some(address.to_owned());
     }
 
     /// Takes a bundle in place of the one that applies, unless that is newer.
@@ -103,7 +116,7 @@ impl TryFrom<UncheckedRules> for TeamRules {
     type Error = BundleRefusal;
 
     fn try_from(unchecked: UncheckedRules) -> Result<Self, BundleRefusal> {
-        let mut rules = Self::trusting(unchecked.key);
+        let mut rules = Self { source: unchecked.source, ..Self::trusting(unchecked.key) };
         if let Some(bundle) = unchecked.bundle {
             rules.take(bundle)?;
         }
