@@ -90,8 +90,9 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The crates of this workspace that each crate may use.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("http", &[]),
+    ("team", &[]),
     ("wire", &[]),
     ("link", &["callgate-wire"]),
     ("mask", &["callgate-wire"]),

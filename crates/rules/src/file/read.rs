@@ -8,15 +8,14 @@ use toml::de::{DeTable, DeValue};
 use super::fields::{FileSource, TableFields, TextField};
 use super::nearest::nearest_word_hint;
 use super::{
-    LARGEST_FILE, MOST_RULES, RuleFile, RuleProblemLevel, Trust, arguments, danger, plain,
-    rule_test,
+    LARGEST_FILE, MOST_RULES, RuleFile, RuleProblemLevel, arguments, danger, plain, rule_test,
 };
 use crate::act::Class;
 use crate::moment::{DAY_NAMES, HourSpan, RuleEnd, Weekdays};
 use crate::rule::command::CommandPattern;
 use crate::rule::host::HostPattern;
 use crate::rule::path::PathPattern;
-use crate::rule::{NamePattern, Rule, RuleDecision};
+use crate::rule::{NamePattern, Rule, RuleDecision, Trust};
 
 /// The conditions of a rule.
 const CONDITIONS: [&str; 13] = [
@@ -170,6 +169,7 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
     let mut rule = Rule {
         name: name.map(|name| name.text.into()).unwrap_or_default(),
         decision: decision.unwrap_or(RuleDecision::Ask),
+        trust,
         file: source.name.into(),
         line: source.line(fields.at()),
         reason: fields.text("reason", source).map(|reason| reason.text.into()),
