@@ -44,9 +44,9 @@ pub(crate) struct RemoteArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum RemoteCommand {
-    Add(AddArgs),
-    List(ListArgs),
-    Remove(RemoveArgs),
+    Add(RemoteAddArgs),
+    List(RemoteListArgs),
+    Remove(RemoteRemoveArgs),
 }
 
 /// Set up a machine over ssh, and answer its questions here
@@ -55,7 +55,7 @@ enum RemoteCommand {
 /// nothing but a login by key: no root, no open port, no sftp. Run it again to bring the machine up
 /// to date.
 #[derive(Debug, clap::Args)]
-struct AddArgs {
+struct RemoteAddArgs {
     /// The machine, as ssh knows it: HOST, USER@HOST, or a name in ~/.ssh/config
     #[arg(value_name = "HOST")]
     host: RemoteHost,
@@ -67,14 +67,14 @@ struct AddArgs {
 
 /// Show the machines, and whether they are connected
 #[derive(Debug, clap::Args)]
-struct ListArgs {}
+struct RemoteListArgs {}
 
 /// Take everything back that `add` has done
 ///
 /// Removes the hooks and the program there, stops the desk that was started there, and asks its
 /// questions here no more. Its ledger stays there, and so does the copy here.
 #[derive(Debug, clap::Args)]
-struct RemoveArgs {
+struct RemoteRemoveArgs {
     #[arg(value_name = "HOST")]
     host: RemoteHost,
     /// Forget the machine although it cannot be reached
@@ -87,13 +87,13 @@ impl RemoteArgs {
         let config = Config::load(file, &DeskFlags::default())?;
         match self.command {
             RemoteCommand::Add(args) => args.add_remote(&config),
-            RemoteCommand::List(ListArgs {}) => list_remotes(&config),
+            RemoteCommand::List(RemoteListArgs {}) => list_remotes(&config),
             RemoteCommand::Remove(args) => args.remove_remote(&config),
         }
     }
 }
 
-impl AddArgs {
+impl RemoteAddArgs {
     fn add_remote(&self, config: &Config) -> Result<ExitCode, Failure> {
         let mut out = io::stdout();
         let setup = BoxSetup::look_at(&self.host, self.programs.as_deref())?;
@@ -120,7 +120,7 @@ impl AddArgs {
     }
 }
 
-impl RemoveArgs {
+impl RemoteRemoveArgs {
     fn remove_remote(&self, config: &Config) -> Result<ExitCode, Failure> {
         let mut out = io::stdout();
         let link = format!("{REMOTE_LINK}{}", self.host);

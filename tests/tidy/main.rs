@@ -100,6 +100,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("claude", &["callgate-link", "callgate-mask", "callgate-tools", "callgate-wire"]),
     ("rules", &["callgate-mask", "callgate-wire"]),
     ("store", &["callgate-link", "callgate-wire"]),
+    ("relay", &["callgate-link", "callgate-wire"]),
     (
         "approval",
         &["callgate-http", "callgate-link", "callgate-mask", "callgate-store", "callgate-wire"],

@@ -12,6 +12,7 @@ mod clerk;
 mod door;
 mod letter;
 mod lineage;
+mod phone_forwarder;
 mod pulse;
 mod reception;
 mod relayed;
@@ -43,11 +44,12 @@ use crate::desk::{
 };
 use crate::rule_desk::RuleDesk;
 use crate::settings_desk::SettingsDesk;
-use crate::telegram::{self, TelegramReport};
+use crate::telegram;
 use askers::Askers;
 use clerk::Clerk;
 use door::{Door, SocketFile};
 use letter::{Letter, LetterBox};
+use phone_forwarder::PhoneForwarder;
 use pulse::DaemonPulse;
 use reception::{Intake, Reception};
 use rulings::{RulingLimits, RulingQueue};
@@ -196,17 +198,16 @@ impl Daemon {
             raise_descriptor_limit();
         }
         let unattended = settings.unattended;
-        let is_relay = authority.has_relay();
         settings.key = store.find_or_make_secret("digest")?;
         let limits = RulingLimits::new(settings.timeout);
         let started = Instant::now();
+        let (has_terminal, is_relay) = (options.terminal.is_some(), authority.has_relay());
+        let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), has_terminal, is_relay));
         let desk = restore_desk(&store, settings, authority, takes_up)?;
         let head = watch::Sender::new(record_start(&mut store)?);
         let (letters_in, letters) = LetterBox::new(QUEUE);
         let askers =
             Askers::new(letters_in.clone()).map_err(|e| io_error("cannot watch", &socket, e))?;
-        let pulse =
-            Arc::new(DaemonPulse::new(&socket, store.path(), options.terminal.is_some(), is_relay));
         pulse.set_open_count(desk.open_count());
         let viewers = Viewers::new(
             store.path(),
@@ -352,51 +353,4 @@ fn record_start(store: &mut Store) -> Result<u64, StoreError> {
     let started = LedgerEvent::Started(DeskStarted { version, pid: std::process::id() });
     store.append_entries(&[EntryDraft::new(now_ms(), None, &started)])?;
     store.last_seq()
-}
-
-/// Forwards the reports of the Telegram channel: to the desk, to the status, and as warnings.
-struct PhoneForwarder {
-    to_desk: LetterBox,
-    warn: Warn,
-    pulse: Arc<DaemonPulse>,
-}
-
-impl PhoneForwarder {
-    /// Starts the Telegram channel and this forwarder. Returns the channel's queue of orders.
-    fn start(
-        self,
-        tasks: &mut tokio::task::JoinSet<()>,
-        settings: telegram::BotSettings,
-    ) -> mpsc::Sender<ChannelOrder> {
-        let (orders_in, orders) = mpsc::channel(QUEUE);
-        let (reports_in, reports) = mpsc::channel(QUEUE);
-        self.pulse.phones_begin();
-        tasks.spawn(telegram::run_channel(settings, orders, reports_in));
-        tasks.spawn(self.forward_reports(reports));
-        orders_in
-    }
-
-    async fn forward_reports(self, mut reports: mpsc::Receiver<TelegramReport>) {
-        while let Some(report) = reports.recv().await {
-            match report {
-                TelegramReport::Heard { news, taken } => {
-                    if let News::Broken { why } = &news {
-                        self.report_trouble(why);
-                    }
-                    let letter = Letter { input: DeskInput::News(news), recorded: taken };
-                    self.to_desk.send(letter).await.ok();
-                }
-                TelegramReport::Works { bot } => {
-                    self.pulse.phones_work(&bot);
-                    (self.warn)(&format!("Telegram works, as @{bot}"));
-                }
-                TelegramReport::Troubled { why } => self.report_trouble(&why),
-            }
-        }
-    }
-
-    fn report_trouble(&self, why: &str) {
-        self.pulse.phones_troubled(why);
-        (self.warn)(why);
-    }
 }

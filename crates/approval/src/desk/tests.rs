@@ -11,6 +11,7 @@ mod model;
 mod naive;
 mod pressing;
 mod reaching;
+mod relayed;
 mod said;
 mod settling;
 mod twins;

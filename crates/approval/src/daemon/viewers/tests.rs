@@ -8,7 +8,7 @@ use super::connection::write_line;
 use super::seat::{RequestOutcome, UnlockedToken, ViewerSeat};
 
 fn unlocked(name: &str) -> UnlockedToken {
-    UnlockedToken { hash: format!("hash of {name}"), name: name.to_owned() }
+    UnlockedToken { hash: format!("hash of {name}"), name: name.to_owned(), since_ms: 0 }
 }
 
 #[tokio::test(start_paused = true)]

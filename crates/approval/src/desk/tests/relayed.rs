@@ -1,0 +1,196 @@
+//! Questions that another machine has passed on, and answers that come from a desk above.
+
+use std::time::Duration;
+
+use callgate_wire::approval::{
+    Action, ApprovalRequest, AskerMachine, Decision, Press, RelayedAnswer,
+};
+use callgate_wire::desk::HiddenText;
+use serde_json::json;
+
+use super::super::{AskerId, Authority, Desk, DeskInput, DeskOutput, DeskSettings, Ruling};
+use super::cases::{Table, answer, answers, marks, shown};
+use super::checks::{check, permission};
+use super::{ada, id, request, settings};
+use crate::channel::{MarkState, Person, PersonPlace, ReplyTo};
+
+fn relayed(mut request: ApprovalRequest, seconds: u64) -> ApprovalRequest {
+    let (name, user, home) = ("box".to_owned(), "bo".to_owned(), "/home/bo".to_owned());
+    request.machine = Some(AskerMachine { name, user, home });
+    request.context.get_or_insert_default().timeout_seconds = Some(seconds);
+    request
+}
+
+fn ask() -> Ruling {
+    Ruling::Ask { because: None, is_guarded: false }
+}
+
+#[test]
+fn it_waits_for_whoever_comes_and_as_long_as_its_machine_does() {
+    let mut table = Table::with(DeskSettings { phones: false, ..settings() });
+    table.bring(1, relayed(request(1, "make"), 1000), ask());
+    assert!(answers(&table.wait(999)).is_empty(), "nobody can be reached, and yet it waits");
+    let outputs = table.wait(1);
+    assert_eq!(answer(&outputs).decision, Decision::Timeout);
+    assert_eq!(answer(&outputs).relayed, None, "that is no answer of a person");
+    assert_eq!(table.last("asked")["machine"], "box");
+}
+
+#[test]
+fn the_answer_is_told_in_the_terms_of_the_card() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    let outputs = table.press(ada(), 1, Press::Words("use the script".to_owned()));
+    let told = answer(&outputs).relayed.clone().unwrap();
+    assert_eq!((told.decision, &*told.by), (Decision::Deny, "Ada"));
+    assert_eq!(told.message.as_deref(), Some("use the script"));
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(marks(&outputs)[0].0, MarkState::Denied);
+}
+
+#[test]
+fn an_allow_for_another_machine_lets_nothing_run_here() {
+    let mut table = Table::new();
+    // The same call of the same session and prompt: a check is remembered for its permission.
+    let asked = check(1, "make", "auto", "desk");
+    table.bring(1, relayed(asked, 60), ask());
+    table.button(1, Action::Allow);
+    table.give(DeskInput::Delivered(AskerId(1)));
+    let outputs = table.bring(2, permission(2, "make"), ask());
+    assert!(answers(&outputs).is_empty(), "a person is asked: {outputs:?}");
+}
+
+#[test]
+fn reports_of_agents_here_do_not_settle_it() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    let mut end = request(2, "make");
+    end.kind = callgate_wire::approval::RequestKind::Settle;
+    end.context.get_or_insert_default().event = Some("SessionEnd".to_owned());
+    assert!(answers(&table.give(DeskInput::Told(end))).is_empty());
+    assert_eq!(table.desk.open_count(), 1);
+}
+
+#[test]
+fn what_is_over_there_says_so_here() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    let text = "Denied by Bob".to_owned();
+    let outputs = table.give(DeskInput::Withdrawn { asker: AskerId(1), text });
+    assert_eq!(marks(&outputs), [(MarkState::Settled, "Denied by Bob")]);
+}
+
+#[test]
+fn after_a_restart_its_machine_may_come_back_until_its_time_is_over() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 600), ask());
+    table.restart();
+    table.wait(500);
+    let outputs = table.bring(2, relayed(request(1, "make"), 100), ask());
+    assert!(answers(&outputs).is_empty(), "{outputs:?}");
+    assert!(table.kinds().contains(&"returned"));
+    // Another machine with the same id is another question.
+    let mut other = relayed(request(1, "make"), 100);
+    other.machine.as_mut().unwrap().name = "other".to_owned();
+    table.restart();
+    assert_eq!(answer(&table.bring(3, other, ask())).decision, Decision::Timeout);
+}
+
+fn relay(paired: bool) -> Person {
+    Person {
+        place: PersonPlace::Viewer { viewer: 4, paired, process: None },
+        name: "laptop".to_owned(),
+    }
+}
+
+/// A desk that a relay has started, with nobody of its own.
+fn below() -> Table {
+    let mut table = Table::with(DeskSettings { phones: false, ..settings() });
+    let mut authority = Authority::default();
+    authority.add_relay(&HiddenText::new("0".repeat(64)));
+    table.desk = Desk::new(
+        DeskSettings { phones: false, ..settings() },
+        authority,
+        crate::telegram::is_cut_in_message,
+    );
+    table
+}
+
+fn yes() -> RelayedAnswer {
+    RelayedAnswer {
+        decision: Decision::Allow,
+        by: "Ada".to_owned(),
+        message: None,
+        offer: None,
+        picks: None,
+        words: None,
+        edited: None,
+        interrupt: false,
+    }
+}
+
+fn bring(table: &mut Table, who: Person, number: u64, answer: RelayedAnswer) -> Vec<DeskOutput> {
+    let reply_to = ReplyTo::Viewer { viewer: 4, id: "1".to_owned() };
+    table.give(DeskInput::Answered { who, question: id(number), answer, reply_to })
+}
+
+fn reply(outputs: &[DeskOutput]) -> (bool, &str) {
+    let reply = outputs.iter().find_map(|output| match output {
+        DeskOutput::Viewer { done, text, .. } => Some((*done, text.as_str())),
+        _ => None,
+    });
+    reply.unwrap()
+}
+
+#[test]
+fn a_desk_below_holds_its_questions_while_nobody_is_connected() {
+    let mut table = below();
+    table.ask(1, request(1, "make"));
+    assert!(answers(&table.wait(299)).is_empty());
+    assert_eq!(answer(&table.wait(1)).decision, Decision::Timeout);
+    assert_eq!(table.now.mono, Duration::from_mins(5));
+}
+
+#[test]
+fn an_answer_from_above_counts_once_and_only_from_a_relay_that_is_linked() {
+    let mut table = below();
+    table.ask(1, request(1, "make"));
+    let outputs = bring(&mut table, relay(false), 1, yes());
+    assert!(answers(&outputs).is_empty() && !reply(&outputs).0);
+    let outputs = bring(&mut table, relay(true), 1, yes());
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+    assert_eq!(table.last("decided")["by"], "Ada at laptop");
+    let outputs = bring(&mut table, relay(true), 1, yes());
+    assert!(answers(&outputs).is_empty());
+    assert_eq!(reply(&outputs), (false, "Already decided by Ada at laptop."));
+    table.give(DeskInput::Delivered(AskerId(1)));
+    // A replay of an answer, and one to a question that never was.
+    assert!(!reply(&bring(&mut table, relay(true), 1, yes())).0);
+    assert_eq!(
+        reply(&bring(&mut table, relay(true), 9, yes())),
+        (false, "This question is no longer open.")
+    );
+}
+
+#[test]
+fn an_answer_that_does_not_fit_changes_nothing() {
+    let plain = json!({ "context": { "takes": [] } });
+    let wrong = [
+        RelayedAnswer { decision: Decision::Timeout, ..yes() },
+        RelayedAnswer { decision: Decision::Ask, ..yes() },
+        RelayedAnswer { offer: Some(7), ..yes() },
+        RelayedAnswer { picks: Some(vec![vec![200]]), ..yes() },
+        RelayedAnswer { edited: Some("{\"command\":\"rm\"}".to_owned()), ..yes() },
+        RelayedAnswer { edited: Some("[]".to_owned()), ..yes() },
+        RelayedAnswer { decision: Decision::Deny, interrupt: true, ..yes() },
+    ];
+    for wrong in wrong {
+        let mut table = below();
+        table.ask(1, super::request_of(1, "Bash", &json!({ "command": "make" }), &plain));
+        let outputs = bring(&mut table, relay(true), 1, wrong.clone());
+        assert!(answers(&outputs).is_empty() && !reply(&outputs).0, "{wrong:?}: {outputs:?}");
+        assert_eq!(answer(&bring(&mut table, relay(true), 1, yes())).decision, Decision::Allow);
+    }
+}
