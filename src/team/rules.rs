@@ -116,6 +116,10 @@ fn take_bundle(config: &Config, from: &str, key: Option<TeamKey>) -> Result<(), 
     }
     let end = if taken.is_new { "They apply now." } else { "They apply already." };
     writeln!(io::stdout(), "{}. {end}", taken.summary)?;
+    if is_address {
+        let then = "From its next start on, `callgate up` takes newer ones from there by itself.";
+        writeln!(io::stdout(), "{then}")?;
+    }
     Ok(())
 }
 

@@ -159,6 +159,7 @@ fn a_desk_takes_newer_rules_from_their_address() {
     let take = ["team", "rules", "take", &server.address, "--key", &team.key];
     let told = member.run(&take).success().stdout;
     assert!(told.starts_with("Took 2 rules (team acme, rules 1, signed "), "{told}");
+    assert!(told.contains("From its next start on, `callgate up` takes newer ones"), "{told}");
     let shown = member.run(&["team", "rules", "show"]).success().stdout;
     assert!(shown.ends_with(&format!("\nfrom {}\n", server.address)), "{shown}");
     team.sign("2", "[[rule]]\nname = \"no clean\"\ndecide = \"deny\"\ncommand = \"make clean\"\n");
