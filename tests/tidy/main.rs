@@ -90,7 +90,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The crates of this workspace that each crate may use.
-const LAYERS: [(&str, &[&str]); 13] = [
+const LAYERS: [(&str, &[&str]); 14] = [
     ("http", &[]),
     ("wire", &[]),
     ("link", &["callgate-wire"]),
@@ -99,6 +99,7 @@ const LAYERS: [(&str, &[&str]); 13] = [
     ("claude", &["callgate-link", "callgate-mask", "callgate-tools", "callgate-wire"]),
     ("rules", &["callgate-mask", "callgate-wire"]),
     ("store", &["callgate-link", "callgate-wire"]),
+    ("team_store", &["callgate-link", "callgate-store", "callgate-wire"]),
     (
         "approval",
         &["callgate-http", "callgate-link", "callgate-mask", "callgate-store", "callgate-wire"],
