@@ -263,6 +263,11 @@ pub fn gtk_python() -> Option<PathBuf> {
     present("GTK for Python", module).map(|_| PathBuf::from("/usr/bin/python3"))
 }
 
+/// Returns the server of `PostgreSQL` 15, beside which are its other programs: Debian's package.
+pub fn postgres_program() -> Option<PathBuf> {
+    present("PostgreSQL 15", PathBuf::from("/usr/lib/postgresql/15/bin/postgres"))
+}
+
 fn under(path: &str) -> PathBuf {
     let folder = env::var_os(FOLDER).map_or_else(|| repo_root().join(".test-tools"), PathBuf::from);
     folder.join(path)
