@@ -6,6 +6,7 @@ use std::process::Command;
 
 use callgate_testkit::chat::{API_KEY, Dialect};
 use callgate_testkit::process::{DEADLINE, run};
+use callgate_testkit::script::write_program;
 use callgate_testkit::tools;
 use callgate_wire::hook::AgentProfile;
 use serde_json::{Value, json};
@@ -182,10 +183,21 @@ pub(crate) fn openhands() -> GatedAgent {
         command.args(["--headless", "--override-with-envs", "-t", PROMPT]);
         command.env("LLM_API_KEY", API_KEY).env("LLM_BASE_URL", place.url);
         command.env("LLM_MODEL", "openai/fake-model").env("OPENHANDS_SUPPRESS_BANNER", "1");
+        // Its commands run in a server of tmux, if there is one, which would stay behind and hold
+        // its output open.
+        let programs = place.home.join("programs");
+        fs::create_dir(&programs).unwrap();
+        write_program(&programs.join("tmux"), "#!/bin/sh\nexit 1\n");
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", programs.display()));
         // It would look for the prices of models in the network, three times.
         command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").env("TMPDIR", place.home);
     };
-    GatedAgent { tool: "terminal", ..GatedAgent::new("openhands", tools::openhands, prepare) }
+    GatedAgent {
+        tool: "terminal",
+        input: |command| json!({ "command": command, "security_risk": "LOW" }),
+        ..GatedAgent::new("openhands", tools::openhands, prepare)
+    }
 }
 
 pub(crate) fn gemini() -> GatedAgent {
