@@ -121,7 +121,7 @@ impl LowerLine {
     /// Sends a question that has been asked, unless it was sent already.
     pub fn report_question(&mut self, question: RelayedQuestion) -> Option<LowerAct> {
         let is_new = self.sent.insert(question.request.request_id.clone());
-        is_new.then(|| LowerAct::Send(RelayReport::Question(question)))
+        is_new.then(|| LowerAct::Send(RelayReport::Question(Box::new(question))))
     }
 
     /// Sends the agent's last words about a question.

@@ -155,7 +155,7 @@ impl UpperLine {
                 self.token = Some(token);
                 Vec::new()
             }
-            RelayReport::Question(question) => self.take_question(question),
+            RelayReport::Question(question) => self.take_question(*question),
             RelayReport::Said { question, last_words } if self.holds(&question) => {
                 vec![UpperAct::AddWords { question, last_words }]
             }

@@ -42,7 +42,7 @@ fn question() -> RelayedQuestion {
     let line = json!({ "kind": "question", "ruling": "ask", "seconds": 60, "request": {
         "request_id": ID, "tool_name": "Bash", "tool_input": {}, "cwd": "/w", "session_id": "s" } });
     match RelayReport::decode(line.to_string().as_bytes()) {
-        Ok(RelayReport::Question(question)) => question,
+        Ok(RelayReport::Question(question)) => *question,
         other => panic!("{other:?}"),
     }
 }

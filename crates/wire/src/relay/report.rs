@@ -24,7 +24,7 @@ pub enum RelayReport {
     /// The box's desk knows the desk above by this token from now on.
     Granted { token: HiddenText },
     /// A question that people have to answer.
-    Question(RelayedQuestion),
+    Question(Box<RelayedQuestion>),
     /// The agent's last words, which came after its question.
     Said { question: RequestId, last_words: String },
     /// A question is no longer open.
@@ -117,7 +117,7 @@ impl RelayReport {
                 let token = bounded_text(&members, "token", 128, TOKEN)?;
                 Self::Granted { token: HiddenText::new(token) }
             }
-            "question" => Self::Question(decode_question(&members)?),
+            "question" => Self::Question(Box::new(decode_question(&members)?)),
             "said" => Self::Said {
                 question: question()?,
                 last_words: required_field(&members, "last_words", "a string")?,
