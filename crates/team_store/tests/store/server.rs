@@ -165,19 +165,16 @@ impl PostgresServer {
 
     /// Starts the server, and waits until it accepts connections.
     pub(crate) fn start(&self) {
+        // A killed process loses nothing that it has given to the kernel.
+        self.start_with(&["-c", "fsync=off"]);
+    }
+
+    pub(crate) fn start_with(&self, options: &[&str]) {
         let log = fs::File::options().create(true).append(true).open(self.folder.join("log"));
         let mut start = command("postgres");
         start.arg("-D").arg(self.data()).arg("-p").arg(self.port.to_string());
         start.arg("-c").arg(format!("unix_socket_directories={}", self.folder.display()));
-        // A killed process loses nothing that it has given to the kernel.
-        start.args([
-            "-c",
-            "fsync=off",
-            "-c",
-            "max_connections=60",
-            "-c",
-            "listen_addresses=127.0.0.1",
-        ]);
+        start.args(["-c", "max_connections=60", "-c", "listen_addresses=127.0.0.1"]).args(options);
         let child = start.stdin(Stdio::null()).stderr(log.unwrap()).spawn().unwrap();
         *self.process.lock().unwrap() = Some(child);
         let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
