@@ -94,7 +94,7 @@ pub struct ApprovalResponse {
     /// The answer as the person gave it, for the desk of the machine that asks; only if the request
     /// has a machine.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub relayed: Option<RelayedAnswer>,
+    pub relayed: Option<Box<RelayedAnswer>>,
 }
 
 words! {

@@ -70,7 +70,7 @@ impl RelayedAsker {
         &mut self,
     ) -> impl Future<Output = Option<RelayedAnswer>> + Send + use<> {
         let answered = self.answered.take();
-        async move { answered?.await.ok()?.relayed }
+        async move { answered?.await.ok()?.relayed.map(|answer| *answer) }
     }
 
     /// Adds the agent's last words.

@@ -183,7 +183,8 @@ fn build_response(
         response.unreachable =
             decided.decision == Decision::Timeout && message.as_deref() == Some(UNREACHABLE);
     }
-    response.relayed = request.machine.as_ref().and_then(|_| decided.relayed_answer());
+    response.relayed =
+        request.machine.as_ref().and_then(|_| decided.relayed_answer().map(Box::new));
     match decided.decision {
         // The agent's own prompt, to which it would turn, asks for no word.
         Decision::Timeout if card.confirm.is_some() && is_permission(request) => {

@@ -88,9 +88,8 @@ fn misfit_of_answer(open: &PendingQuestion, answer: &RelayedAnswer) -> Option<&'
         Decision::Allow if edited.is_some() && !card.can_edit => {
             Some("This agent takes no changed input.")
         }
-        Decision::Allow => None,
         Decision::Deny if *interrupt && !card.can_stop => Some("That is not offered here."),
-        Decision::Deny => None,
+        Decision::Allow | Decision::Deny => None,
         Decision::Timeout | Decision::Ask | Decision::None => Some("That is no answer."),
     }
 }
