@@ -1,6 +1,6 @@
 //! What the two stores of a team cost, side by side: `cargo bench -p callgate-team-store`.
 //!
-//! `docs/measurements/scale.md` says what is measured.
+//! It prints a table. The server runs with fsync and its own defaults.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
 #![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]

@@ -1,4 +1,4 @@
-//! A program whose size shows what the stores add: it has an HTTP client with TLS and SQLite, as
+//! A program whose size shows what the stores add: it has an HTTP client with TLS and `SQLite`, as
 //! callgate has, and with the feature `postgres` also the other store.
 //!
 //! `linked FILE ADDRESS`, with the database's address in the environment.

@@ -43,7 +43,7 @@ pub use audit::{
     AuditChainReport, AuditCopy, AuditFilter, AuditLabels, AuditProtection, AuditRecord,
 };
 pub use document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
-pub use error::TeamStoreError;
+pub use error::{TeamResult, TeamStoreError};
 pub use limits::{LONGEST_NAME, LONGEST_WAIT, MOST_COPIES, MOST_ROWS};
 #[cfg(feature = "postgres")]
 pub use postgres::{OLDEST_SERVER, PostgresSettings, PostgresTeamStore};
@@ -87,13 +87,13 @@ pub struct TeamStoreStatus {
 /// records, one that waits for changes, and one for people who search.
 pub trait TeamStore: Send {
     /// Opens another connection to the same store.
-    fn connect_again(&self) -> Result<Box<dyn TeamStore>, TeamStoreError>;
+    fn connect_again(&self) -> TeamResult<Box<dyn TeamStore>>;
 
     /// Records a question, once for each id.
-    fn ask_question(&mut self, ask: &TeamAsk) -> Result<AskReceipt, TeamStoreError>;
+    fn ask_question(&mut self, ask: &TeamAsk) -> TeamResult<AskReceipt>;
 
     /// Records an answer, if the question is open and its time is not over.
-    fn answer_question(&mut self, answer: &TeamAnswer) -> Result<AnswerReceipt, TeamStoreError>;
+    fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt>;
 
     /// Closes an open question of `machine` whose asker needs no answer any more. Returns the
     /// question as it is then, or `None` if the machine has no such question.
@@ -101,40 +101,33 @@ pub trait TeamStore: Send {
         &mut self,
         machine: &str,
         question: &RequestId,
-    ) -> Result<Option<TeamQuestion>, TeamStoreError>;
+    ) -> TeamResult<Option<TeamQuestion>>;
 
     /// Closes all open questions whose time is over, and returns them.
-    fn expire_questions(&mut self) -> Result<Vec<TeamQuestion>, TeamStoreError>;
+    fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>>;
 
-    fn find_question(&mut self, id: &RequestId) -> Result<Option<TeamQuestion>, TeamStoreError>;
+    fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>>;
 
     /// Returns all open questions, the oldest first: what a desk continues with after a start.
-    fn open_questions(&mut self) -> Result<Vec<TeamQuestion>, TeamStoreError>;
+    fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>>;
 
     /// Writes or removes a document, if nobody has changed it since the version that the edit names.
-    fn edit_document(&mut self, edit: &DocumentEdit) -> Result<EditReceipt, TeamStoreError>;
+    fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt>;
 
     /// Returns a document, also one that was removed.
-    fn find_document(
-        &mut self,
-        kind: DocumentKind,
-        name: &str,
-    ) -> Result<Option<TeamDocument>, TeamStoreError>;
+    fn find_document(&mut self, kind: DocumentKind, name: &str)
+    -> TeamResult<Option<TeamDocument>>;
 
     /// Returns all documents of a kind that were not removed, in the order of their names.
-    fn list_documents(&mut self, kind: DocumentKind) -> Result<Vec<TeamDocument>, TeamStoreError>;
+    fn list_documents(&mut self, kind: DocumentKind) -> TeamResult<Vec<TeamDocument>>;
 
     /// Returns what has changed since the change `after`, in order, at most [`MOST_ROWS`] changes.
     /// Whatever has changed several times is returned once, as it is now.
-    fn changes_after(&mut self, after: u64) -> Result<Vec<TeamChange>, TeamStoreError>;
+    fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>>;
 
     /// Waits until something has changed since the change `after`, at most for `limit`, and returns
     /// it as [`changes_after`](Self::changes_after) does.
-    fn wait_for_changes(
-        &mut self,
-        after: u64,
-        limit: Duration,
-    ) -> Result<Vec<TeamChange>, TeamStoreError>;
+    fn wait_for_changes(&mut self, after: u64, limit: Duration) -> TeamResult<Vec<TeamChange>>;
 
     /// Copies entries of a machine's ledger, at most [`MOST_COPIES`], the first of which follows
     /// `after`. The first copy of a machine may begin anywhere in its ledger; later ones have to
@@ -145,22 +138,22 @@ pub trait TeamStore: Send {
         machine: &str,
         after: ChainHead,
         copies: &[AuditCopy],
-    ) -> Result<ChainHead, TeamStoreError>;
+    ) -> TeamResult<ChainHead>;
 
     /// Returns the machines and desks that have a chain, each with its end.
-    fn chain_heads(&mut self) -> Result<Vec<(String, ChainHead)>, TeamStoreError>;
+    fn chain_heads(&mut self) -> TeamResult<Vec<(String, ChainHead)>>;
 
     /// Returns the entries that a filter selects, the newest first.
-    fn search_audit(&mut self, filter: &AuditFilter) -> Result<Vec<AuditRecord>, TeamStoreError>;
+    fn search_audit(&mut self, filter: &AuditFilter) -> TeamResult<Vec<AuditRecord>>;
 
     /// Walks the chain of a machine. Returns `None` if it has none.
-    fn verify_chain(&mut self, machine: &str) -> Result<Option<AuditChainReport>, TeamStoreError>;
+    fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>>;
 
     /// Removes what is older than the days for which it is kept, and prepares the next days. Call it
     /// every hour.
-    fn tend_audit(&mut self) -> Result<(), TeamStoreError>;
+    fn tend_audit(&mut self) -> TeamResult<()>;
 
-    fn read_status(&mut self) -> Result<TeamStoreStatus, TeamStoreError>;
+    fn read_status(&mut self) -> TeamResult<TeamStoreStatus>;
 }
 
 /// Joins changes of both kinds in their order. Of each at most [`MOST_ROWS`] were read, so there is

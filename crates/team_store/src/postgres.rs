@@ -2,10 +2,10 @@
 
 mod address;
 mod audit_rows;
+mod database_link;
 mod faults;
 mod layout;
 mod rows;
-mod server_link;
 mod statements;
 mod tls;
 
@@ -21,21 +21,19 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::audit::{AuditChainReport, AuditCopy, AuditFilter, AuditProtection, AuditRecord};
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
-use crate::error::TeamStoreError;
+use crate::error::{TeamResult, TeamStoreError};
 use crate::limits::check_name;
 use crate::question::{AnswerReceipt, AskReceipt, TeamAnswer, TeamAsk, TeamQuestion};
 use crate::{TeamChange, TeamStore, TeamStoreStatus};
 use address::ServerAddress;
+use database_link::{DatabaseLink, ServerSession};
 use faults::ServerFault;
 pub use layout::OLDEST_SERVER;
-use server_link::{ServerLink, ServerSession};
 
 /// How long a walk along a chain may take.
 const LONGEST_WALK: Duration = Duration::from_mins(10);
 /// How many questions are closed in one transaction.
 const EXPIRED_AT_ONCE: usize = 100;
-
-type Result<T> = std::result::Result<T, TeamStoreError>;
 
 /// How a desk uses the server.
 #[derive(Debug, Clone)]
@@ -54,7 +52,7 @@ pub struct PostgresSettings {
 /// A connection to the team's store in PostgreSQL. Its calls block, and must not be made from within
 /// an async runtime.
 pub struct PostgresTeamStore {
-    link: ServerLink,
+    link: DatabaseLink,
     desk: String,
     patience: Duration,
     /// Is there until the store is dropped.
@@ -69,7 +67,7 @@ impl fmt::Debug for PostgresTeamStore {
 
 impl PostgresTeamStore {
     /// Connects to the server and brings its tables up to date.
-    pub fn open(settings: &PostgresSettings) -> Result<Self> {
+    pub fn open(settings: &PostgresSettings) -> TeamResult<Self> {
         let mut store = Self::prepare(settings)?;
         store.run(async |session| Ok(session.client.check_connection().await?))?;
         Ok(store)
@@ -77,14 +75,14 @@ impl PostgresTeamStore {
 
     /// Returns a store that connects when it is first used, so that a desk can start while the
     /// server is away. Fails only if the settings are wrong.
-    pub fn prepare(settings: &PostgresSettings) -> Result<Self> {
+    pub fn prepare(settings: &PostgresSettings) -> TeamResult<Self> {
         check_name("the name of a desk", &settings.desk)?;
         let address = Arc::new(ServerAddress::parse(&settings.url)?);
-        let link = ServerLink::new(address, settings.kept_days);
+        let link = DatabaseLink::new(address, settings.kept_days);
         Self::with_link(link, &settings.desk, settings.patience)
     }
 
-    fn with_link(link: ServerLink, desk: &str, patience: Duration) -> Result<Self> {
+    fn with_link(link: DatabaseLink, desk: &str, patience: Duration) -> TeamResult<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| TeamStoreError::Unreachable {
             why: format!("no connection can be made here ({})", error.kind()),
@@ -100,16 +98,16 @@ impl PostgresTeamStore {
     /// Does `work`, again if the connection is lost.
     fn run<T>(
         &mut self,
-        work: impl AsyncFnMut(&mut ServerSession) -> std::result::Result<T, ServerFault>,
-    ) -> Result<T> {
+        work: impl AsyncFnMut(&mut ServerSession) -> Result<T, ServerFault>,
+    ) -> TeamResult<T> {
         self.run_within(self.patience, work)
     }
 
     fn run_within<T>(
         &mut self,
         patience: Duration,
-        work: impl AsyncFnMut(&mut ServerSession) -> std::result::Result<T, ServerFault>,
-    ) -> Result<T> {
+        work: impl AsyncFnMut(&mut ServerSession) -> Result<T, ServerFault>,
+    ) -> TeamResult<T> {
         let Some(runtime) = &self.runtime else {
             return Err(TeamStoreError::Unreachable { why: "the desk ends".to_owned() });
         };
@@ -127,11 +125,11 @@ impl Drop for PostgresTeamStore {
 }
 
 impl TeamStore for PostgresTeamStore {
-    fn connect_again(&self) -> Result<Box<dyn TeamStore>> {
+    fn connect_again(&self) -> TeamResult<Box<dyn TeamStore>> {
         Ok(Box::new(Self::with_link(self.link.another(), &self.desk, self.patience)?))
     }
 
-    fn ask_question(&mut self, ask: &TeamAsk) -> Result<AskReceipt> {
+    fn ask_question(&mut self, ask: &TeamAsk) -> TeamResult<AskReceipt> {
         ask.check()?;
         let desk = self.desk.clone();
         self.run(async |session| {
@@ -148,7 +146,7 @@ impl TeamStore for PostgresTeamStore {
         })
     }
 
-    fn answer_question(&mut self, answer: &TeamAnswer) -> Result<AnswerReceipt> {
+    fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt> {
         answer.check()?;
         let desk = self.desk.clone();
         self.run(async |session| {
@@ -170,7 +168,7 @@ impl TeamStore for PostgresTeamStore {
         &mut self,
         machine: &str,
         question: &RequestId,
-    ) -> Result<Option<TeamQuestion>> {
+    ) -> TeamResult<Option<TeamQuestion>> {
         check_name("the name of a machine", machine)?;
         let desk = self.desk.clone();
         self.run(async |session| {
@@ -186,7 +184,7 @@ impl TeamStore for PostgresTeamStore {
         })
     }
 
-    fn expire_questions(&mut self) -> Result<Vec<TeamQuestion>> {
+    fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
         let desk = self.desk.clone();
         let mut expired = Vec::new();
         loop {
@@ -207,7 +205,7 @@ impl TeamStore for PostgresTeamStore {
         }
     }
 
-    fn find_question(&mut self, id: &RequestId) -> Result<Option<TeamQuestion>> {
+    fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>> {
         let id = id.as_str();
         let found = self.run(async |session| {
             rows::read_questions(session, statements::FIND_QUESTION, &[&id]).await
@@ -215,13 +213,13 @@ impl TeamStore for PostgresTeamStore {
         Ok(found.into_iter().next())
     }
 
-    fn open_questions(&mut self) -> Result<Vec<TeamQuestion>> {
+    fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
         self.run(async |session| {
             rows::read_questions(session, statements::OPEN_QUESTIONS, &[]).await
         })
     }
 
-    fn edit_document(&mut self, edit: &DocumentEdit) -> Result<EditReceipt> {
+    fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt> {
         edit.check()?;
         let desk = self.desk.clone();
         self.run(async |session| {
@@ -238,7 +236,11 @@ impl TeamStore for PostgresTeamStore {
         })
     }
 
-    fn find_document(&mut self, kind: DocumentKind, name: &str) -> Result<Option<TeamDocument>> {
+    fn find_document(
+        &mut self,
+        kind: DocumentKind,
+        name: &str,
+    ) -> TeamResult<Option<TeamDocument>> {
         check_name("the name of a document", name)?;
         let found = self.run(async |session| {
             let values: rows::Values<'_> = &[&kind.name(), &name];
@@ -247,17 +249,17 @@ impl TeamStore for PostgresTeamStore {
         Ok(found.into_iter().next())
     }
 
-    fn list_documents(&mut self, kind: DocumentKind) -> Result<Vec<TeamDocument>> {
+    fn list_documents(&mut self, kind: DocumentKind) -> TeamResult<Vec<TeamDocument>> {
         self.run(async |session| {
             rows::read_documents(session, statements::LIST_DOCUMENTS, &[&kind.name()]).await
         })
     }
 
-    fn changes_after(&mut self, after: u64) -> Result<Vec<TeamChange>> {
+    fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>> {
         self.run(async |session| read_changes(session, after).await)
     }
 
-    fn wait_for_changes(&mut self, after: u64, limit: Duration) -> Result<Vec<TeamChange>> {
+    fn wait_for_changes(&mut self, after: u64, limit: Duration) -> TeamResult<Vec<TeamChange>> {
         let deadline = Instant::now() + limit;
         loop {
             let changes = self.run(async |session| {
@@ -284,28 +286,28 @@ impl TeamStore for PostgresTeamStore {
         machine: &str,
         after: ChainHead,
         copies: &[AuditCopy],
-    ) -> Result<ChainHead> {
+    ) -> TeamResult<ChainHead> {
         crate::audit::check_copies(machine, after, copies)?;
         self.run(async |session| audit_rows::copy_entries(session, machine, after, copies).await)
     }
 
-    fn chain_heads(&mut self) -> Result<Vec<(String, ChainHead)>> {
+    fn chain_heads(&mut self) -> TeamResult<Vec<(String, ChainHead)>> {
         self.run(async |session| audit_rows::read_chain_heads(session).await)
     }
 
-    fn search_audit(&mut self, filter: &AuditFilter) -> Result<Vec<AuditRecord>> {
+    fn search_audit(&mut self, filter: &AuditFilter) -> TeamResult<Vec<AuditRecord>> {
         self.run(async |session| audit_rows::search(session, filter).await)
     }
 
-    fn verify_chain(&mut self, machine: &str) -> Result<Option<AuditChainReport>> {
+    fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>> {
         self.run_within(LONGEST_WALK, async |session| audit_rows::verify(session, machine).await)
     }
 
-    fn tend_audit(&mut self) -> Result<()> {
+    fn tend_audit(&mut self) -> TeamResult<()> {
         self.run(async |session| Ok(session.client.batch_execute(statements::TEND).await?))
     }
 
-    fn read_status(&mut self) -> Result<TeamStoreStatus> {
+    fn read_status(&mut self) -> TeamResult<TeamStoreStatus> {
         self.run(async |session| {
             let row = session.client.query_one(statements::STATUS, &[]).await?;
             let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
@@ -328,7 +330,7 @@ impl TeamStore for PostgresTeamStore {
 async fn read_changes(
     session: &mut ServerSession,
     after: u64,
-) -> std::result::Result<Vec<TeamChange>, ServerFault> {
+) -> Result<Vec<TeamChange>, ServerFault> {
     let after = crate::audit::sql_number(after);
     session.client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
     let questions = rows::read_questions(session, statements::CHANGED_QUESTIONS, &[&after]).await?;

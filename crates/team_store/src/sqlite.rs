@@ -17,7 +17,7 @@ use rusqlite::{
 use crate::audit::{AuditChainReport, AuditCopy, AuditFilter, AuditProtection, AuditRecord};
 use crate::columns::{DOCUMENT_COLUMNS, QUESTION_COLUMNS};
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
-use crate::error::TeamStoreError;
+use crate::error::{TeamResult, TeamStoreError};
 use crate::limits::{MOST_ROWS, check_name};
 use crate::question::{AnswerReceipt, AskReceipt, StateWord, TeamAnswer, TeamAsk, TeamQuestion};
 use crate::{TeamChange, TeamStore, TeamStoreStatus};
@@ -31,8 +31,6 @@ const NOW: &str = "CAST(unixepoch('subsec') * 1000 AS INTEGER)";
 /// The number of the next change. The newest change is never removed.
 const NEXT: &str = "(SELECT 1 + max(coalesce((SELECT max(changed) FROM questions), 0),
      coalesce((SELECT max(changed) FROM documents), 0)))";
-
-type Result<T> = std::result::Result<T, TeamStoreError>;
 
 /// The team's store in a SQLite file. Only one process uses it.
 #[derive(Debug)]
@@ -57,7 +55,7 @@ struct ChangeSignal {
 impl SqliteTeamStore {
     /// Opens the file, and creates it if it does not exist. `desk` names the chain of this desk;
     /// audit entries and closed questions are kept for `kept_days`.
-    pub fn open(path: &Path, desk: &str, kept_days: u32) -> Result<Self> {
+    pub fn open(path: &Path, desk: &str, kept_days: u32) -> TeamResult<Self> {
         check_name("the name of a desk", desk)?;
         Self::open_with(path, desk, kept_days, Arc::default())
     }
@@ -67,7 +65,7 @@ impl SqliteTeamStore {
         desk: &str,
         kept_days: u32,
         signal: Arc<ChangeSignal>,
-    ) -> Result<Self> {
+    ) -> TeamResult<Self> {
         let (connection, path) = open_database(path, APPLICATION, &STEPS)?;
         // Those who wait for an answer are on other machines, and go on when this one loses power.
         connection
@@ -79,7 +77,10 @@ impl SqliteTeamStore {
 
     /// Runs `work` in a transaction in which nobody else writes, and wakes those who wait for
     /// changes. The transaction is rolled back if `work` fails.
-    fn write<T>(&mut self, work: impl FnOnce(&Transaction<'_>, &str) -> Result<T>) -> Result<T> {
+    fn write<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &str) -> TeamResult<T>,
+    ) -> TeamResult<T> {
         // What is written to a removed file is lost.
         self.file.check_unchanged()?;
         let failed = |error| StoreError::sqlite(&self.path, "write to", error);
@@ -95,7 +96,7 @@ impl SqliteTeamStore {
     }
 
     /// Runs `work` in a transaction that sees one state of the file.
-    fn read<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> Result<T>) -> Result<T> {
+    fn read<T>(&mut self, work: impl FnOnce(&Transaction<'_>) -> TeamResult<T>) -> TeamResult<T> {
         let failed = |error| StoreError::sqlite(&self.path, "read", error);
         self.file.check_unchanged()?;
         let view = self.connection.transaction().map_err(failed)?;
@@ -120,12 +121,12 @@ impl From<rusqlite::Error> for TeamStoreError {
 }
 
 impl TeamStore for SqliteTeamStore {
-    fn connect_again(&self) -> Result<Box<dyn TeamStore>> {
+    fn connect_again(&self) -> TeamResult<Box<dyn TeamStore>> {
         let signal = Arc::clone(&self.signal);
         Ok(Box::new(Self::open_with(&self.path, &self.desk, self.kept_days, signal)?))
     }
 
-    fn ask_question(&mut self, ask: &TeamAsk) -> Result<AskReceipt> {
+    fn ask_question(&mut self, ask: &TeamAsk) -> TeamResult<AskReceipt> {
         ask.check()?;
         self.write(|transaction, desk| {
             let TeamAsk { id, machine, project, agent, act, .. } = ask;
@@ -148,7 +149,7 @@ impl TeamStore for SqliteTeamStore {
         })
     }
 
-    fn answer_question(&mut self, answer: &TeamAnswer) -> Result<AnswerReceipt> {
+    fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt> {
         answer.check()?;
         self.write(|transaction, desk| {
             let TeamAnswer { id, question, by, decision, body } = answer;
@@ -171,7 +172,7 @@ impl TeamStore for SqliteTeamStore {
         &mut self,
         machine: &str,
         question: &RequestId,
-    ) -> Result<Option<TeamQuestion>> {
+    ) -> TeamResult<Option<TeamQuestion>> {
         self.write(|transaction, desk| {
             let update = format!(
                 "UPDATE questions SET state = ?3, closed_ms = {NOW}, changed = {NEXT}
@@ -186,7 +187,7 @@ impl TeamStore for SqliteTeamStore {
         })
     }
 
-    fn expire_questions(&mut self) -> Result<Vec<TeamQuestion>> {
+    fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
         let due = format!("SELECT id FROM questions WHERE state = 'open' AND deadline_ms <= {NOW}");
         let due: Vec<String> = self.read(|view| select(view, &due, [], |row| row.get(0)))?;
         if due.is_empty() {
@@ -207,18 +208,18 @@ impl TeamStore for SqliteTeamStore {
         })
     }
 
-    fn find_question(&mut self, id: &RequestId) -> Result<Option<TeamQuestion>> {
+    fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>> {
         self.read(|view| rows::find_question(view, id.as_str()))
     }
 
-    fn open_questions(&mut self) -> Result<Vec<TeamQuestion>> {
+    fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
         let query = format!(
             "SELECT {QUESTION_COLUMNS}, {NOW} FROM questions WHERE state = 'open' ORDER BY changed"
         );
         self.read(|view| rows::read_questions(view, &query, []))
     }
 
-    fn edit_document(&mut self, edit: &DocumentEdit) -> Result<EditReceipt> {
+    fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt> {
         edit.check()?;
         self.write(|transaction, desk| {
             let write = format!(
@@ -246,11 +247,15 @@ impl TeamStore for SqliteTeamStore {
         })
     }
 
-    fn find_document(&mut self, kind: DocumentKind, name: &str) -> Result<Option<TeamDocument>> {
+    fn find_document(
+        &mut self,
+        kind: DocumentKind,
+        name: &str,
+    ) -> TeamResult<Option<TeamDocument>> {
         self.read(|view| rows::find_document(view, kind, name))
     }
 
-    fn list_documents(&mut self, kind: DocumentKind) -> Result<Vec<TeamDocument>> {
+    fn list_documents(&mut self, kind: DocumentKind) -> TeamResult<Vec<TeamDocument>> {
         let query = format!(
             "SELECT {DOCUMENT_COLUMNS} FROM documents WHERE kind = ? AND body IS NOT NULL
              ORDER BY name"
@@ -258,7 +263,7 @@ impl TeamStore for SqliteTeamStore {
         self.read(|view| rows::read_documents(view, &query, [kind.name()]))
     }
 
-    fn changes_after(&mut self, after: u64) -> Result<Vec<TeamChange>> {
+    fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>> {
         let after = crate::audit::sql_number(after);
         let questions = format!(
             "SELECT {QUESTION_COLUMNS}, {NOW} FROM questions WHERE changed > ? ORDER BY changed
@@ -275,7 +280,7 @@ impl TeamStore for SqliteTeamStore {
         Ok(crate::order_changes(questions, documents))
     }
 
-    fn wait_for_changes(&mut self, after: u64, limit: Duration) -> Result<Vec<TeamChange>> {
+    fn wait_for_changes(&mut self, after: u64, limit: Duration) -> TeamResult<Vec<TeamChange>> {
         let deadline = Instant::now() + limit;
         let signal = Arc::clone(&self.signal);
         loop {
@@ -296,29 +301,29 @@ impl TeamStore for SqliteTeamStore {
         machine: &str,
         after: ChainHead,
         copies: &[AuditCopy],
-    ) -> Result<ChainHead> {
+    ) -> TeamResult<ChainHead> {
         crate::audit::check_copies(machine, after, copies)?;
         self.write(|transaction, _| audit_rows::copy_entries(transaction, machine, after, copies))
     }
 
-    fn chain_heads(&mut self) -> Result<Vec<(String, ChainHead)>> {
+    fn chain_heads(&mut self) -> TeamResult<Vec<(String, ChainHead)>> {
         self.read(audit_rows::read_chain_heads)
     }
 
-    fn search_audit(&mut self, filter: &AuditFilter) -> Result<Vec<AuditRecord>> {
+    fn search_audit(&mut self, filter: &AuditFilter) -> TeamResult<Vec<AuditRecord>> {
         self.read(|view| audit_rows::search(view, filter))
     }
 
-    fn verify_chain(&mut self, machine: &str) -> Result<Option<AuditChainReport>> {
+    fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>> {
         self.read(|view| audit_rows::verify(view, machine))
     }
 
-    fn tend_audit(&mut self) -> Result<()> {
+    fn tend_audit(&mut self) -> TeamResult<()> {
         let kept_days = self.kept_days;
         self.write(|transaction, _| audit_rows::remove_old(transaction, kept_days))
     }
 
-    fn read_status(&mut self) -> Result<TeamStoreStatus> {
+    fn read_status(&mut self) -> TeamResult<TeamStoreStatus> {
         let kept_days = self.kept_days;
         self.read(|view| {
             let size = |query| view.query_row(query, [], |row| row.get::<_, i64>(0));
@@ -347,7 +352,7 @@ fn select<T>(
     query: &str,
     values: impl Params,
     read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Vec<T>> {
+) -> TeamResult<Vec<T>> {
     let mut query = connection.prepare_cached(query)?;
     let rows = query.query_map(values, read)?;
     Ok(rows.collect::<rusqlite::Result<_>>()?)
@@ -359,6 +364,6 @@ fn select_one<T>(
     query: &str,
     values: impl Params,
     read: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
-) -> Result<Option<T>> {
+) -> TeamResult<Option<T>> {
     Ok(connection.prepare_cached(query)?.query_row(values, read).optional()?)
 }

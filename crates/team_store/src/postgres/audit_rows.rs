@@ -5,8 +5,8 @@ use callgate_wire::approval::Decision;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
+use super::database_link::ServerSession;
 use super::faults::ServerFault;
-use super::server_link::ServerSession;
 use crate::audit::{
     AUDIT_COLUMNS, AuditChainReport, AuditCopy, AuditFilter, AuditLabels, AuditRecord, AuditRow,
     AuditWalk, ChainMark, CopyPlan, FilterValue, plan_copies, read_head, sql_number,

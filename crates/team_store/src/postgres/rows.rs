@@ -4,8 +4,8 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::audit_rows;
+use super::database_link::ServerSession;
 use super::faults::ServerFault;
-use super::server_link::ServerSession;
 use crate::document::{DocumentRow, TeamDocument};
 use crate::error::TeamStoreError;
 use crate::question::{QuestionRow, TeamQuestion};

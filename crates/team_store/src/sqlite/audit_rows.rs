@@ -5,19 +5,19 @@ use callgate_wire::approval::Decision;
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
 
-use super::{NOW, Result, select, select_one};
+use super::{NOW, select, select_one};
 use crate::audit::{
     AUDIT_COLUMNS, AuditChainReport, AuditCopy, AuditFilter, AuditLabels, AuditRecord, AuditRow,
     AuditWalk, ChainMark, CopyPlan, FilterValue, plan_copies, read_head, sql_number,
 };
-use crate::error::TeamStoreError;
+use crate::error::{TeamResult, TeamStoreError};
 
 /// Appends an entry to the chain of a desk.
 pub(super) fn append_own(
     connection: &Connection,
     desk: &str,
     (labels, draft): (AuditLabels, EntryDraft),
-) -> Result<()> {
+) -> TeamResult<()> {
     let mark = open_chain(connection, desk, ChainHead::NONE)?;
     let entry = LedgerEntry::chain_draft(&mark.head, draft);
     write_entries(connection, &mark, &[AuditCopy { labels, entry }]).map(drop)
@@ -29,7 +29,7 @@ pub(super) fn copy_entries(
     machine: &str,
     after: ChainHead,
     copies: &[AuditCopy],
-) -> Result<ChainHead> {
+) -> TeamResult<ChainHead> {
     let mark = open_chain(connection, machine, after)?;
     match plan_copies(mark.head, after, copies)? {
         CopyPlan::Append(new) => write_entries(connection, &mark, new),
@@ -47,7 +47,7 @@ pub(super) fn copy_entries(
 }
 
 /// Returns the chain of a machine. If it has none, one is made that begins after `start`.
-fn open_chain(connection: &Connection, machine: &str, start: ChainHead) -> Result<ChainMark> {
+fn open_chain(connection: &Connection, machine: &str, start: ChainHead) -> TeamResult<ChainMark> {
     let make =
         "INSERT INTO chains (machine, start_seq, start_hash, head_seq, head_hash, recorded_ms)
          VALUES (?1, ?2, ?3, ?2, ?3, 0) ON CONFLICT (machine) DO NOTHING";
@@ -56,7 +56,7 @@ fn open_chain(connection: &Connection, machine: &str, start: ChainHead) -> Resul
     find_chain(connection, machine)?.ok_or(TeamStoreError::Damaged { what: "a chain" })
 }
 
-fn find_chain(connection: &Connection, machine: &str) -> Result<Option<ChainMark>> {
+fn find_chain(connection: &Connection, machine: &str) -> TeamResult<Option<ChainMark>> {
     let query = format!(
         "SELECT key, start_seq, head_seq, start_hash, head_hash, max(recorded_ms, {NOW})
          FROM chains WHERE machine = ?"
@@ -73,7 +73,7 @@ fn write_entries(
     connection: &Connection,
     mark: &ChainMark,
     copies: &[AuditCopy],
-) -> Result<ChainHead> {
+) -> TeamResult<ChainHead> {
     let Some(last) = copies.last() else { return Ok(mark.head) };
     let insert =
         format!("INSERT INTO audit ({AUDIT_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
@@ -96,14 +96,17 @@ fn write_entries(
 
 pub(super) fn read_chain_heads(
     view: &rusqlite::Transaction<'_>,
-) -> Result<Vec<(String, ChainHead)>> {
+) -> TeamResult<Vec<(String, ChainHead)>> {
     let query = "SELECT machine, head_seq, head_hash FROM chains ORDER BY machine";
     let rows = select(view, query, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
     let read = |(machine, seq, hash)| Ok((machine, read_head(seq, hash)?));
     rows.into_iter().map(read).collect()
 }
 
-pub(super) fn search(connection: &Connection, filter: &AuditFilter) -> Result<Vec<AuditRecord>> {
+pub(super) fn search(
+    connection: &Connection,
+    filter: &AuditFilter,
+) -> TeamResult<Vec<AuditRecord>> {
     let (query, values) = filter.build_query(NOW);
     let values = params_from_iter(values.into_iter().map(|value| match value {
         FilterValue::Text(text) => Value::Text(text),
@@ -113,7 +116,10 @@ pub(super) fn search(connection: &Connection, filter: &AuditFilter) -> Result<Ve
     rows.into_iter().map(|(row, machine)| row.read(machine)).collect()
 }
 
-pub(super) fn verify(connection: &Connection, machine: &str) -> Result<Option<AuditChainReport>> {
+pub(super) fn verify(
+    connection: &Connection,
+    machine: &str,
+) -> TeamResult<Option<AuditChainReport>> {
     let Some(mark) = find_chain(connection, machine)? else { return Ok(None) };
     let query =
         format!("SELECT {AUDIT_COLUMNS} FROM audit WHERE chain = ? AND seq > ? ORDER BY seq");
@@ -130,7 +136,7 @@ pub(super) fn verify(connection: &Connection, machine: &str) -> Result<Option<Au
 }
 
 /// Removes what is older than its days. Each chain begins after what was removed of it then.
-pub(super) fn remove_old(connection: &Connection, kept_days: u32) -> Result<()> {
+pub(super) fn remove_old(connection: &Connection, kept_days: u32) -> TeamResult<()> {
     let limit = format!("({NOW} / 86400000 - {kept_days}) * 86400000");
     connection.execute_batch(&format!(
         "UPDATE chains SET start_seq = gone.seq, start_hash = gone.hash FROM (

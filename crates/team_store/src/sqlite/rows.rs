@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, Params, Row};
 
-use super::{NOW, Result, audit_rows, select, select_one};
+use super::{NOW, audit_rows, select, select_one};
 use crate::columns::{DOCUMENT_COLUMNS, QUESTION_COLUMNS};
 use crate::document::{DocumentKind, DocumentRow, TeamDocument};
-use crate::error::TeamStoreError;
+use crate::error::{TeamResult, TeamStoreError};
 use crate::question::{QuestionRow, TeamQuestion};
 
 /// Records the last change of a question in the audit log, and returns the question.
@@ -13,14 +13,14 @@ pub(super) fn record_question(
     connection: &Connection,
     desk: &str,
     id: &str,
-) -> Result<TeamQuestion> {
+) -> TeamResult<TeamQuestion> {
     let found = find_question(connection, id)?;
     let question = found.ok_or(TeamStoreError::Damaged { what: "a question" })?;
     audit_rows::append_own(connection, desk, question.audit_entry())?;
     Ok(question)
 }
 
-pub(super) fn find_question(connection: &Connection, id: &str) -> Result<Option<TeamQuestion>> {
+pub(super) fn find_question(connection: &Connection, id: &str) -> TeamResult<Option<TeamQuestion>> {
     let query = format!("SELECT {QUESTION_COLUMNS}, {NOW} FROM questions WHERE id = ?");
     select_one(connection, &query, [id], question_row)?.map(QuestionRow::read).transpose()
 }
@@ -29,7 +29,7 @@ pub(super) fn read_questions(
     connection: &Connection,
     query: &str,
     values: impl Params,
-) -> Result<Vec<TeamQuestion>> {
+) -> TeamResult<Vec<TeamQuestion>> {
     let rows = select(connection, query, values, question_row)?;
     rows.into_iter().map(QuestionRow::read).collect()
 }
@@ -38,7 +38,7 @@ pub(super) fn find_document(
     connection: &Connection,
     kind: DocumentKind,
     name: &str,
-) -> Result<Option<TeamDocument>> {
+) -> TeamResult<Option<TeamDocument>> {
     let query = format!("SELECT {DOCUMENT_COLUMNS} FROM documents WHERE kind = ? AND name = ?");
     let found = select_one(connection, &query, [kind.name(), name], document_row)?;
     found.map(DocumentRow::read).transpose()
@@ -48,7 +48,7 @@ pub(super) fn read_documents(
     connection: &Connection,
     query: &str,
     values: impl Params,
-) -> Result<Vec<TeamDocument>> {
+) -> TeamResult<Vec<TeamDocument>> {
     let rows = select(connection, query, values, document_row)?;
     rows.into_iter().map(DocumentRow::read).collect()
 }

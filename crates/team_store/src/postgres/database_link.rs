@@ -64,7 +64,7 @@ impl ServerSession {
 }
 
 /// A connection to the server that is made when it is needed.
-pub(super) struct ServerLink {
+pub(super) struct DatabaseLink {
     address: Arc<ServerAddress>,
     kept_days: i32,
     pub(super) session: Option<ServerSession>,
@@ -72,7 +72,7 @@ pub(super) struct ServerLink {
     seen: u64,
 }
 
-impl ServerLink {
+impl DatabaseLink {
     pub(super) fn new(address: Arc<ServerAddress>, kept_days: u32) -> Self {
         let kept_days = i32::try_from(kept_days).unwrap_or(i32::MAX);
         Self { address, kept_days, session: None, seen: 0 }
