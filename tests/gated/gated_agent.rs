@@ -232,7 +232,6 @@ pub(crate) fn copilot() -> GatedAgent {
     };
     GatedAgent {
         input: |command| json!({ "command": command, "description": "For the test" }),
-        for_commands: YOLO,
         unattended: &["--allow-all-tools"],
         ..GatedAgent::new("copilot", program, prepare)
     }
@@ -249,7 +248,6 @@ pub(crate) fn opencode() -> GatedAgent {
     };
     GatedAgent {
         input: |command| json!({ "command": command, "description": "For the test" }),
-        for_commands: YOLO,
         ..GatedAgent::new("opencode", program, prepare)
     }
 }
@@ -313,7 +311,6 @@ pub(crate) fn grok() -> GatedAgent {
     GatedAgent {
         tool: "run_terminal_command",
         input: |command| json!({ "command": command, "description": "For the test" }),
-        for_commands: YOLO,
         unattended: &["--always-approve"],
         side_tool: Some("session_title"),
         ..GatedAgent::new("grok", program, prepare)
