@@ -48,7 +48,7 @@ pub(crate) fn read_limited(input: impl Read, most: u64) -> io::Result<String> {
 /// The same, if about `expected` bytes are there to be read.
 fn read_expected(input: impl Read, most: u64, expected: u64) -> io::Result<String> {
     // With a limit, the standard library begins with 32 bytes and doubles them.
-    let mut bytes = Vec::with_capacity(expected.min(most) as usize + 1);
+    let mut bytes = Vec::with_capacity(usize::try_from(expected.min(most)).unwrap_or_default() + 1);
     input.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let text = format!("it is larger than {most} bytes");

@@ -13,7 +13,7 @@ async fn serve(answer: Vec<u8>, dribble: bool) -> String {
     tokio::spawn(async move {
         while let Ok((mut stream, _)) = listener.accept().await {
             let mut request = [0; 4096];
-            stream.read(&mut request).await.unwrap();
+            assert!(stream.read(&mut request).await.unwrap() > 0);
             let cuts = if dribble { 1 } else { answer.len().max(1) };
             for part in answer.chunks(cuts) {
                 if stream.write_all(part).await.is_err() {
@@ -62,7 +62,7 @@ async fn a_text_is_fetched_and_everything_else_is_an_error() {
 
 #[tokio::test]
 async fn a_server_that_takes_its_time_is_given_up() {
-    for answer in [answer("200 OK", &[b'x'; 100_000]), Vec::new()] {
+    for answer in [answer("200 OK", &vec![b'x'; 100_000]), Vec::new()] {
         let mut source = TextSource::new(&serve(answer, true).await, None).unwrap();
         source.limit = Duration::from_millis(200);
         let error = source.fetch(1_000_000).await.unwrap_err();
@@ -90,7 +90,7 @@ async fn a_proxy_is_respected() {
     let asked = tokio::spawn(async move {
         let (mut stream, _) = proxy.accept().await.unwrap();
         let mut request = [0; 4096];
-        let read = stream.read(&mut request).await.unwrap();
+        let read = assert!(stream.read(&mut request).await.unwrap() > 0);
         String::from_utf8_lossy(&request[..read]).into_owned()
     });
     let source = TextSource::new("https://rules.example.org/team.bundle", Some(&address)).unwrap();
