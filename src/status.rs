@@ -78,9 +78,8 @@ impl DeskReport {
         let links = viewer.links()?;
         let linked = KnownAnswerer::from_links(links.clone(), config);
         let last_answer = last_answer(&mut viewer)?;
-        let remotes = match viewer.ask(DeskCommand::Remotes, PATIENCE)? {
-            DeskAnswer::Remotes { remotes } => remotes,
-            _ => return Err(DeskError::Unexpected),
+        let DeskAnswer::Remotes { remotes } = viewer.ask(DeskCommand::Remotes, PATIENCE)? else {
+            return Err(DeskError::Unexpected);
         };
         Ok(Self { status, inbox, links, linked, last_answer, remotes })
     }

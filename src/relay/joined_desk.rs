@@ -176,9 +176,9 @@ impl EntryStream {
 
     async fn next(&mut self) -> Result<WatchedEntry, String> {
         loop {
-            match self.watch.next().await.map_err(|error| error.to_string())? {
-                DeskMessage::Entry(entry) => return Ok(entry),
-                _ => continue,
+            let message = self.watch.next().await.map_err(|error| error.to_string())?;
+            if let DeskMessage::Entry(entry) = message {
+                return Ok(entry);
             }
         }
     }

@@ -132,7 +132,8 @@ impl LowerLine {
 
     /// Sends what has become of a question.
     pub fn report_closed(&mut self, closed: ClosedOutcome) -> Option<LowerAct> {
-        self.sent.remove(&closed.question).then(|| LowerAct::Send(RelayReport::Closed(closed)))
+        let is_sent = self.sent.remove(&closed.question);
+        is_sent.then_some(LowerAct::Send(RelayReport::Closed(closed)))
     }
 
     /// Returns true if another entry may be sent.
