@@ -5,6 +5,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
 #![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]
 #![allow(dead_code, reason = "the tests use more of what they share with this")]
+#![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
 #[path = "../tests/store/server.rs"]
 mod server;
