@@ -261,7 +261,7 @@ fn print_and_flush(text: &str) -> Result<(), Failure> {
 
 /// Returns a function that writes warnings to standard error. It never blocks: if nobody reads,
 /// warnings are dropped.
-fn warn_on_stderr() -> Warn {
+pub(crate) fn warn_on_stderr() -> Warn {
     let (said_in, said) = std::sync::mpsc::sync_channel::<String>(QUEUE);
     thread::spawn(move || {
         for what in said {
