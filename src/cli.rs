@@ -25,6 +25,7 @@ use crate::remote::RemoteArgs;
 use crate::rules::RulesArgs;
 use crate::status::StatusArgs;
 use crate::stop::{self, StopArgs};
+use crate::team::TeamArgs;
 use crate::uninstall::UninstallArgs;
 use crate::up::UpArgs;
 
@@ -64,6 +65,7 @@ enum CliCommand {
     Config(ConfigArgs),
     Rules(RulesArgs),
     Remote(RemoteArgs),
+    Team(TeamArgs),
     Log(Box<LogArgs>),
     Ask(AskArgs),
     Chat(ChatArgs),
@@ -176,6 +178,7 @@ impl Cli {
             Some(CliCommand::Relay(args)) => args.run(file),
             Some(CliCommand::Remote(args)) => args.run(file),
             Some(CliCommand::Rules(args)) => args.run(file),
+            Some(CliCommand::Team(args)) => args.run(file),
             Some(CliCommand::Status(args)) => args.run(file),
             Some(CliCommand::Stop(StopArgs {})) => stop::stop_desk(file),
             Some(CliCommand::Uninstall(args)) => {

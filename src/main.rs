@@ -41,6 +41,7 @@ mod rules;
 mod served_settings;
 mod status;
 mod stop;
+mod team;
 mod terminal_modes;
 mod terminal_width;
 mod text;

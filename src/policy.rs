@@ -1,6 +1,7 @@
 //! The rules in force: read from their files, and read again when these change.
 
 mod guarded;
+mod team_file;
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -28,6 +29,7 @@ use crate::disk::RealDisk;
 use crate::text::{self, without_mark};
 
 pub(crate) use guarded::build_guarded;
+pub(crate) use team_file::TeamFile;
 
 /// Where the rules of a project are, below its folder.
 pub(crate) const PROJECT_RULES: &str = ".callgate/rules.toml";
@@ -47,6 +49,7 @@ const MOST_BUILT: usize = 16;
 /// Decides questions by the rules. A disk that does not respond delays only questions about files
 /// on it.
 pub(crate) struct LiveRules {
+    team: PathBuf,
     user: PathBuf,
     defaults: PolicyDefaults,
     unclear: UnclearCommands,
@@ -92,6 +95,7 @@ impl LiveRules {
     /// Creates the rules for these settings. Problems of a file are reported once, when it is read.
     pub(crate) fn new(config: &Config, warn: Warn) -> Self {
         let ruler = Self {
+            team: TeamFile::beside(&config.database).path().to_owned(),
             user: config.rules.clone(),
             defaults: PolicyDefaults::default(),
             unclear: config.gate.unclear,
@@ -106,7 +110,8 @@ impl LiveRules {
                 built: HashMap::new(),
             }),
         };
-        // Problems of the user's own rules are reported at the start, not at the first question.
+        // Problems of these rules are reported at the start, not at the first question.
+        ruler.refresh(&ruler.team, Trust::Team);
         ruler.refresh(&ruler.user, Trust::User);
         ruler
     }
@@ -240,9 +245,11 @@ impl LiveRules {
         if let Some(bounds) = &self.bounds {
             policy = policy.with_bounds(bounds.clone());
         }
-        let known = self.refresh(&self.user, Trust::User);
-        policy = policy.with_file(&known.file, None);
-        files.push((self.user.clone(), known.stamp));
+        for (path, trust) in [(&self.team, Trust::Team), (&self.user, Trust::User)] {
+            let known = self.refresh(path, trust);
+            policy = policy.with_file(&known.file, None);
+            files.push((path.clone(), known.stamp));
+        }
         if folder.ancestors().count() > MOST_FOLDERS {
             // Rules that cannot be found may be the ones that deny.
             let why = "it is nested too deeply for all rules above it to be read";
@@ -291,6 +298,9 @@ impl FolderPolicy {
 
 /// Reads a rule file. An absent file has no rules; a file that cannot be read allows nothing.
 pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
+    if trust == Trust::Team {
+        return TeamFile::at(path).rule_file();
+    }
     let name = path.display().to_string();
     // A project can put anything at this path: a pipe, a device, a link to one.
     match text::read_file(path, LONGEST_FILE) {
@@ -354,13 +364,13 @@ fn local_time_zone() -> TimeZone {
 
 /// Returns what the desk does about a verdict, with secrets masked.
 pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
-    let because = mask_text(&verdict.because).into_shown();
+    let because = || mask_text(&verdict.because).into_shown();
     match verdict.decision {
-        RuleDecision::Deny => Ruling::Deny { because },
-        RuleDecision::Allow => Ruling::Allow { because },
-        RuleDecision::Confirm => Ruling::Confirm { because },
+        RuleDecision::Deny => Ruling::Deny { because: because() },
+        RuleDecision::Allow => Ruling::Allow { because: because() },
+        RuleDecision::Confirm => Ruling::Confirm { because: because() },
         RuleDecision::Ask => Ruling::Ask {
-            because: verdict.wants_person.then_some(because),
+            because: verdict.wants_person.then(because),
             is_guarded: verdict.is_guarded,
         },
     }

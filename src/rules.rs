@@ -19,7 +19,7 @@ use callgate_store::Store;
 
 use crate::config::{Config, DeskFlags, WhenAbsent};
 use crate::failure::Failure;
-use crate::policy::{PROJECT_RULES, build_guarded, home_folder, local_now, read_file};
+use crate::policy::{PROJECT_RULES, TeamFile, build_guarded, home_folder, local_now, read_file};
 
 pub(crate) use desk::ServedRules;
 use explain::ExplainArgs;
@@ -27,8 +27,8 @@ use explain::ExplainArgs;
 /// See what your rules decide, and why
 ///
 /// Rules decide without asking you. They are in ~/.config/callgate/rules.toml; a project may
-/// have its own in .callgate/rules.toml, which can only make things stricter. docs/guide/rules.md
-/// describes the language.
+/// have its own in .callgate/rules.toml, which can only make things stricter, and so may a team
+/// (callgate team). docs/guide/rules.md describes the language.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RulesArgs {
     #[command(subcommand)]
@@ -167,6 +167,12 @@ fn no_such_file(path: &Path) -> String {
     format!("there is no file `{path}`{hint}")
 }
 
+/// Returns the rules of the team to which this machine belongs, if any.
+fn team_file(config: &Config) -> Option<RuleFile> {
+    let team = TeamFile::beside(&config.database);
+    team.path().exists().then(|| read_file(team.path(), Trust::Team))
+}
+
 /// Returns the rules of this folder and those above it, each with its folder.
 fn project_files(folder: &Path) -> Vec<(PathBuf, RuleFile)> {
     let with_rules = folder.ancestors().filter(|folder| folder.join(PROJECT_RULES).exists());
@@ -186,6 +192,7 @@ fn run_rule_check(
 ) -> Result<ExitCode, Failure> {
     let mut files = vec![user_file(config, named)?];
     if named.is_none() {
+        files.splice(..0, team_file(config));
         files.extend(project_files(folder).into_iter().map(|(_, file)| file));
     }
     let now = local_now();

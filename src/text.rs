@@ -29,10 +29,11 @@ pub(crate) fn read_file(path: &Path, most: u64) -> io::Result<String> {
         Err(error) if is_socket(&error) => return Err(not_a_file()),
         opened => opened?,
     };
-    if !file.metadata()?.is_file() {
+    let metadata = file.metadata()?;
+    if !metadata.is_file() {
         return Err(not_a_file());
     }
-    read_limited(file, most)
+    read_expected(file, most, metadata.len())
 }
 
 fn not_a_file() -> io::Error {
@@ -41,7 +42,13 @@ fn not_a_file() -> io::Error {
 
 /// Reads text of at most `most` bytes. The errors complete "cannot read it: ".
 pub(crate) fn read_limited(input: impl Read, most: u64) -> io::Result<String> {
-    let mut bytes = Vec::new();
+    read_expected(input, most, 0)
+}
+
+/// The same, if about `expected` bytes are there to be read.
+fn read_expected(input: impl Read, most: u64, expected: u64) -> io::Result<String> {
+    // With a limit, the standard library begins with 32 bytes and doubles them.
+    let mut bytes = Vec::with_capacity(usize::try_from(expected.min(most)).unwrap_or_default() + 1);
     input.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let text = format!("it is larger than {most} bytes");

@@ -33,6 +33,7 @@ use crate::policy::LiveRules;
 use crate::remote::RemoteKeeper;
 use crate::rules::ServedRules;
 use crate::served_settings::ServedSettings;
+use crate::team::follow_team_rules;
 use crate::terminal_modes::has_terminal;
 use crate::terminal_width::wrapped_for_terminal;
 use banner::Answerers;
@@ -117,7 +118,9 @@ async fn serve_desk(
     let store = Store::open(&config.database).map_err(|error| no_ledger(&error))?;
     let links = store.chained_links().map_err(|error| no_ledger(&error))?.standing;
     let is_fresh = store.last_seq().map_err(|error| no_ledger(&error))? == 0;
-    let options = daemon_options(config, claim, store, telegram, has_terminal.then_some(orders_in));
+    let warn = warn_on_stderr();
+    let terminal = has_terminal.then_some(orders_in);
+    let options = daemon_options(config, claim, store, telegram, terminal, Arc::clone(&warn));
     let daemon = Daemon::start(options).map_err(|error| cannot_open(&error))?;
     let remotes = RemoteKeeper::new(config.database.clone(), &daemon, warn_on_stderr());
     let remotes = tokio::spawn(remotes.keep_sessions());
@@ -143,6 +146,7 @@ async fn serve_desk(
         )),
         followed = follow_job_control(keyboard.as_mut()) => followed
             .map_err(|error| Failure::Failed(format!("cannot follow the terminal: {error}"))),
+        () = follow_team_rules(config, &warn) => Ok(()),
     };
     let open = keyboard.as_ref().map(Keyboard::open_questions).unwrap_or_default();
     // The terminal is restored before the last words are printed.
@@ -185,6 +189,7 @@ pub(crate) fn daemon_options(
     store: Store,
     telegram: Option<telegram::BotSettings>,
     terminal: Option<mpsc::Sender<callgate_approval::channel::ChannelOrder>>,
+    warn: Warn,
 ) -> DaemonOptions {
     let settings = DeskSettings {
         timeout: config.timeout,
@@ -203,7 +208,6 @@ pub(crate) fn daemon_options(
         users: config.telegram.allowed_users.value.iter().copied().collect(),
         ..Authority::default()
     };
-    let warn = warn_on_stderr();
     let ruler = Arc::new(LiveRules::new(config, Arc::clone(&warn)));
     let rule_desk = ServedRules::new(config, Arc::clone(&ruler));
     DaemonOptions {
@@ -257,7 +261,7 @@ fn print_and_flush(text: &str) -> Result<(), Failure> {
 
 /// Returns a function that writes warnings to standard error. It never blocks: if nobody reads,
 /// warnings are dropped.
-fn warn_on_stderr() -> Warn {
+pub(crate) fn warn_on_stderr() -> Warn {
     let (said_in, said) = std::sync::mpsc::sync_channel::<String>(QUEUE);
     thread::spawn(move || {
         for what in said {

@@ -4,13 +4,13 @@
 //! There is a file for each server in any case, which says where its tokens are, so that the keyring
 //! is not asked about servers to which nobody has signed in.
 
-use std::fs::{self, DirBuilder, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use callgate_agent::mcp::{ServerSignIn, SignInStore};
-use callgate_link::file::{create_private, open_own};
+use callgate_link::file::{create_private_folder, open_own, replace_private};
 use callgate_store::Sha256Hash;
 use callgate_wire::HiddenText;
 use serde::{Deserialize, Serialize};
@@ -88,13 +88,8 @@ impl SignInFiles {
 
     /// Writes a file in one step, so that no reader finds half of it.
     fn write(&self, url: &str, content: &SignInFile) -> io::Result<()> {
-        DirBuilder::new().recursive(true).mode(0o700).create(&self.folder)?;
-        let path = self.path(url);
-        let beside = path.with_extension(format!("{}.new", std::process::id()));
-        // One that a killed process has left.
-        fs::remove_file(&beside).ok();
-        create_private(&beside, &serde_json::to_vec(content)?)?;
-        fs::rename(&beside, &path)
+        create_private_folder(&self.folder)?;
+        replace_private(&self.path(url), &serde_json::to_vec(content)?)
     }
 
     /// Returns what is known of the sign-in to the server at this address.

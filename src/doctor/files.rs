@@ -10,7 +10,7 @@ use rustix::process::geteuid;
 
 use super::finding::Findings;
 use crate::config::Config;
-use crate::policy::{PROJECT_RULES, local_now, read_file};
+use crate::policy::{PROJECT_RULES, TeamFile, local_now, read_file};
 
 /// Checks the settings file, which is known to be readable.
 pub(super) fn check_settings_file(config: &Config, findings: &mut Findings) {
@@ -43,13 +43,14 @@ fn only_ours(about: &'static str, path: &Path, findings: &mut Findings) {
     }
 }
 
-/// Checks the user's rules, and those of the working folder.
+/// Checks the team's rules, the user's, and those of the working folder.
 pub(super) fn check_rule_files(config: &Config, findings: &mut Findings) {
+    let team = (TeamFile::beside(&config.database).path().to_owned(), Trust::Team);
     let user = (config.rules.clone(), Trust::User);
     let here = env::current_dir().unwrap_or_default();
     let projects = here.ancestors().map(|folder| (folder.join(PROJECT_RULES), Trust::Project));
     let mut files: Vec<_> =
-        std::iter::once(user).chain(projects).filter(|(path, _)| path.exists()).collect();
+        [team, user].into_iter().chain(projects).filter(|(path, _)| path.exists()).collect();
     files.dedup_by(|a, b| a.0 == b.0);
     if files.is_empty() {
         findings.add_ok("rules", "none of yours");
@@ -69,7 +70,7 @@ pub(super) fn check_rule_files(config: &Config, findings: &mut Findings) {
         }
         if problems.is_empty() {
             let count = file.rules.len();
-            findings.add_ok("rules", format!("{}; rules: {count}", path.display()));
+            findings.add_ok("rules", format!("{}; rules: {count}", file.name));
         }
         only_ours("rules", &path, findings);
     }

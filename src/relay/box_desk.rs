@@ -95,8 +95,9 @@ pub(super) fn run_box_desk(config: &Config) -> Result<ExitCode, Failure> {
     runtime.block_on(async {
         let mut interruptions = Interruptions::listen().map_err(failed)?;
         let claim = up::claim_sockets(config)?;
-        let mut options =
-            up::daemon_options(config, claim, Store::open(&config.database)?, None, None);
+        let store = Store::open(&config.database)?;
+        let warn = up::warn_on_stderr();
+        let mut options = up::daemon_options(config, claim, store, None, None, warn);
         options.authority.add_relay(&key);
         let daemon = Daemon::start(options).map_err(|error| up::cannot_open(&error))?;
         let mut output = io::stdout();

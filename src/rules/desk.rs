@@ -12,8 +12,8 @@ use callgate_rules::{
 };
 use callgate_store::{EntryFilter, Sha256Hash, Store, now_ms};
 use callgate_wire::desk::{
-    BacktestReport, BeyondCall, CommandSegment, ExplainQuery, ExplainedDecision, ProjectRules,
-    ProposedRule, RiskNote, RuleExplanation, RuleMatch, RuleProblem, RuleView, RulesView,
+    BacktestReport, BeyondCall, CommandSegment, ExplainQuery, ExplainedDecision, ProposedRule,
+    RiskNote, RuleExplanation, RuleFileView, RuleMatch, RuleProblem, RuleView, RulesView,
     SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
 };
 use callgate_wire::ledger::LedgerKind;
@@ -28,7 +28,7 @@ use super::{is_undecided, project_files};
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::config::Config;
 use crate::disk::RealDisk;
-use crate::policy::{LiveRules, LocalClock, home_folder};
+use crate::policy::{self, LiveRules, LocalClock, TeamFile, home_folder};
 use crate::text::read_file;
 
 /// How many changed decisions are listed.
@@ -69,7 +69,7 @@ impl ServedRules {
     }
 
     /// Returns the rule files of the projects in which agents have worked lately.
-    fn read_project_rules(&self) -> Result<Vec<ProjectRules>, String> {
+    fn read_project_rules(&self) -> Result<Vec<RuleFileView>, String> {
         let failed = |error: callgate_store::StoreError| error.to_string();
         let filter = EntryFilter { kinds: vec![LedgerKind::Asked], ..EntryFilter::default() };
         let entries =
@@ -87,9 +87,21 @@ impl ServedRules {
         let view = |file: RuleFile| {
             let text = read_file(Path::new(&file.name), LARGEST_FILE as u64).unwrap_or_default();
             let rules = rule_views(&file, &text);
-            ProjectRules { problems: rule_problems(&file), rules, path: file.name }
+            RuleFileView { problems: rule_problems(&file), rules, path: file.name }
         };
         Ok(files.into_iter().map(view).collect())
+    }
+
+    /// Returns the rules of the team to which this machine belongs, if any.
+    fn team_rules(&self) -> Option<Box<RuleFileView>> {
+        let team = TeamFile::beside(&self.database);
+        team.path().exists().then(|| {
+            let file = policy::read_file(team.path(), Trust::Team);
+            let kept = team.read().ok().flatten();
+            let text = kept.as_ref().and_then(|rules| rules.bundle()).map_or("", |b| b.rules());
+            let rules = rule_views(&file, text);
+            Box::new(RuleFileView { problems: rule_problems(&file), rules, path: file.name })
+        })
     }
 
     /// Describes a question that the rules decide differently.
@@ -118,6 +130,7 @@ impl RuleDesk for ServedRules {
             problems: rule_problems(&file),
             rules: rule_views(&file, &text),
             recommended: file.rules.is_empty().then(|| STARTER.to_owned()),
+            team: self.team_rules(),
             projects: self.read_project_rules()?,
             text,
         })

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_mask::text::one_line;
-use callgate_rules::{Act, ConsideredRule, Explanation};
+use callgate_rules::{Act, ConsideredRule, Explanation, RuleDecision, Trust};
 use serde_json::{Value, json};
 
 use super::{describe_undecided, is_undecided, name_of};
@@ -54,6 +54,7 @@ impl ExplainArgs {
         let explained = explain_call(config, tool, &input, &self.agent, &folder)?;
         let mut text = Vec::new();
         write_verdict(config, &explained, &mut text)?;
+        write_levels(&explained, &mut text)?;
         write_rules(&explained, self.all, &mut text)?;
         let text = wrapped_for_terminal(&String::from_utf8_lossy(&text), 4);
         io::stdout().write_all(text.as_bytes())?;
@@ -141,6 +142,18 @@ fn write_verdict(
         writeln!(output, "  no rule can allow it: {}", one_line(doubts))?;
     }
     Ok(())
+}
+
+/// Writes what each level decides, of which the strictest counts.
+fn write_levels(explained: &Explanation, output: &mut impl Write) -> io::Result<()> {
+    explained.levels.iter().try_for_each(|level| {
+        let whose = match level.trust {
+            Trust::Team => "the team's rules",
+            Trust::User => "your rules",
+            Trust::Project => "the project's rules",
+        };
+        writeln!(output, "  {whose}: {}", level.decision.map_or("nothing", RuleDecision::name))
+    })
 }
 
 /// Writes the rule that decides, the other rules that hold, and with `all` the rest.

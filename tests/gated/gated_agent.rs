@@ -6,12 +6,16 @@ use std::process::Command;
 
 use callgate_testkit::chat::{API_KEY, Dialect};
 use callgate_testkit::process::{DEADLINE, run};
+use callgate_testkit::script::write_program;
 use callgate_testkit::tools;
 use callgate_wire::hook::AgentProfile;
 use serde_json::{Value, json};
 
 /// The prompt of every agent. What the agent then does is decided by the fake model.
 const PROMPT: &str = "Do what is needed";
+
+/// The mode in which Gemini and Qwen run everything that no hook denies.
+const YOLO: &[&str] = &["--approval-mode", "yolo"];
 
 /// How an agent is run.
 pub(crate) struct GatedAgent {
@@ -30,6 +34,9 @@ pub(crate) struct GatedAgent {
     /// The arguments that have it run everything that no hook denies, for what it does when the hook
     /// fails. Otherwise it is run in its default mode.
     pub(crate) unattended: &'static [&'static str],
+    /// The arguments without which it offers its model no tool for commands, for lack of a terminal.
+    /// In its default mode it is then run with a tool that reads.
+    pub(crate) for_commands: &'static [&'static str],
     /// A tool that it offers alone when it wants something beside the conversation.
     pub(crate) side_tool: Option<&'static str>,
     /// Whether a deny ends its task, so that the model reads nothing of it.
@@ -74,6 +81,17 @@ impl GatedAgent {
         AgentProfile::find(self.word).unwrap()
     }
 
+    /// Returns the agent in its default mode, in which its model searches files for what would be a
+    /// command.
+    pub(crate) fn searching(self) -> Self {
+        Self {
+            tool: "grep_search",
+            input: |command| json!({ "pattern": command }),
+            for_commands: &[],
+            ..self
+        }
+    }
+
     /// An agent that speaks Chat Completions, and whose tool is `bash` with a command.
     fn new(
         word: &'static str,
@@ -88,6 +106,7 @@ impl GatedAgent {
             program,
             prepare,
             unattended: &[],
+            for_commands: &[],
             side_tool: None,
             ends_with_a_deny: false,
         }
@@ -147,15 +166,37 @@ pub(crate) fn qwen() -> GatedAgent {
             "general": { "enableAutoUpdate": false },
         });
         place.write(".qwen/settings.json", settings.to_string());
-        // Without it, and without a terminal, it offers its model no tool that has to be asked about.
-        command.args(["--approval-mode", "yolo", "-p", PROMPT]);
+        command.args(["-p", PROMPT]);
         command.env("OPENAI_API_KEY", API_KEY).env("OPENAI_BASE_URL", place.url);
         command.env("OPENAI_MODEL", "fake-model");
     };
     GatedAgent {
         tool: "run_shell_command",
         input: |command| json!({ "command": command, "is_background": false }),
+        for_commands: YOLO,
         ..GatedAgent::new("qwen", program, prepare)
+    }
+}
+
+pub(crate) fn openhands() -> GatedAgent {
+    let prepare = |command: &mut Command, place: &AgentPlace<'_>| {
+        command.args(["--headless", "--override-with-envs", "-t", PROMPT]);
+        command.env("LLM_API_KEY", API_KEY).env("LLM_BASE_URL", place.url);
+        command.env("LLM_MODEL", "openai/fake-model").env("OPENHANDS_SUPPRESS_BANNER", "1");
+        // Its commands run in a server of tmux, if there is one, which would stay behind and hold
+        // its output open.
+        let programs = place.home.join("programs");
+        fs::create_dir(&programs).unwrap();
+        write_program(&programs.join("tmux"), "#!/bin/sh\nexit 1\n");
+        let path = std::env::var("PATH").unwrap();
+        command.env("PATH", format!("{}:{path}", programs.display()));
+        // It would look for the prices of models in the network, three times.
+        command.env("LITELLM_LOCAL_MODEL_COST_MAP", "True").env("TMPDIR", place.home);
+    };
+    GatedAgent {
+        tool: "terminal",
+        input: |command| json!({ "command": command, "security_risk": "LOW" }),
+        ..GatedAgent::new("openhands", tools::openhands, prepare)
     }
 }
 
@@ -167,8 +208,7 @@ pub(crate) fn gemini() -> GatedAgent {
             "general": { "enableAutoUpdate": false },
         });
         place.write(".gemini/settings.json", settings.to_string());
-        // Without it, and without a terminal, it offers its model no tool that has to be asked about.
-        command.args(["--approval-mode", "yolo", "-m", "gemini-2.5-flash", "-p", PROMPT]);
+        command.args(["-m", "gemini-2.5-flash", "-p", PROMPT]);
         command.env("GEMINI_API_KEY", API_KEY).env("GOOGLE_GEMINI_BASE_URL", place.url);
         command.env("GEMINI_CLI_NO_RELAUNCH", "true").env("GEMINI_CLI_TRUST_WORKSPACE", "true");
         command.env("TMPDIR", place.home);
@@ -177,6 +217,7 @@ pub(crate) fn gemini() -> GatedAgent {
         dialect: Dialect::Gemini,
         tool: "run_shell_command",
         input: |command| json!({ "command": command, "description": "For the test" }),
+        for_commands: YOLO,
         ..GatedAgent::new("gemini", tools::gemini, prepare)
     }
 }

@@ -97,6 +97,7 @@ impl<'a> GatedRun<'a> {
         let mut run = Self { agent, desk, fake, command, folder, sockets, daemon: None };
         run.write_settings(settings);
         let (home, work) = (run.path("home"), run.path("work"));
+        run.command.args(agent.for_commands);
         run.command.current_dir(&work).env_clear().envs(environment(&home));
         let url = run.fake.url();
         (agent.prepare)(&mut run.command, &AgentPlace { home: &home, url: &url });
@@ -134,7 +135,8 @@ impl<'a> GatedRun<'a> {
         );
         fs::write(folder.join("config.toml"), text).unwrap();
         if self.desk != Desk::Absent {
-            let rules = "[[rule]]\nname = \"all\"\ndecide = \"ask\"\ncommand = \"touch *\"\n";
+            let rules = "[[rule]]\nname = \"all\"\ndecide = \"ask\"\ncommand = \"touch *\"\n\
+                         [[rule]]\nname = \"searches\"\ndecide = \"ask\"\ntool = \"grep_search\"\n";
             fs::write(folder.join("rules.toml"), rules).unwrap();
         }
     }

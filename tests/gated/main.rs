@@ -31,7 +31,7 @@ macro_rules! gated {
     };
 }
 
-gated!(cline, copilot, droid, gemini, goose, grok, kilo, kimi, opencode, pi, qwen);
+gated!(cline, copilot, droid, gemini, goose, grok, kilo, kimi, opencode, openhands, pi, qwen);
 
 /// Runs an agent once for each thing that can happen to its calls.
 fn check(agent: &GatedAgent) {
@@ -48,6 +48,23 @@ fn check(agent: &GatedAgent) {
     let when_absent = format!("[gate.agents.{}]\nwhen_absent = \"deny\"", agent.word);
     tells_why(agent, &alone(Desk::Absent, &when_absent), "callgate is not running");
     fails_as_its_profile_says(agent);
+}
+
+/// Without a terminal, these two offer their model tools for commands only in a mode that asks
+/// nobody. In their default mode, what they read is decided in the same way.
+#[test]
+fn searches_in_the_default_mode_are_decided() {
+    for agent in [gated_agent::gemini(), gated_agent::qwen()].map(GatedAgent::searching) {
+        if (agent.program)().is_none() {
+            continue;
+        }
+        let turns: [&[&str]; 2] = [&["touch allowed"], &["touch denied"]];
+        let outcome = GatedRun::new(&agent, &turns, Desk::Answers, "").play();
+        assert_eq!(outcome.asked, ["touch allowed", "touch denied"], "{outcome:#?}");
+        let [allowed, denied] = &outcome.results[..] else { panic!("{outcome:#?}") };
+        assert!(!allowed.contains("not on my watch"), "{outcome:#?}");
+        assert!(denied.contains("not on my watch"), "{outcome:#?}");
+    }
 }
 
 /// A call whose hook fails runs or not, as the agent's profile says.

@@ -36,6 +36,10 @@ pub(crate) struct Hook(Group);
 /// Somebody who is linked to the laptop's desk.
 pub(crate) struct Person(Viewer);
 
+fn database_in(home: &Path) -> PathBuf {
+    home.join(DATA).join("callgate.db")
+}
+
 impl House {
     /// A laptop whose `ssh` runs the command in the box's home, and a box on which callgate is.
     pub(crate) fn over_pipe() -> Self {
@@ -53,7 +57,7 @@ impl House {
         let links = Some(vec![format!("remote/{BOX}")]);
         let added = ViewerPaired { channel: None, by: "the test".to_owned(), links };
         let added = EntryDraft::new(1, None, &LedgerEvent::ViewerPaired(added));
-        Store::open(&house.database(laptop)).unwrap().append_entries(&[added]).unwrap();
+        Store::open(&database_in(laptop)).unwrap().append_entries(&[added]).unwrap();
         house
     }
 
@@ -74,10 +78,6 @@ impl House {
         self.laptop.write("bin/ssh", &script);
         let mode = fs::Permissions::from_mode(0o755);
         fs::set_permissions(self.laptop.path("bin/ssh"), mode).unwrap();
-    }
-
-    fn database(&self, home: &Path) -> PathBuf {
-        home.join(DATA).join("callgate.db")
     }
 
     pub(crate) fn on_laptop(&self, arguments: &[&str]) -> Command {
@@ -209,18 +209,18 @@ impl House {
     }
 
     pub(crate) fn laptop_entries(&self) -> Vec<LedgerEntry> {
-        let store = Store::open_read_only(&self.database(self.laptop.folder())).unwrap();
+        let store = Store::open_read_only(&database_in(self.laptop.folder())).unwrap();
         store.entries_after(&EntryFilter::default(), 0, 10_000).unwrap()
     }
 
     pub(crate) fn box_entries(&self) -> Vec<LedgerEntry> {
-        let store = Store::open_read_only(&self.database(self.machine.folder())).unwrap();
+        let store = Store::open_read_only(&database_in(self.machine.folder())).unwrap();
         store.entries_after(&EntryFilter::default(), 0, 10_000).unwrap()
     }
 
     /// The copy of the box's ledger on the laptop.
     pub(crate) fn copied_entries(&self) -> Vec<LedgerEntry> {
-        let store = Store::open_copy(&self.database(self.laptop.folder()), BOX).unwrap();
+        let store = Store::open_copy(&database_in(self.laptop.folder()), BOX).unwrap();
         store.entries_after(&EntryFilter::default(), 0, 10_000).unwrap()
     }
 
@@ -231,7 +231,7 @@ impl House {
             !whole.is_empty() && self.copied_entries() == whole
         });
         for home in [&self.laptop, &self.machine] {
-            let store = Store::open_read_only(&self.database(home.folder())).unwrap();
+            let store = Store::open_read_only(&database_in(home.folder())).unwrap();
             let verified = store.verify().unwrap();
             assert!(matches!(verified, ChainReport::Whole { .. }), "{verified:?}");
         }
@@ -266,7 +266,7 @@ impl Hook {
     /// Waits for the decision that it prints.
     pub(crate) fn decision(mut self) -> Value {
         let stdout = self.0.take_stdout();
-        let status = self.0.wait(DEADLINE * 4).expect("the hook ends");
+        let status = self.0.wait(DEADLINE * 4).unwrap();
         let stdout = std::io::read_to_string(stdout).unwrap();
         let stderr = std::io::read_to_string(self.0.take_stderr()).unwrap();
         assert!(status.success(), "{stdout}{stderr}");

@@ -9,8 +9,8 @@ use super::fixture::House;
 /// A box that says this, and then waits.
 fn house_with_box(lines: &[String]) -> House {
     let house = House::over_pipe();
-    let script: String = lines.iter().map(|line| format!("printf '%s\\n' '{line}'\n")).collect();
-    house.write_ssh(&format!("{script}exec cat >/dev/null"));
+    let said: Vec<String> = lines.iter().map(|line| format!("printf '%s\\n' '{line}'")).collect();
+    house.write_ssh(&format!("{}\nexec cat >/dev/null", said.join("\n")));
     house.up();
     house
 }

@@ -90,8 +90,9 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The crates of this workspace that each crate may use.
-const LAYERS: [(&str, &[&str]); 14] = [
+const LAYERS: [(&str, &[&str]); 16] = [
     ("http", &[]),
+    ("team", &[]),
     ("wire", &[]),
     ("link", &["callgate-wire"]),
     ("mask", &["callgate-wire"]),
@@ -100,6 +101,7 @@ const LAYERS: [(&str, &[&str]); 14] = [
     ("rules", &["callgate-mask", "callgate-wire"]),
     ("store", &["callgate-link", "callgate-wire"]),
     ("relay", &["callgate-link", "callgate-wire"]),
+    ("team_store", &["callgate-link", "callgate-store", "callgate-wire"]),
     (
         "approval",
         &["callgate-http", "callgate-link", "callgate-mask", "callgate-store", "callgate-wire"],

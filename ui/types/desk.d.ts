@@ -151,7 +151,7 @@ export interface ListedRule {
   source: string;
 }
 export interface RuleFile { path: string; problems: Problem[]; rules: ListedRule[] }
-export interface RuleBook extends RuleFile { text: string; hash: string; recommended?: string; projects: RuleFile[] }
+export interface RuleBook extends RuleFile { text: string; hash: string; recommended?: string; team?: RuleFile; projects: RuleFile[] }
 
 export interface SettingView {
   key: string;

@@ -132,6 +132,7 @@ export class RulesView {
             : nothing
         }
         ${book.rules.length ? ruleList(book, "Your rules", (line) => this.#edit(line)) : this.#noRules(book)}
+        ${book.team ? ruleList(book.team, "Rules of your team", null) : nothing}
         ${book.projects.map((file) => ruleList(file, `Rules of ${projectOf(file.path)}`, null))}
       </div>
       <aside>${this.explain.render()}</aside>

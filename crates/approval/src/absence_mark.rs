@@ -1,7 +1,7 @@
 //! A file that says when a hook last let a call run without a desk, so that the next desk does not
 //! miss its check.
 
-use std::fs::{self, DirBuilder};
+use std::fs::{self, DirBuilder, File};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,10 @@ pub fn mark_absence(database: &Path) -> io::Result<()> {
     if let Some(folder) = database.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    // Writing the same anew renews the time, which is all that counts.
-    fs::write(mark_beside(database), "\n")
+    // The time is all that counts. A file that is cut and written again costs the call a fifth of a
+    // millisecond, since ext4 then writes it to the disk at once.
+    let mark = File::options().append(true).create(true).open(mark_beside(database))?;
+    mark.set_modified(SystemTime::now())
 }
 
 /// Returns when a hook last let a call run without the desk of this ledger.

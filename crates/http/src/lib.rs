@@ -2,9 +2,15 @@
 //!
 //! It is a crate of its own so that only those who talk to a service depend on HTTP and TLS.
 
+mod address;
+mod fetched_text;
+
 use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Response, redirect};
+
+pub use address::{is_loopback, is_private};
+pub use fetched_text::{FetchError, TextSource};
 
 /// How long a connection may take to be made.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);

@@ -1,8 +1,8 @@
 //! Files that only their owner can read, and locks on them.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
@@ -16,6 +16,21 @@ pub fn create_private(path: &Path, content: &[u8]) -> io::Result<()> {
         // The error of the write is the one to report.
         std::fs::remove_file(path).ok();
     })
+}
+
+/// Creates a folder with mode 0700, and those above it, unless it exists.
+pub fn create_private_folder(folder: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(folder)
+}
+
+/// Replaces `path` in one step by a file with mode 0600, so that no reader finds half of it and a
+/// kill leaves the file before. Only one process may do so at a time.
+pub fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    let beside = path.with_extension(format!("{}.new", std::process::id()));
+    // One that a killed process has left.
+    fs::remove_file(&beside).ok();
+    create_private(&beside, content)?;
+    fs::rename(&beside, path)
 }
 
 /// A private file that is removed when this is dropped. One left by a process that was killed is

@@ -22,6 +22,7 @@ mod headers;
 mod json;
 mod kubernetes;
 mod names;
+mod occurrences;
 mod pem;
 mod placeholder;
 mod program_options;

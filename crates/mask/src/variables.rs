@@ -1,9 +1,10 @@
 //! Environment variables that contain secrets.
 
+use crate::word_list::WordList;
+use crate::words;
 use std::ffi::{OsStr, OsString};
 
 use crate::secrets::{mask_text, mask_with};
-use crate::word_list::contains_word;
 
 /// Texts that make a name secret anywhere in it.
 const PARTS: &str = "\
@@ -11,9 +12,10 @@ const PARTS: &str = "\
     PRIVATE COOKIE";
 
 /// Words that make a name secret: `DB_PASS`, `SSH_AUTH_SOCK`.
-const WORDS: &str = "\
-    KEYS AUTH OAUTH AUTHORIZATION BEARER PASS PWD CREDS DSN JWT MFA OTP TOTP PEPPER PHRASE PIN \
-    SESSION SESSIONID";
+const WORDS: &WordList = words!(
+    "KEYS AUTH OAUTH AUTHORIZATION BEARER PASS PWD CREDS DSN JWT MFA OTP TOTP PEPPER PHRASE PIN \
+    SESSION SESSIONID"
+);
 
 /// Names with such a word that mean no secret: folders, and the description of a desktop's session.
 /// `SESSION` means a login everywhere else.
@@ -68,7 +70,7 @@ fn is_secret_name(name: &OsStr, value: &OsStr) -> bool {
     let upper = name.to_uppercase();
     let is_secret_word = |word: &str| match word {
         "SEED" => !is_random_seed(value),
-        word => word.ends_with("KEY") || contains_word(WORDS, word.as_bytes()),
+        word => word.ends_with("KEY") || WORDS.contains_in_any_case(word),
     };
     !is_harmless(&name)
         && (PARTS.split_ascii_whitespace().any(|part| upper.contains(part))

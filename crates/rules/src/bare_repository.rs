@@ -9,13 +9,15 @@ use crate::disk::{Disk, real_path};
 use crate::place::{folders_above, is_in, join_path, last_name};
 use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
+use callgate_mask::words;
 
 /// The cost of one look at the disk.
 const LOOK: usize = 256;
 
 /// Returns why a person has to be asked about an act that runs git, in a sentence.
 pub(crate) fn repository_trap_reason(act: &Act, disk: &dyn Disk) -> Option<String> {
-    let is_git = |words: &[ShellWord]| words.first().is_some_and(|word| word.could_name("git"));
+    let is_git =
+        |words: &[ShellWord]| words.first().is_some_and(|word| word.could_name(words!("git")));
     let mut runs = act.runs.all_runs().filter(|(_, words)| is_git(words));
     let found = runs.find_map(|(command, words)| {
         let folders = git_folders(command, words);

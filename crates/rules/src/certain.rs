@@ -1,20 +1,23 @@
 //! What a call certainly runs and names: what a person would say who reads the line.
 
 use callgate_mask::programs::{WRAPPERS, is_one_of};
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use crate::act::{Act, url::host_of};
 use crate::place::{BaseFolders, is_in, last_name, resolve_path};
-use crate::shell::names::{LANGUAGES, MOVERS, SEARCHERS, is_in_list};
+use crate::shell::names::{LANGUAGES, MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellWord, code, operands};
 use crate::shown::short_command;
 use crate::steps;
 
 /// The folders in the root of the systems that we know. A word such as `/users/{id}` is no path.
-const ROOT_FOLDERS: &str = "\
-    Applications Library System Users Volumes bin boot dev etc home lib lib32 lib64 libx32 media \
-    mnt nix opt private proc root run sbin snap srv sys tmp usr var";
+const ROOT_FOLDERS: &WordList = words!(
+    "Applications Library System Users Volumes bin boot dev etc home lib lib32 lib64 libx32 media \
+    mnt nix opt private proc root run sbin snap srv sys tmp usr var"
+);
 /// Programs whose arguments are about another machine or a container.
-const ELSEWHERE: &str = "docker podman nerdctl kubectl oc lxc ssh vagrant adb";
+const ELSEWHERE: &WordList = words!("docker podman nerdctl kubectl oc lxc ssh vagrant adb");
 /// Their options, and those of others, whose value is a file of this machine.
 const FILE_OPTIONS: [&str; 6] = ["-v", "--volume", "--file", "--env-file", "-C", "--mount"];
 /// Options after which a program begins.
@@ -114,7 +117,7 @@ impl<'a> CertainReading<'a> {
             .iter()
             .filter_map(|at| command.words[*at].text())
             .collect();
-        let is = |list: &str| programs.iter().any(|program| is_one_of(program, list));
+        let is = |list: &WordList| programs.iter().any(|program| is_one_of(program, list));
         let texts = operands::harmless_texts(command);
         let counts = operands::unknown_counts(command);
         let is_named = |at: usize| {
@@ -122,11 +125,11 @@ impl<'a> CertainReading<'a> {
                 let before = at.checked_sub(1).and_then(|at| command.words[at].text());
                 before.is_some_and(|option| FILE_OPTIONS.contains(&option))
             };
-            let is_file = counts.contains(&at) && !texts.contains(&at) || is("cd pushd");
+            let is_file = counts.contains(&at) && !texts.contains(&at) || is(words!("cd pushd"));
             // What `configure` names is used by what it writes, later.
-            is_file && !is("configure") && (!is(ELSEWHERE) || is_after_option())
+            is_file && !is(words!("configure")) && (!is(ELSEWHERE) || is_after_option())
         };
-        let names_root = is(MOVERS) || is(SEARCHERS) || is("ls du df tree stat");
+        let names_root = is(MOVERS) || is(SEARCHERS) || is(words!("ls du df tree stat"));
         let words = command.words.iter().enumerate();
         let words = words.filter(|(at, _)| *at > 0 && is_named(*at)).map(|(_, word)| word);
         let mut add = |path: &str| {
@@ -176,7 +179,7 @@ fn certain_starts(words: &[ShellWord]) -> Vec<usize> {
     while let Some(text) = words.get(at).and_then(ShellWord::text) {
         starts.push(at);
         let is_wrapper = is_one_of(text, WRAPPERS);
-        let is_runner = !is_wrapper && is_one_of(text, "find gfind fd fdfind");
+        let is_runner = !is_wrapper && is_one_of(text, words!("find gfind fd fdfind"));
         let next = words.iter().enumerate().skip(at + 1).find(|(at, word)| {
             let before = words[*at - 1].text().unwrap_or_default();
             if is_runner { RUN_OPTIONS.contains(&before) } else { is_wrapper && is_program(word) }
@@ -215,7 +218,7 @@ fn path_in(text: &str) -> Option<&str> {
     let value = if begins(value) { value.split(':').next().unwrap_or(value) } else { value };
     let is_home = |rest: &str| rest.is_empty() || rest.starts_with('/');
     let is_path = match value.strip_prefix('/') {
-        Some(rest) => is_in_list(ROOT_FOLDERS, rest.split('/').next().unwrap_or(rest)),
+        Some(rest) => ROOT_FOLDERS.contains(rest.split('/').next().unwrap_or(rest)),
         None => value.strip_prefix('~').is_none_or(is_home),
     };
     (is_path && !value.is_empty() && !value.contains('\n')).then_some(value)

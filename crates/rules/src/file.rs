@@ -15,7 +15,7 @@ pub use callgate_wire::desk::RuleProblemLevel;
 pub use rule_test::RuleTest;
 
 use crate::moment::Moment;
-use crate::rule::Rule;
+use crate::rule::{Rule, Trust};
 
 /// The largest file of rules.
 pub const LARGEST_FILE: usize = 256 * 1024;
@@ -45,16 +45,6 @@ impl fmt::Display for Problem {
         let level = if *level == RuleProblemLevel::Error { "error" } else { "warning" };
         write!(f, "{file}:{line}:{column}: {level}: {message}")
     }
-}
-
-/// Whose rules a file contains.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Trust {
-    /// The user's own: they may allow.
-    User,
-    /// A project's: they came with the code and may only restrict. An `allow` in them is left out
-    /// with a warning.
-    Project,
 }
 
 #[derive(Debug, Clone)]

@@ -14,7 +14,6 @@ mod terminals;
 use crate::act::{Act, Class};
 use crate::glob::{Tok, literal_toks};
 use crate::place::{self, BaseFolders, resolve_path};
-use crate::shell::names::is_in_list;
 use crate::steps;
 use agents::{
     AGENT_FOLDERS, ANYWHERE, IN_APPLICATION_SUPPORT, IN_HOME, OF_MACHINE, STRICT_FOLDERS,
@@ -53,7 +52,7 @@ impl Guarded {
             guarded.places.push(GuardedPlace::anywhere(GuardedKind::Settings, settings));
         }
         for folder in AGENT_FOLDERS.iter().copied() {
-            let is_strict = is_in_list(STRICT_FOLDERS, folder);
+            let is_strict = STRICT_FOLDERS.contains(folder);
             let kind = if is_strict { GuardedKind::Settings } else { GuardedKind::Hooks };
             guarded.places.push(GuardedPlace::anywhere(kind, folder));
         }

@@ -53,17 +53,17 @@ mod suggestions;
 
 pub use act::{Act, Class, SELF_TEST_COMMAND};
 pub use disk::{Disk, DiskEntry, NoLinks};
-pub use file::{Problem, RuleFile, RuleProblemLevel, RuleTest, Trust};
+pub use file::{Problem, RuleFile, RuleProblemLevel, RuleTest};
 pub use guard::{Guarded, GuardedKind};
 pub use judge::{explain_act, judge_act};
 pub use moment::Moment;
 pub use outside::CommandBounds;
 pub use policy::{
-    Backtest, ConsideredRule, Explanation, Policy, PolicyDefaults, TurnedVerdict, UnclearCommands,
-    Verdict,
+    Backtest, ConsideredRule, Explanation, LevelVerdict, Policy, PolicyDefaults, TurnedVerdict,
+    UnclearCommands, Verdict,
 };
 pub use proposal::{RuleProposal, propose_rule};
 pub use risks::find_risks;
-pub use rule::{Rule, RuleDecision};
+pub use rule::{Rule, RuleDecision, Trust};
 pub use rule_test_run::{RuleTestResult, run_tests};
 pub use suggestions::{DecidedCall, RuleSuggestion, suggest_rules};

@@ -10,17 +10,17 @@ mod explain;
 
 pub use backtest::{Backtest, LONGEST_LIST, TurnedVerdict};
 pub use defaults::PolicyDefaults;
-pub use explain::{ConsideredRule, Explanation};
+pub use explain::{ConsideredRule, Explanation, LevelVerdict};
 
 use std::sync::Arc;
 
 use crate::act::Act;
-use crate::file::{RuleFile, Trust};
+use crate::file::RuleFile;
 use crate::guard::Guarded;
 use crate::moment::Moment;
 use crate::outside::CommandBounds;
 use crate::place::is_in;
-use crate::rule::{Rule, RuleDecision, shown_rule};
+use crate::rule::{Rule, RuleDecision, Trust, shown_rule};
 use crate::shell::{ShellCommand, ShellScript};
 use crate::shown::short_command;
 use crate::steps;
@@ -87,8 +87,16 @@ pub struct Policy {
     unclear: UnclearCommands,
     /// The folders in which commands may work, if they are limited.
     pub(crate) bounds: Option<CommandBounds>,
-    /// Files with errors, each with the folder in which its rules would apply.
-    broken: Vec<(String, Option<String>)>,
+    broken: Vec<BrokenFile>,
+}
+
+/// A file with errors.
+#[derive(Debug, Clone)]
+struct BrokenFile {
+    name: String,
+    trust: Trust,
+    /// The folder in which its rules would apply.
+    scope: Option<String>,
 }
 
 impl Policy {
@@ -106,7 +114,7 @@ impl Policy {
     }
 
     /// Adds the rules of a file. Those of a project apply in `folder` and below it, those of
-    /// the user everywhere; a project's file without a folder applies everywhere too.
+    /// the user and the team everywhere; a project's file without a folder applies everywhere too.
     ///
     /// While a file has errors, nothing is allowed where it applies: a rule that denies may be
     /// the one that could not be read.
@@ -114,11 +122,13 @@ impl Policy {
     pub fn with_file(mut self, file: &RuleFile, folder: Option<&str>) -> Self {
         let scope = folder.filter(|_| file.trust == Trust::Project).map(crate::place::normal_path);
         if file.has_errors() {
-            self.broken.push((file.name.clone(), scope.clone()));
+            let (name, trust) = (file.name.clone(), file.trust);
+            self.broken.push(BrokenFile { name, trust, scope: scope.clone() });
         }
         // The kinds of rules in a file were checked when it was read; this is a second check.
-        let may_hold =
-            |rule: &&Arc<Rule>| file.trust == Trust::User || rule.decision != RuleDecision::Allow;
+        let may_hold = |rule: &&Arc<Rule>| {
+            file.trust != Trust::Project || rule.decision != RuleDecision::Allow
+        };
         self.rules.extend(file.rules.iter().filter(may_hold).map(|rule| match &scope {
             None => Arc::clone(rule),
             Some(_) => Arc::new(Rule { scope: scope.clone(), ..Rule::clone(rule) }),
@@ -255,10 +265,11 @@ impl Policy {
 
     /// Returns a sentence about a file with errors that applies here.
     fn broken_here(&self, act: &Act) -> Option<String> {
-        let is_here = |scope: &Option<String>| {
-            scope.as_ref().is_none_or(|scope| act.projects().any(|project| is_in(project, scope)))
+        let is_here = |file: &&BrokenFile| {
+            let is_within = |scope: &String| act.projects().any(|project| is_in(project, scope));
+            file.scope.as_ref().is_none_or(is_within)
         };
-        let (file, _) = self.broken.iter().find(|(_, scope)| is_here(scope))?;
+        let file = &self.broken.iter().find(is_here)?.name;
         Some(format!("{file} has errors, and until they are corrected no rule allows anything"))
     }
 

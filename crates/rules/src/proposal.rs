@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::act::{Act, Class};
 use crate::disk::NoLinks;
-use crate::file::{Problem, RuleFile, RuleProblemLevel, Trust};
+use crate::file::{Problem, RuleFile, RuleProblemLevel};
 use crate::guard::Guarded;
 use crate::judge::judge_act;
 use crate::moment::Moment;
 use crate::policy::Policy;
-use crate::rule::RuleDecision;
+use crate::rule::{RuleDecision, Trust};
 use crate::shell::ShellCommand;
 
 /// How the placeholder of a hidden secret begins.

@@ -43,6 +43,20 @@ impl NamePattern {
     }
 }
 
+/// Whose rules they are: the level on which they apply. Of the verdicts of all levels the
+/// strictest wins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Trust {
+    /// The team's, signed: they may allow, and the user's own cannot take back what they deny or
+    /// ask about.
+    Team,
+    /// The user's own: they may allow.
+    User,
+    /// A project's: they came with the code and may only restrict. An `allow` in them is left out
+    /// with a warning.
+    Project,
+}
+
 /// One rule, read and checked.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -50,6 +64,8 @@ pub struct Rule {
     /// Its name, unique in its file.
     pub name: String,
     pub decision: RuleDecision,
+    /// Whose rule it is.
+    pub trust: Trust,
     pub file: String,
     /// The line in which it begins.
     pub line: usize,

@@ -7,13 +7,13 @@ use std::collections::HashMap;
 
 use crate::act::Act;
 use crate::disk::NoLinks;
-use crate::file::{RuleFile, Trust};
+use crate::file::RuleFile;
 use crate::guard::Guarded;
 use crate::judge::judge_act;
 use crate::moment::Moment;
 use crate::policy::Policy;
 use crate::proposal::{RuleConditions, RuleProposal, similar_conditions};
-use crate::rule::RuleDecision;
+use crate::rule::{RuleDecision, Trust};
 
 /// The most rules that are suggested.
 const MOST_SUGGESTIONS: usize = 8;

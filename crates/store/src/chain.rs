@@ -61,7 +61,8 @@ pub struct ChainHead {
 }
 
 impl ChainHead {
-    pub(crate) const NONE: Self = Self { seq: 0, hash: Sha256Hash::NONE.0 };
+    /// The head that the first entry of a chain follows.
+    pub const NONE: Self = Self { seq: 0, hash: Sha256Hash::NONE.0 };
 }
 
 impl Display for ChainHead {

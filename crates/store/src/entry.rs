@@ -50,6 +50,11 @@ impl LedgerEntry {
     pub fn is_of_kind(&self, kind: LedgerKind) -> bool {
         self.kind == kind.name()
     }
+
+    /// Returns what is wrong with the content of an entry from elsewhere, if anything is.
+    pub fn fault(&self) -> Option<&'static str> {
+        content_fault(&self.kind, self.question.as_deref(), &self.body)
+    }
 }
 
 /// Selects entries. Each condition narrows the selection; the default selects all.
@@ -87,31 +92,35 @@ impl EntryDraft {
     }
 
     /// Returns what is wrong with the draft, if anything is.
-    pub(crate) fn fault(&self) -> Option<&'static str> {
-        let is_word = |text: &str| {
-            (1..=LONGEST_KIND).contains(&text.len())
-                && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
-        };
-        let is_id = |text: &String| {
-            (1..=LONGEST_QUESTION).contains(&text.len()) && !text.contains(char::is_control)
-        };
-        if !is_word(&self.kind) {
-            return Some("its kind is not a word of 1 to 32 lower-case letters");
-        }
+    pub fn fault(&self) -> Option<&'static str> {
         if self.kind == LedgerKind::Anchor.name() {
             return Some("an anchor is written by pruning alone");
         }
-        if !self.question.as_ref().is_none_or(is_id) {
-            return Some("its question's id is empty, over 128 bytes or has control characters");
-        }
-        if self.body.len() > LONGEST_BODY {
-            return Some("its body is over 16 MiB");
-        }
-        if !is_object(&self.body) {
-            return Some("its body is not one JSON object");
-        }
-        None
+        content_fault(&self.kind, self.question.as_deref(), &self.body)
     }
+}
+
+fn content_fault(kind: &str, question: Option<&str>, body: &str) -> Option<&'static str> {
+    let is_word = |text: &str| {
+        (1..=LONGEST_KIND).contains(&text.len())
+            && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_')
+    };
+    let is_id = |text: &str| {
+        (1..=LONGEST_QUESTION).contains(&text.len()) && !text.contains(char::is_control)
+    };
+    if !is_word(kind) {
+        return Some("its kind is not a word of 1 to 32 lower-case letters");
+    }
+    if !question.is_none_or(is_id) {
+        return Some("its question's id is empty, over 128 bytes or has control characters");
+    }
+    if body.len() > LONGEST_BODY {
+        return Some("its body is over 16 MiB");
+    }
+    if !is_object(body) {
+        return Some("its body is not one JSON object");
+    }
+    None
 }
 
 fn is_object(text: &str) -> bool {

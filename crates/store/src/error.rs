@@ -153,7 +153,8 @@ impl StoreError {
         Self::Io { action, path: path.to_owned(), source: source.into() }
     }
 
-    pub(crate) fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
+    /// Makes an error of SQLite's; `doing` completes "cannot ...".
+    pub fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::NotADatabase(path),

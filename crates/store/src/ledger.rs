@@ -109,27 +109,46 @@ pub(crate) fn write_entries(
     let mut insert = transaction.prepare_cached(INSERT)?;
     let mut entries = Vec::with_capacity(drafts.len());
     for draft in drafts {
-        let entry = chain_entry(&head, draft.clone());
+        let entry = LedgerEntry::chain_draft(&head, draft.clone());
         let LedgerEntry { seq, at_ms, kind, question, body, hash } = &entry;
         insert.execute(params![sql_number(*seq)?, at_ms, kind, question, body, hash])?;
-        head = ChainHead { seq: *seq, hash: *hash };
+        head = entry.head();
         entries.push(entry);
     }
     transaction.prepare_cached(MARK)?.execute(params![sql_number(head.seq)?, head.hash])?;
     Ok(entries)
 }
 
-fn chain_entry(head: &ChainHead, draft: EntryDraft) -> LedgerEntry {
-    let EntryDraft { at_ms, kind, question, body } = draft;
-    let content = EntryContent {
-        seq: head.seq + 1,
-        at_ms,
-        kind: kind.as_bytes(),
-        question: question.as_deref().map(str::as_bytes),
-        body: body.as_bytes(),
-    };
-    let hash = hash_entry(&head.hash, &content);
-    LedgerEntry { seq: head.seq + 1, at_ms, kind, question, body, hash }
+impl LedgerEntry {
+    /// Makes an entry of `draft` that follows `head`.
+    #[must_use]
+    pub fn chain_draft(head: &ChainHead, draft: EntryDraft) -> Self {
+        let EntryDraft { at_ms, kind, question, body } = draft;
+        let mut entry = Self { seq: head.seq + 1, at_ms, kind, question, body, hash: [0; 32] };
+        entry.hash = entry.hash_after(head);
+        entry
+    }
+
+    /// Returns true if the number and the hash of the entry are those of one that follows `head`.
+    pub fn follows(&self, head: &ChainHead) -> bool {
+        Some(self.seq) == head.seq.checked_add(1) && self.hash == self.hash_after(head)
+    }
+
+    /// Returns the end of a chain whose last entry this is.
+    pub fn head(&self) -> ChainHead {
+        ChainHead { seq: self.seq, hash: self.hash }
+    }
+
+    fn hash_after(&self, head: &ChainHead) -> [u8; 32] {
+        let content = EntryContent {
+            seq: self.seq,
+            at_ms: self.at_ms,
+            kind: self.kind.as_bytes(),
+            question: self.question.as_deref().map(str::as_bytes),
+            body: self.body.as_bytes(),
+        };
+        hash_entry(&head.hash, &content)
+    }
 }
 
 /// Returns the head that the next entry follows: the last entry ever written, even if somebody has

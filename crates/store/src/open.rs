@@ -18,7 +18,7 @@ use rustix::process::geteuid;
 use crate::Store;
 use crate::error::StoreError;
 use crate::file_identity::FileIdentity;
-use crate::schema::{self, STEPS, StoreLayout};
+use crate::schema::{self, APPLICATION, STEPS, StoreLayout};
 
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -53,27 +53,7 @@ impl Store {
     }
 
     pub(crate) fn open_with(path: &Path, steps: &[&str]) -> Result<Self, StoreError> {
-        create_file(path)?;
-        let path = resolve_path(path)?;
-        look_at(&path)?;
-        close_to_others(&path)?;
-        let failed = |error| StoreError::sqlite(&path, "open", error);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
-        connection.busy_timeout(PATIENCE).map_err(failed)?;
-        let layout = schema::read_layout(&connection).map_err(failed)?;
-        schema::check_layout(&path, &layout, steps)?;
-        if connection.is_readonly(MAIN_DB).map_err(failed)? {
-            return Err(StoreError::ReadOnly(path));
-        }
-        if layout == StoreLayout::Empty {
-            // Once there are tables it has no effect, and it costs a transaction.
-            connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
-        }
-        use_wal(&connection, &path)?;
-        take_habits(&connection).map_err(failed)?;
-        connection.execute_batch(WRITERS_HABITS).map_err(failed)?;
-        schema::apply_steps(&mut connection, &path, steps)?;
+        let (connection, path) = open_database(path, APPLICATION, steps)?;
         let file = Some(FileIdentity::for_path(&path)?);
         Ok(Self { connection, path, file })
     }
@@ -84,7 +64,7 @@ impl Store {
         let failed = |error| StoreError::sqlite(&path, "open", error);
         let mut connection = Connection::open_in_memory().map_err(failed)?;
         take_habits(&connection).map_err(failed)?;
-        schema::apply_steps(&mut connection, &path, STEPS)?;
+        schema::apply_steps(&mut connection, &path, APPLICATION, STEPS)?;
         Ok(Self { connection, path, file: None })
     }
 
@@ -143,6 +123,38 @@ impl Store {
     }
 }
 
+/// Opens a file for reading and writing as [`Store::open`] does, and returns it with its resolved
+/// path. `application` is the application id in its header, which the first of `steps` writes; the
+/// steps are the migrations from an empty file.
+pub fn open_database(
+    path: &Path,
+    application: i64,
+    steps: &[&str],
+) -> Result<(Connection, PathBuf), StoreError> {
+    create_file(path)?;
+    let path = resolve_path(path)?;
+    look_at(&path)?;
+    close_to_others(&path)?;
+    let failed = |error| StoreError::sqlite(&path, "open", error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
+    connection.busy_timeout(PATIENCE).map_err(failed)?;
+    let layout = schema::read_layout(&connection, application).map_err(failed)?;
+    schema::check_layout(&path, &layout, steps)?;
+    if connection.is_readonly(MAIN_DB).map_err(failed)? {
+        return Err(StoreError::ReadOnly(path));
+    }
+    if layout == StoreLayout::Empty {
+        // Once there are tables it has no effect, and it costs a transaction.
+        connection.pragma_update(None, "auto_vacuum", "INCREMENTAL").map_err(failed)?;
+    }
+    use_wal(&connection, &path)?;
+    take_habits(&connection).map_err(failed)?;
+    connection.execute_batch(WRITERS_HABITS).map_err(failed)?;
+    schema::apply_steps(&mut connection, &path, application, steps)?;
+    Ok((connection, path))
+}
+
 fn read_only(path: &Path, alone: bool) -> rusqlite::Result<(Connection, StoreLayout)> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = if alone {
@@ -153,7 +165,7 @@ fn read_only(path: &Path, alone: bool) -> rusqlite::Result<(Connection, StoreLay
     };
     connection.busy_timeout(PATIENCE)?;
     take_habits(&connection)?;
-    let layout = schema::read_layout(&connection)?;
+    let layout = schema::read_layout(&connection, APPLICATION)?;
     Ok((connection, layout))
 }
 

@@ -5,6 +5,7 @@
 //! The k-th request that offers tools plays the k-th turn. A request without tools is one that an
 //! agent makes beside the conversation, such as for a title, and takes no turn.
 
+mod answers;
 mod check;
 
 use std::io;
@@ -13,6 +14,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 
 use crate::http::{Incoming, Outgoing, Server, Service};
+use answers::{chat_events, gemini_event, whole_completion};
 use check::{check_call, check_content, check_name, content_text, list, text};
 
 /// The key that clients have to show.
@@ -91,6 +93,8 @@ struct ChatRequest {
     results: Vec<String>,
     /// Whether the usage is sent at the end.
     usage: bool,
+    /// Whether the answer is sent at once.
+    is_whole: bool,
     body: Value,
 }
 
@@ -156,11 +160,11 @@ impl Service for ChatState {
         if request.method == "GET" && request.path == "/v1/models" && !inner.models.is_empty() {
             let model = |id: &String| json!({ "id": id, "object": "model", "created": 1, "owned_by": "library" });
             let models: Vec<Value> = inner.models.iter().map(model).collect();
-            let body = json!({ "object": "list", "data": models }).to_string();
-            return out.whole(200, &[("content-type", "application/json")], body.as_bytes());
+            return send_whole(out, 200, &json!({ "object": "list", "data": models }));
         }
         let asked = self.dialect.read(&request, inner.models.is_empty());
         let usage = asked.as_ref().is_ok_and(|asked| asked.usage);
+        let is_whole = asked.as_ref().is_ok_and(|asked| asked.is_whole);
         let reply = asked.and_then(|asked| inner.next(asked));
         // Clients that look for other services get the answer that there are none.
         if let Err((_, why)) = &reply
@@ -171,9 +175,9 @@ impl Service for ChatState {
         let number = inner.played;
         drop(inner);
         match reply {
-            Ok(ChatReply::Refuse(status, body)) => {
-                let json = [("content-type", "application/json")];
-                out.whole(status, &json, body.to_string().as_bytes())
+            Ok(ChatReply::Refuse(status, body)) => send_whole(out, status, &body),
+            Ok(reply) if is_whole => {
+                send_whole(out, 200, &whole_completion(&chat_events(&reply, number, false)))
             }
             Ok(reply) => {
                 out.begin(200, &[("content-type", "text/event-stream")])?;
@@ -183,11 +187,14 @@ impl Service for ChatState {
                 out.end()
             }
             Err((status, message)) => {
-                let body = json!({ "error": { "code": status, "message": message } }).to_string();
-                out.whole(status, &[("content-type", "application/json")], body.as_bytes())
+                send_whole(out, status, &json!({ "error": { "code": status, "message": message } }))
             }
         }
     }
+}
+
+fn send_whole(out: &mut Outgoing<'_>, status: u16, body: &Value) -> io::Result<()> {
+    out.whole(status, &[("content-type", "application/json")], body.to_string().as_bytes())
 }
 
 type ChatRefusal = (u16, String);
@@ -253,11 +260,9 @@ impl Dialect {
 
 fn read_chat(body: &Value) -> Result<ChatRequest, String> {
     text(&body["model"])?;
-    if body["stream"] != json!(true) {
-        return Err("this fake streams only".to_owned());
-    }
     let usage = body["stream_options"]["include_usage"] == json!(true);
-    let mut asked = ChatRequest { usage, body: body.clone(), ..ChatRequest::default() };
+    let is_whole = body["stream"] != json!(true);
+    let mut asked = ChatRequest { usage, is_whole, body: body.clone(), ..ChatRequest::default() };
     for (index, tool) in list(body, "tools")?.iter().enumerate() {
         let name = text(&tool["function"]["name"])?;
         check_name(&name, &format!("tools[{index}].function.name"))?;
@@ -320,64 +325,6 @@ fn read_gemini(body: &Value) -> Result<ChatRequest, String> {
         }
     }
     open.first().map_or(Ok(asked), |name| Err(format!("the call of {name} has no response")))
-}
-
-fn chat_events(reply: &ChatReply, number: usize, usage: bool) -> Vec<String> {
-    let (delta, reason) = match reply {
-        ChatReply::Text(text) => (json!({ "role": "assistant", "content": text }), "stop"),
-        ChatReply::Call(..) | ChatReply::Calls(_) => {
-            let call = |(index, (name, arguments)): (usize, (&str, &Value))| {
-                let function = json!({ "name": name, "arguments": arguments.to_string() });
-                let id = if index == 0 {
-                    format!("call_{number}")
-                } else {
-                    format!("call_{number}_{index}")
-                };
-                json!({ "index": index, "id": id, "type": "function", "function": function })
-            };
-            let calls: Vec<Value> = reply.calls().into_iter().enumerate().map(call).collect();
-            (json!({ "role": "assistant", "tool_calls": calls }), "tool_calls")
-        }
-        ChatReply::Raw(events) => return events.clone(),
-        ChatReply::Refuse(..) => return Vec::new(),
-    };
-    let chunk = |delta: &Value, reason: Value| {
-        json!({
-            "id": format!("chat_{number}"), "object": "chat.completion.chunk", "created": 1,
-            "model": "fake-model",
-            "choices": [{ "index": 0, "delta": delta, "finish_reason": reason }],
-        })
-    };
-    let mut events = vec![chunk(&delta, Value::Null), chunk(&json!({}), json!(reason))];
-    let spent = json!({ "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15 });
-    if usage {
-        // A chunk of its own, without choices.
-        let mut last = chunk(&json!({}), Value::Null);
-        (last["choices"], last["usage"]) = (json!([]), spent);
-        events.push(last);
-    } else {
-        events[1]["usage"] = spent;
-    }
-    let events = events.iter().map(Value::to_string);
-    events.chain(["[DONE]".to_owned()]).collect()
-}
-
-fn gemini_event(reply: &ChatReply) -> String {
-    let parts = match reply {
-        ChatReply::Text(text) => vec![json!({ "text": text })],
-        ChatReply::Call(..) | ChatReply::Calls(_) => {
-            let call =
-                |(name, arguments)| json!({ "functionCall": { "name": name, "args": arguments } });
-            reply.calls().into_iter().map(call).collect()
-        }
-        ChatReply::Raw(events) => return events.concat(),
-        ChatReply::Refuse(..) => return String::new(),
-    };
-    let candidate = json!({
-        "content": { "role": "model", "parts": parts }, "finishReason": "STOP", "index": 0,
-    });
-    let usage = json!({ "promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15 });
-    json!({ "candidates": [candidate], "usageMetadata": usage }).to_string()
 }
 
 #[cfg(test)]

@@ -165,6 +165,17 @@ pub fn large_program(peer: &str, path: &str) -> Option<Command> {
     present_in_full(peer, program).map(Command::new)
 }
 
+/// Returns an agent written in a newer Python than Debian 12 has. The script installs it only where
+/// there is such a Python, so no run demands it.
+#[must_use]
+pub fn openhands() -> Option<Command> {
+    let program = under("openhands/bin/openhands");
+    if !program.exists() {
+        eprintln!("skipped: OpenHands needs Python 3.12 or newer");
+    }
+    program.exists().then(|| Command::new(program))
+}
+
 /// Returns an agent that is a script, by its path below the folder of its peer, with the Node to run
 /// it. Only the full run demands it.
 #[must_use]
@@ -250,6 +261,11 @@ pub fn openbox() -> Option<PathBuf> {
 pub fn gtk_python() -> Option<PathBuf> {
     let module = PathBuf::from("/usr/lib/python3/dist-packages/gi/__init__.py");
     present("GTK for Python", module).map(|_| PathBuf::from("/usr/bin/python3"))
+}
+
+/// Returns the server of `PostgreSQL` 15, beside which are its other programs: Debian's package.
+pub fn postgres_program() -> Option<PathBuf> {
+    present("PostgreSQL 15", PathBuf::from("/usr/lib/postgresql/15/bin/postgres"))
 }
 
 fn under(path: &str) -> PathBuf {

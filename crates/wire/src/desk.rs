@@ -41,8 +41,8 @@ pub use inbox::{AnswerNeeds, AskedRuling, DeskInbox, InboxRow, RiskKind, RiskNot
 pub use message::{DeskMessage, WatchedEntry};
 pub use request::{DeskCommand, DeskRequest};
 pub use rules::{
-    BacktestReport, BeyondCall, ExplainQuery, ExplainedDecision, ProjectRules, ProposalSource,
-    ProposedRule, RuleDecision, RuleExplanation, RuleMatch, RuleProblem, RuleProblemLevel,
+    BacktestReport, BeyondCall, ExplainQuery, ExplainedDecision, ProposalSource, ProposedRule,
+    RuleDecision, RuleExplanation, RuleFileView, RuleMatch, RuleProblem, RuleProblemLevel,
     RuleView, RulesView, SuggestedRule, SuggestedRules, TurnedCall, TurnedCount,
 };
 pub use segment::{CommandSegment, SegmentStyle};

@@ -15,6 +15,8 @@ fn told(version: &str, socket: &str) -> String {
         socket: socket.replace("OURS", &config.socket.value.display().to_string()),
         database: config.database.display().to_string(),
         reach: Reach { terminal: true, ..Reach::default() },
+        is_relay: false,
+        relays: Vec::new(),
     };
     let mut findings = Findings::default();
     report_status(&config, &status, &mut findings);

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use callgate_store::EntryDraft;
+use callgate_team::{RuleBundle, TeamRules, TeamSigner};
 use callgate_wire::desk::{RiskKind, RuleDecision};
 use tempfile::TempDir;
 
@@ -91,6 +92,22 @@ fn rules_are_listed_with_their_text() {
     assert_eq!(never.text, "[[rule]]\nname = \"never\"\ndecide = \"deny\"\ncommand = \"rm\"");
     let none = Bench::new("").served.current_rules().unwrap();
     assert_eq!((&*none.text, none.rules.len()), ("", 0));
+}
+
+#[test]
+fn the_rules_of_a_team_are_listed_beside_the_users() {
+    let bench = Bench::new(RULES);
+    assert!(bench.served.current_rules().unwrap().team.is_none());
+    let signer = TeamSigner::from_seed(&[1; 32]).unwrap();
+    let mut rules = TeamRules::trusting(signer.public_key());
+    rules.take(RuleBundle::sign(&signer, "acme", 7, 0, RULES).unwrap()).unwrap();
+    let file = TeamFile::beside(&bench.served.database);
+    file.change(|kept| kept.map_or(Ok(rules), |_| Err("there is one".to_owned()))).unwrap();
+    let team = bench.served.current_rules().unwrap().team.unwrap();
+    assert_eq!((&*team.path, team.problems.len()), ("team acme, rules 7", 0));
+    let [builds, never] = &team.rules[..] else { panic!("{:?}", team.rules) };
+    assert_eq!((&*builds.name, builds.until.as_deref()), ("builds", Some("2030-12-31")));
+    assert!(never.text.starts_with("[[rule]]\nname = \"never\""), "{}", never.text);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Keyed digests, by which questions and calls are recognized without storing their secrets.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use callgate_store::Sha256Hash;
@@ -72,19 +73,7 @@ impl CallDigest {
     /// Returns the digest of a run of a tool: the same for the question and for the report of the
     /// run.
     pub(super) fn of_run(key: &[u8; 32], session: &str, tool: &str, input: &str) -> Self {
-        // The report may have its members in another order than the question.
-        let sorted = serde_json::from_str(input).map(|mut input: Value| {
-            if let Value::Object(members) = &mut input {
-                members.retain(|name, _| !is_only_said(tool, name));
-            }
-            with_sorted_members(input).to_string()
-        });
-        Self::over_parts(key, &["run", session, tool, sorted.as_deref().unwrap_or(input)])
-    }
-
-    /// Returns the digest of a call by the agent's id of it.
-    pub(super) fn of_id(key: &[u8; 32], session: &str, id: &str) -> Self {
-        Self::over_parts(key, &["id", session, id])
+        Self::over_parts(key, &["run", session, tool, &comparable_input(tool, input)])
     }
 
     fn over_parts(key: &[u8; 32], parts: &[&str]) -> Self {
@@ -104,6 +93,18 @@ impl CallDigest {
     pub(super) fn parse(text: &str) -> Option<Self> {
         text.parse().ok().map(Self)
     }
+}
+
+/// Returns the input of a call as it is compared. The report of a run may have its members in another
+/// order than the question.
+pub(super) fn comparable_input<'a>(tool: &str, input: &'a str) -> Cow<'a, str> {
+    let sorted = serde_json::from_str(input).map(|mut input: Value| {
+        if let Value::Object(members) = &mut input {
+            members.retain(|name, _| !is_only_said(tool, name));
+        }
+        with_sorted_members(input).to_string()
+    });
+    sorted.map_or(Cow::Borrowed(input), Cow::Owned)
 }
 
 /// Returns true for a member that says what a call is for and does not change what it does. Codex

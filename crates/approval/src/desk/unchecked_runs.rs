@@ -6,6 +6,7 @@
 //! elsewhere is not reported: by the desk before a restart, or by a hook while no desk ran.
 
 use std::collections::{HashSet, VecDeque};
+use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
 use callgate_wire::approval::{ApprovalRequest, RequestKind};
@@ -14,7 +15,7 @@ use callgate_wire::ledger::AgentCall;
 use callgate_wire::tool_act::ToolKind;
 
 use super::checked::tool_use_id;
-use super::digest::CallDigest;
+use super::digest::comparable_input;
 use super::{Desk, DeskStep};
 
 /// How long a call may run that nobody here has checked, because another one has.
@@ -31,9 +32,11 @@ const NOBODY: &str = "nobody: its hook did not ask";
 /// The checks that came, by which runs without one are recognized.
 #[derive(Debug, Default)]
 pub(super) struct SeenChecks {
-    digests: HashSet<CallDigest>,
+    /// Makes the digests. They never leave this process, and the agent waits while they are made.
+    hasher: RandomState,
+    digests: HashSet<u64>,
     /// When each check came, with its digests.
-    order: VecDeque<(Duration, [CallDigest; 2])>,
+    order: VecDeque<(Duration, [u64; 2])>,
     /// The tools whose runs were reported after a check, each with its agent.
     reported: HashSet<(String, String)>,
     /// Until when a run may have been checked elsewhere, or its check is forgotten.
@@ -43,7 +46,7 @@ pub(super) struct SeenChecks {
 }
 
 impl SeenChecks {
-    fn add(&mut self, now: Duration, digests: [CallDigest; 2]) {
+    fn add(&mut self, now: Duration, digests: [u64; 2]) {
         if self.order.len() == MOST
             && let Some((at, oldest)) = self.order.pop_front()
         {
@@ -97,7 +100,7 @@ impl Desk {
         let digests = &self.seen_checks.digests;
         // Some agents name a call in one of the two events only.
         let is_named = tool_use_id(request).is_some();
-        let unnamed = self.digest_without_id(request);
+        let unnamed = self.digest_without_id(any);
         let is_seen = digests.contains(&this)
             || digests.contains(&unnamed)
             || !is_named && digests.contains(&any);
@@ -127,21 +130,21 @@ impl Desk {
     }
 
     /// Returns the digests of a check: one by its id, if it has one, and one by what is called.
-    fn check_digests(&self, request: &ApprovalRequest) -> [CallDigest; 2] {
-        let this = match tool_use_id(request) {
-            Some(id) => CallDigest::of_id(&self.settings.key, &request.session_id, &id),
-            None => self.digest_without_id(request),
-        };
+    fn check_digests(&self, request: &ApprovalRequest) -> [u64; 2] {
         let ApprovalRequest { session_id, tool_name, tool_input, .. } = request;
-        let any = CallDigest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
+        let hasher = &self.seen_checks.hasher;
+        let input = comparable_input(tool_name, tool_input.get());
+        let any = hasher.hash_one(("run", session_id, tool_name, input));
+        let this = match tool_use_id(request) {
+            Some(id) => hasher.hash_one(("id", session_id, id)),
+            None => self.digest_without_id(any),
+        };
         [this, any]
     }
 
-    /// Returns the digest of a check that has no id.
-    fn digest_without_id(&self, request: &ApprovalRequest) -> CallDigest {
-        let ApprovalRequest { session_id, tool_name, tool_input, .. } = request;
-        let run = CallDigest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
-        CallDigest::of_id(&self.settings.key, "", &run.to_string())
+    /// Returns the digest of a check that has no id, from that of any such call.
+    fn digest_without_id(&self, any: u64) -> u64 {
+        self.seen_checks.hasher.hash_one(("no id", any))
     }
 }
 

@@ -3,20 +3,23 @@
 //!
 //! Only literals of one word that look random are hidden.
 
+use crate::word_list::WordList;
+use crate::words;
 use memchr::{memchr_iter, memmem};
 
 use super::candidate::{is_more_than_a_word, is_random, is_reference, runs_something};
 use super::names::{NameRole, NameStrength, role_of_name};
+use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
-use crate::word_list::contains_exactly;
 
 const LABEL: &str = "password";
 
 /// Functions whose last argument is a password.
-const LOGINS: &str = "\
-    auth authenticate basicAuth basic_auth getConnection login logIn mysqli mysqli_connect \
+const LOGINS: &WordList = words!(
+    "auth authenticate basicAuth basic_auth getConnection login logIn mysqli mysqli_connect \
     HTTPBasicAuth HTTPDigestAuth NetworkCredential PDO PasswordAuthentication SetBasicAuth \
-    UsernamePasswordCredentials UsernamePasswordToken";
+    UsernamePasswordCredentials UsernamePasswordToken"
+);
 
 /// The most arguments of a call that are examined, and the longest of them, in bytes.
 const MOST_ARGUMENTS: usize = 6;
@@ -29,7 +32,7 @@ pub(super) fn find_call_secrets(bytes: &[u8], spans: &mut SpanList) {
         examine_call(bytes, open, spans);
     }
     spans.begin_search();
-    for at in memmem::find_iter(bytes, "process.env.") {
+    for at in find_each(bytes, "process.env.") {
         examine_fallback(bytes, at + "process.env.".len(), spans);
     }
 }
@@ -46,7 +49,7 @@ fn examine_call(bytes: &[u8], open: usize, spans: &mut SpanList) {
     let literals = Literals::parse_arguments(bytes, open + 1);
     let found = match (literals.first(), literals.last()) {
         (None, None) => None,
-        (_, last) if literals.count > 1 && contains_exactly(LOGINS, name) => last,
+        (_, last) if literals.count > 1 && LOGINS.contains(name) => last,
         (Some(first), _) if may_be_secret(bytes, first) && means_secret(name) => Some(first),
         (Some((start, end)), Some(second))
             if may_be_secret(bytes, literals.all[1].unwrap_or(second))

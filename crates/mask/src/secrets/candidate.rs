@@ -1,7 +1,8 @@
 //! Distinguishes a secret from what only takes its place: a reference, a type, a word of prose.
 
 use super::names::NameStrength;
-use crate::word_list::{contains_exactly, contains_word};
+use crate::word_list::WordList;
+use crate::words;
 
 /// Returns true for a character that separates commands, redirects or substitutes in a shell.
 pub(super) fn is_operator(byte: u8) -> bool {
@@ -196,10 +197,11 @@ fn is_name(byte: u8) -> bool {
 
 /// Returns true for words that mean that there is no value, and for repetitions of one character.
 fn is_nothing(value: &[u8]) -> bool {
-    const NOTHING: &str = "\
-        %s %v %d null none nil true false yes no on off undefined required optional default empty";
+    const NOTHING: &WordList = words!(
+        "%s %v %d null none nil true false yes no on off undefined required optional default empty"
+    );
     let is_row = value.iter().all(|byte| *byte == value[0]) && b"*x.X-_?#=:".contains(&value[0]);
-    is_row || contains_word(NOTHING, value)
+    is_row || NOTHING.contains_in_any_case(value)
 }
 
 /// Returns true for files and addresses.
@@ -229,10 +231,11 @@ fn is_code(value: &[u8]) -> bool {
 
 /// Returns true for the name of a type, which follows a colon in code.
 fn is_type(value: &[u8]) -> bool {
-    const TYPES: &str = "\
-        string str number int integer any bool boolean bytes text varchar unknown object \
-        SecretString";
-    contains_word(TYPES, value)
+    const TYPES: &WordList = words!(
+        "string str number int integer any bool boolean bytes text varchar unknown object \
+        SecretString"
+    );
+    TYPES.contains_in_any_case(value)
 }
 
 /// Returns true for `name`, `config.password` or `args[0].token`, as in code.
@@ -246,11 +249,12 @@ fn is_path_of_names(value: &[u8]) -> bool {
 
 /// Returns true for a short word that follows an option in prose: "use --password to …".
 fn is_short_word(value: &[u8]) -> bool {
-    const WORDS: &str = "\
-        option flag with when from that must will instead should argument value which because \
-        then into";
+    const WORDS: &WordList = words!(
+        "option flag with when from that must will instead should argument value which because \
+        then into"
+    );
     let is_lower = value.iter().all(u8::is_ascii_lowercase);
-    value.starts_with(b"-") || (is_lower && value.len() <= 3) || contains_exactly(WORDS, value)
+    value.starts_with(b"-") || (is_lower && value.len() <= 3) || WORDS.contains(value)
 }
 
 /// Returns true if the value looks random: long enough, with letters and digits, few of them

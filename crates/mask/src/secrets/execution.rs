@@ -20,7 +20,8 @@ use self::word_form::{
 use super::names::{NameRole, role_of_name};
 use super::program_options;
 use super::span::SecretSpan;
-use crate::word_list::contains_exactly;
+use crate::word_list::WordList;
+use crate::words;
 
 /// What is known about the execution of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -52,22 +53,24 @@ pub(super) fn examine_command(text: &[u8], spans: &[SecretSpan]) -> Execution {
 }
 
 /// Functions by which programming languages run a command or code.
-const RUN_FUNCTIONS: &str = "\
-    system popen Popen exec execSync execFile execFileSync execv execvp eval spawn spawnSync \
-    Command ProcessBuilder getRuntime passthru shell_exec proc_open qx x";
+const RUN_FUNCTIONS: &WordList = words!(
+    "system popen Popen exec execSync execFile execFileSync execv execvp eval spawn spawnSync \
+    Command ProcessBuilder getRuntime passthru shell_exec proc_open qx x"
+);
 
 /// Words after which a shell runs the next one.
-const KEYWORDS: &str = "then do else elif if while until { ! time";
+const KEYWORDS: &WordList = words!("then do else elif if while until { ! time");
 
 /// Subcommands after which a program is named.
-const RUN_SUBCOMMANDS: &str = "run exec compose dlx";
+const RUN_SUBCOMMANDS: &WordList = words!("run exec compose dlx");
 
 /// Variables whose value is run by other programs.
-const RUN_VARIABLES: &str = "\
-    LD_PRELOAD DYLD_INSERT_LIBRARIES BASH_ENV ENV PROMPT_COMMAND PAGER EDITOR VISUAL BROWSER \
+const RUN_VARIABLES: &WordList = words!(
+    "LD_PRELOAD DYLD_INSERT_LIBRARIES BASH_ENV ENV PROMPT_COMMAND PAGER EDITOR VISUAL BROWSER \
     SHELL LESSOPEN MANPAGER GIT_SSH GIT_SSH_COMMAND GIT_EDITOR GIT_PAGER GIT_EXTERNAL_DIFF \
     GIT_ASKPASS SSH_ASKPASS SUDO_ASKPASS RUSTC_WRAPPER CC CXX PYTHONSTARTUP NODE_OPTIONS PERL5OPT \
-    RUBYOPT PATH";
+    RUBYOPT PATH"
+);
 
 /// The deepest nesting of substitutions that is followed.
 const DEEPEST: usize = 64;
@@ -155,7 +158,7 @@ impl ExecutionReader {
             // The word before it ends with `$` and was examined.
             ShellOperator::Substitution => self.open_parenthesis(true),
             ShellOperator::Parenthesis => {
-                self.found.is_computed |= contains_exactly(RUN_FUNCTIONS, last_name(&self.last));
+                self.found.is_computed |= RUN_FUNCTIONS.contains(last_name(&self.last));
                 self.open_parenthesis(false);
             }
             ShellOperator::Close => self.close_parenthesis(),
@@ -224,7 +227,7 @@ impl ExecutionReader {
         if let Some(name) = assigned_name(word)
             && self.call.expected != ExpectedWord::Argument
         {
-            self.found.runs_hidden |= is_hidden && contains_exactly(RUN_VARIABLES, name);
+            self.found.runs_hidden |= is_hidden && RUN_VARIABLES.contains(name);
             self.call.after_option = false;
             return;
         }
@@ -287,14 +290,14 @@ impl ExecutionReader {
         }
         call.after_secret_option = false;
         let after_option = std::mem::take(&mut call.after_option);
-        let is_keyword = word == b"{"
-            || (call.expected == ExpectedWord::Program && contains_exactly(KEYWORDS, word));
+        let is_keyword =
+            word == b"{" || (call.expected == ExpectedWord::Program && KEYWORDS.contains(word));
         if is_keyword {
             call.expected = ExpectedWord::Program;
             return;
         }
         if call.expected == ExpectedWord::Argument && !was_run {
-            if contains_exactly(RUN_SUBCOMMANDS, word) {
+            if RUN_SUBCOMMANDS.contains(word) {
                 call.expected = ExpectedWord::Wrapped { own: 1 };
             }
             return;
@@ -327,7 +330,7 @@ impl ExecutionReader {
         let call = &mut self.call;
         call.may_run_input &= word == b"-";
         call.expected = match call.expected {
-            ExpectedWord::Wrapped { own } if contains_exactly(RUN_SUBCOMMANDS, word) => {
+            ExpectedWord::Wrapped { own } if RUN_SUBCOMMANDS.contains(word) => {
                 ExpectedWord::Wrapped { own: own.max(1) }
             }
             // A number, or perhaps the value of an option.

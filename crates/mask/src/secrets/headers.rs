@@ -2,7 +2,8 @@
 
 use super::candidate::{is_operator, is_reference, runs_something};
 use super::span::{SecretSpan, SpanList};
-use crate::word_list::contains_word;
+use crate::word_list::WordList;
+use crate::words;
 
 /// Hides the credentials in `Authorization: Scheme credentials`, or credentials alone. The scheme
 /// stays.
@@ -17,7 +18,7 @@ pub(super) fn hide_authorization(bytes: &[u8], from: usize, spans: &mut SpanList
         .all(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_'));
     // A key without a scheme may consist of letters only, but then it is long.
     if is_scheme && blanks > 0 && credentials > 0 && scheme < 24 {
-        let is_known = contains_word(SCHEMES, &bytes[start..start + scheme]);
+        let is_known = SCHEMES.contains_in_any_case(&bytes[start..start + scheme]);
         let is_prose = !is_known && is_prose(&bytes[next..next + credentials]);
         return (!is_prose).then(|| hide_credentials(bytes, next, credentials, spans)).flatten();
     }
@@ -36,7 +37,7 @@ fn hide_credentials(bytes: &[u8], start: usize, len: usize, spans: &mut SpanList
 }
 
 /// The schemes after which everything is a secret.
-const SCHEMES: &str = "bearer basic token digest apikey key negotiate";
+const SCHEMES: &WordList = words!("bearer basic token digest apikey key negotiate");
 
 fn is_prose(value: &[u8]) -> bool {
     value.len() < 4 || value.len() < 12 && value.iter().all(u8::is_ascii_lowercase)
@@ -88,7 +89,7 @@ pub(super) fn hide_cookies(bytes: &[u8], from: usize, spans: &mut SpanList) -> O
 
 /// Returns true for an attribute of `Set-Cookie`; none of them is secret.
 fn is_cookie_attribute(name: &[u8]) -> bool {
-    const ATTRIBUTES: &str = "\
-        path domain expires max-age samesite secure httponly priority partitioned";
-    contains_word(ATTRIBUTES, name)
+    const ATTRIBUTES: &WordList =
+        words!("path domain expires max-age samesite secure httponly priority partitioned");
+    ATTRIBUTES.contains_in_any_case(name)
 }

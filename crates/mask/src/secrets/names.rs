@@ -1,6 +1,7 @@
 //! Which names mean a secret: `DB_PASSWORD`, `apiKey`, `X-Api-Key`, `client_secret`, …
 
-use crate::word_list::contains_word;
+use crate::word_list::WordList;
+use crate::words;
 
 /// How strongly a name suggests that its value is a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,10 +30,11 @@ pub(super) enum NameRole {
 const LONGEST_NAME: usize = 64;
 
 /// Words that make a name secret by themselves.
-const STRONG: &str = "\
-    password passwords passwd passphrase passcode pwd pw secret secrets credential credentials \
+const STRONG: &WordList = words!(
+    "password passwords passwd passphrase passcode pwd pw secret secrets credential credentials \
     passwort kennwort contraseña senha пароль Пароль 密码 密碼 パスワード 비밀번호 apikey pgpass sshpass psk \
-    mnemonic";
+    mnemonic"
+);
 
 /// Endings of a word that make a name secret, as in `dbpassword`.
 const STRONG_ENDINGS: &str = "\
@@ -40,24 +42,27 @@ const STRONG_ENDINGS: &str = "\
     accountkey authkey signingkey masterkey";
 
 /// Words that make a following `key` a secret.
-const KEYS: &str = "\
-    api access secret private signing encryption decryption master account shared auth storage \
+const KEYS: &WordList = words!(
+    "api access secret private signing encryption decryption master account shared auth storage \
     session hmac subscription app application license jwt crypt write integration service admin \
-    aes symmetric consumer cipher ssh deploy preshared";
+    aes symmetric consumer cipher ssh deploy preshared"
+);
 
 /// Words that may follow the decisive one.
-const TRAILERS: &str = "\
-    base value prod production dev development staging test live old new current previous plain \
-    text string raw default base64 primary";
+const TRAILERS: &WordList = words!(
+    "base value prod production dev development staging test live old new current previous plain \
+    text string raw default base64 primary"
+);
 
 /// Words that give `token` and the like another meaning: a part of a text or a page.
-const HARMLESS: &str = "\
-    progress next page continuation cursor eos bos pad unk mask sep cls special stop max min num \
+const HARMLESS: &WordList = words!(
+    "progress next page continuation cursor eos bos pad unk mask sep cls special stop max min num \
     per prompt completion input output no not has is use show hide forgot reset public enable \
-    disable require required allow invalid missing wrong change";
+    disable require required allow invalid missing wrong change"
+);
 
 /// Names whose values are secrets only if they look random.
-const WEAK: &str = "auth sig signature hmac sessionid sid sas salt";
+const WEAK: &WordList = words!("auth sig signature hmac sessionid sid sas salt");
 
 /// Words that end in `pass` and name no password; the value of `SSH_ASKPASS` is a program.
 const NOT_PASS: &str = "askpass compass bypass encompass trespass surpass overpass underpass";
@@ -77,29 +82,28 @@ pub(super) fn role_of_name(name: &[u8]) -> Option<NameRole> {
         "cookie" | "cookies" => return Some(NameRole::Cookie),
         _ => {}
     }
-    let skip = usize::from(words.count > 1 && contains_word(TRAILERS, words.last(0)?.as_bytes()));
+    let skip =
+        usize::from(words.count > 1 && TRAILERS.contains_in_any_case(words.last(0)?.as_bytes()));
     name_strength(&words, skip).map(NameRole::Secret)
 }
 
 fn name_strength(words: &NameWords, skip: usize) -> Option<NameStrength> {
     let last = words.last(skip)?;
     let before = words.last(skip + 1);
-    let is_harmless = before.is_some_and(|word| contains_word(HARMLESS, word.as_bytes()));
+    let is_harmless = before.is_some_and(|word| HARMLESS.contains_in_any_case(word));
     // A package such as `libsecret` is followed by its version.
     if is_harmless || last == "oldpwd" || last.starts_with("lib") {
         return None;
     }
     if last == "key" {
-        return before
-            .filter(|word| contains_word(KEYS, word.as_bytes()))
-            .map(|_| NameStrength::Strong);
+        return before.filter(|word| KEYS.contains_in_any_case(word)).map(|_| NameStrength::Strong);
     }
     if last == "pass" && before.is_none() {
         return Some(NameStrength::Pass);
     }
     let is_pass = last.ends_with("pass") && !NOT_PASS.split(' ').any(|word| last.ends_with(word));
     if is_pass
-        || contains_word(STRONG, last.as_bytes())
+        || STRONG.contains_in_any_case(last)
         || STRONG_ENDINGS.split(' ').any(|end| last.ends_with(end))
     {
         return Some(NameStrength::Strong);
@@ -107,7 +111,7 @@ fn name_strength(words: &NameWords, skip: usize) -> Option<NameStrength> {
     if last.ends_with("token") || matches!(last, "jwt" | "bearer") {
         return Some(NameStrength::Token);
     }
-    contains_word(WEAK, last.as_bytes()).then_some(NameStrength::Weak)
+    WEAK.contains_in_any_case(last).then_some(NameStrength::Weak)
 }
 
 /// Returns true if a query parameter that no other name rule covers may contain a secret.

@@ -5,6 +5,7 @@
 
 use memchr::memmem;
 
+use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
 
 const LABEL: &str = "private key";
@@ -14,7 +15,7 @@ pub(super) fn find_private_keys(bytes: &[u8], spans: &mut SpanList) {
     const LONGEST_TITLE: usize = 64;
     spans.begin_search();
     let mut end = 0;
-    for at in memmem::find_iter(bytes, "BEGIN ") {
+    for at in find_each(bytes, "BEGIN ") {
         // SSH2 has four dashes and blanks between them and the title.
         let dashes = match &bytes[..at] {
             before if before.ends_with(b"-----") => "-----",
@@ -29,7 +30,7 @@ pub(super) fn find_private_keys(bytes: &[u8], spans: &mut SpanList) {
         }
     }
     spans.begin_search();
-    for at in memmem::find_iter(bytes, "Private-Lines:") {
+    for at in find_each(bytes, "Private-Lines:") {
         let count = at + "Private-Lines:".len();
         let digits = bytes[count..].iter().take(6).take_while(|byte| b" 0123456789".contains(byte));
         let from = count + digits.count();

@@ -8,8 +8,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
-use memchr::memmem;
-
+use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
 
 /// The prefix of a placeholder.
@@ -36,7 +35,7 @@ pub(super) struct Placeholder<'a> {
 
 /// Returns everything that looks like a placeholder, in order.
 pub(super) fn placeholders_in(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
-    memmem::find_iter(text.as_bytes(), START).filter_map(|start| parse_placeholder(text, start))
+    find_each(text.as_bytes(), START).filter_map(|start| parse_placeholder(text, start))
 }
 
 /// Hides everything that looks like a placeholder.

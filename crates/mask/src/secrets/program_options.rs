@@ -1,8 +1,7 @@
 //! Programs that take a secret in a short option or in a certain position.
 
+use crate::word_list::WordList;
 use std::sync::LazyLock;
-
-use crate::word_list::contains_exactly;
 
 /// Where an option of a program has its secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,7 +22,7 @@ use SecretPlacement::{AfterUser, Attached, Cookies, Next, Word};
 
 /// An option by which a family of programs takes a secret.
 pub(super) struct OptionRule {
-    programs: &'static str,
+    programs: WordList,
     /// The subcommand that must have come before, if any.
     pub(super) after: Option<&'static str>,
     options: &'static str,
@@ -35,7 +34,7 @@ const fn option_rule(
     options: &'static str,
     takes: SecretPlacement,
 ) -> OptionRule {
-    OptionRule { programs, after: None, options, takes }
+    OptionRule { programs: WordList::new(programs), after: None, options, takes }
 }
 
 const MYSQL: &str = "\
@@ -104,8 +103,7 @@ pub(super) fn known_program(word: &[u8]) -> Option<&'static str> {
 
 /// Returns the rule of `program` for an option, and the length of the option's name.
 pub(super) fn find_rule(program: &str, word: &[u8]) -> Option<(&'static OptionRule, usize)> {
-    let of_program =
-        |rule: &&'static OptionRule| contains_exactly(rule.programs, program.as_bytes());
+    let of_program = |rule: &&'static OptionRule| rule.programs.contains(program.as_bytes());
     let flags = joined_flags(program, word);
     if flags > 0 {
         let word = [b"-", &word[1 + flags..]].concat();

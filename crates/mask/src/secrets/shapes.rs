@@ -1,11 +1,13 @@
 //! Tokens that are recognised by their whole shape.
 
-use memchr::{memchr_iter, memmem};
+use crate::word_list::WordList;
+use crate::words;
+use memchr::memchr_iter;
 
 use super::candidate::{count_distinct_bytes, is_random};
+use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
 use super::tokens::starts_word;
-use crate::word_list::contains_exactly;
 
 /// Finds all such tokens.
 pub(super) fn find_shaped_tokens(bytes: &[u8], spans: &mut SpanList) {
@@ -40,12 +42,13 @@ fn run_back(bytes: &[u8], end: usize, most: usize, of: impl Fn(u8) -> bool) -> u
 /// Finds JSON web tokens, `eyJ….….…`: a head, a body and perhaps a signature.
 fn find_jwts(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
-    let finder = memmem::Finder::new("eyJ");
-    let mut at = 0;
-    while let Some(found) = finder.find(&bytes[at..]) {
-        let start = at + found;
+    let mut end = 0;
+    for start in find_each(bytes, "eyJ") {
+        if start < end {
+            continue;
+        }
         let head = run_length(bytes, start, usize::MAX, is_url);
-        at = start + head;
+        end = start + head;
         if head < 12 {
             continue;
         }
@@ -53,7 +56,7 @@ fn find_jwts(bytes: &[u8], spans: &mut SpanList) {
         let all = all - run_back(bytes, start + all, all, |byte| byte == b'.');
         if all >= head + 8 {
             spans.push(SecretSpan::new(start, start + all, "JWT"));
-            at = start + all;
+            end = start + all;
         }
     }
 }
@@ -99,7 +102,7 @@ fn find_discord_tokens(bytes: &[u8], spans: &mut SpanList) {
 /// Finds client secrets of Azure, which have `Q~` after their fourth character.
 fn find_azure_secrets(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
-    for mark in memmem::find_iter(bytes, "Q~") {
+    for mark in find_each(bytes, "Q~") {
         let is_body = |byte: u8| is_url(byte) || matches!(byte, b'~' | b'.');
         let before = run_back(bytes, mark, 5, is_body);
         let after = run_length(bytes, mark + 2, 64, is_body);
@@ -113,7 +116,7 @@ fn find_azure_secrets(bytes: &[u8], spans: &mut SpanList) {
 /// Finds 32 hexadecimal digits followed by `-us` and a number.
 fn find_mailchimp_keys(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
-    for mark in memmem::find_iter(bytes, "-us") {
+    for mark in find_each(bytes, "-us") {
         let hex = run_back(bytes, mark, 33, |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
         let digits = run_length(bytes, mark + 3, 3, |byte| byte.is_ascii_digit());
         if hex == 32 && (1..=2).contains(&digits) {
@@ -128,7 +131,7 @@ fn find_scheme_credentials(bytes: &[u8], spans: &mut SpanList) {
     for (scheme, label) in [("earer ", "bearer token"), ("asic ", "credentials")] {
         spans.begin_search();
         let mut end = 0;
-        for at in memmem::find_iter(bytes, scheme) {
+        for at in find_each(bytes, scheme) {
             let start = at + scheme.len();
             let is_begun = at > 0
                 && matches!(bytes[at - 1], b'B' | b'b')
@@ -175,9 +178,10 @@ fn aws_secrets(bytes: &[u8], spans: &mut SpanList) {
 
 /// Finds hashes of passwords, `$6$salt$hash`. The name of the method stays.
 fn password_hashes(bytes: &[u8], spans: &mut SpanList) {
-    const METHODS: &str = "\
-        1 5 6 7 y gy 2a 2b 2x 2y apr1 argon2i argon2d argon2id scrypt pbkdf2 pbkdf2-sha256 \
-        pbkdf2-sha512";
+    const METHODS: &WordList = words!(
+        "1 5 6 7 y gy 2a 2b 2x 2y apr1 argon2i argon2d argon2id scrypt pbkdf2 pbkdf2-sha256 \
+        pbkdf2-sha512"
+    );
     spans.begin_search();
     let mut end = 0;
     for sign in memchr_iter(b'$', bytes) {
@@ -185,7 +189,7 @@ fn password_hashes(bytes: &[u8], spans: &mut SpanList) {
         let start = sign + method + 2;
         let is_method = sign >= end
             && bytes.get(start - 1) == Some(&b'$')
-            && contains_exactly(METHODS, &bytes[sign + 1..sign + 1 + method]);
+            && METHODS.contains(&bytes[sign + 1..sign + 1 + method]);
         if !is_method {
             continue;
         }

@@ -1,12 +1,14 @@
 //! Secrets in addresses: `scheme://user:password@host`, and tokens in their paths.
 
-use memchr::{memchr, memmem, memrchr};
+use crate::word_list::WordList;
+use crate::words;
+use memchr::{memchr, memrchr};
 
 use super::candidate::{
     count_distinct_bytes, is_operator, is_random, is_reference, runs_something,
 };
+use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
-use crate::word_list::contains_word;
 
 /// The longest user, password and host together, in bytes.
 const LONGEST_AUTHORITY: usize = 4096;
@@ -15,7 +17,7 @@ const LONGEST_AUTHORITY: usize = 4096;
 pub(super) fn find_url_passwords(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     let mut end = 0;
-    for mark in memmem::find_iter(bytes, "://") {
+    for mark in find_each(bytes, "://") {
         // An authority contains no `//`, so nothing is scanned twice.
         if mark >= end {
             end = examine_authority(bytes, mark + 3, spans);
@@ -24,11 +26,11 @@ pub(super) fn find_url_passwords(bytes: &[u8], spans: &mut SpanList) {
     }
     for sign in ["oracle:thin:", "sqlplus "] {
         spans.begin_search();
-        memmem::find_iter(bytes, sign).for_each(|at| oracle_login(bytes, at + sign.len(), spans));
+        find_each(bytes, sign).for_each(|at| oracle_login(bytes, at + sign.len(), spans));
     }
     for sign in ["@tcp(", "@unix("] {
         spans.begin_search();
-        memmem::find_iter(bytes, sign).for_each(|at| data_source(bytes, at, spans));
+        find_each(bytes, sign).for_each(|at| data_source(bytes, at, spans));
     }
 }
 
@@ -55,9 +57,10 @@ fn examine_authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize 
 }
 
 /// Names in a path that are followed by a token.
-const BEFORE_TOKEN: &str = "\
-    webhook webhooks hook hooks catch services token tokens secret secrets key keys auth login \
-    reset verify confirm invite magic signed access unsubscribe";
+const BEFORE_TOKEN: &WordList = words!(
+    "webhook webhooks hook hooks catch services token tokens secret secrets key keys auth login \
+    reset verify confirm invite magic signed access unsubscribe"
+);
 
 /// Examines the names of the path that begins at `start` and returns where it ends.
 fn examine_path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
@@ -72,7 +75,7 @@ fn examine_path(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize {
         if is_token {
             spans.push(SecretSpan::new(at, at + name.len(), "token"));
         }
-        let is_telling = contains_word(BEFORE_TOKEN, name);
+        let is_telling = BEFORE_TOKEN.contains_in_any_case(name);
         // A number or a short name may come between, as in `/hooks/catch/12345/…`.
         is_told = is_telling || (is_told && name.len() < 16 && !is_token);
         at += name.len() + 1;

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use memchr::memmem;
-
+use super::occurrences::find_each;
 use super::span::SecretSpan;
 use super::{REST, SEVERAL_WORDS};
 
@@ -22,7 +21,7 @@ impl<'a> UsedVariables<'a> {
         let mut names = HashSet::new();
         let signs = memchr::memchr_iter(b'$', bytes).map(|at| at + 1);
         // JSON may escape the sign like this.
-        let written = memmem::find_iter(bytes, "\\u0024").map(|at| at + 6);
+        let written = find_each(bytes, "\\u0024").map(|at| at + 6);
         for from in signs.chain(written) {
             let rest = &bytes[from..];
             let skipped = rest.iter().take(3).take_while(|byte| b"{!#".contains(byte)).count();
@@ -43,7 +42,7 @@ impl<'a> UsedVariables<'a> {
                 names.insert(name);
             }
         }
-        for at in memmem::find_iter(bytes, "printenv ") {
+        for at in find_each(bytes, "printenv ") {
             names.insert(leading_name(&bytes[at + "printenv ".len()..]));
         }
         if !names.is_empty() && has_indirection(bytes) {
@@ -85,10 +84,8 @@ fn has_indirection(bytes: &[u8]) -> bool {
         let words = window.split(|byte| *byte == b' ').skip(1);
         words.take_while(|word| word.starts_with(b"-")).any(|word| word.contains(&b'n'))
     };
-    memmem::find(bytes, b"${!").is_some()
-        || memmem::find(bytes, b"${(").is_some()
-        || memmem::find(bytes, b"nameref ").is_some()
-        || DECLARING.iter().any(|word| memmem::find_iter(bytes, word).any(makes_reference))
+    ["${!", "${(", "nameref "].iter().any(|sign| find_each(bytes, sign).next().is_some())
+        || DECLARING.iter().any(|word| find_each(bytes, word).any(makes_reference))
 }
 
 /// Returns the names in a text, except those to which it gives a value.

@@ -6,9 +6,10 @@
 use super::{Act, touch};
 use crate::glob::{Tok, literal_toks};
 use crate::place;
-use crate::shell::names::is_in_list;
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 /// The arguments of a program that are files which it writes.
 #[derive(Debug, Clone, Copy)]
@@ -35,44 +36,50 @@ enum WrittenArguments {
 
 use WrittenArguments::{After, All, AllUnless, Archive, Disk, Folder, Git, InPlace, Last};
 
-const WRITERS: &[(&str, WrittenArguments)] = &[
+const WRITERS: &[(&WordList, WrittenArguments)] = &[
     (
-        "tee sponge touch mkdir mkfifo mknod truncate install ginstall rm rmdir shred srm unlink \
+        words!(
+            "tee sponge touch mkdir mkfifo mknod truncate install ginstall rm rmdir shred srm unlink \
          trash trash-put mv gmv rename mmv chmod chown chgrp chattr chflags setfacl xattr patch \
-         link ed ex vi vim nvim nano emacs pico script",
+         link ed ex vi vim nvim nano emacs pico script"
+        ),
         All,
     ),
-    ("cp gcp ln gln rsync scp rclone ditto pax cpio split csplit xxd uniq", Last),
-    ("cp gcp ln gln mv gmv install ginstall", After("-t --target-directory")),
-    ("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd", AllUnless("-c --stdout --to-stdout -l -t")),
-    ("sed gsed", InPlace("ef")),
-    ("perl ruby", InPlace("eEIMr")),
-    ("yq", InPlace("")),
-    ("dd", Disk),
-    ("tar gtar bsdtar", Archive),
-    ("unzip", Folder("-d")),
-    ("cpio", Folder("-D --directory")),
-    ("patch", After("-o --output -d --directory -r --reject-file")),
-    ("7z 7za 7zz", After("-o")),
-    ("sort shuf gpg cc gcc g++ clang clang++ ld go rustc tsc pandoc", After("-o --output")),
-    ("curl", After("-o --output --output-dir -D --dump-header -c --cookie-jar --trace")),
-    ("wget", After("-O --output-document -P --directory-prefix -o --output-file -a")),
-    ("find gfind", After("-fprint -fprint0 -fprintf -fls")),
-    ("openssl", After("-out -keyout -writerand")),
-    ("ssh-keygen", After("-f")),
-    ("git", Git),
+    (words!("cp gcp ln gln rsync scp rclone ditto pax cpio split csplit xxd uniq"), Last),
+    (words!("cp gcp ln gln mv gmv install ginstall"), After("-t --target-directory")),
+    (
+        words!("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd"),
+        AllUnless("-c --stdout --to-stdout -l -t"),
+    ),
+    (words!("sed gsed"), InPlace("ef")),
+    (words!("perl ruby"), InPlace("eEIMr")),
+    (words!("yq"), InPlace("")),
+    (words!("dd"), Disk),
+    (words!("tar gtar bsdtar"), Archive),
+    (words!("unzip"), Folder("-d")),
+    (words!("cpio"), Folder("-D --directory")),
+    (words!("patch"), After("-o --output -d --directory -r --reject-file")),
+    (words!("7z 7za 7zz"), After("-o")),
+    (words!("sort shuf gpg cc gcc g++ clang clang++ ld go rustc tsc pandoc"), After("-o --output")),
+    (words!("curl"), After("-o --output --output-dir -D --dump-header -c --cookie-jar --trace")),
+    (words!("wget"), After("-O --output-document -P --directory-prefix -o --output-file -a")),
+    (words!("find gfind"), After("-fprint -fprint0 -fprintf -fls")),
+    (words!("openssl"), After("-out -keyout -writerand")),
+    (words!("ssh-keygen"), After("-f")),
+    (words!("git"), Git),
 ];
 
 /// The most paths of one act; one that writes more is too long to judge.
 const MOST_PATHS: usize = 10_000;
 /// Where written bytes are lost or only shown.
-const NOWHERE: &str = "/dev/null /dev/stdout /dev/stderr /dev/zero /dev/full";
+const NOWHERE: &WordList = words!("/dev/null /dev/stdout /dev/stderr /dev/zero /dev/full");
 /// The git commands that change no file.
-const GIT_READS: &str = "\
-    status diff log show blame annotate ls-files ls-tree ls-remote check-ignore rev-parse \
-    rev-list grep shortlog describe cat-file for-each-ref merge-base name-rev whatchanged version";
+const GIT_READS: &WordList = words!(
+    "status diff log show blame annotate ls-files ls-tree ls-remote check-ignore rev-parse \
+    rev-list grep shortlog describe cat-file for-each-ref merge-base name-rev whatchanged version"
+);
 /// The git commands whose arguments are new files or folders.
-const GIT_CREATES: &str = "clone init worktree bundle";
+const GIT_CREATES: &WordList = words!("clone init worktree bundle");
 
 /// Returns the paths that the commands of an act write, absolute; one that could be anything is a
 /// single [`Tok::Cross`].
@@ -92,9 +99,9 @@ pub(super) fn written_paths(act: &Act) -> Vec<Vec<Tok>> {
                 found.of_program(*written, command, arguments);
             }
         }
-        if program.could_name("sed gsed") {
+        if program.could_name(words!("sed gsed")) {
             found.of_scripts(command, arguments, &['w', 'W']);
-        } else if program.could_name("awk gawk mawk nawk") {
+        } else if program.could_name(words!("awk gawk mawk nawk")) {
             found.of_scripts(command, arguments, &['>']);
         }
     }
@@ -172,18 +179,18 @@ impl WrittenPaths<'_> {
         let mut at = 0;
         while let Some(word) = arguments.get(at).filter(|word| is_option(word)) {
             let takes_next =
-                is_in_list("-C -c --git-dir --work-tree --namespace", &word.gapped_text());
+                words!("-C -c --git-dir --work-tree --namespace").contains(word.gapped_text());
             at += 1 + usize::from(takes_next);
         }
         let (options, rest) = arguments.split_at(at.min(arguments.len()));
         let Some((name, rest)) = rest.split_first() else { return };
         let name = name.gapped_text();
-        if !is_in_list(GIT_READS, &name) {
+        if !GIT_READS.contains(&name) {
             self.add_values(command, option_values(options, "-C --git-dir --work-tree"));
         }
         if name == "clone" {
             self.add_all(command, last_operands(rest));
-        } else if is_in_list(GIT_CREATES, &name) {
+        } else if GIT_CREATES.contains(&name) {
             self.add_all(command, rest.iter().filter(|word| !is_option(word)));
         }
         self.add_values(
@@ -251,7 +258,7 @@ impl WrittenPaths<'_> {
         for folder in &self.folders {
             let path = place::placed_toks(path, folder, &self.act.home);
             let text: String = path.iter().copied().filter_map(Tok::character).collect();
-            if text.len() < path.len() || !is_in_list(NOWHERE, &text) {
+            if text.len() < path.len() || !NOWHERE.contains(&text) {
                 self.paths.push(path);
             }
         }

@@ -3,6 +3,8 @@
 pub(super) mod programs;
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 use callgate_wire::tool_act::ToolKind;
 
 use super::RuleProblemLevel;
@@ -12,7 +14,7 @@ use crate::glob::Lean;
 use crate::place::last_name;
 use crate::rule::command::CommandPattern;
 use crate::rule::{Rule, RuleDecision};
-use crate::shell::names::{CAN_RUN, STATEFUL, is_in_list};
+use crate::shell::names::{CAN_RUN, STATEFUL};
 use programs::{ESCAPES, EXAMPLES, HARMLESS, ONLY_BY_OPTIONS, TAKES_SCRIPT, WRITERS};
 
 /// Reports what is dangerous in a rule. Returns true if the rule may still be used.
@@ -157,9 +159,9 @@ fn report_broad_pattern(
         }
         return;
     };
-    let is = |list: &str| is_one_of(program, list);
+    let is = |list: &WordList| is_one_of(program, list);
     let is_named = || fixed[1..].iter().any(|word| !is_own_word(word));
-    if (is(SHELLS) || is("eval source .")) && !is_named()
+    if (is(SHELLS) || is(words!("eval source ."))) && !is_named()
         || is(WRAPPERS) && pattern.is_open() && !names_program(&fixed)
     {
         let message = format!(
@@ -203,7 +205,7 @@ fn is_escape_program(name: &str) -> bool {
 /// files.
 fn open_tail(fixed: &[&str], lists_options: bool) -> Option<String> {
     let (program, words) = fixed.split_first()?;
-    let is = |list: &str| is_one_of(program, list);
+    let is = |list: &WordList| is_one_of(program, list);
     if is(WRAPPERS)
         && let Some(inner) = words.iter().position(|word| !is_own_word(word))
     {
@@ -215,9 +217,7 @@ fn open_tail(fixed: &[&str], lists_options: bool) -> Option<String> {
     let has_ended = || by_options && (lists_options || words.contains(&"--"));
     let is_harmless = || {
         let is_harmless = |word: &&str| {
-            HARMLESS
-                .iter()
-                .any(|(program, commands)| *program == name && is_in_list(commands, word))
+            HARMLESS.iter().any(|(program, commands)| *program == name && commands.contains(word))
         };
         words.first().is_some_and(is_harmless)
     };

@@ -8,15 +8,14 @@ use toml::de::{DeTable, DeValue};
 use super::fields::{FileSource, TableFields, TextField};
 use super::nearest::nearest_word_hint;
 use super::{
-    LARGEST_FILE, MOST_RULES, RuleFile, RuleProblemLevel, Trust, arguments, danger, plain,
-    rule_test,
+    LARGEST_FILE, MOST_RULES, RuleFile, RuleProblemLevel, arguments, danger, plain, rule_test,
 };
 use crate::act::Class;
 use crate::moment::{DAY_NAMES, HourSpan, RuleEnd, Weekdays};
 use crate::rule::command::CommandPattern;
 use crate::rule::host::HostPattern;
 use crate::rule::path::PathPattern;
-use crate::rule::{NamePattern, Rule, RuleDecision};
+use crate::rule::{NamePattern, Rule, RuleDecision, Trust};
 
 /// The conditions of a rule.
 const CONDITIONS: [&str; 13] = [
@@ -69,7 +68,7 @@ fn read_by_part(name: &str, text: &str, trust: Trust) -> Option<RuleFile> {
 /// Returns where the parts of a file end. Each begins with a line that says only `[[rule]]` or
 /// `[[test]]`. Within a value of several lines that is not the beginning of a table; the part before
 /// it then lacks the end of that value, and cannot be parsed.
-fn part_ends(text: &str) -> impl Iterator<Item = usize> {
+pub(super) fn part_ends(text: &str) -> impl Iterator<Item = usize> {
     let starts = memchr::memmem::find_iter(text.as_bytes(), "\n[[").map(|at| at + 1);
     let is_header = |at: &usize| {
         let line = text[*at..].lines().next().unwrap_or_default();
@@ -170,6 +169,7 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
     let mut rule = Rule {
         name: name.map(|name| name.text.into()).unwrap_or_default(),
         decision: decision.unwrap_or(RuleDecision::Ask),
+        trust,
         file: source.name.into(),
         line: source.line(fields.at()),
         reason: fields.text("reason", source).map(|reason| reason.text.into()),

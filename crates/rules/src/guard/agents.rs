@@ -5,6 +5,8 @@
 //! here add other agents and other places. An agent's folder is guarded as a whole, since each
 //! release loads new things from it.
 
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 use std::sync::LazyLock;
 
 use callgate_wire::hook::agents::{AGENTS, AgentSettingsPlace};
@@ -39,7 +41,7 @@ const OTHER_FOLDERS: &str = "\
 
 /// Those of them that not even a read-only command may name: they contain credentials, or
 /// callgate's own rules.
-pub(super) const STRICT_FOLDERS: &str = ".codex .callgate";
+pub(super) const STRICT_FOLDERS: &WordList = words!(".codex .callgate");
 
 /// Other files and folders that may be in any folder. Those of git contain hooks, settings that
 /// name programs to run, the name of a folder that has other settings (`commondir`), and the

@@ -1,6 +1,8 @@
 //! What certainly touches the gate, for the person who is asked.
 
 use callgate_mask::programs::is_one_of;
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use super::places::GuardedPlace;
 use super::program::{KEYRINGS, KILLERS, SERVICES, is_harmless_call};
@@ -10,7 +12,7 @@ use crate::certain::CertainReading;
 use crate::glob::literal_toks;
 
 /// Programs that remove, move or close a whole folder.
-const REMOVERS: &str = "rm rmdir mv shred trash trash-put chmod chown";
+const REMOVERS: &WordList = words!("rm rmdir mv shred trash trash-put chmod chown");
 
 impl Guarded {
     /// Returns what of the guarded an act certainly touches, if it could for this reason.

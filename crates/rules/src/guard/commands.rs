@@ -1,6 +1,8 @@
 //! Commands that touch what is guarded.
 
 use callgate_mask::programs::{WRAPPERS, is_one_of};
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use super::looks::{self, FEEDERS, is_changing_folders};
 use super::places::{GuardedKind, GuardedPlace};
@@ -14,16 +16,18 @@ use crate::shell::{ShellCommand, ShellScript, ShellWord};
 use crate::steps;
 
 /// Programs that put files into the folder that is their last argument.
-const COPIERS: &str = "cp gcp mv gmv ln gln install ginstall rsync scp";
+const COPIERS: &WordList = words!("cp gcp mv gmv ln gln install ginstall rsync scp");
 
 /// The longest text in another tool's input that may be a command line, in bytes.
 const LONGEST_SAID: usize = 20_000;
 
 /// Programs that write the files that their input names.
-const UNPACKERS: &str = "patch gpatch tar gtar bsdtar unzip bsdcpio cpio pax 7z";
+const UNPACKERS: &WordList = words!("patch gpatch tar gtar bsdtar unzip bsdcpio cpio pax 7z");
 /// The commands of `git` that do so.
-const CHECKOUTS: &str = "apply am checkout checkout-index restore reset switch stash pull merge \
-    rebase cherry-pick revert clone worktree read-tree clean submodule";
+const CHECKOUTS: &WordList = words!(
+    "apply am checkout checkout-index restore reset switch stash pull merge \
+    rebase cherry-pick revert clone worktree read-tree clean submodule"
+);
 
 impl Guarded {
     /// Returns why a command touches what is guarded.
@@ -90,7 +94,7 @@ impl Guarded {
         act: &Act,
         paths: &[Vec<Tok>],
     ) -> Option<String> {
-        let is = |list: &str| {
+        let is = |list: &WordList| {
             let mut words = command.words.iter().skip(1).filter_map(ShellWord::text);
             command.words.first().is_some_and(|program| program.could_name(list))
                 || words.any(|word| is_one_of(word, list))
@@ -102,7 +106,7 @@ impl Guarded {
             moved.extend(command.folders.iter().map(|folder| literal_toks(folder)));
         }
         let mut written = Vec::new();
-        if is(UNPACKERS) || (is("git") && is(CHECKOUTS)) {
+        if is(UNPACKERS) || (is(words!("git")) && is(CHECKOUTS)) {
             written.extend_from_slice(paths);
             written.extend(command.folders.iter().map(|folder| literal_toks(folder)));
         }

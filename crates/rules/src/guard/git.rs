@@ -1,25 +1,29 @@
 //! Commands that change what git runs: its settings, and the hooks of a new repository.
 
 use callgate_mask::programs::is_one_of;
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use crate::act::Act;
-use crate::shell::names::{MOVERS, is_in_list};
+use crate::shell::names::MOVERS;
 use crate::shell::{ShellCommand, ShellWord};
 
 /// Options of git itself that take the next word.
-const TAKES_NEXT: &str = "-C -c --git-dir --work-tree --namespace --super-prefix --config-env";
+const TAKES_NEXT: &WordList =
+    words!("-C -c --git-dir --work-tree --namespace --super-prefix --config-env");
 
 /// Settings that only describe people, display or merging; any other may name a program, a folder
 /// of hooks, another settings file or another server.
-const HARMLESS: &str = "\
-    user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign \
+const HARMLESS: &WordList = words!(
+    "user.name user.email user.signingkey init.defaultbranch commit.gpgsign tag.gpgsign \
     pull.rebase pull.ff push.default push.autosetupremote fetch.prune merge.conflictstyle \
     merge.ff rebase.autosquash rebase.autostash rerere.enabled core.autocrlf core.eol \
     core.filemode core.ignorecase core.longpaths core.quotepath core.abbrev color.ui log.date \
-    diff.algorithm";
+    diff.algorithm"
+);
 
 /// Programs, besides those that move files, that write the file they are given.
-const WRITERS: &str = "touch sed gsed perl curl wget patch";
+const WRITERS: &WordList = words!("touch sed gsed perl curl wget patch");
 
 /// Returns why a command may replace a repository's `.git` by a file: such a file names the folder
 /// with the repository's settings and hooks.
@@ -52,7 +56,7 @@ pub(super) fn changes_settings(act: &Act) -> Option<String> {
 fn changed_by(words: &[ShellWord]) -> Option<String> {
     let mut at = 0;
     while let Some(option) = words.get(at).filter(|word| word.gapped_text().starts_with('-')) {
-        at += 1 + usize::from(is_in_list(TAKES_NEXT, &option.gapped_text()));
+        at += 1 + usize::from(TAKES_NEXT.contains(option.gapped_text()));
     }
     let (command, rest) = words.get(at..)?.split_first()?;
     let texts: Vec<String> = rest.iter().flat_map(ShellWord::texts).collect();
@@ -94,5 +98,5 @@ fn only_reads(words: &[String]) -> bool {
 fn is_harmless_setting(setting: &[&String]) -> bool {
     let [name, _] = setting else { return false };
     let name = name.to_lowercase();
-    is_in_list(HARMLESS, &name) || name.starts_with("advice.")
+    HARMLESS.contains(&name) || name.starts_with("advice.")
 }

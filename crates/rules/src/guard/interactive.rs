@@ -4,6 +4,8 @@
 //! such a program allows everything that can be typed into it. For that agent, no rule allows a
 //! program that waits for input unless its arguments determine what it does.
 
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 use std::sync::LazyLock;
 
 use callgate_mask::programs::{SHELLS, is_one_of};
@@ -16,39 +18,50 @@ use crate::place::last_name;
 const AGENT: &str = "codex";
 
 /// Programs that always wait for input and can run others.
-const ALWAYS: &str = "vi vim nvim ex ed emacs nano pico micro joe less more most man irb pry ghci \
+const ALWAYS: &WordList = words!(
+    "vi vim nvim ex ed emacs nano pico micro joe less more most man irb pry ghci \
     utop iex jshell groovysh ipython bpython ptpython bc dc mycli pgcli litecli telnet ftp lftp \
     mosh login newgrp expect top htop screen tmux zellij mc ranger nnn vifm lazygit tig gdb lldb dlv \
-    pdb";
+    pdb"
+);
 
 /// Programs that wait unless an option or a file determines what they do: their names, and those
 /// options.
-const TOLD: [(&str, &str); 8] = [
-    ("python pypy python2 python3 pypy3", "-c -m -V -h --version --help"),
-    ("node nodejs ts-node tsx", "-e -p -c -v -h --eval --print --check --version --help --test"),
-    ("ruby perl", "-e -E -n -v -V -h --version --help"),
-    ("php", "-r -f -l -S -v -i -m -h --version --help"),
+const TOLD: [(&WordList, &str); 8] = [
+    (words!("python pypy python2 python3 pypy3"), "-c -m -V -h --version --help"),
     (
-        "lua luajit tclsh wish guile racket sbcl clisp ocaml scala erl clj clojure gawk",
+        words!("node nodejs ts-node tsx"),
+        "-e -p -c -v -h --eval --print --check --version --help --test",
+    ),
+    (words!("ruby perl"), "-e -E -n -v -V -h --version --help"),
+    (words!("php"), "-r -f -l -S -v -i -m -h --version --help"),
+    (
+        words!("lua luajit tclsh wish guile racket sbcl clisp ocaml scala erl clj clojure gawk"),
         "-e -v --eval --version --help",
     ),
-    ("R Rscript julia octave", "-e -E -f -h -v --eval --version --help CMD"),
+    (words!("R Rscript julia octave"), "-e -E -f -h -v --eval --version --help CMD"),
     (
-        "mongo mongosh duckdb cqlsh influx clickhouse-client usql",
+        words!("mongo mongosh duckdb cqlsh influx clickhouse-client usql"),
         "--eval -c -e -f -q --query --command --execute --file --version --help",
     ),
-    ("psql mysql mariadb", "-c -f -l -e -V --command --file --list --execute --version --help"),
+    (
+        words!("psql mysql mariadb"),
+        "-c -f -l -e -V --command --file --list --execute --version --help",
+    ),
 ];
 
 /// Those of them for which the name of a file or database does not determine what they do.
-const NAMED: &str = "psql mysql mariadb mongo mongosh duckdb cqlsh influx clickhouse-client usql";
+const NAMED: &WordList =
+    words!("psql mysql mariadb mongo mongosh duckdb cqlsh influx clickhouse-client usql");
 
 /// Options after which a program waits regardless of its other arguments.
 const WAITS: &str = "-i -a --interactive -it -ti -";
 
 /// Programs that wait under conditions of their own.
-const OTHERS: &str = "sqlite3 redis-cli deno bun sftp nc ncat netcat socat ssh su script sudo doas \
-    docker podman nerdctl kubectl lxc oc";
+const OTHERS: &WordList = words!(
+    "sqlite3 redis-cli deno bun sftp nc ncat netcat socat ssh su script sudo doas \
+    docker podman nerdctl kubectl lxc oc"
+);
 
 /// All these programs, because hardly any program of a line is one of them.
 static KNOWN: LazyLock<ProgramNames> = LazyLock::new(|| {

@@ -1,24 +1,27 @@
 //! Commands that only read files, and those whose words are mostly prose.
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, is_one_of};
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use crate::act::Act;
-use crate::shell::names::is_in_list;
 use crate::shell::{ShellCommand, ShellWord};
 
 /// Programs that write no file, whatever their arguments.
-const LOOKERS: &str = "cat ls ll head tail wc nl tac grep egrep fgrep zgrep rg ag ack ugrep stat \
+const LOOKERS: &WordList = words!(
+    "cat ls ll head tail wc nl tac grep egrep fgrep zgrep rg ag ack ugrep stat \
     cmp diff du test [ readlink realpath basename dirname md5sum sha1sum sha256sum sha512sum shasum \
-    b3sum jq cut strings hexdump cd chdir pushd pwd true find gfind fd fdfind";
+    b3sum jq cut strings hexdump cd chdir pushd pwd true find gfind fd fdfind"
+);
 /// The git commands that write no file in the folders that they name.
-const GIT_LOOKERS: &str =
-    "status diff log show blame add ls-files ls-tree check-ignore rev-parse grep shortlog";
+const GIT_LOOKERS: &WordList =
+    words!("status diff log show blame add ls-files ls-tree check-ignore rev-parse grep shortlog");
 /// Programs that run another program on their input.
-pub(super) const FEEDERS: &str = "xargs gxargs parallel";
+pub(super) const FEEDERS: &WordList = words!("xargs gxargs parallel");
 /// Programs that find files, and can change what they find.
-const FINDERS: &str = "find gfind fd fdfind";
+const FINDERS: &WordList = words!("find gfind fd fdfind");
 /// Programs whose arguments are mostly text for people.
-const SPEAKERS: &str = "echo printf git gh glab hub hg svn jj";
+const SPEAKERS: &WordList = words!("echo printf git gh glab hub hg svn jj");
 
 /// Returns true if a command changes no file that its words name; redirects are checked
 /// elsewhere.
@@ -31,7 +34,7 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
         let mut words = command.words.iter().skip(1);
         // An option before the command may change its effect; some write the output to a file.
         let name = words.next().and_then(ShellWord::text);
-        return name.is_some_and(|name| is_in_list(GIT_LOOKERS, name)) && !words.any(is_output);
+        return name.is_some_and(|name| GIT_LOOKERS.contains(name)) && !words.any(is_output);
     }
     if matches!(program, "echo" | "printf") {
         return only_speaks(command, act);
@@ -39,7 +42,7 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
     let runs_others = |word: &ShellWord| {
         word.could_begin_with("--pre") || word.could_begin_with("--hostname-bin")
     };
-    is_in_list(LOOKERS, program)
+    LOOKERS.contains(program)
         && !changes_findings(command, act)
         && !command.words.iter().any(runs_others)
 }
@@ -47,7 +50,7 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
 /// Returns true if the words of a command are text for people that no other program of the line
 /// runs.
 pub(super) fn only_speaks(command: &ShellCommand, act: &Act) -> bool {
-    let is_speaker = command.program().is_some_and(|program| is_in_list(SPEAKERS, program));
+    let is_speaker = command.program().is_some_and(|program| SPEAKERS.contains(program));
     let runs_texts = |words: &[ShellWord]| {
         words
             .first()
@@ -60,7 +63,7 @@ pub(super) fn only_speaks(command: &ShellCommand, act: &Act) -> bool {
 /// Returns true if `find` changes the files it finds: through its actions, or through a program
 /// that gets its output.
 fn changes_findings(command: &ShellCommand, act: &Act) -> bool {
-    let is_find = command.program().is_some_and(|name| is_in_list(FINDERS, name));
+    let is_find = command.program().is_some_and(|name| FINDERS.contains(name));
     is_find && is_changing_folders(command, act)
 }
 

@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 
+use callgate_mask::word_list::WordList;
+
 use crate::act::Act;
 use crate::place::last_name;
 use crate::shell::ShellWord;
@@ -10,9 +12,9 @@ use crate::shell::ShellWord;
 pub(super) struct ProgramNames(HashSet<String>);
 
 impl ProgramNames {
-    /// Takes the names from lists separated by blanks.
-    pub(super) fn new(lists: &[&str]) -> Self {
-        let names = lists.iter().flat_map(|list| list.split_ascii_whitespace());
+    /// Takes the names from lists.
+    pub(super) fn new(lists: &[&WordList]) -> Self {
+        let names = lists.iter().flat_map(|list| list.iter());
         Self(names.map(str::to_ascii_lowercase).collect())
     }
 

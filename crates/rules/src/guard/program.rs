@@ -1,6 +1,8 @@
 //! Commands that run callgate, end it, or replace it by another program.
 
 use callgate_mask::programs::{WRAPPERS, is_one_of};
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use super::looks::is_changing_folders;
 use super::{HOOK, PROGRAM, plain_toks};
@@ -11,39 +13,41 @@ use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellWord};
 
 /// Programs that end others.
-pub(super) const KILLERS: &str = "kill pkill killall skill fuser xkill tskill snice";
+pub(super) const KILLERS: &WordList = words!("kill pkill killall skill fuser xkill tskill snice");
 /// Programs that start and stop services.
-pub(super) const SERVICES: &str =
-    "systemctl service launchctl rc-service initctl supervisorctl loginctl";
+pub(super) const SERVICES: &WordList =
+    words!("systemctl service launchctl rc-service initctl supervisorctl loginctl");
 /// Programs that read and change the secrets in a keyring, of which some are ours.
-pub(super) const KEYRINGS: &str = "secret-tool security keyring lssecret";
+pub(super) const KEYRINGS: &WordList = words!("secret-tool security keyring lssecret");
 /// Programs that only read the program whose name they get, or do not use it as a file.
-const READERS: &str = "cat bat ls ll exa eza file which type whereis stat head tail wc grep egrep \
+const READERS: &WordList = words!(
+    "cat bat ls ll exa eza file which type whereis stat head tail wc grep egrep \
     fgrep zgrep rg ag ack ugrep cd pushd chdir echo printf test [ true md5sum sha1sum sha256sum \
     shasum b3sum du df less more man readlink realpath basename dirname diff cmp strings nm \
     objdump readelf ldd otool xxd hexdump od tree pgrep pidof ps find gfind fd fdfind git gh \
     cargo time timeout nice command sudo env kill pkill killall systemctl service launchctl \
-    journalctl mkdir export cut sort uniq tr jq";
+    journalctl mkdir export cut sort uniq tr jq"
+);
 
 /// Returns why an act runs callgate, or ends it.
 pub(super) fn runs_us(act: &Act) -> Option<String> {
     act.runs.all_runs().find_map(|(_, words)| {
         let (program, rest) = words.split_first()?;
-        let is = |list: &str| match program.text() {
+        let is = |list: &WordList| match program.text() {
             Some(text) => is_one_of(&last_name(text).to_lowercase(), list),
             None => program.could_name(list),
         };
         // Everything that each word could be.
         let texts: Vec<String> =
             rest.iter().flat_map(ShellWord::texts).map(|text| text.to_lowercase()).collect();
-        if (is(PROGRAM) || is(HOOK)) && !is_harmless_call(&texts) {
+        if (is(words!(PROGRAM)) || is(words!(HOOK))) && !is_harmless_call(&texts) {
             return Some("it runs callgate itself".into());
         }
-        let killer = KILLERS.split_ascii_whitespace().find(|name| is(name));
+        let killer = KILLERS.iter().find(|name| is(&WordList::new(name)));
         if killer.is_some_and(|name| !kills_others(name, &texts)) {
             return Some("it could end callgate".into());
         }
-        if is("cargo") && installs_us(&texts) {
+        if is(words!("cargo")) && installs_us(&texts) {
             return Some("it could replace the program callgate".into());
         }
         let names_us = rest.iter().any(|word| {

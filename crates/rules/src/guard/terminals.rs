@@ -3,6 +3,8 @@
 //! The typed text runs in another program, about which nobody is asked, or presses the key that
 //! answers a prompt. No rule allows it.
 
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 use std::sync::LazyLock;
 
 use callgate_mask::programs::is_one_of;
@@ -10,27 +12,32 @@ use callgate_mask::programs::is_one_of;
 use super::names::ProgramNames;
 use crate::act::Act;
 use crate::shell::ShellWord;
-use crate::shell::names::is_in_list as has_word;
 
 /// Programs whose purpose is to send keys or to put text into another terminal.
-const TYPISTS: &str = "xdotool ydotool wtype dotool dotoolc kdotool wlrctl xte xvkbd xmacroplay \
+const TYPISTS: &WordList = words!(
+    "xdotool ydotool wtype dotool dotoolc kdotool wlrctl xte xvkbd xmacroplay \
     evemu-play evemu-event ttyecho writevt conspy reptyr injcode cliclick sendkeys wdotool \
-    wl-type autokey-run";
+    wl-type autokey-run"
+);
 /// Terminal multiplexers, which can be told what to type.
-const MULTIPLEXERS: &str = "tmux tmate byobu psmux";
+const MULTIPLEXERS: &WordList = words!("tmux tmate byobu psmux");
 /// The multiplexer commands that neither type nor run anything in an existing terminal. All others
 /// ask, also because they can be abbreviated.
-const TMUX_HARMLESS: &str = "ls list-sessions lsw list-windows lsp list-panes lsc list-clients lsb \
+const TMUX_HARMLESS: &WordList = words!(
+    "ls list-sessions lsw list-windows lsp list-panes lsc list-clients lsb \
     list-buffers has has-session show show-options showenv show-environment capture-pane capturep \
     new new-session neww new-window splitw split-window attach attach-session detach \
-    detach-client kill-session kill-server start start-server";
+    detach-client kill-session kill-server start start-server"
+);
 /// Programs that only type when told to.
-const SOMETIMES: &str = "screen dtach kitty kitten wezterm zellij vi vim gvim nvim neovide nvr mvim \
-    osascript";
+const SOMETIMES: &WordList = words!(
+    "screen dtach kitty kitten wezterm zellij vi vim gvim nvim neovide nvr mvim \
+    osascript"
+);
 /// The options of multiplexers that take the next word.
-const TMUX_TAKES: &str = "-f -L -S -T -c";
+const TMUX_TAKES: &WordList = words!("-f -L -S -T -c");
 /// Programs that inspect a running process and can change it.
-const DEBUGGERS: &str = "gdb lldb strace ltrace";
+const DEBUGGERS: &WordList = words!("gdb lldb strace ltrace");
 /// The system call that types into a terminal, as programs write it.
 const CALLS: [&str; 3] = ["tiocsti", "0x5412", "tioclinux"];
 
@@ -63,19 +70,19 @@ fn may_type(program: &str, words: &[String]) -> bool {
         true
     } else if is(MULTIPLEXERS) {
         !is_quiet_tmux(words)
-    } else if is("screen") {
+    } else if is(words!("screen")) {
         has_letter('X') || has_letter('Q')
-    } else if is("dtach") {
+    } else if is(words!("dtach")) {
         has_letter('p')
-    } else if is("kitty kitten") {
+    } else if is(words!("kitty kitten")) {
         begins("@")
-    } else if is("wezterm") {
+    } else if is(words!("wezterm")) {
         has("cli") && (begins("send") || begins("spawn"))
-    } else if is("zellij") {
+    } else if is(words!("zellij")) {
         has("action") || has("ac")
-    } else if is("vi vim gvim nvim neovide nvr mvim") {
+    } else if is(words!("vi vim gvim nvim neovide nvr mvim")) {
         begins("--remote-s") || begins("--remote-e")
-    } else if is("osascript") {
+    } else if is(words!("osascript")) {
         let says = ["keystroke", "key code", "do script", "write text"];
         words.iter().any(|text| says.iter().any(|say| text.to_lowercase().contains(say)))
     } else if is(DEBUGGERS) {
@@ -92,12 +99,12 @@ fn is_quiet_tmux(words: &[String]) -> bool {
         if option == "-V" {
             return true;
         }
-        at += 1 + usize::from(has_word(TMUX_TAKES, option));
+        at += 1 + usize::from(TMUX_TAKES.contains(option));
     }
     // Its own `;` separates commands, also at the end of a word.
     let ends = |text: &String| text.ends_with(';');
     match words.get(at) {
         None => true,
-        Some(command) => has_word(TMUX_HARMLESS, command) && !words.iter().any(ends),
+        Some(command) => TMUX_HARMLESS.contains(command) && !words.iter().any(ends),
     }
 }

@@ -1,9 +1,9 @@
 //! Which rules were considered for an act, and why each did or did not apply.
 
-use super::{Policy, Verdict};
+use super::{Policy, PolicyDefaults, Verdict};
 use crate::act::Act;
 use crate::moment::Moment;
-use crate::rule::{Rule, RuleDecision};
+use crate::rule::{Rule, RuleDecision, Trust};
 use crate::shown::short_command;
 use crate::steps;
 
@@ -18,6 +18,14 @@ pub struct ConsideredRule {
     pub because: String,
 }
 
+/// What the rules of one level alone decide.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LevelVerdict {
+    pub trust: Trust,
+    /// `None` if none of its rules decides.
+    pub decision: Option<RuleDecision>,
+}
+
 /// How a verdict came about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -29,18 +37,46 @@ pub struct Explanation {
     pub doubts: Option<String>,
     /// All rules, in the order of their files.
     pub considered: Vec<ConsideredRule>,
+    /// What each level decides, if there are rules of a team and any rule can decide.
+    pub levels: Vec<LevelVerdict>,
 }
 
 impl Policy {
     /// Decides on an act and says how.
     pub(crate) fn explain_by_names(&self, act: &Act, moment: &Moment) -> Explanation {
         let commands = act.script.iter().flat_map(|script| &script.commands);
+        let verdict = self.decide_by_names(act, moment);
+        let is_for_rules = !verdict.is_guarded && act.refused.is_none();
         Explanation {
-            verdict: self.decide_by_names(act, moment),
+            levels: if is_for_rules { self.level_verdicts(act, moment) } else { Vec::new() },
+            verdict,
             commands: commands.map(|command| short_command(&command.render_line())).collect(),
             doubts: act.doubt_reason(),
             considered: self.rules.iter().map(|rule| consider_rule(rule, act, moment)).collect(),
         }
+    }
+
+    /// Returns what each level decides by itself; nothing if there are no rules of a team.
+    fn level_verdicts(&self, act: &Act, moment: &Moment) -> Vec<LevelVerdict> {
+        let team = self.level_policy(Trust::Team);
+        if team.rules.is_empty() && team.broken.is_empty() {
+            return Vec::new();
+        }
+        let levels = [Trust::Team, Trust::User, Trust::Project];
+        let verdict = |trust| {
+            let verdict = self.level_policy(trust).decide_by_names(act, moment);
+            let is_undecided = verdict.decision == RuleDecision::Ask && !verdict.wants_person;
+            LevelVerdict { trust, decision: Some(verdict.decision).filter(|_| !is_undecided) }
+        };
+        levels.into_iter().map(verdict).collect()
+    }
+
+    /// Returns the policy that the rules of one level are alone.
+    fn level_policy(&self, trust: Trust) -> Self {
+        let mut policy = self.clone().with_defaults(PolicyDefaults::default());
+        policy.rules.retain(|rule| rule.trust == trust);
+        policy.broken.retain(|file| file.trust == trust);
+        policy
     }
 }
 

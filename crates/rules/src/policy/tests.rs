@@ -1,5 +1,6 @@
 //! Tests of decisions.
 
+mod levels;
 mod matching;
 mod order;
 mod unknown_tools;

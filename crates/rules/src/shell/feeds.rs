@@ -1,6 +1,8 @@
 //! Programs that pass what they read, or what they find, to another one: `xargs`, `find -exec`.
 
 use callgate_mask::programs::is_one_of;
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use super::ShellCommand;
 use super::names::LANGUAGES;
@@ -8,15 +10,15 @@ use super::values::{ShellValues, split_value};
 use super::word::{ShellWord, WordPiece};
 
 /// Programs that append what they read to the words of another program.
-const FEEDERS: &str = "xargs gxargs parallel";
+const FEEDERS: &WordList = words!("xargs gxargs parallel");
 /// Programs that put what they find into the words of another program.
-const FINDERS: &str = "find gfind fd fdfind";
+const FINDERS: &WordList = words!("find gfind fd fdfind");
 /// The most forms of a command that are made of what it reads.
 const MOST_READ: usize = 8;
 
 /// Returns the forms of a command with the words that it gets from elsewhere.
 pub(super) fn fed_forms(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCommand> {
-    let names = |list: &str| {
+    let names = |list: &WordList| {
         let mut texts = command.words.iter().flat_map(ShellWord::texts);
         texts.any(|text| is_one_of(&text, list))
     };

@@ -1,48 +1,51 @@
 //! Programs and words with a special meaning, in lists separated by blanks.
 
-use callgate_mask::word_list::contains_exactly;
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 /// Keywords: with one of them a line is more than lists and pipelines.
-pub(crate) const CONTROL: &str = "\
-    if then elif else fi for while until do done case esac select function coproc ]] { } \
-    repeat foreach end always noglob nocorrect -";
+pub(crate) const CONTROL: &WordList = words!(
+    "if then elif else fi for while until do done case esac select function coproc ]] { } \
+    repeat foreach end always noglob nocorrect -"
+);
 
 /// Those of them after which a command begins.
-pub(crate) const OPENERS: &str = "\
-    if then elif else while until do { coproc noglob nocorrect -";
+pub(crate) const OPENERS: &WordList =
+    words!("if then elif else while until do { coproc noglob nocorrect -");
 
 /// Commands that change the shell, so that what follows may have another meaning.
-pub(crate) const STATEFUL: &str = "\
-    alias unalias export declare typeset local readonly read readarray mapfile unset set shopt \
+pub(crate) const STATEFUL: &WordList = words!(
+    "alias unalias export declare typeset local readonly read readarray mapfile unset set shopt \
     setopt unsetopt emulate source . eval trap enable disable hash builtin exec let getopts \
     bind bindkey complete compgen compopt fc autoload zmodload functions vared zle sched \
     integer float popd rehash unhash unfunction zstyle zcompile zformat zparseopts zsocket \
-    ztcp print zpty zselect sysopen limit";
+    ztcp print zpty zselect sysopen limit"
+);
 
 /// Other programs with options or files that make them run a program.
-pub(crate) const CAN_RUN: &str = "\
-    git make gmake just rake ninja tar gtar bsdtar rsync scp sftp zip man less more sed gsed \
+pub(crate) const CAN_RUN: &WordList = words!(
+    "git make gmake just rake ninja tar gtar bsdtar rsync scp sftp zip man less more sed gsed \
     hg svn m4 nc ncat openssl gcc sqlite3 psql mysql uv poetry pipenv bundle npm pnpm yarn \
     cargo go dotnet java gradle mvn nix sort split curl wget gh rg pytest jest cmake tmutil \
     systemctl launchctl dpkg apt apt-get pip pip3 brew ansible terraform vagrant claude codex \
-    gemini opencode";
+    gemini opencode"
+);
 
 /// Interpreters of languages other than the shell's.
-pub(crate) const LANGUAGES: &str = "\
-    python python2 python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun php lua luajit \
-    awk gawk mawk nawk tclsh osascript R Rscript julia";
+pub(crate) const LANGUAGES: &WordList = words!(
+    "python python2 python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun php lua luajit \
+    awk gawk mawk nawk tclsh osascript R Rscript julia"
+);
 
 /// Programs that remove, move or change whole folders.
-pub(crate) const MOVERS: &str = "\
-    rm rmdir mv cp gcp gmv grm ln gln install ginstall rsync chmod chown chgrp chattr setfacl \
+pub(crate) const MOVERS: &WordList = words!(
+    "rm rmdir mv cp gcp gmv grm ln gln install ginstall rsync chmod chown chgrp chattr setfacl \
     shred srm trash trash-put unlink find gfind fd fdfind rename mount umount bindfs tee \
-    truncate dd rclone scp sftp cpio pax ditto xattr chflags mmv";
+    truncate dd rclone scp sftp cpio pax ditto xattr chflags mmv"
+);
 
 /// Programs that read everything in a folder.
-pub(crate) const SEARCHERS: &str = "\
-    grep egrep fgrep zgrep rg ag ack ugrep tar gtar bsdtar zip 7z find gfind fd fdfind rsync \
-    scp cp rclone cpio pax ditto strings";
-
-pub(crate) fn is_in_list(list: &str, name: &str) -> bool {
-    contains_exactly(list, name.as_bytes())
-}
+pub(crate) const SEARCHERS: &WordList = words!(
+    "grep egrep fgrep zgrep rg ag ack ugrep tar gtar bsdtar zip 7z find gfind fd fdfind rsync \
+    scp cp rclone cpio pax ditto strings"
+);

@@ -8,20 +8,22 @@ mod sed;
 mod tests;
 
 use callgate_mask::programs::is_one_of;
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
-use super::names::is_in_list;
 use crate::place::last_name;
 
 use super::{GAP, ShellCommand, ShellWord};
 
 /// Programs that use the files that they are given, and nothing else in their folder.
-const ONLY_NAMED: &str = "\
-    cat head tail wc nl tac od cksum md5sum sha1sum sha256sum sha512sum b2sum stat cmp diff comm \
-    cut ls du basename dirname realpath readlink touch mkdir rmdir rm";
-const AWK: &str = "awk gawk mawk nawk";
-const SED: &str = "sed gsed";
-const GREP: &str = "grep egrep fgrep";
-const RIPGREP: &str = "rg";
+const ONLY_NAMED: &WordList = words!(
+    "cat head tail wc nl tac od cksum md5sum sha1sum sha256sum sha512sum b2sum stat cmp diff comm \
+    cut ls du basename dirname realpath readlink touch mkdir rmdir rm"
+);
+const AWK: &WordList = words!("awk gawk mawk nawk");
+const SED: &WordList = words!("sed gsed");
+const GREP: &WordList = words!("grep egrep fgrep");
+const RIPGREP: &WordList = words!("rg");
 
 /// Options of these programs that take no value, or have it in the same word.
 const SED_FLAGS: &str = "nErsuz";
@@ -34,17 +36,18 @@ const GREP_NUMBERS: &str = "ABCm";
 const MOST_TEXTS: usize = 64;
 
 /// Programs that use none of their arguments as the name of a file that they read or write.
-const WITHOUT_FILES: &str = "\
-    echo printf : true false exit return break continue shift sleep seq wait export local declare \
+const WITHOUT_FILES: &WordList = words!(
+    "echo printf : true false exit return break continue shift sleep seq wait export local declare \
     readonly typeset unset read test [ [[ expr basename dirname date let cd pushd popd for select \
-    case in set shopt umask ulimit kill pgrep which type hash tput logger jobs fg bg disown";
+    case in set shopt umask ulimit kill pgrep which type hash tput logger jobs fg bg disown"
+);
 
 /// Returns the indices of the words in which something unknown could matter: for most programs all
 /// of them.
 pub(crate) fn unknown_counts(command: &ShellCommand) -> Vec<usize> {
     let program = command.words.first().and_then(ShellWord::text);
     match program.map(last_name) {
-        Some(name) if is_in_list(WITHOUT_FILES, name) => vec![0],
+        Some(name) if WITHOUT_FILES.contains(name) => vec![0],
         Some("git") => {
             // What follows these options is a text.
             let is_text = |at: usize| {
@@ -111,7 +114,7 @@ pub(crate) fn are_all(command: &ShellCommand) -> bool {
 /// Nothing is returned if an option is unknown: then it is uncertain which word the program is.
 pub(crate) fn harmless_texts(command: &ShellCommand) -> Vec<usize> {
     let Some(program) = command.program() else { return Vec::new() };
-    let is = |list: &str| is_one_of(program, list);
+    let is = |list: &WordList| is_one_of(program, list);
     if ![AWK, SED, GREP, RIPGREP].into_iter().any(is) {
         return Vec::new();
     }

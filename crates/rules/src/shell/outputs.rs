@@ -2,6 +2,8 @@
 //!
 //! Everything else could print anything.
 
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 use std::ops::Range;
 
 use super::ShellCommand;
@@ -10,11 +12,11 @@ use super::word::{ShellWord, WordPiece};
 use crate::place::{folders_above, last_name};
 
 /// Programs that print numbers only.
-const COUNTERS: &str = "nproc pgrep pidof seq";
+const COUNTERS: &WordList = words!("nproc pgrep pidof seq");
 /// Programs that print one name, without a slash and without a leading dot.
-const NAMERS: &str = "whoami hostname uname arch";
+const NAMERS: &WordList = words!("whoami hostname uname arch");
 /// Programs that print some of the lines that they read.
-const FILTERS: &str = "sort uniq head tail tac shuf";
+const FILTERS: &WordList = words!("sort uniq head tail tac shuf");
 /// Commands of git that print names of commits, branches or tags.
 const GIT_NAMES: &str = "describe branch tag merge-base rev-list symbolic-ref rev-parse";
 /// Commands that print nothing.
@@ -53,7 +55,7 @@ impl ShellValues<'_> {
         };
         let Some((program, rest)) = command.words.split_first() else { return printed_unknown() };
         let Some(name) = program.text() else { return printed_unknown() };
-        let is = |list: &str| list.split_ascii_whitespace().any(|known| known == name);
+        let is = |list: &WordList| list.contains(name);
         let options = || rest.iter().filter_map(ShellWord::text).filter(|t| t.starts_with('-'));
         let has = |wanted: &[&str]| options().any(|option| wanted.contains(&option));
         match name {

@@ -4,7 +4,7 @@ use callgate_wire::desk::SegmentStyle;
 
 use super::ShellWord;
 use super::lists::{CommandContent, OpenCommand, ShellReader};
-use super::names::{CONTROL, OPENERS, is_in_list};
+use super::names::{CONTROL, OPENERS};
 
 impl ShellReader<'_> {
     pub(super) fn parse_group(&mut self, open: &mut OpenCommand) {
@@ -111,13 +111,13 @@ impl ShellReader<'_> {
             open.is_owed = true;
             return true;
         }
-        if is_in_list(CONTROL, text) {
+        if CONTROL.contains(text) {
             self.note_doubt("control flow");
             if text != "}" {
                 self.note_keyword(text);
             }
         }
-        is_in_list(OPENERS, text)
+        OPENERS.contains(text)
     }
 }
 

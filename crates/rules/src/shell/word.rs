@@ -8,6 +8,7 @@ mod compare;
 mod expansion;
 
 use callgate_mask::programs::is_one_of;
+use callgate_mask::word_list::WordList;
 
 use crate::glob::{Lean, Tok, can_meet, literal_toks};
 use crate::steps;
@@ -279,15 +280,14 @@ impl ShellWord {
         self.could_be_text(name) || self.could_be(&pattern)
     }
 
-    /// Returns true if the word could name one of some programs, as a text of names and blanks.
-    pub(crate) fn could_name(&self, programs: &str) -> bool {
+    /// Returns true if the word could name one of some programs, from a list.
+    pub(crate) fn could_name(&self, programs: &WordList) -> bool {
         match self.text() {
             Some(name) => is_one_of(name, programs),
             None => self.patterns().any(|toks| {
                 let slash = toks.iter().rposition(|tok| *tok == Tok::Is('/'));
                 let name = &toks[slash.map_or(0, |at| at + 1)..];
-                let mut known = programs.split_ascii_whitespace();
-                known.any(|program| could_be_program(name, program))
+                programs.iter().any(|program| could_be_program(name, program))
             }),
         }
     }

@@ -35,8 +35,11 @@ pub struct RulesView {
     /// The text of a file to start with, while the user has no rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<String>,
+    /// The rules of the team to which the machine belongs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub team: Option<Box<RuleFileView>>,
     /// The files of projects.
-    pub projects: Vec<ProjectRules>,
+    pub projects: Vec<RuleFileView>,
 }
 
 /// A rule in a list.
@@ -57,9 +60,10 @@ pub struct RuleView {
     pub source: String,
 }
 
+/// A file of rules that cannot be changed here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProjectRules {
-    /// The project's file.
+pub struct RuleFileView {
+    /// The project's file, or the name of the team's rules.
     pub path: String,
     /// What is wrong with it.
     pub problems: Vec<RuleProblem>,

@@ -6,18 +6,21 @@
 //! a word (`origin/main..HASH`, `actions/checkout@HASH`).
 
 use crate::secrets::candidate::count_distinct_bytes;
-use crate::word_list::{contains_exactly, contains_word};
+use crate::word_list::WordList;
+use crate::words;
 
 /// Programs and commands that work with commits or checksums.
-const ABOUT: &str = "\
-    git gh glab hub jj hg svn tig nix nix-prefetch-git nix-shell cherry-pick rev-parse sha1sum \
+const ABOUT: &WordList = words!(
+    "git gh glab hub jj hg svn tig nix nix-prefetch-git nix-shell cherry-pick rev-parse sha1sum \
     shasum sha1 cksum openssl b3sum rg grep actions submodule bisect rebase checkout docker \
-    podman";
+    podman"
+);
 
 /// Words after which a hash follows.
-const ANNOUNCING: &str = "\
-    commit commits tree parent object merge blob tag revert reverts fixes rev revision sha sha1 \
-    hash checksum digest at from to head base since until --rev --ref --sha --commit id";
+const ANNOUNCING: &WordList = words!(
+    "commit commits tree parent object merge blob tag revert reverts fixes rev revision sha sha1 \
+    hash checksum digest at from to head base since until --rev --ref --sha --commit id"
+);
 
 /// Returns true if a word is 40 hexadecimal digits without a pattern.
 pub(super) fn is_hash(word: &[u8]) -> bool {
@@ -30,11 +33,11 @@ pub(super) fn is_hash(word: &[u8]) -> bool {
 /// Returns true if a word is the name of a program that works with commits or checksums.
 pub(super) fn is_about_hashes(word: &[u8]) -> bool {
     let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or(word);
-    contains_exactly(ABOUT, name)
+    ABOUT.contains(name)
 }
 
 /// Returns true if a hash may follow a word.
 pub(super) fn announces_hash(word: &[u8]) -> bool {
     let word = word.strip_suffix(b":").unwrap_or(word);
-    contains_word(ANNOUNCING, word)
+    ANNOUNCING.contains_in_any_case(word)
 }

@@ -1,6 +1,7 @@
 //! Programs that take a secret as a word of its own, or read it from their input.
 
-use crate::word_list::contains_exactly;
+use crate::word_list::WordList;
+use crate::words;
 
 /// Two words after which a secret follows, and how many words come between.
 const AFTER_WORDS: [(&str, &str, u8); 11] = [
@@ -21,8 +22,8 @@ const AFTER_WORDS: [(&str, &str, u8); 11] = [
 const AFTER_START: [(&str, u8); 3] = [("requirepass", 0), ("masterauth", 0), ("wpa_passphrase", 1)];
 
 /// Programs that read a password from their input.
-const READERS: &str = "\
-    su passwd kinit vncpasswd cryptsetup secret-tool smbpasswd mkpasswd wg secret secrets";
+const READERS: &WordList =
+    words!("su passwd kinit vncpasswd cryptsetup secret-tool smbpasswd mkpasswd wg secret secrets");
 
 /// Returns how many words are between `word`, which follows `last`, and a secret.
 pub(super) fn before_secret(last: Option<&[u8]>, word: &[u8], starts_command: bool) -> Option<u8> {
@@ -42,7 +43,7 @@ pub(super) fn before_secret(last: Option<&[u8]>, word: &[u8], starts_command: bo
 
 /// Returns true if a program, or a subcommand, reads a password from its input.
 pub(super) fn reads_password(word: &[u8]) -> bool {
-    contains_exactly(READERS, file_name(word))
+    READERS.contains(file_name(word))
 }
 
 /// Returns the last part of a path.

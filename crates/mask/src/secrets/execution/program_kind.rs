@@ -1,6 +1,8 @@
 //! How programs run others, as far as masking has to know it.
 
 use crate::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+use crate::word_list::WordList;
+use crate::words;
 
 /// How a program runs what its words and its input say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,27 +21,29 @@ pub(super) enum ProgramKind {
     Other,
 }
 
-const EVALUATORS: &str = "eval trap alias iex invoke-expression";
+const EVALUATORS: &WordList = words!("eval trap alias iex invoke-expression");
 
 /// Programs other than shells whose input is executed.
-const INPUT_RUNNERS: &str = "\
-    xargs gxargs parallel su ssh at batch crontab ed ex expect tclsh source . socat";
+const INPUT_RUNNERS: &WordList =
+    words!("xargs gxargs parallel su ssh at batch crontab ed ex expect tclsh source . socat");
 
-const LANGUAGES: &str = "\
-    python python2 python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun php lua luajit \
-    osascript R Rscript julia";
+const LANGUAGES: &WordList = words!(
+    "python python2 python3 pypy pypy3 ipython perl ruby irb node nodejs deno bun php lua luajit \
+    osascript R Rscript julia"
+);
 
-const CONTAINERS: &str = "docker podman nerdctl kubectl";
+const CONTAINERS: &WordList = words!("docker podman nerdctl kubectl");
 
 /// Programs that take an argument of their own before the program.
-const WITH_ARGUMENT: &str = "\
-    flock chroot taskset chrt ssh faketime setuidgid s6-setuidgid direnv mise asdf prlimit docker \
-    podman nerdctl kubectl lxc-attach su wsl";
+const WITH_ARGUMENT: &WordList = words!(
+    "flock chroot taskset chrt ssh faketime setuidgid s6-setuidgid direnv mise asdf prlimit docker \
+    podman nerdctl kubectl lxc-attach su wsl"
+);
 
 impl ProgramKind {
     pub(super) fn from_word(word: &[u8]) -> Self {
         let Ok(name) = std::str::from_utf8(word) else { return Self::Other };
-        let is = |list: &str| is_one_of(name, list);
+        let is = |list: &WordList| is_one_of(name, list);
         if is(EVALUATORS) {
             Self::Evaluator
         } else if is(SHELLS) || is(INPUT_RUNNERS) {

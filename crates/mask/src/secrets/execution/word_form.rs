@@ -1,12 +1,14 @@
 //! What the form of a word says about its execution.
 
 use super::shell_tokens::HIDDEN;
-use crate::word_list::contains_exactly;
+use crate::word_list::WordList;
+use crate::words;
 
 /// Options after which a program runs the next word, and long ones that may have it attached.
-const RUN_OPTIONS: &str = "\
-    -c -lc -ec -exec -execdir -ok -okdir --exec --eval --command --execute --run --rsh --pre \
-    --split-string";
+const RUN_OPTIONS: &WordList = words!(
+    "-c -lc -ec -exec -execdir -ok -okdir --exec --eval --command --execute --run --rsh --pre \
+    --split-string"
+);
 
 /// Returns true if a hidden part of a word is the name of a file (`/tmp/…`, `X=~/…`) or follows the
 /// sign with which git's aliases call other programs.
@@ -42,7 +44,7 @@ pub(super) fn attached_name(word: &[u8]) -> &[u8] {
 
 /// Returns true for an option after which a program runs the next word.
 pub(super) fn is_run_option(word: &[u8]) -> bool {
-    word.starts_with(b"-") && contains_exactly(RUN_OPTIONS, word)
+    word.starts_with(b"-") && RUN_OPTIONS.contains(word)
 }
 
 /// Returns true for combined letters of which the last takes code: `-euxc`, `-ne`.

@@ -4,8 +4,7 @@ use super::*;
 
 #[test]
 fn the_list_of_programs_is_that_of_the_rules() {
-    let mut all: Vec<&str> =
-        RULES.iter().flat_map(|rule| rule.programs.split_ascii_whitespace()).collect();
+    let mut all: Vec<&str> = RULES.iter().flat_map(|rule| rule.programs.iter()).collect();
     all.sort_unstable();
     all.dedup();
     let known: Vec<&str> = PROGRAMS.split_ascii_whitespace().collect();

@@ -1,5 +1,8 @@
 //! Programs whose arguments can make them run other programs or write files.
 
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
+
 /// Programs that can start a shell or another program through their arguments or their own
 /// commands; sorted, in lower case. The list is long, and rules are read at every call.
 #[rustfmt::skip]
@@ -44,23 +47,26 @@ pub(in crate::file) const ESCAPES: &[&str] = &[
 ];
 
 /// Programs that only read unless an option or a second name makes them write a file.
-pub(in crate::file) const WRITERS: &str = "\
-    sort uniq tree xxd iconv xmllint xsltproc dot gofmt goimports prettier eslint biome ruff black \
+pub(in crate::file) const WRITERS: &WordList = words!(
+    "sort uniq tree xxd iconv xmllint xsltproc dot gofmt goimports prettier eslint biome ruff black \
     isort yq shuf csplit tee dd install curl wget aria2c objcopy strip ld javac rustc clang g++ \
     cc c++ tsc esbuild convert magick jpegtran optipng qpdf pdftotext unzip gunzip unxz 7z bzip2 \
-    gzip xz zstd patch clang-format rustfmt shfmt autopep8 sqlfluff protoc flake8 mypy bat";
+    gzip xz zstd patch clang-format rustfmt shfmt autopep8 sqlfluff protoc flake8 mypy bat"
+);
 
 /// Programs that do so only through options and words of the form `NAME=value`: where a rule lists
 /// its `options`, the other words are names, targets and files.
-pub(super) const ONLY_BY_OPTIONS: &str = "\
-    git cargo go npm pnpm yarn make gmake just ninja pytest jest rg sort tree gofmt prettier \
+pub(super) const ONLY_BY_OPTIONS: &WordList = words!(
+    "git cargo go npm pnpm yarn make gmake just ninja pytest jest rg sort tree gofmt prettier \
     eslint biome ruff black isort mypy flake8 cmake mvn gradle dotnet gh tsc rustfmt bat man \
-    pre-commit tox nox cabal";
+    pre-commit tox nox cabal"
+);
 
 /// Interpreters that take the file of a script, after which all words belong to the script.
-pub(super) const TAKES_SCRIPT: &str = "\
-    python python2 python3 pypy pypy3 perl ruby node nodejs php lua luajit Rscript julia tclsh \
-    guile sh bash zsh dash ksh pwsh jshell tsx ts-node osascript";
+pub(super) const TAKES_SCRIPT: &WordList = words!(
+    "python python2 python3 pypy pypy3 perl ruby node nodejs php lua luajit Rscript julia tclsh \
+    guile sh bash zsh dash ksh pwsh jshell tsx ts-node osascript"
+);
 
 /// Commands of such programs that neither run programs nor write files by their options: the
 /// program, and its harmless commands.

@@ -3,7 +3,7 @@
 use super::*;
 
 /// Rules and acts that have to do with each other.
-const LINES: [&str; 18] = [
+pub(super) const LINES: [&str; 18] = [
     "allow; command = \"make *\"",
     "allow; command = [\"ls *\", \"cat *\"]",
     "allow; command = \"*\"",
@@ -24,7 +24,7 @@ const LINES: [&str; 18] = [
     "deny; project = \"/tmp\"",
 ];
 
-fn acts() -> Vec<Act> {
+pub(super) fn acts() -> Vec<Act> {
     let commands = [
         "make build",
         "make deploy",

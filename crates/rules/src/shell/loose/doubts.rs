@@ -1,6 +1,8 @@
 //! Why a command line could run anything: what it runs is not known, or cannot be.
 
 use callgate_mask::programs::SHELLS;
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use super::starts::{possible_starts, program_starts};
 use super::texts::{LINE_TAKERS, RUN_VARIABLES};
@@ -11,7 +13,7 @@ use crate::shell::word::WordPiece;
 use crate::shell::{GAP, ShellCommand, ShellScript, ShellWord, operands};
 
 /// Programs that run what they read.
-const LINE_READERS: &str = "source . ssh su at batch parallel";
+const LINE_READERS: &WordList = words!("source . ssh su at batch parallel");
 /// Variables of one shell that define what names mean.
 const TABLES: [&str; 6] = ["aliases[", "galiases[", "saliases[", "functions[", "commands[", "dis_"];
 
@@ -35,7 +37,7 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
     let is_setting = |word: &ShellWord| word.first_text().starts_with("GIT_CONFIG");
     let names_alias =
         |word: &ShellWord| word.texts().any(|text| text.to_lowercase().contains("alias."));
-    let is_git = |at: usize| command.words[at].could_name("git");
+    let is_git = |at: usize| command.words[at].could_name(words!("git"));
     if command.assigns.iter().any(is_setting)
         || (command.words.iter().any(names_alias)
             && possible_starts(command, false).into_iter().any(is_git))
@@ -43,10 +45,10 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
         return Some("an alias of git");
     }
     let is_definition = |word: &ShellWord| word.first_text().contains('=') || word.has_unknown();
-    if program.could_name("alias") && command.words[1..].iter().any(is_definition) {
+    if program.could_name(words!("alias")) && command.words[1..].iter().any(is_definition) {
         return Some("an alias");
     }
-    if program.could_name("hash enable autoload zmodload") && command.words.len() > 2 {
+    if program.could_name(words!("hash enable autoload zmodload")) && command.words.len() > 2 {
         return Some("a command that changes the meaning of names");
     }
     let is_compared = |word: &ShellWord| {
@@ -59,7 +61,7 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
     {
         return Some("arithmetic with an unknown value");
     }
-    let runs_sed = program.could_name("sed gsed")
+    let runs_sed = program.could_name(words!("sed gsed"))
         && operands::sed_scripts(&command.words[1..])
             .any(|script| script.texts().any(|text| !operands::is_quiet_sed(&text)));
     if runs_sed {
@@ -72,15 +74,15 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
 /// Returns true if a program gets a text to run of which something is not known.
 pub(super) fn takes_gap(words: &[ShellWord]) -> bool {
     let Some((program, rest)) = words.split_first() else { return false };
-    let is = |list: &str| program.could_name(list);
+    let is = |list: &WordList| program.could_name(list);
     if is(LINE_TAKERS) {
         return rest.iter().any(ShellWord::has_unknown);
     }
     let is_shell = is(SHELLS);
-    if !is_shell && !is(LANGUAGES) && !is("sed gsed") {
+    if !is_shell && !is(LANGUAGES) && !is(words!("sed gsed")) {
         return false;
     }
-    if is("sed gsed") || is("awk gawk mawk nawk") {
+    if is(words!("sed gsed")) || is(words!("awk gawk mawk nawk")) {
         return operands::program_text(&program.first_text(), rest)
             .is_some_and(ShellWord::has_unknown);
     }

@@ -1,6 +1,7 @@
 //! Where in the words of a command a program could begin.
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
+use callgate_mask::words;
 
 use crate::shell::names::LANGUAGES;
 use crate::shell::{ShellCommand, ShellWord};
@@ -13,7 +14,7 @@ pub(super) fn possible_starts(command: &ShellCommand, is_open: bool) -> Vec<usiz
         return (0..words.len()).collect();
     }
     let mut starts = nested_starts(words);
-    if let Some(git) = starts.iter().copied().find(|at| words[*at].could_name("git")) {
+    if let Some(git) = starts.iter().copied().find(|at| words[*at].could_name(words!("git"))) {
         starts.extend(started_by_git(&words[git..]).into_iter().map(|at| git + at));
         starts.sort_unstable();
         starts.dedup();
@@ -28,7 +29,7 @@ pub(super) fn possible_starts(command: &ShellCommand, is_open: bool) -> Vec<usiz
 /// Returns the words at which the first one's program, or one that it runs, may begin.
 fn nested_starts(words: &[ShellWord]) -> Vec<usize> {
     let Some(program) = words.first() else { return Vec::new() };
-    let is_feeder = program.could_name("xargs gxargs");
+    let is_feeder = program.could_name(words!("xargs gxargs"));
     if !is_feeder && (program.could_name(INTERPRETERS) || program.could_name(SHELLS)) {
         (0..words.len()).collect()
     } else if program.could_name(WRAPPERS) {
@@ -75,10 +76,10 @@ fn wrapper_starts(words: &[ShellWord]) -> Vec<usize> {
     let mut after_option = false;
     // A lock, a folder, a mask or a user comes before the program.
     let takes_operand = |word: &ShellWord| {
-        word.could_name("flock chroot taskset faketime setuidgid chpst runuser su")
+        word.could_name(words!("flock chroot taskset faketime setuidgid chpst runuser su"))
     };
     let mut is_operand_due = words.first().is_some_and(takes_operand);
-    let mut is_feeder = words.first().is_some_and(|word| word.could_name("xargs gxargs"));
+    let mut is_feeder = words.first().is_some_and(|word| word.could_name(words!("xargs gxargs")));
     // The value of such an option of `xargs` is the next word.
     let takes_value = |option: &str| {
         matches!(option, "-I" | "-n" | "-P" | "-L" | "-s" | "-d" | "-a" | "-E" | "-J" | "-R" | "-S")
@@ -103,7 +104,7 @@ fn wrapper_starts(words: &[ShellWord]) -> Vec<usize> {
             break;
         }
         if is_plain {
-            is_feeder = word.could_name("xargs gxargs");
+            is_feeder = word.could_name(words!("xargs gxargs"));
         }
         let is_flag = is_feeder && !takes_value(&word.first_text());
         after_option = is_option && !is_flag && !word.first_text().contains('=');

@@ -1,6 +1,8 @@
 //! The texts in the words of a command that may be command lines or programs themselves.
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use super::starts::{possible_starts, program_starts};
 use super::{ReadLine, TextKind};
@@ -8,22 +10,27 @@ use crate::shell::names::{CAN_RUN, LANGUAGES};
 use crate::shell::{ShellCommand, ShellWord, operands};
 
 /// Programs whose arguments are a command line.
-pub(super) const LINE_TAKERS: &str = "eval trap su ssh watch at batch emulate";
+pub(super) const LINE_TAKERS: &WordList = words!("eval trap su ssh watch at batch emulate");
 /// Variables whose value a shell runs, or that name a file which it runs.
 pub(super) const RUN_VARIABLES: [&str; 9] =
     ["PS0", "PS1", "PS2", "PS4", "PROMPT", "PROMPT_COMMAND", "BASH_ENV", "ENV", "ZDOTDIR"];
 /// Commands of a shell that evaluate the text between brackets in their words.
-pub(super) const EVALUATORS: &str = "test [ [[ read printf unset declare typeset local export readonly let \
-    mapfile readarray wait getopts compgen complete print";
+pub(super) const EVALUATORS: &WordList = words!(
+    "test [ [[ read printf unset declare typeset local export readonly let \
+    mapfile readarray wait getopts compgen complete print"
+);
 
 /// Options whose value a program runs as a command line.
-const LINE_OPTIONS: [(&str, &str); 6] = [
-    ("tar gtar bsdtar", "--checkpoint-action --to-command --use-compress-program -I --rsh-command"),
-    ("split gsplit", "--filter"),
-    ("flock script runuser su watch", "-c --command"),
-    ("mapfile readarray compgen complete", "-C -F -W"),
-    ("rsync", "-e --rsh --rsync-path"),
-    ("ssh scp sftp", "-o"),
+const LINE_OPTIONS: [(&WordList, &str); 6] = [
+    (
+        words!("tar gtar bsdtar"),
+        "--checkpoint-action --to-command --use-compress-program -I --rsh-command",
+    ),
+    (words!("split gsplit"), "--filter"),
+    (words!("flock script runuser su watch"), "-c --command"),
+    (words!("mapfile readarray compgen complete"), "-C -F -W"),
+    (words!("rsync"), "-e --rsh --rsync-path"),
+    (words!("ssh scp sftp"), "-o"),
 ];
 
 /// Returns the values of options that a program runs as command lines.
@@ -52,7 +59,7 @@ fn option_lines(words: &[ShellWord]) -> Vec<String> {
 
 /// Returns the command lines that `env` takes apart: the value of an option, and the words after it.
 fn split_lines(words: &[ShellWord]) -> Vec<String> {
-    if !words.first().is_some_and(|program| program.could_name("env genv")) {
+    if !words.first().is_some_and(|program| program.could_name(words!("env genv"))) {
         return Vec::new();
     }
     let value = |text: String| {
@@ -74,7 +81,7 @@ pub(super) fn runnable_texts(command: &ShellCommand, line: ReadLine) -> Vec<(Str
     let Some(program) = command.words.first() else {
         return assigned_texts(command, is_line).collect();
     };
-    let is = |list: &str| program.could_name(list);
+    let is = |list: &WordList| program.could_name(list);
     let takes_texts = |at: usize| {
         let word = &command.words[at];
         [INTERPRETERS, SHELLS, WRAPPERS, LINE_TAKERS].iter().any(|list| word.could_name(list))
@@ -84,11 +91,11 @@ pub(super) fn runnable_texts(command: &ShellCommand, line: ReadLine) -> Vec<(Str
     let harmless = if is_open { Vec::new() } else { operands::harmless_texts(command) };
     let kind = if is_line && runs_texts(command) { TextKind::Line } else { body_kind };
     let evaluates = is_line && is(EVALUATORS);
-    let names = |list: &str| {
+    let names = |list: &WordList| {
         possible_starts(command, false).iter().any(|at| command.words[*at].could_name(list))
     };
     let is_code = names(LANGUAGES);
-    let code = if names("perl ruby php") { TextKind::Script } else { TextKind::Code };
+    let code = if names(words!("perl ruby php")) { TextKind::Script } else { TextKind::Code };
     let mut texts = Vec::new();
     for (at, word) in command.words.iter().enumerate().filter(|(at, _)| !harmless.contains(at)) {
         for text in word.texts() {
@@ -104,20 +111,20 @@ pub(super) fn runnable_texts(command: &ShellCommand, line: ReadLine) -> Vec<(Str
             if looks_inside || is(CAN_RUN) {
                 texts.extend(after_equals(&text).map(|text| (text, TextKind::Possible)));
             }
-            if at > 0 && is("sed gsed") {
+            if at > 0 && is(words!("sed gsed")) {
                 texts.push((text.replace(is_sed_mark, " "), TextKind::Code));
                 texts.push((text.clone(), TextKind::Code));
             }
             if evaluates && (text.contains("$(") || text.contains('`')) {
                 texts.push((text.clone(), TextKind::Line));
             }
-            if at > 0 && is("git") && gives_git_command(&command.words, at) {
+            if at > 0 && is(words!("git")) && gives_git_command(&command.words, at) {
                 let line = text.strip_prefix("--exec=").unwrap_or(&text);
                 texts.push((line.trim_start_matches('!').to_owned(), TextKind::Line));
             }
         }
     }
-    if is_line && is("eval") {
+    if is_line && is(words!("eval")) {
         // It joins its words.
         let joined: Vec<String> = command.words[1..].iter().map(ShellWord::first_text).collect();
         texts.push((joined.join(" "), TextKind::Line));
@@ -157,7 +164,7 @@ pub(super) fn runs_texts(command: &ShellCommand) -> bool {
             let text = word.first_text();
             text.starts_with('-') && !text.starts_with("--") && text.contains('c')
         });
-        let splits = program.could_name("env")
+        let splits = program.could_name(words!("env"))
             && rest
                 .iter()
                 .any(|word| word.could_begin_with("-S") || word.could_begin_with("--split"));

@@ -1,17 +1,21 @@
 //! What a line assigns to its variables.
 
 use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS, is_one_of};
+use callgate_mask::word_list::WordList;
+use callgate_mask::words;
 
 use super::{AssignedValue, Assignment, ShellValues, ShellWord, WordExpansion, WordPiece};
 use crate::shell::ShellCommand;
 
 /// Commands that assign to the names among their words.
-const DECLARERS: &str = "export declare typeset local readonly integer float";
+const DECLARERS: &WordList = words!("export declare typeset local readonly integer float");
 /// Commands that read into the variables among their words.
-const READERS: &str = "read readarray mapfile getopts vared zparseopts printf print let wait unset \
-    select strftime sysread zstat zcurses coproc";
+const READERS: &WordList = words!(
+    "read readarray mapfile getopts vared zparseopts printf print let wait unset \
+    select strftime sysread zstat zcurses coproc"
+);
 /// Commands after which any variable may have any value.
-const CHANGERS: &str = "eval source . emulate enable zmodload";
+const CHANGERS: &WordList = words!("eval source . emulate enable zmodload");
 /// What makes wildcards match hidden names, in the options of shells.
 const HIDDEN_OPTIONS: [&str; 4] = ["dotglob", "globdots", "glob_dots", "globignore"];
 

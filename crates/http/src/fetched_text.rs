@@ -1,0 +1,90 @@
+//! A text at an address, fetched again and again.
+
+use std::time::Duration;
+
+use reqwest::{Client, Proxy, StatusCode, Url};
+
+use crate::{client_builder, is_loopback, is_private, read_body};
+
+/// How long a fetch may take, from the connection to the last byte.
+const FETCH_LIMIT: Duration = Duration::from_secs(20);
+
+/// Where a text is.
+#[derive(Debug, Clone)]
+pub struct TextSource {
+    url: Url,
+    client: Client,
+    limit: Duration,
+}
+
+/// Why a text could not be fetched. No error contains the address, which may have a secret in it.
+#[derive(Debug, thiserror::Error)]
+pub enum FetchError {
+    #[error("the address has to begin with https://, or be on this machine")]
+    Address,
+    #[error("the proxy is not a valid address")]
+    Proxy,
+    #[error("{0}")]
+    Failed(String),
+    #[error("the server answered {0}")]
+    Status(StatusCode),
+    #[error("the text is larger than {0} bytes")]
+    TooLarge(usize),
+    #[error("the server took too long")]
+    TooSlow,
+    #[error("it is not UTF-8 text")]
+    NotText,
+}
+
+impl TextSource {
+    /// Creates the source at an address, which is reached through `proxy` if there is one and the
+    /// address is not on this machine.
+    pub fn new(url: &str, proxy: Option<&str>) -> Result<Self, FetchError> {
+        let url = Url::parse(url).map_err(|_| FetchError::Address)?;
+        if !is_private(&url) {
+            return Err(FetchError::Address);
+        }
+        let mut client = client_builder();
+        if let Some(proxy) = proxy.filter(|_| !is_loopback(&url)) {
+            client = client.proxy(Proxy::all(proxy).map_err(|_| FetchError::Proxy)?);
+        }
+        let client = client.build().map_err(|error| failed(&error))?;
+        Ok(Self { url, client, limit: FETCH_LIMIT })
+    }
+
+    /// Fetches the text, of at most `most` bytes.
+    pub async fn fetch(&self, most: usize) -> Result<String, FetchError> {
+        let fetched = tokio::time::timeout(self.limit, self.fetch_bytes(most)).await;
+        let bytes = fetched.map_err(|_| FetchError::TooSlow)??;
+        String::from_utf8(bytes).map_err(|_| FetchError::NotText)
+    }
+
+    async fn fetch_bytes(&self, most: usize) -> Result<Vec<u8>, FetchError> {
+        let response = self.client.get(self.url.clone()).send().await;
+        let mut response = response.map_err(|error| failed(&error))?;
+        if response.status() != StatusCode::OK {
+            return Err(FetchError::Status(response.status()));
+        }
+        let mut body = Vec::new();
+        match read_body(&mut response, &mut body, most).await {
+            Ok(true) => Ok(body),
+            Ok(false) => Err(FetchError::TooLarge(most)),
+            Err(error) => Err(failed(&error)),
+        }
+    }
+}
+
+/// Says in a few words why a request failed.
+fn failed(error: &reqwest::Error) -> FetchError {
+    let why = if error.is_connect() {
+        "the server cannot be reached"
+    } else if error.is_timeout() {
+        "the server does not answer"
+    } else {
+        "the connection was broken off"
+    };
+    FetchError::Failed(why.to_owned())
+}
+
+#[cfg(test)]
+mod tests;

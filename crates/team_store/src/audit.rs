@@ -1,0 +1,323 @@
+//! The audit log: entries of machines and desks, each with its chain. Pure.
+
+use std::time::Duration;
+
+use callgate_store::{ChainFault, ChainHead, LedgerEntry};
+use callgate_wire::approval::Decision;
+use callgate_wire::words;
+
+use crate::error::TeamStoreError;
+use crate::limits::{MOST_COPIES, MOST_ROWS, check_name};
+
+/// What an entry can be found by. It repeats what the entry or its question says, and is not part of
+/// the chain.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditLabels {
+    pub project: Option<String>,
+    pub agent: Option<String>,
+    /// The person or the rule that decided.
+    pub who: Option<String>,
+    pub decision: Option<Decision>,
+}
+
+/// An entry of a machine's ledger to be copied.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditCopy {
+    pub labels: AuditLabels,
+    pub entry: LedgerEntry,
+}
+
+/// A recorded entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditRecord {
+    /// The machine or the desk to whose chain it belongs.
+    pub machine: String,
+    pub position: AuditPosition,
+    pub labels: AuditLabels,
+    pub entry: LedgerEntry,
+}
+
+/// Where an entry is in the log. Positions are ordered as the entries were recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AuditPosition {
+    /// When it was recorded, in milliseconds since 1970 by the clock of the store. The entry itself
+    /// has the time of its machine.
+    pub recorded_ms: i64,
+    pub(crate) chain: i64,
+    pub(crate) seq: i64,
+}
+
+/// Selects entries of the log. Each condition narrows the selection.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct AuditFilter {
+    pub machine: Option<String>,
+    pub project: Option<String>,
+    pub agent: Option<String>,
+    pub who: Option<String>,
+    pub decision: Option<Decision>,
+    pub question: Option<String>,
+    /// Recorded at most this long ago.
+    pub within: Option<Duration>,
+    /// Recorded before this one: the last of the previous page.
+    pub before: Option<AuditPosition>,
+    /// How many are wanted; at most [`MOST_ROWS`](crate::MOST_ROWS) are returned.
+    pub most: usize,
+}
+
+/// A value of a condition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum FilterValue {
+    Text(String),
+    Number(i64),
+}
+
+impl AuditFilter {
+    /// Returns the query for the selected entries with their machines, and its values. Only
+    /// conditions that are set occur in it, so that the database sees which index serves. `now` is
+    /// the time in the language of the database.
+    pub(crate) fn build_query(&self, now: &str) -> (String, Vec<FilterValue>) {
+        let mut values = Vec::new();
+        let mut query = format!(
+            "SELECT {AUDIT_COLUMNS}, (SELECT machine FROM chains WHERE key = chain) FROM audit \
+             WHERE true"
+        );
+        let mut add = |condition: &str, new: &[FilterValue]| {
+            query.push_str(" AND ");
+            let mut parts = condition.split('?');
+            query.push_str(parts.next().unwrap_or_default());
+            for (part, value) in parts.zip(new) {
+                values.push(value.clone());
+                query.extend(["$", &values.len().to_string(), part]);
+            }
+        };
+        let text = |value: &String| FilterValue::Text(value.clone());
+        let conditions = [
+            (&self.machine, "chain = (SELECT key FROM chains WHERE machine = ?)"),
+            (&self.project, "project = ?"),
+            (&self.agent, "agent = ?"),
+            (&self.who, "who = ?"),
+            (&self.question, "question = ?"),
+            (&self.decision.map(|decision| decision.name().to_owned()), "decision = ?"),
+        ];
+        for (value, condition) in conditions {
+            if let Some(value) = value {
+                add(condition, &[text(value)]);
+            }
+        }
+        if let Some(within) = self.within {
+            let within = i64::try_from(within.as_millis()).unwrap_or(i64::MAX / 2);
+            add(&format!("recorded_ms >= {now} - ?"), &[FilterValue::Number(within)]);
+        }
+        if let Some(AuditPosition { recorded_ms, chain, seq }) = self.before {
+            let position = [recorded_ms, chain, seq].map(FilterValue::Number);
+            add("(recorded_ms, chain, seq) < (?, ?, ?)", &position);
+        }
+        let most = self.most.min(MOST_ROWS);
+        let most = most.to_string();
+        query.extend([" ORDER BY recorded_ms DESC, chain DESC, seq DESC LIMIT ", &most]);
+        (query, values)
+    }
+}
+
+/// The result of a walk along a chain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AuditChainReport {
+    /// Every entry follows the one before it.
+    Whole {
+        /// What the first entry follows: what was removed after its days, or what the machine had
+        /// before it joined.
+        start: ChainHead,
+        entries: u64,
+        head: ChainHead,
+    },
+    /// An entry does not follow the one before it.
+    Broken {
+        /// The number of the first such entry.
+        seq: u64,
+        why: ChainFault,
+    },
+}
+
+words! {
+    /// Who is kept from changing and removing audit entries.
+    pub enum AuditProtection {
+        /// The login of the desk has no right to.
+        Login "login",
+        /// The desk gives the right up after it has connected: it works in a role without it.
+        Role "role",
+        /// Nobody: the desk works with the right to.
+        Nobody "nobody",
+    }
+}
+
+/// A chain as it is recorded beside its entries.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ChainMark {
+    pub(crate) key: i64,
+    pub(crate) start: ChainHead,
+    pub(crate) head: ChainHead,
+    /// When the next entry is recorded: now, and not before the last one.
+    pub(crate) recorded_ms: i64,
+}
+
+impl ChainMark {
+    /// Reads the columns of a chain.
+    pub(crate) fn read(
+        key: i64,
+        [start_seq, head_seq]: [i64; 2],
+        [start_hash, head_hash]: [Vec<u8>; 2],
+        recorded_ms: i64,
+    ) -> Result<Self, TeamStoreError> {
+        let (start, head) = (read_head(start_seq, start_hash)?, read_head(head_seq, head_hash)?);
+        Ok(Self { key, start, head, recorded_ms })
+    }
+}
+
+/// Reads a head, unless it is something that no version of callgate writes.
+pub(crate) fn read_head(seq: i64, hash: Vec<u8>) -> Result<ChainHead, TeamStoreError> {
+    let damaged = TeamStoreError::Damaged { what: "a chain of the audit log" };
+    let (Ok(seq), Ok(hash)) = (u64::try_from(seq), hash.try_into()) else { return Err(damaged) };
+    Ok(ChainHead { seq, hash })
+}
+
+/// Converts the number of an entry to the type of the databases.
+pub(crate) fn sql_number(seq: u64) -> i64 {
+    i64::try_from(seq).unwrap_or(i64::MAX)
+}
+
+/// Returns the end of `copies`, if each of them is an entry and follows the one before it.
+pub(crate) fn check_copies(
+    machine: &str,
+    after: ChainHead,
+    copies: &[AuditCopy],
+) -> Result<ChainHead, TeamStoreError> {
+    check_name("the name of a machine", machine)?;
+    let refuse = |why| TeamStoreError::Refused { what: "a copied entry", why };
+    if copies.len() > MOST_COPIES {
+        return Err(refuse("there are over 1000 at once"));
+    }
+    let mut last = after;
+    for AuditCopy { labels, entry } in copies {
+        if let Some(why) = entry.fault() {
+            return Err(refuse(why));
+        }
+        if i64::try_from(entry.seq).is_err() || !entry.follows(&last) {
+            return Err(TeamStoreError::NotAChain { seq: entry.seq });
+        }
+        for label in [&labels.project, &labels.agent, &labels.who].into_iter().flatten() {
+            check_name("a label of a copied entry", label)?;
+        }
+        last = entry.head();
+    }
+    Ok(last)
+}
+
+/// What is to be done with entries that a machine has sent.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum CopyPlan<'a> {
+    /// These are new.
+    Append(&'a [AuditCopy]),
+    /// All were copied before, if the recorded entry of this number has this hash.
+    Compare(ChainHead),
+}
+
+/// Decides what is to be done with `copies`, which [`check_copies`] has found to be a chain, where
+/// `head` is the end of what was copied before.
+pub(crate) fn plan_copies(
+    head: ChainHead,
+    after: ChainHead,
+    copies: &[AuditCopy],
+) -> Result<CopyPlan<'_>, TeamStoreError> {
+    let last = copies.last().map_or(after, |copy| copy.entry.head());
+    if after.seq > head.seq {
+        return Err(TeamStoreError::Gap { expected: head.seq + 1 });
+    }
+    if last.seq < head.seq {
+        return Ok(CopyPlan::Compare(last));
+    }
+    let known = usize::try_from(head.seq - after.seq).unwrap_or(usize::MAX);
+    let at_head = known.checked_sub(1).map_or(after, |index| copies[index].entry.head());
+    if at_head != head {
+        return Err(TeamStoreError::Forked { seq: head.seq });
+    }
+    Ok(CopyPlan::Append(&copies[known..]))
+}
+
+/// A walk along a chain, entry by entry.
+pub(crate) struct AuditWalk {
+    start: ChainHead,
+    pub(crate) last: ChainHead,
+    entries: u64,
+}
+
+impl AuditWalk {
+    pub(crate) fn new(start: ChainHead) -> Self {
+        Self { start, last: start, entries: 0 }
+    }
+
+    /// Takes the next entry. Returns what is wrong with it, if anything is.
+    pub(crate) fn take_entry(&mut self, entry: &LedgerEntry) -> Option<AuditChainReport> {
+        let seq = self.last.seq + 1;
+        if entry.seq != seq {
+            return Some(AuditChainReport::Broken { seq, why: ChainFault::Missing });
+        }
+        if !entry.follows(&self.last) {
+            return Some(AuditChainReport::Broken { seq, why: ChainFault::Changed });
+        }
+        self.last = entry.head();
+        self.entries += 1;
+        None
+    }
+
+    /// Ends the walk after the last entry; `head` is the end of the chain as it was recorded beside
+    /// it.
+    pub(crate) fn finish(self, head: ChainHead) -> AuditChainReport {
+        let seq = self.last.seq;
+        match head.seq.cmp(&seq) {
+            std::cmp::Ordering::Greater => {
+                AuditChainReport::Broken { seq: seq + 1, why: ChainFault::Missing }
+            }
+            std::cmp::Ordering::Equal if head == self.last => {
+                AuditChainReport::Whole { start: self.start, entries: self.entries, head }
+            }
+            _ => AuditChainReport::Broken { seq, why: ChainFault::OtherMark },
+        }
+    }
+}
+
+/// The columns of an entry, in the order in which [`AuditRow`] has them.
+pub(crate) const AUDIT_COLUMNS: &str = "chain, seq, recorded_ms, at_ms, kind, question, project, \
+     agent, who, decision, body, hash";
+
+/// An entry as a row has it.
+pub(crate) struct AuditRow {
+    pub(crate) chain: i64,
+    pub(crate) seq: i64,
+    pub(crate) recorded_ms: i64,
+    pub(crate) at_ms: i64,
+    pub(crate) kind: String,
+    pub(crate) question: Option<String>,
+    pub(crate) project: Option<String>,
+    pub(crate) agent: Option<String>,
+    pub(crate) who: Option<String>,
+    pub(crate) decision: Option<String>,
+    pub(crate) body: String,
+    pub(crate) hash: Vec<u8>,
+}
+
+impl AuditRow {
+    /// Reads the entry, unless the row has something that no version of callgate writes.
+    pub(crate) fn read(self, machine: String) -> Result<AuditRecord, TeamStoreError> {
+        let head = read_head(self.seq, self.hash)?;
+        let position =
+            AuditPosition { recorded_ms: self.recorded_ms, chain: self.chain, seq: self.seq };
+        let decision = self.decision.as_deref().and_then(Decision::parse);
+        let Self { at_ms, kind, question, project, agent, who, body, .. } = self;
+        let labels = AuditLabels { project, agent, who, decision };
+        let entry = LedgerEntry { seq: head.seq, at_ms, kind, question, body, hash: head.hash };
+        Ok(AuditRecord { machine, position, labels, entry })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,133 @@
+//! Documents of the team: small texts with a version, changed by compare-and-set.
+
+use callgate_store::EntryDraft;
+use callgate_wire::approval::RequestId;
+use callgate_wire::words;
+use serde_json::json;
+
+use crate::audit::AuditLabels;
+use crate::error::TeamStoreError;
+use crate::limits::{check_name, check_object};
+
+words! {
+    /// What a document is about.
+    pub enum DocumentKind {
+        /// A machine or a person of the team.
+        Member "member",
+        /// A one-time invitation.
+        Invitation "invitation",
+        /// The team's rules.
+        Policy "policy",
+    }
+}
+
+/// A document of the team.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamDocument {
+    pub kind: DocumentKind,
+    pub name: String,
+    /// How often it was changed, from 1. Removing it is a change too.
+    pub version: u64,
+    /// One JSON object, or `None` if the document was removed.
+    pub body: Option<String>,
+    /// The id of the last edit.
+    pub edit: RequestId,
+    /// Who made it.
+    pub by: String,
+    /// When it was made, in milliseconds since 1970 by the clock of the store.
+    pub edited_ms: i64,
+    /// The number of the last change.
+    pub changed: u64,
+}
+
+/// A change of a document to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DocumentEdit {
+    pub kind: DocumentKind,
+    pub name: String,
+    /// The version that is replaced, or 0 for a document that was never made.
+    pub replaces: u64,
+    /// The edit's own id, by which a repetition is recognised.
+    pub id: RequestId,
+    pub by: String,
+    /// One JSON object, or `None` to remove the document.
+    pub body: Option<String>,
+}
+
+/// What became of an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EditReceipt {
+    Recorded(TeamDocument),
+    /// The same edit was recorded before, and is still the last.
+    Repeated(TeamDocument),
+    /// The document has another version now, or none. Nothing was recorded.
+    Stale(Option<TeamDocument>),
+}
+
+impl DocumentEdit {
+    pub(crate) fn check(&self) -> Result<(), TeamStoreError> {
+        check_name("the name of a document", &self.name)?;
+        check_name("the author of a document", &self.by)?;
+        self.body.as_deref().map_or(Ok(()), |body| check_object("a document", body))
+    }
+
+    /// Returns the version that is replaced, in the type of the databases.
+    pub(crate) fn replaced_version(&self) -> i64 {
+        i64::try_from(self.replaces).unwrap_or(-1)
+    }
+
+    /// Returns what the author is told of an edit that could not be recorded; `found` is the
+    /// document as it is.
+    pub(crate) fn receipt_for(&self, found: Option<TeamDocument>) -> EditReceipt {
+        match found {
+            Some(found) if found.edit == self.id && found.version == self.replaces + 1 => {
+                EditReceipt::Repeated(found)
+            }
+            found => EditReceipt::Stale(found),
+        }
+    }
+}
+
+impl TeamDocument {
+    /// Returns the entry that records the last change. It has the version and not the text, which
+    /// may be long.
+    pub(crate) fn audit_entry(&self) -> (AuditLabels, EntryDraft) {
+        let body = json!({ "document": self.kind, "name": self.name, "version": self.version,
+            "by": self.by, "removed": self.body.is_none() });
+        let labels = AuditLabels { who: Some(self.by.clone()), ..AuditLabels::default() };
+        let kind = "team_edited".to_owned();
+        (labels, EntryDraft { at_ms: self.edited_ms, kind, question: None, body: body.to_string() })
+    }
+}
+
+/// A document as a row has it.
+pub(crate) struct DocumentRow {
+    pub(crate) kind: String,
+    pub(crate) name: String,
+    pub(crate) version: i64,
+    pub(crate) body: Option<String>,
+    pub(crate) edit_id: String,
+    pub(crate) edited_by: String,
+    pub(crate) edited_ms: i64,
+    pub(crate) changed: i64,
+}
+
+impl DocumentRow {
+    /// Reads the document, unless the row has something that no version of callgate writes.
+    pub(crate) fn read(self) -> Result<TeamDocument, TeamStoreError> {
+        self.try_read().ok_or(TeamStoreError::Damaged { what: "a document" })
+    }
+
+    fn try_read(self) -> Option<TeamDocument> {
+        Some(TeamDocument {
+            kind: DocumentKind::parse(&self.kind)?,
+            name: self.name,
+            version: u64::try_from(self.version).ok()?,
+            body: self.body,
+            edit: RequestId::parse(&self.edit_id)?,
+            by: self.edited_by,
+            edited_ms: self.edited_ms,
+            changed: u64::try_from(self.changed).ok()?,
+        })
+    }
+}

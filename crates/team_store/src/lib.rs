@@ -1,0 +1,167 @@
+//! The store of a team's desk: questions and their answers, the team's documents, and the audit log.
+//!
+//! [`TeamStore`] is what a desk needs of it. `SqliteTeamStore` keeps it in a file, for one team desk;
+//! `PostgresTeamStore` keeps it in PostgreSQL, which several desks share. One conformance suite runs
+//! on both (`tests/store/`).
+//!
+//! **Recorded before effect.** A call that changes something returns after the commit.
+//!
+//! **Once.** A question is recorded once although its asker retries, and answered at most once
+//! although several desks try: its id and the answer's own id tell a repetition from another. So
+//! every change may be repeated after a lost acknowledgement, and the stores do that themselves.
+//!
+//! **One clock.** Times are those of the store: of the server, or of the machine that has the file.
+//! A desk passes durations, never times, so that its own clock changes nothing.
+//!
+//! **No stale state.** Nothing is cached: a call reads from the store or fails.
+//!
+//! **The audit log** has a chain of hashes for each machine, in the form of `callgate-store`. A
+//! machine's entries are copied with the hashes that it gave them, and refused if they do not follow
+//! what was copied before. Each change of a question or a document adds an entry to the chain of the
+//! desk that made it, in the same transaction.
+
+#![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]
+
+#[macro_use]
+mod columns;
+
+mod audit;
+mod document;
+mod error;
+mod limits;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod question;
+mod sqlite;
+
+use std::time::Duration;
+
+use callgate_store::ChainHead;
+use callgate_wire::approval::RequestId;
+
+pub use audit::{
+    AuditChainReport, AuditCopy, AuditFilter, AuditLabels, AuditProtection, AuditRecord,
+};
+pub use document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
+pub use error::{TeamResult, TeamStoreError};
+pub use limits::{LONGEST_NAME, LONGEST_WAIT, MOST_COPIES, MOST_ROWS};
+#[cfg(feature = "postgres")]
+pub use postgres::{OLDEST_SERVER, PostgresSettings, PostgresTeamStore};
+pub use question::{
+    AnswerReceipt, AskReceipt, TeamAnswer, TeamAsk, TeamQuestion, TeamQuestionState,
+};
+pub use sqlite::SqliteTeamStore;
+
+/// A change of the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TeamChange {
+    /// A question was asked or closed.
+    Question(TeamQuestion),
+    /// A document was made, changed or removed.
+    Document(TeamDocument),
+}
+
+impl TeamChange {
+    /// Returns the number of the change. Each is greater than those before it.
+    pub fn number(&self) -> u64 {
+        match self {
+            Self::Question(question) => question.changed,
+            Self::Document(document) => document.changed,
+        }
+    }
+}
+
+/// How large the store is, and what it guarantees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamStoreStatus {
+    /// The bytes that everything takes.
+    pub bytes: u64,
+    /// The bytes of the audit log among them.
+    pub audit_bytes: u64,
+    /// For how many days audit entries and closed questions are kept.
+    pub kept_days: u32,
+    pub protection: AuditProtection,
+}
+
+/// One connection to the store of a team's desk. Calls block; a desk has one for the thread that
+/// records, one that waits for changes, and one for people who search.
+pub trait TeamStore: Send {
+    /// Opens another connection to the same store.
+    fn connect_again(&self) -> TeamResult<Box<dyn TeamStore>>;
+
+    /// Records a question, once for each id.
+    fn ask_question(&mut self, ask: &TeamAsk) -> TeamResult<AskReceipt>;
+
+    /// Records an answer, if the question is open and its time is not over.
+    fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt>;
+
+    /// Closes an open question of `machine` whose asker needs no answer any more. Returns the
+    /// question as it is then, or `None` if the machine has no such question.
+    fn withdraw_question(
+        &mut self,
+        machine: &str,
+        question: &RequestId,
+    ) -> TeamResult<Option<TeamQuestion>>;
+
+    /// Closes all open questions whose time is over, and returns them.
+    fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>>;
+
+    fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>>;
+
+    /// Returns all open questions, the oldest first: what a desk continues with after a start.
+    fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>>;
+
+    /// Writes or removes a document, if nobody has changed it since the version that the edit names.
+    fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt>;
+
+    /// Returns a document, also one that was removed.
+    fn find_document(&mut self, kind: DocumentKind, name: &str)
+    -> TeamResult<Option<TeamDocument>>;
+
+    /// Returns all documents of a kind that were not removed, in the order of their names.
+    fn list_documents(&mut self, kind: DocumentKind) -> TeamResult<Vec<TeamDocument>>;
+
+    /// Returns what has changed since the change `after`, in order, at most [`MOST_ROWS`] changes.
+    /// Whatever has changed several times is returned once, as it is now.
+    fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>>;
+
+    /// Waits until something has changed since the change `after`, at most for `limit`, and returns
+    /// it as [`changes_after`](Self::changes_after) does.
+    fn wait_for_changes(&mut self, after: u64, limit: Duration) -> TeamResult<Vec<TeamChange>>;
+
+    /// Copies entries of a machine's ledger, at most [`MOST_COPIES`], the first of which follows
+    /// `after`. The first copy of a machine may begin anywhere in its ledger; later ones have to
+    /// continue it. Entries that were copied before are compared and ignored. Returns the end of
+    /// the copied chain.
+    fn copy_entries(
+        &mut self,
+        machine: &str,
+        after: ChainHead,
+        copies: &[AuditCopy],
+    ) -> TeamResult<ChainHead>;
+
+    /// Returns the machines and desks that have a chain, each with its end.
+    fn chain_heads(&mut self) -> TeamResult<Vec<(String, ChainHead)>>;
+
+    /// Returns the entries that a filter selects, the newest first.
+    fn search_audit(&mut self, filter: &AuditFilter) -> TeamResult<Vec<AuditRecord>>;
+
+    /// Walks the chain of a machine. Returns `None` if it has none.
+    fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>>;
+
+    /// Removes what is older than the days for which it is kept, and prepares the next days. Call it
+    /// every hour.
+    fn tend_audit(&mut self) -> TeamResult<()>;
+
+    fn read_status(&mut self) -> TeamResult<TeamStoreStatus>;
+}
+
+/// Joins changes of both kinds in their order. Of each at most [`MOST_ROWS`] were read, so there is
+/// no gap before the last that is returned.
+fn order_changes(questions: Vec<TeamQuestion>, documents: Vec<TeamDocument>) -> Vec<TeamChange> {
+    let mut changes: Vec<TeamChange> = questions.into_iter().map(TeamChange::Question).collect();
+    changes.extend(documents.into_iter().map(TeamChange::Document));
+    changes.sort_by_key(TeamChange::number);
+    changes.truncate(MOST_ROWS);
+    changes
+}

@@ -1,0 +1,340 @@
+//! The team's store in PostgreSQL, which several desks share.
+
+mod address;
+mod audit_rows;
+mod database_link;
+mod faults;
+mod layout;
+mod rows;
+mod statements;
+mod tls;
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use callgate_store::ChainHead;
+use callgate_wire::HiddenText;
+use callgate_wire::approval::RequestId;
+use tokio::runtime::Runtime;
+use tokio::time::{Instant, timeout_at};
+
+use crate::audit::{AuditChainReport, AuditCopy, AuditFilter, AuditProtection, AuditRecord};
+use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
+use crate::error::{TeamResult, TeamStoreError};
+use crate::limits::check_name;
+use crate::question::{AnswerReceipt, AskReceipt, TeamAnswer, TeamAsk, TeamQuestion};
+use crate::{TeamChange, TeamStore, TeamStoreStatus};
+use address::ServerAddress;
+use database_link::{DatabaseLink, ServerSession};
+use faults::ServerFault;
+pub use layout::OLDEST_SERVER;
+
+/// How long a walk along a chain may take.
+const LONGEST_WALK: Duration = Duration::from_mins(10);
+/// How many questions are closed in one transaction.
+const EXPIRED_AT_ONCE: usize = 100;
+
+/// How a desk uses the server.
+#[derive(Debug, Clone)]
+pub struct PostgresSettings {
+    /// `postgres://USER:PASSWORD@HOST[,HOST]/DATABASE`. Of several hosts, the one is used that is
+    /// not a standby. `sslrootcert=FILE` names the authority of the server's certificate.
+    pub url: HiddenText,
+    /// Names the chain of this desk.
+    pub desk: String,
+    /// For how many days audit entries and closed questions are kept.
+    pub kept_days: u32,
+    /// How long one call may take, with all attempts to reach the server.
+    pub patience: Duration,
+}
+
+/// A connection to the team's store in PostgreSQL. Its calls block, and must not be made from within
+/// an async runtime.
+pub struct PostgresTeamStore {
+    link: DatabaseLink,
+    desk: String,
+    patience: Duration,
+    /// Is there until the store is dropped.
+    runtime: Option<Runtime>,
+}
+
+impl fmt::Debug for PostgresTeamStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresTeamStore").field("desk", &self.desk).finish_non_exhaustive()
+    }
+}
+
+impl PostgresTeamStore {
+    /// Connects to the server and brings its tables up to date.
+    pub fn open(settings: &PostgresSettings) -> TeamResult<Self> {
+        let mut store = Self::prepare(settings)?;
+        store.run(async |session| Ok(session.client.check_connection().await?))?;
+        Ok(store)
+    }
+
+    /// Returns a store that connects when it is first used, so that a desk can start while the
+    /// server is away. Fails only if the settings are wrong.
+    pub fn prepare(settings: &PostgresSettings) -> TeamResult<Self> {
+        check_name("the name of a desk", &settings.desk)?;
+        let address = Arc::new(ServerAddress::parse(&settings.url)?);
+        let link = DatabaseLink::new(address, settings.kept_days);
+        Self::with_link(link, &settings.desk, settings.patience)
+    }
+
+    fn with_link(link: DatabaseLink, desk: &str, patience: Duration) -> TeamResult<Self> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(|error| TeamStoreError::Unreachable {
+            why: format!("no connection can be made here ({})", error.kind()),
+        })?;
+        Ok(Self { link, desk: desk.to_owned(), patience, runtime: Some(runtime) })
+    }
+
+    /// Sets how long one call may take.
+    pub fn set_patience(&mut self, patience: Duration) {
+        self.patience = patience;
+    }
+
+    /// Does `work`, again if the connection is lost.
+    fn run<T>(
+        &mut self,
+        work: impl AsyncFnMut(&mut ServerSession) -> Result<T, ServerFault>,
+    ) -> TeamResult<T> {
+        self.run_within(self.patience, work)
+    }
+
+    fn run_within<T>(
+        &mut self,
+        patience: Duration,
+        work: impl AsyncFnMut(&mut ServerSession) -> Result<T, ServerFault>,
+    ) -> TeamResult<T> {
+        let Some(runtime) = &self.runtime else {
+            return Err(TeamStoreError::Unreachable { why: "the desk ends".to_owned() });
+        };
+        runtime.block_on(self.link.run(patience, work))
+    }
+}
+
+impl Drop for PostgresTeamStore {
+    fn drop(&mut self) {
+        // It waits for nothing, wherever the store is dropped.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl TeamStore for PostgresTeamStore {
+    fn connect_again(&self) -> TeamResult<Box<dyn TeamStore>> {
+        Ok(Box::new(Self::with_link(self.link.another(), &self.desk, self.patience)?))
+    }
+
+    fn ask_question(&mut self, ask: &TeamAsk) -> TeamResult<AskReceipt> {
+        ask.check()?;
+        let desk = self.desk.clone();
+        self.run(async |session| {
+            let TeamAsk { id, machine, project, agent, act, .. } = ask;
+            let (id, wait) = (id.as_str(), ask.wait_ms());
+            let values: rows::Values<'_> = &[&id, machine, project, agent, act, &wait];
+            let asked = rows::change_question(session, &desk, statements::ASK, values).await?;
+            if let Some(question) = asked {
+                return Ok(AskReceipt::Recorded(question));
+            }
+            let found = rows::read_questions(session, statements::FIND_QUESTION, &[&id]).await?;
+            let found = found.into_iter().next();
+            Ok(found.map_or(AskReceipt::OtherQuestion, |question| question.receipt_for(ask)))
+        })
+    }
+
+    fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt> {
+        answer.check()?;
+        let desk = self.desk.clone();
+        self.run(async |session| {
+            let TeamAnswer { id, question, by, decision, body } = answer;
+            let (id, question, decision) = (id.as_str(), question.as_str(), decision.name());
+            let values: rows::Values<'_> = &[&question, &id, by, &decision, body];
+            let answered = rows::change_question(session, &desk, statements::ANSWER, values);
+            if let Some(question) = answered.await? {
+                return Ok(AnswerReceipt::Recorded(question));
+            }
+            let values: rows::Values<'_> = &[&question];
+            let found = rows::read_questions(session, statements::FIND_QUESTION, values).await?;
+            let found = found.into_iter().next();
+            Ok(found.map_or(AnswerReceipt::Unknown, |question| question.receipt_for_answer(answer)))
+        })
+    }
+
+    fn withdraw_question(
+        &mut self,
+        machine: &str,
+        question: &RequestId,
+    ) -> TeamResult<Option<TeamQuestion>> {
+        check_name("the name of a machine", machine)?;
+        let desk = self.desk.clone();
+        self.run(async |session| {
+            let id = question.as_str();
+            let values: rows::Values<'_> = &[&id, &machine];
+            let changed =
+                rows::change_question(session, &desk, statements::WITHDRAW, values).await?;
+            if changed.is_some() {
+                return Ok(changed);
+            }
+            let found = rows::read_questions(session, statements::FIND_QUESTION, &[&id]).await?;
+            Ok(found.into_iter().find(|found| found.machine == machine))
+        })
+    }
+
+    fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
+        let desk = self.desk.clone();
+        let mut expired = Vec::new();
+        loop {
+            let due = self.run(async |session| {
+                let due = rows::read_questions(session, statements::DUE_QUESTIONS, &[]).await?;
+                Ok(due.into_iter().take(EXPIRED_AT_ONCE).collect::<Vec<_>>())
+            })?;
+            if due.is_empty() {
+                return Ok(expired);
+            }
+            for question in due {
+                let id = question.id.as_str();
+                let closed = self.run(async |session| {
+                    rows::change_question(session, &desk, statements::EXPIRE, &[&id]).await
+                })?;
+                expired.extend(closed);
+            }
+        }
+    }
+
+    fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>> {
+        let id = id.as_str();
+        let found = self.run(async |session| {
+            rows::read_questions(session, statements::FIND_QUESTION, &[&id]).await
+        })?;
+        Ok(found.into_iter().next())
+    }
+
+    fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
+        self.run(async |session| {
+            rows::read_questions(session, statements::OPEN_QUESTIONS, &[]).await
+        })
+    }
+
+    fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt> {
+        edit.check()?;
+        let desk = self.desk.clone();
+        self.run(async |session| {
+            let DocumentEdit { kind, name, id, by, body, .. } = edit;
+            let (kind, id, replaced) = (kind.name(), id.as_str(), edit.replaced_version());
+            let values: rows::Values<'_> = &[&kind, name, &replaced, body, &id, by];
+            let edited = rows::change_document(session, &desk, statements::EDIT, values).await?;
+            if let Some(document) = edited {
+                return Ok(EditReceipt::Recorded(document));
+            }
+            let values: rows::Values<'_> = &[&kind, name];
+            let found = rows::read_documents(session, statements::FIND_DOCUMENT, values).await?;
+            Ok(edit.receipt_for(found.into_iter().next()))
+        })
+    }
+
+    fn find_document(
+        &mut self,
+        kind: DocumentKind,
+        name: &str,
+    ) -> TeamResult<Option<TeamDocument>> {
+        check_name("the name of a document", name)?;
+        let found = self.run(async |session| {
+            let values: rows::Values<'_> = &[&kind.name(), &name];
+            rows::read_documents(session, statements::FIND_DOCUMENT, values).await
+        })?;
+        Ok(found.into_iter().next())
+    }
+
+    fn list_documents(&mut self, kind: DocumentKind) -> TeamResult<Vec<TeamDocument>> {
+        self.run(async |session| {
+            rows::read_documents(session, statements::LIST_DOCUMENTS, &[&kind.name()]).await
+        })
+    }
+
+    fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>> {
+        self.run(async |session| read_changes(session, after).await)
+    }
+
+    fn wait_for_changes(&mut self, after: u64, limit: Duration) -> TeamResult<Vec<TeamChange>> {
+        let deadline = Instant::now() + limit;
+        loop {
+            let changes = self.run(async |session| {
+                // First, so that nothing that is written after the look is missed.
+                session.listen().await?;
+                read_changes(session, after).await
+            })?;
+            if !changes.is_empty() {
+                return Ok(changes);
+            }
+            let (Some(session), Some(runtime)) = (&self.link.session, &self.runtime) else {
+                continue;
+            };
+            let hint = Arc::clone(&session.hint);
+            if runtime.block_on(async { timeout_at(deadline, hint.notified()).await }).is_err() {
+                // A hint may be lost with its connection, so the last look decides.
+                return self.changes_after(after);
+            }
+        }
+    }
+
+    fn copy_entries(
+        &mut self,
+        machine: &str,
+        after: ChainHead,
+        copies: &[AuditCopy],
+    ) -> TeamResult<ChainHead> {
+        crate::audit::check_copies(machine, after, copies)?;
+        self.run(async |session| audit_rows::copy_entries(session, machine, after, copies).await)
+    }
+
+    fn chain_heads(&mut self) -> TeamResult<Vec<(String, ChainHead)>> {
+        self.run(async |session| audit_rows::read_chain_heads(session).await)
+    }
+
+    fn search_audit(&mut self, filter: &AuditFilter) -> TeamResult<Vec<AuditRecord>> {
+        self.run(async |session| audit_rows::search(session, filter).await)
+    }
+
+    fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>> {
+        self.run_within(LONGEST_WALK, async |session| audit_rows::verify(session, machine).await)
+    }
+
+    fn tend_audit(&mut self) -> TeamResult<()> {
+        self.run(async |session| Ok(session.client.batch_execute(statements::TEND).await?))
+    }
+
+    fn read_status(&mut self) -> TeamResult<TeamStoreStatus> {
+        self.run(async |session| {
+            let row = session.client.query_one(statements::STATUS, &[]).await?;
+            let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
+            let protection = match (row.get(3), row.get(4)) {
+                (false, _) => AuditProtection::Login,
+                (true, false) => AuditProtection::Role,
+                (true, true) => AuditProtection::Nobody,
+            };
+            Ok(TeamStoreStatus {
+                bytes: unsigned(row.get(0)),
+                audit_bytes: unsigned(row.get(1)),
+                kept_days: u32::try_from(row.get::<_, i32>(2)).unwrap_or_default(),
+                protection,
+            })
+        })
+    }
+}
+
+/// Reads changes of both kinds in one view, so that none between them is missed.
+async fn read_changes(
+    session: &mut ServerSession,
+    after: u64,
+) -> Result<Vec<TeamChange>, ServerFault> {
+    let after = crate::audit::sql_number(after);
+    session.client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let questions = rows::read_questions(session, statements::CHANGED_QUESTIONS, &[&after]).await?;
+    let documents = rows::read_documents(session, statements::CHANGED_DOCUMENTS, &[&after]).await?;
+    session.client.batch_execute("ROLLBACK").await?;
+    Ok(crate::order_changes(questions, documents))
+}

@@ -1,0 +1,116 @@
+//! The address of the database: a URL that is never shown.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use callgate_wire::HiddenText;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
+
+use super::tls::TlsMaker;
+use crate::error::TeamStoreError;
+
+/// How long one host may take to accept a connection.
+const CONNECT_LIMIT: Duration = Duration::from_secs(2);
+/// After how long a silent connection is checked.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// How the server is reached. Neither `Debug` nor any error shows a part of it.
+pub(super) struct ServerAddress {
+    pub(super) config: Config,
+    pub(super) tls: TlsMaker,
+}
+
+impl ServerAddress {
+    /// Parses a URL with the parameters of libpq that tokio-postgres knows, and `sslrootcert`.
+    pub(super) fn parse(url: &HiddenText) -> Result<Self, TeamStoreError> {
+        let (url, roots) = take_parameter(url.reveal(), "sslrootcert");
+        let is_url = url.starts_with("postgres://") || url.starts_with("postgresql://");
+        let mut config: Config = url.parse().map_err(|_| TeamStoreError::BadAddress)?;
+        if !is_url || config.get_hosts().is_empty() {
+            return Err(TeamStoreError::BadAddress);
+        }
+        // A server that does not offer TLS could be somebody in between.
+        if config.get_ssl_mode() == SslMode::Prefer {
+            let is_here = config.get_hosts().iter().all(is_local);
+            config.ssl_mode(if is_here { SslMode::Disable } else { SslMode::Require });
+        }
+        if config.get_connect_timeout().is_none() {
+            config.connect_timeout(CONNECT_LIMIT);
+        }
+        config.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 2).keepalives_retries(2);
+        config.tcp_user_timeout(SILENCE);
+        // Of several hosts, the one that is not a standby.
+        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        config.application_name("callgate");
+        let why = "the file of `sslrootcert` has no certificate that can be read";
+        let tls = TlsMaker::new(roots.map(PathBuf::from).as_deref())
+            .map_err(|_| TeamStoreError::NotTrusted { why })?;
+        Ok(Self { config, tls })
+    }
+}
+
+fn is_local(host: &Host) -> bool {
+    match host {
+        Host::Unix(_) => true,
+        Host::Tcp(name) => {
+            name == "localhost" || name.parse().is_ok_and(|address: IpAddr| address.is_loopback())
+        }
+    }
+}
+
+/// Takes a parameter out of a URL.
+fn take_parameter(url: &str, name: &str) -> (String, Option<String>) {
+    let Some((before, query)) = url.split_once('?') else { return (url.to_owned(), None) };
+    let (taken, kept): (Vec<&str>, Vec<&str>) =
+        query.split('&').partition(|pair| pair.split('=').next() == Some(name));
+    let value = taken.first().and_then(|pair| pair.split_once('=')).map(|(_, value)| decode(value));
+    (format!("{before}?{}", kept.join("&")), value)
+}
+
+/// Decodes `%2F` and the like.
+fn decode(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let hex = after.get(..2).and_then(|hex| str::from_utf8(hex).ok());
+        let byte = hex.and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        if let (b'%', Some(byte)) = (first, byte) {
+            bytes.push(byte);
+            rest = &after[2..];
+        } else {
+            bytes.push(first);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_parameter_is_taken_out_and_decoded() {
+        let check = |url, left: &str, value: Option<&str>| {
+            assert_eq!(take_parameter(url, "sslrootcert"), (left.into(), value.map(str::to_owned)));
+        };
+        check("postgres://a/b", "postgres://a/b", None);
+        check("postgres://a?x=1&sslrootcert=%2Fc%2fd&y=2", "postgres://a?x=1&y=2", Some("/c/d"));
+        check("postgres://a?sslrootcert=100%", "postgres://a?", Some("100%"));
+    }
+
+    #[test]
+    fn another_host_is_reached_by_tls_alone() {
+        let mode = |url: &str| {
+            let parsed = ServerAddress::parse(&HiddenText::new(url)).map_err(|e| e.to_string());
+            parsed.unwrap().config.get_ssl_mode()
+        };
+        assert_eq!(mode("postgres://a@127.0.0.1/d"), SslMode::Disable);
+        assert_eq!(mode("postgres://a@127.0.0.1/d?sslmode=require"), SslMode::Require);
+        assert_eq!(mode("postgres://a@db.example/d"), SslMode::Require);
+        assert_eq!(mode("postgres://a@127.0.0.1,db.example/d?sslmode=prefer"), SslMode::Require);
+        assert_eq!(mode("postgres://a@db.example/d?sslmode=disable"), SslMode::Disable);
+    }
+}

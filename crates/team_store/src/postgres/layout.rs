@@ -1,0 +1,121 @@
+//! The tables in the server, their migrations, and the rights of this desk to them.
+
+use tokio_postgres::{Client, Error};
+
+use super::faults::ServerFault;
+use crate::error::TeamStoreError;
+
+/// The oldest version of PostgreSQL that is used.
+pub const OLDEST_SERVER: i32 = 13;
+
+/// A migration.
+struct LayoutStep {
+    sql: &'static str,
+    /// The oldest layout whose program can use the tables after this step, so that desks can be
+    /// updated one by one.
+    usable_from: i32,
+}
+
+/// The migrations from an empty database: the first makes version 1, the next one version 2, and so
+/// on. A released step is never changed.
+const STEPS: [LayoutStep; 2] = [
+    LayoutStep { sql: include_str!("v1.sql"), usable_from: 1 },
+    LayoutStep { sql: include_str!("v2.sql"), usable_from: 2 },
+];
+
+const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(7021, 1);
+    CREATE SCHEMA IF NOT EXISTS callgate_team;
+    CREATE TABLE IF NOT EXISTS callgate_team.layout (
+        version     int PRIMARY KEY,
+        usable_from int NOT NULL,
+        applied_at  timestamptz NOT NULL DEFAULT clock_timestamp()
+    );";
+
+/// Refuses a server that is too old.
+pub(super) async fn check_server(client: &Client) -> Result<(), ServerFault> {
+    let row = client.query_one("SELECT current_setting('server_version_num')::int / 10000", &[]);
+    Ok(check_version(row.await?.get(0))?)
+}
+
+fn check_version(found: i32) -> Result<(), TeamStoreError> {
+    let is_old = found < OLDEST_SERVER;
+    if is_old { Err(TeamStoreError::TooOld { found, oldest: OLDEST_SERVER }) } else { Ok(()) }
+}
+
+/// Brings the tables up to date. Other desks may be doing the same.
+pub(super) async fn migrate(client: &Client) -> Result<(), ServerFault> {
+    let known = i32::try_from(STEPS.len()).unwrap_or(i32::MAX);
+    if read_version(client, known).await? >= known {
+        return Ok(());
+    }
+    client.batch_execute(BEGIN).await?;
+    let found = read_version(client, known).await?;
+    let seen = usize::try_from(found).unwrap_or_default();
+    for (step, version) in STEPS.iter().zip(1..).skip(seen) {
+        client.batch_execute(step.sql).await?;
+        let note = "INSERT INTO callgate_team.layout (version, usable_from) VALUES ($1, $2)";
+        client.execute(note, &[&version, &step.usable_from]).await?;
+    }
+    client.batch_execute(include_str!("role.sql")).await?;
+    client.batch_execute("COMMIT").await?;
+    Ok(())
+}
+
+/// Returns the version of the tables, 0 if there are none.
+async fn read_version(client: &Client, known: i32) -> Result<i32, ServerFault> {
+    let is_there = "SELECT EXISTS (SELECT FROM pg_tables
+        WHERE schemaname = 'callgate_team' AND tablename = 'layout')";
+    if !client.query_one(is_there, &[]).await?.get::<_, bool>(0) {
+        return Ok(0);
+    }
+    let last =
+        "SELECT version, usable_from FROM callgate_team.layout ORDER BY version DESC LIMIT 1";
+    let Some(row) = client.query_opt(last, &[]).await? else { return Ok(0) };
+    let (found, usable_from): (i32, i32) = (row.get(0), row.get(1));
+    if usable_from > known {
+        return Err(TeamStoreError::Newer { found, known }.into());
+    }
+    Ok(found)
+}
+
+/// Notes for how many days entries are kept, if this login may, and takes the role of desks, if
+/// there is one.
+pub(super) async fn take_role(client: &Client, kept_days: i32) -> Result<(), Error> {
+    let may = "SELECT has_table_privilege('callgate_team.retention', 'UPDATE')";
+    if client.query_one(may, &[]).await?.get(0) {
+        let note = "UPDATE callgate_team.retention SET days = $1 WHERE days <> $1";
+        client.execute(note, &[&kept_days]).await?;
+    }
+    let may = "SELECT coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
+        WHERE rolname = 'callgate_desk'), false)";
+    if client.query_one(may, &[]).await?.get(0) {
+        client.batch_execute("SET ROLE callgate_desk").await?;
+    }
+    Ok(())
+}
+
+/// Refuses a login that lacks a right.
+pub(super) async fn check_rights(client: &Client) -> Result<(), ServerFault> {
+    let query = "SELECT bool_and(has_table_privilege('callgate_team.' || name, may)) FROM (VALUES
+        ('questions', 'SELECT'), ('questions', 'INSERT'), ('questions', 'UPDATE'),
+        ('documents', 'SELECT'), ('documents', 'INSERT'), ('documents', 'UPDATE'),
+        ('audit', 'SELECT'), ('audit', 'INSERT'), ('chains', 'SELECT'), ('chains', 'INSERT')
+        ) AS needed (name, may)";
+    if client.query_one(query, &[]).await?.get(0) {
+        return Ok(());
+    }
+    let what = "it may not write questions, documents and audit entries".to_owned();
+    Err(TeamStoreError::MissingRights { what }.into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_server_is_refused_by_its_version() {
+        let told = check_version(12).unwrap_err().to_string();
+        assert!(told.contains("is PostgreSQL 12: version 13 is needed"), "{told}");
+        check_version(13).unwrap();
+    }
+}

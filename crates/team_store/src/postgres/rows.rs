@@ -1,0 +1,116 @@
+//! Questions and documents as rows of the server.
+
+use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
+
+use super::audit_rows;
+use super::database_link::ServerSession;
+use super::faults::ServerFault;
+use crate::document::{DocumentRow, TeamDocument};
+use crate::error::TeamStoreError;
+use crate::question::{QuestionRow, TeamQuestion};
+
+/// Begins a transaction in which nobody else changes questions or documents, so that changes have
+/// the order of their numbers.
+const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(7021, 2)";
+
+/// What a transaction is about to change.
+pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// Does `write`, which returns the columns of the changed question, and records the change in the
+/// chain of `desk`. Returns `None` if it changed nothing.
+pub(super) async fn change_question(
+    session: &mut ServerSession,
+    desk: &str,
+    write: &'static str,
+    values: Values<'_>,
+) -> Result<Option<TeamQuestion>, ServerFault> {
+    let statement = session.prepare(write).await?;
+    session.client.batch_execute(BEGIN).await?;
+    let Some(row) = session.client.query_opt(&statement, values).await? else {
+        session.client.batch_execute("ROLLBACK").await?;
+        return Ok(None);
+    };
+    let question = read_question(&row)?;
+    audit_rows::append_and_commit(session, desk, question.audit_entry()).await?;
+    session.mark_seen(question.changed);
+    Ok(Some(question))
+}
+
+/// Does the same with a document.
+pub(super) async fn change_document(
+    session: &mut ServerSession,
+    desk: &str,
+    write: &'static str,
+    values: Values<'_>,
+) -> Result<Option<TeamDocument>, ServerFault> {
+    let statement = session.prepare(write).await?;
+    session.client.batch_execute(BEGIN).await?;
+    let Some(row) = session.client.query_opt(&statement, values).await? else {
+        session.client.batch_execute("ROLLBACK").await?;
+        return Ok(None);
+    };
+    let document = read_document(&row)?;
+    audit_rows::append_and_commit(session, desk, document.audit_entry()).await?;
+    session.mark_seen(document.changed);
+    Ok(Some(document))
+}
+
+pub(super) async fn read_questions(
+    session: &mut ServerSession,
+    query: &'static str,
+    values: Values<'_>,
+) -> Result<Vec<TeamQuestion>, ServerFault> {
+    let statement = session.prepare(query).await?;
+    let rows = session.client.query(&statement, values).await?;
+    let found: Vec<TeamQuestion> = rows.iter().map(read_question).collect::<Result<_, _>>()?;
+    found.iter().map(|question| question.changed).max().inspect(|last| session.mark_seen(*last));
+    Ok(found)
+}
+
+pub(super) async fn read_documents(
+    session: &mut ServerSession,
+    query: &'static str,
+    values: Values<'_>,
+) -> Result<Vec<TeamDocument>, ServerFault> {
+    let statement = session.prepare(query).await?;
+    let rows = session.client.query(&statement, values).await?;
+    let found: Vec<TeamDocument> = rows.iter().map(read_document).collect::<Result<_, _>>()?;
+    found.iter().map(|document| document.changed).max().inspect(|last| session.mark_seen(*last));
+    Ok(found)
+}
+
+fn read_question(row: &Row) -> Result<TeamQuestion, TeamStoreError> {
+    let row = QuestionRow {
+        id: row.get(0),
+        machine: row.get(1),
+        project: row.get(2),
+        agent: row.get(3),
+        act: row.get(4),
+        asked_ms: row.get(5),
+        deadline_ms: row.get(6),
+        state: row.get(7),
+        closed_ms: row.get(8),
+        answer_id: row.get(9),
+        answered_by: row.get(10),
+        decision: row.get(11),
+        answer: row.get(12),
+        changed: row.get(13),
+        now_ms: row.get(14),
+    };
+    row.read()
+}
+
+fn read_document(row: &Row) -> Result<TeamDocument, TeamStoreError> {
+    let row = DocumentRow {
+        kind: row.get(0),
+        name: row.get(1),
+        version: row.get(2),
+        body: row.get(3),
+        edit_id: row.get(4),
+        edited_by: row.get(5),
+        edited_ms: row.get(6),
+        changed: row.get(7),
+    };
+    row.read()
+}

@@ -1,0 +1,96 @@
+//! The statements for questions and documents.
+
+/// The columns of a question and the time by the clock of the server.
+macro_rules! read_question {
+    () => {
+        concat!(question_columns!(), ", now_ms()")
+    };
+}
+
+pub(super) const ASK: &str = concat!(
+    "INSERT INTO questions (id, machine, project, agent, act, asked_ms, deadline_ms, changed)
+     VALUES ($1, $2, $3, $4, $5, now_ms(), now_ms() + $6, last_change() + 1)
+     ON CONFLICT (id) DO NOTHING RETURNING ",
+    read_question!()
+);
+
+/// Answers a question at most once.
+pub(super) const ANSWER: &str = concat!(
+    "UPDATE questions SET state = 'answered', closed_ms = now_ms(), answer_id = $2,
+     answered_by = $3, decision = $4, answer = $5, changed = last_change() + 1
+     WHERE id = $1 AND state = 'open' AND deadline_ms > now_ms() RETURNING ",
+    read_question!()
+);
+
+pub(super) const WITHDRAW: &str = concat!(
+    "UPDATE questions SET state = 'withdrawn', closed_ms = now_ms(), changed = last_change() + 1
+     WHERE id = $1 AND machine = $2 AND state = 'open' RETURNING ",
+    read_question!()
+);
+
+pub(super) const EXPIRE: &str = concat!(
+    "UPDATE questions SET state = 'expired', closed_ms = now_ms(), changed = last_change() + 1
+     WHERE id = $1 AND state = 'open' AND deadline_ms <= now_ms() RETURNING ",
+    read_question!()
+);
+
+pub(super) const FIND_QUESTION: &str =
+    concat!("SELECT ", read_question!(), " FROM questions WHERE id = $1");
+
+pub(super) const OPEN_QUESTIONS: &str =
+    concat!("SELECT ", read_question!(), " FROM questions WHERE state = 'open' ORDER BY changed");
+
+pub(super) const DUE_QUESTIONS: &str = concat!(
+    "SELECT ",
+    read_question!(),
+    " FROM questions WHERE state = 'open' AND deadline_ms <= now_ms() LIMIT 100"
+);
+
+pub(super) const CHANGED_QUESTIONS: &str = concat!(
+    "SELECT ",
+    read_question!(),
+    " FROM questions WHERE changed > $1 ORDER BY changed LIMIT 1000"
+);
+
+pub(super) const EDIT: &str = concat!(
+    "INSERT INTO documents (kind, name, version, body, edit_id, edited_by, edited_ms, changed)
+     SELECT $1, $2, $3::bigint + 1, $4, $5, $6, now_ms(), last_change() + 1
+     WHERE $3::bigint = coalesce(
+         (SELECT version FROM documents WHERE kind = $1 AND name = $2), 0)
+     ON CONFLICT (kind, name) DO UPDATE SET version = excluded.version, body = excluded.body,
+         edit_id = excluded.edit_id, edited_by = excluded.edited_by,
+         edited_ms = excluded.edited_ms, changed = excluded.changed
+     RETURNING ",
+    document_columns!()
+);
+
+pub(super) const FIND_DOCUMENT: &str =
+    concat!("SELECT ", document_columns!(), " FROM documents WHERE kind = $1 AND name = $2");
+
+pub(super) const LIST_DOCUMENTS: &str = concat!(
+    "SELECT ",
+    document_columns!(),
+    " FROM documents WHERE kind = $1 AND body IS NOT NULL ORDER BY name"
+);
+
+pub(super) const CHANGED_DOCUMENTS: &str = concat!(
+    "SELECT ",
+    document_columns!(),
+    " FROM documents WHERE changed > $1 ORDER BY changed LIMIT 1000"
+);
+
+pub(super) const TEND: &str = "SELECT make_partitions(); SELECT drop_partitions()";
+
+/// The bytes of all tables, those of the audit log, the days for which it is kept, and whether the
+/// login and the current role may change entries.
+pub(super) const STATUS: &str = "
+    WITH parts AS (SELECT relname, pg_total_relation_size(oid) AS bytes FROM pg_class
+        WHERE relnamespace = 'callgate_team'::regnamespace AND relkind = 'r'),
+    rights AS (SELECT name, bool_or(has_table_privilege(name, 'audit', may)) AS may
+        FROM (VALUES (session_user), (current_user)) AS names (name),
+            (VALUES ('UPDATE'), ('DELETE'), ('TRUNCATE')) AS kinds (may) GROUP BY name)
+    SELECT (SELECT sum(bytes) FROM parts)::bigint,
+        (SELECT coalesce(sum(bytes), 0) FROM parts WHERE relname LIKE 'audit\\_%')::bigint,
+        (SELECT days FROM retention),
+        (SELECT may FROM rights WHERE name = session_user),
+        (SELECT may FROM rights WHERE name = current_user)";

@@ -1,0 +1,243 @@
+//! Questions and their answers.
+
+use std::time::Duration;
+
+use callgate_store::EntryDraft;
+use callgate_wire::approval::{Decision, RequestId};
+use callgate_wire::words;
+use serde_json::json;
+
+use crate::audit::AuditLabels;
+use crate::error::TeamStoreError;
+use crate::limits::{LONGEST_WAIT, check_name, check_object};
+
+/// A question to be recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamAsk {
+    pub id: RequestId,
+    /// The machine whose desk asks.
+    pub machine: String,
+    pub project: String,
+    pub agent: String,
+    /// What the agent wants to do: one JSON object with masked text, which people are shown.
+    pub act: String,
+    /// How long an answer may take.
+    pub wait: Duration,
+}
+
+/// A recorded question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamQuestion {
+    pub id: RequestId,
+    pub machine: String,
+    pub project: String,
+    pub agent: String,
+    /// One JSON object.
+    pub act: String,
+    /// When it was recorded, in milliseconds since 1970 by the clock of the store.
+    pub asked_ms: i64,
+    /// When its time is over, by the same clock.
+    pub deadline_ms: i64,
+    /// What was left of its time when it was read.
+    pub remaining: Duration,
+    pub state: TeamQuestionState,
+    /// When it was closed.
+    pub closed_ms: Option<i64>,
+    /// The number of its last change.
+    pub changed: u64,
+}
+
+/// What has become of a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TeamQuestionState {
+    Open,
+    Answered(TeamAnswer),
+    /// Its asker needs no answer any more.
+    Withdrawn,
+    /// Nobody answered in time.
+    Expired,
+}
+
+/// A person's answer to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TeamAnswer {
+    /// The answer's own id, by which a repetition is recognised.
+    pub id: RequestId,
+    pub question: RequestId,
+    /// Who answered.
+    pub by: String,
+    pub decision: Decision,
+    /// The whole answer for the agent: one JSON object.
+    pub body: String,
+}
+
+/// What became of a request to record a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AskReceipt {
+    Recorded(TeamQuestion),
+    /// The same question was recorded before, and may be closed by now.
+    Repeated(TeamQuestion),
+    /// Another question has this id. Nothing was recorded.
+    OtherQuestion,
+}
+
+/// What became of a request to record an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnswerReceipt {
+    Recorded(TeamQuestion),
+    /// The same answer was recorded before.
+    Repeated(TeamQuestion),
+    /// The question was closed before, or its time is over. Nothing was recorded.
+    TooLate(TeamQuestion),
+    /// There is no such question.
+    Unknown,
+}
+
+words! {
+    /// The states of a question, as they are stored.
+    pub(crate) enum StateWord {
+        Open "open",
+        Answered "answered",
+        Withdrawn "withdrawn",
+        Expired "expired",
+    }
+}
+
+impl TeamAsk {
+    pub(crate) fn check(&self) -> Result<(), TeamStoreError> {
+        check_name("the machine of a question", &self.machine)?;
+        check_name("the project of a question", &self.project)?;
+        check_name("the agent of a question", &self.agent)?;
+        check_object("the act of a question", &self.act)?;
+        if self.wait.is_zero() || self.wait > LONGEST_WAIT {
+            let why = "it is not between a moment and a day";
+            return Err(TeamStoreError::Refused { what: "the time of a question", why });
+        }
+        Ok(())
+    }
+
+    /// Returns the time for an answer in milliseconds.
+    pub(crate) fn wait_ms(&self) -> i64 {
+        i64::try_from(self.wait.as_millis()).unwrap_or(i64::MAX).max(1)
+    }
+}
+
+impl TeamAnswer {
+    pub(crate) fn check(&self) -> Result<(), TeamStoreError> {
+        check_name("the author of an answer", &self.by)?;
+        check_object("an answer", &self.body)?;
+        if !matches!(self.decision, Decision::Allow | Decision::Deny) {
+            let why = "a person allows or denies";
+            return Err(TeamStoreError::Refused { what: "an answer", why });
+        }
+        Ok(())
+    }
+}
+
+impl TeamQuestion {
+    /// Returns true if this is the question that `ask` asks.
+    fn is_asked_by(&self, ask: &TeamAsk) -> bool {
+        let ours = (&self.id, &self.machine, &self.project, &self.agent, &self.act);
+        ours == (&ask.id, &ask.machine, &ask.project, &ask.agent, &ask.act)
+    }
+
+    /// Returns what the asker of a question is told that was recorded before.
+    pub(crate) fn receipt_for(self, ask: &TeamAsk) -> AskReceipt {
+        if self.is_asked_by(ask) { AskReceipt::Repeated(self) } else { AskReceipt::OtherQuestion }
+    }
+
+    /// Returns what the author of an answer is told that could not be recorded.
+    pub(crate) fn receipt_for_answer(self, answer: &TeamAnswer) -> AnswerReceipt {
+        match &self.state {
+            TeamQuestionState::Answered(recorded) if recorded.id == answer.id => {
+                AnswerReceipt::Repeated(self)
+            }
+            _ => AnswerReceipt::TooLate(self),
+        }
+    }
+
+    /// Returns the entry that records the question's last change.
+    pub(crate) fn audit_entry(&self) -> (AuditLabels, EntryDraft) {
+        let (kind, at_ms) = match self.state {
+            TeamQuestionState::Open => ("team_asked", self.asked_ms),
+            TeamQuestionState::Answered(_) => ("team_answered", self.closed_ms.unwrap_or_default()),
+            TeamQuestionState::Withdrawn => ("team_withdrawn", self.closed_ms.unwrap_or_default()),
+            TeamQuestionState::Expired => ("team_expired", self.closed_ms.unwrap_or_default()),
+        };
+        let mut body = json!({ "machine": self.machine, "project": self.project,
+            "agent": self.agent });
+        let (mut who, mut decision) = (None, None);
+        if let TeamQuestionState::Answered(answer) = &self.state {
+            (who, decision) = (Some(answer.by.clone()), Some(answer.decision));
+            body["by"] = json!(answer.by);
+            body["decision"] = json!(answer.decision);
+            body["answer"] = json!(answer.id);
+        }
+        if matches!(self.state, TeamQuestionState::Open | TeamQuestionState::Answered(_)) {
+            // It was checked when it was asked.
+            body["act"] = serde_json::from_str(&self.act).unwrap_or_default();
+        }
+        let project = Some(self.project.clone());
+        let labels = AuditLabels { project, agent: Some(self.agent.clone()), who, decision };
+        let question = Some(self.id.as_str().to_owned());
+        (labels, EntryDraft { at_ms, kind: kind.to_owned(), question, body: body.to_string() })
+    }
+}
+
+/// A question as a row has it.
+pub(crate) struct QuestionRow {
+    pub(crate) id: String,
+    pub(crate) machine: String,
+    pub(crate) project: String,
+    pub(crate) agent: String,
+    pub(crate) act: String,
+    pub(crate) asked_ms: i64,
+    pub(crate) deadline_ms: i64,
+    pub(crate) state: String,
+    pub(crate) closed_ms: Option<i64>,
+    pub(crate) answer_id: Option<String>,
+    pub(crate) answered_by: Option<String>,
+    pub(crate) decision: Option<String>,
+    pub(crate) answer: Option<String>,
+    pub(crate) changed: i64,
+    /// The time by the clock of the store.
+    pub(crate) now_ms: i64,
+}
+
+impl QuestionRow {
+    /// Reads the question, unless the row has something that no version of callgate writes.
+    pub(crate) fn read(self) -> Result<TeamQuestion, TeamStoreError> {
+        let damaged = TeamStoreError::Damaged { what: "a question" };
+        self.try_read().ok_or(damaged)
+    }
+
+    fn try_read(self) -> Option<TeamQuestion> {
+        let id = RequestId::parse(&self.id)?;
+        let state = match StateWord::parse(&self.state)? {
+            StateWord::Open => TeamQuestionState::Open,
+            StateWord::Withdrawn => TeamQuestionState::Withdrawn,
+            StateWord::Expired => TeamQuestionState::Expired,
+            StateWord::Answered => TeamQuestionState::Answered(TeamAnswer {
+                id: RequestId::parse(&self.answer_id?)?,
+                question: id.clone(),
+                by: self.answered_by?,
+                decision: Decision::parse(&self.decision?)?,
+                body: self.answer?,
+            }),
+        };
+        let remaining = u64::try_from(self.deadline_ms - self.now_ms).unwrap_or_default();
+        Some(TeamQuestion {
+            id,
+            machine: self.machine,
+            project: self.project,
+            agent: self.agent,
+            act: self.act,
+            asked_ms: self.asked_ms,
+            deadline_ms: self.deadline_ms,
+            remaining: Duration::from_millis(remaining),
+            state,
+            closed_ms: self.closed_ms,
+            changed: u64::try_from(self.changed).ok()?,
+        })
+    }
+}

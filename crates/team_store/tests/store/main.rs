@@ -1,0 +1,58 @@
+//! The conformance suite of the team's store, on SQLite and on a real PostgreSQL, and what only a
+//! server can do: die, be cut off, refuse, and be replaced by its standby.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
+#![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]
+
+mod fixture;
+mod killed;
+mod network;
+mod proxy;
+mod refused;
+mod replaced;
+mod rights;
+mod server;
+mod suite;
+mod team;
+
+use fixture::Fixture;
+
+macro_rules! conformance {
+    ($($name:ident,)*) => {
+        mod sqlite {
+            $(#[test]
+            fn $name() {
+                super::suite::$name(&super::Fixture::sqlite());
+            })*
+        }
+
+        mod postgres {
+            $(#[test]
+            fn $name() {
+                let Some(fixture) = super::Fixture::postgres() else { return };
+                super::suite::$name(&fixture);
+            })*
+        }
+    };
+}
+
+conformance! {
+    a_question_is_recorded_once,
+    a_question_is_answered_at_most_once,
+    of_four_desks_one_answers_each_question,
+    only_its_machine_withdraws_a_question,
+    a_question_whose_time_is_over_is_not_answered,
+    a_new_desk_finds_what_is_open,
+    a_document_is_changed_by_compare_and_set,
+    a_watcher_sees_every_change_in_order,
+    a_watcher_that_comes_late_reads_what_it_missed,
+    a_ledger_is_copied_once_and_verified,
+    a_forged_ledger_is_refused,
+    a_changed_entry_is_found,
+    who_allowed_what_is_found,
+    a_page_follows_the_one_before,
+    old_entries_are_removed_and_the_chain_stays_whole,
+    clocks_of_machines_do_not_matter,
+    odd_input_is_refused_or_kept_as_it_is,
+    every_change_is_in_the_chain_of_its_desk,
+}

@@ -1,0 +1,143 @@
+//! A network between desk and server that is cut, loses answers and comes back.
+
+use std::time::{Duration, Instant};
+
+use callgate_team_store::{
+    AnswerReceipt, AskReceipt, AuditChainReport, PostgresTeamStore, TeamStore, TeamStoreError,
+};
+use callgate_testkit::until::until;
+
+use super::fixture::{PATIENCE, settings};
+use super::proxy::{NetworkProxy, NetworkState};
+use super::server::{PASSWORD, PostgresServer, shared_server};
+use super::team::{answer, ask, id};
+
+/// How long a desk behind a cut network waits.
+const IMPATIENCE: Duration = Duration::from_millis(500);
+
+fn open_far(proxy: &NetworkProxy, database: &str) -> PostgresTeamStore {
+    let url = format!("postgres://admin:{PASSWORD}@{}/{database}?sslmode=disable", proxy.address);
+    PostgresTeamStore::open(&settings(&url, "far desk")).unwrap()
+}
+
+fn open_near(server: &PostgresServer, database: &str) -> PostgresTeamStore {
+    PostgresTeamStore::open(&settings(&server.url(database), "desk")).unwrap()
+}
+
+#[test]
+fn a_cut_network_answers_nothing_and_holds_nobody_up() {
+    let Some(server) = shared_server() else { return };
+    let _used = server.use_server();
+    let database = server.make_database();
+    let proxy = NetworkProxy::start(server.port);
+    let (mut near, mut far) = (open_near(server, &database), open_far(&proxy, &database));
+    far.ask_question(&ask(1)).unwrap();
+    proxy.set(NetworkState::Cut);
+    far.set_patience(IMPATIENCE);
+    // Neither a change nor a look: nothing is answered from what the desk knew before.
+    let start = Instant::now();
+    let told = far.answer_question(&answer(1, 1, "ada")).unwrap_err();
+    assert!(told.is_passing() && told.to_string().contains("does not answer in time"), "{told}");
+    assert!(far.open_questions().unwrap_err().is_passing());
+    assert!(far.changes_after(0).unwrap_err().is_passing());
+    assert!(far.wait_for_changes(0, Duration::from_millis(1)).unwrap_err().is_passing());
+    assert!(start.elapsed() < PATIENCE, "each of four calls has ended with its patience");
+    far.set_patience(PATIENCE);
+    // Another desk goes on, also if the far one was cut off in a transaction.
+    near.ask_question(&ask(2)).unwrap();
+    assert!(matches!(near.answer_question(&answer(1, 2, "bob")), Ok(AnswerReceipt::Recorded(_))));
+    proxy.set(NetworkState::Open);
+    let late = until("the network", || far.answer_question(&answer(1, 1, "ada")).ok());
+    assert!(matches!(late, AnswerReceipt::TooLate(_)), "{late:?}");
+    assert_eq!(far.open_questions().unwrap().len(), 1);
+}
+
+#[test]
+fn a_lost_acknowledgement_makes_neither_two_nor_none() {
+    let Some(server) = shared_server() else { return };
+    let _used = server.use_server();
+    let database = server.make_database();
+    let proxy = NetworkProxy::start(server.port);
+    let mut near = open_near(server, &database);
+    let mut far = open_far(&proxy, &database);
+    for number in 0..3 {
+        // The server does what it is told, and nobody learns of it.
+        proxy.set(NetworkState::LosesAnswers);
+        far.set_patience(IMPATIENCE);
+        let asked = far.ask_question(&ask(number));
+        assert!(matches!(asked, Err(TeamStoreError::Unreachable { .. })), "{asked:?}");
+        proxy.set(NetworkState::Open);
+        proxy.drop_connections();
+        far.set_patience(PATIENCE);
+        let again = far.ask_question(&ask(number)).unwrap();
+        assert!(matches!(again, AskReceipt::Recorded(_) | AskReceipt::Repeated(_)), "{again:?}");
+    }
+    // The connection dies while the desk works; the desk itself does it again.
+    for number in 10..40 {
+        std::thread::scope(|scope| {
+            scope.spawn(|| proxy.drop_connections());
+            far.ask_question(&ask(number)).unwrap();
+            let receipt = far.answer_question(&answer(number, number, "ada")).unwrap();
+            let is_mine =
+                matches!(receipt, AnswerReceipt::Recorded(_) | AnswerReceipt::Repeated(_));
+            assert!(is_mine, "{receipt:?}");
+        });
+    }
+    assert_eq!(near.open_questions().unwrap().len(), 3);
+    assert!(near.find_question(&id(39)).unwrap().is_some());
+    let AuditChainReport::Whole { entries, .. } = near.verify_chain("far desk").unwrap().unwrap()
+    else {
+        panic!()
+    };
+    assert_eq!(entries, 3 + 2 * 30, "each change was recorded once");
+}
+
+#[test]
+fn a_watcher_goes_on_after_its_connection_was_lost() {
+    let Some(server) = shared_server() else { return };
+    let _used = server.use_server();
+    let database = server.make_database();
+    let proxy = NetworkProxy::start(server.port);
+    let (mut near, mut far) = (open_near(server, &database), open_far(&proxy, &database));
+    near.ask_question(&ask(1)).unwrap();
+    assert_eq!(far.wait_for_changes(0, Duration::from_mins(1)).unwrap().len(), 1);
+    std::thread::scope(|scope| {
+        let watching = scope.spawn(|| far.wait_for_changes(1, Duration::from_mins(1)).unwrap());
+        // It notices the loss, connects again, and reads what it has missed.
+        proxy.drop_connections();
+        near.ask_question(&ask(2)).unwrap();
+        assert_eq!(watching.join().unwrap().len(), 1);
+    });
+    // Nobody can be told of a change over a cut network, and nobody says that there was none.
+    proxy.set(NetworkState::Cut);
+    near.ask_question(&ask(3)).unwrap();
+    far.set_patience(IMPATIENCE);
+    assert!(far.wait_for_changes(2, Duration::from_millis(10)).unwrap_err().is_passing());
+    proxy.set(NetworkState::Open);
+    far.set_patience(PATIENCE);
+    let seen = until("the network", || far.wait_for_changes(2, Duration::from_secs(5)).ok());
+    assert_eq!(seen.len(), 1);
+}
+
+#[test]
+fn a_server_that_has_lost_changes_is_not_believed() {
+    let Some(server) = shared_server() else { return };
+    let _used = server.use_server();
+    let database = server.make_database();
+    let mut store = open_near(server, &database);
+    for number in 0..5 {
+        store.ask_question(&ask(number)).unwrap();
+    }
+    // As a standby that was behind would have it.
+    server.query(&database, "DELETE FROM callgate_team.questions WHERE changed > 3");
+    server.query(
+        "postgres",
+        &format!(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{database}'"
+        ),
+    );
+    let told = store.open_questions().unwrap_err();
+    assert!(matches!(told, TeamStoreError::Behind { seen: 5, found: 3 }), "{told}");
+    let told = store.connect_again().unwrap().ask_question(&ask(9)).unwrap_err();
+    assert!(matches!(told, TeamStoreError::Behind { .. }), "{told}");
+}

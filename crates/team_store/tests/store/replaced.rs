@@ -1,0 +1,106 @@
+//! A server that is replaced by its synchronous standby. Only the full run does it.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+use std::{env, thread};
+
+use callgate_team_store::{AnswerReceipt, PostgresSettings, PostgresTeamStore, TeamStore};
+use callgate_testkit::until::until;
+
+use super::fixture::settings;
+use super::killed::{check_answered, next_random};
+use super::server::{PASSWORD, PostgresServer, command, run};
+use super::team::{answer, ask};
+
+/// Makes a standby of `server` on which every commit waits.
+fn make_standby(server: &PostgresServer) -> PostgresServer {
+    let standby = PostgresServer::create_folder().unwrap();
+    let mut copy = command("pg_basebackup");
+    copy.arg("-D").arg(standby.data()).args(["-R", "-X", "stream", "-c", "fast", "-U", "admin"]);
+    copy.arg("-h").arg(&server.folder).arg("-p").arg(server.port.to_string());
+    run(copy);
+    standby.start();
+    server.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
+    server.query("postgres", "SELECT pg_reload_conf()");
+    until("the standby", || {
+        server.query("postgres", "SELECT sync_state FROM pg_stat_replication") == "sync"
+    });
+    standby
+}
+
+#[test]
+fn a_promoted_standby_has_all_that_was_acknowledged() {
+    if env::var_os("CALLGATE_FULL").is_none() {
+        return;
+    }
+    let Some(server) = PostgresServer::create() else { return };
+    server.start();
+    let standby = make_standby(&server);
+    let database = server.make_database();
+    let url = format!(
+        "postgres://admin:{PASSWORD}@127.0.0.1:{},127.0.0.1:{}/{database}",
+        server.port, standby.port
+    );
+    let (is_done, written) = (AtomicBool::new(false), AtomicU64::new(0));
+    let acknowledged: BTreeSet<u64> = thread::scope(|scope| {
+        let (url, is_done, written) = (&url, &is_done, &written);
+        let desks = (0..2).map(|desk: u64| {
+            scope.spawn(move || {
+                let patience = Duration::from_mins(1);
+                let settings =
+                    PostgresSettings { patience, ..settings(url, &format!("desk {desk}")) };
+                let mut store = PostgresTeamStore::open(&settings).unwrap();
+                let (mut acknowledged, mut number) = (Vec::new(), desk * 1_000_000);
+                while !is_done.load(Ordering::Relaxed) {
+                    number += 1;
+                    store.ask_question(&ask(number)).unwrap();
+                    let answered = store.answer_question(&answer(number, number, "ada")).unwrap();
+                    assert!(!matches!(
+                        answered,
+                        AnswerReceipt::Unknown | AnswerReceipt::TooLate(_)
+                    ));
+                    acknowledged.push(number);
+                    written.fetch_add(1, Ordering::Relaxed);
+                }
+                acknowledged
+            })
+        });
+        let desks: Vec<_> = desks.collect();
+        let point = 50 + next_random(&mut 0x2545_f491_4f6c_dd1d) % 100;
+        until("the writes before the kill", || written.load(Ordering::Relaxed) >= point);
+        server.kill();
+        let mut promote = command("pg_ctl");
+        promote.args(["promote", "-D"]).arg(standby.data());
+        run(promote);
+        let point = written.load(Ordering::Relaxed) + 50;
+        until("the writes on the standby", || written.load(Ordering::Relaxed) >= point);
+        is_done.store(true, Ordering::Relaxed);
+        desks.into_iter().flat_map(|desk| desk.join().unwrap()).collect()
+    });
+    let mut store = PostgresTeamStore::open(&settings(&url, "checker")).unwrap();
+    check_answered(&mut store, &acknowledged);
+    assert!(acknowledged.len() >= 100, "{}", acknowledged.len());
+    assert_eq!(store.open_questions().unwrap(), []);
+}
+
+#[test]
+fn a_server_without_its_standby_acknowledges_nothing() {
+    if env::var_os("CALLGATE_FULL").is_none() {
+        return;
+    }
+    let Some(server) = PostgresServer::create() else { return };
+    server.start();
+    let standby = make_standby(&server);
+    let database = server.make_database();
+    let patience = Duration::from_secs(3);
+    let settings = PostgresSettings { patience, ..settings(&server.url(&database), "desk") };
+    let mut store = PostgresTeamStore::open(&settings).unwrap();
+    store.ask_question(&ask(1)).unwrap();
+    standby.kill();
+    assert!(store.answer_question(&answer(1, 1, "ada")).unwrap_err().is_passing());
+    standby.start();
+    // The standby confirms what was waiting, and the same answer is found to be recorded.
+    let receipt = until("the standby", || store.answer_question(&answer(1, 1, "ada")).ok());
+    assert!(matches!(receipt, AnswerReceipt::Recorded(_) | AnswerReceipt::Repeated(_)));
+}

@@ -1,0 +1,248 @@
+//! A PostgreSQL server of the tests' own: Debian's programs, a temporary folder, a Unix socket and a
+//! port on loopback.
+
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::chown;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use callgate_testkit::tools::postgres_program;
+use callgate_testkit::{proc, until};
+use rustix::process::{Pid, Signal, kill_process};
+
+pub(crate) const PASSWORD: &str = "opensesame-7431";
+
+/// A server. Its folder is removed and its processes end with the test program, however that ends.
+pub(crate) struct PostgresServer {
+    pub(crate) folder: PathBuf,
+    pub(crate) port: u16,
+    process: Mutex<Option<Child>>,
+    databases: AtomicU32,
+    /// Ends the server when its standard input is closed.
+    _keeper: Child,
+    /// Whoever kills the server waits until no other test uses it.
+    used: RwLock<()>,
+}
+
+/// Returns the server that all tests share, or `None` if PostgreSQL is not installed.
+pub(crate) fn shared_server() -> Option<&'static PostgresServer> {
+    static SERVER: OnceLock<Option<PostgresServer>> = OnceLock::new();
+    let start = || {
+        let server = PostgresServer::create()?;
+        server.make_certificate();
+        server.start();
+        Some(server)
+    };
+    SERVER.get_or_init(start).as_ref()
+}
+
+/// Returns the folder of a PostgreSQL's programs.
+fn programs() -> Option<PathBuf> {
+    Some(postgres_program()?.parent()?.to_owned())
+}
+
+/// Runs a program of PostgreSQL as a user that is not root.
+pub(crate) fn command(program: &str) -> Command {
+    let path = programs().unwrap().join(program);
+    if !rustix::process::geteuid().is_root() {
+        return Command::new(path);
+    }
+    let (user, group) = server_user();
+    let mut command = Command::new("setpriv");
+    command.args([format!("--reuid={user}"), format!("--regid={group}"), "--clear-groups".into()]);
+    command.arg(path);
+    command
+}
+
+/// Returns the user of Debian's package, which exists where the programs do.
+fn server_user() -> (u32, u32) {
+    let passwd = fs::read_to_string("/etc/passwd").unwrap();
+    let line = passwd.lines().find(|line| line.starts_with("postgres:")).expect("a user postgres");
+    let fields: Vec<&str> = line.split(':').collect();
+    (fields[2].parse().unwrap(), fields[3].parse().unwrap())
+}
+
+fn give_to_server(path: &Path) {
+    if rustix::process::geteuid().is_root() {
+        let (user, group) = server_user();
+        chown(path, Some(user), Some(group)).unwrap();
+    }
+}
+
+pub(crate) fn run(mut command: Command) -> String {
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{command:?}: {errors}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+impl PostgresServer {
+    /// Makes an empty cluster.
+    pub(crate) fn create() -> Option<Self> {
+        let server = Self::create_folder()?;
+        let password = server.folder.join("password");
+        fs::write(&password, PASSWORD).unwrap();
+        give_to_server(&password);
+        let mut init = command("initdb");
+        init.arg("-D").arg(server.data()).args(["-U", "admin", "--no-sync", "--pwfile"]);
+        init.arg(&password).args(["--auth-local=trust", "--auth-host=scram-sha-256", "-E", "UTF8"]);
+        run(init);
+        Some(server)
+    }
+
+    /// Makes a folder for a cluster, with whoever ends its server.
+    pub(crate) fn create_folder() -> Option<Self> {
+        programs()?;
+        let folder = tempfile::Builder::new().prefix("cg-pg").tempdir().unwrap().keep();
+        give_to_server(&folder);
+        let script = "cat >/dev/null; cd / \n\
+            pid=$(head -n1 \"$0/data/postmaster.pid\" 2>/dev/null) && kill -QUIT $pid \n\
+            while [ -n \"$pid\" ] && kill -0 $pid 2>/dev/null; do sleep 0.05; done; rm -rf \"$0\"";
+        let keeper = Command::new("setsid")
+            .args(["sh", "-c", script])
+            .arg(&folder)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        Some(Self {
+            folder,
+            port,
+            process: Mutex::default(),
+            databases: AtomicU32::new(0),
+            _keeper: keeper,
+            used: RwLock::default(),
+        })
+    }
+
+    pub(crate) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Makes an authority with a certificate for `localhost`, and turns TLS on.
+    fn make_certificate(&self) {
+        let (key, certificate) = (self.data().join("server.key"), self.data().join("server.crt"));
+        let (authority_key, authority) = (self.folder.join("ca.key"), self.authority());
+        let request = |name: &str| {
+            let mut make = Command::new("openssl");
+            make.args([
+                "req",
+                "-x509",
+                "-newkey",
+                "ec",
+                "-pkeyopt",
+                "ec_paramgen_curve:prime256v1",
+            ]);
+            make.args(["-nodes", "-days", "2", "-subj", name]);
+            make
+        };
+        let mut make = request("/CN=team");
+        make.arg("-keyout").arg(&authority_key).arg("-out").arg(&authority);
+        run(make);
+        let mut make = request("/CN=localhost");
+        make.args(["-addext", "subjectAltName=DNS:localhost"]);
+        make.args(["-addext", "basicConstraints=critical,CA:FALSE", "-CA"]).arg(&authority);
+        make.arg("-CAkey").arg(&authority_key);
+        make.arg("-keyout").arg(&key).arg("-out").arg(&certificate);
+        run(make);
+        rustix::fs::chmod(&key, rustix::fs::Mode::RUSR).unwrap();
+        give_to_server(&key);
+        give_to_server(&certificate);
+        let settings = self.data().join("postgresql.conf");
+        let text = fs::read_to_string(&settings).unwrap();
+        fs::write(&settings, format!("{text}\nssl = on\n")).unwrap();
+    }
+
+    /// Returns the certificate of the server's authority.
+    pub(crate) fn authority(&self) -> PathBuf {
+        self.folder.join("ca.crt")
+    }
+
+    /// Starts the server, and waits until it accepts connections.
+    pub(crate) fn start(&self) {
+        // A killed process loses nothing that it has given to the kernel.
+        self.start_with(&["-c", "fsync=off"]);
+    }
+
+    pub(crate) fn start_with(&self, options: &[&str]) {
+        let log = fs::File::options().create(true).append(true).open(self.folder.join("log"));
+        let mut start = command("postgres");
+        start.arg("-D").arg(self.data()).arg("-p").arg(self.port.to_string());
+        start.arg("-c").arg(format!("unix_socket_directories={}", self.folder.display()));
+        start.args(["-c", "max_connections=60", "-c", "listen_addresses=127.0.0.1"]).args(options);
+        let child = start.stdin(Stdio::null()).stderr(log.unwrap()).spawn().unwrap();
+        *self.process.lock().unwrap() = Some(child);
+        let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
+        until::until_or(log, || {
+            let mut ready = command("pg_isready");
+            ready.arg("-q").arg("-h").arg(&self.folder).arg("-p").arg(self.port.to_string());
+            ready.status().unwrap().success()
+        });
+    }
+
+    /// Kills all processes of the server at once.
+    pub(crate) fn kill(&self) {
+        let mut child = self.process.lock().unwrap().take().unwrap();
+        let parent = child.id();
+        let children: Vec<u32> =
+            proc::all().into_iter().filter(|it| it.parent == parent).map(|it| it.pid).collect();
+        for pid in std::iter::once(parent).chain(children.iter().copied()) {
+            let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+            kill_process(pid, Signal::KILL).ok();
+        }
+        child.wait().unwrap();
+        until::until("the end of the server's processes", || {
+            !children.iter().any(|pid| proc::is_running(*pid))
+        });
+    }
+
+    /// Runs a statement as the administrator.
+    pub(crate) fn query(&self, database: &str, sql: &str) -> String {
+        let output = self.try_query(database, sql);
+        output.unwrap_or_else(|errors| panic!("{sql}: {errors}"))
+    }
+
+    pub(crate) fn try_query(&self, database: &str, sql: &str) -> Result<String, String> {
+        let mut psql = command("psql");
+        psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-U", "admin", "-d", database, "-c", sql]);
+        psql.arg("-h").arg(&self.folder).arg("-p").arg(self.port.to_string());
+        let output = psql.stdin(Stdio::null()).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap().trim().to_owned();
+        if output.status.success() { Ok(text(output.stdout)) } else { Err(text(output.stderr)) }
+    }
+
+    /// Makes an empty database, and returns its name.
+    pub(crate) fn make_database(&self) -> String {
+        let name = format!("team_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        self.query("postgres", &format!("CREATE DATABASE {name}"));
+        name
+    }
+
+    /// Returns the address of a database for the administrator.
+    pub(crate) fn url(&self, database: &str) -> String {
+        format!("postgres://admin:{PASSWORD}@127.0.0.1:{}/{database}?sslmode=disable", self.port)
+    }
+
+    /// Keeps the server from being killed by another test.
+    pub(crate) fn use_server(&self) -> RwLockReadGuard<'_, ()> {
+        self.used.read().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Waits until no other test uses the server.
+    pub(crate) fn own_server(&self) -> RwLockWriteGuard<'_, ()> {
+        self.used.write().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+impl Drop for PostgresServer {
+    fn drop(&mut self) {
+        if self.process.lock().unwrap().is_some() {
+            self.kill();
+        }
+    }
+}

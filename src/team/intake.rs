@@ -1,0 +1,93 @@
+//! Takes a bundle of a team's rules: checks it, records it and keeps it.
+
+use callgate_rules::{Problem, RuleFile, Trust};
+use callgate_team::{RuleBundle, TakenBundle, TeamKey, TeamRules};
+use jiff::Timestamp;
+
+use super::record_change;
+use crate::config::Config;
+use crate::counted::counted_noun;
+use crate::policy::TeamFile;
+
+/// How a bundle came here.
+pub(super) struct BundleIntake<'a> {
+    pub(super) config: &'a Config,
+    /// The key that the user has named.
+    pub(super) key: Option<TeamKey>,
+    /// The address at which newer bundles are, if it is one.
+    pub(super) source: Option<&'a str>,
+    /// Who takes it, as the ledger has it.
+    pub(super) by: &'a str,
+}
+
+/// A bundle that was taken.
+pub(super) struct BundleReceipt {
+    /// What was taken, in one line.
+    pub(super) summary: String,
+    /// Whether it did not apply before.
+    pub(super) is_new: bool,
+    /// What is wrong with its rules.
+    pub(super) problems: Vec<Problem>,
+}
+
+impl BundleIntake<'_> {
+    /// Takes a bundle, or says why it changes nothing.
+    pub(super) fn take(&self, text: &str) -> Result<BundleReceipt, String> {
+        let bundle = RuleBundle::from_json(text).map_err(|error| error.to_string())?;
+        let file = read_bundle(&bundle);
+        let mut receipt = BundleReceipt {
+            summary: describe_bundle(&bundle),
+            is_new: false,
+            problems: file.problems,
+        };
+        TeamFile::beside(&self.config.database).change(|kept| {
+            let mut rules = self.trusted_rules(kept, &bundle)?;
+            let taken = rules.take(bundle.clone()).map_err(|error| error.to_string())?;
+            if taken == TakenBundle::New {
+                receipt.is_new = true;
+                receipt.summary = format!("Took {}", receipt.summary);
+                let summary = receipt.summary.clone();
+                record_change(self.config, self.by, summary, file.rules.len(), bundle.rules())?;
+            }
+            if let Some(source) = self.source {
+                rules.set_source(source);
+            }
+            Ok(rules)
+        })?;
+        Ok(receipt)
+    }
+
+    /// Returns the rules to which a bundle is added: those that are kept, or those of a key that
+    /// the user trusts from now on.
+    fn trusted_rules(
+        &self,
+        kept: Option<TeamRules>,
+        bundle: &RuleBundle,
+    ) -> Result<TeamRules, String> {
+        match (kept, self.key) {
+            (Some(rules), Some(key)) if rules.key() != key => Err(format!(
+                "this machine trusts another key, {}; to trust the new one: callgate team leave, \
+                 then take it again",
+                rules.key()
+            )),
+            (Some(rules), _) => Ok(rules),
+            (None, Some(key)) => Ok(TeamRules::trusting(key)),
+            (None, None) => Err(format!(
+                "this machine trusts no team yet. It is signed with the key {}. If that is your \
+                 team's, give it with --key",
+                bundle.key()
+            )),
+        }
+    }
+}
+
+fn read_bundle(bundle: &RuleBundle) -> RuleFile {
+    RuleFile::from_toml(&bundle.render_name(), bundle.rules(), Trust::Team)
+}
+
+/// Describes a bundle in one line: `3 rules (team acme, rules 7, signed 2026-11-18T11:00:00Z)`.
+pub(super) fn describe_bundle(bundle: &RuleBundle) -> String {
+    let count = counted_noun(read_bundle(bundle).rules.len(), "rule");
+    let at = Timestamp::from_millisecond(bundle.signed_at_ms()).unwrap_or_default();
+    format!("{count} ({}, signed {at:.0})", bundle.render_name())
+}

@@ -1,0 +1,88 @@
+//! The address at which a team's newest rules are.
+
+use std::time::Duration;
+
+use callgate_approval::daemon::Warn;
+use callgate_http::TextSource;
+use callgate_team::LARGEST_BUNDLE;
+
+use super::intake::BundleIntake;
+use crate::config::{Config, Surroundings};
+use crate::policy::TeamFile;
+
+/// How often the desk looks for newer rules.
+const LOOK_EVERY: Duration = Duration::from_mins(1);
+
+/// Fetches what is at an address now.
+pub(super) fn fetch_once(config: &Config, address: &str) -> Result<String, String> {
+    let source = open_source(config, address)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| error.to_string())?;
+    runtime.block_on(source.fetch(LARGEST_BUNDLE)).map_err(|error| error.to_string())
+}
+
+/// Takes newer rules from the address of the team's, as long as it is polled. On a machine without
+/// one it does nothing.
+pub(crate) async fn follow_team_rules(config: &Config, warn: &Warn) {
+    let kept = TeamFile::beside(&config.database).read().ok().flatten();
+    match kept.as_ref().and_then(|rules| rules.source()) {
+        Some(address) => follow_address(config, address, LOOK_EVERY, warn).await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn follow_address(config: &Config, address: &str, every: Duration, warn: &Warn) {
+    let source = match open_source(config, address) {
+        Ok(source) => source,
+        Err(why) => {
+            warn(&format!("the team's rules cannot be fetched: {why}"));
+            return std::future::pending().await;
+        }
+    };
+    let (mut last_text, mut last_fault) = (None, None);
+    loop {
+        let fetched = source.fetch(LARGEST_BUNDLE).await.map_err(|error| error.to_string());
+        let fault = match fetched {
+            // What was taken or refused a moment ago would be again.
+            Ok(text) if last_text.as_ref() == Some(&text) => last_fault.clone(),
+            Ok(text) => {
+                let taken = take_fetched(config, text.clone()).await;
+                last_text = Some(text);
+                taken.map(|told| told.iter().for_each(|told| warn(told))).err()
+            }
+            Err(why) => Some(format!("they cannot be fetched: {why}")),
+        };
+        if let Some(why) = fault.as_ref().filter(|_| fault != last_fault) {
+            warn(&format!("the team's rules stay as they are: {why}"));
+        }
+        last_fault = fault;
+        tokio::time::sleep(every).await;
+    }
+}
+
+/// Takes a bundle that was fetched, and returns what is worth telling.
+async fn take_fetched(config: &Config, text: String) -> Result<Vec<String>, String> {
+    let config = config.clone();
+    let take = move || {
+        BundleIntake { config: &config, key: None, source: None, by: "callgate up" }.take(&text)
+    };
+    // The disk and the ledger may take a while, and the desk must not wait for them.
+    let receipt = tokio::task::spawn_blocking(take).await.map_err(|error| error.to_string())??;
+    let problems = receipt.problems.iter().map(ToString::to_string);
+    let told = std::iter::once(receipt.summary).chain(problems);
+    Ok(if receipt.is_new { told.collect() } else { Vec::new() })
+}
+
+fn open_source(config: &Config, address: &str) -> Result<TextSource, String> {
+    let own = config.agent.proxy.as_ref().map(|proxy| proxy.reveal().to_owned());
+    let around = Surroundings::of_process();
+    let of_login = || {
+        let named = ["HTTPS_PROXY", "https_proxy"].map(|name| around.variable(name));
+        named.into_iter().flatten().find_map(|proxy| proxy.into_string().ok())
+    };
+    let proxy = own.or_else(of_login).filter(|proxy| !proxy.is_empty());
+    TextSource::new(address, proxy.as_deref()).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests;
