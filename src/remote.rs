@@ -59,8 +59,7 @@ struct RemoteAddArgs {
     /// The machine, as ssh knows it: HOST, USER@HOST, or a name in ~/.ssh/config
     #[arg(value_name = "HOST")]
     host: RemoteHost,
-    /// A folder with `callgate` and `callgate-hook` for the machine, if it has another system or
-    /// processor than this one
+    /// A folder with `callgate` and `callgate-hook` for the machine, if it is of another kind
     #[arg(long, value_name = "FOLDER")]
     programs: Option<PathBuf>,
 }
@@ -75,6 +74,7 @@ struct RemoteListArgs {}
 /// questions here no more. Its ledger stays there, and so does the copy here.
 #[derive(Debug, clap::Args)]
 struct RemoteRemoveArgs {
+    /// The machine, as it was named to `add`
     #[arg(value_name = "HOST")]
     host: RemoteHost,
     /// Forget the machine although it cannot be reached
