@@ -200,6 +200,31 @@ export interface DeskStatus {
     telegram: { bot: string | null; trouble: string | null } | null;
     viewers: { connected: number; paired: number };
   };
+  is_relay: boolean;
+  relays: { name: string; since_ms: number }[];
+}
+
+/** A machine whose questions are answered here. */
+export interface RemoteView {
+  host: string;
+  state: "connected" | "connecting" | "waiting" | "failed";
+  since_ms: number;
+  text: string | null;
+  user: string | null;
+  home: string | null;
+  copied: number;
+}
+
+/** An answer that was given at another desk. */
+export interface RelayedAnswer {
+  decision: "allow" | "deny";
+  by: string;
+  message?: string;
+  offer?: number;
+  picks?: number[][];
+  words?: string;
+  edited?: string;
+  interrupt?: boolean;
 }
 
 export interface Link { link: string; name: string }
@@ -228,6 +253,7 @@ export interface Messages {
   paired: { token: string };
   links: { links: Link[] };
   status: { status: DeskStatus };
+  remotes: { remotes: RemoteView[] };
   inbox: { head: number; open: number; rows: Row[] };
   card: { card: Card };
   history: { rows: HistoryRow[]; next: number | null };
@@ -252,6 +278,7 @@ export type DeskMessage<K extends keyof Messages = keyof Messages> = {
 export interface Requests {
   watch: [{ from?: number }, "watching"];
   press: [{ request_id: string; action?: string; words?: string; input?: object; confirm?: string }, "told"];
+  answer: [{ request_id: string; answer: RelayedAnswer }, "told"];
   unlock: [{ token: string; origin?: string }, "told"];
   pair: [{ code: string; name: string; origin?: string }, "paired" | "told"];
   code: [{ page?: boolean }, "code" | "told"];
@@ -259,6 +286,7 @@ export interface Requests {
   unpair: [{ link: string }, "told"];
   gate: [{ value: string }, "told"];
   status: [{}, "status"];
+  remotes: [{}, "remotes"];
   inbox: [{}, "inbox"];
   card: [{ question: string }, "card" | "told"];
   history: [{ filter: Filter; before?: number; limit?: number }, "history"];
