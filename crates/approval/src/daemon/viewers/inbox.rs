@@ -146,9 +146,9 @@ fn similarity_key(question: &RecordedQuestion, is_guarded: bool) -> Option<Strin
     if needs_look || !is_of_agent(card) {
         return None;
     }
-    let machine = card.row.machine.as_deref().unwrap_or_default();
     let command = card.body.command();
     let program = command.split_whitespace().next().unwrap_or_default();
-    let InboxRow { agent, project, tool, .. } = &card.row;
-    Some([machine, agent, project, tool, program].join("\n"))
+    let InboxRow { agent, project, tool, machine, .. } = &card.row;
+    let key = [agent, project, tool, program].join("\n");
+    Some(machine.iter().fold(key, |key, machine| format!("{key}\n{machine}")))
 }
