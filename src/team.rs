@@ -16,7 +16,7 @@ use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
 use crate::policy::TeamFile;
 use rules::TeamRulesCommand;
-pub(crate) use source::follow_team_rules;
+pub(crate) use source::{follow_team_rules, take_bundle};
 
 /// Work under the rules of a team
 ///

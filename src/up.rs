@@ -29,6 +29,7 @@ use crate::failure::{Failure, write_error_line};
 use crate::interruptions::Interruptions;
 use crate::invocation;
 use crate::left_open::left_open;
+use crate::machine_session::SessionHome;
 use crate::policy::LiveRules;
 use crate::remote::RemoteKeeper;
 use crate::rules::ServedRules;
@@ -122,7 +123,8 @@ async fn serve_desk(
     let terminal = has_terminal.then_some(orders_in);
     let options = daemon_options(config, claim, store, telegram, terminal, Arc::clone(&warn));
     let daemon = Daemon::start(options).map_err(|error| cannot_open(&error))?;
-    let remotes = RemoteKeeper::new(config.database.clone(), &daemon, warn_on_stderr());
+    let sessions = SessionHome::of_desk(&daemon, &config.database, Arc::clone(&warn));
+    let remotes = RemoteKeeper::new(config.database.clone(), sessions);
     let remotes = tokio::spawn(remotes.keep_sessions());
     let page = page::serve_page(config, &daemon.desk()).await;
     let address = page.as_ref().map(PageHost::address);

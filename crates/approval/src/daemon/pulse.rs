@@ -86,6 +86,7 @@ impl DaemonPulse {
             },
             is_relay: self.is_relay,
             relays,
+            team: self.remotes.team(),
         }
     }
 }
