@@ -44,6 +44,7 @@ mod served_settings;
 mod status;
 mod stop;
 mod team;
+mod team_desk;
 mod terminal_modes;
 mod terminal_width;
 mod text;

@@ -15,7 +15,7 @@ use crate::config::{Config, DeskFlags};
 use crate::failure::{Failure, write_error_line};
 
 pub(crate) use box_desk::RelayDeskPlace;
-pub(crate) use line_server::{DeskEntrance, serve_line};
+pub(crate) use line_server::{DeskEntrance, TeamEntrance, serve_line};
 
 /// Serve a desk above over standard input and output
 ///

@@ -18,6 +18,7 @@ fn told(version: &str, socket: &str) -> String {
         is_relay: false,
         relays: Vec::new(),
         team: None,
+        listening: None,
     };
     let mut findings = Findings::default();
     report_status(&config, &status, &mut findings);

@@ -87,6 +87,7 @@ impl DaemonPulse {
             is_relay: self.is_relay,
             relays,
             team: self.remotes.team(),
+            listening: self.remotes.listening(),
         }
     }
 }

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 pub struct RemoteBoard {
     views: Mutex<BTreeMap<String, RemoteView>>,
     team: Mutex<Option<TeamLineView>>,
+    listening: Mutex<Option<String>>,
     wishes: watch::Sender<()>,
 }
 
@@ -33,6 +34,15 @@ impl RemoteBoard {
     /// Notes how it stands with the line to the team's desk; `None` without a team.
     pub fn set_team(&self, view: Option<TeamLineView>) {
         *lock(&self.team) = view;
+    }
+
+    /// Notes where members of the team whose desk this is reach it.
+    pub fn set_listening(&self, address: &str) {
+        *lock(&self.listening) = Some(address.to_owned());
+    }
+
+    pub(super) fn listening(&self) -> Option<String> {
+        lock(&self.listening).clone()
     }
 
     pub(super) fn team(&self) -> Option<TeamLineView> {

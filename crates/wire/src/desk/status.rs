@@ -27,6 +27,9 @@ pub struct DeskStatus {
     /// The line to the team's desk, on a machine that belongs to a team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team: Option<TeamLineView>,
+    /// Where members of the team whose desk this is reach it, if it listens for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<String>,
 }
 
 /// How it stands with the line of this machine to the desk of its team.
