@@ -1,6 +1,7 @@
 //! A text at an address, fetched again and again.
 
-use std::error::Error as _;
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
 use reqwest::{Client, StatusCode, Url};
@@ -94,13 +95,12 @@ pub(crate) fn failed(error: &reqwest::Error) -> FetchError {
 fn is_about_certificate(error: &reqwest::Error) -> bool {
     let mut cause = error.source();
     while let Some(error) = cause {
-        let of_io = error.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());
-        let tls = of_io.and_then(|error| error.downcast_ref::<rustls::Error>());
-        let tls = tls.or_else(|| error.downcast_ref::<rustls::Error>());
-        if let Some(rustls::Error::InvalidCertificate(_)) = tls {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
             return true;
         }
-        cause = error.source();
+        // The source of such an error is that of the error within, not the error within itself.
+        let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        cause = within.map(|error| error as &dyn Error).or_else(|| error.source());
     }
     false
 }
