@@ -86,7 +86,7 @@ impl DaemonPulse {
             },
             is_relay: self.is_relay,
             relays,
-            team: self.remotes.team(),
+            team: self.remotes.team().map(Box::new),
             listening: self.remotes.listening(),
         }
     }
