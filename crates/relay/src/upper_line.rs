@@ -16,7 +16,7 @@ use callgate_wire::relay::{
 
 use crate::{DEAD_AFTER, LineArrival, LineHealth, LineNeed};
 
-/// How many wrong lines of one connection are told; at so many the line ends.
+/// How many wrong lines of one connection are reported. The next one ends the line.
 const MOST_WRONG: usize = 32;
 const NO_ROOM: &str = "too much is on its way from all machines at once";
 
@@ -49,7 +49,7 @@ pub enum UpperAct {
         question: RequestId,
         text: String,
     },
-    /// Something to be told.
+    /// Warn the user of the desk.
     Warn(String),
     /// The line is over, for this reason, and has to be made again.
     End(String),
