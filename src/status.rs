@@ -155,7 +155,7 @@ pub(crate) fn relay_lines(status: &DeskStatus, now_ms: i64) -> Vec<String> {
 
 /// Says how it stands with the line to the team's desk; nothing without a team.
 pub(crate) fn team_line(status: &DeskStatus, now_ms: i64) -> Option<String> {
-    let TeamLineView { address, name, state, since_ms, text } = status.team.as_deref()?;
+    let TeamLineView { address, name, state, since_ms, text } = status.team.as_ref()?;
     let span = time_span(seconds_between(*since_ms, now_ms));
     let why = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
     let said = match state {

@@ -54,7 +54,7 @@ enum TeamCommand {
     /// here leave to people is answered there, too. With the invitation of a job it starts a desk in
     /// the background, and waits until it is connected.
     Join {
-        /// The invitation [default: $CALLGATE_INVITATION, or standard input]
+        /// The invitation [default: the variable `CALLGATE_INVITATION`, or standard input]
         ///
         /// Other users of this machine can see arguments, so prefer the other ways.
         invitation: Option<String>,

@@ -3,7 +3,6 @@
 mod certificates;
 mod member_lines;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -89,6 +88,7 @@ impl TeamDesk {
     }
 
     fn set_roster(&self, roster: TeamRoster) {
+        let roster = Arc::new(roster);
         let now = now_ms();
         let stays = |name: &str| {
             roster.members.get(name).is_some_and(|member| {
@@ -97,9 +97,8 @@ impl TeamDesk {
             })
         };
         self.lines.end_all_but(stays);
-        let before = std::mem::replace(&mut *lock(&self.roster), Arc::new(roster.clone()));
-        let names = |roster: &TeamRoster| roster.members.keys().cloned().collect::<BTreeSet<_>>();
-        for name in names(&before).difference(&names(&roster)) {
+        let before = std::mem::replace(&mut *lock(&self.roster), Arc::clone(&roster));
+        for name in before.members.keys().filter(|name| !roster.members.contains_key(*name)) {
             self.home.board.remove(name);
         }
     }

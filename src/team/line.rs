@@ -62,14 +62,12 @@ impl TeamLineKeeper {
             last_fault = fault;
             if found != current {
                 drop(line.take());
-                line = match &found {
-                    Some(membership) => self.begin_line(membership).await,
-                    None => {
-                        self.desk.set_team_line(None).await;
-                        self.board.set_team(None);
-                        None
-                    }
-                };
+                if let Some(membership) = &found {
+                    line = self.begin_line(membership).await;
+                } else {
+                    self.desk.set_team_line(None).await;
+                    self.board.set_team(None);
+                }
                 current = found;
             }
             // The board is as long there as this.

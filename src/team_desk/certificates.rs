@@ -22,7 +22,7 @@ const LARGEST: u64 = 256 * 1024;
 pub(crate) enum DeskCertificates {
     /// Files with the certificates and their key, which others renew.
     Files(PathBuf, PathBuf),
-    Own(TlsAuthority),
+    Own(Box<TlsAuthority>),
 }
 
 impl DeskCertificates {
@@ -33,7 +33,8 @@ impl DeskCertificates {
             return Ok(Self::Files(certificates.clone(), key.clone()));
         }
         let own = find_or_make_authority(&config.database);
-        own.map(Self::Own).map_err(|why| format!("the team's desk has no certificate: {why}"))
+        own.map(|own| Self::Own(Box::new(own)))
+            .map_err(|why| format!("the team's desk has no certificate: {why}"))
     }
 
     /// Returns the authority that members trust, if it is the desk's own.

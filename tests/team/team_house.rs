@@ -96,7 +96,7 @@ impl DeskMachine {
     }
 
     pub(crate) fn line(&self) -> Option<TeamLineView> {
-        self.status()?.team.map(|line| *line)
+        self.status()?.team
     }
 
     pub(crate) fn wait_for_line(&self, state: RemoteState) -> TeamLineView {

@@ -185,7 +185,7 @@ impl House {
 
     pub(crate) fn status(&self) -> DeskStatus {
         match self.ask_desk(None, DeskCommand::Status) {
-            DeskAnswer::Status { status } => status,
+            DeskAnswer::Status { status } => *status,
             other => panic!("{other:?}"),
         }
     }

@@ -30,7 +30,7 @@ impl Viewers {
         let DeskRequest { id, command } = request;
         let answered = match command {
             DeskCommand::Watch { from } => return Some(ViewerReply::Watch { id, from }),
-            DeskCommand::Status => Ok(Some(DeskAnswer::Status { status: self.status() })),
+            DeskCommand::Status => Ok(Some(DeskAnswer::Status { status: Box::new(self.status()) })),
             DeskCommand::Remotes => {
                 Ok(Some(DeskAnswer::Remotes { remotes: self.pulse.remote_board().remotes() }))
             }
