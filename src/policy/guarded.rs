@@ -88,6 +88,9 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
         add(GuardedKind::Own, &units.join("callgate.service.d"));
     }
     add(GuardedKind::Own, &config.rules);
+    if let Some((_, key)) = &config.team.certificate {
+        add(GuardedKind::Own, key);
+    }
     let settings = config.file.as_ref().map(|file| &file.value);
     for file in settings.into_iter().chain([&config.database]) {
         add(GuardedKind::Own, file.parent().unwrap_or(file));

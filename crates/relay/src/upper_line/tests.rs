@@ -194,6 +194,24 @@ fn no_more_questions_are_open_than_there_is_room_for() {
 }
 
 #[test]
+fn the_questions_of_one_box_leave_room_for_others() {
+    let mut upper = connected();
+    let mut large = question(1);
+    large["request"]["tool_input"]["command"] = json!("x".repeat(9_000_000));
+    for number in 1..=7 {
+        large["request"]["request_id"] = json!(id(number));
+        assert_eq!(say(&mut upper, &large), ["ask"], "{number}");
+    }
+    large["request"]["request_id"] = json!(id(8));
+    assert_eq!(say(&mut upper, &large)[0], "error");
+    assert_eq!(say(&mut upper, &question(9)), ["ask"], "a small one fits");
+    // One that is over leaves its room.
+    let closed = json!({ "kind": "closed", "question": id(1), "text": "over" });
+    assert_eq!(say(&mut upper, &closed), ["withdraw: over"]);
+    assert_eq!(say(&mut upper, &large), ["ask"]);
+}
+
+#[test]
 fn a_line_without_a_copy_takes_no_entry() {
     let mut upper = UpperLine::new("desk").without_copy();
     let acts = upper.connect(at(0), None);
