@@ -94,7 +94,9 @@ impl RemoteSession {
                 why = self.serve_connection() => why,
                 _ = ended.changed() => return self.end_session().await,
             };
-            self.upper.disconnect();
+            for act in self.upper.disconnect() {
+                self.carry_out(None, act).await;
+            }
             if self.is_synced {
                 pause = FIRST_PAUSE;
             }
@@ -248,6 +250,11 @@ impl RemoteSession {
             UpperAct::Withdraw { question, text } => {
                 if let Some(asker) = self.asked.remove(&question) {
                     asker.withdraw(text).await;
+                }
+            }
+            UpperAct::Defer(question) => {
+                if let Some(asker) = self.asked.get(&question) {
+                    asker.report_deferred().await;
                 }
             }
             UpperAct::Delivered(question) => {
