@@ -74,7 +74,9 @@ function openEntry(app, row) {
     </div>
     <div class="dialog-foot">
       ${
-        isCall
+        row.machine
+          ? html`<p class="small muted">The rules for this call are on ${shown(row.machine)}.</p>`
+          : isCall
           ? html`<button class="button" type="button" data-propose @click=${propose}>
               ${icon("rules")}Make a rule from this
             </button>`

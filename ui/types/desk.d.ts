@@ -121,12 +121,14 @@ export interface Figures {
   by_project: Tally[];
   by_agent: Tally[];
   by_tool: Tally[];
+  by_machine?: Tally[];
 }
 
 export interface SessionState {
   session: string;
   agent: string;
   project: string;
+  machine?: string;
   branch?: string;
   question?: string;
   mode: string | null;
