@@ -111,6 +111,7 @@ impl RemoteAddArgs {
                     channel: None,
                     by: BY.to_owned(),
                     links,
+                    person: None,
                 }),
             )?;
         }

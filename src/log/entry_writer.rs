@@ -7,7 +7,9 @@ use std::io::{self, Write};
 use callgate_mask::text::{self, one_line};
 use callgate_store::{LedgerEntry, Sha256Hash};
 use callgate_wire::approval::Decision;
-use callgate_wire::ledger::{AgentCall, AnswerChannel, ClosedHow, LedgerEvent, PressOutcome};
+use callgate_wire::ledger::{
+    AgentCall, AnswerChannel, ClosedHow, LedgerEvent, MemberKind, PressOutcome,
+};
 use callgate_wire::raw::{Json, Members};
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -176,6 +178,16 @@ fn entry_details(entry: &LedgerEntry, event: &LedgerEvent, question: &QuestionSu
             join_parts(&[how, &question.asked], "  ")
         }
         LedgerEvent::Refused(refused) => refused.why.clone(),
+        LedgerEvent::Invited(invited) => {
+            let kind = invited.member.map_or("", MemberKind::name);
+            let owner = prefixed_text("of ", invited.owner.as_deref().unwrap_or_default());
+            let kind = join_parts(&[kind, &owner], " ");
+            join_parts(&[&invited.name, &kind, &decider_words(&invited.by)], "  ")
+        }
+        LedgerEvent::Joined(joined) => joined.name.clone(),
+        LedgerEvent::Revoked(revoked) => {
+            join_parts(&[&revoked.name, &decider_words(&revoked.by)], "  ")
+        }
         LedgerEvent::Anchor(anchor) if anchor.count > 0 => {
             format!("{} entries up to {} were pruned", anchor.count, anchor.through)
         }

@@ -55,7 +55,7 @@ impl House {
         let program = house.machine.path(&format!("{DATA}/bin/callgate"));
         symlink(env!("CARGO_BIN_EXE_callgate"), program).unwrap();
         let links = Some(vec![format!("remote/{BOX}")]);
-        let added = ViewerPaired { channel: None, by: "the test".to_owned(), links };
+        let added = ViewerPaired { channel: None, by: "the test".to_owned(), links, person: None };
         let added = EntryDraft::new(1, None, &LedgerEvent::ViewerPaired(added));
         Store::open(&database_in(laptop)).unwrap().append_entries(&[added]).unwrap();
         house

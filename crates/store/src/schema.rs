@@ -11,7 +11,7 @@ pub(crate) const APPLICATION: i64 = 0x4347_6c67;
 
 /// The migrations from an empty file: the first makes version 1, the next one version 2, and so on.
 /// A released step is never changed; a new one is added at the end.
-pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10];
+pub(crate) const STEPS: &[&str] = &[V1, V2, V3, V4, V5, V6, V7, V8, V9, V10, V11];
 
 const V1: &str = "
     PRAGMA application_id = 0x43476c67;
@@ -216,6 +216,13 @@ const V10: &str = "
         hash     BLOB NOT NULL CHECK (length(hash) = 32),
         PRIMARY KEY (machine, series, seq)
     ) STRICT;
+";
+
+/// The index for the links, with the members of a team, which may end links.
+const V11: &str = "
+    DROP INDEX entries_links;
+    CREATE INDEX entries_links ON entries (seq)
+        WHERE kind IN ('paired', 'unpaired', 'invited', 'joined', 'revoked');
 ";
 
 /// What a file is found to be before it is used.

@@ -6,6 +6,7 @@
 #[macro_use]
 mod declare;
 mod event;
+mod team;
 
 use std::collections::BTreeMap;
 
@@ -17,10 +18,11 @@ use crate::raw::Json;
 pub use declare::LedgerMember;
 pub use event::{
     AgentCall, AgentSaid, AnswerChannel, ClosedHow, CodeMade, DeskStarted, EntriesPruned,
-    HostGated, LedgerEvent, LedgerKind, LedgerRuling, LinkRemoved, NoMembers, PersonPress,
-    PressOutcome, QuestionAsked, QuestionClosed, QuestionDecided, QuestionRefused, QuestionUnsent,
-    RulesSaved, RuntimeCall, ViewerPaired,
+    HostGated, LedgerEvent, LedgerKind, LedgerRuling, LinkRemoved, MemberInvited, MemberJoined,
+    MemberKind, MemberRevoked, NoMembers, PersonPress, PressOutcome, QuestionAsked, QuestionClosed,
+    QuestionDecided, QuestionRefused, QuestionUnsent, RulesSaved, RuntimeCall, ViewerPaired,
 };
+pub use team::{OpenInvitation, TeamMember, TeamRoster};
 
 impl LedgerRuling {
     /// Returns true if a person decides, since no rule does.
@@ -80,15 +82,18 @@ impl LedgerEvent {
     }
 }
 
-/// The links recorded in the chain: by entries of the kinds `paired` and `unpaired`, and by the
-/// anchor of entries that were pruned.
+/// The links recorded in the chain: by entries of the kinds `paired`, `unpaired` and `revoked`, and
+/// by the anchor of entries that were pruned.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainedLinks {
-    /// The valid links (`chat/ID`, `user/ID`, `viewer/HASH` or `remote/HOST`), each with the name under which it
-    /// was made.
+    /// The valid links (`chat/ID`, `user/ID`, `viewer/HASH` or `remote/HOST`), each with the name
+    /// under which it was made.
     pub standing: BTreeMap<String, String>,
     /// Whether there has ever been a link.
     pub had_any: bool,
+    /// The members of the team whose desk this is.
+    #[serde(default, skip_serializing_if = "TeamRoster::is_empty")]
+    pub team: TeamRoster,
 }
 
 /// The beginning of a link that names a machine whose questions are answered here.
@@ -100,21 +105,30 @@ impl ChainedLinks {
         self.standing.keys().filter_map(|link| link.strip_prefix(REMOTE_LINK))
     }
 
-    /// Applies an entry that makes or removes links.
+    /// Applies an entry that makes or removes links or members.
     pub fn apply_event(&mut self, event: &LedgerEvent) {
-        let (made, name) = match event {
-            LedgerEvent::ChatPaired(paired) => (paired.made_links(), &paired.by),
-            LedgerEvent::ViewerPaired(paired) => (paired.links.clone(), &paired.by),
+        let (made, name, person) = match event {
+            LedgerEvent::ChatPaired(paired) => (paired.made_links(), &paired.by, &paired.person),
+            LedgerEvent::ViewerPaired(paired) => (paired.links.clone(), &paired.by, &paired.person),
             LedgerEvent::Unpaired(removed) => {
                 self.standing.remove(&removed.link);
+                self.team.forget_link(&removed.link);
                 return;
             }
-            _ => return,
+            other => {
+                for link in self.team.apply_event(other) {
+                    self.standing.remove(&link);
+                }
+                return;
+            }
         };
         let made: Vec<String> = made.into_iter().flatten().collect();
         // Whoever is only asked for may not answer.
         self.had_any |= made.is_empty() || made.iter().any(|link| !link.starts_with(REMOTE_LINK));
-        self.standing.extend(made.into_iter().map(|link| (link, name.clone())));
+        for link in made {
+            self.team.note_link(&link, person.as_deref());
+            self.standing.insert(link, name.clone());
+        }
     }
 }
 

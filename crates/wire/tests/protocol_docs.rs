@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{fs, io, iter};
 
 use callgate_wire::ledger::{
-    AnswerChannel, ClosedHow, LedgerEvent, LedgerMember, LedgerRuling, PressOutcome,
+    AnswerChannel, ClosedHow, LedgerEvent, LedgerMember, LedgerRuling, MemberKind, PressOutcome,
 };
 use callgate_wire::raw::{Json, Members, json_string};
 use callgate_wire::{approval, desk, mcp, relay, session, tools};
@@ -138,6 +138,7 @@ fn value_of(member: &LedgerMember) -> String {
         "LedgerRuling" => all_words(words(LedgerRuling::ALL, LedgerRuling::name)),
         "AnswerChannel" => all_words(channels()),
         "PressOutcome" => all_words(words(PressOutcome::ALL, PressOutcome::name)),
+        "MemberKind" => all_words(words(MemberKind::ALL, MemberKind::name)),
         "ClosedHow" => all_words(words(ClosedHow::ALL, ClosedHow::name)),
         other => panic!("values of the type {other} are not documented"),
     }

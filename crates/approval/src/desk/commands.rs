@@ -180,6 +180,7 @@ impl Desk {
             channel: Some(AnswerChannel::Viewer),
             by: record::shown_name(name),
             links: Some(vec![link.to_string()]),
+            person: None,
         };
         step.record_event(None, &LedgerEvent::ViewerPaired(paired));
         self.make_links(step, &[link], name);

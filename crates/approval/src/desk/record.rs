@@ -246,6 +246,7 @@ pub(super) fn person_press(who: &Person, action: &str, outcome: PressOutcome) ->
         action: action.to_owned(),
         outcome: Some(outcome),
         links: None,
+        person: None,
     }
 }
 

@@ -14,7 +14,7 @@ const VIEWER: &str = r#"{"by":"The page","links":["viewer/2f0c"]}"#;
 fn links(all: &[(&str, &str)]) -> ChainedLinks {
     let owned = |(link, name): &(&str, &str)| ((*link).to_owned(), (*name).to_owned());
     let standing: BTreeMap<String, String> = all.iter().map(owned).collect();
-    ChainedLinks { standing, had_any: true }
+    ChainedLinks { standing, had_any: true, ..ChainedLinks::default() }
 }
 
 #[test]

@@ -23,6 +23,9 @@ ledger_kinds! {
     Code "code": Code(CodeMade);
     Paired "paired": ChatPaired(PersonPress) with chat, ViewerPaired(ViewerPaired);
     Unpaired "unpaired": Unpaired(LinkRemoved);
+    Invited "invited": Invited(MemberInvited);
+    Joined "joined": Joined(MemberJoined);
+    Revoked "revoked": Revoked(MemberRevoked);
     Gated "gated": Gated(HostGated);
     Saved "saved": Saved(RulesSaved);
     Started "started": Started(DeskStarted);
@@ -67,6 +70,7 @@ ledger_bodies! {
         action: String,
         outcome: Option<PressOutcome>,
         links optional: Option<Vec<String>>,
+        person optional: Option<String>,
     }
     /// The decision about a question.
     QuestionDecided {
@@ -126,10 +130,31 @@ ledger_bodies! {
         channel: Option<AnswerChannel>,
         by: String,
         links: Option<Vec<String>>,
+        person optional: Option<String>,
     }
     /// A link that was removed.
     LinkRemoved {
         link: String,
+        by: String,
+    }
+    /// An invitation to a team.
+    MemberInvited {
+        name: String,
+        member: Option<MemberKind>,
+        owner optional: Option<String>,
+        secret: String,
+        until_ms: Option<i64>,
+        by: String,
+    }
+    /// A member that has used its invitation.
+    MemberJoined {
+        name: String,
+        secret: String,
+        token optional: Option<String>,
+    }
+    /// A member that was removed, or an invitation that was taken back.
+    MemberRevoked {
+        name: String,
         by: String,
     }
     /// A host that drives an agent and asks its user itself.
@@ -172,6 +197,12 @@ words! {
         Confirm "confirm",
         Allow "allow",
         Deny "deny",
+    }
+    /// What a member of a team is.
+    pub enum MemberKind {
+        Machine "machine",
+        Job "job",
+        Person "person",
     }
     /// The channel through which a decision came.
     pub enum AnswerChannel {
