@@ -1,10 +1,10 @@
 // Routes of the page. They live in the fragment of the address, which a browser never sends.
 
-/** @typedef {"inbox" | "chat" | "history" | "rules" | "sessions" | "settings" | "status"} ViewName */
+/** @typedef {"inbox" | "chat" | "history" | "rules" | "sessions" | "settings" | "status" | "you"} ViewName */
 /** @typedef {{view: ViewName, item: string | null, params: Record<string, string>}} Route */
 
 /** @type {ViewName[]} */
-export const VIEWS = ["inbox", "chat", "history", "rules", "sessions", "settings", "status"];
+export const VIEWS = ["inbox", "chat", "history", "rules", "sessions", "settings", "status", "you"];
 
 /** @param {string} fragment with or without `#` @returns {Route} */
 export function parseRoute(fragment) {

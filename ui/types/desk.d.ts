@@ -229,7 +229,7 @@ export interface RelayedAnswer {
   interrupt?: boolean;
 }
 
-export interface Link { link: string; name: string }
+export interface Link { link: string; name: string; person?: string }
 export interface Verified { whole: boolean; entries: number; head: string | null; text: string }
 export interface Progress { done: number; total: number }
 
