@@ -6,7 +6,8 @@ use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_wire::ledger::LedgerKind;
 
 use super::Failure;
-use super::entry_writer::{EntryWriter, QuestionSummary, call_subject, is_detail};
+use super::entry_text::call_subject;
+use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
 
 /// How many entries are in memory at a time.
 const PAGE: usize = 200;
@@ -36,10 +37,10 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         self.is_empty
     }
 
-    /// Writes the last `limit` entries; 0 stands for all.
-    pub(super) fn write_last(&mut self, limit: usize) -> Result<(), Failure> {
+    /// Writes the last `limit` entries, of those after a number; a limit of 0 stands for all.
+    pub(super) fn write_last(&mut self, limit: usize, after: u64) -> Result<(), Failure> {
         let end = self.store.last_seq()?;
-        self.after = self.start_of_last(limit, end)?;
+        self.after = self.start_of_last(limit, end)?.max(after);
         self.write_rest()?;
         self.after = self.after.max(end);
         Ok(())

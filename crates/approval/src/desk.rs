@@ -52,8 +52,8 @@ use callgate_wire::approval::{ApprovalResponse, Decision, RequestId, RequestKind
 use crate::card::Card;
 use crate::channel::News;
 
-pub(crate) use authority::is_relay;
-pub use authority::{Authority, RELAY_ORIGIN};
+pub use authority::{Authority, RELAY_ORIGIN, TEAM_ORIGIN};
+pub(crate) use authority::{is_relay, is_team};
 pub use checked::asks_of;
 pub(crate) use input::DeskInput;
 pub(crate) use output::{DeskOutput, DeskStep};
@@ -281,6 +281,7 @@ impl Desk {
             DeskInput::RulesSaved { who, saved } => {
                 step.record_event(None, &record::saved_event(&who, &saved));
             }
+            DeskInput::TeamLine { token_hash } => self.set_team_line(&mut step, token_hash),
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             DeskInput::Tick => {}
             DeskInput::LedgerFailed => self.ledger_failed(&mut step),
