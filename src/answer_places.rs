@@ -73,8 +73,11 @@ mod tests {
 
     #[test]
     fn everybody_who_can_answer_is_named() {
-        let link =
-            |link: &str, name: &str| NamedLink { link: link.to_owned(), name: name.to_owned() };
+        let link = |link: &str, name: &str| NamedLink {
+            link: link.to_owned(),
+            name: name.to_owned(),
+            person: None,
+        };
         let links =
             [link("chat/7", "Ada"), link("user/8", "Bob"), link("viewer/2f0c", "The\u{1b} page")];
         let check = |terminal: bool, phones: Option<Option<&str>>, paired: u64, expected: &str| {

@@ -120,7 +120,9 @@ impl MachineSession {
     ) -> Option<String> {
         (self.is_synced, self.trouble) = (false, None);
         let why = self.serve_connection(port, pin!(stop)).await;
-        self.upper.disconnect();
+        for act in self.upper.disconnect() {
+            self.carry_out(None, act).await;
+        }
         why.or(self.trouble.take())
     }
 
@@ -264,6 +266,11 @@ impl MachineSession {
             UpperAct::Withdraw { question, text } => {
                 if let Some(asker) = self.asked.remove(&question) {
                     asker.withdraw(text).await;
+                }
+            }
+            UpperAct::Defer(question) => {
+                if let Some(asker) = self.asked.get(&question) {
+                    asker.report_deferred().await;
                 }
             }
             UpperAct::Delivered(question) => {

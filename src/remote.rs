@@ -235,7 +235,10 @@ pub(crate) fn describe_standing(view: &RemoteView, now_ms: i64) -> String {
     };
     let why = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
     match state {
-        RemoteState::Connected => format!("connected for {span}{who}, {copied} entries copied"),
+        RemoteState::Connected => {
+            let entries = if *copied == 1 { "entry" } else { "entries" };
+            format!("connected for {span}{who}, {copied} {entries} copied")
+        }
         RemoteState::Connecting => format!("connecting{why}"),
         RemoteState::Waiting => format!("waits for somebody there{why}"),
         RemoteState::Failed => format!("not connected for {span}{why}"),

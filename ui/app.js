@@ -6,18 +6,19 @@ import { ChatQuestions } from "./chat_questions.js";
 import { keep, kept } from "./kept.js";
 import { LazyView } from "./lazy_view.js";
 import { Notices } from "./notices.js";
-import { formatRoute, pairingCode, parseRoute } from "./router.js";
+import { formatRoute, parseRoute } from "./router.js";
 import { frame } from "./frame.js";
 import { QuestionLoader } from "./question_loader.js";
 import { QuestionStore } from "./store.js";
 import { HttpTransport } from "./http_transport.js";
+import { TeamPage } from "./team_page.js";
 import { RequestError, ask, errorText } from "./transport.js";
 import { handleKey } from "./keys.js";
 import { helpDialog } from "./parts/help.js";
 import { beginFrame, loadMarkdown } from "./parts/markdown.js";
 import { ChatView } from "./views/chat.js";
 import { InboxView } from "./views/inbox.js";
-import { PairView } from "./views/pair.js";
+import { PairView, takeCode } from "./views/pair.js";
 
 /** @typedef {import("./router.js").Route} Route */
 /** @typedef {import("./store.js").Question} Question */
@@ -64,11 +65,14 @@ export class App {
   /** @param {((app: App) => import("./desktop.js").Desktop) | null} makeDesktop in the window of the shell */
   constructor(makeDesktop) {
     const key = () => kept(KEY);
-    const lost = (/** @type {string} */ text) => this.#locked(text);
+    const lost = (/** @type {string} */ text) => this.locked(text);
     /** The desktop shell, if the page is in its window. */
     this.desktop = makeDesktop?.(this) ?? null;
+    const http = new HttpTransport(key, lost);
+    /** What is special about the page of a team, which alone is served over TLS. */
+    this.team = !this.desktop && location.protocol === "https:" ? new TeamPage(this, http) : null;
     /** @type {import("./transport.js").Transport} */
-    this.transport = this.desktop?.transport(key, lost) ?? new HttpTransport(key, lost);
+    this.transport = this.desktop?.transport(key, lost) ?? http;
     this.notices = new Notices(this);
     this.loader = new QuestionLoader(this);
     this.chat = new ChatSession(this);
@@ -82,6 +86,7 @@ export class App {
       sessions: new LazyView(this, async () => new (await import("./views/sessions.js")).SessionsView(this)),
       settings: new LazyView(this, async () => new (await import("./views/settings.js")).SettingsView(this)),
       status: new LazyView(this, async () => new (await import("./views/status.js")).StatusView(this)),
+      you: new LazyView(this, async () => new (await import("./views/you.js")).YouView(this)),
     };
   }
 
@@ -99,13 +104,19 @@ export class App {
     return this.isPaired || this.desktop !== null;
   }
 
+  /** Whether there is such a view for whoever uses the page. @param {import("./router.js").ViewName} view */
+  has(view) {
+    return this.team ? this.team.views.includes(view) : view !== "you";
+  }
+
   /** Whether the view cannot be shown, because it needs a desk and none is there. */
   get lacksDesk() {
     return this.desktop?.lacksDesk ?? false;
   }
 
   async start() {
-    const code = takeCode();
+    const code = this.team ? null : takeCode();
+    this.team?.arrive();
     await this.desktop?.start();
     if (this.desktop && !location.hash) history.replaceState(null, "", formatRoute({ view: "chat" }));
     this.#routed();
@@ -132,7 +143,8 @@ export class App {
     }
     this.#watch?.close();
     this.#watch = this.transport.watch({
-      watching: (head) => {
+      watching: (head, person) => {
+        if (this.team) this.team.person = person ?? "";
         this.#replayed = head;
         this.loader.loadInbox();
       },
@@ -143,7 +155,7 @@ export class App {
         document.body.dataset.connection = connection;
         this.update();
       },
-      locked: (text) => this.#locked(text),
+      locked: (text) => this.locked(text),
     });
     this.view.enter(this.route);
   }
@@ -160,15 +172,16 @@ export class App {
     this.update();
   }
 
-  /** @param {string} text */
-  #locked(text) {
+  /** Forgets the key of this browser, which is not valid any more. @param {string} text why */
+  locked(text) {
     keep(KEY, null);
     this.#watch?.close();
     this.#watch = null;
     this.store = new QuestionStore();
     this.loader.isLoaded = false;
     this.closeDialog();
-    this.pair.reset(text);
+    if (this.team) this.team.reset(text);
+    else this.pair.reset(text);
     this.update();
   }
 
@@ -281,13 +294,15 @@ export class App {
 
   /** Follows the address. Somebody may have followed the link with a code in this very tab. */
   #moved() {
-    const code = takeCode();
+    const code = this.team ? null : takeCode();
+    this.team?.arrive();
     if (code && !this.isPaired) this.pair.pair(code);
     this.#routed();
   }
 
   #routed() {
-    this.route = parseRoute(location.hash);
+    const route = parseRoute(location.hash);
+    this.route = this.has(route.view) ? route : parseRoute("");
     if (this.isUsable && !this.lacksDesk) this.view.enter(this.route);
     this.desktop?.look();
     this.update();
@@ -369,13 +384,6 @@ export class App {
       return;
     this.toast(errorText(error));
   }
-}
-
-/** Takes the code that links this browser out of the address. */
-function takeCode() {
-  const code = pairingCode(location.hash);
-  if (code) history.replaceState(null, "", location.pathname);
-  return code;
 }
 
 async function main() {

@@ -22,7 +22,7 @@ const STATES = {
 
 /** @param {App} app */
 export function frame(app) {
-  if (!app.isUsable) return html`<main>${app.pair.render()}</main>${overlays(app)}`;
+  if (!app.isUsable) return html`<main>${app.team?.renderSignIn() ?? app.pair.render()}</main>${overlays(app)}`;
   const { view } = app.route;
   const hasCard =
     view === "inbox" && app.views.inbox.current !== null && app.store.questions.has(app.views.inbox.current);
@@ -30,9 +30,9 @@ export function frame(app) {
   return html`<div class="frame ${hasCard ? "has-card" : ""}">
       <nav class="nav" aria-label="Views">
         <div class="brand">${mark()}<span>callgate</span></div>
-        ${NAMES.map(([name, title]) => item(app, name, title))}
+        ${NAMES.filter(([name]) => app.has(name)).map(([name, title]) => item(app, name, title))}
         <div class="end">
-          ${item(app, "settings", "Settings")}
+          ${app.team ? item(app, "you", app.team.person || "You") : item(app, "settings", "Settings")}
           <div class="link-state ${state === "No desk" ? "" : app.connection}" role="status" title=${state}>
             <span class="lamp"></span><span class="name">${state}</span>
           </div>
@@ -81,7 +81,9 @@ function banner(app) {
   if (app.connection !== "offline") return nothing;
   return html`<div class="banner red" role="alert">
     ${icon("warning")}<span
-      >callgate does not answer. Start it with <code>callgate up</code>.
+      >${
+        app.team ? "The team's desk does not answer." : html`callgate does not answer. Start it with <code>callgate up</code>.`
+      }
       ${seconds === Infinity ? nothing : next}</span
     >${again}
   </div>`;

@@ -34,6 +34,17 @@ export class HttpTransport {
     return (await answer.json()).token;
   }
 
+  /**
+   * Sends a request that only the page of a team has, and returns its answer.
+   * @param {string} path @param {object} [fields] without them it is a GET
+   */
+  async callTeam(path, fields) {
+    /** @type {RequestInit} */
+    const init = fields ? { body: JSON.stringify(fields) } : { method: "GET" };
+    const answer = await (this.#key() ? this.#send(path, init) : send(path, init));
+    return answer.json();
+  }
+
   /** @param {string} kind @param {object} [fields] @param {import("./transport.js").RequestOptions} [options] */
   async *request(kind, fields = {}, options = {}) {
     const id = `p${this.#next++}`;

@@ -1,10 +1,10 @@
 // Routes of the page. They live in the fragment of the address, which a browser never sends.
 
-/** @typedef {"inbox" | "chat" | "history" | "rules" | "sessions" | "settings" | "status"} ViewName */
+/** @typedef {"inbox" | "chat" | "history" | "rules" | "sessions" | "settings" | "status" | "you"} ViewName */
 /** @typedef {{view: ViewName, item: string | null, params: Record<string, string>}} Route */
 
 /** @type {ViewName[]} */
-export const VIEWS = ["inbox", "chat", "history", "rules", "sessions", "settings", "status"];
+export const VIEWS = ["inbox", "chat", "history", "rules", "sessions", "settings", "status", "you"];
 
 /** @param {string} fragment with or without `#` @returns {Route} */
 export function parseRoute(fragment) {
@@ -43,6 +43,8 @@ export function pairingCode(fragment) {
   return code && /^[0-9A-Za-z -]{4,64}$/.test(code) ? code : null;
 }
 
+/** The name of the desk's own machine in addresses and lists; no other machine has it. */
+export const HERE = ".";
 const FILTER_TEXTS = /** @type {const} */ (["text", "tool", "agent", "project", "session", "decision"]);
 const RANGES = /** @type {Record<string, number>} */ ({
   hour: 3_600_000,
@@ -61,6 +63,7 @@ export function filterOf(params, now) {
   const filter = {};
   for (const name of FILTER_TEXTS) if (params[name]) filter[name] = params[name];
   if (params.by === "person" || params.by === "rule") filter.by = params.by;
+  if (params.machine) filter.machine = params.machine === HERE ? "" : params.machine;
   const range = RANGES[params.since ?? ""];
   if (range) filter.since_ms = now - range;
   return filter;

@@ -30,7 +30,7 @@
  * @property {number | null} overAt when the page learnt that it is over
  */
 
-/** @typedef {{session: string, agent: string, project: string, questions: Question[]}} Group */
+/** @typedef {{session: string, agent: string, project: string, machine?: string, questions: Question[]}} Group */
 
 /** How long a question that is over stays in the list, so that people see what became of it. */
 export const LINGER_MS = 5_000;
@@ -185,7 +185,7 @@ export class QuestionStore {
     const isPick = /^pick|^done$/.test(question.action ?? "");
     if (!done) this.#refused(question, text);
     else if (isPick && question.answer === "pressed") question.answer = "none";
-    else if (question.answer === "pressed") {
+    else if (question.answer === "pressed" || question.answer === "recorded") {
       // The entries say whether the agent has read it: it may be away for the moment.
       question.answer = "recorded";
       question.notice = text;
@@ -311,6 +311,7 @@ function sketch({ seq, at_ms, body }, id) {
     mode: body.mode ?? null,
     risks: [],
     alike: null,
+    ...(body.machine ? { machine: body.machine } : {}),
   };
 }
 
@@ -349,9 +350,9 @@ function grouped(questions) {
   /** @type {Map<string, Group>} */
   const groups = new Map();
   for (const question of questions.sort(urgent)) {
-    const { session, agent, project } = question.row;
-    const key = JSON.stringify([session, project]);
-    const group = groups.get(key) ?? { session, agent, project, questions: [] };
+    const { session, agent, project, machine } = question.row;
+    const key = JSON.stringify([session, project, machine]);
+    const group = groups.get(key) ?? { session, agent, project, machine, questions: [] };
     group.questions.push(question);
     groups.set(key, group);
   }

@@ -10,7 +10,8 @@
 
 /**
  * @typedef {object} EventHandlers
- * @property {(head: number) => void} watching called after each connection, with the newest entry
+ * @property {(head: number, person?: string) => void} watching
+ *   called after each connection, with the newest entry and the person of the team whose page it is
  * @property {(entry: Entry) => void} entry called once for each entry, in order
  * @property {(connection: Connection, retryMs: number) => void} connection
  * @property {(text: string) => void} locked the link was removed
@@ -85,7 +86,7 @@ export function keepWatching(follow, handlers, pauseAfter) {
       state.attempt = 0;
       state.last ??= data.head;
       handlers.connection("live", 0);
-      handlers.watching(data.head);
+      handlers.watching(data.head, data.person);
     } else if (event === "entry") {
       state.last = id ?? data.seq;
       handlers.entry(data);

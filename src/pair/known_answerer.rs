@@ -38,7 +38,7 @@ impl KnownAnswerer {
     pub(crate) fn from_links(links: Vec<NamedLink>, config: &Config) -> Vec<Self> {
         let linked = links
             .into_iter()
-            .map(|NamedLink { link, name }| Self { link, by: AnswererReason::Code(name) });
+            .map(|NamedLink { link, name, .. }| Self { link, by: AnswererReason::Code(name) });
         let telegram = &config.telegram;
         let given = [
             ("chat", "telegram.allowed_chats", &telegram.allowed_chats),

@@ -22,7 +22,7 @@ use serde_json::json;
 use sha2::{Digest, Sha256};
 
 use super::init::STARTER;
-use super::past::{parse_asked_body, replay_ledger};
+use super::past::{is_of_other_machine, parse_asked_body, replay_ledger};
 use super::suggest::suggest_from_ledger;
 use super::{is_undecided, project_files};
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
@@ -76,6 +76,7 @@ impl ServedRules {
             self.open_store()?.entries_before(&filter, u64::MAX, MOST_RECENT).map_err(failed)?;
         let mut folders: Vec<PathBuf> = entries
             .iter()
+            .filter(|entry| !is_of_other_machine(entry))
             .map(|entry| PathBuf::from(parse_asked_body(&entry.body).recorded_request().cwd))
             .collect();
         folders.sort();

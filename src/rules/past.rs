@@ -105,8 +105,16 @@ fn receive_questions(waiting: &Mutex<Receiver<Vec<PastQuestion>>>) -> Option<Vec
     lock(waiting).recv().ok()
 }
 
-/// Reads all questions in the order in which they were decided; undecided ones come last. Returns
-/// false if it was stopped early.
+/// Returns true for a question of another machine, to which the rules here do not apply.
+pub(super) fn is_of_other_machine(entry: &LedgerEntry) -> bool {
+    // Few questions have to be parsed for this.
+    entry.is_of_kind(LedgerKind::Asked)
+        && entry.body.contains("\"machine\"")
+        && parse_asked_body(&entry.body).machine.is_some()
+}
+
+/// Reads all questions of this machine in the order in which they were decided; undecided ones come
+/// last. Returns false if it was stopped early.
 pub(super) fn read_questions(
     store: &Store,
     go_on: GoOn<'_>,
@@ -126,7 +134,9 @@ pub(super) fn read_questions(
         }
         for entry in entries {
             let id = entry.question.clone().unwrap_or_default();
-            if entry.is_of_kind(LedgerKind::Asked) {
+            if is_of_other_machine(&entry) {
+                open.remove(&id).into_iter().for_each(&mut *put);
+            } else if entry.is_of_kind(LedgerKind::Asked) {
                 let LedgerEntry { seq, at_ms, body, .. } = entry;
                 let asked = PastQuestion { seq, at_ms, body, decided: RuleDecision::Ask };
                 // A question that is asked again replaces the earlier one.

@@ -4,14 +4,16 @@
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use callgate_web::{PageLimits, TeamHost, TeamHostOptions, machine_routes};
+use callgate_web::{
+    PageLimits, TeamHost, TeamHostOptions, TeamPageOptions, machine_routes, team_page_routes,
+};
 use tokio::sync::watch;
 
 use super::cannot_open;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::machine_session::SessionHome;
-use crate::team_desk::{DeskCertificates, TeamDesk, certificate_names, reached_at};
+use crate::team_desk::{DeskCertificates, LedgerPeople, TeamDesk, certificate_names, reached_at};
 use crate::terminal_width::wrapped_for_terminal;
 
 /// How many connections may be open that carry no line yet: all machines of a team come at once when
@@ -46,11 +48,17 @@ pub(super) fn serve_team(
     let names = certificate_names(config, listen);
     let board = Arc::clone(&sessions.board);
     let desk = TeamDesk::new(config, sessions);
+    let page = team_page_routes(TeamPageOptions {
+        desk_socket: config.desk_socket.value.clone(),
+        hosts: vec![reached_at(config, listen), listen.to_string()],
+        limits: PageLimits::default(),
+        people: Arc::new(LedgerPeople::new(config.database.clone())),
+    });
     let options = TeamHostOptions {
         listen,
         identity: Box::new(move || certificates.identity(&names)),
         limits: PageLimits { connections: MOST_STRANGERS, ..PageLimits::default() },
-        routes: machine_routes(Arc::clone(&desk) as Arc<_>),
+        routes: page.merge(machine_routes(Arc::clone(&desk) as Arc<_>)),
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| cannot_open(&error))?;

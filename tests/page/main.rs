@@ -15,6 +15,7 @@ mod fixture;
 mod forms;
 mod history;
 mod inbox;
+mod machines;
 mod markdown;
 mod pictures;
 mod rules;

@@ -19,7 +19,8 @@ fn an_answer_given_during_a_cut_is_delivered_afterwards() {
     let mut hook = house.ask("make one");
     let row = ada.question(&house, "make one");
     house.cut();
-    ada.allow_unseen(&row);
+    let kept = "Allowed by Ada. buildbox cannot be reached, and gets it when it is back.";
+    assert_eq!(ada.allow(&row), (true, kept.to_owned()));
     // Judged without the line, and delivered later.
     let other = house.ask("make two");
     house.until("the box has asked", || {

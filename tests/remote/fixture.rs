@@ -306,13 +306,6 @@ impl Person {
         self.press(row, Press::Button(Action::Allow))
     }
 
-    /// Presses without waiting for what comes of it.
-    pub(crate) fn allow_unseen(&mut self, row: &InboxRow) {
-        let request_id = RequestId::parse(&row.question).unwrap();
-        let press = Press::Button(Action::Allow);
-        self.0.send(DeskCommand::Press { request_id, press, confirm: None }).unwrap();
-    }
-
     pub(crate) fn links(&mut self) -> Vec<NamedLink> {
         self.0.links().unwrap()
     }

@@ -421,6 +421,7 @@ fn suggest_proposes_what_was_allowed_and_never_what_was_denied() {
     let database = home.path().join("ledger.db");
     let mut store = Store::open(&database).unwrap();
     let mut number = 0_u64;
+    let machine = std::cell::Cell::new(None);
     let mut asked = |tool: &str, input: serde_json::Value, decision: &str| {
         number += 1;
         let question = Some(format!("00000000-0000-4000-8000-{number:012}"));
@@ -434,7 +435,10 @@ fn suggest_proposes_what_was_allowed_and_never_what_was_denied() {
             "tool_name": tool, "tool_input": input,
             "cwd": "/home/ada/engine", "agent": "claude-code",
         });
-        let body = json!({ "summary": "what it is", "ruling": "ask", "request": request });
+        let mut body = json!({ "summary": "what it is", "ruling": "ask", "request": request });
+        if let Some(machine) = machine.get() {
+            body["machine"] = json!(machine);
+        }
         store.append_entries(&[
             draft("asked", body),
             draft("decided", json!({ "decision": decision })),
@@ -449,11 +453,17 @@ fn suggest_proposes_what_was_allowed_and_never_what_was_denied() {
         asked("AskUserQuestion", json!({ "questions": [] }), "allow").unwrap();
     }
     asked("Bash", command("make deploy"), "deny").unwrap();
+    // The rules here do not apply to another machine.
+    machine.set(Some("build-7"));
+    for _ in 0..3 {
+        asked("Bash", command("cargo publish"), "allow").unwrap();
+    }
     drop(store);
     let told = rules(home.path(), &["suggest", "--database", database.to_str().unwrap()]);
     let told = told.success().stdout;
     assert!(told.starts_with("# saves 3 questions\n[[rule]]\nname = \"make-build\"\n"), "{told}");
     assert!(!told.contains("deploy") && !told.contains("Ask"), "{told}");
+    assert!(!told.contains("publish"), "{told}");
     // What is printed is a file of rules.
     let file = home.path().join("suggested.toml");
     fs::write(&file, told).unwrap();

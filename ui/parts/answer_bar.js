@@ -188,10 +188,13 @@ function outcome(place, question) {
   const result = question.outcome;
   const decision = result?.decision ?? "withdrawn";
   const text = result ? outcomeWords(result) : "This question is over.";
+  const isOnItsWay = question.overAt === null && question.answer !== "lost";
   return html`<div class="outcome" role="status">
     <span class="dot ${decision}"></span>
     <span class="grow"
-      >${question.answer === "lost" ? html`<strong>Your answer did not count.</strong> ` : nothing}${text}</span
+      >${question.answer === "lost" ? html`<strong>Your answer did not count.</strong> ` : nothing}${text}${
+        isOnItsWay ? " The agent has not read it yet." : nothing
+      }</span
     >
     ${next(place, question)}
   </div>`;

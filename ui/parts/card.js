@@ -215,7 +215,7 @@ function content(place, question, card, isCompact) {
       </dl>
       ${isWhole ? numbered(app, `whole-${card.question}`, prettyJson(card.input)) : nothing}
     </details>
-    ${place.makesRules ? makeRule(app, card) : nothing}`;
+    ${place.makesRules && !card.machine && !app.team ? makeRule(app, card) : nothing}`;
   return html`${warnings(card)} ${isDrawn ? nothing : drawnBody(place, card)}
     ${pickers(place, question, card)} ${isCompact ? folded(place, question, card, further) : further}`;
 }

@@ -17,19 +17,24 @@ export function emptyInbox(app) {
               When an agent wants to do something that no rule decides, it appears here, on your phone, and in
               the terminal. Whoever answers first decides.
             </p>
-            <div class="row wrap">
-              <button class="button primary" type="button" data-try @click=${() => tryOne(app)}>
-                ${icon("chat")}Ask me something
-              </button>
-              <a class="button" href="#/sessions">See what is running</a>
-            </div>
-            <p class="small muted">
-              “Ask me something” puts a harmless question, so that you see how it feels. Nothing runs.
-            </p>
+            ${app.team ? nothing : firstSteps(app)}
             ${app.notices.askBell()}`
         : nothing
     }
   </div>`;
+}
+
+/** What somebody can try who sees the inbox for the first time. @param {App} app */
+function firstSteps(app) {
+  return html`<div class="row wrap">
+      <button class="button primary" type="button" data-try @click=${() => tryOne(app)}>
+        ${icon("chat")}Ask me something
+      </button>
+      <a class="button" href="#/sessions">See what is running</a>
+    </div>
+    <p class="small muted">
+      “Ask me something” puts a harmless question, so that you see how it feels. Nothing runs.
+    </p>`;
 }
 
 /** Puts a harmless question. @param {App} app */

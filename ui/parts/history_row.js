@@ -1,6 +1,6 @@
 // The rows of the history, and what each of them opens.
 
-import { html } from "../vendor/lit-html/lit-html.js";
+import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { formatRoute } from "../router.js";
 import {
   agentName,
@@ -74,7 +74,11 @@ function openEntry(app, row) {
     </div>
     <div class="dialog-foot">
       ${
-        isCall
+        row.machine
+          ? html`<p class="small muted">The rules for this call are on ${shown(row.machine)}.</p>`
+          : app.team
+          ? nothing
+          : isCall
           ? html`<button class="button" type="button" data-propose @click=${propose}>
               ${icon("rules")}Make a rule from this
             </button>`

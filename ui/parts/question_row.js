@@ -49,11 +49,11 @@ function rowState(question) {
 }
 
 /** @param {import("../store.js").Group} group */
-export function groupRow({ agent, project, session, questions }) {
+export function groupRow({ agent, project, machine, session, questions }) {
   const count = questions.length > 1 ? html`<span class="num">· ${questions.length}</span>` : nothing;
   const where = html`<strong title="${project} · session ${session}">${folderName(project)}</strong>`;
   return html`<div class="group"
-    ><span class="cut"><strong>${agentName(agent)}</strong> in ${where}</span>${count}</div>`;
+    ><span class="cut"><strong>${agentName(agent)}</strong> in ${where}${machine ? html` on <strong>${shown(machine)}</strong>` : nothing}</span>${count}</div>`;
 }
 
 /**

@@ -30,6 +30,16 @@ const loaded = (...rows) => {
   return store;
 };
 
+test("what the desk says about an answer that waits for its machine is shown", () => {
+  const store = loaded(row("q"));
+  store.press("q", "allow");
+  store.entryArrived(entry("decided", "q", { decision: "allow", by: "Ada" }), 1);
+  store.told("q", { done: true, text: "Allowed by Ada. box cannot be reached, and gets it when it is back." });
+  const { answer, notice } = store.questions.get("q");
+  assert.equal(answer, "recorded");
+  assert.match(notice, /gets it when it is back/);
+});
+
 test("an answer is pressed, then recorded, then read", () => {
   const store = loaded(row("q"));
   const answer = () => store.questions.get("q").answer;

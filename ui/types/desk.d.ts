@@ -121,12 +121,14 @@ export interface Figures {
   by_project: Tally[];
   by_agent: Tally[];
   by_tool: Tally[];
+  by_machine?: Tally[];
 }
 
 export interface SessionState {
   session: string;
   agent: string;
   project: string;
+  machine?: string;
   branch?: string;
   question?: string;
   mode: string | null;
@@ -227,7 +229,7 @@ export interface RelayedAnswer {
   interrupt?: boolean;
 }
 
-export interface Link { link: string; name: string }
+export interface Link { link: string; name: string; person?: string }
 export interface Verified { whole: boolean; entries: number; head: string | null; text: string }
 export interface Progress { done: number; total: number }
 

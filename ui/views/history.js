@@ -2,13 +2,14 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
-import { filterOf, formatRoute } from "../router.js";
+import { HERE, filterOf, formatRoute } from "../router.js";
 import { agentName, counted, folderName } from "../words.js";
 import { valueOf } from "../parts/controls.js";
 import { exportDialog } from "../parts/export.js";
 import { historyRow } from "../parts/history_row.js";
 import { icon, openGate } from "../parts/icons.js";
 import { LedgerBadge } from "../parts/ledger_badge.js";
+import { machineName } from "../parts/machine_filter.js";
 import { answersPlot, hoursPlot, sharesPlot, talliesPlot } from "../parts/plots.js";
 import { VirtualList } from "../parts/virtual_list.js";
 
@@ -32,7 +33,7 @@ export class HistoryView {
   #by = "project";
   #typing = 0;
   #refresh = 0;
-  #options = /** @type {Record<string, string[]>} */ ({ project: [], agent: [], tool: [] });
+  #options = /** @type {Record<string, string[]>} */ ({ project: [], agent: [], tool: [], machine: [] });
 
   /** @param {App} app */
   constructor(app) {
@@ -69,8 +70,8 @@ export class HistoryView {
       const figures = await ask(this.app.transport, "figures", { filter });
       if (shown !== this.#shown) return;
       this.#figures = figures;
-      for (const name of /** @type {const} */ (["project", "agent", "tool"])) {
-        const names = figures[`by_${name}`].map((tally) => tally.name);
+      for (const name of /** @type {const} */ (["project", "agent", "tool", "machine"])) {
+        const names = (figures[`by_${name}`] ?? []).map((tally) => tally.name);
         this.#options[name] = [...new Set([...this.#options[name], ...names])].sort();
       }
     });
@@ -205,6 +206,10 @@ export class HistoryView {
       clearTimeout(this.#typing);
       this.#typing = setTimeout(() => this.#filter({ text: value.trim() }), 200);
     };
+    const others = this.#options.machine;
+    const machines = (others.length ? [HERE, ...others] : []).map(
+      (name) => /** @type {[string, string]} */ ([name, machineName(name)]),
+    );
     const { session } = this.#params;
     const drop = () => this.#filter({ session: "" });
     const ofSession = html`<button class="chip accent" type="button" @click=${drop}>
@@ -259,6 +264,7 @@ export class HistoryView {
         "Any tool",
         this.#options.tool.map((name) => [name, name]),
       )}
+      ${machines.length || this.#params.machine ? this.#select("machine", "Any machine", machines) : nothing}
       ${session ? ofSession : nothing}
       ${count ? html`<a class="link small" href="#/history">Clear</a>` : nothing}
     </form>`;

@@ -8,6 +8,7 @@ import { batchDialog } from "../parts/batch.js";
 import { emptyInbox } from "../parts/empty_inbox.js";
 import { questionCard } from "../parts/card.js";
 import { icon } from "../parts/icons.js";
+import { machineFilter, machineName, machineOf } from "../parts/machine_filter.js";
 import { groupRow, questionRow } from "../parts/question_row.js";
 import { VirtualList } from "../parts/virtual_list.js";
 
@@ -22,7 +23,9 @@ const OVER_MS = 2_500;
 
 export class InboxView extends Answering {
   #list = /** @type {VirtualList<ListItem>} */ (new VirtualList("questions", "list-scroll"));
-  #items = { version: -1, items: /** @type {ListItem[]} */ ([]) };
+  #items = { version: -1, machine: "", items: /** @type {ListItem[]} */ ([]) };
+  /** The machine whose questions are listed; empty for all. */
+  #machine = "";
   /** @type {string | null} the question that is shown */
   current = null;
   /** Whether the shown question was open while it was shown. */
@@ -53,7 +56,7 @@ export class InboxView extends Answering {
     const chosen = this.app.store.questions.get(this.current ?? "");
     if (chosen) this.#leaveWhenOver(chosen);
     if (chosen || NARROW.matches) return chosen ?? null;
-    const first = this.app.store.inOrder().find(isOpen) ?? null;
+    const first = this.#inOrder().find(isOpen) ?? null;
     if (first) this.#show(first.row.question);
     return first;
   }
@@ -90,8 +93,10 @@ export class InboxView extends Answering {
           </button>
         </div>
         ${app.notices.askBell()}
+        ${machineFilter(app.store.questions.values(), this.#machine, (machine) => this.#choose(machine))}
         <div class="list-scroll" id="list-scroll" @scroll=${() => app.update()}>
-          ${this.#rows(question)} ${app.store.beyond ? more : nothing}
+          ${this.#rows(question)} ${this.#listItems().length ? nothing : this.#noneThere()}
+          ${app.store.beyond ? more : nothing}
         </div>
         ${this.selected.size ? this.#batchBar() : nothing}
       </section>
@@ -120,13 +125,41 @@ export class InboxView extends Answering {
 
   #listItems() {
     const { store } = this.app;
-    if (this.#items.version !== store.version) {
+    if (this.#items.version !== store.version || this.#items.machine !== this.#machine) {
       const items = store
         .groups()
+        .filter((group) => this.#isListed(group.questions[0]))
         .flatMap((group) => [{ group }, ...group.questions.map((question) => ({ question }))]);
-      this.#items = { version: store.version, items };
+      this.#items = { version: store.version, machine: this.#machine, items };
     }
     return this.#items.items;
+  }
+
+  /** @param {string} machine */
+  #choose(machine) {
+    this.#machine = machine;
+    this.selected.clear();
+    const shown = this.app.store.questions.get(this.current ?? "");
+    if (shown && !this.#isListed(shown)) this.leaveCard();
+    this.app.update();
+  }
+
+  /** @param {Question} question */
+  #isListed(question) {
+    return !this.#machine || machineOf(question) === this.#machine;
+  }
+
+  /** Returns the questions of the chosen machine in the order in which they are shown. */
+  #inOrder() {
+    return this.app.store.inOrder().filter((question) => this.#isListed(question));
+  }
+
+  /** Says that the chosen machine asks nothing. */
+  #noneThere() {
+    return html`<div class="end-note stack">
+      <p class="small muted">${machineName(this.#machine)} asks nothing now.</p>
+      <p><button class="button small" type="button" @click=${() => this.#choose("")}>Show all machines</button></p>
+    </div>`;
   }
 
   /** @param {Question[]} questions */
@@ -169,7 +202,7 @@ export class InboxView extends Answering {
 
   /** @param {Question} question @returns {Question | null} the open question after this one */
   following(question) {
-    const all = this.app.store.inOrder();
+    const all = this.#inOrder();
     const at = all.indexOf(question);
     return all.slice(at + 1).find(isOpen) ?? all.slice(0, Math.max(at, 0)).find(isOpen) ?? null;
   }
@@ -191,7 +224,7 @@ export class InboxView extends Answering {
 
   /** @param {number} by */
   #move(by) {
-    const all = this.app.store.inOrder();
+    const all = this.#inOrder();
     const at = all.findIndex((question) => question.row.question === this.current);
     const next = all[Math.min(all.length - 1, Math.max(0, at + by))];
     if (!next) return;
@@ -278,5 +311,5 @@ function heightOf(item) {
 
 /** @param {ListItem} item */
 function keyOf(item) {
-  return "group" in item ? `g ${item.group.session} ${item.group.project}` : item.question.row.question;
+  return "group" in item ? `g ${item.group.session} ${item.group.project} ${item.group.machine}` : item.question.row.question;
 }

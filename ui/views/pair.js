@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { note, valueOf } from "../parts/controls.js";
 import { mark } from "../parts/icons.js";
+import { pairingCode } from "../router.js";
 import { errorText } from "../transport.js";
 
 /** @typedef {import("../app.js").App} App */
@@ -104,8 +105,15 @@ export class PairView {
   }
 }
 
+/** Takes the code that links this browser out of the address. */
+export function takeCode() {
+  const code = pairingCode(location.hash);
+  if (code) history.replaceState(null, "", location.pathname);
+  return code;
+}
+
 /** Returns a name for this browser in the list of links. */
-function browserName() {
+export function browserName() {
   const agent = navigator.userAgent;
   const browser = /Edg\//.test(agent)
     ? "Edge"

@@ -39,6 +39,7 @@ export class RulesView {
   /** @param {import("../router.js").Route} route */
   enter(route) {
     if (!this.#book || !this.#isChanged()) this.reload();
+    if (this.app.team) return;
     this.explain.load();
     if (route.item === "suggestions" && !this.#suggested) this.#suggest();
   }
@@ -82,7 +83,11 @@ export class RulesView {
       <div class="page rules">
         <header class="page-head">
           <h1>Rules</h1>
-          <nav class="segmented" aria-label="Parts of the rules">${TABS.map((tab) => this.#tab(...tab))}</nav>
+          ${
+            this.app.team
+              ? nothing
+              : html`<nav class="segmented" aria-label="Parts of the rules">${TABS.map((tab) => this.#tab(...tab))}</nav>`
+          }
         </header>
         ${book ? this.#part(book) : this.#error ? this.#failed() : html`<div class="skeleton rules-skeleton"></div>`}
       </div>
@@ -111,8 +116,24 @@ export class RulesView {
   /** @param {RuleBook} book */
   #part(book) {
     const { item } = this.app.route;
+    if (this.app.team) return this.#shownRules(book);
     if (item === "edit") return this.#editor(book);
     return item === "suggestions" ? this.#suggestions() : this.#overview(book);
+  }
+
+  /** Shows a person of a team the rules of its desk, which they cannot change. @param {RuleBook} book */
+  #shownRules(book) {
+    const files = [
+      ...(book.team ? [ruleList(book.team, "Rules of the team", null)] : []),
+      ...(book.rules.length ? [ruleList(book, "Rules of the team's desk", null)] : []),
+    ];
+    return html`<div class="stack">
+      <p class="muted">
+        Every machine decides by the team's rules and its own, and asks here about the rest. The owner of the team's
+        desk changes the rules.
+      </p>
+      ${files.length ? files : html`<p>There are no rules yet.</p>`}
+    </div>`;
   }
 
   /** @param {RuleBook} book */

@@ -69,7 +69,7 @@ export class SessionsView {
 
   /** @param {SessionState} session */
   #card(session) {
-    const { agent, project, branch, mode, warning, last_words: words } = session;
+    const { agent, project, machine, branch, mode, warning, last_words: words } = session;
     // White space between elements would be nodes of the document, too.
     return html`<article class="panel session" data-session=${session.session}
       ><header class="row"
@@ -79,7 +79,7 @@ export class SessionsView {
             >${state(session, this.app.now)}</div
           ><p class="tiny muted row session-facts"
             ><span .textContent=${agentName(agent)}></span
-            >${branch ? html`<span class="row branch cut" title="Branch">${icon("branch")}${shown(branch)}</span>` : nothing}${
+            >${machine ? html`<span>on ${shown(machine)}</span>` : nothing}${branch ? html`<span class="row branch cut" title="Branch">${icon("branch")}${shown(branch)}</span>` : nothing}${
               mode ? html`<span .textContent=${`mode ${mode}`}></span>` : nothing
             }<span .textContent=${ago(session.last_ms, this.app.now)}></span></p></div></header
       >${warning ? html`<p class="note red">${icon("warning")}<span>${warning}</span></p>` : nothing}<blockquote

@@ -256,6 +256,7 @@ impl Desk {
             DeskInput::Answered { who, question, answer, reply_to } => {
                 self.handle_relayed_answer(&mut step, &who, &question, answer, &reply_to);
             }
+            DeskInput::Deferred(asker) => self.defer_answer(&mut step, asker),
             DeskInput::Delivered(asker) => self.handle_delivered(&mut step, asker),
             DeskInput::News(news) => self.handle_news(&mut step, news),
             DeskInput::Viewers(count) => self.set_viewer_count(step.now, count),

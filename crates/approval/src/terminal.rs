@@ -18,7 +18,7 @@ use callgate_wire::approval::{Action, Press, RequestId};
 use callgate_wire::desk::InboxRow;
 
 use crate::card::Card;
-use crate::channel::{ChannelOrder, MarkState, News, Person, PersonPlace, QuestionMark, ReplyTo};
+use crate::channel::{ChannelOrder, News, Person, PersonPlace, QuestionMark, ReplyTo};
 use page::TerminalPage;
 use typing::{TypedMeaning, TypedReply};
 
@@ -201,9 +201,6 @@ impl Terminal {
 
     fn mark_card(&mut self, now: Duration, card: &Card, mark: &QuestionMark) -> String {
         let line = self.page.render_mark(card, mark);
-        if mark.state == MarkState::Waiting {
-            return line;
-        }
         let was_first = self.waiting.front().is_some_and(|first| first.card.id == card.id);
         self.waiting.retain(|waiting| waiting.card.id != card.id);
         let typing = self.typing.as_mut().filter(|typing| typing.question == card.id);

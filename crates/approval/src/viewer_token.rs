@@ -21,7 +21,7 @@ fn hash_token(token: &HiddenText) -> String {
 
 /// Returns how the desk knows a token: by its hash and, if a page holds it, by the page's origin.
 /// The same token from another origin is unknown.
-pub(crate) fn token_identity(token: &HiddenText, origin: Option<&str>) -> String {
+pub fn token_identity(token: &HiddenText, origin: Option<&str>) -> String {
     let hash = hash_token(token);
     match origin {
         Some(origin) => format!("{hash}@{origin}"),

@@ -42,6 +42,8 @@ pub enum UpperAct {
         question: RequestId,
         text: String,
     },
+    /// The answer to a question is kept until the box is back.
+    Defer(RequestId),
     /// The answer to a question has reached the agent.
     Delivered(RequestId),
     /// The answer to a question has not reached the agent.
@@ -137,9 +139,13 @@ impl UpperLine {
         }))]
     }
 
-    /// Notes that the connection has ended. Questions stay open.
-    pub fn disconnect(&mut self) {
-        self.connection = None;
+    /// Notes that the connection has ended. Questions stay open, and answers are kept.
+    pub fn disconnect(&mut self) -> Vec<UpperAct> {
+        if self.connection.take().is_none() {
+            return Vec::new();
+        }
+        let answered = self.held.iter().filter(|(_, held)| held.answer.is_some());
+        answered.map(|(question, _)| UpperAct::Defer(question.clone())).collect()
     }
 
     /// Returns true if a question of this id is open here.
@@ -258,7 +264,8 @@ impl UpperLine {
         held.answer = Some(answer.clone());
         let is_named = |connection: &UpperConnection| connection.named.contains(question);
         let is_named = self.connection.as_ref().is_some_and(is_named);
-        is_named.then(|| send_answer(question.clone(), answer)).into_iter().collect()
+        let question = question.clone();
+        vec![if is_named { send_answer(question, answer) } else { UpperAct::Defer(question) }]
     }
 
     fn close_question(&mut self, closed: &ClosedOutcome) -> Vec<UpperAct> {

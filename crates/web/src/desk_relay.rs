@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use callgate_client::desk::{PageReplies, PageRequest};
-use callgate_wire::desk::{DeskMessage, MAX_LINE};
+use callgate_wire::desk::{DeskAnswer, DeskMessage, MAX_LINE};
 
 use crate::access::PageAccess;
 use crate::message_body::{self, BodySender};
@@ -26,7 +26,7 @@ pub(crate) async fn relay_request(
         request_body::read_within_limits(body, MAX_LINE, state.limits.body_within).await?;
     let request = PageRequest::decode(&body_with_sender)
         .map_err(|wrong| HttpRefusal::new(StatusCode::BAD_REQUEST, wrong.to_string()))?;
-    if !request.is_allowed() {
+    if !is_allowed(&session, &request).await? {
         let text = "a page cannot ask the desk for this";
         return Err(HttpRefusal::new(StatusCode::FORBIDDEN, text));
     }
@@ -34,17 +34,29 @@ pub(crate) async fn relay_request(
     let mut replies = request.send(session.desk()).await.map_err(no_desk)?;
     let first = replies.next().await.map_err(no_desk)?;
     let (sender, body) = message_body::body_with_sender();
-    let relay = DeskRelay { replies, sender, _session: session };
+    let relay = DeskRelay { replies, sender, session };
     tokio::spawn(relay.send_messages(first));
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], body).into_response())
+}
+
+/// Returns true for what the page of a session may ask.
+async fn is_allowed(session: &PageSession, request: &PageRequest) -> Result<bool, HttpRefusal> {
+    if session.person().is_none() {
+        return Ok(request.is_allowed());
+    }
+    let is_own = match request.removed_link() {
+        Some(link) => session.has_link(link).await?,
+        None => true,
+    };
+    Ok(is_own && request.is_allowed_for_person())
 }
 
 /// A request whose answer is under way.
 struct DeskRelay {
     replies: PageReplies,
     sender: BodySender,
-    /// Keeps the session's connection open.
-    _session: Arc<PageSession>,
+    /// Also keeps the session's connection open.
+    session: Arc<PageSession>,
 }
 
 impl DeskRelay {
@@ -52,6 +64,7 @@ impl DeskRelay {
     async fn send_messages(mut self, first: Option<DeskMessage>) {
         let mut next = first;
         while let Some(message) = next {
+            let message = self.session.shown_message(message);
             if !self.sender.send(message.to_line()).await {
                 return;
             }
@@ -64,5 +77,17 @@ impl DeskRelay {
                 Err(_) => return self.sender.end_incomplete().await,
             };
         }
+    }
+}
+
+impl PageSession {
+    /// Returns a message as the page may see it: a person sees their own links only.
+    fn shown_message(&self, mut message: DeskMessage) -> DeskMessage {
+        if let Some(person) = self.person()
+            && let DeskMessage::Answer { answer: DeskAnswer::Links { links }, .. } = &mut message
+        {
+            links.retain(|link| link.person.as_ref() == Some(&person.name));
+        }
+        message
     }
 }

@@ -9,9 +9,10 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use callgate_client::PageEvent;
 use callgate_client::desk::{DeskClient, DeskWatch};
+use callgate_client::{DeskError, PageEvent};
 use callgate_wire::desk::DeskMessage;
+use callgate_wire::ledger::LedgerKind;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
@@ -44,8 +45,7 @@ pub(crate) async fn stream_desk_events(
     let watch = desk.watch(from).await.map_err(|error| HttpRefusal::no_desk(&error))?;
     let (sender, body) = message_body::body_with_sender();
     let heartbeat = state.limits.heartbeat;
-    let stream =
-        EventStream { watch, sender, heartbeat, _desk: desk, _session: session, _place: place };
+    let stream = EventStream { watch, sender, heartbeat, _desk: desk, session, _place: place };
     tokio::spawn(stream.send_events(after.is_none()));
     Ok(([(header::CONTENT_TYPE, EVENT_STREAM)], body).into_response())
 }
@@ -72,19 +72,24 @@ struct EventStream {
     heartbeat: Duration,
     /// The connection of the watch.
     _desk: DeskClient,
-    /// Keeps the session's connection open, so that presses come from one viewer.
-    _session: Arc<PageSession>,
+    /// Also keeps the session's connection open, so that presses come from one viewer.
+    session: Arc<PageSession>,
     _place: OwnedSemaphorePermit,
 }
 
 impl EventStream {
     /// Sends events until the browser has gone, the session is over or the desk has ended.
     async fn send_events(mut self, is_new: bool) {
-        let mut piece = event_text(&PageEvent::watching(self.watch.head(), is_new));
+        let head = self.watch.head();
+        let person = self.session.person();
+        let mut piece = event_text(&match person {
+            Some(person) => PageEvent::watching_as(&person.name, head, is_new),
+            None => PageEvent::watching(head, is_new),
+        });
         let mut is_last = false;
         while self.sender.send(piece).await && !is_last {
             let next = tokio::select! {
-                next = timeout(self.heartbeat, self.watch.next()) => next,
+                next = timeout(self.heartbeat, next_shown(&mut self.watch, person.is_some())) => next,
                 () = self.sender.wait_for_close() => return,
             };
             piece = match next {
@@ -100,6 +105,37 @@ impl EventStream {
             };
         }
     }
+}
+
+/// Waits for the next message that the page is shown. Dropping the future loses nothing.
+async fn next_shown(watch: &mut DeskWatch, is_for_person: bool) -> Result<DeskMessage, DeskError> {
+    loop {
+        let message = watch.next().await?;
+        if !is_for_person || is_for_people(&message) {
+            return Ok(message);
+        }
+    }
+}
+
+/// Returns true for what the page of a person of a team is shown: calls, and what became of them.
+fn is_for_people(message: &DeskMessage) -> bool {
+    let DeskMessage::Entry(entry) = message else { return true };
+    let kind = LedgerKind::parse(&entry.kind);
+    matches!(
+        kind,
+        Some(
+            LedgerKind::Asked
+                | LedgerKind::Said
+                | LedgerKind::Pressed
+                | LedgerKind::Decided
+                | LedgerKind::Delivered
+                | LedgerKind::Returned
+                | LedgerKind::Closed
+                | LedgerKind::Checked
+                | LedgerKind::Ran
+                | LedgerKind::Saved
+        )
+    )
 }
 
 /// Formats an event. Its data has no line ends, which would end the data here.

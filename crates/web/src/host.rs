@@ -15,8 +15,9 @@ use tokio::task::JoinSet;
 use crate::address::{AddressFile, PageAddress};
 use crate::chat::RuntimeCommand;
 use crate::connections::BrowserConnections;
+use crate::origin::PageHosts;
 use crate::refusal::HttpRefusal;
-use crate::sessions::PageSessions;
+use crate::sessions::{PageSessions, SessionKind};
 use crate::state::{PageLimits, PageState};
 use crate::{chat, desk_relay, events, files, origin, pairing};
 
@@ -75,7 +76,7 @@ impl PageHost {
             PageHostError::AddressFile { path: crate::address_path(&desk_socket), source }
         })?;
         let streams = Arc::new(Semaphore::new(limits.streams));
-        let sessions = Arc::new(PageSessions::new(desk_socket));
+        let sessions = Arc::new(PageSessions::new(desk_socket, SessionKind::Owner));
         let home = runtime.as_ref().and_then(|command| command.home.clone());
         let chats = runtime.map(|command| Arc::new(command.runtimes(limits.linger)));
         let app = build_router(address, PageState { limits, sessions, chats, home, streams });
@@ -108,23 +109,33 @@ fn listen_on_free_port(port: u16) -> Result<TcpListener, PageHostError> {
 }
 
 fn build_router(address: PageAddress, state: PageState) -> Router {
-    let guard = middleware::from_fn_with_state(address, origin::guard_request);
-    Router::new()
-        .route("/", get(files::serve_index_page))
-        .route("/ui/{*name}", get(files::serve_named_file))
+    let routes = shared_routes()
         .route("/api/pair", post(pairing::pair_page))
-        .route("/api/desk", post(desk_relay::relay_request))
-        .route("/api/events", get(events::stream_desk_events))
         .route("/api/chat", post(chat::send_request))
         .route("/api/chat/start", post(chat::start_runtime))
         .route("/api/chat/restart", post(chat::restart_runtime))
-        .route("/api/chat/events", get(chat::stream_chat_events))
+        .route("/api/chat/events", get(chat::stream_chat_events));
+    guard_routes(routes, PageHosts::on_loopback(address.port())).with_state(state)
+}
+
+/// Returns the routes of every page.
+pub(crate) fn shared_routes() -> Router<PageState> {
+    Router::new()
+        .route("/", get(files::serve_index_page))
+        .route("/ui/{*name}", get(files::serve_named_file))
+        .route("/api/desk", post(desk_relay::relay_request))
+        .route("/api/events", get(events::stream_desk_events))
+}
+
+/// Refuses what is not for these routes, or does not come from the page.
+pub(crate) fn guard_routes(routes: Router<PageState>, hosts: PageHosts) -> Router<PageState> {
+    let guard = middleware::from_fn_with_state(Arc::new(hosts), origin::guard_request);
+    routes
         .method_not_allowed_fallback(|| async {
             HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this method has no meaning here")
         })
         .fallback(|| async { HttpRefusal::new(StatusCode::NOT_FOUND, "there is nothing here") })
         .layer(guard)
-        .with_state(state)
 }
 
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod request_body;
 mod sessions;
 mod state;
 mod team_host;
+mod team_page;
 mod tls_authority;
 mod tls_door;
 mod wrong_attempts;
@@ -37,4 +38,5 @@ pub use machine_routes::{
 };
 pub use state::PageLimits;
 pub use team_host::{TeamHost, TeamHostError, TeamHostOptions};
+pub use team_page::{TeamPageOptions, TeamPeople, WantedPage, team_page_routes};
 pub use tls_authority::{TlsAuthority, TlsError, TlsIdentity};

@@ -1,13 +1,14 @@
 //! Which requests come from the page itself: those of other sites, and those that reach this
 //! machine under another name, are refused.
 
+use std::sync::Arc;
+
 use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use crate::address::PageAddress;
 use crate::headers;
 use crate::refusal::HttpRefusal;
 
@@ -16,14 +17,55 @@ use crate::refusal::HttpRefusal;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageOrigin(pub(crate) String);
 
+/// The hosts under which a page is served.
+#[derive(Debug)]
+pub(crate) struct PageHosts {
+    scheme: &'static str,
+    /// Each with its port, unless that is the usual one of the scheme.
+    hosts: Vec<String>,
+    /// What whoever names another host is told.
+    otherwise: &'static str,
+    /// The paths to which people come from other sites, by a link or after a sign-in.
+    entrances: &'static [&'static str],
+}
+
+impl PageHosts {
+    /// The hosts of the page on this machine.
+    pub(crate) fn on_loopback(port: u16) -> Self {
+        Self {
+            scheme: "http",
+            hosts: vec![format!("127.0.0.1:{port}"), format!("localhost:{port}")],
+            otherwise: "the page is served under 127.0.0.1 and localhost only",
+            entrances: &[],
+        }
+    }
+
+    /// The hosts of the page of a team, each with its port.
+    pub(crate) fn over_tls(hosts: &[String]) -> Self {
+        let as_browsers_send = |host: &String| {
+            let host = host.to_ascii_lowercase();
+            host.strip_suffix(":443").map(str::to_owned).unwrap_or(host)
+        };
+        Self {
+            scheme: "https",
+            hosts: hosts.iter().map(as_browsers_send).collect(),
+            otherwise: "this desk is known under another name",
+            entrances: &["/", SIGN_IN_RETURN],
+        }
+    }
+}
+
+/// Where a browser comes back after a sign-in.
+pub(crate) const SIGN_IN_RETURN: &str = "/sign-in";
+
 /// Lets a request pass if it comes from the page, and gives every answer its headers.
 pub(crate) async fn guard_request(
-    State(address): State<PageAddress>,
+    State(hosts): State<Arc<PageHosts>>,
     request: Request,
     next: Next,
 ) -> Response {
     let (mut parts, body) = request.into_parts();
-    let mut response = match check_origin(&parts, address.port()) {
+    let mut response = match check_origin(&parts, &hosts) {
         Ok(origin) => {
             parts.extensions.insert(origin);
             next.run(Request::from_parts(parts, body)).await
@@ -35,9 +77,9 @@ pub(crate) async fn guard_request(
 }
 
 /// Returns the origin of a request from the page.
-fn check_origin(parts: &Parts, port: u16) -> Result<PageOrigin, HttpRefusal> {
-    let host = check_host(parts, port)?;
-    let origin = PageOrigin(format!("http://{host}"));
+fn check_origin(parts: &Parts, hosts: &PageHosts) -> Result<PageOrigin, HttpRefusal> {
+    let host = check_host(parts, hosts)?;
+    let origin = PageOrigin(format!("{}://{host}", hosts.scheme));
     let is_api = parts.uri.path().starts_with("/api/");
     let same_origin = |value: &HeaderValue| value.as_bytes() == origin.0.as_bytes();
     if !has_only_matching(&parts.headers, &header::ORIGIN, same_origin) {
@@ -47,6 +89,7 @@ fn check_origin(parts: &Parts, port: u16) -> Result<PageOrigin, HttpRefusal> {
     let is_from_here = |value: &HeaderValue| match value.as_bytes() {
         b"same-origin" => true,
         b"none" => !is_api && parts.method == Method::GET,
+        b"same-site" | b"cross-site" => is_visit(parts, hosts),
         _ => false,
     };
     if !has_only_matching(&parts.headers, &SEC_FETCH_SITE, is_from_here) {
@@ -60,23 +103,33 @@ fn check_origin(parts: &Parts, port: u16) -> Result<PageOrigin, HttpRefusal> {
 }
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
+const SEC_FETCH_MODE: HeaderName = HeaderName::from_static("sec-fetch-mode");
+const SEC_FETCH_DEST: HeaderName = HeaderName::from_static("sec-fetch-dest");
 
-/// Returns the host that the request names, which must be this machine. Another name means that a
-/// site's own name resolves to this machine.
-fn check_host(parts: &Parts, port: u16) -> Result<String, HttpRefusal> {
-    let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
+/// Returns true if a person follows a link to an entrance of the page, in a tab of their own.
+fn is_visit(parts: &Parts, hosts: &PageHosts) -> bool {
+    let is = |name: &HeaderName, value: &[u8]| {
+        parts.headers.get(name).is_some_and(|found: &HeaderValue| found.as_bytes() == value)
+    };
+    parts.method == Method::GET
+        && hosts.entrances.contains(&parts.uri.path())
+        && is(&SEC_FETCH_MODE, b"navigate")
+        && is(&SEC_FETCH_DEST, b"document")
+}
+
+/// Returns the host that the request names, which must be one of the page's. Another name means that
+/// a site's own name resolves to this machine.
+fn check_host(parts: &Parts, hosts: &PageHosts) -> Result<String, HttpRefusal> {
     let mut named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::as_bytes);
     let found = match (named.next(), named.next()) {
-        (Some(name), None) => ours.into_iter().find(|ours| ours.as_bytes() == name),
+        (Some(name), None) => hosts.hosts.iter().find(|ours| ours.as_bytes() == name),
         _ => None,
     };
-    let is_same = |found: &String| {
+    let is_same = |found: &&String| {
         parts.uri.authority().is_none_or(|authority| authority.as_str() == found.as_str())
     };
-    found.filter(is_same).ok_or_else(|| {
-        let text = "the page is served under 127.0.0.1 and localhost only";
-        HttpRefusal::new(StatusCode::MISDIRECTED_REQUEST, text)
-    })
+    let misdirected = || HttpRefusal::new(StatusCode::MISDIRECTED_REQUEST, hosts.otherwise);
+    found.filter(is_same).cloned().ok_or_else(misdirected)
 }
 
 pub(crate) fn foreign_site_refusal() -> HttpRefusal {
@@ -109,6 +162,10 @@ mod tests {
 
     /// Returns the status of a request, a line of which is `METHOD PATH`, others are headers.
     fn status(request: &str) -> u16 {
+        status_at(request, &PageHosts::on_loopback(7420))
+    }
+
+    fn status_at(request: &str, hosts: &PageHosts) -> u16 {
         let mut lines = request.lines().map(str::trim);
         let (method, path) = lines.next().unwrap().split_once(' ').unwrap();
         let mut builder = Request::builder().method(method).uri(path);
@@ -117,7 +174,7 @@ mod tests {
             builder = builder.header(name, value);
         }
         let (parts, _) = builder.body(Body::empty()).unwrap().into_parts();
-        check_origin(&parts, 7420).map_or_else(|refusal| refusal_status(&refusal), |_| 200)
+        check_origin(&parts, hosts).map_or_else(|refusal| refusal_status(&refusal), |_| 200)
     }
 
     fn refusal_status(refusal: &HttpRefusal) -> u16 {
@@ -144,6 +201,33 @@ mod tests {
         assert_eq!(status("GET /\nHost: 127.0.0.1:7420\nHost: evil.example"), 421);
         assert_eq!(status("GET http://evil.example/\nHost: 127.0.0.1:7420"), 421);
         assert_eq!(status("GET http://127.0.0.1:7420/\nHost: 127.0.0.1:7420"), 200);
+    }
+
+    #[test]
+    fn people_of_a_team_come_from_elsewhere_by_a_link_and_not_otherwise() {
+        let hosts = ["desk.example.org:7443".to_owned(), "Desk.Example.Org:443".to_owned()];
+        let hosts = PageHosts::over_tls(&hosts);
+        let check = |request: &str, more: &str, expected: u16| {
+            let request = format!("{request}\nHost: desk.example.org:7443\n{more}");
+            assert_eq!(status_at(request.trim_end(), &hosts), expected, "{request}");
+        };
+        let link = "Sec-Fetch-Site: cross-site\nSec-Fetch-Mode: navigate\nSec-Fetch-Dest: document";
+        check("GET /", link, 200);
+        check("GET /sign-in", link, 200);
+        check("GET /ui/app.js", link, 403);
+        check("GET /api/events", link, 403);
+        check("GET /", &link.replace("document", "iframe"), 403);
+        check("GET /", &link.replace("navigate", "no-cors"), 403);
+        check("POST /", &format!("{link}\nContent-Type: application/json"), 403);
+        check("GET /api/events", "Origin: https://desk.example.org:7443", 200);
+        check("GET /api/events", "Origin: http://desk.example.org:7443", 403);
+        check("GET /api/events", "Origin: https://evil.example", 403);
+        assert_eq!(status_at("GET /\nHost: desk.example.org", &hosts), 200, "the usual port");
+        for host in ["127.0.0.1:7443", "localhost:7443", "desk.example.org:7444", "evil.example"] {
+            assert_eq!(status_at(&format!("GET /\nHost: {host}"), &hosts), 421, "{host}");
+        }
+        let loopback = format!("GET /\nHost: 127.0.0.1:7420\n{link}");
+        assert_eq!(status(&loopback), 403, "nobody is sent a link to the page on a machine");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::chat::json_response;
+use crate::connections::PeerAddress;
 use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
 use crate::request_body;
@@ -27,6 +28,7 @@ struct PagePairing {
 pub(crate) async fn pair_page(
     State(state): State<PageState>,
     Extension(origin): Extension<PageOrigin>,
+    Extension(PeerAddress(peer)): Extension<PeerAddress>,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
     let body_with_sender =
@@ -36,7 +38,7 @@ pub(crate) async fn pair_page(
     if code.len() > LONGEST_SECRET || name.len() > LONGEST_NAME || name.trim().is_empty() {
         return Err(bad_pairing_refusal());
     }
-    let token = state.sessions.pair(HiddenText::new(code), name, origin).await?;
+    let token = state.sessions.pair(HiddenText::new(code), name, origin, peer.ip()).await?;
     Ok(json_response(&json!({ "token": token.reveal() })))
 }
 

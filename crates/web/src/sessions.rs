@@ -4,6 +4,8 @@
 //! connection lives only as long as a request runs or an event stream is open.
 
 use std::collections::{HashMap, VecDeque};
+use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Instant;
@@ -12,12 +14,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use callgate_client::DeskError;
 use callgate_client::desk::DeskClient;
 use callgate_link::sync::lock;
-use callgate_wire::desk::{DeskAnswer, DeskCommand, HiddenText, LONGEST_SECRET};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, HiddenText, LONGEST_SECRET, NamedLink};
 use sha2::{Digest, Sha256};
 
 use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
-use crate::wrong_attempts::WrongAttempts;
+use crate::wrong_attempts::PeerAttempts;
 
 /// How many valid keys are remembered.
 const MOST_KNOWN: usize = 64;
@@ -29,9 +31,19 @@ pub(crate) struct PageSessions {
     sessions: Mutex<KnownSessions>,
     /// Held while a key is tried, so that no two connections are made for one session, and no more
     /// wrong keys are tried at once than the limit allows.
-    keys: tokio::sync::Mutex<WrongAttempts>,
+    keys: tokio::sync::Mutex<PeerAttempts>,
     /// Held while a code is tried.
-    codes: tokio::sync::Mutex<WrongAttempts>,
+    codes: tokio::sync::Mutex<PeerAttempts>,
+    kind: SessionKind,
+}
+
+/// Whose sessions there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SessionKind {
+    /// The owner of the desk.
+    Owner,
+    /// People of a team.
+    People,
 }
 
 #[derive(Debug, Default)]
@@ -50,12 +62,23 @@ type KeyDigest = [u8; 32];
 pub(crate) struct SessionKey {
     token: HiddenText,
     origin: PageOrigin,
+    /// Where the request comes from.
+    peer: IpAddr,
 }
 
 /// A session that is in use.
 #[derive(Debug)]
 pub(crate) struct PageSession {
     desk: DeskClient,
+    person: Option<PersonSession>,
+}
+
+/// What is known about the session of a person of a team.
+#[derive(Debug)]
+pub(crate) struct PersonSession {
+    pub(crate) name: String,
+    /// The link of this browser.
+    pub(crate) link: String,
 }
 
 impl SessionKey {
@@ -63,13 +86,25 @@ impl SessionKey {
     pub(crate) fn from_headers(
         headers: &HeaderMap,
         origin: PageOrigin,
+        peer: IpAddr,
     ) -> Result<Self, HttpRefusal> {
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = value.and_then(|value| value.strip_prefix("Bearer "));
         match token.filter(|token| !token.is_empty() && token.len() <= LONGEST_SECRET) {
-            Some(token) => Ok(Self { token: HiddenText::new(token), origin }),
+            Some(token) => Ok(Self { token: HiddenText::new(token), origin, peer }),
             None => Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "the request has no key")),
         }
+    }
+
+    /// Returns the link under which the desk knows the key.
+    fn link(&self) -> String {
+        let digits =
+            Sha256::digest(self.token.reveal()).iter().fold(String::new(), |mut text, byte| {
+                // Writing to a text cannot fail.
+                write!(text, "{byte:02x}").ok();
+                text
+            });
+        format!("viewer/{digits}@{}", self.origin.0)
     }
 
     fn digest(&self) -> KeyDigest {
@@ -83,12 +118,25 @@ impl PageSession {
     pub(crate) fn desk(&self) -> &DeskClient {
         &self.desk
     }
+
+    /// Returns the person whose session it is; `None` for the owner of the desk.
+    pub(crate) fn person(&self) -> Option<&PersonSession> {
+        self.person.as_ref()
+    }
+
+    /// Returns true if a link is one of the person's own.
+    pub(crate) async fn has_link(&self, link: &str) -> Result<bool, HttpRefusal> {
+        let links = read_links(&self.desk).await?;
+        let person = self.person.as_ref().map(|person| person.name.as_str());
+        Ok(links.iter().any(|known| known.link == link && known.person.as_deref() == person))
+    }
 }
 
 impl PageSessions {
-    pub(crate) fn new(desk_socket: PathBuf) -> Self {
+    pub(crate) fn new(desk_socket: PathBuf, kind: SessionKind) -> Self {
         Self {
             desk_socket,
+            kind,
             sessions: Mutex::default(),
             keys: tokio::sync::Mutex::default(),
             codes: tokio::sync::Mutex::default(),
@@ -110,23 +158,47 @@ impl PageSessions {
             return Ok(session);
         }
         if !self.lock_known().good.contains(&digest) {
-            wrong
-                .check_wait(Instant::now())
-                .map_err(|wait| HttpRefusal::too_many(TOO_MANY_KEYS, wait))?;
+            let now = Instant::now();
+            let waited = wrong.attempts_from(key.peer, now).check_wait(now);
+            waited.map_err(|wait| HttpRefusal::too_many(TOO_MANY_KEYS, wait))?;
         }
-        let Some(desk) = self.unlock_desk(key).await? else {
-            wrong.add_attempt(Instant::now());
+        let Some(session) = self.begin_session(key).await? else {
+            let now = Instant::now();
+            wrong.attempts_from(key.peer, now).add_attempt(now);
             self.lock_known().good.retain(|good| *good != digest);
-            return Err(wrong_key());
+            return Err(self.wrong_key());
         };
-        let session = Arc::new(PageSession { desk });
+        let session = Arc::new(session);
         self.lock_known().remember(digest, &session);
         Ok(session)
     }
 
+    /// Begins the session of a key. Returns `None` if the key is not valid here.
+    async fn begin_session(&self, key: &SessionKey) -> Result<Option<PageSession>, HttpRefusal> {
+        let Some(desk) = self.unlock_desk(key).await? else { return Ok(None) };
+        if self.kind == SessionKind::Owner {
+            return Ok(Some(PageSession { desk, person: None }));
+        }
+        let link = key.link();
+        let known = read_links(&desk).await?.into_iter().find(|known| known.link == link);
+        let name = known.and_then(|known| known.person);
+        Ok(name.map(|name| PageSession { desk, person: Some(PersonSession { name, link }) }))
+    }
+
     /// Returns one more connection for a session, unlocked by its key.
     pub(crate) async fn connect(&self, key: &SessionKey) -> Result<DeskClient, HttpRefusal> {
-        self.unlock_desk(key).await?.ok_or_else(wrong_key)
+        self.unlock_desk(key).await?.ok_or_else(|| self.wrong_key())
+    }
+
+    fn wrong_key(&self) -> HttpRefusal {
+        let text = match self.kind {
+            SessionKind::Owner => {
+                "this page is not linked (any more): press o in the terminal of `callgate up`, or \
+                 run `callgate open`, and use the new link"
+            }
+            SessionKind::People => "you are not signed in (any more)",
+        };
+        HttpRefusal::new(StatusCode::UNAUTHORIZED, text)
     }
 
     /// Connects to the desk and shows it the key. Returns `None` if the key is not valid.
@@ -146,11 +218,12 @@ impl PageSessions {
         code: HiddenText,
         name: String,
         origin: PageOrigin,
+        peer: IpAddr,
     ) -> Result<HiddenText, HttpRefusal> {
         let mut wrong = self.codes.lock().await;
-        wrong
-            .check_wait(Instant::now())
-            .map_err(|wait| HttpRefusal::too_many(TOO_MANY_CODES, wait))?;
+        let (now, wrong) = (Instant::now(), &mut *wrong);
+        let wrong = wrong.attempts_from(peer, now);
+        wrong.check_wait(now).map_err(|wait| HttpRefusal::too_many(TOO_MANY_CODES, wait))?;
         let command = DeskCommand::Pair { code, name, origin: Some(origin.0) };
         match self.connect_to_desk()?.ask(command).await {
             Ok(DeskAnswer::Paired { token }) => Ok(token),
@@ -194,8 +267,11 @@ impl KnownSessions {
 const TOO_MANY_KEYS: &str = "too many wrong keys were tried: wait a little";
 const TOO_MANY_CODES: &str = "too many wrong codes were tried: wait a little";
 
-fn wrong_key() -> HttpRefusal {
-    let text = "this page is not linked (any more): press o in the terminal of `callgate up`, or \
-                run `callgate open`, and use the new link";
-    HttpRefusal::new(StatusCode::UNAUTHORIZED, text)
+/// Asks the desk who is linked.
+async fn read_links(desk: &DeskClient) -> Result<Vec<NamedLink>, HttpRefusal> {
+    match desk.ask(DeskCommand::Links).await {
+        Ok(DeskAnswer::Links { links }) => Ok(links),
+        Ok(_) => Err(HttpRefusal::no_desk(&DeskError::Unexpected)),
+        Err(error) => Err(HttpRefusal::no_desk(&error)),
+    }
 }

@@ -70,7 +70,10 @@ pub const LONGEST_NAME: usize = 256;
 pub const LONGEST_SECRET: usize = 128;
 
 /// The longest web origin of a page, in bytes.
-pub const LONGEST_ORIGIN: usize = 48;
+pub const LONGEST_ORIGIN: usize = 128;
+
+/// The longest link, in bytes: that of a page has its origin.
+pub const LONGEST_LINK: usize = 256;
 
 /// The longest typed word that confirms an answer, in bytes.
 pub const LONGEST_CONFIRM: usize = 256;

@@ -29,7 +29,7 @@ pub(in crate::rules) fn tasks_of_ledger(store: &Store) -> Result<Vec<BenchTask>,
         after = last.seq;
         for entry in &entries {
             match (entry.event(), entry.question.clone()) {
-                (LedgerEvent::Asked(asked), Some(question)) => {
+                (LedgerEvent::Asked(asked), Some(question)) if asked.machine.is_none() => {
                     open.insert(question, asked.recorded_request());
                 }
                 (LedgerEvent::Decided(decided), Some(question)) => {

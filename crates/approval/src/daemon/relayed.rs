@@ -78,6 +78,11 @@ impl RelayedAsker {
         self.notify_desk(DeskInput::Said { asker: self.id, last_words }).await;
     }
 
+    /// Reports that the answer cannot reach the machine now, and is kept for it.
+    pub async fn report_deferred(&self) {
+        self.notify_desk(DeskInput::Deferred(self.id)).await;
+    }
+
     /// Reports that the answer has reached the agent.
     pub async fn report_delivered(self) {
         self.notify_desk(DeskInput::Delivered(self.id)).await;

@@ -47,7 +47,7 @@ use familiar::FamiliarCalls;
 use seat::ViewerSeat;
 
 /// How many viewers are served at once.
-const MOST_VIEWERS: usize = 64;
+const MOST_VIEWERS: usize = 256;
 
 /// All connected viewers.
 #[derive(Debug)]

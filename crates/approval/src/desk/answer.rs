@@ -39,16 +39,20 @@ impl Desk {
             open.decided = Some(decided);
             self.answer_asker(step, id);
         } else {
-            let text = format!(
-                "{}. The agent gets it when it is back.",
-                outcome_text(&decided, &open.card)
-            );
-            send_reply(step, decided.reply_to.as_ref(), true, &text);
-            let mark = QuestionMark { state: MarkState::Waiting, text };
-            open.decided = Some(DeskDecision { reply_to: None, ..decided });
-            mark_all(step, self.settings.terminal, open, &mark);
+            open.decided = Some(decided);
+            self.show_kept_decision(step, id, "The agent gets it when it is back");
         }
         self.set_alarm(id);
+    }
+
+    /// Says that a decision is recorded, and why its asker does not have it yet.
+    pub(super) fn show_kept_decision(&mut self, step: &mut DeskStep, id: &RequestId, why: &str) {
+        let Some(open) = self.open.get_mut(id) else { return };
+        let Some(decided) = open.decided.as_mut() else { return };
+        let text = format!("{}. {why}.", outcome_text(decided, &open.card));
+        send_reply(step, decided.reply_to.take().as_ref(), true, &text);
+        let mark = QuestionMark { state: MarkState::Waiting, text };
+        mark_all(step, self.settings.terminal, open, &mark);
     }
 
     /// Sends the decision to an asker that is connected.

@@ -39,6 +39,8 @@ pub(crate) enum DeskInput {
     Told(ApprovalRequest),
     /// An asker hung up before it was sent an answer.
     Gone(AskerId),
+    /// The machine of an asker cannot be reached, and its answer is kept until it is back.
+    Deferred(AskerId),
     /// An asker has read its answer.
     Delivered(AskerId),
     /// An asker hung up without having read its answer.

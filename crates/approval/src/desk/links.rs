@@ -6,7 +6,7 @@ use callgate_store::KEPT_LINKS;
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved};
 
 use super::answer::send_reply;
-use super::{Desk, DeskOutput, DeskStep, RELAY_ORIGIN, is_team, record};
+use super::{Desk, DeskOutput, DeskStep, is_team, record};
 use crate::channel::ReplyTo;
 
 /// How much of a viewer's hash is shown, here and by `callgate pair --list`.
@@ -131,12 +131,13 @@ impl Desk {
         is_given
     }
 
-    /// Removes the links of pages at other origins. Whoever has the page's old port now can read what
-    /// browsers store for it, and so their tokens.
+    /// Removes the links of pages at other origins of this machine. Whoever has the page's old port
+    /// now can read what browsers store for it, and so their tokens. An origin over TLS belongs to
+    /// whoever has its certificate.
     pub(super) fn page_served(&mut self, step: &mut DeskStep, origins: &[String]) {
         let is_void = |link: &&String| {
             let origin = link.split_once('@').map(|(_, origin)| origin);
-            let origin = origin.filter(|origin| *origin != RELAY_ORIGIN);
+            let origin = origin.filter(|origin| origin.starts_with("http://"));
             origin.is_some_and(|origin| origins.iter().all(|served| served != origin))
         };
         let void: Vec<String> = self.links.keys().filter(is_void).cloned().collect();

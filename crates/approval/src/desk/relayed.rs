@@ -63,6 +63,19 @@ impl Desk {
         self.decide_by(step, &who, id, reply_to, decision, with, ACTION);
     }
 
+    /// Says that the machine of an asker gets its answer when it can be reached again, unless that
+    /// was said.
+    pub(super) fn defer_answer(&mut self, step: &mut DeskStep, asker: AskerId) {
+        let Some(id) = self.askers.get(&asker).cloned() else { return };
+        let Some(open) = self.open.get(&id) else { return };
+        if open.decided.as_ref().is_none_or(|decided| decided.reply_to.is_none()) {
+            return;
+        }
+        let machine = open.card.row.machine.as_deref().unwrap_or("Its machine");
+        let why = format!("{machine} cannot be reached, and gets it when it is back");
+        self.show_kept_decision(step, &id, &why);
+    }
+
     /// Closes a question that is over on the machine that has passed it on.
     pub(super) fn withdraw_question(&mut self, step: &mut DeskStep, asker: AskerId, text: String) {
         let Some(id) = self.askers.get(&asker).cloned() else { return };

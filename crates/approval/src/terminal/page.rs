@@ -182,7 +182,8 @@ impl TerminalPage {
         };
         let sign =
             if self.colours { format!("\u{1b}[{colour}m{sign}\u{1b}[0m") } else { sign.to_owned() };
-        format!("{sign} {}: {}\n", text::one_line(&mark.text), brief_text(&card.row.summary))
+        let outcome = text::one_line(mark.text.trim_end_matches('.'));
+        format!("{sign} {outcome}: {}\n", brief_text(&card.row.summary))
     }
 
     /// Renders a line about a run, no wider than the terminal.

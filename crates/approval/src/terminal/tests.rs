@@ -7,6 +7,7 @@ use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::channel::MarkState;
 
 fn card(number: u8, tool: &str, input: &Value, more: &Value) -> Arc<Card> {
     let mut line = json!({
@@ -184,6 +185,24 @@ fn one_question_after_the_other() {
     assert!(printed.contains("(1 more waiting"));
     let order = ChannelOrder::Mark { card: build(2), copies: Vec::new(), mark };
     assert_eq!(terminal.order(order), "✓ Allowed by ada: make build\n", "it was not shown");
+}
+
+#[test]
+fn a_question_whose_answer_waits_for_its_agent_makes_room_for_the_next() {
+    let mut seat = Seat::new();
+    seat.order(show(build(1)));
+    seat.order(show(card(2, "Bash", &json!({ "command": "make two" }), &json!({}))));
+    let text = "Allowed by ada. box cannot be reached, and gets it when it is back.".to_owned();
+    let mark = QuestionMark { state: MarkState::Waiting, text };
+    let shown = seat.order(ChannelOrder::Mark { card: build(1), copies: Vec::new(), mark });
+    assert!(
+        shown.contains("gets it when it is back: make build\n") && shown.contains("make two"),
+        "{shown}"
+    );
+    let (_, news) = seat.key(TerminalKey::Char('a'));
+    let Some(News::Pressed { question, .. }) = news else { panic!("{news:?}") };
+    assert!(question.as_str().ends_with("02"), "{question}");
+    assert_eq!(seat.order(over(1)), "· The agent went away: make build\n", "it is said later");
 }
 
 #[test]

@@ -253,6 +253,46 @@ fn sessions_show_what_agents_wait_for_and_warn_about_modes() {
 }
 
 #[test]
+fn calls_of_other_machines_are_known_by_their_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    // A repository here, at the path of a folder there.
+    let project = folder.path().join("engine").to_str().unwrap().to_owned();
+    std::fs::create_dir_all(folder.path().join("engine/.git")).unwrap();
+    std::fs::write(folder.path().join("engine/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let mut writer = Writer::new(&folder);
+    writer.asked("q1", "make here", &project);
+    writer.decided("q1", "allow");
+    let asked = json!({
+        "tool": "Bash", "summary": "make there", "cwd": project, "session": "s1",
+        "agent": "claude-code", "ruling": "ask", "mode": "bypassPermissions", "machine": "build-7",
+        "request": { "tool_name": "Bash", "tool_input": { "command": "make there" }, "cwd": project },
+    });
+    writer.add("asked", Some("q2"), &asked);
+    writer.decided("q2", "allow");
+    drop(writer);
+    let house = House::over(folder, None);
+    let mut viewer = house.viewer();
+    let command = DeskCommand::Figures { filter: HistoryFilter::default() };
+    let DeskAnswer::Figures(figures) = ask(&mut viewer, command) else { panic!("no figures") };
+    let machines: Vec<_> = figures.by_machine.iter().map(|it| (&*it.name, it.count)).collect();
+    assert_eq!(machines, [("build-7", 1)]);
+    for (machine, expected) in [("build-7", "make there"), ("", "make here")] {
+        let filter =
+            HistoryFilter { machine: Some(machine.to_owned()), ..HistoryFilter::default() };
+        let found = rows(&mut viewer, &filter);
+        let found: Vec<&str> = found.iter().map(|row| row.summary.as_str()).collect();
+        assert_eq!(found, [expected]);
+    }
+    let answer = ask(&mut viewer, DeskCommand::Sessions { since_ms: None });
+    let DeskAnswer::Sessions { sessions } = answer else { panic!("{answer:?}") };
+    let told: Vec<_> = sessions
+        .iter()
+        .map(|it| (it.machine.as_deref(), it.branch.as_deref(), it.warning.is_some()))
+        .collect();
+    assert_eq!(told, [(Some("build-7"), None, false), (None, Some("main"), false)]);
+}
+
+#[test]
 fn what_happens_now_is_in_the_history_at_once() {
     let house = House::new();
     let (mut ada, _) = house.paired("Ada's page");

@@ -81,7 +81,7 @@ fn the_status_tells_how_the_desk_is() {
 #[test]
 fn one_viewer_too_many_is_told_so() {
     let house = House::new();
-    let mut viewers: Vec<_> = (0..64).map(|_| house.viewer()).collect();
+    let mut viewers: Vec<_> = (0..256).map(|_| house.viewer()).collect();
     // Each has its seat once it is answered.
     for viewer in &mut viewers {
         viewer.status().unwrap();
@@ -90,11 +90,11 @@ fn one_viewer_too_many_is_told_so() {
     late.set_read_timeout(Some(DEADLINE)).unwrap();
     let mut heard = String::new();
     late.read_to_string(&mut heard).unwrap();
-    assert!(heard.contains("64 viewers are connected already: close one"), "{heard}");
+    assert!(heard.contains("256 viewers are connected already: close one"), "{heard}");
     viewers.pop();
     loop {
         match house.viewer().status() {
-            Ok(status) => break assert_eq!(status.reach.viewers.connected, 64),
+            Ok(status) => break assert_eq!(status.reach.viewers.connected, 256),
             // The desk has not yet seen the other one go.
             Err(DeskError::Refused(_) | DeskError::Closed(_) | DeskError::Io(_)) => {}
             Err(error) => panic!("{error}"),
@@ -108,7 +108,7 @@ fn viewers_that_say_nothing_keep_nobody_out() {
     let mut speaks = house.viewer();
     speaks.status().unwrap();
     let _silent: Vec<_> = (0..512).map(|_| house.viewer()).collect();
-    assert_eq!(house.viewer().status().unwrap().reach.viewers.connected, 64);
+    assert_eq!(house.viewer().status().unwrap().reach.viewers.connected, 256);
     speaks.status().unwrap();
 }
 

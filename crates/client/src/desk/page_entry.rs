@@ -14,6 +14,13 @@ impl PageEvent {
         Self { event: "watching", id: is_new.then_some(head), data }
     }
 
+    /// Returns the same for the page of a person of a team, who is named.
+    #[must_use]
+    pub fn watching_as(person: &str, head: u64, is_new: bool) -> Self {
+        let data = json!({ "head": head, "person": person }).to_string();
+        Self { data, ..Self::watching(head, is_new) }
+    }
+
     /// Returns the event of a message that a watch of the desk yields, if it is one: an entry, or
     /// the notice that the page is no longer linked, which is the last event.
     #[must_use]

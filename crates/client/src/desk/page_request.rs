@@ -35,6 +35,34 @@ impl PageRequest {
         )
     }
 
+    /// Returns true for what the page of a person of a team may ask: what is needed to answer, to see
+    /// what was decided and by which rules, and to care for their own links. Nothing of the desk's
+    /// owner can be changed or tried out.
+    pub fn is_allowed_for_person(&self) -> bool {
+        matches!(
+            self.0.command,
+            DeskCommand::Press { .. }
+                | DeskCommand::Inbox
+                | DeskCommand::Card { .. }
+                | DeskCommand::History { .. }
+                | DeskCommand::Figures { .. }
+                | DeskCommand::Export { .. }
+                | DeskCommand::Verify
+                | DeskCommand::Rules
+                | DeskCommand::Links
+                | DeskCommand::Unpair { .. }
+                | DeskCommand::Code { page: false }
+        )
+    }
+
+    /// Returns the link that is to be removed, if this is about one.
+    pub fn removed_link(&self) -> Option<&str> {
+        match &self.0.command {
+            DeskCommand::Unpair { link } => Some(link),
+            _ => None,
+        }
+    }
+
     pub async fn send(self, desk: &DeskClient) -> Result<PageReplies, DeskError> {
         let DeskRequest { id, command } = self.0;
         Ok(PageReplies { id, replies: desk.request(command).await? })

@@ -69,6 +69,7 @@ fn told(acts: &[UpperAct]) -> Vec<String> {
         UpperAct::Ask(_) => "ask".to_owned(),
         UpperAct::Withdraw { text, .. } => format!("withdraw: {text}"),
         UpperAct::Lost { text, .. } => format!("lost: {text}"),
+        UpperAct::Defer(_) => "defer".to_owned(),
         UpperAct::Delivered(_) => "delivered".to_owned(),
         UpperAct::Warn(text) => format!("warn: {text}"),
         UpperAct::End(why) => format!("end: {why}"),
@@ -96,8 +97,8 @@ fn a_question_survives_a_cut_and_so_does_an_answer_given_meanwhile() {
     let mut upper = connected();
     say(&mut upper, &question(1));
     say(&mut upper, &question(2));
-    upper.disconnect();
-    assert_eq!(told(&upper.answer_question(&request_id(1), Some(yes()))), [""; 0]);
+    assert_eq!(told(&upper.disconnect()), [""; 0]);
+    assert_eq!(told(&upper.answer_question(&request_id(1), Some(yes()))), ["defer"]);
     let acts = upper.connect(at(100), None);
     let [UpperAct::Send(RelayOrder::Hello(hello_again))] = &acts[..] else { panic!("{acts:?}") };
     assert_eq!(hello_again.held, [request_id(1), request_id(2)]);
@@ -117,7 +118,8 @@ fn an_answer_whose_receipt_was_cut_off_is_known_by_its_outcome() {
         let mut upper = connected();
         say(&mut upper, &question(1));
         upper.answer_question(&request_id(1), Some(yes()));
-        upper.disconnect();
+        assert_eq!(told(&upper.disconnect()), ["defer"], "nobody knows whether it has arrived");
+        assert_eq!(told(&upper.disconnect()), [""; 0], "once");
         reconnect(&mut upper, at(50));
         let closed = json!({ "kind": "closed", "question": id(1), "decision": "allow", "by": by,
             "text": "It is over" });

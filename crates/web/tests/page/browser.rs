@@ -15,7 +15,7 @@ const DEADLINE: Duration = Duration::from_mins(1);
 pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) headers: HashMap<String, String>,
-    input: BufReader<TcpStream>,
+    input: BufReader<Box<dyn Read + Send>>,
 }
 
 pub(crate) fn connect(port: u16) -> TcpStream {
@@ -45,7 +45,7 @@ pub(crate) fn request(line: &str, headers: &[&str], body: &str) -> Vec<u8> {
 }
 
 /// Reads a line of a response, byte by byte, so that its length has a limit.
-fn line_of(input: &mut BufReader<TcpStream>) -> String {
+fn line_of(input: &mut BufReader<Box<dyn Read + Send>>) -> String {
     let mut line = Vec::new();
     for byte in input.bytes().take(64 * 1024) {
         line.push(byte.unwrap());
@@ -57,8 +57,8 @@ fn line_of(input: &mut BufReader<TcpStream>) -> String {
 }
 
 impl Response {
-    pub(crate) fn read(stream: TcpStream) -> Self {
-        let mut input = BufReader::new(stream);
+    pub(crate) fn read(stream: impl Read + Send + 'static) -> Self {
+        let mut input = BufReader::new(Box::new(stream) as Box<dyn Read + Send>);
         let line = line_of(&mut input);
         let status = line.split(' ').nth(1).unwrap_or_else(|| panic!("{line:?}")).parse().unwrap();
         let mut headers = HashMap::new();

@@ -129,6 +129,11 @@ impl House {
         }
     }
 
+    /// Runs something in the house's runtime.
+    pub(crate) fn run<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
     pub(crate) fn stop_desk(&mut self) {
         let _entered = self.runtime.enter();
         self.daemon = None;

@@ -9,3 +9,4 @@ mod documented;
 mod house;
 mod limits;
 mod streams;
+mod team;

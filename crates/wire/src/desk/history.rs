@@ -144,6 +144,9 @@ pub struct LedgerFigures {
     pub by_agent: Vec<NamedFigures>,
     /// By tool, the largest first.
     pub by_tool: Vec<NamedFigures>,
+    /// By machine, without this one, the largest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub by_machine: Vec<NamedFigures>,
 }
 
 /// What happened in one hour.

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::{
     ExplainQuery, ExportFormat, HiddenText, HistoryFilter, LONGEST_CONFIRM, LONGEST_ID,
-    LONGEST_NAME, LONGEST_ORIGIN, LONGEST_SECRET, LONGEST_SETTING, ProposalSource, RuleDecision,
-    SHORTEST_GATE, Unreadable, UnreadableReason,
+    LONGEST_LINK, LONGEST_NAME, LONGEST_ORIGIN, LONGEST_SECRET, LONGEST_SETTING, ProposalSource,
+    RuleDecision, SHORTEST_GATE, Unreadable, UnreadableReason,
 };
 use crate::approval::{Action, Press, RelayedAnswer, RequestId};
 use crate::fields::{
@@ -218,7 +218,7 @@ impl DeskCommand {
                 Self::Code { page: page.unwrap_or_default() }
             }
             "links" => Self::Links,
-            "unpair" => Self::Unpair { link: bounded_text(members, "link", LONGEST_SECRET, LINK)? },
+            "unpair" => Self::Unpair { link: bounded_text(members, "link", LONGEST_LINK, LINK)? },
             "gate" => Self::Gate { value: decode_gate_value(members)? },
             "status" => Self::Status,
             "remotes" => Self::Remotes,
@@ -279,7 +279,7 @@ fn decode_pair_name(members: &Members) -> Result<String, Malformed> {
 }
 
 fn decode_origin(members: &Members) -> Result<Option<String>, Malformed> {
-    const EXPECTED: &str = "a web origin of at most 48 bytes";
+    const EXPECTED: &str = "a web origin of at most 128 bytes";
     let origin = optional_bounded(members, "origin", LONGEST_ORIGIN, EXPECTED)?;
     let is_good = |origin: &String| origin.bytes().all(|byte| byte.is_ascii_graphic());
     match origin {

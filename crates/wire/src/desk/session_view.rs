@@ -9,6 +9,9 @@ pub struct SessionView {
     pub agent: String,
     /// The folder it works in.
     pub project: String,
+    /// The machine on which it runs, if it is another one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
     /// The branch that is checked out there, if it is a git repository.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,

@@ -123,4 +123,7 @@ pub struct NamedLink {
     /// The link: `chat/` or `user/` and Telegram's number, or `viewer/` and the hash of its token.
     pub link: String,
     pub name: String,
+    /// The member of the team who holds it; `None` if it is the owner's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub person: Option<String>,
 }

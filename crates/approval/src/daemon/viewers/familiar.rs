@@ -56,6 +56,8 @@ impl FamiliarCalls {
     fn handle_entry(&mut self, entry: &LedgerEntry) {
         let question = entry.question.as_deref().unwrap_or_default();
         match entry.event() {
+            // Its folders are not those of the same name here.
+            LedgerEvent::Asked(asked) if asked.machine.is_some() => {}
             event @ LedgerEvent::Asked(_) => {
                 self.open.insert(question.to_owned(), hashes_of_event(event));
             }

@@ -16,6 +16,8 @@ const HOUR_MS: i64 = 3_600_000;
 const MOST_HOURS: usize = 366 * 24;
 /// The most projects, agents and tools.
 const MOST_NAMES: usize = 20;
+/// The most machines: people choose one of them.
+const MOST_MACHINES: usize = 1_000;
 /// The ends of the buckets of answer times, in milliseconds.
 const BUCKETS: [u64; 9] =
     [2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000, 900_000, 3_600_000];
@@ -29,6 +31,7 @@ struct FigureCounts {
     by_project: HashMap<String, NamedFigures>,
     by_agent: HashMap<String, NamedFigures>,
     by_tool: HashMap<String, NamedFigures>,
+    by_machine: HashMap<String, NamedFigures>,
 }
 
 /// Returns counts and times over the selected calls.
@@ -84,6 +87,7 @@ impl FigureCounts {
             (&mut self.by_project, row.project.as_str()),
             (&mut self.by_agent, agent),
             (&mut self.by_tool, row.tool.as_str()),
+            (&mut self.by_machine, row.machine.as_deref().unwrap_or_default()),
         ] {
             count_name(names, name, row.decision);
         }
@@ -96,9 +100,10 @@ impl FigureCounts {
             hours: self.hours.into_values().skip(too_many).collect(),
             answer_ms: answer_times(&self.times),
             shares: self.shares,
-            by_project: largest_names(self.by_project),
-            by_agent: largest_names(self.by_agent),
-            by_tool: largest_names(self.by_tool),
+            by_project: largest_names(self.by_project, MOST_NAMES),
+            by_agent: largest_names(self.by_agent, MOST_NAMES),
+            by_tool: largest_names(self.by_tool, MOST_NAMES),
+            by_machine: largest_names(self.by_machine, MOST_MACHINES),
         }
     }
 }
@@ -117,11 +122,11 @@ fn count_name(names: &mut HashMap<String, NamedFigures>, name: &str, decision: H
     }
 }
 
-fn largest_names(names: HashMap<String, NamedFigures>) -> Vec<NamedFigures> {
+fn largest_names(names: HashMap<String, NamedFigures>, most: usize) -> Vec<NamedFigures> {
     let mut all: Vec<NamedFigures> =
         names.into_values().filter(|figures| !figures.name.is_empty()).collect();
     all.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
-    all.truncate(MOST_NAMES);
+    all.truncate(most);
     all
 }
 

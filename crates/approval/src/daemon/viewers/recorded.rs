@@ -42,6 +42,11 @@ pub(super) fn recorded_call(store: &Store, of: &ProposalSource) -> Result<Record
         ProposalSource::Entry(seq) => entry.seq == *seq,
     };
     let entry = entry.filter(is_it).ok_or("the ledger has no such call (any more)")?;
-    call_of(entry.event())
-        .ok_or_else(|| "the ledger does not have the input of this call".to_owned())
+    let event = entry.event();
+    if let LedgerEvent::Asked(asked) = &event
+        && let Some(machine) = &asked.machine
+    {
+        return Err(format!("this call was made on {machine}, where its own rules apply"));
+    }
+    call_of(event).ok_or_else(|| "the ledger does not have the input of this call".to_owned())
 }

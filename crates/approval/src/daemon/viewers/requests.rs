@@ -1,8 +1,8 @@
 //! What becomes of a viewer's request: it is answered here, or the desk answers it.
 
-use callgate_store::now_ms;
+use callgate_store::{Store, now_ms};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, DeskRequest, NamedLink};
-use callgate_wire::ledger::REMOTE_LINK;
+use callgate_wire::ledger::{ChainedLinks, REMOTE_LINK};
 
 use super::Viewers;
 use super::reply::{ViewerReply, error_message};
@@ -45,10 +45,14 @@ impl Viewers {
     }
 
     fn list_links(&self) -> Result<DeskAnswer, String> {
-        let standing = self.standing_links().map_err(|error| error.to_string())?;
+        let ChainedLinks { standing, mut team, .. } =
+            self.read_ledger(Store::chained_links).map_err(|error| error.to_string())?;
         // Machines that only ask may not answer.
         let standing = standing.into_iter().filter(|(link, _)| !link.starts_with(REMOTE_LINK));
-        let links = standing.map(|(link, name)| NamedLink { link, name });
+        let links = standing.map(|(link, name)| {
+            let person = team.people.remove(&link);
+            NamedLink { link, name, person }
+        });
         Ok(DeskAnswer::Links { links: links.collect() })
     }
 

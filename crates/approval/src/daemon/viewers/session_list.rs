@@ -40,8 +40,11 @@ pub(super) fn list_sessions(
         true
     })?;
     for (at, session) in sessions.iter_mut().enumerate() {
-        session.branch = (at < MOST_BRANCHES).then(|| find_branch(&session.project)).flatten();
-        session.warning = session.mode.as_deref().and_then(|mode| mode_warning(mode, unattended));
+        // The folders of another machine are not on the disk here.
+        let is_looked_up = at < MOST_BRANCHES && session.machine.is_none();
+        session.branch = is_looked_up.then(|| find_branch(&session.project)).flatten();
+        let mode = session.mode.as_deref().filter(|_| session.machine.is_none());
+        session.warning = mode.and_then(|mode| mode_warning(mode, unattended));
     }
     Ok(sessions)
 }
@@ -54,9 +57,9 @@ fn add_to_session(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
     if row.session.is_empty() || agent == agent_name("script") {
         return;
     }
-    let found = sessions
-        .iter()
-        .position(|session| session.session == row.session && session.agent == agent);
+    let found = sessions.iter().position(|session| {
+        session.session == row.session && session.agent == agent && session.machine == row.machine
+    });
     let at = match found {
         Some(at) => at,
         None if sessions.len() == MOST_SESSIONS => return,
@@ -65,6 +68,7 @@ fn add_to_session(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
                 session: row.session,
                 agent,
                 project: row.project,
+                machine: row.machine,
                 last_ms: row.at_ms,
                 ..SessionView::default()
             });

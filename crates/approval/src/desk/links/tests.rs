@@ -361,7 +361,8 @@ fn a_page_code_that_is_used_twice_revokes_the_link_and_tells_everybody() {
 #[test]
 fn the_links_of_pages_at_another_address_are_void() {
     let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
-    for hash in ["aa@http://127.0.0.1:7420", "bb@http://localhost:7421", "cc"] {
+    let others = ["cc", "dd@https://desk.example.org:7443"];
+    for hash in ["aa@http://127.0.0.1:7420", "bb@http://localhost:7421"].iter().chain(&others) {
         page_code(&mut desk, NOW);
         pair_page(&mut desk, NOW, hash);
     }
@@ -369,6 +370,8 @@ fn the_links_of_pages_at_another_address_are_void() {
     let step = desk.handle(NOW, DeskInput::PageServed { origins: origins() });
     assert_eq!(step.records.len(), 1);
     let left: Vec<&str> = desk.links.keys().map(String::as_str).collect();
-    assert_eq!(left, ["viewer/bb@http://localhost:7421", "viewer/cc"]);
+    let expected =
+        ["viewer/bb@http://localhost:7421", "viewer/cc", "viewer/dd@https://desk.example.org:7443"];
+    assert_eq!(left, expected);
     assert!(desk.handle(NOW, DeskInput::PageServed { origins: origins() }).records.is_empty());
 }

@@ -9,7 +9,7 @@ use callgate_wire::desk::HiddenText;
 use serde_json::json;
 
 use super::super::{AskerId, Authority, Desk, DeskInput, DeskOutput, DeskSettings, Ruling};
-use super::cases::{Table, answer, answers, marks, shown};
+use super::cases::{Table, answer, answers, marks, shown, told};
 use super::checks::{check, permission};
 use super::{ada, id, request, settings};
 use crate::channel::{MarkState, Person, PersonPlace, ReplyTo};
@@ -47,6 +47,24 @@ fn the_answer_is_told_in_the_terms_of_the_card() {
     assert_eq!(told.message.as_deref(), Some("use the script"));
     let outputs = table.give(DeskInput::Delivered(AskerId(1)));
     assert_eq!(marks(&outputs)[0].0, MarkState::Denied);
+}
+
+#[test]
+fn an_answer_for_a_machine_that_is_away_is_said_to_be_kept_at_once() {
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    assert!(told(&table.button(1, Action::Allow)).is_empty(), "it may arrive at once");
+    let outputs = table.give(DeskInput::Deferred(AskerId(1)));
+    let kept = "Allowed by Ada. box cannot be reached, and gets it when it is back.";
+    assert_eq!(told(&outputs), [kept]);
+    assert_eq!(marks(&outputs), [(MarkState::Waiting, kept)]);
+    let on_terminal = |output: &_| matches!(output, DeskOutput::Terminal(_));
+    assert!(outputs.iter().any(on_terminal), "{outputs:?}");
+    let again = table.give(DeskInput::Deferred(AskerId(1)));
+    assert!(told(&again).is_empty() && marks(&again).is_empty(), "it is said once: {again:?}");
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(marks(&outputs)[0], (MarkState::Allowed, "Allowed by Ada"));
 }
 
 #[test]

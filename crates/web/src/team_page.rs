@@ -1,0 +1,159 @@
+//! The page for the people of a team, over TLS: what it has in common with the page on this machine,
+//! and how people come to a session.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::{get, post};
+use axum::{Extension, Router};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, HiddenText, LONGEST_NAME, LONGEST_SECRET};
+use serde::Deserialize;
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
+
+use crate::access::PageAccess;
+use crate::chat::json_response;
+use crate::connections::PeerAddress;
+use crate::host::{guard_routes, shared_routes};
+use crate::origin::{PageHosts, PageOrigin};
+use crate::refusal::HttpRefusal;
+use crate::request_body;
+use crate::sessions::{PageSessions, SessionKind};
+use crate::state::{PageLimits, PageState};
+use crate::wrong_attempts::PeerAttempts;
+
+/// How many event streams people may have open. Each needs two of the desk's places for viewers.
+const MOST_STREAMS: usize = 100;
+/// The most bytes of a request to join.
+const LARGEST: usize = 4 * 1024;
+
+/// The options of a team's page.
+pub struct TeamPageOptions {
+    /// The desk's socket for viewers.
+    pub desk_socket: PathBuf,
+    /// The hosts under which browsers reach the page, each with its port.
+    pub hosts: Vec<String>,
+    pub limits: PageLimits,
+    pub people: Arc<dyn TeamPeople>,
+}
+
+impl fmt::Debug for TeamPageOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TeamPageOptions").field("hosts", &self.hosts).finish_non_exhaustive()
+    }
+}
+
+/// A page that a person wants to use.
+#[derive(Debug, Clone)]
+pub struct WantedPage {
+    /// The web origin that will hold the key. The key counts only there.
+    pub origin: String,
+    /// The name of the browser, which people see when they look at the links.
+    pub name: String,
+}
+
+/// The people of a team.
+pub trait TeamPeople: Send + Sync + 'static {
+    /// Links the page of the person whose invitation has this secret, which is used up. Returns the
+    /// key of the page, or `None` if there is no such invitation. May take a while.
+    fn join_person(
+        &self,
+        secret: &HiddenText,
+        page: &WantedPage,
+    ) -> Result<Option<HiddenText>, String>;
+}
+
+/// What the handlers share.
+struct TeamDoor {
+    people: Arc<dyn TeamPeople>,
+    /// Held while a secret is tried.
+    wrong: tokio::sync::Mutex<PeerAttempts>,
+}
+
+/// Returns the routes of the page for the people of a team.
+pub fn team_page_routes(options: TeamPageOptions) -> Router {
+    let TeamPageOptions { desk_socket, hosts, limits, people } = options;
+    let state = PageState {
+        limits,
+        sessions: Arc::new(PageSessions::new(desk_socket, SessionKind::People)),
+        chats: None,
+        home: None,
+        streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+    };
+    let door = Arc::new(TeamDoor { people, wrong: tokio::sync::Mutex::default() });
+    let routes = shared_routes()
+        .route("/api/team", get(describe_team))
+        .route("/api/join", post(join_person))
+        .route("/api/leave", post(leave_team_page))
+        .layer(Extension(door));
+    guard_routes(routes, PageHosts::over_tls(&hosts)).with_state(state)
+}
+
+/// Says how people sign in, for a page that has no key.
+async fn describe_team() -> Response {
+    json_response(&json!({ "sign_in": false }))
+}
+
+/// What a page sends to join.
+#[derive(Deserialize)]
+struct JoinRequest {
+    secret: String,
+    name: String,
+}
+
+/// Makes a session of an invitation.
+async fn join_person(
+    State(state): State<PageState>,
+    Extension(door): Extension<Arc<TeamDoor>>,
+    Extension(origin): Extension<PageOrigin>,
+    Extension(PeerAddress(peer)): Extension<PeerAddress>,
+    body: Body,
+) -> Result<Response, HttpRefusal> {
+    let bad = || {
+        let text = "the request must have a secret and a short name";
+        HttpRefusal::new(StatusCode::BAD_REQUEST, text)
+    };
+    let body = request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
+    let JoinRequest { secret, name } = serde_json::from_slice(&body).map_err(|_| bad())?;
+    let secret = HiddenText::new(secret);
+    let is_short = secret.reveal().len() <= LONGEST_SECRET && name.len() <= LONGEST_NAME;
+    if !is_short || name.trim().is_empty() {
+        return Err(bad());
+    }
+    let mut wrong = door.wrong.lock().await;
+    let now = Instant::now();
+    let wrong = wrong.attempts_from(peer.ip(), now);
+    wrong.check_wait(now).map_err(|wait| {
+        HttpRefusal::too_many("too many wrong invitations were tried: wait a little", wait)
+    })?;
+    let page = WantedPage { origin: origin.0, name };
+    let people = Arc::clone(&door.people);
+    let joined = spawn_blocking(move || people.join_person(&secret, &page)).await;
+    let token = joined.unwrap_or_else(|error| Err(error.to_string()));
+    if let Some(token) = token.map_err(|why| HttpRefusal::no_desk(&why))? {
+        return Ok(json_response(&json!({ "token": token.reveal() })));
+    }
+    wrong.add_attempt(now);
+    let text =
+        "This invitation was used already, has expired or was taken back. Ask for another one.";
+    Err(HttpRefusal::new(StatusCode::FORBIDDEN, text))
+}
+
+/// Ends the session of a page: its key is worth nothing afterwards.
+async fn leave_team_page(PageAccess { session, .. }: PageAccess) -> Result<Response, HttpRefusal> {
+    let link = session.person().map(|person| person.link.clone()).unwrap_or_default();
+    match session.desk().ask(DeskCommand::Unpair { link }).await {
+        Ok(DeskAnswer::Told { done, text }) => {
+            Ok(json_response(&json!({ "done": done, "text": text })))
+        }
+        Ok(_) => Err(HttpRefusal::no_desk(&"it does not understand")),
+        Err(error) => Err(HttpRefusal::no_desk(&error)),
+    }
+}

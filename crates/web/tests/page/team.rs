@@ -1,0 +1,247 @@
+//! The page for the people of a team: how they come in over TLS, and what they may do there.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use callgate_store::{EntryDraft, Sha256Hash, Store};
+use callgate_web::{
+    PageLimits, TeamHost, TeamHostOptions, TeamPageOptions, TeamPeople, TlsAuthority, WantedPage,
+    team_page_routes,
+};
+use callgate_wire::HiddenText;
+use callgate_wire::ledger::{
+    AnswerChannel, LedgerEvent, MemberInvited, MemberJoined, MemberKind, ViewerPaired,
+};
+use rustls::crypto::ring::default_provider;
+use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use serde_json::{Value, json};
+
+use crate::browser::{Response, connect, request};
+use crate::house::House;
+
+const ADA: &str = "a000000000000000000000000000000000000000000000000000000000000000";
+const BEN: &str = "b000000000000000000000000000000000000000000000000000000000000000";
+const JSON: &str = "Content-Type: application/json";
+
+/// People whose invitations are single words.
+#[derive(Default)]
+struct Invited(Mutex<BTreeMap<&'static str, &'static str>>);
+
+impl TeamPeople for Invited {
+    fn join_person(
+        &self,
+        secret: &HiddenText,
+        page: &WantedPage,
+    ) -> Result<Option<HiddenText>, String> {
+        assert!(page.origin.starts_with("https://desk.test:"), "{page:?}");
+        Ok(self.0.lock().unwrap().remove(secret.reveal()).map(HiddenText::new))
+    }
+}
+
+/// A desk with a team, and its page over TLS.
+struct TeamHouse {
+    house: House,
+    host: TeamHost,
+    client: Arc<ClientConfig>,
+    owner: String,
+}
+
+fn hex(text: &str) -> String {
+    Sha256Hash::hash_bytes(text.as_bytes()).to_string()
+}
+
+impl TeamHouse {
+    fn new() -> Self {
+        let mut house = House::new();
+        let owner = house.page();
+        let authority = TlsAuthority::generate().unwrap();
+        let mut roots = RootCertStore::empty();
+        roots.add(authority.certificate().to_vec().into()).unwrap();
+        let client = ClientConfig::builder_with_provider(Arc::new(default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        // The page has to know its port before it listens.
+        let listen: SocketAddr = "127.0.0.1:0".parse().unwrap();
+        let free = std::net::TcpListener::bind(listen).unwrap().local_addr().unwrap();
+        let host = format!("desk.test:{}", free.port());
+        house.stop_desk();
+        write_team(&house, &format!("https://{host}"));
+        house.start_desk();
+        let people = Invited(Mutex::new(BTreeMap::from([("for-ada", ADA)])));
+        let routes = team_page_routes(TeamPageOptions {
+            desk_socket: house.desk_socket(),
+            hosts: vec![host],
+            limits: PageLimits::default(),
+            people: Arc::new(people),
+        });
+        let options = TeamHostOptions {
+            listen: free,
+            identity: Box::new(move || authority.issue(vec!["desk.test".to_owned()])),
+            limits: PageLimits::default(),
+            routes,
+        };
+        let host = house.run(async { TeamHost::start(options).unwrap() });
+        Self { house, host, client: Arc::new(client), owner }
+    }
+
+    fn origin(&self) -> String {
+        format!("https://desk.test:{}", self.host.address().port())
+    }
+
+    /// Sends a request over TLS.
+    fn send(&self, line: &str, key: Option<&str>, body: &str) -> Response {
+        let host = format!("Host: desk.test:{}", self.host.address().port());
+        let key = key.map(|key| format!("Authorization: Bearer {key}"));
+        let mut headers = vec![host.as_str()];
+        headers.extend(key.as_deref());
+        headers.extend(line.starts_with("POST").then_some(JSON));
+        let name = ServerName::try_from("desk.test").unwrap();
+        let connection = ClientConnection::new(Arc::clone(&self.client), name).unwrap();
+        let mut stream = StreamOwned::new(connection, connect(self.host.address().port()));
+        stream.write_all(&request(line, &headers, body)).unwrap();
+        stream.flush().unwrap();
+        Response::read(stream)
+    }
+
+    fn ask(&self, key: &str, body: &Value) -> (u16, Value) {
+        let mut answer = self.send("POST /api/desk", Some(key), &body.to_string());
+        (answer.status, answer.json())
+    }
+}
+
+/// Writes the members of a team and the links of their pages, as `callgate team` and joining do.
+fn write_team(house: &House, origin: &str) {
+    let mut entries = Vec::new();
+    for (name, key) in [("ada", ADA), ("ben", BEN)] {
+        let (name, secret) = (name.to_owned(), hex(name));
+        let events = [
+            LedgerEvent::Invited(MemberInvited {
+                name: name.clone(),
+                member: Some(MemberKind::Person),
+                owner: None,
+                secret: secret.clone(),
+                until_ms: None,
+                by: "the test".to_owned(),
+            }),
+            LedgerEvent::Joined(MemberJoined { name: name.clone(), secret, token: None }),
+            LedgerEvent::ViewerPaired(ViewerPaired {
+                channel: Some(AnswerChannel::Viewer),
+                by: format!("Firefox of {name}"),
+                links: Some(vec![format!("viewer/{}@{origin}", hex(key))]),
+                person: Some(name),
+            }),
+        ];
+        entries.extend(events.map(|event| EntryDraft::new(1, None, &event)));
+    }
+    let database = house.folder.path().join("callgate.db");
+    Store::open(&database).unwrap().append_entries(&entries).unwrap();
+}
+
+#[test]
+fn an_invitation_makes_one_session() {
+    let team = TeamHouse::new();
+    let body = json!({ "secret": "for-ada", "name": "Firefox" }).to_string();
+    let mut joined = team.send("POST /api/join", None, &body);
+    assert_eq!((joined.status, joined.json()["token"].as_str()), (200, Some(ADA)));
+    assert_eq!(team.send("POST /api/join", None, &body).status, 403, "it was used");
+    for body in ["{}", r#"{"secret":"x","name":""}"#, "no JSON"] {
+        assert_eq!(team.send("POST /api/join", None, body).status, 400, "{body}");
+    }
+    for _ in 0..9 {
+        let wrong = json!({ "secret": "wrong", "name": "x" }).to_string();
+        assert_eq!(team.send("POST /api/join", None, &wrong).status, 403);
+    }
+    assert_eq!(team.send("POST /api/join", None, &body).status, 429);
+}
+
+#[test]
+fn every_route_asks_for_the_key_of_a_person() {
+    let team = TeamHouse::new();
+    for (line, anybody, person) in [
+        ("GET /", 200, 200),
+        ("GET /ui/app.js", 200, 200),
+        ("GET /api/team", 200, 200),
+        ("POST /api/desk", 401, 400),
+        ("GET /api/events", 401, 200),
+        ("POST /api/leave", 401, 200),
+        // These are for the owner, on the desk's own machine.
+        ("POST /api/pair", 404, 404),
+        ("POST /api/chat", 404, 404),
+        ("POST /api/chat/start", 404, 404),
+        ("POST /api/chat/restart", 404, 404),
+        ("GET /api/chat/events", 404, 404),
+    ] {
+        assert_eq!(team.send(line, None, "{}").status, anybody, "{line}");
+        // The key of the owner's page is one of another origin.
+        assert_eq!(team.send(line, Some(&team.owner), "{}").status, anybody, "{line}");
+        assert_eq!(team.send(line, Some(BEN), "{}").status, person, "{line}");
+    }
+    assert_eq!(team.send("GET /api/events", Some(BEN), "").status, 401, "he has left");
+    assert_eq!(team.house.post(ADA, &json!({ "id": "1", "kind": "links" })).status, 401);
+}
+
+/// Every request that the protocol documents.
+fn documented_requests() -> Vec<Value> {
+    let text = include_str!("../../../../docs/protocol/desk.md");
+    let blocks = text.split("```json desk-request\n").skip(1);
+    let lines = blocks.flat_map(|block| block.split("```").next().unwrap().lines());
+    lines.map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn a_person_answers_and_reads_and_changes_nothing_of_the_owner() {
+    let team = TeamHouse::new();
+    let mut refused = BTreeMap::new();
+    for request in documented_requests() {
+        let kind = request["kind"].as_str().unwrap().to_owned();
+        let (status, answer) = team.ask(ADA, &request);
+        assert!(matches!(status, 200 | 403), "{request}: {answer}");
+        *refused.entry(kind).or_insert(true) &= status == 403;
+    }
+    let allowed: Vec<&str> =
+        refused.iter().filter(|(_, refused)| !**refused).map(|(kind, _)| &**kind).collect();
+    assert_eq!(
+        allowed,
+        [
+            "card", "code", "export", "figures", "history", "inbox", "links", "press", "rules",
+            "verify"
+        ]
+    );
+    assert!(refused["unpair"], "the link of somebody else");
+    let page_code = json!({ "id": "1", "kind": "code", "page": true });
+    assert_eq!(team.ask(ADA, &page_code).0, 403);
+
+    let own = format!("viewer/{}@{}", hex(ADA), team.origin());
+    let (_, answer) = team.ask(ADA, &json!({ "id": "1", "kind": "links" }));
+    let expected = json!([{ "link": own, "name": "Firefox of ada", "person": "ada" }]);
+    assert_eq!(answer["links"], expected, "nobody else's");
+    let (status, _) = team.ask(BEN, &json!({ "id": "1", "kind": "unpair", "link": own }));
+    assert_eq!(status, 403);
+    let (status, answer) = team.ask(ADA, &json!({ "id": "1", "kind": "unpair", "link": own }));
+    assert_eq!((status, &answer["done"]), (200, &json!(true)));
+    assert_eq!(team.ask(ADA, &json!({ "id": "1", "kind": "links" })).0, 401);
+}
+
+#[test]
+fn a_person_sees_calls_and_not_who_is_linked_or_invited() {
+    let team = TeamHouse::new();
+    let mut stream = team.send("GET /api/events", Some(ADA), "");
+    let (name, _, data) = stream.event().unwrap();
+    assert_eq!((name.as_str(), &data["person"]), ("watching", &json!("ada")));
+    // Links and codes are the owner's business.
+    team.house.code();
+    let asked = team.house.ask("make test");
+    let (_, _, entry) = stream.event().unwrap();
+    assert_eq!(entry["kind"], "asked");
+    let press = json!({ "id": "1", "kind": "press", "request_id": crate::house::ASKED,
+        "action": "deny" });
+    assert_eq!(team.ask(ADA, &press).1["done"], true);
+    asked.join().unwrap().unwrap();
+    let database = team.house.folder.path().join("callgate.db");
+    assert!(Store::open_read_only(&database).unwrap().verify().is_ok());
+}
