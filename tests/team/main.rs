@@ -5,6 +5,7 @@
 mod attacks;
 mod jobs;
 mod lines;
+mod people;
 mod rules;
 mod team_house;
 mod ways;
