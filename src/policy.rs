@@ -149,7 +149,7 @@ impl LiveRules {
             Ruling::Allow { .. } if must_ask.is_some() || asks_a_person => {
                 Ruling::Ask { because: must_ask, is_guarded }
             }
-            Ruling::Confirm { because } if asks_a_person => {
+            Ruling::AtDesk { because, .. } if asks_a_person => {
                 Ruling::Ask { because: Some(because), is_guarded }
             }
             ruling => ruling,
@@ -365,11 +365,14 @@ fn local_time_zone() -> TimeZone {
 /// Returns what the desk does about a verdict, with secrets masked.
 pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
     let because = || mask_text(&verdict.because).into_shown();
+    let (needs_word, demands) = (verdict.decision == RuleDecision::Confirm, verdict.demands);
     match verdict.decision {
         RuleDecision::Deny => Ruling::Deny { because: because() },
         RuleDecision::Allow => Ruling::Allow { because: because() },
-        RuleDecision::Confirm => Ruling::Confirm { because: because() },
-        RuleDecision::Ask => Ruling::Ask {
+        _ if needs_word || !demands.is_empty() => {
+            Ruling::AtDesk { because: because(), needs_word, demands }
+        }
+        RuleDecision::Ask | RuleDecision::Confirm => Ruling::Ask {
             because: verdict.wants_person.then(because),
             is_guarded: verdict.is_guarded,
         },

@@ -215,6 +215,7 @@ pub(crate) fn daemon_options(
         store,
         settings,
         authority,
+        roles: None,
         ruler: Arc::new(move |request| ruler.judge_request(request)),
         rule_desk: Some(Arc::new(rule_desk)),
         settings_desk: Some(Arc::new(ServedSettings::new(config))),
