@@ -1,6 +1,7 @@
 //! `callgate log`: what was asked, decided and run.
 
 mod entry_writer;
+mod exported_entry;
 mod follow;
 mod ledger_pages;
 #[cfg(test)]
@@ -16,10 +17,12 @@ use callgate_store::{ChainHead, EntryFilter, MemberMatch, Store, StoreError};
 use callgate_wire::hook::AgentProfile;
 use callgate_wire::ledger::LedgerKind;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use rustix::system::uname;
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::{Failure, report_unused_problems, write_error_line};
 use entry_writer::EntryWriter;
+use exported_entry::ExportFormat;
 use ledger_pages::LedgerPages;
 
 /// The default number of entries in the table.
@@ -34,6 +37,15 @@ pub(crate) struct LogArgs {
     /// Print one JSON object per line, with everything in it
     #[arg(long)]
     json: bool,
+    /// Write all entries for another program, one on each line
+    ///
+    /// `ndjson` is what --json prints. `csv` has a line with the names of its columns first; texts
+    /// that a spreadsheet would take for formulas begin with an apostrophe. `otlp` is JSON of the
+    /// OpenTelemetry protocol, `syslog` the format of RFC 5424 with the entry as JSON. With --follow
+    /// it goes on, and with --after it begins where an earlier export has ended.
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "verify"])]
+    #[arg(value_parser = export_format_parser())]
+    export: Option<ExportFormat>,
     /// Keep showing what is added, until you stop it
     #[arg(long, short)]
     follow: bool,
@@ -65,7 +77,7 @@ struct PruneArgs {
     /// Entries are removed from the beginning of the ledger; questions that are still open stay. An
     /// entry that says what was removed is added, and the ledger can be verified from there on.
     #[arg(long, value_name = "WHEN", value_parser = time::parse_time)]
-    #[arg(conflicts_with_all = ["EntryFilterArgs", "json", "follow", "verify"])]
+    #[arg(conflicts_with_all = ["EntryFilterArgs", "json", "export", "follow", "verify"])]
     prune_before: Option<i64>,
     /// With --prune-before: remove the entries
     #[arg(long, short, requires = "prune_before")]
@@ -82,6 +94,9 @@ struct EntryFilterArgs {
     /// Show every entry, also what the table leaves out
     #[arg(long, short)]
     all: bool,
+    /// Only entries after the one with this number
+    #[arg(long, value_name = "SEQ")]
+    after: Option<u64>,
     /// Only entries of this time or later: 2h, 3d, 2026-11-01, "2026-11-01 14:30"
     #[arg(long, value_name = "WHEN", value_parser = time::parse_time)]
     since: Option<i64>,
@@ -143,9 +158,11 @@ impl LogArgs {
             store => store?,
         };
         let filter = self.which.build_filter(&store)?;
-        let hides_details = !self.json && self.which.hides_details();
+        let is_for_programs = self.json || self.export.is_some();
+        let hides_details = !is_for_programs && self.which.hides_details();
         let mut pages = LedgerPages::new(&store, &filter, hides_details, self.entry_writer());
-        pages.write_last(self.which.limit.unwrap_or(if self.json { 0 } else { TABLE }))?;
+        let limit = if is_for_programs { 0 } else { TABLE };
+        pages.write_last(self.which.limit.unwrap_or(limit), self.which.after.unwrap_or(0))?;
         if self.follow {
             follow::follow_ledger(&store, &mut pages)?;
         } else if pages.is_empty() {
@@ -163,7 +180,15 @@ impl LogArgs {
 
     fn entry_writer(&self) -> EntryWriter<BufWriter<Stdout>> {
         let out = BufWriter::new(io::stdout());
-        if self.json { EntryWriter::for_json(out) } else { EntryWriter::for_table(out) }
+        let machine = || {
+            let own = || uname().nodename().to_string_lossy().into_owned();
+            self.which.machine.clone().unwrap_or_else(own)
+        };
+        match self.export {
+            Some(format) => EntryWriter::for_export(out, format, machine()),
+            None if self.json => EntryWriter::for_json(out),
+            None => EntryWriter::for_table(out),
+        }
     }
 }
 
@@ -214,6 +239,11 @@ fn ledger_kind_parser() -> impl TypedValueParser<Value = LedgerKind> {
     let names = LedgerKind::ALL.iter().map(|kind| kind.name());
     PossibleValuesParser::new(names)
         .try_map(|name| LedgerKind::parse(&name).ok_or("there is no such kind"))
+}
+
+fn export_format_parser() -> impl TypedValueParser<Value = ExportFormat> {
+    PossibleValuesParser::new(ExportFormat::NAMES)
+        .try_map(|name| ExportFormat::parse(&name).ok_or("there is no such format"))
 }
 
 /// Returns the id of the one question whose id begins like this.

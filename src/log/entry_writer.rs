@@ -1,4 +1,4 @@
-//! Writes an entry on one line: as a row of the table, or as JSON.
+//! Writes an entry on one line: as a row of the table, as JSON, or for another program.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,6 +15,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
+use super::exported_entry::ExportFormat;
 use super::time;
 use crate::terminal_width::terminal_width;
 
@@ -34,7 +35,7 @@ pub(super) struct QuestionSummary {
     pub(super) is_decided: bool,
 }
 
-/// A writer of entries in one of two formats.
+/// A writer of entries in one of three styles.
 pub(super) struct EntryWriter<W> {
     out: W,
     style: EntryStyle,
@@ -42,6 +43,7 @@ pub(super) struct EntryWriter<W> {
 
 enum EntryStyle {
     Json,
+    Export { format: ExportFormat, machine: String, has_heading: bool },
     Table { zone: TimeZone, width: Option<usize>, has_heading: bool },
 }
 
@@ -49,6 +51,11 @@ impl<W: Write> EntryWriter<W> {
     /// Writes JSON, one object on each line.
     pub(super) fn for_json(out: W) -> Self {
         Self { out, style: EntryStyle::Json }
+    }
+
+    /// Writes the entries of a machine's ledger for other programs.
+    pub(super) fn for_export(out: W, format: ExportFormat, machine: String) -> Self {
+        Self { out, style: EntryStyle::Export { format, machine, has_heading: false } }
     }
 
     /// Writes a table, as wide as the terminal if standard output is one.
@@ -65,8 +72,14 @@ impl<W: Write> EntryWriter<W> {
         entry: &LedgerEntry,
         question: &QuestionSummary,
     ) -> io::Result<()> {
-        let EntryStyle::Table { zone, width, has_heading } = &mut self.style else {
-            return writeln!(self.out, "{}", entry_json(entry)?);
+        let (zone, width, has_heading) = match &mut self.style {
+            EntryStyle::Table { zone, width, has_heading } => (zone, width, has_heading),
+            EntryStyle::Json => return writeln!(self.out, "{}", entry_json(entry)?),
+            EntryStyle::Export { format, machine, has_heading } => {
+                let heading = format.heading().filter(|_| !std::mem::replace(has_heading, true));
+                self.out.write_all(heading.unwrap_or_default().as_bytes())?;
+                return self.out.write_all(format.line_of(entry, machine)?.as_bytes());
+            }
         };
         if !*has_heading {
             *has_heading = true;
@@ -251,7 +264,7 @@ struct EntryObject<'a> {
     body: Box<RawValue>,
 }
 
-fn entry_json(entry: &LedgerEntry) -> serde_json::Result<String> {
+pub(super) fn entry_json(entry: &LedgerEntry) -> serde_json::Result<String> {
     let LedgerEntry { seq, at_ms, kind, question, body, hash } = entry;
     let mut space = String::new();
     // A body that is not JSON, because somebody changed it, is shown as a string.

@@ -36,10 +36,10 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         self.is_empty
     }
 
-    /// Writes the last `limit` entries; 0 stands for all.
-    pub(super) fn write_last(&mut self, limit: usize) -> Result<(), Failure> {
+    /// Writes the last `limit` entries, of those after a number; a limit of 0 stands for all.
+    pub(super) fn write_last(&mut self, limit: usize, after: u64) -> Result<(), Failure> {
         let end = self.store.last_seq()?;
-        self.after = self.start_of_last(limit, end)?;
+        self.after = self.start_of_last(limit, end)?.max(after);
         self.write_rest()?;
         self.after = self.after.max(end);
         Ok(())

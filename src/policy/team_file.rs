@@ -14,7 +14,7 @@ use crate::text::read_file;
 /// The name of the file, beside the database.
 const FILE: &str = "team.json";
 /// The name of the rules of a team while they cannot be read.
-const UNNAMED: &str = "the team's rules";
+const UNNAMED: &str = "the team's bundle of rules";
 
 /// The path of the file, which may be absent.
 #[derive(Debug, Clone)]

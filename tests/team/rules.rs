@@ -248,7 +248,7 @@ fn what_is_kept_is_private_guarded_and_checked_whenever_it_is_read() {
     fs::write(member.data("team.json"), kept.replace("deny", "allow")).unwrap();
     for command in ["git push --force", "ls"] {
         let told = member.explain(command);
-        assert!(told.starts_with("ask: the team's rules has errors"), "{told}");
+        assert!(told.starts_with("ask: the team's bundle of rules has errors"), "{told}");
     }
     let told = member.run(&["rules", "check"]);
     assert_eq!(told.status.code(), Some(1));

@@ -16,7 +16,7 @@ use callgate_wire::relay::{
 
 use crate::{LineArrival, LineHealth, LineNeed};
 
-/// How many wrong lines of one connection are told; at so many the line ends.
+/// How many wrong lines of one connection are reported. The next one ends the line.
 const MOST_WRONG: usize = 32;
 
 /// What the end at the desk above wants to be done.
@@ -48,7 +48,7 @@ pub enum UpperAct {
         question: RequestId,
         text: String,
     },
-    /// Something to be told.
+    /// Warn the user of the desk.
     Warn(String),
     /// The line is over, for this reason, and has to be made again.
     End(String),

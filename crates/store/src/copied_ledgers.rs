@@ -7,7 +7,7 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::chain::{ChainHead, EntryContent, hash_entry};
+use crate::chain::ChainHead;
 use crate::error::StoreError;
 use crate::ledger::sql_number;
 use crate::{LedgerEntry, Store};
@@ -107,17 +107,9 @@ fn copied_end(
 /// Returns true if an entry follows another one. The first entry of a series that was pruned cannot
 /// be checked.
 fn follows(head: Option<&ChainHead>, entry: &LedgerEntry) -> bool {
-    let head = match head {
-        Some(head) => head,
-        None if entry.seq == 1 => &ChainHead::NONE,
-        None => return entry.seq > 1,
-    };
-    let content = EntryContent {
-        seq: entry.seq,
-        at_ms: entry.at_ms,
-        kind: entry.kind.as_bytes(),
-        question: entry.question.as_deref().map(str::as_bytes),
-        body: entry.body.as_bytes(),
-    };
-    entry.seq == head.seq + 1 && entry.hash == hash_entry(&head.hash, &content)
+    match head {
+        Some(head) => entry.follows(head),
+        None if entry.seq == 1 => entry.follows(&ChainHead::NONE),
+        None => entry.seq > 1,
+    }
 }

@@ -76,7 +76,7 @@ impl DocumentEdit {
         i64::try_from(self.replaces).unwrap_or(-1)
     }
 
-    /// Returns what the author is told of an edit that could not be recorded; `found` is the
+    /// Returns the outcome of an edit that could not be recorded; `found` is the
     /// document as it is.
     pub(crate) fn receipt_for(&self, found: Option<TeamDocument>) -> EditReceipt {
         match found {

@@ -141,12 +141,12 @@ impl TeamQuestion {
         ours == (&ask.id, &ask.machine, &ask.project, &ask.agent, &ask.act)
     }
 
-    /// Returns what the asker of a question is told that was recorded before.
+    /// Returns the outcome for the asker of a question that was recorded before.
     pub(crate) fn receipt_for(self, ask: &TeamAsk) -> AskReceipt {
         if self.is_asked_by(ask) { AskReceipt::Repeated(self) } else { AskReceipt::OtherQuestion }
     }
 
-    /// Returns what the author of an answer is told that could not be recorded.
+    /// Returns the outcome for the author of an answer that could not be recorded.
     pub(crate) fn receipt_for_answer(self, answer: &TeamAnswer) -> AnswerReceipt {
         match &self.state {
             TeamQuestionState::Answered(recorded) if recorded.id == answer.id => {

@@ -1,6 +1,7 @@
 //! The connections of browsers: how many there may be, and how each is served.
 
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
@@ -13,13 +14,15 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::oneshot;
 use tokio::task::JoinSet;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::patience::PatientStream;
 use crate::state::PageLimits;
+use crate::tls_door::TlsDoor;
 
 /// How long to wait when the system has no descriptor for one more connection.
 const NO_DESCRIPTOR: Duration = Duration::from_millis(100);
@@ -38,6 +41,10 @@ struct BrowserSeats {
     /// The taken seats, the oldest first.
     taken: BTreeMap<u64, (BrowserSeat, oneshot::Sender<()>)>,
 }
+
+/// The address of the other end. It is an extension of each request.
+#[derive(Debug, Clone, Copy)]
+pub struct PeerAddress(pub SocketAddr);
 
 /// The place of one connection. It is an extension of each request on it.
 #[derive(Debug, Clone, Default)]
@@ -67,10 +74,11 @@ impl BrowserConnections {
         Arc::new(Self { most, seats: Mutex::default() })
     }
 
-    /// Accepts connections until the task is dropped, which ends them.
+    /// Accepts connections until the task is dropped, which ends them. With a door, they speak TLS.
     pub(crate) async fn serve(
         self: Arc<Self>,
         listener: TcpListener,
+        door: Option<Arc<TlsDoor>>,
         app: Router,
         limits: PageLimits,
     ) {
@@ -78,8 +86,9 @@ impl BrowserConnections {
         loop {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, _)) => if let Some(holder) = self.take_seat() {
-                        tasks.spawn(serve_one(stream, holder, app.clone(), limits));
+                    Ok((stream, peer)) => if let Some(holder) = self.take_seat() {
+                        let visit = BrowserVisit { peer, app: app.clone(), limits };
+                        tasks.spawn(visit.serve(stream, door.clone(), holder));
                     },
                     Err(_) => sleep(NO_DESCRIPTOR).await,
                 },
@@ -116,25 +125,56 @@ impl Drop for SeatHolder {
     }
 }
 
-async fn serve_one(stream: TcpStream, mut holder: SeatHolder, app: Router, limits: PageLimits) {
-    let seat = holder.seat.clone();
-    let app = TowerToHyperService::new(app);
-    let service = service_fn(move |mut request: Request<Incoming>| {
-        request.extensions_mut().insert(seat.clone());
-        app.call(request)
-    });
-    let stream = TokioIo::new(PatientStream::new(stream, limits.read_within));
-    let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
-        // This is also how long an idle connection stays.
-        .header_read_timeout(limits.head_within)
-        .max_header_size(LONGEST_HEAD)
-        .serve_connection(stream, service);
-    tokio::select! {
+/// One connection, and what serves it.
+struct BrowserVisit {
+    peer: SocketAddr,
+    app: Router,
+    limits: PageLimits,
+}
+
+impl BrowserVisit {
+    async fn serve(self, stream: TcpStream, door: Option<Arc<TlsDoor>>, mut holder: SeatHolder) {
+        let seat = holder.seat.clone();
+        let serving = async {
+            match door {
+                None => self.serve_stream(stream, seat).await,
+                // A handshake that fails or takes too long concerns nobody but the other end.
+                Some(door) => {
+                    let opened = timeout(self.limits.head_within, door.open(stream)).await;
+                    if let Ok(Ok(stream)) = opened {
+                        self.serve_stream(stream, seat).await;
+                    }
+                }
+            }
+        };
+        tokio::select! {
+            () = serving => {}
+            // Nothing is ever sent: the end of the channel is the signal.
+            _ = &mut holder.stays => {}
+        }
+    }
+
+    async fn serve_stream(
+        self,
+        stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+        seat: BrowserSeat,
+    ) {
+        let app = TowerToHyperService::new(self.app);
+        let service = service_fn(move |mut request: Request<Incoming>| {
+            request.extensions_mut().insert(seat.clone());
+            request.extensions_mut().insert(PeerAddress(self.peer));
+            app.call(request)
+        });
+        let stream = TokioIo::new(PatientStream::new(stream, self.limits.read_within));
+        let connection = http1::Builder::new()
+            .timer(TokioTimer::new())
+            // This is also how long an idle connection stays.
+            .header_read_timeout(self.limits.head_within)
+            .max_header_size(LONGEST_HEAD)
+            .serve_connection(stream, service)
+            .with_upgrades();
         // A connection that fails concerns nobody but its browser.
-        _ = connection => {}
-        // Nothing is ever sent: the end of the channel is the signal.
-        _ = &mut holder.stays => {}
+        connection.await.ok();
     }
 }
 

@@ -80,7 +80,7 @@ impl PageHost {
         let chats = runtime.map(|command| Arc::new(command.runtimes(limits.linger)));
         let app = build_router(address, PageState { limits, sessions, chats, home, streams });
         let mut tasks = JoinSet::new();
-        tasks.spawn(BrowserConnections::new(limits.connections).serve(listener, app, limits));
+        tasks.spawn(BrowserConnections::new(limits.connections).serve(listener, None, app, limits));
         Ok(Self { address, tasks, _file: file })
     }
 

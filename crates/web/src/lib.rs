@@ -22,9 +22,15 @@ mod refusal;
 mod request_body;
 mod sessions;
 mod state;
+mod team_host;
+mod tls_authority;
+mod tls_door;
 mod wrong_attempts;
 
 pub use address::{PageAddress, address_path};
 pub use chat::RuntimeCommand;
+pub use connections::PeerAddress;
 pub use host::{PageHost, PageHostError, PageOptions};
 pub use state::PageLimits;
+pub use team_host::{TeamHost, TeamHostError, TeamHostOptions};
+pub use tls_authority::{TlsAuthority, TlsError, TlsIdentity};

@@ -94,7 +94,8 @@ impl Desk {
         }
     }
 
-    /// Returns true if a person may answer this question and it is open. Otherwise they are told.
+    /// Returns true if a person may answer this question and it is open. Otherwise the
+    /// desk replies why not.
     pub(super) fn may_answer(
         &mut self,
         step: &mut DeskStep,
@@ -125,7 +126,7 @@ impl Desk {
         false
     }
 
-    /// Returns true if a question is open. Otherwise the person is told what became of it.
+    /// Returns true if a question is open. Otherwise the desk replies what became of it.
     fn is_in_time(
         &self,
         step: &mut DeskStep,

@@ -8,7 +8,7 @@ use tokio_postgres::error::SqlState;
 
 use crate::error::TeamStoreError;
 
-/// Why work failed: an error of the server, which may pass, or one that is told as it is.
+/// Why work failed: an error of the server, which may pass, or one that is reported as it is.
 #[derive(Debug)]
 pub(super) enum ServerFault {
     Server(tokio_postgres::Error),

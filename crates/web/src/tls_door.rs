@@ -1,0 +1,67 @@
+//! The TLS side of a listener: shows the newest certificate.
+
+use std::fmt;
+use std::io;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use callgate_link::sync::lock;
+use rustls::ServerConfig;
+use rustls::crypto::ring::default_provider;
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+
+use crate::tls_authority::{TlsError, TlsIdentity};
+
+/// How often the certificate is asked for again: files are replaced, and a certificate expires.
+const RENEW_EVERY: Duration = Duration::from_mins(1);
+
+/// Returns the identity of a server. It is called again while the server runs.
+pub(crate) type IdentitySource = Box<dyn Fn() -> Result<TlsIdentity, TlsError> + Send + Sync>;
+
+pub(crate) struct TlsDoor {
+    source: IdentitySource,
+    current: Mutex<(TlsAcceptor, Instant)>,
+}
+
+impl fmt::Debug for TlsDoor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TlsDoor").finish_non_exhaustive()
+    }
+}
+
+impl TlsDoor {
+    pub(crate) fn new(source: IdentitySource) -> Result<Self, TlsError> {
+        let acceptor = acceptor_of(source()?)?;
+        Ok(Self { source, current: Mutex::new((acceptor, Instant::now())) })
+    }
+
+    /// Does the handshake.
+    pub(crate) async fn open(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
+        let acceptor = self.newest_acceptor();
+        acceptor.accept(stream).await
+    }
+
+    /// Returns the acceptor, with another certificate if there is one. While a new one cannot be
+    /// used, the one before stays.
+    fn newest_acceptor(&self) -> TlsAcceptor {
+        let mut current = lock(&self.current);
+        if current.1.elapsed() >= RENEW_EVERY {
+            current.1 = Instant::now();
+            if let Ok(acceptor) = (self.source)().and_then(acceptor_of) {
+                current.0 = acceptor;
+            }
+        }
+        current.0.clone()
+    }
+}
+
+fn acceptor_of(identity: TlsIdentity) -> Result<TlsAcceptor, TlsError> {
+    let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))
+        .with_safe_default_protocol_versions()?
+        .with_no_client_auth()
+        .with_single_cert(identity.chain, identity.key)?;
+    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    Ok(TlsAcceptor::from(Arc::new(config)))
+}

@@ -1,0 +1,242 @@
+//! Entries in the forms that other programs collect: CSV, OpenTelemetry and syslog.
+
+use std::borrow::Cow;
+
+use callgate_store::{LedgerEntry, Sha256Hash};
+use callgate_wire::approval::Decision;
+use callgate_wire::ledger::{LedgerEvent, LedgerKind};
+use callgate_wire::words;
+use serde_json::{Value, json};
+
+use super::entry_writer::{call_subject, entry_json};
+use super::time;
+
+words! {
+    /// How entries are exported.
+    pub(super) enum ExportFormat {
+        Ndjson "ndjson",
+        Csv "csv",
+        Otlp "otlp",
+        Syslog "syslog",
+    }
+}
+
+/// The columns of a CSV file.
+const COLUMNS: [&str; 15] = [
+    "machine", "seq", "time", "kind", "question", "decision", "by", "tool", "summary", "agent",
+    "session", "cwd", "mode", "hash", "body",
+];
+
+/// The facility of syslog for audits, as the lowest priority of its messages.
+const AUDIT: u8 = 13 * 8;
+
+/// An entry with what programs search for, read from its body.
+struct ExportedEntry<'a> {
+    entry: &'a LedgerEntry,
+    machine: &'a str,
+    decision: Option<Decision>,
+    by: String,
+    tool: String,
+    summary: String,
+    agent: String,
+    session: String,
+    cwd: String,
+    mode: String,
+}
+
+impl ExportFormat {
+    /// Returns the line before the first entry.
+    pub(super) fn heading(self) -> Option<String> {
+        (self == Self::Csv).then(|| COLUMNS.join(",") + "\r\n")
+    }
+
+    /// Returns an entry of a machine's ledger, its line end included.
+    pub(super) fn line_of(self, entry: &LedgerEntry, machine: &str) -> serde_json::Result<String> {
+        let exported = ExportedEntry::read(entry, machine);
+        Ok(match self {
+            Self::Ndjson => entry_json(entry)? + "\n",
+            Self::Csv => exported.csv_line(),
+            Self::Otlp => exported.log_record().to_string() + "\n",
+            Self::Syslog => exported.syslog_line()?,
+        })
+    }
+}
+
+impl<'a> ExportedEntry<'a> {
+    fn read(entry: &'a LedgerEntry, machine: &'a str) -> Self {
+        let event = entry.event();
+        let (decision, by) = match &event {
+            LedgerEvent::Decided(decided) => (decided.decision, decided.by.clone()),
+            LedgerEvent::Pressed(press) | LedgerEvent::ChatPaired(press) => {
+                (None, press.by.clone())
+            }
+            LedgerEvent::ViewerPaired(paired) => (None, paired.by.clone()),
+            LedgerEvent::Unpaired(removed) => (None, removed.by.clone()),
+            LedgerEvent::Invited(invited) => (None, invited.by.clone()),
+            LedgerEvent::Revoked(revoked) => (None, revoked.by.clone()),
+            LedgerEvent::Checked(call) => (call.decision, call.by.clone().unwrap_or_default()),
+            _ => (None, String::new()),
+        };
+        let call = event.into_call().unwrap_or_default();
+        let by = if by.is_empty() { call.by.unwrap_or_default() } else { by };
+        Self {
+            entry,
+            machine,
+            decision,
+            by,
+            tool: call.tool,
+            summary: call.summary,
+            agent: call.agent.unwrap_or_default(),
+            session: call.session,
+            cwd: call.cwd,
+            mode: call.mode.unwrap_or_default(),
+        }
+    }
+
+    fn time(&self) -> String {
+        time::utc_time_text(self.entry.at_ms).unwrap_or_default()
+    }
+
+    fn question(&self) -> &str {
+        self.entry.question.as_deref().unwrap_or_default()
+    }
+
+    fn decision(&self) -> &'static str {
+        self.decision.map_or("", Decision::name)
+    }
+
+    fn hash(&self) -> String {
+        Sha256Hash(self.entry.hash).to_string()
+    }
+
+    /// Returns true if somebody who watches a machine wants to see the entry first.
+    fn is_notable(&self) -> bool {
+        let is_no = matches!(self.decision, Some(Decision::Deny | Decision::Timeout));
+        is_no || self.entry.is_of_kind(LedgerKind::Refused)
+    }
+
+    fn csv_line(&self) -> String {
+        let (seq, time, hash) = (self.entry.seq.to_string(), self.time(), self.hash());
+        let cells: [&str; COLUMNS.len()] = [
+            self.machine,
+            &seq,
+            &time,
+            &self.entry.kind,
+            self.question(),
+            self.decision(),
+            &self.by,
+            &self.tool,
+            &self.summary,
+            &self.agent,
+            &self.session,
+            &self.cwd,
+            &self.mode,
+            &hash,
+            &self.entry.body,
+        ];
+        let cells: Vec<_> = cells.iter().map(|cell| csv_cell(cell)).collect();
+        cells.join(",") + "\r\n"
+    }
+
+    /// Returns the entry as a message of the OpenTelemetry protocol, as collectors read it from a
+    /// file or take it at `/v1/logs`.
+    fn log_record(&self) -> Value {
+        let (seq, hash) = (self.entry.seq.to_string(), self.hash());
+        let texts = [
+            ("callgate.seq", seq.as_str()),
+            ("callgate.kind", &self.entry.kind),
+            ("callgate.question", self.question()),
+            ("callgate.decision", self.decision()),
+            ("callgate.by", &self.by),
+            ("callgate.tool", &self.tool),
+            ("callgate.agent", &self.agent),
+            ("callgate.session", &self.session),
+            ("callgate.cwd", &self.cwd),
+            ("callgate.mode", &self.mode),
+            ("callgate.hash", &hash),
+            ("callgate.body", &self.entry.body),
+        ];
+        let texts = texts.iter().filter(|(_, value)| !value.is_empty());
+        let attributes: Vec<Value> = texts.map(|(key, value)| attribute(key, value)).collect();
+        let subject = call_subject(self.entry);
+        let body = if subject.is_empty() { &self.entry.kind } else { &subject };
+        let (number, text) = if self.is_notable() { (13, "WARN") } else { (9, "INFO") };
+        let nanos = format!("{}000000", self.entry.at_ms.max(0));
+        json!({ "resourceLogs": [{
+            "resource": { "attributes": [
+                attribute("service.name", "callgate"),
+                attribute("host.name", self.machine),
+            ] },
+            "scopeLogs": [{
+                "scope": { "name": "callgate", "version": env!("CARGO_PKG_VERSION") },
+                "logRecords": [{
+                    "timeUnixNano": nanos,
+                    "observedTimeUnixNano": nanos,
+                    "severityNumber": number,
+                    "severityText": text,
+                    "eventName": format!("callgate.{}", self.entry.kind),
+                    "body": { "stringValue": body },
+                    "attributes": attributes,
+                }],
+            }],
+        }] })
+    }
+
+    /// Returns the entry as a message of RFC 5424, with the JSON of the entry as its text.
+    fn syslog_line(&self) -> serde_json::Result<String> {
+        let priority = AUDIT + if self.is_notable() { 4 } else { 6 };
+        let time = time::utc_time_text(self.entry.at_ms).unwrap_or_else(|| "-".to_owned());
+        let host: String = self.machine.chars().filter(char::is_ascii_graphic).take(255).collect();
+        let host = if host.is_empty() { "-" } else { &host };
+        let (kind, json) = (&self.entry.kind, entry_json(self.entry)?);
+        Ok(format!("<{priority}>1 {time} {host} callgate - {kind} - {json}\n"))
+    }
+}
+
+fn attribute(key: &str, value: &str) -> Value {
+    json!({ "key": key, "value": { "stringValue": value } })
+}
+
+/// Returns a cell of a CSV file. A text that a spreadsheet would take for a formula gets an
+/// apostrophe in front: an agent chooses some of these texts.
+fn csv_cell(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    if !is_formula && !text.contains(['"', ',', '\r', '\n']) {
+        return Cow::Borrowed(text);
+    }
+    let mark = if is_formula { "'" } else { "" };
+    Cow::Owned(format!("\"{mark}{}\"", text.replace('"', "\"\"")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_formula_is_no_formula_any_more() {
+        for (text, cell) in [
+            ("make build", "make build"),
+            ("a,b", "\"a,b\""),
+            ("say \"hi\"", "\"say \"\"hi\"\"\""),
+            ("=1+1", "\"'=1+1\""),
+            ("-rf", "\"'-rf\""),
+            ("@SUM(A1)", "\"'@SUM(A1)\""),
+            ("", ""),
+        ] {
+            assert_eq!(csv_cell(text), cell);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_cell_reads_back(text in "[a-z\"',\\r\\n=+é]{0,12}") {
+            let cell = csv_cell(&text);
+            let inner = cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"'));
+            let read = inner.map_or(cell.to_string(), |inner| inner.replace("\"\"", "\""));
+            let is_marked = text.starts_with(['=', '+', '\r']);
+            prop_assert_eq!(read, if is_marked { format!("'{text}") } else { text });
+        }
+    }
+}
