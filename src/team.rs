@@ -1,6 +1,7 @@
 //! `callgate team`: the rules that a team gives to its members.
 
 mod intake;
+mod roles;
 mod rules;
 mod signing_file;
 mod source;
@@ -15,6 +16,7 @@ use callgate_wire::ledger::{AnswerChannel, LedgerEvent, RulesSaved};
 use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
 use crate::policy::TeamFile;
+pub(crate) use roles::{LiveRoles, all_problems, read_roles, read_roster};
 use rules::TeamRulesCommand;
 pub(crate) use source::follow_team_rules;
 
@@ -33,6 +35,11 @@ enum TeamCommand {
     /// Sign, take and show the rules of a team
     #[command(subcommand)]
     Rules(TeamRulesCommand),
+    /// Show what the people of the team may answer at this desk, and what is wrong with the file
+    ///
+    /// The file is roles.toml beside your rules. Without it every person of the team may answer
+    /// everything; the owner of the desk always may.
+    Roles,
     /// Leave the team: its rules no longer apply on this machine
     Leave,
 }
@@ -42,6 +49,7 @@ impl TeamArgs {
         let config = Config::load(file, &DeskFlags::default())?;
         match self.what {
             TeamCommand::Rules(command) => command.run(&config)?,
+            TeamCommand::Roles => return roles::show_roles(&config),
             TeamCommand::Leave => leave_team(&config)?,
         }
         Ok(ExitCode::SUCCESS)

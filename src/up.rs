@@ -33,7 +33,7 @@ use crate::policy::LiveRules;
 use crate::remote::RemoteKeeper;
 use crate::rules::ServedRules;
 use crate::served_settings::ServedSettings;
-use crate::team::follow_team_rules;
+use crate::team::{LiveRoles, follow_team_rules};
 use crate::terminal_modes::has_terminal;
 use crate::terminal_width::wrapped_for_terminal;
 use banner::Answerers;
@@ -215,7 +215,7 @@ pub(crate) fn daemon_options(
         store,
         settings,
         authority,
-        roles: None,
+        roles: Some(Arc::new(LiveRoles::new(config, Arc::clone(&warn)))),
         ruler: Arc::new(move |request| ruler.judge_request(request)),
         rule_desk: Some(Arc::new(rule_desk)),
         settings_desk: Some(Arc::new(ServedSettings::new(config))),

@@ -136,7 +136,7 @@ fn parse_tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSourc
 }
 
 /// Calls `read` with every table of a list.
-fn parse_each_table(
+pub(super) fn parse_each_table(
     value: &Spanned<DeValue<'_>>,
     name: &str,
     source: &mut FileSource<'_>,
@@ -215,7 +215,7 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
     danger::check_rule(&mut rule, fields, source).then_some(rule)
 }
 
-fn parse_names(
+pub(super) fn parse_names(
     fields: &TableFields<'_>,
     name: &str,
     source: &mut FileSource<'_>,
@@ -270,7 +270,10 @@ fn parse_paths(
     (some(named), some(except))
 }
 
-fn parse_classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<Class>> {
+pub(super) fn parse_classes(
+    fields: &TableFields<'_>,
+    source: &mut FileSource<'_>,
+) -> Option<Vec<Class>> {
     parse_patterns(fields, "class", source, |text| {
         let known = Class::ALL.map(Class::name);
         let class = Class::parse(text);
@@ -279,7 +282,7 @@ fn parse_classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Optio
     })
 }
 
-fn parse_patterns<T>(
+pub(super) fn parse_patterns<T>(
     fields: &TableFields<'_>,
     name: &str,
     source: &mut FileSource<'_>,
