@@ -17,6 +17,7 @@ mod surroundings;
 mod token;
 
 use std::ffi::OsString;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,6 +62,7 @@ pub(crate) struct Config {
     pub(crate) notify_on_wait: bool,
     pub(crate) gate: GateSettings,
     pub(crate) page: PageSettings,
+    pub(crate) team: TeamSettings,
     pub(crate) telegram: TelegramSettings,
     pub(crate) agent: AgentSettings,
     #[allow(dead_code, reason = "the desktop shell reads it, by `callgate config show --json`")]
@@ -101,6 +103,16 @@ pub(crate) struct PageSettings {
     pub(crate) enabled: bool,
     /// The first port to try; 0 takes any free one.
     pub(crate) port: u16,
+}
+
+/// The section `[team]`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TeamSettings {
+    pub(crate) listen: Option<SocketAddr>,
+    /// A host and a port.
+    pub(crate) address: Option<String>,
+    /// The files with the certificates and their key.
+    pub(crate) certificate: Option<(PathBuf, PathBuf)>,
 }
 
 /// The section `[telegram]`.

@@ -1,5 +1,6 @@
 //! `callgate log`: what was asked, decided and run.
 
+mod entry_text;
 mod entry_writer;
 mod exported_entry;
 mod follow;
@@ -22,7 +23,7 @@ use rustix::system::uname;
 use crate::config::{Config, DeskFlags};
 use crate::failure::{Failure, report_unused_problems, write_error_line};
 use entry_writer::EntryWriter;
-use exported_entry::ExportFormat;
+use exported_entry::EntryFormat;
 use ledger_pages::LedgerPages;
 
 /// The default number of entries in the table.
@@ -45,7 +46,7 @@ pub(crate) struct LogArgs {
     /// it goes on, and with --after it begins where an earlier export has ended.
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "verify"])]
     #[arg(value_parser = export_format_parser())]
-    export: Option<ExportFormat>,
+    export: Option<EntryFormat>,
     /// Keep showing what is added, until you stop it
     #[arg(long, short)]
     follow: bool,
@@ -241,9 +242,9 @@ fn ledger_kind_parser() -> impl TypedValueParser<Value = LedgerKind> {
         .try_map(|name| LedgerKind::parse(&name).ok_or("there is no such kind"))
 }
 
-fn export_format_parser() -> impl TypedValueParser<Value = ExportFormat> {
-    PossibleValuesParser::new(ExportFormat::NAMES)
-        .try_map(|name| ExportFormat::parse(&name).ok_or("there is no such format"))
+fn export_format_parser() -> impl TypedValueParser<Value = EntryFormat> {
+    PossibleValuesParser::new(EntryFormat::NAMES)
+        .try_map(|name| EntryFormat::parse(&name).ok_or("there is no such format"))
 }
 
 /// Returns the id of the one question whose id begins like this.

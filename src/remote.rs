@@ -216,7 +216,12 @@ fn list_remotes(config: &Config) -> Result<ExitCode, Failure> {
 
 /// Says on one line how it stands with a remote.
 pub(crate) fn remote_line(view: &RemoteView, now_ms: i64) -> String {
-    let RemoteView { host, state, since_ms, text, user, home, copied } = view;
+    one_line(&format!("{}: {}", view.host, describe_standing(view, now_ms))).into_owned()
+}
+
+/// Says how it stands with a machine whose questions are answered here.
+pub(crate) fn describe_standing(view: &RemoteView, now_ms: i64) -> String {
+    let RemoteView { state, since_ms, text, user, home, copied, .. } = view;
     let since = u64::try_from(now_ms.saturating_sub(*since_ms)).unwrap_or_default() / 1_000;
     let span = time_span(since);
     let who = match (user, home) {
@@ -224,11 +229,10 @@ pub(crate) fn remote_line(view: &RemoteView, now_ms: i64) -> String {
         _ => String::new(),
     };
     let why = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
-    let said = match state {
+    match state {
         RemoteState::Connected => format!("connected for {span}{who}, {copied} entries copied"),
         RemoteState::Connecting => format!("connecting{why}"),
         RemoteState::Waiting => format!("waits for somebody there{why}"),
         RemoteState::Failed => format!("not connected for {span}{why}"),
-    };
-    one_line(&format!("{host}: {said}")).into_owned()
+    }
 }

@@ -10,7 +10,8 @@ use callgate_mask::text::one_line;
 use callgate_store::now_ms;
 use callgate_wire::desk::{
     ConnectedRelay, DeskAnswer, DeskCommand, DeskInbox, DeskStatus, HistoryDecider,
-    HistoryDecision, HistoryFilter, HistoryRow, InboxRow, NamedLink, RemoteView,
+    HistoryDecision, HistoryFilter, HistoryRow, InboxRow, NamedLink, RemoteState, RemoteView,
+    TeamLineView,
 };
 use serde_json::json;
 
@@ -105,6 +106,7 @@ impl DeskReport {
         let span = time_span(*uptime_seconds);
         let mut lines = vec![format!("callgate {version} is up, as process {pid}, for {span}.")];
         let places = describe_places(reach, &self.links, &config.telegram.allowed_chats.value);
+        lines.extend(team_line(&self.status, now_ms));
         lines.extend(relay_lines(&self.status, now_ms));
         lines.push(match &places[..] {
             [] if self.status.is_relay => {
@@ -144,11 +146,25 @@ pub(crate) fn relay_lines(status: &DeskStatus, now_ms: i64) -> Vec<String> {
         let name = one_line(&relay.name);
         format!("People at “{name}” answer: its desk has been connected for {span}.")
     };
-    let lines: Vec<String> = status.relays.iter().map(line).collect();
-    if lines.is_empty() && status.is_relay {
-        return vec!["The desk above is not connected: questions wait for it.".to_owned()];
+    let mut lines: Vec<String> = status.relays.iter().map(line).collect();
+    if lines.is_empty() && status.is_relay && status.team.is_none() {
+        lines.push("The desk above is not connected: questions wait for it.".to_owned());
     }
     lines
+}
+
+/// Says how it stands with the line to the team's desk; nothing without a team.
+pub(crate) fn team_line(status: &DeskStatus, now_ms: i64) -> Option<String> {
+    let TeamLineView { address, name, state, since_ms, text } = status.team.as_deref()?;
+    let span = time_span(seconds_between(*since_ms, now_ms));
+    let why = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
+    let said = match state {
+        RemoteState::Connected => format!("connected for {span}"),
+        RemoteState::Failed => format!("not connected for {span}{why}"),
+        RemoteState::Connecting | RemoteState::Waiting => format!("being connected{why}"),
+    };
+    let line = format!("The team's desk at {address}, where this machine is {name}: {said}.");
+    Some(one_line(&line).into_owned())
 }
 
 /// Returns the open questions of the desk.

@@ -1,6 +1,11 @@
-//! `callgate team`: the rules that a team gives to its members.
+//! `callgate team`: the members of a team, and the rules that it gives to them.
 
 mod intake;
+mod invite;
+mod join;
+mod line;
+mod members;
+mod membership;
 mod roles;
 mod rules;
 mod signing_file;
@@ -11,19 +16,27 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_store::{EntryDraft, Sha256Hash, Store, now_ms};
-use callgate_wire::ledger::{AnswerChannel, LedgerEvent, RulesSaved};
+use callgate_wire::ledger::{AnswerChannel, LedgerEvent, MemberKind, RulesSaved};
 
 use crate::config::{Config, DeskFlags};
 use crate::failure::Failure;
 use crate::policy::TeamFile;
-pub(crate) use roles::{LiveRoles, all_problems, read_roles, read_roster};
+use crate::relay::RelayDeskPlace;
+use crate::remote::ask_remotes;
+use invite::InviteArgs;
+pub(crate) use line::TeamLineKeeper;
+pub(crate) use members::read_roster;
+use membership::MembershipFile;
+pub(crate) use roles::{LiveRoles, all_problems, read_roles};
 use rules::TeamRulesCommand;
-pub(crate) use source::follow_team_rules;
+pub(crate) use source::{follow_team_rules, take_bundle};
 
-/// Work under the rules of a team
+/// Work in a team: one desk for many machines, and rules for all of them
 ///
-/// A team signs its rules, and each member takes them. They apply beside the member's own, and of
-/// the verdicts the strictest wins. docs/guide/team.md describes it.
+/// The team's desk is a `callgate up --listen ADDRESS`. Machines, CI jobs and people are invited
+/// there and join by their invitation. A team also signs its rules, and each member takes them: they
+/// apply beside the member's own, and of the verdicts the strictest wins. docs/guide/team.md
+/// describes it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TeamArgs {
     #[command(subcommand)]
@@ -32,6 +45,30 @@ pub(crate) struct TeamArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum TeamCommand {
+    /// Invite a machine, CI jobs or a person to the team whose desk this is
+    ///
+    /// The desk has to listen for them: `callgate up --listen ADDRESS:PORT`. Whoever has the
+    /// invitation can use it, so give it on a way that others cannot read. A new one replaces the
+    /// one before.
+    Invite(InviteArgs),
+    /// Join a team with an invitation
+    ///
+    /// The desk of this machine keeps a connection to the team's desk from then on. What the rules
+    /// here leave to people is answered there, too. With the invitation of a job it starts a desk in
+    /// the background, and waits until it is connected.
+    Join {
+        /// The invitation [default: $CALLGATE_INVITATION, or standard input]
+        ///
+        /// Other users of this machine can see arguments, so prefer the other ways.
+        invitation: Option<String>,
+    },
+    /// Show the members of the team whose desk this is
+    List,
+    /// Remove a member of the team, at once
+    Revoke {
+        /// The member, as `callgate team list` names it
+        name: String,
+    },
     /// Sign, take and show the rules of a team
     #[command(subcommand)]
     Rules(TeamRulesCommand),
@@ -40,7 +77,7 @@ enum TeamCommand {
     /// The file is roles.toml beside your rules. Without it every person of the team may answer
     /// everything; the owner of the desk always may.
     Roles,
-    /// Leave the team: its rules no longer apply on this machine
+    /// Leave the team: its desk and its rules no longer concern this machine
     Leave,
 }
 
@@ -48,25 +85,46 @@ impl TeamArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = Config::load(file, &DeskFlags::default())?;
         match self.what {
+            TeamCommand::Invite(args) => args.invite_member(&config)?,
+            TeamCommand::Join { invitation } => {
+                join::join_team(&config, file, invitation.as_deref())?;
+            }
+            TeamCommand::List => members::list_members(&config)?,
+            TeamCommand::Revoke { name } => members::revoke_member(&config, &name)?,
             TeamCommand::Rules(command) => command.run(&config)?,
             TeamCommand::Roles => return roles::show_roles(&config),
-            TeamCommand::Leave => leave_team(&config)?,
+            TeamCommand::Leave => leave_team(&config, file)?,
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn leave_team(config: &Config) -> Result<(), Failure> {
-    let file = TeamFile::beside(&config.database);
-    if !file.path().exists() {
+fn leave_team(config: &Config, settings: Option<&Path>) -> Result<(), Failure> {
+    let (file, line) =
+        (TeamFile::beside(&config.database), MembershipFile::beside(&config.database));
+    // What cannot be read is left, too.
+    let membership = line.read().unwrap_or_default();
+    let has_rules = file.path().exists();
+    if !has_rules && !line.path().exists() {
         return Err(Failure::Failed("this machine belongs to no team".to_owned()));
     }
-    // What cannot be read is left, too.
     let kept = file.read().unwrap_or_default();
-    let name = kept.as_ref().and_then(|rules| rules.bundle()).map_or("the team", |b| b.team());
-    let summary = format!("Left {name}: its rules no longer apply");
+    let team =
+        kept.as_ref().and_then(|rules| rules.bundle()).map(|bundle| bundle.team().to_owned());
+    let team = team.or_else(|| membership.as_ref().map(|it| format!("the team of {}", it.address)));
+    let team = team.unwrap_or_else(|| "the team".to_owned());
+    let what = if has_rules { "its rules no longer apply" } else { "it answers here no more" };
+    let summary = format!("Left {team}: {what}");
     record_change(config, "the command line", summary.clone(), 0, "").map_err(Failure::Failed)?;
-    file.remove().map_err(Failure::Failed)?;
+    if has_rules {
+        file.remove().map_err(Failure::Failed)?;
+    }
+    line.remove().map_err(Failure::Failed)?;
+    // Without a desk there is no line to end.
+    ask_remotes(config).ok();
+    if membership.is_some_and(|it| it.kind == MemberKind::Job) {
+        RelayDeskPlace::new(config, settings).stop_own_desk()?;
+    }
     writeln!(io::stdout(), "{summary}.")?;
     Ok(())
 }

@@ -4,6 +4,7 @@ mod banner;
 mod keys;
 mod page;
 mod service;
+mod team;
 
 use std::fmt;
 use std::io::{self, Write};
@@ -29,11 +30,12 @@ use crate::failure::{Failure, write_error_line};
 use crate::interruptions::Interruptions;
 use crate::invocation;
 use crate::left_open::left_open;
+use crate::machine_session::SessionHome;
 use crate::policy::LiveRules;
 use crate::remote::RemoteKeeper;
 use crate::rules::ServedRules;
 use crate::served_settings::ServedSettings;
-use crate::team::{LiveRoles, follow_team_rules};
+use crate::team::{LiveRoles, TeamLineKeeper, follow_team_rules};
 use crate::terminal_modes::has_terminal;
 use crate::terminal_width::wrapped_for_terminal;
 use banner::Answerers;
@@ -122,8 +124,11 @@ async fn serve_desk(
     let terminal = has_terminal.then_some(orders_in);
     let options = daemon_options(config, claim, store, telegram, terminal, Arc::clone(&warn));
     let daemon = Daemon::start(options).map_err(|error| cannot_open(&error))?;
-    let remotes = RemoteKeeper::new(config.database.clone(), &daemon, warn_on_stderr());
+    let sessions = SessionHome::of_desk(&daemon, &config.database, Arc::clone(&warn));
+    let remotes = RemoteKeeper::new(config.database.clone(), sessions.clone());
     let remotes = tokio::spawn(remotes.keep_sessions());
+    let served_team = team::serve_team(config, sessions, daemon.desk())?;
+    let team_line = TeamLineKeeper::new(config, &daemon, Arc::clone(&warn));
     let page = page::serve_page(config, &daemon.desk()).await;
     let address = page.as_ref().map(PageHost::address);
     print_and_flush(&greeting_text(
@@ -131,6 +136,9 @@ async fn serve_desk(
         Answerers::from_links(config, has_terminal, &links),
         address,
     ))?;
+    if let Some(team) = &served_team {
+        print_and_flush(&team.greeting())?;
+    }
     let opens_page = is_fresh && browser::has_display();
     let mut keyboard = if has_terminal {
         Keyboard::start(orders, daemon.desk(), address, opens_page).ok()
@@ -147,11 +155,13 @@ async fn serve_desk(
         followed = follow_job_control(keyboard.as_mut()) => followed
             .map_err(|error| Failure::Failed(format!("cannot follow the terminal: {error}"))),
         () = follow_team_rules(config, &warn) => Ok(()),
+        () = team_line.keep_line() => Ok(()),
     };
     let open = keyboard.as_ref().map(Keyboard::open_questions).unwrap_or_default();
     // The terminal is restored before the last words are printed.
     drop(keyboard);
     drop(page);
+    drop(served_team);
     remotes.abort();
     drop(daemon);
     print_and_flush(&wrapped_for_terminal(&left_open(&open, config.grace), 0)).ok();

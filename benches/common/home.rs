@@ -49,7 +49,7 @@ impl Home {
     }
 
     /// The socket of viewers.
-    fn desk_socket(&self) -> PathBuf {
+    pub(crate) fn desk_socket(&self) -> PathBuf {
         self.folder.path().join(".local/share/callgate/desk.sock")
     }
 

@@ -20,7 +20,7 @@ use super::keyring::KeyringEntry;
 use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
-use super::{Config, GateSettings, PageSettings, ShellSettings, TelegramSettings};
+use super::{Config, GateSettings, PageSettings, ShellSettings, TeamSettings, TelegramSettings};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;
@@ -63,6 +63,7 @@ impl<'a> ConfigCheck<'a> {
                 enabled: self.value(&keys::PAGE_ENABLED),
                 port: self.value(&keys::PAGE_PORT),
             },
+            team: self.check_team_section(),
             telegram: TelegramSettings {
                 token: self.token(&keys::TELEGRAM_TOKEN).map(|token| token.value),
                 api_url: self.value(&keys::TELEGRAM_API_URL).0,
@@ -166,6 +167,24 @@ impl<'a> ConfigCheck<'a> {
                 key.name
             );
             self.add_problem(key, self.origin(key), &text);
+        }
+    }
+
+    fn check_team_section(&mut self) -> TeamSettings {
+        let listen = self.given_value(&keys::TEAM_LISTEN);
+        let certificate = self.path(&keys::TEAM_CERTIFICATE);
+        let key = self.path(&keys::TEAM_CERTIFICATE_KEY);
+        if certificate.is_some() != key.is_some() {
+            let text = "`team.certificate` and `team.certificate_key` belong together";
+            let set =
+                if key.is_some() { &keys::TEAM_CERTIFICATE_KEY } else { &keys::TEAM_CERTIFICATE };
+            self.add_problem(set, self.origin(set), text);
+        }
+        TeamSettings {
+            // What is not one is reported already.
+            listen: listen.and_then(|listen| listen.trim().parse().ok()),
+            address: self.given_value(&keys::TEAM_ADDRESS),
+            certificate: certificate.zip(key),
         }
     }
 

@@ -13,13 +13,13 @@ use callgate_link::file::FileLock;
 use callgate_link::socket::{SocketState, probe_path, server_process};
 use callgate_store::now_ms;
 use callgate_web::PageAddress;
-use callgate_wire::desk::{DeskStatus, NamedLink, Reach};
+use callgate_wire::desk::{DeskStatus, NamedLink, Reach, RemoteState};
 use rustix::process::geteuid;
 
 use super::finding::Findings;
 use crate::config::{Config, WhenAbsent};
 use crate::counted::time_span;
-use crate::status::relay_lines;
+use crate::status::{relay_lines, team_line};
 
 const START: &str = "start it: callgate up";
 /// How long the page may take to answer.
@@ -205,6 +205,16 @@ fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) 
     }
     for line in relay_lines(status, now_ms()) {
         findings.add_ok("relay", line);
+    }
+    if let Some(line) = team_line(status, now_ms()) {
+        let is_connected =
+            status.team.as_ref().is_some_and(|team| team.state == RemoteState::Connected);
+        if is_connected {
+            findings.add_ok("team", line);
+        } else {
+            let advice = "questions wait meanwhile; to leave the team: callgate team leave";
+            findings.add_warning("team", line, advice);
+        }
     }
     if !status.is_relay {
         check_reach(&status.reach, findings);

@@ -1,19 +1,18 @@
 //! Entries in the forms that other programs collect: CSV, OpenTelemetry and syslog.
 
-use std::borrow::Cow;
-
+use callgate_mask::text::csv_cell;
 use callgate_store::{LedgerEntry, Sha256Hash};
 use callgate_wire::approval::Decision;
 use callgate_wire::ledger::{LedgerEvent, LedgerKind};
 use callgate_wire::words;
 use serde_json::{Value, json};
 
-use super::entry_writer::{call_subject, entry_json};
+use super::entry_text::{call_subject, entry_json};
 use super::time;
 
 words! {
     /// How entries are exported.
-    pub(super) enum ExportFormat {
+    pub(super) enum EntryFormat {
         Ndjson "ndjson",
         Csv "csv",
         Otlp "otlp",
@@ -44,7 +43,7 @@ struct ExportedEntry<'a> {
     mode: String,
 }
 
-impl ExportFormat {
+impl EntryFormat {
     /// Returns the line before the first entry.
     pub(super) fn heading(self) -> Option<String> {
         (self == Self::Csv).then(|| COLUMNS.join(",") + "\r\n")
@@ -195,48 +194,4 @@ impl<'a> ExportedEntry<'a> {
 
 fn attribute(key: &str, value: &str) -> Value {
     json!({ "key": key, "value": { "stringValue": value } })
-}
-
-/// Returns a cell of a CSV file. A text that a spreadsheet would take for a formula gets an
-/// apostrophe in front: an agent chooses some of these texts.
-fn csv_cell(text: &str) -> Cow<'_, str> {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    if !is_formula && !text.contains(['"', ',', '\r', '\n']) {
-        return Cow::Borrowed(text);
-    }
-    let mark = if is_formula { "'" } else { "" };
-    Cow::Owned(format!("\"{mark}{}\"", text.replace('"', "\"\"")))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    #[test]
-    fn a_formula_is_no_formula_any_more() {
-        for (text, cell) in [
-            ("make build", "make build"),
-            ("a,b", "\"a,b\""),
-            ("say \"hi\"", "\"say \"\"hi\"\"\""),
-            ("=1+1", "\"'=1+1\""),
-            ("-rf", "\"'-rf\""),
-            ("@SUM(A1)", "\"'@SUM(A1)\""),
-            ("", ""),
-        ] {
-            assert_eq!(csv_cell(text), cell);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_cell_reads_back(text in "[a-z\"',\\r\\n=+é]{0,12}") {
-            let cell = csv_cell(&text);
-            let inner = cell.strip_prefix('"').and_then(|cell| cell.strip_suffix('"'));
-            let read = inner.map_or(cell.to_string(), |inner| inner.replace("\"\"", "\""));
-            let is_marked = text.starts_with(['=', '+', '\r']);
-            prop_assert_eq!(read, if is_marked { format!("'{text}") } else { text });
-        }
-    }
 }

@@ -6,7 +6,8 @@ use callgate_store::{EntryFilter, LedgerEntry, Store};
 use callgate_wire::ledger::LedgerKind;
 
 use super::Failure;
-use super::entry_writer::{EntryWriter, QuestionSummary, call_subject, is_detail};
+use super::entry_text::call_subject;
+use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
 
 /// How many entries are in memory at a time.
 const PAGE: usize = 200;

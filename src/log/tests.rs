@@ -6,7 +6,8 @@ use jiff::tz::{Offset, TimeZone};
 use jiff::{Timestamp, Zoned};
 use serde_json::{Value, json};
 
-use super::entry_writer::{EntryWriter, QuestionSummary, call_subject, is_detail};
+use super::entry_text::call_subject;
+use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
 use super::time::parse_at;
 
 /// Two hours ahead of UTC.

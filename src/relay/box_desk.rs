@@ -3,6 +3,7 @@
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
+use std::sync::Arc;
 
 use callgate_approval::daemon::Daemon;
 use callgate_approval::viewer_token::new_viewer_token;
@@ -16,6 +17,7 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::interruptions::Interruptions;
 use crate::stop::stop_process;
+use crate::team::TeamLineKeeper;
 use crate::up;
 
 /// What the desk prints when it serves.
@@ -97,15 +99,17 @@ pub(super) fn run_box_desk(config: &Config) -> Result<ExitCode, Failure> {
         let claim = up::claim_sockets(config)?;
         let store = Store::open(&config.database)?;
         let warn = up::warn_on_stderr();
-        let mut options = up::daemon_options(config, claim, store, None, None, warn);
+        let mut options = up::daemon_options(config, claim, store, None, None, Arc::clone(&warn));
         options.authority.add_relay(&key);
         let daemon = Daemon::start(options).map_err(|error| up::cannot_open(&error))?;
+        let line = TeamLineKeeper::new(config, &daemon, warn);
         let mut output = io::stdout();
         writeln!(output, "{READY}")?;
         output.flush()?;
         tokio::select! {
             () = interruptions.next() => {}
             () = daemon.wait_for_end() => {}
+            () = line.keep_line() => {}
         }
         Ok(ExitCode::SUCCESS)
     })

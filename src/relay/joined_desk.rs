@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use callgate_approval::desk::RELAY_ORIGIN;
+use callgate_approval::desk::{RELAY_ORIGIN, TEAM_ORIGIN};
 use callgate_approval::relay_source::{QuestionStanding, open_for_people, standing_of_question};
 use callgate_client::DeskError;
 use callgate_client::desk::{DeskClient, DeskWatch};
@@ -16,11 +16,11 @@ use callgate_wire::ledger::LedgerEvent;
 use callgate_wire::relay::{CopiedThrough, RelayReport, UpperHello};
 use tokio::sync::mpsc;
 
-use super::{RelayDeskPlace, question_id};
+use super::{DeskEntrance, RelayDeskPlace};
 
 /// Connects to the desk of this machine in the name of a desk above.
 pub(super) struct DeskJoiner {
-    place: RelayDeskPlace,
+    entrance: DeskEntrance,
     hello: UpperHello,
     reports: mpsc::Sender<RelayReport>,
 }
@@ -45,59 +45,76 @@ struct EntryStream {
 
 impl DeskJoiner {
     pub(super) fn new(
-        place: RelayDeskPlace,
+        entrance: DeskEntrance,
         hello: UpperHello,
         reports: mpsc::Sender<RelayReport>,
     ) -> Self {
-        Self { place, hello, reports }
+        Self { entrance, hello, reports }
     }
 
-    /// Joins the desk that runs, or starts one.
+    /// Joins the desk that runs. A relay starts one if there is none.
     pub(super) async fn join_desk(self) -> Result<JoinedDesk, String> {
-        let client = match DeskClient::connect(&self.place.desk_socket) {
-            Ok(client) => self.join_running(client).await?,
-            Err(DeskError::NoDesk(_)) => self.start_desk().await?,
-            Err(error) => return Err(error.to_string()),
+        let (client, desk_socket) = match &self.entrance {
+            DeskEntrance::Relay(place) => {
+                let client = match DeskClient::connect(&place.desk_socket) {
+                    Ok(client) => self.join_running(place, client).await?,
+                    Err(DeskError::NoDesk(_)) => self.start_desk(place).await?,
+                    Err(error) => return Err(error.to_string()),
+                };
+                (client, place.desk_socket.clone())
+            }
+            DeskEntrance::Team(entrance) => {
+                let client = DeskClient::connect(&entrance.desk_socket);
+                let client = client.map_err(|error| error.to_string())?;
+                if !self.unlock(&client, &entrance.key, TEAM_ORIGIN).await? {
+                    return Err("the desk here does not know the line to the team".to_owned());
+                }
+                (client, entrance.desk_socket.clone())
+            }
         };
         let status = read_status(&client).await?;
-        let news = EntryStream::open(&self.place.desk_socket, None).await?;
+        let news = EntryStream::open(&desk_socket, None).await?;
         let store = Store::open_read_only(&PathBuf::from(&status.database));
         Ok(JoinedDesk {
             client: Arc::new(client),
             news,
             copies: None,
             store: store.map_err(|error| error.to_string())?,
-            desk_socket: self.place.desk_socket,
+            desk_socket,
             hello: self.hello,
         })
     }
 
-    async fn join_running(&self, client: DeskClient) -> Result<DeskClient, String> {
+    async fn join_running(
+        &self,
+        place: &RelayDeskPlace,
+        client: DeskClient,
+    ) -> Result<DeskClient, String> {
         if let Some(token) = &self.hello.token
-            && self.unlock(&client, token).await?
+            && self.unlock(&client, token, RELAY_ORIGIN).await?
         {
             return Ok(client);
         }
         let status = read_status(&client).await?;
-        if status.is_relay && status.relays.is_empty() {
+        if status.is_relay && status.relays.iter().all(|relay| relay.is_team) {
             // Whoever had started it is gone, and its key with them. Hooks that wait come back to
             // the next one.
             drop(client);
-            let place = self.place.clone();
-            let stopped = tokio::task::spawn_blocking(move || place.stop_own_desk()).await;
+            let own = place.clone();
+            let stopped = tokio::task::spawn_blocking(move || own.stop_own_desk()).await;
             stopped.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
-            return self.start_desk().await;
+            return self.start_desk(place).await;
         }
         self.pair(client).await
     }
 
-    async fn start_desk(&self) -> Result<DeskClient, String> {
-        let place = self.place.clone();
-        let token = tokio::task::spawn_blocking(move || place.start_desk()).await;
+    async fn start_desk(&self, place: &RelayDeskPlace) -> Result<DeskClient, String> {
+        let own = place.clone();
+        let token = tokio::task::spawn_blocking(move || own.start_desk()).await;
         let token = token.map_err(|error| error.to_string())??;
-        let client = DeskClient::connect(&self.place.desk_socket);
+        let client = DeskClient::connect(&place.desk_socket);
         let client = client.map_err(|error| error.to_string())?;
-        if !self.unlock(&client, &token).await? {
+        if !self.unlock(&client, &token, RELAY_ORIGIN).await? {
             return Err("the desk that was started does not know its relay".to_owned());
         }
         self.report(RelayReport::Granted { token }).await;
@@ -142,10 +159,15 @@ impl DeskJoiner {
     }
 
     /// Proves who this is. Returns false if the desk does not know the token.
-    async fn unlock(&self, client: &DeskClient, token: &HiddenText) -> Result<bool, String> {
+    async fn unlock(
+        &self,
+        client: &DeskClient,
+        token: &HiddenText,
+        origin: &str,
+    ) -> Result<bool, String> {
         let unlock = DeskCommand::Unlock {
             token: token.clone(),
-            origin: Some(RELAY_ORIGIN.to_owned()),
+            origin: Some(origin.to_owned()),
             name: Some(self.hello.name.clone()),
         };
         match client.ask(unlock).await.map_err(|error| error.to_string())? {
@@ -201,7 +223,9 @@ impl JoinedDesk {
             }
         }
         let mut acts = lower.sync_questions(open, closed, undelivered);
-        acts.extend(self.begin_copies().await?);
+        if !self.hello.no_copy {
+            acts.extend(self.begin_copies().await?);
+        }
         Ok(acts)
     }
 
@@ -292,4 +316,9 @@ async fn next_copy(copies: &mut Option<EntryStream>) -> Result<WatchedEntry, Str
         Some(copies) => copies.next().await,
         None => std::future::pending().await,
     }
+}
+
+/// Returns the id in an entry, if it belongs to a question.
+fn question_id(question: Option<&str>) -> Option<RequestId> {
+    question.and_then(RequestId::parse)
 }

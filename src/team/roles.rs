@@ -14,7 +14,6 @@ use callgate_mask::text::visible_text;
 use callgate_rules::{
     DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleProblemLevel, file::LARGEST_FILE,
 };
-use callgate_store::{Store, StoreError};
 use callgate_wire::ledger::{MemberKind, TeamRoster};
 
 use crate::config::Config;
@@ -22,6 +21,8 @@ use crate::counted::counted_noun;
 use crate::failure::Failure;
 use crate::policy::{FileStamp, home_folder, roles_path};
 use crate::text::{self, without_mark};
+
+use super::members::read_roster;
 
 /// Reads the roles, if there is a file.
 pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
@@ -116,14 +117,6 @@ pub(super) fn show_roles(config: &Config) -> Result<ExitCode, Failure> {
         writeln!(out, "{}: {}", visible_text(&person), visible_text(&answers))?;
     }
     Ok(if file.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// Returns the members of the team whose desk this is.
-pub(crate) fn read_roster(config: &Config) -> Result<TeamRoster, StoreError> {
-    match Store::open_read_only(&config.database) {
-        Err(StoreError::Missing(_)) => Ok(TeamRoster::default()),
-        store => Ok(store?.chained_links()?.team),
-    }
 }
 
 /// Returns what each person of the team may answer, in words.

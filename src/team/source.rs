@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_approval::daemon::Warn;
-use callgate_http::TextSource;
+use callgate_http::{ProxyChoice, TextSource};
 use callgate_team::LARGEST_BUNDLE;
 
 use super::intake::BundleIntake;
@@ -46,7 +46,7 @@ async fn follow_address(config: &Config, address: &str, every: Duration, warn: &
             // What was taken or refused a moment ago would be again.
             Ok(text) if last_text.as_ref() == Some(&text) => last_fault.clone(),
             Ok(text) => {
-                let taken = take_fetched(config, text.clone()).await;
+                let taken = take_bundle(config, text.clone(), "callgate up").await;
                 last_text = Some(text);
                 taken.map(|told| told.iter().for_each(|told| warn(told))).err()
             }
@@ -60,12 +60,14 @@ async fn follow_address(config: &Config, address: &str, every: Duration, warn: &
     }
 }
 
-/// Takes a bundle that was fetched, and returns what is worth telling.
-async fn take_fetched(config: &Config, text: String) -> Result<Vec<String>, String> {
+/// Takes a bundle that has come over the network, and returns what is worth telling.
+pub(crate) async fn take_bundle(
+    config: &Config,
+    text: String,
+    by: &'static str,
+) -> Result<Vec<String>, String> {
     let config = config.clone();
-    let take = move || {
-        BundleIntake { config: &config, key: None, source: None, by: "callgate up" }.take(&text)
-    };
+    let take = move || BundleIntake { config: &config, key: None, source: None, by }.take(&text);
     // The disk and the ledger may take a while, and the desk must not wait for them.
     let receipt = tokio::task::spawn_blocking(take).await.map_err(|error| error.to_string())??;
     let problems = receipt.problems.iter().map(ToString::to_string);
@@ -74,14 +76,23 @@ async fn take_fetched(config: &Config, text: String) -> Result<Vec<String>, Stri
 }
 
 fn open_source(config: &Config, address: &str) -> Result<TextSource, String> {
-    let own = config.agent.proxy.as_ref().map(|proxy| proxy.reveal().to_owned());
+    TextSource::new(address, &find_proxy(config)).map_err(|error| error.to_string())
+}
+
+/// Returns the proxy of the settings, or the one of the login with what it exempts.
+pub(super) fn find_proxy(config: &Config) -> ProxyChoice {
+    if let Some(own) = &config.agent.proxy {
+        return ProxyChoice { proxy: Some(own.reveal().to_owned()), exempt: None };
+    }
     let around = Surroundings::of_process();
-    let of_login = || {
-        let named = ["HTTPS_PROXY", "https_proxy"].map(|name| around.variable(name));
-        named.into_iter().flatten().find_map(|proxy| proxy.into_string().ok())
+    let named = |names: [&str; 2]| {
+        let found = names.into_iter().filter_map(|name| around.variable(name));
+        found.filter_map(|value| value.into_string().ok()).find(|value| !value.is_empty())
     };
-    let proxy = own.or_else(of_login).filter(|proxy| !proxy.is_empty());
-    TextSource::new(address, proxy.as_deref()).map_err(|error| error.to_string())
+    ProxyChoice {
+        proxy: named(["HTTPS_PROXY", "https_proxy"]),
+        exempt: named(["NO_PROXY", "no_proxy"]),
+    }
 }
 
 #[cfg(test)]

@@ -2,7 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod attacks;
+mod jobs;
+mod lines;
+mod roles;
 mod rules;
+mod team_house;
+mod ways;
 
 use std::io::{Read, Write};
 use std::net::TcpListener;

@@ -92,7 +92,7 @@ fn is_test(name: &str) -> bool {
 /// The crates of this workspace that each crate may use.
 const LAYERS: [(&str, &[&str]); 16] = [
     ("http", &[]),
-    ("team", &[]),
+    ("team", &["callgate-wire"]),
     ("wire", &[]),
     ("link", &["callgate-wire"]),
     ("mask", &["callgate-wire"]),

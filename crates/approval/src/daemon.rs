@@ -41,11 +41,12 @@ use crate::answer_roles::AnswerRoles;
 use crate::asker::fresh_id;
 use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
 use crate::desk::{
-    Authority, Desk, DeskInput, DeskSettings, LONGEST_CALL, Now, PAGE_CODE_LIFETIME,
+    Authority, Desk, DeskInput, DeskSettings, LONGEST_CALL, Now, PAGE_CODE_LIFETIME, TEAM_ORIGIN,
 };
 use crate::rule_desk::RuleDesk;
 use crate::settings_desk::SettingsDesk;
 use crate::telegram;
+use crate::viewer_token::token_identity;
 use askers::Askers;
 use clerk::Clerk;
 use door::{Door, SocketFile};
@@ -166,6 +167,13 @@ impl DeskHandle {
     /// of pages at other origins are removed. Returns false if it was not recorded.
     pub async fn page_served(&self, origins: Vec<String>) -> bool {
         self.0.send_recorded(DeskInput::PageServed { origins }).await
+    }
+
+    /// Lets the holder of this token bring the answers of the team's desk, and nobody else; with
+    /// `None` nobody any more. Returns false if the desk has ended.
+    pub async fn set_team_line(&self, token: Option<&HiddenText>) -> bool {
+        let token_hash = token.map(|token| token_identity(token, Some(TEAM_ORIGIN)));
+        self.0.send_recorded(DeskInput::TeamLine { token_hash }).await
     }
 
     /// Makes a code for a page, for the person of this name at the desk's own terminal. Returns it

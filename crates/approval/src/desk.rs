@@ -57,8 +57,8 @@ use crate::answer_roles::AnswerRoles;
 use crate::card::Card;
 use crate::channel::News;
 
-pub(crate) use authority::is_relay;
-pub use authority::{Authority, RELAY_ORIGIN};
+pub use authority::{Authority, RELAY_ORIGIN, TEAM_ORIGIN};
+pub(crate) use authority::{is_relay, is_team};
 pub use checked::asks_of;
 pub(crate) use input::DeskInput;
 pub(crate) use links::VIEWER_LINK;
@@ -299,6 +299,7 @@ impl Desk {
                 step.record_event(None, &record::saved_event(&self.named_person(who), &saved));
             }
             DeskInput::LinksRead(links) => self.take_up_links(&mut step, links),
+            DeskInput::TeamLine { token_hash } => self.set_team_line(&mut step, token_hash),
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             DeskInput::Tick | DeskInput::ReadLinks => {}
             DeskInput::LedgerFailed => self.ledger_failed(&mut step),

@@ -1,10 +1,12 @@
 //! A text at an address, fetched again and again.
 
+use std::error::Error;
+use std::io;
 use std::time::Duration;
 
-use reqwest::{Client, Proxy, StatusCode, Url};
+use reqwest::{Client, StatusCode, Url};
 
-use crate::{client_builder, is_loopback, is_private, read_body};
+use crate::{ProxyChoice, client_builder, is_private, read_body};
 
 /// How long a fetch may take, from the connection to the last byte.
 const FETCH_LIMIT: Duration = Duration::from_secs(20);
@@ -24,6 +26,11 @@ pub enum FetchError {
     Address,
     #[error("the proxy is not a valid address")]
     Proxy,
+    #[error("the authority of the certificates cannot be read")]
+    Certificate,
+    /// The server has shown a certificate that does not count.
+    #[error("the server's certificate is not the one that is expected")]
+    Untrusted,
     #[error("{0}")]
     Failed(String),
     #[error("the server answered {0}")]
@@ -37,18 +44,14 @@ pub enum FetchError {
 }
 
 impl TextSource {
-    /// Creates the source at an address, which is reached through `proxy` if there is one and the
-    /// address is not on this machine.
-    pub fn new(url: &str, proxy: Option<&str>) -> Result<Self, FetchError> {
+    /// Creates the source at an address.
+    pub fn new(url: &str, proxy: &ProxyChoice) -> Result<Self, FetchError> {
         let url = Url::parse(url).map_err(|_| FetchError::Address)?;
         if !is_private(&url) {
             return Err(FetchError::Address);
         }
-        let mut client = client_builder();
-        if let Some(proxy) = proxy.filter(|_| !is_loopback(&url)) {
-            client = client.proxy(Proxy::all(proxy).map_err(|_| FetchError::Proxy)?);
-        }
-        let client = client.build().map_err(|error| failed(&error))?;
+        let client = proxy.apply_to(client_builder(), &url)?.build();
+        let client = client.map_err(|error| failed(&error))?;
         Ok(Self { url, client, limit: FETCH_LIMIT })
     }
 
@@ -75,7 +78,10 @@ impl TextSource {
 }
 
 /// Says in a few words why a request failed.
-fn failed(error: &reqwest::Error) -> FetchError {
+pub(crate) fn failed(error: &reqwest::Error) -> FetchError {
+    if is_about_certificate(error) {
+        return FetchError::Untrusted;
+    }
     let why = if error.is_connect() {
         "the server cannot be reached"
     } else if error.is_timeout() {
@@ -84,6 +90,19 @@ fn failed(error: &reqwest::Error) -> FetchError {
         "the connection was broken off"
     };
     FetchError::Failed(why.to_owned())
+}
+
+fn is_about_certificate(error: &reqwest::Error) -> bool {
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
+            return true;
+        }
+        // The source of such an error is that of the error within, not the error within itself.
+        let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+        cause = within.map(|error| error as &dyn Error).or_else(|| error.source());
+    }
+    false
 }
 
 #[cfg(test)]

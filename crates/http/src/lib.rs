@@ -4,6 +4,8 @@
 
 mod address;
 mod fetched_text;
+mod proxy_choice;
+mod team_service;
 
 use std::time::Duration;
 
@@ -11,6 +13,8 @@ use reqwest::{Client, ClientBuilder, Response, redirect};
 
 pub use address::{is_loopback, is_private};
 pub use fetched_text::{FetchError, TextSource};
+pub use proxy_choice::ProxyChoice;
+pub use team_service::{LINE_HEADER, ServiceAnswer, ServiceError, TeamService};
 
 /// How long a connection may take to be made.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);

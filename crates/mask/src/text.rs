@@ -5,6 +5,7 @@
 //! edit.
 
 mod counted;
+mod csv;
 mod cut;
 mod diff;
 mod unicode;
@@ -12,6 +13,7 @@ mod visible;
 mod wrap;
 
 pub use counted::{counted_noun, list_choices};
+pub use csv::csv_cell;
 pub use cut::{
     Measure, boundary_before, cut_to_length, fit_columns, measured_length, shortened_text,
     split_pages,

@@ -5,12 +5,16 @@
 //! the line. [`UpperLine`] is the end of the desk above; it outlives the line, so that a question
 //! and its answer survive a cut. [`LinePort`] carries the lines over any pair of byte streams.
 
+mod line_budget;
 mod line_health;
 mod line_port;
 mod lower_line;
+mod streamed_lines;
+mod threaded_lines;
 mod upper_line;
 
+pub use line_budget::LineBudget;
 pub use line_health::{BEAT_EVERY, DEAD_AFTER, LineHealth, LineNeed};
-pub use line_port::{LineArrival, LinePort};
+pub use line_port::{LineArrival, LinePort, OutgoingLine};
 pub use lower_line::{LowerAct, LowerLine};
 pub use upper_line::{UpperAct, UpperLine};

@@ -28,6 +28,8 @@ pub enum LowerAct {
         question: RequestId,
         answer: RelayedAnswer,
     },
+    /// Take the rules of the team, a signed bundle.
+    TakeRules(String),
     /// Something to be logged.
     Warn(String),
     /// The line is over, for this reason.
@@ -65,6 +67,7 @@ impl LowerLine {
             LineArrival::TooLong { size } => {
                 return refuse(format!("a line of {size} bytes is too long"));
             }
+            LineArrival::NoRoom => return refuse("a line is too long for now".to_owned()),
         };
         match RelayOrder::decode(line) {
             Ok(order) => self.handle_order(order),
@@ -94,6 +97,7 @@ impl LowerLine {
                 self.unacked = self.unacked.split_off(&(seq.saturating_add(1)));
                 Vec::new()
             }
+            RelayOrder::Rules { bundle } => vec![LowerAct::TakeRules(bundle)],
             RelayOrder::Beat => Vec::new(),
             RelayOrder::Error { text } => {
                 vec![LowerAct::Warn(format!("the desk above says: {text}"))]

@@ -14,10 +14,11 @@ use callgate_wire::relay::{
     RelayedQuestion, UpperHello,
 };
 
-use crate::{LineArrival, LineHealth, LineNeed};
+use crate::{DEAD_AFTER, LineArrival, LineHealth, LineNeed};
 
 /// How many wrong lines of one connection are reported. The next one ends the line.
 const MOST_WRONG: usize = 32;
+const NO_ROOM: &str = "too much is on its way from all machines at once";
 
 /// What the end at the desk above wants to be done.
 #[derive(Debug)]
@@ -63,12 +64,15 @@ pub struct UpperLine {
     token: Option<HiddenText>,
     /// The questions that are open here, with their answers.
     held: BTreeMap<RequestId, Option<RelayedAnswer>>,
+    /// Whether the ledger of the box is copied.
+    wants_copy: bool,
     connection: Option<UpperConnection>,
 }
 
 /// What belongs to one connection.
 #[derive(Debug)]
 struct UpperConnection {
+    began: Duration,
     health: LineHealth,
     is_greeted: bool,
     /// The questions that the box has named on this connection.
@@ -83,12 +87,30 @@ struct UpperConnection {
 impl UpperLine {
     /// Makes the end of a line that is not connected yet. `name` is the name of this desk.
     pub fn new(name: &str) -> Self {
-        Self { name: name.to_owned(), token: None, held: BTreeMap::new(), connection: None }
+        Self {
+            name: name.to_owned(),
+            token: None,
+            held: BTreeMap::new(),
+            wants_copy: true,
+            connection: None,
+        }
+    }
+
+    /// Makes the end of a line on which only questions come, and no ledger.
+    #[must_use]
+    pub fn without_copy(self) -> Self {
+        Self { wants_copy: false, ..self }
+    }
+
+    /// Returns true if no question is open here.
+    pub fn is_idle(&self) -> bool {
+        self.held.is_empty()
     }
 
     /// Begins a connection. `after` is the last entry of the box's ledger that is stored.
     pub fn connect(&mut self, now: Duration, after: Option<CopiedThrough>) -> Vec<UpperAct> {
         self.connection = Some(UpperConnection {
+            began: now,
             health: LineHealth::begin(now),
             is_greeted: false,
             named: BTreeSet::new(),
@@ -103,6 +125,7 @@ impl UpperLine {
             token: self.token.clone(),
             after,
             held: self.held.keys().cloned().collect(),
+            no_copy: !self.wants_copy,
         }))]
     }
 
@@ -123,6 +146,7 @@ impl UpperLine {
         let report = match arrival {
             LineArrival::Line(line) => RelayReport::decode(line).map_err(|why| why.to_string()),
             LineArrival::TooLong { size } => Err(format!("a line of {size} bytes is too long")),
+            LineArrival::NoRoom => return vec![UpperAct::End(NO_ROOM.to_owned())],
         };
         match report {
             Ok(RelayReport::Hello(hello)) if !connection.is_greeted => self.greet(hello),
@@ -162,6 +186,9 @@ impl UpperLine {
             RelayReport::Closed(closed) => self.close_question(&closed),
             RelayReport::Told { question, done, text } => self.end_answered(question, done, text),
             RelayReport::Synced { open } => self.forget_all_but(&open),
+            RelayReport::Anew { .. } | RelayReport::Entry { .. } if !self.wants_copy => {
+                self.refuse("its ledger is not copied here")
+            }
             RelayReport::Anew { text } => {
                 if let Some(connection) = &mut self.connection {
                     connection.begins_anew = true;
@@ -282,6 +309,9 @@ impl UpperLine {
     /// Returns what is to be done because of the time.
     pub fn handle_time(&mut self, now: Duration) -> Vec<UpperAct> {
         let Some(connection) = &self.connection else { return Vec::new() };
+        if !connection.is_greeted && now.saturating_sub(connection.began) >= DEAD_AFTER {
+            return vec![UpperAct::End("it does not say hello".to_owned())];
+        }
         match connection.health.need_at(now) {
             LineNeed::Nothing => Vec::new(),
             LineNeed::Beat => vec![UpperAct::Send(RelayOrder::Beat)],

@@ -104,7 +104,7 @@ mod tests {
     #[test]
     fn a_name_that_is_near_nothing_leads_to_the_closest_groups() {
         let said = no_such_key("colour");
-        let groups = " and the groups `gate`, `page`, `telegram`, `agent`, `shell`: ";
+        let groups = " and the groups `gate`, `page`, `team`, `telegram`, `agent`, `shell`: ";
         assert!(said.starts_with("there is no key `colour`; there are `"), "{said}");
         assert!(said.contains(groups) && said.ends_with("`callgate config show` lists all keys"));
         let said = no_such_key("agnt.background_colour");

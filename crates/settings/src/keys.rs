@@ -3,6 +3,7 @@
 //! A new key is added here and read by its constant in `check.rs` or `agent.rs`. A test holds the
 //! guide's table against this one.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -26,6 +27,20 @@ const COUNT: (i64, i64) = (1, UNLIMITED);
 const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
 const SERVERS: &str = "a table for each server, such as [agent.mcp_servers.files]";
 const AGENT_TABLES: &str = "a table for each agent, such as [gate.agents.gemini]";
+
+/// Returns true for an address on which a socket can listen.
+fn is_listen(text: &str) -> bool {
+    text.parse::<SocketAddr>().is_ok()
+}
+
+/// Returns true for a host and a port.
+fn is_host(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
+    let parts = text.rsplit_once(':');
+    parts.is_some_and(|(host, port)| {
+        !host.is_empty() && host.bytes().all(is_plain) && port.parse::<u16>().is_ok()
+    })
+}
 
 /// Declares a constant for each key, and the table of them all.
 macro_rules! declare_keys {
@@ -97,6 +112,20 @@ declare_keys! {
     PAGE_PORT: u16 = whole_key("page.port", (0, 65_535), "PORT")
         .about("The port of the page on this machine")
         .note("if it is taken, one of the next 19; 0 takes any free one").default("7420");
+    TEAM_LISTEN: Option<String> =
+        text_key("team.listen", "ADDRESS:PORT", "an address and a port such as 0.0.0.0:7443", is_listen)
+        .about("Where `callgate up` serves the machines, jobs and people of a team, over TLS")
+        .optional();
+    TEAM_ADDRESS: Option<String> =
+        text_key("team.address", "HOST:PORT", "a host and a port such as desk.example.org:7443", is_host)
+        .about("How members of the team reach this desk")
+        .note("a certificate that the desk makes for itself is for this host; without it, \
+               `team.listen` or the name of this machine").optional();
+    TEAM_CERTIFICATE: PathBuf = file_key("team.certificate")
+        .about("The file with the certificates that the team's desk shows, in PEM")
+        .note("without it, the desk makes an authority for itself, which invitations carry");
+    TEAM_CERTIFICATE_KEY: PathBuf = file_key("team.certificate_key")
+        .about("The file with the key of the certificate, in PEM");
     TELEGRAM_TOKEN: HiddenText = secret_key("telegram.token")
         .about("The bot's token itself");
     TELEGRAM_TOKEN_FILE: PathBuf = file_key("telegram.token_file")
@@ -277,7 +306,7 @@ const SHARED: [&str; 6] = [
     RULES.key.name,
 ];
 /// The tables that hold keys.
-pub(crate) const TABLES: [&str; 5] = ["gate", "page", "telegram", "agent", "shell"];
+pub(crate) const TABLES: [&str; 6] = ["gate", "page", "team", "telegram", "agent", "shell"];
 
 /// Returns true if the commands of the desk (or `callgate agent`) use the key.
 pub fn is_key_used(key: &SettingKey, by_agent: bool) -> bool {

@@ -68,7 +68,8 @@ impl SettingKey {
                 Some(flag.to_owned())
             }
             KeyFlag::Value => {
-                let name = self.name.strip_prefix("agent.").unwrap_or(self.name);
+                let of_table = ["agent.", "team."].iter().find_map(|it| self.name.strip_prefix(it));
+                let name = of_table.unwrap_or(self.name);
                 Some(name.replace(['.', '_'], "-"))
             }
         }

@@ -14,6 +14,7 @@ mod events;
 mod files;
 mod headers;
 mod host;
+mod machine_routes;
 mod message_body;
 mod origin;
 mod pairing;
@@ -31,6 +32,9 @@ pub use address::{PageAddress, address_path};
 pub use chat::RuntimeCommand;
 pub use connections::PeerAddress;
 pub use host::{PageHost, PageHostError, PageOptions};
+pub use machine_routes::{
+    DeskFuture, LinePlace, LineStream, MachineDesk, MachineJoined, machine_routes,
+};
 pub use state::PageLimits;
 pub use team_host::{TeamHost, TeamHostError, TeamHostOptions};
 pub use tls_authority::{TlsAuthority, TlsError, TlsIdentity};

@@ -49,7 +49,8 @@ pub use segment::{CommandSegment, SegmentStyle};
 pub use session_view::SessionView;
 pub use settings::{SettingAccess, SettingView, SettingsView};
 pub use status::{
-    ConnectedRelay, DeskStatus, NamedLink, PhoneStatus, Reach, RemoteState, RemoteView, ViewerCount,
+    ConnectedRelay, DeskStatus, NamedLink, PhoneStatus, Reach, RemoteState, RemoteView,
+    TeamLineView, ViewerCount,
 };
 pub use todo_item::{TodoItem, TodoStatus};
 

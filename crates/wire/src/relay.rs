@@ -30,6 +30,9 @@ pub const LONGEST_HOME: usize = 4096;
 /// The longest text for a person, in bytes.
 pub const LONGEST_TEXT: usize = 64 * 1024;
 
+/// The longest bundle of a team's rules, in bytes.
+pub const LONGEST_BUNDLE: usize = 2 * 1024 * 1024;
+
 /// The most questions of one box that may be open at the desk above.
 pub const MOST_QUESTIONS: usize = 1024;
 

@@ -17,6 +17,8 @@ fn told(version: &str, socket: &str) -> String {
         reach: Reach { terminal: true, ..Reach::default() },
         is_relay: false,
         relays: Vec::new(),
+        team: None,
+        listening: None,
     };
     let mut findings = Findings::default();
     report_status(&config, &status, &mut findings);

@@ -86,6 +86,8 @@ impl DaemonPulse {
             },
             is_relay: self.is_relay,
             relays,
+            team: self.remotes.team().map(Box::new),
+            listening: self.remotes.listening(),
         }
     }
 }

@@ -1,30 +1,52 @@
-//! How it stands with the machines whose questions are answered here.
+//! How it stands with the machines whose questions are answered here, and with the desk above.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
 use callgate_link::sync::lock;
 use callgate_store::now_ms;
-use callgate_wire::desk::{RemoteState, RemoteView};
-use tokio::sync::Notify;
+use callgate_wire::desk::{RemoteState, RemoteView, TeamLineView};
+use tokio::sync::watch;
 
-/// How it stands with each remote. Whoever keeps the connections writes it, and viewers read it.
+/// How it stands with each remote, and with the team's desk. Whoever keeps the connections writes it,
+/// and viewers read it.
 #[derive(Debug, Default)]
 pub struct RemoteBoard {
     views: Mutex<BTreeMap<String, RemoteView>>,
-    wanted: Notify,
+    team: Mutex<Option<TeamLineView>>,
+    listening: Mutex<Option<String>>,
+    wishes: watch::Sender<()>,
 }
 
 impl RemoteBoard {
     /// Returns the remotes, and has their list read again.
     pub(super) fn remotes(&self) -> Vec<RemoteView> {
-        self.wanted.notify_one();
+        self.wishes.send_replace(());
         lock(&self.views).values().cloned().collect()
     }
 
-    /// Waits until somebody wants the list of remotes to be read again.
-    pub async fn wait_for_wish(&self) {
-        self.wanted.notified().await;
+    /// Returns a channel that changes when somebody wants the list of remotes, the members of the
+    /// team and the membership of this machine to be read again.
+    pub fn wishes(&self) -> watch::Receiver<()> {
+        self.wishes.subscribe()
+    }
+
+    /// Notes how it stands with the line to the team's desk; `None` without a team.
+    pub fn set_team(&self, view: Option<TeamLineView>) {
+        *lock(&self.team) = view;
+    }
+
+    /// Notes where members of the team whose desk this is reach it.
+    pub fn set_listening(&self, address: &str) {
+        *lock(&self.listening) = Some(address.to_owned());
+    }
+
+    pub(super) fn listening(&self) -> Option<String> {
+        lock(&self.listening).clone()
+    }
+
+    pub(super) fn team(&self) -> Option<TeamLineView> {
+        lock(&self.team).clone()
     }
 
     /// Notes how it stands with a remote.

@@ -22,6 +22,8 @@ pub struct Authority {
 
 /// The origin of a relay's token.
 pub const RELAY_ORIGIN: &str = "relay";
+/// The origin of the token of the line to the team's desk, which this process keeps itself.
+pub const TEAM_ORIGIN: &str = "team";
 
 impl Authority {
     /// Lets the relay that holds this token bring the answers of a desk above.
@@ -54,9 +56,18 @@ impl Authority {
     }
 }
 
-/// Returns true if this is the identity of a relay's token.
+/// Returns true if this is the identity of the token of a relay, or of the line to the team's desk.
 pub(crate) fn is_relay(viewer: &str) -> bool {
-    viewer.split_once('@').is_some_and(|(_, origin)| origin == RELAY_ORIGIN)
+    has_origin(viewer, RELAY_ORIGIN) || is_team(viewer)
+}
+
+/// Returns true if this is the identity of the token of the line to the team's desk.
+pub(crate) fn is_team(viewer: &str) -> bool {
+    has_origin(viewer, TEAM_ORIGIN)
+}
+
+fn has_origin(viewer: &str, wanted: &str) -> bool {
+    viewer.split_once('@').is_some_and(|(_, origin)| origin == wanted)
 }
 
 /// Limits how many acts of strangers are recorded: anybody may find a bot and press its buttons,

@@ -79,6 +79,11 @@ pub(crate) enum DeskInput {
     PageServed {
         origins: Vec<String>,
     },
+    /// The line to the team's desk has this token from now on; `None` if there is no team.
+    TeamLine {
+        /// How the desk knows the token.
+        token_hash: Option<String>,
+    },
     /// A viewer sends a code to be paired.
     PairViewer {
         code: String,

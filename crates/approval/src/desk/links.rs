@@ -6,7 +6,7 @@ use callgate_store::KEPT_LINKS;
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved};
 
 use super::answer::send_reply;
-use super::{Desk, DeskStep, RELAY_ORIGIN, record};
+use super::{Desk, DeskOutput, DeskStep, RELAY_ORIGIN, is_team, record};
 use crate::channel::ReplyTo;
 
 /// How much of a viewer's hash is shown, here and by `callgate pair --list`.
@@ -85,6 +85,17 @@ impl Desk {
         let text =
             "This token is not valid, or was revoked. Pair again with a code of `callgate pair`.";
         send_reply(step, Some(reply_to), false, text);
+    }
+
+    /// Lets the line to the team's desk bring answers, or no longer. Its token is in the memory of
+    /// this process alone, so the ledger has no link of it.
+    pub(super) fn set_team_line(&mut self, step: &mut DeskStep, token_hash: Option<String>) {
+        let viewers = &mut self.authority.viewers;
+        for hash in viewers.extract_if(.., |viewer| is_team(viewer)) {
+            let text = "This machine has left its team.".to_owned();
+            step.outputs.push(DeskOutput::Lock { hash, text });
+        }
+        viewers.extend(token_hash);
     }
 
     /// Removes a link. Whoever may answer according to the settings still may.

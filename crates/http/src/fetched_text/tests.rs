@@ -37,6 +37,14 @@ fn answer(status: &str, body: &[u8]) -> Vec<u8> {
     [head.as_bytes(), body].concat()
 }
 
+fn direct() -> ProxyChoice {
+    ProxyChoice::default()
+}
+
+fn through(proxy: &str) -> ProxyChoice {
+    ProxyChoice { proxy: Some(proxy.to_owned()), exempt: Some("in.example.org".to_owned()) }
+}
+
 #[tokio::test]
 async fn a_text_is_fetched_and_everything_else_is_an_error() {
     let redirect = b"HTTP/1.1 302 Found\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n".to_vec();
@@ -52,18 +60,19 @@ async fn a_text_is_fetched_and_everything_else_is_an_error() {
         ),
         (b"nonsense\r\n\r\n".to_vec(), "Err(\"the connection was broken off\")"),
     ] {
-        let source = TextSource::new(&serve(answer, false).await, None).unwrap();
+        let source = TextSource::new(&serve(answer, false).await, &direct()).unwrap();
         let fetched = source.fetch(4).await.map_err(|error| error.to_string());
         assert_eq!(format!("{fetched:?}"), expected);
     }
-    let gone = TextSource::new("http://127.0.0.1:1/", None).unwrap().fetch(4).await.unwrap_err();
+    let gone =
+        TextSource::new("http://127.0.0.1:1/", &direct()).unwrap().fetch(4).await.unwrap_err();
     assert_eq!(gone.to_string(), "the server cannot be reached");
 }
 
 #[tokio::test]
 async fn a_server_that_takes_its_time_is_given_up() {
     for answer in [answer("200 OK", &vec![b'x'; 100_000]), Vec::new()] {
-        let mut source = TextSource::new(&serve(answer, true).await, None).unwrap();
+        let mut source = TextSource::new(&serve(answer, true).await, &direct()).unwrap();
         source.limit = Duration::from_millis(200);
         let error = source.fetch(1_000_000).await.unwrap_err();
         assert!(matches!(error, FetchError::TooSlow), "{error}");
@@ -73,12 +82,12 @@ async fn a_server_that_takes_its_time_is_given_up() {
 #[test]
 fn only_what_nobody_can_read_along_is_fetched() {
     for url in ["http://rules.example.org/", "ftp://127.0.0.1/", "file:///etc/passwd", "x", ""] {
-        assert!(matches!(TextSource::new(url, None), Err(FetchError::Address)), "{url}");
+        assert!(matches!(TextSource::new(url, &direct()), Err(FetchError::Address)), "{url}");
     }
     for url in ["https://rules.example.org/", "http://localhost:80/", "http://[::1]/"] {
-        assert!(TextSource::new(url, None).is_ok(), "{url}");
+        assert!(TextSource::new(url, &direct()).is_ok(), "{url}");
     }
-    let proxied = TextSource::new("https://rules.example.org/", Some("::"));
+    let proxied = TextSource::new("https://rules.example.org/", &through("::"));
     assert!(matches!(proxied, Err(FetchError::Proxy)));
 }
 
@@ -93,7 +102,8 @@ async fn a_proxy_is_respected() {
         let read = stream.read(&mut request).await.unwrap();
         String::from_utf8_lossy(&request[..read]).into_owned()
     });
-    let source = TextSource::new("https://rules.example.org/team.bundle", Some(&address)).unwrap();
+    let source =
+        TextSource::new("https://rules.example.org/team.bundle", &through(&address)).unwrap();
     assert!(source.fetch(4).await.is_err());
     let asked = asked.await.unwrap();
     assert!(asked.starts_with("CONNECT rules.example.org:443 HTTP/1.1\r\n"), "{asked}");

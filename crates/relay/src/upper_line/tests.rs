@@ -195,6 +195,30 @@ fn no_more_questions_are_open_than_there_is_room_for() {
 }
 
 #[test]
+fn a_line_without_a_copy_takes_no_entry() {
+    let mut upper = UpperLine::new("desk").without_copy();
+    let acts = upper.connect(at(0), None);
+    assert!(matches!(&acts[..], [UpperAct::Send(RelayOrder::Hello(hello))] if hello.no_copy));
+    upper.handle_arrival(at(0), &line(&hello(PROTOCOL)));
+    let entry = json!({ "seq": 1, "at_ms": 1, "kind": "started", "question": null, "hash": "0", "body": {} });
+    let said = say(&mut upper, &json!({ "kind": "entry", "entry": entry }));
+    assert!(said[1].contains("not copied"), "{said:?}");
+    assert!(upper.take_entries().is_none());
+}
+
+#[test]
+fn a_box_that_drips_bytes_and_says_no_hello_is_ended() {
+    let mut upper = UpperLine::new("desk");
+    upper.connect(at(0), None);
+    upper.note_heard(at(14));
+    upper.note_sent(at(14));
+    assert!(upper.handle_time(at(14)).is_empty());
+    assert!(
+        matches!(&upper.handle_time(at(15))[..], [UpperAct::End(why)] if why.contains("hello"))
+    );
+}
+
+#[test]
 fn beats_are_sent_and_a_silent_box_is_noticed() {
     let mut upper = connected();
     assert_eq!(upper.next_alarm(), Some(at(5)));

@@ -24,6 +24,26 @@ pub struct DeskStatus {
     /// The relays that are connected, by which people at desks above answer.
     #[serde(default)]
     pub relays: Vec<ConnectedRelay>,
+    /// The line to the team's desk, on a machine that belongs to a team.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub team: Option<Box<TeamLineView>>,
+    /// Where members of the team whose desk this is reach it, if it listens for them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listening: Option<String>,
+}
+
+/// How it stands with the line of this machine to the desk of its team.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TeamLineView {
+    /// The address of the team's desk.
+    pub address: String,
+    /// The name of this machine in the team.
+    pub name: String,
+    pub state: RemoteState,
+    /// Since when, in milliseconds since 1970.
+    pub since_ms: i64,
+    /// What is wrong, in words for a person.
+    pub text: Option<String>,
 }
 
 /// A relay that is connected to the desk.
@@ -33,6 +53,9 @@ pub struct ConnectedRelay {
     pub name: String,
     /// Since when, in milliseconds since 1970.
     pub since_ms: i64,
+    /// Whether it is the team's desk, to which this machine has a line of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_team: bool,
 }
 
 words! {

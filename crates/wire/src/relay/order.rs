@@ -2,10 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{UnreadableReason, decode_ids, decode_name, decode_text};
+use super::{LONGEST_BUNDLE, UnreadableReason, decode_ids, decode_name, decode_text};
 use crate::approval::{RelayedAnswer, RequestId};
 use crate::fields::{
-    Malformed, bounded_text, members_of, one_line, required_field, required_object, text_field,
+    Malformed, bounded_text, members_of, one_line, optional_field, required_field, required_object,
+    text_field,
 };
 use crate::hidden_text::HiddenText;
 use crate::raw::Members;
@@ -20,6 +21,11 @@ pub enum RelayOrder {
     Answer { question: RequestId, answer: RelayedAnswer },
     /// All entries up to this number are stored.
     Ack { seq: u64 },
+    /// The newest rules of the team, for a machine that belongs to one.
+    Rules {
+        /// The signed bundle, as JSON text.
+        bundle: String,
+    },
     /// The desk above is there.
     Beat,
     /// Something that the box sent was not accepted, in words for a person.
@@ -43,6 +49,9 @@ pub struct UpperHello {
     /// The questions of the box that are open above.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<RequestId>,
+    /// Whether the ledger of the box is not to be copied.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub no_copy: bool,
 }
 
 /// The last entry of a box's ledger that was copied.
@@ -65,6 +74,9 @@ impl RelayOrder {
                 answer: required_object(&members, "answer", "an object with decision and by")?,
             },
             "ack" => Self::Ack { seq: required_field(&members, "seq", "a whole number")? },
+            "rules" => {
+                Self::Rules { bundle: bounded_text(&members, "bundle", LONGEST_BUNDLE, BUNDLE)? }
+            }
             "beat" => Self::Beat,
             "error" => Self::Error { text: decode_text(&members)? },
             kind => return Err(UnreadableReason::unknown(kind)),
@@ -76,6 +88,8 @@ impl RelayOrder {
         one_line(self)
     }
 }
+
+const BUNDLE: &str = "a string of at most 2 MiB";
 
 fn decode_hello(members: &Members) -> Result<UpperHello, Malformed> {
     const TOKEN: &str = "a string of at most 128 bytes";
@@ -89,5 +103,6 @@ fn decode_hello(members: &Members) -> Result<UpperHello, Malformed> {
         token: token.transpose()?.map(HiddenText::new),
         after: after.transpose()?,
         held: decode_ids(members, "held")?,
+        no_copy: optional_field(members, "no_copy", "true or false")?.unwrap_or_default(),
     })
 }

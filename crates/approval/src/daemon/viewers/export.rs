@@ -1,5 +1,6 @@
 //! The history as text: JSON lines or comma-separated values.
 
+use callgate_mask::text::csv_cell;
 use callgate_store::Store;
 use callgate_wire::desk::{ExportFormat, ExportedPage, HistoryFilter, HistoryRow};
 use jiff::Timestamp;
@@ -68,20 +69,9 @@ fn add_line(text: &mut String, row: &HistoryRow) {
         some(&row.words),
         row.edited.to_string(),
     ];
-    let cells: Vec<String> = cells.iter().map(|cell| quoted_cell(cell)).collect();
+    let cells: Vec<_> = cells.iter().map(|cell| csv_cell(cell)).collect();
     text.push_str(&cells.join(","));
     text.push_str("\r\n");
-}
-
-/// Quotes a cell. Text that a spreadsheet would take for a formula begins with an apostrophe, since
-/// agents choose what is in it.
-fn quoted_cell(cell: &str) -> String {
-    let is_formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let guard = if is_formula { "'" } else { "" };
-    if is_formula || cell.contains([',', '"', '\n', '\r']) {
-        return format!("\"{guard}{}\"", cell.replace('"', "\"\""));
-    }
-    cell.to_owned()
 }
 
 /// Formats a time in UTC, as in `2026-11-16T15:04:05.123Z`.
@@ -103,20 +93,6 @@ mod tests {
             (-1, "1969-12-31T23:59:59.999Z"),
         ] {
             assert_eq!(format_time(at_ms), expected);
-        }
-    }
-
-    #[test]
-    fn no_cell_is_a_formula_or_breaks_its_line() {
-        for (cell, expected) in [
-            ("make", "make"),
-            ("a,b", "\"a,b\""),
-            ("say \"hi\"", "\"say \"\"hi\"\"\""),
-            ("=HYPERLINK(1)", "\"'=HYPERLINK(1)\""),
-            ("-rf", "\"'-rf\""),
-            ("a\nb", "\"a\nb\""),
-        ] {
-            assert_eq!(quoted_cell(cell), expected);
         }
     }
 }

@@ -8,7 +8,7 @@ use callgate_wire::desk::{ConnectedRelay, DeskAnswer, DeskMessage, HiddenText};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::channel::{Person, PersonPlace};
-use crate::desk::{VIEWER_LINK, is_relay};
+use crate::desk::{VIEWER_LINK, is_relay, is_team};
 
 /// How many requests of one viewer may be with the desk at once.
 const MOST_PENDING: usize = 256;
@@ -95,7 +95,11 @@ impl ViewerSeat {
     /// Returns the relay that the viewer is, if it is one.
     pub(super) fn connected_relay(&self) -> Option<ConnectedRelay> {
         let UnlockedToken { hash, name, since_ms } = self.unlocked.as_ref()?;
-        is_relay(hash).then(|| ConnectedRelay { name: name.clone(), since_ms: *since_ms })
+        is_relay(hash).then(|| ConnectedRelay {
+            name: name.clone(),
+            since_ms: *since_ms,
+            is_team: is_team(hash),
+        })
     }
 
     /// Returns true if the viewer has sent nothing yet.

@@ -1,3 +1,5 @@
+//! Who is a member after which entries.
+
 use super::*;
 use crate::ledger::{ChainedLinks, MemberRevoked, ViewerPaired};
 

@@ -1,0 +1,45 @@
+//! How much memory lines that are still arriving may take, over all machines.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// How many bytes of lines that are not whole yet may be in memory at once. Many machines share it.
+#[derive(Debug)]
+pub struct LineBudget {
+    most: usize,
+    taken: AtomicUsize,
+}
+
+impl LineBudget {
+    pub fn new(most: usize) -> Arc<Self> {
+        Arc::new(Self { most, taken: AtomicUsize::new(0) })
+    }
+}
+
+/// What one line takes of the budget. It is given back when this is dropped.
+#[derive(Debug)]
+pub(crate) struct BudgetShare {
+    budget: Arc<LineBudget>,
+    taken: usize,
+}
+
+impl BudgetShare {
+    pub(crate) fn of(budget: Arc<LineBudget>) -> Self {
+        Self { budget, taken: 0 }
+    }
+
+    /// Makes the share as large as this. Returns false if that is more than is left.
+    pub(crate) fn resize(&mut self, wanted: usize) -> bool {
+        let more = wanted.saturating_sub(self.taken);
+        let all = self.budget.taken.fetch_add(more, Ordering::Relaxed) + more;
+        self.budget.taken.fetch_sub(self.taken.saturating_sub(wanted), Ordering::Relaxed);
+        self.taken = wanted;
+        more == 0 || all <= self.budget.most
+    }
+}
+
+impl Drop for BudgetShare {
+    fn drop(&mut self) {
+        self.resize(0);
+    }
+}

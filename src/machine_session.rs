@@ -1,0 +1,353 @@
+//! The session with one machine whose questions are answered here, whatever carries its lines. It
+//! outlives a line: questions stay open while there is none.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Instant;
+
+use callgate_approval::daemon::{Daemon, RelayedAsker, RelayedAskers, RemoteBoard, Warn};
+use callgate_relay::{LinePort, OutgoingLine, UpperAct, UpperLine};
+use callgate_store::{CopyOutcome, LedgerEntry, Sha256Hash};
+use callgate_wire::approval::{AskerMachine, RelayedAnswer, RequestId};
+use callgate_wire::desk::{RemoteState, WatchedEntry};
+use callgate_wire::relay::{CopiedThrough, RelayOrder};
+use rustix::system::uname;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+
+use crate::ledger_copies::LedgerCopies;
+
+/// What all sessions of this desk work with.
+#[derive(Clone)]
+pub(crate) struct SessionHome {
+    pub(crate) board: Arc<RemoteBoard>,
+    pub(crate) askers: RelayedAskers,
+    pub(crate) copies: LedgerCopies,
+    pub(crate) warn: Warn,
+    /// The name of this desk.
+    pub(crate) desk_name: String,
+}
+
+impl SessionHome {
+    /// Returns what sessions of a desk with this database work with.
+    pub(crate) fn of_desk(daemon: &Daemon, database: &Path, warn: Warn) -> Self {
+        Self {
+            board: daemon.remote_board(),
+            askers: daemon.relayed_askers(),
+            copies: LedgerCopies::in_database(database),
+            warn,
+            desk_name: uname().nodename().to_string_lossy().into_owned(),
+        }
+    }
+}
+
+/// The rules of a team as a line to be sent, which changes when they do.
+pub(crate) type RulesFeed = watch::Receiver<Option<OutgoingLine>>;
+
+/// The session with one machine.
+pub(crate) struct MachineSession {
+    home: SessionHome,
+    clock: Instant,
+    upper: UpperLine,
+    machine: AskerMachine,
+    /// Whether its ledger is copied.
+    is_copied: bool,
+    /// The rules that the machine is sent, if it belongs to the team of this desk.
+    rules: Option<RulesFeed>,
+    /// The questions that are open here.
+    asked: HashMap<RequestId, RelayedAsker>,
+    /// The answers to them, as they come.
+    answers: JoinSet<(RequestId, Option<RelayedAnswer>)>,
+    /// Whether this connection has brought all questions.
+    is_synced: bool,
+    /// What the machine said last that was wrong.
+    trouble: Option<String>,
+}
+
+impl MachineSession {
+    /// Makes the session with the machine of this name, which is not connected yet.
+    pub(crate) fn new(home: SessionHome, name: &str) -> Self {
+        let machine =
+            AskerMachine { name: name.to_owned(), user: String::new(), home: String::new() };
+        Self {
+            clock: Instant::now(),
+            upper: UpperLine::new(&home.desk_name),
+            home,
+            machine,
+            is_copied: true,
+            rules: None,
+            asked: HashMap::new(),
+            answers: JoinSet::new(),
+            is_synced: false,
+            trouble: None,
+        }
+    }
+
+    /// Makes it a session in which only questions come, and no ledger.
+    pub(crate) fn without_copy(mut self) -> Self {
+        self.upper = self.upper.without_copy();
+        self.is_copied = false;
+        self
+    }
+
+    /// Has the machine be sent these rules.
+    pub(crate) fn with_rules(self, rules: RulesFeed) -> Self {
+        Self { rules: Some(rules), ..self }
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.machine.name
+    }
+
+    /// Returns true if no question of the machine is open here.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.upper.is_idle()
+    }
+
+    /// Returns true if the last line has brought all questions.
+    pub(crate) fn was_synced(&self) -> bool {
+        self.is_synced
+    }
+
+    /// Serves a line until it ends, or until `stop`. Returns why it has ended, unless the machine has
+    /// closed it and has not said why.
+    pub(crate) async fn serve_line(
+        &mut self,
+        port: &mut LinePort,
+        stop: impl Future<Output = String>,
+    ) -> Option<String> {
+        (self.is_synced, self.trouble) = (false, None);
+        let why = self.serve_connection(port, pin!(stop)).await;
+        self.upper.disconnect();
+        why.or(self.trouble.take())
+    }
+
+    async fn serve_connection(
+        &mut self,
+        port: &mut LinePort,
+        mut stop: Pin<&mut impl Future<Output = String>>,
+    ) -> Option<String> {
+        let after = match self.copied_through().await {
+            Ok(after) => after,
+            Err(error) => return Some(error),
+        };
+        let acts = self.upper.connect(self.clock.elapsed(), after);
+        let mut why = self.carry_out_all(port, acts).await;
+        while why.is_none() {
+            let alarm = self.upper.next_alarm().unwrap_or_default();
+            let acts = tokio::select! {
+                arrival = port.next() => {
+                    let mut next = Some(arrival?);
+                    let mut acts = Vec::new();
+                    // What came together is stored together.
+                    while let Some(arrival) = next {
+                        acts.extend(self.upper.handle_arrival(self.clock.elapsed(), &arrival));
+                        next = port.take_arrived();
+                    }
+                    acts
+                }
+                Some(answered) = self.answers.join_next(), if !self.answers.is_empty() => {
+                    if let Ok((question, answer)) = answered {
+                        self.take_answer(Some(port), &question, answer).await;
+                    }
+                    Vec::new()
+                }
+                why = &mut stop => return Some(why),
+                () = next_rules(&mut self.rules), if self.is_synced => {
+                    why = self.send_rules(port);
+                    Vec::new()
+                }
+                () = tokio::time::sleep(alarm.saturating_sub(self.clock.elapsed())) => {
+                    if port.take_activity() {
+                        self.upper.note_heard(self.clock.elapsed());
+                    }
+                    self.upper.handle_time(self.clock.elapsed())
+                }
+            };
+            if why.is_none() {
+                why = self.carry_out_all(port, acts).await;
+            }
+            if why.is_none() {
+                why = self.copy_entries(port).await;
+            }
+        }
+        why
+    }
+
+    async fn copied_through(&self) -> Result<Option<CopiedThrough>, String> {
+        if !self.is_copied {
+            return Ok(None);
+        }
+        let after = self.home.copies.copied_through(self.name()).await?;
+        self.home.board.set_copied(self.name(), after.map_or(0, |head| head.seq));
+        Ok(after
+            .map(|head| CopiedThrough { seq: head.seq, hash: Sha256Hash(head.hash).to_string() }))
+    }
+
+    /// Waits while there is no line, and takes the answers that people give meanwhile.
+    pub(crate) async fn wait_without_line<T>(&mut self, until: impl Future<Output = T>) -> T {
+        let mut until = pin!(until);
+        loop {
+            tokio::select! {
+                done = &mut until => return done,
+                Some(answered) = self.answers.join_next(), if !self.answers.is_empty() => {
+                    if let Ok((question, answer)) = answered {
+                        self.take_answer(None, &question, answer).await;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Withdraws everything, for this reason: the machine is not served any more.
+    pub(crate) async fn withdraw_all(&mut self, text: &str) {
+        for act in self.upper.withdraw_all(text) {
+            self.carry_out(None, act).await;
+        }
+    }
+
+    async fn take_answer(
+        &mut self,
+        port: Option<&mut LinePort>,
+        question: &RequestId,
+        answer: Option<RelayedAnswer>,
+    ) {
+        if answer.is_none()
+            && let Some(asker) = self.asked.remove(question)
+        {
+            // Nobody has answered, and the desk of the machine waits no longer than this one.
+            asker.report_delivered().await;
+        }
+        let mut port = port;
+        for act in self.upper.answer_question(question, answer) {
+            self.carry_out(port.as_deref_mut(), act).await;
+        }
+    }
+
+    /// Carries out what the line wants. Returns why it ends, if it does.
+    async fn carry_out_all(&mut self, port: &mut LinePort, acts: Vec<UpperAct>) -> Option<String> {
+        for act in acts {
+            if let Some(why) = self.carry_out(Some(port), act).await {
+                return Some(why);
+            }
+        }
+        None
+    }
+
+    async fn carry_out(&mut self, port: Option<&mut LinePort>, act: UpperAct) -> Option<String> {
+        match act {
+            UpperAct::Send(order) => return self.send_order(port?, &order),
+            UpperAct::Connected(hello) => {
+                self.home.board.set_user(self.name(), &hello.user, &hello.home);
+                (self.machine.user, self.machine.home) = (hello.user, hello.home);
+            }
+            UpperAct::Waiting(text) => self.set_state(RemoteState::Waiting, Some(text)),
+            UpperAct::Synced => {
+                self.is_synced = true;
+                self.set_state(RemoteState::Connected, None);
+                return port.and_then(|port| self.send_rules(port));
+            }
+            UpperAct::Ask(question) => {
+                let id = question.request.request_id.clone();
+                let mut asker = self.home.askers.ask(&self.machine, *question).await;
+                let answered = asker.wait_for_answer();
+                self.asked.insert(id.clone(), asker);
+                self.answers.spawn(async move { (id, answered.await) });
+            }
+            UpperAct::AddWords { question, last_words } => {
+                if let Some(asker) = self.asked.get(&question) {
+                    asker.add_last_words(last_words).await;
+                }
+            }
+            UpperAct::Withdraw { question, text } => {
+                if let Some(asker) = self.asked.remove(&question) {
+                    asker.withdraw(text).await;
+                }
+            }
+            UpperAct::Delivered(question) => {
+                if let Some(asker) = self.asked.remove(&question) {
+                    asker.report_delivered().await;
+                }
+            }
+            UpperAct::Lost { question, text } => {
+                if let Some(asker) = self.asked.remove(&question) {
+                    self.warn(&text);
+                    asker.report_lost().await;
+                }
+            }
+            UpperAct::Warn(text) => {
+                self.warn(&text);
+                self.trouble = Some(text);
+            }
+            UpperAct::End(why) => return Some(why),
+        }
+        None
+    }
+
+    fn send_order(&mut self, port: &mut LinePort, order: &RelayOrder) -> Option<String> {
+        self.send_line(port, Arc::new(order.to_line()))
+    }
+
+    fn send_line(&mut self, port: &mut LinePort, line: OutgoingLine) -> Option<String> {
+        if !port.send(line) {
+            return Some("it does not read".to_owned());
+        }
+        self.upper.note_sent(self.clock.elapsed());
+        None
+    }
+
+    /// Sends the team's newest rules. Returns why the line ends, if it does.
+    fn send_rules(&mut self, port: &mut LinePort) -> Option<String> {
+        let rules = self.rules.as_mut().and_then(|rules| rules.borrow_and_update().clone());
+        rules.and_then(|line| self.send_line(port, line))
+    }
+
+    /// Stores the entries that have come, and sends a receipt. Returns why the line ends, if it
+    /// does.
+    async fn copy_entries(&mut self, port: &mut LinePort) -> Option<String> {
+        let (entries, begins_anew) = self.upper.take_entries()?;
+        let entries: Option<Vec<LedgerEntry>> = entries.into_iter().map(ledger_entry).collect();
+        let Some(entries) = entries else {
+            return Some("it sent an entry whose hash is none".to_owned());
+        };
+        match self.home.copies.copy_entries(self.name(), entries, begins_anew).await {
+            Ok(CopyOutcome::Copied(head)) => {
+                self.home.board.set_copied(self.name(), head.seq);
+                self.send_order(port, &RelayOrder::Ack { seq: head.seq })
+            }
+            Ok(CopyOutcome::Broken(seq)) => {
+                let text = format!("entry {seq} of its ledger does not follow the one before");
+                self.warn(&text);
+                Some(text)
+            }
+            Err(error) => Some(error),
+        }
+    }
+
+    fn set_state(&self, state: RemoteState, text: Option<String>) {
+        self.home.board.set_state(self.name(), state, text);
+    }
+
+    fn warn(&self, text: &str) {
+        (self.home.warn)(&format!("{}: {text}", self.name()));
+    }
+}
+
+/// Waits until the rules have changed; for ever if the machine is sent none.
+async fn next_rules(rules: &mut Option<RulesFeed>) {
+    let changed = match rules {
+        Some(rules) => rules.changed().await.is_ok(),
+        None => false,
+    };
+    if !changed {
+        std::future::pending::<()>().await;
+    }
+}
+
+fn ledger_entry(entry: WatchedEntry) -> Option<LedgerEntry> {
+    let WatchedEntry { seq, at_ms, kind, question, hash, body } = entry;
+    let Sha256Hash(hash) = hash.parse().ok()?;
+    Some(LedgerEntry { seq, at_ms, kind, question, body: body.get().to_owned(), hash })
+}

@@ -1,0 +1,162 @@
+//! `callgate team invite`: lets a machine, a job or a person into the team whose desk this is.
+
+use std::io::{self, Write};
+
+use callgate_approval::viewer_token::new_viewer_token;
+use callgate_client::viewer::Viewer;
+use callgate_store::{Store, now_ms};
+use callgate_team::{Invitation, check_member_name};
+use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind};
+
+use super::members::{BY, read_roster, record_event};
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::policy::TeamFile;
+use crate::remote::ask_remotes;
+use crate::team_desk::{DeskCertificates, hash_text, reached_at};
+
+/// How long an invitation for a machine or a person is good, unless it is said, in hours.
+const HOURS: u32 = 24;
+const HOUR_MS: i64 = 3_600_000;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct InviteArgs {
+    /// The name of the member in the team, under which its questions or answers are recorded
+    name: String,
+    /// Invite a machine: its agents ask here [the default]
+    #[arg(long, conflicts_with_all = ["person", "job"])]
+    machine: bool,
+    /// Invite a person, who answers on a page
+    #[arg(long, conflicts_with_all = ["job", "owner"])]
+    person: bool,
+    /// Invite CI jobs: the invitation is a token for any number of runs, until it is revoked
+    #[arg(long)]
+    job: bool,
+    /// The person whose machine or job it is
+    #[arg(long, value_name = "PERSON")]
+    owner: Option<String>,
+    /// How long the invitation can be used [default: 24, and without end for jobs]
+    #[arg(long, value_name = "HOURS", value_parser = clap::value_parser!(u32).range(1..=8760))]
+    hours: Option<u32>,
+}
+
+impl InviteArgs {
+    fn kind(&self) -> MemberKind {
+        match (self.person, self.job) {
+            (true, _) => MemberKind::Person,
+            (_, true) => MemberKind::Job,
+            _ => MemberKind::Machine,
+        }
+    }
+
+    /// Makes an invitation, records it and prints it.
+    pub(super) fn invite_member(self, config: &Config) -> Result<(), Failure> {
+        let kind = self.kind();
+        self.check_name(config, kind)?;
+        let failed = |why: String| Failure::Failed(format!("cannot invite: {why}"));
+        let certificates = DeskCertificates::open(config).map_err(failed)?;
+        let rules = TeamFile::beside(&config.database).read().map_err(failed)?;
+        let secret = new_viewer_token().map_err(|error| failed(error.to_string()))?;
+        let invitation = Invitation {
+            address: find_address(config)?,
+            authority: certificates.authority(),
+            name: self.name.clone(),
+            kind,
+            secret,
+            rules_key: rules.map(|rules| rules.key()),
+        };
+        let hours = self.hours.or((kind != MemberKind::Job).then_some(HOURS));
+        let invited = MemberInvited {
+            name: self.name,
+            member: Some(kind),
+            owner: self.owner,
+            secret: hash_text(invitation.secret.reveal()),
+            until_ms: hours.map(|hours| now_ms() + i64::from(hours) * HOUR_MS),
+            by: BY.to_owned(),
+        };
+        record_event(config, &LedgerEvent::Invited(invited))?;
+        // A desk that does not run reads it when it starts.
+        ask_remotes(config).ok();
+        print_invitation(&invitation, hours)
+    }
+
+    /// Returns an error for a name that would stand for two members.
+    fn check_name(&self, config: &Config, kind: MemberKind) -> Result<(), Failure> {
+        let failed = |text: String| Err(Failure::Failed(text));
+        if let Err(error) = check_member_name(&self.name) {
+            return failed(error.to_string());
+        }
+        let roster = read_roster(config)?;
+        if let Some(owner) = &self.owner
+            && roster.members.get(owner).is_none_or(|member| member.kind != MemberKind::Person)
+        {
+            return failed(format!(
+                "{owner} is no person of the team: invite them first, with `callgate team invite \
+                 {owner} --person`"
+            ));
+        }
+        let name = &self.name;
+        match roster.members.get(name) {
+            Some(known) if known.kind != kind => {
+                let known = known.kind;
+                return failed(format!(
+                    "{name} is a {known} of the team already; to use the name otherwise: callgate \
+                     team revoke {name}"
+                ));
+            }
+            _ => {}
+        }
+        let is_remote =
+            Store::open(&config.database)?.chained_links()?.remotes().any(|remote| remote == name);
+        if is_remote && kind != MemberKind::Person {
+            return failed(format!(
+                "{name} is a machine of `callgate remote` already: choose another name"
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Returns where members reach the desk: where it listens now, or where the settings have it listen.
+fn find_address(config: &Config) -> Result<String, Failure> {
+    let running = Viewer::connect(&config.desk_socket.value).and_then(|mut desk| desk.status());
+    if let Ok(status) = running
+        && let Some(address) = status.listening
+    {
+        return Ok(address);
+    }
+    match (config.team.listen, &config.team.address) {
+        (_, Some(address)) => Ok(format!("https://{address}")),
+        (Some(listen), None) if listen.port() != 0 => {
+            Ok(format!("https://{}", reached_at(config, listen)))
+        }
+        _ => Err(Failure::Failed(
+            "the team's desk does not listen: start it with `callgate up --listen ADDRESS:PORT`, or \
+             set `team.listen`"
+                .to_owned(),
+        )),
+    }
+}
+
+fn print_invitation(invitation: &Invitation, hours: Option<u32>) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    let name = &invitation.name;
+    let until = hours.map_or_else(|| "until it is revoked".to_owned(), |it| format!("for {it} h"));
+    match invitation.kind {
+        MemberKind::Machine => {
+            writeln!(out, "On the machine, once, {until}:\n")?;
+            writeln!(out, "    callgate team join {}", invitation.to_text().reveal())?;
+        }
+        MemberKind::Job => {
+            writeln!(out, "A secret of the job named CALLGATE_INVITATION, {until}:\n")?;
+            writeln!(out, "    {}", invitation.to_text().reveal())?;
+            writeln!(out, "\nThe job runs `callgate team join` first, and `callgate ask` or its")?;
+            writeln!(out, "agent after that.")?;
+        }
+        MemberKind::Person => {
+            writeln!(out, "{name} opens this in a browser, once, {until}:\n")?;
+            writeln!(out, "    {}", invitation.to_link().reveal())?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! `callgate team join`: makes this machine a member of a team, by an invitation.
+
+use std::io::{self, Write};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use callgate_client::DeskError;
+use callgate_client::viewer::Viewer;
+use callgate_mask::text::one_line;
+use callgate_team::{Invitation, TeamRules};
+use callgate_wire::HiddenText;
+use callgate_wire::desk::RemoteState;
+use callgate_wire::ledger::MemberKind;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::line::open_service;
+use super::membership::MembershipFile;
+use super::record_change;
+use crate::config::{Config, Surroundings};
+use crate::failure::Failure;
+use crate::policy::TeamFile;
+use crate::relay::RelayDeskPlace;
+use crate::remote::ask_remotes;
+use crate::text::read_limited;
+
+/// Where the team's desk takes secrets.
+pub(crate) const JOIN_PATH: &str = "/team/join";
+/// The variable that may contain the invitation.
+const VARIABLE: &str = "CALLGATE_INVITATION";
+/// The longest invitation that is read, in bytes.
+const LONGEST: u64 = 64 * 1024;
+/// How long the line may take to be connected.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(15);
+const LOOK: Duration = Duration::from_millis(50);
+
+/// What the team's desk answers to a secret.
+#[derive(Deserialize)]
+struct JoinAnswer {
+    name: String,
+    token: String,
+}
+
+/// What it answers otherwise.
+#[derive(Deserialize)]
+struct JoinRefusal {
+    error: String,
+}
+
+/// Joins with an invitation: the one that is given, or the one in the environment, or the one on
+/// standard input.
+pub(super) fn join_team(
+    config: &Config,
+    file: Option<&Path>,
+    given: Option<&str>,
+) -> Result<(), Failure> {
+    let invitation = read_invitation(given)?;
+    let kept = MembershipFile::beside(&config.database);
+    let is_job = match invitation.kind {
+        MemberKind::Machine => false,
+        MemberKind::Job => true,
+        MemberKind::Person => {
+            let text = "this invitation is a person's: open its address in a browser";
+            return Err(Failure::Failed(text.to_owned()));
+        }
+    };
+    match kept.read().map_err(Failure::Failed)? {
+        Some(known) if is_job && known == invitation => {}
+        Some(known) => {
+            return Err(Failure::Failed(format!(
+                "this machine belongs to the team of {} already, as {}; to leave it: callgate team \
+                 leave",
+                known.address, known.name
+            )));
+        }
+        None => {
+            check_key(config, &invitation)?;
+            let membership = if is_job { invitation } else { exchange_secret(config, invitation)? };
+            keep_membership(config, &kept, &membership)?;
+        }
+    }
+    let said = connect(config, file, is_job)?;
+    writeln!(io::stdout(), "{said}")?;
+    Ok(())
+}
+
+fn read_invitation(given: Option<&str>) -> Result<Invitation, Failure> {
+    let of_environment = || Surroundings::of_process().variable(VARIABLE)?.into_string().ok();
+    let text = match given.map(str::to_owned).or_else(of_environment) {
+        Some(text) => text,
+        None => read_limited(io::stdin().lock(), LONGEST)
+            .map_err(|error| Failure::Failed(format!("cannot read the invitation: {error}")))?,
+    };
+    text.parse().map_err(|error| Failure::Failed(format!("cannot join: {error}")))
+}
+
+/// Returns an error if this machine trusts the rules of another team. The invitation is not used up.
+fn check_key(config: &Config, invitation: &Invitation) -> Result<(), Failure> {
+    let kept = TeamFile::beside(&config.database).read().map_err(Failure::Failed)?;
+    match (kept, invitation.rules_key) {
+        (Some(rules), Some(key)) if rules.key() != key => Err(Failure::Failed(
+            "this machine works under the rules of another team; to leave it: callgate team leave"
+                .to_owned(),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// Exchanges the secret of an invitation, once, for the token by which the machine is known.
+fn exchange_secret(config: &Config, invitation: Invitation) -> Result<Invitation, Failure> {
+    let failed = |why: &dyn std::fmt::Display| Failure::Failed(format!("cannot join: {why}"));
+    let service = open_service(config, &invitation).map_err(|why| failed(&why))?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| failed(&error))?;
+    let body = json!({ "secret": invitation.secret.reveal() }).to_string();
+    let answer = runtime.block_on(service.post_json(JOIN_PATH, body));
+    let answer = answer.map_err(|error| failed(&error))?;
+    if !answer.status.is_success() {
+        let why = serde_json::from_str(&answer.text).map(|refusal: JoinRefusal| refusal.error);
+        let why = why.unwrap_or_else(|_| format!("the server answered {}", answer.status));
+        return Err(failed(&one_line(&why)));
+    }
+    let joined: JoinAnswer = serde_json::from_str(&answer.text)
+        .map_err(|_| failed(&"the team's desk has answered something else"))?;
+    Ok(Invitation { name: joined.name, secret: HiddenText::new(joined.token), ..invitation })
+}
+
+fn keep_membership(
+    config: &Config,
+    kept: &MembershipFile,
+    membership: &Invitation,
+) -> Result<(), Failure> {
+    let Invitation { address, name, .. } = membership;
+    let summary = format!("Joined the team of {address} as {name}");
+    record_change(config, "the command line", summary, 0, "").map_err(Failure::Failed)?;
+    if let Some(key) = membership.rules_key {
+        let trusted = TeamFile::beside(&config.database)
+            .change(|rules| Ok(rules.unwrap_or_else(|| TeamRules::trusting(key))));
+        trusted.map_err(Failure::Failed)?;
+    }
+    kept.write(membership).map_err(Failure::Failed)
+}
+
+/// Has the desk of this machine connect. For a job, one is started.
+fn connect(config: &Config, file: Option<&Path>, is_job: bool) -> Result<String, Failure> {
+    if let Err(DeskError::NoDesk(_)) = ask_remotes(config) {
+        if !is_job {
+            return Ok(
+                "This machine has joined. Its questions come to the team's desk as soon as \
+                       `callgate up` runs."
+                    .to_owned(),
+            );
+        }
+        // Its key is needed by nobody: it keeps its line itself.
+        RelayDeskPlace::new(config, file).start_desk().map_err(Failure::Failed)?;
+    }
+    let end = Instant::now() + CONNECTED_WITHIN;
+    loop {
+        let status = Viewer::connect(&config.desk_socket.value)
+            .and_then(|mut viewer| viewer.status())
+            .map_err(|error| Failure::Failed(error.to_string()))?;
+        match status.team {
+            Some(view) if view.state == RemoteState::Connected => {
+                return Ok(format!("Connected to {} as {}.", view.address, view.name));
+            }
+            Some(view) if Instant::now() > end => {
+                let why = view.text.unwrap_or_else(|| "it takes too long".to_owned());
+                let text = format!("joined, and not connected to {} yet: {why}", view.address);
+                return Err(Failure::Failed(one_line(&text).into_owned()));
+            }
+            None if Instant::now() > end => {
+                let text = "the desk does not take it up: start `callgate up` again";
+                return Err(Failure::Failed(text.to_owned()));
+            }
+            _ => thread::sleep(LOOK),
+        }
+    }
+}

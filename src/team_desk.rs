@@ -1,0 +1,210 @@
+//! The team's desk: machines and jobs of a team have a line to it, over TLS.
+
+mod certificates;
+mod member_lines;
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use callgate_approval::daemon::DeskHandle;
+use callgate_approval::viewer_token::new_viewer_token;
+use callgate_link::sync::lock;
+use callgate_relay::{LinePort, OutgoingLine};
+use callgate_store::{EntryDraft, Sha256Hash, now_ms};
+use callgate_web::{DeskFuture, LinePlace, MachineDesk, MachineJoined};
+use callgate_wire::ledger::{LedgerEvent, MemberJoined, MemberKind, TeamRoster};
+use callgate_wire::relay::RelayOrder;
+
+use crate::config::Config;
+use crate::machine_session::SessionHome;
+use crate::policy::TeamFile;
+use member_lines::{LineOwner, MemberLines};
+
+pub(crate) use certificates::{DeskCertificates, certificate_names, reached_at};
+
+/// How often the members and the rules are read again, if nobody wants it sooner.
+const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// How old the list of members may be when a stranger comes.
+const STALE_AFTER: Duration = Duration::from_secs(1);
+
+/// The team's desk, as its members' machines see it.
+pub(crate) struct TeamDesk {
+    home: SessionHome,
+    team_file: TeamFile,
+    roster: Mutex<Arc<TeamRoster>>,
+    /// When the members were last read for a stranger.
+    read_at: Mutex<Option<Instant>>,
+    lines: Arc<MemberLines>,
+    /// The desk at which people of the team answer.
+    desk: DeskHandle,
+}
+
+impl TeamDesk {
+    pub(crate) fn new(config: &Config, home: SessionHome, desk: DeskHandle) -> Arc<Self> {
+        Arc::new(Self {
+            team_file: TeamFile::beside(&config.database),
+            roster: Mutex::default(),
+            read_at: Mutex::default(),
+            lines: MemberLines::new(home.clone()),
+            desk,
+            home,
+        })
+    }
+
+    /// Follows who belongs to the team and which rules it has, for ever.
+    pub(crate) async fn follow_team(self: Arc<Self>) {
+        let mut wishes = self.home.board.wishes();
+        let mut last_fault = None;
+        loop {
+            let fault = self.read_members().await.err();
+            if let Some(why) = fault.as_ref().filter(|_| fault != last_fault) {
+                (self.home.warn)(&format!("the members of the team stay as they are: {why}"));
+            }
+            last_fault = fault;
+            self.lines.send_rules(self.read_rules());
+            // The board is as long there as this.
+            drop(tokio::time::timeout(LOOK_EVERY, wishes.changed()).await);
+        }
+    }
+
+    /// Reads the members, and ends the lines and the links of those who are none any more.
+    pub(crate) async fn read_members(&self) -> Result<(), String> {
+        let read = self.home.copies.run(|store| store.chained_links().map(|links| links.team));
+        if self.set_roster(read.await?) {
+            self.desk.read_links().await;
+        }
+        Ok(())
+    }
+
+    /// Reads the members for a stranger, who may have been invited a moment ago, but not for each of
+    /// many strangers.
+    async fn read_if_stale(&self) {
+        let is_stale = {
+            let mut read_at = lock(&self.read_at);
+            let is_stale = read_at.is_none_or(|at| at.elapsed() >= STALE_AFTER);
+            if is_stale {
+                *read_at = Some(Instant::now());
+            }
+            is_stale
+        };
+        if is_stale {
+            // Those who are known stay so.
+            self.read_members().await.ok();
+        }
+    }
+
+    /// Returns true if something has changed.
+    fn set_roster(&self, roster: TeamRoster) -> bool {
+        let now = now_ms();
+        let stays = |name: &str| {
+            roster.members.get(name).is_some_and(|member| {
+                let is_open = || member.invitation.as_ref().is_some_and(|it| it.is_open_at(now));
+                member.token.is_some() || member.kind == MemberKind::Job && is_open()
+            })
+        };
+        self.lines.end_all_but(stays);
+        let before = std::mem::replace(&mut *lock(&self.roster), Arc::new(roster.clone()));
+        let names = |roster: &TeamRoster| roster.members.keys().cloned().collect::<BTreeSet<_>>();
+        for name in names(&before).difference(&names(&roster)) {
+            self.home.board.remove(name);
+        }
+        *before != roster
+    }
+
+    /// Returns the rules that this desk has taken, as a line.
+    fn read_rules(&self) -> Option<OutgoingLine> {
+        // What cannot be read is told by those who apply it.
+        let rules = self.team_file.read().ok().flatten()?;
+        let bundle = rules.bundle()?.to_json();
+        Some(Arc::new(RelayOrder::Rules { bundle }.to_line()))
+    }
+
+    /// Returns the name of the team, or that of its desk if it has no rules.
+    fn team_name(&self) -> String {
+        let rules = self.team_file.read().ok().flatten();
+        let bundle = rules.as_ref().and_then(|rules| rules.bundle());
+        bundle.map_or_else(|| self.home.desk_name.clone(), |bundle| bundle.team().to_owned())
+    }
+
+    /// Lets a machine join with the secret of its invitation, which is used up. Returns `None` if
+    /// there is no such invitation.
+    async fn let_machine_join(&self, secret: &str) -> Result<Option<MachineJoined>, String> {
+        let secret = hash_text(secret);
+        // A wrong secret costs no look into the ledger.
+        let is_known = |roster: &TeamRoster| {
+            let invited = roster.invited(&secret, now_ms());
+            invited.is_some_and(|(_, member)| member.kind == MemberKind::Machine)
+        };
+        if !is_known(&self.roster()) {
+            self.read_if_stale().await;
+        }
+        if !is_known(&self.roster()) {
+            return Ok(None);
+        }
+        let token = new_viewer_token().map_err(|error| error.to_string())?;
+        let token_hash = hash_text(token.reveal());
+        let joined = self.home.copies.run(move |store| {
+            let roster = store.chained_links()?.team;
+            let Some((name, _)) = roster.invited(&secret, now_ms()) else { return Ok(None) };
+            let name = name.to_owned();
+            let joined = MemberJoined { name: name.clone(), secret, token: Some(token_hash) };
+            let entry = EntryDraft::new(now_ms(), None, &LedgerEvent::Joined(joined));
+            store.append_entries(&[entry])?;
+            Ok(Some(name))
+        });
+        let joined = joined.await?;
+        self.read_members().await?;
+        let token = token.reveal().to_owned();
+        Ok(joined.map(|name| MachineJoined { name, token, team: self.team_name() }))
+    }
+
+    async fn find_line_place(
+        &self,
+        token: &str,
+        number: &str,
+    ) -> Option<Result<LinePlace, &'static str>> {
+        let token = hash_text(token);
+        if self.roster().holder_of_token(&token, now_ms()).is_none() {
+            self.read_if_stale().await;
+        }
+        let roster = self.roster();
+        let (name, member) = roster.holder_of_token(&token, now_ms())?;
+        let run = (member.kind == MemberKind::Job).then(|| number.to_owned());
+        let owner = LineOwner { name: name.to_owned(), run };
+        if let Some(why) = self.lines.find_refusal(&owner) {
+            return Some(Err(why));
+        }
+        let lines = Arc::clone(&self.lines);
+        Some(Ok(Box::new(move |stream| {
+            let port = LinePort::over_stream(stream, lines.budget());
+            lines.take_line(owner, port);
+        })))
+    }
+
+    fn roster(&self) -> Arc<TeamRoster> {
+        Arc::clone(&lock(&self.roster))
+    }
+}
+
+impl MachineDesk for TeamDesk {
+    fn join_machine<'a>(
+        &'a self,
+        secret: &'a str,
+    ) -> DeskFuture<'a, Result<Option<MachineJoined>, String>> {
+        Box::pin(self.let_machine_join(secret))
+    }
+
+    fn admit_line<'a>(
+        &'a self,
+        token: &'a str,
+        number: &'a str,
+    ) -> DeskFuture<'a, Option<Result<LinePlace, &'static str>>> {
+        Box::pin(self.find_line_place(token, number))
+    }
+}
+
+/// Returns the hash under which the ledger has a secret or a token.
+pub(crate) fn hash_text(text: &str) -> String {
+    Sha256Hash::hash_bytes(text.as_bytes()).to_string()
+}

@@ -1,0 +1,130 @@
+//! The certificates of the team's desk: those in the files of the settings, or those of an authority
+//! that the desk makes for itself.
+
+use std::fs::OpenOptions;
+use std::io::{self, ErrorKind, Read};
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use callgate_link::file::{FileLock, create_private_folder, open_own, replace_private};
+use callgate_web::{TlsAuthority, TlsError, TlsIdentity};
+use rustix::system::uname;
+
+use crate::config::Config;
+
+/// The files of the authority, beside the database.
+const KEY_FILE: &str = "team-authority.key";
+const CERTIFICATE_FILE: &str = "team-authority.der";
+/// The largest file that is read, in bytes.
+const LARGEST: u64 = 256 * 1024;
+
+/// The certificates of the team's desk.
+pub(crate) enum DeskCertificates {
+    /// Files with the certificates and their key, which others renew.
+    Files(PathBuf, PathBuf),
+    Own(TlsAuthority),
+}
+
+impl DeskCertificates {
+    /// Returns those of the settings, or those of the desk's own authority, which is made the first
+    /// time.
+    pub(crate) fn open(config: &Config) -> Result<Self, String> {
+        if let Some((certificates, key)) = &config.team.certificate {
+            return Ok(Self::Files(certificates.clone(), key.clone()));
+        }
+        let own = find_or_make_authority(&config.database);
+        own.map(Self::Own).map_err(|why| format!("the team's desk has no certificate: {why}"))
+    }
+
+    /// Returns the authority that members trust, if it is the desk's own.
+    pub(crate) fn authority(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Files(..) => None,
+            Self::Own(authority) => Some(authority.certificate().to_vec()),
+        }
+    }
+
+    /// Returns a certificate that is good now, for a desk with these names.
+    pub(crate) fn identity(&self, names: &[String]) -> Result<TlsIdentity, TlsError> {
+        match self {
+            Self::Files(certificates, key) => {
+                TlsIdentity::from_pem(&read_file(certificates)?, &read_file(key)?)
+            }
+            Self::Own(authority) => authority.issue(names.to_vec()),
+        }
+    }
+}
+
+fn find_or_make_authority(database: &Path) -> Result<TlsAuthority, String> {
+    let failed = |error: &dyn std::fmt::Display| error.to_string();
+    let (key_file, certificate_file) =
+        (database.with_file_name(KEY_FILE), database.with_file_name(CERTIFICATE_FILE));
+    database.parent().map_or(Ok(()), create_private_folder).map_err(|error| failed(&error))?;
+    let lock = FileLock::try_lock(&key_file.with_extension("lock"));
+    let _lock = lock
+        .map_err(|error| failed(&error))?
+        .ok_or("another callgate is making the authority; try again")?;
+    let stored = match (read_file(&key_file), read_file(&certificate_file)) {
+        (Ok(key), Ok(certificate)) => Some((key, certificate)),
+        (Err(error), _) | (_, Err(error)) if error.kind() == ErrorKind::NotFound => None,
+        (Err(error), _) | (_, Err(error)) => {
+            return Err(format!("{}: {error}", key_file.display()));
+        }
+    };
+    if let Some((key, certificate)) = stored {
+        let stored = TlsAuthority::from_stored(&key, &certificate);
+        return stored.map_err(|error| format!("{}: {error}", key_file.display()));
+    }
+    let made = TlsAuthority::generate().map_err(|error| failed(&error))?;
+    replace_private(&certificate_file, made.certificate()).map_err(|error| failed(&error))?;
+    replace_private(&key_file, made.key()).map_err(|error| failed(&error))?;
+    Ok(made)
+}
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let file = open_own(OpenOptions::new().read(true), path)?;
+    let mut content = Vec::new();
+    file.take(LARGEST).read_to_end(&mut content)?;
+    Ok(content)
+}
+
+/// Returns the host and the port by which members reach the desk that listens at this address.
+pub(crate) fn reached_at(config: &Config, listen: SocketAddr) -> String {
+    match &config.team.address {
+        Some(address) => address.clone(),
+        None if listen.ip().is_unspecified() => {
+            format!("{}:{}", uname().nodename().to_string_lossy(), listen.port())
+        }
+        None => listen.to_string(),
+    }
+}
+
+/// Returns the names for which the desk's own authority signs a certificate.
+pub(crate) fn certificate_names(config: &Config, listen: SocketAddr) -> Vec<String> {
+    let reached = reached_at(config, listen);
+    let host = reached.rsplit_once(':').map_or(&*reached, |(host, _)| host);
+    let mut names = vec![host.trim_matches(['[', ']']).to_owned()];
+    let own = listen.ip().to_string();
+    if !listen.ip().is_unspecified() && !names.contains(&own) {
+        names.push(own);
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_authority_is_made_once_and_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let database = folder.path().join("data/callgate.db");
+        let made = find_or_make_authority(&database).unwrap();
+        let again = find_or_make_authority(&database).unwrap();
+        assert_eq!(made.certificate(), again.certificate());
+        assert_eq!(made.key(), again.key());
+        std::fs::write(database.with_file_name(KEY_FILE), b"nonsense").unwrap();
+        let wrong = find_or_make_authority(&database).unwrap_err();
+        assert!(wrong.contains("team-authority.key"), "{wrong}");
+    }
+}

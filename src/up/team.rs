@@ -1,0 +1,80 @@
+//! The listener of `callgate up --listen` for the machines, jobs and people of a team. It has a thread
+//! of its own: their handshakes hold up no verdict.
+
+use std::sync::{Arc, mpsc};
+use std::thread;
+
+use callgate_approval::daemon::DeskHandle;
+use callgate_web::{PageLimits, TeamHost, TeamHostOptions, machine_routes};
+use tokio::sync::watch;
+
+use super::cannot_open;
+use crate::config::Config;
+use crate::failure::Failure;
+use crate::machine_session::SessionHome;
+use crate::team_desk::{DeskCertificates, TeamDesk, certificate_names, reached_at};
+use crate::terminal_width::wrapped_for_terminal;
+
+/// How many connections may be open that carry no line yet: all machines of a team come at once when
+/// its desk is back.
+const MOST_STRANGERS: usize = 1024;
+
+/// A listener that serves until this is dropped.
+pub(super) struct ServedTeam {
+    /// Where members reach the desk.
+    pub(super) address: String,
+    _serving: watch::Sender<()>,
+}
+
+impl ServedTeam {
+    /// Says where the team reaches this desk.
+    pub(super) fn greeting(&self) -> String {
+        let text = format!(
+            "The team's desk is at {}. To let somebody in: callgate team invite NAME\n",
+            self.address
+        );
+        wrapped_for_terminal(&text, 2)
+    }
+}
+
+/// Serves the team, if the settings say so.
+pub(super) fn serve_team(
+    config: &Config,
+    sessions: SessionHome,
+    desk: DeskHandle,
+) -> Result<Option<ServedTeam>, Failure> {
+    let Some(listen) = config.team.listen else { return Ok(None) };
+    let certificates = DeskCertificates::open(config).map_err(|why| cannot_open(&why))?;
+    let names = certificate_names(config, listen);
+    let board = Arc::clone(&sessions.board);
+    let desk = TeamDesk::new(config, sessions, desk);
+    let options = TeamHostOptions {
+        listen,
+        identity: Box::new(move || certificates.identity(&names)),
+        limits: PageLimits { connections: MOST_STRANGERS, ..PageLimits::default() },
+        routes: machine_routes(Arc::clone(&desk) as Arc<_>),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| cannot_open(&error))?;
+    let (serving, mut ended) = watch::channel(());
+    let (started_in, started) = mpsc::channel();
+    let serve = async move {
+        let host = match TeamHost::start(options) {
+            Ok(host) => host,
+            Err(error) => return drop(started_in.send(Err(error))),
+        };
+        started_in.send(Ok(host.address())).ok();
+        tokio::select! {
+            () = desk.follow_team() => {}
+            _ = ended.changed() => {}
+        }
+    };
+    let spawned =
+        thread::Builder::new().name("team".to_owned()).spawn(move || runtime.block_on(serve));
+    spawned.map_err(|error| cannot_open(&error))?;
+    let bound = started.recv().map_err(|error| cannot_open(&error))?;
+    let bound = bound.map_err(|error| cannot_open(&error))?;
+    let address = format!("https://{}", reached_at(config, bound));
+    board.set_listening(&address);
+    Ok(Some(ServedTeam { address, _serving: serving }))
+}

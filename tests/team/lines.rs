@@ -1,0 +1,184 @@
+//! Machines of a team: they join, ask at its desk, and are revoked.
+
+use callgate_wire::desk::RemoteState;
+use serde_json::Value;
+
+use super::team_house::{DeskMachine, TeamHouse};
+
+#[test]
+fn a_machine_joins_once_asks_and_is_answered() {
+    let house = TeamHouse::new(None);
+    let invitation = house.invite(&["build-7", "--hours", "1"]);
+    let member = DeskMachine::new();
+    let told = member.done(&["team", "join", &invitation]);
+    assert!(told.contains("as soon as `callgate up` runs"), "{told}");
+    member.up();
+    member.wait_for_line(RemoteState::Connected);
+    let mut ada = house.desk.person("Ada");
+    let hook = member.ask("make one");
+    let row = ada.question(&house.desk, "make one");
+    assert_eq!(row.machine.as_deref(), Some("build-7"));
+    assert!(ada.allow(&row).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
+    house.assert_copied("build-7", &member);
+    // The same secret opens nothing any more, and an invented one never did.
+    let other = DeskMachine::new();
+    let told = other.refused(&["team", "join", &invitation]);
+    assert!(told.contains("was used already, has expired or was taken back"), "{told}");
+    assert!(!other.machine.data("team-line").exists());
+    let kinds: Vec<String> = house.desk.entries().into_iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds.iter().filter(|kind| *kind == "joined").count(), 1, "{kinds:?}");
+    // Neither the secret nor the token is in the ledger.
+    let token = member.machine.home.text(".local/share/callgate/team-line");
+    let bodies: String = house.desk.entries().into_iter().map(|entry| entry.body).collect();
+    for hidden in [invitation, token] {
+        let secret = secret_of(&hidden);
+        assert!(secret.len() >= 32 && !bodies.contains(&secret));
+    }
+    let listed = house.desk.done(&["team", "list"]);
+    assert!(listed.starts_with("build-7: machine, connected for "), "{listed}");
+    let doctor = member.command(&["doctor"]).output().unwrap();
+    let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
+    assert!(doctor.contains("where this machine is build-7: connected for"), "{doctor}");
+}
+
+/// Returns the secret in an invitation.
+fn secret_of(invitation: &str) -> String {
+    use base64::Engine as _;
+    let coded = invitation.trim().strip_prefix("callgate-invitation-").unwrap();
+    let json = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(coded).unwrap();
+    serde_json::from_slice::<Value>(&json).unwrap()["secret"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_killed_desk_of_the_team_finds_its_questions_again() {
+    let house = TeamHouse::new(None);
+    let member = house.member("build-7");
+    let mut hook = member.ask("make one");
+    house.desk.until("it is asked there", || {
+        house.desk.entries().iter().any(|entry| entry.kind == "asked")
+    });
+    house.desk.kill_desk();
+    let line = member.wait_for_line(RemoteState::Failed);
+    assert!(line.text.is_some());
+    assert!(hook.still_waits(), "it waits for the line");
+    house.desk.up();
+    member.wait_for_line(RemoteState::Connected);
+    let mut ben = house.desk.person("Ben");
+    let row = ben.question(&house.desk, "make one");
+    assert!(ben.allow(&row).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
+    house.assert_copied("build-7", &member);
+}
+
+#[test]
+fn a_killed_desk_of_a_member_finds_its_questions_again() {
+    let house = TeamHouse::new(None);
+    let member = house.member("build-7");
+    let mut ada = house.desk.person("Ada");
+    let hook = member.ask("make one");
+    let row = ada.question(&house.desk, "make one");
+    member.kill_desk();
+    house.desk.until("the line is cut", || {
+        house.views().iter().any(|view| view.state == RemoteState::Failed)
+    });
+    assert!(ada.inbox().iter().any(|row| row.summary == "make one"), "it stays open");
+    member.up();
+    member.wait_for_line(RemoteState::Connected);
+    assert!(ada.allow(&row).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
+}
+
+#[test]
+fn a_revoked_machine_is_out_at_once() {
+    let house = TeamHouse::new(None);
+    let (member, other) = (house.member("build-7"), house.member("build-8"));
+    let mut ada = house.desk.person("Ada");
+    let mut hook = member.ask("make one");
+    ada.question(&house.desk, "make one");
+    let stays = other.ask("make two");
+    let row = ada.question(&house.desk, "make two");
+    let told = house.desk.done(&["team", "revoke", "build-7"]);
+    assert_eq!(told, "build-7 does not belong to the team any more.\n");
+    house.desk.until("its question is withdrawn", || {
+        !ada.inbox().iter().any(|row| row.summary == "make one")
+    });
+    let line = member.wait_for_line(RemoteState::Failed);
+    let why = member.until("it says why", || {
+        member.line().and_then(|line| line.text).filter(|text| text.contains("revoked"))
+    });
+    assert!(why.contains("callgate team leave"), "{why} {line:?}");
+    assert!(hook.still_waits(), "its own desk still asks");
+    assert!(ada.allow(&row).0);
+    assert_eq!(stays.decision()["behavior"], "allow");
+    assert!(!house.desk.done(&["team", "list"]).contains("build-7"));
+    let told = house.desk.refused(&["team", "revoke", "build-7"]);
+    assert!(told.contains("no member"), "{told}");
+    member.done(&["team", "leave"]);
+    member.until("the desk forgets the team", || member.line().is_none());
+    // An open invitation is taken back, too.
+    let invitation = house.invite(&["build-9"]);
+    house.desk.done(&["team", "revoke", "build-9"]);
+    let told = member.refused(&["team", "join", &invitation]);
+    assert!(told.contains("taken back"), "{told}");
+}
+
+#[test]
+fn a_newer_line_of_a_machine_takes_the_place_of_the_older() {
+    let house = TeamHouse::new(None);
+    let member = house.member("build-7");
+    // The same machine, from a copy of its home.
+    let twin = DeskMachine::new();
+    twin.machine.home.make_private_folder(".local/share/callgate");
+    let file = ".local/share/callgate/team-line";
+    twin.machine.home.write_private(file, &member.machine.home.text(file));
+    member.kill_desk();
+    twin.up();
+    twin.wait_for_line(RemoteState::Connected);
+    let views = house.views();
+    assert_eq!(views.len(), 1, "{views:?}");
+    member.up();
+    member.wait_for_line(RemoteState::Connected);
+    twin.until("the older line has ended", || {
+        twin.line().is_some_and(|line| line.state != RemoteState::Connected) || {
+            member.line().is_some_and(|line| line.state != RemoteState::Connected)
+        }
+    });
+}
+
+#[test]
+fn the_rules_of_the_team_come_down_the_line() {
+    let house = TeamHouse::new(None);
+    let home = &house.desk.machine.home;
+    let rule = |name: &str, command: &str| {
+        format!("[[rule]]\nname = \"{name}\"\ndecide = \"deny\"\ncommand = \"{command}\"\n")
+    };
+    home.write("team.toml", &rule("no force", "git push --force"));
+    house.desk.done(&["team", "rules", "sign", "team.toml", "--team", "acme"]);
+    let signed = house.desk.done(&["team", "rules", "sign", "team.toml"]);
+    let key = signed.trim_end().rsplit(' ').next().unwrap().to_owned();
+    house.desk.done(&["team", "rules", "take", "team.bundle", "--key", &key]);
+    let member = house.member("build-7");
+    let shows = |number: u32| {
+        let name = format!("team acme, rules {number}");
+        member.until(&name, || member.done(&["team", "rules", "show"]).contains(&name));
+    };
+    shows(2);
+    assert!(member.machine.explain("git push --force").contains("team acme, rules 2"));
+    home.write("team.toml", &rule("no deploys", "make deploy"));
+    house.desk.done(&["team", "rules", "sign", "team.toml"]);
+    house.desk.done(&["team", "rules", "take", "team.bundle"]);
+    shows(3);
+    assert!(member.machine.explain("make deploy").contains("team acme, rules 3"));
+    // A machine that trusts another team takes nothing, and its invitation stays good.
+    let other = DeskMachine::new();
+    other.machine.home.write("own.toml", &rule("own", "make own"));
+    let signed = other.done(&["team", "rules", "sign", "own.toml", "--team", "other"]);
+    let key = signed.trim_end().rsplit(' ').next().unwrap().to_owned();
+    other.done(&["team", "rules", "take", "own.bundle", "--key", &key]);
+    let invitation = house.invite(&["build-8"]);
+    let told = other.refused(&["team", "join", &invitation]);
+    assert!(told.contains("rules of another team"), "{told}");
+    other.done(&["team", "leave"]);
+    other.done(&["team", "join", &invitation]);
+}

@@ -1,0 +1,104 @@
+//! The way to the team's desk: through a proxy, over cuts, and to no other desk.
+
+use std::io::{BufRead, BufReader, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::{fs, io, thread};
+
+use callgate_wire::desk::RemoteState;
+
+use super::team_house::{DeskMachine, TeamHouse};
+
+/// A proxy on loopback that knows one host. Its threads end with the tests' process.
+struct ConnectProxy {
+    address: String,
+    asked: Arc<Mutex<Vec<String>>>,
+    open: Arc<Mutex<Vec<TcpStream>>>,
+}
+
+impl ConnectProxy {
+    fn start(port: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = format!("http://{}", listener.local_addr().unwrap());
+        let (asked, open) = (Arc::new(Mutex::default()), Arc::new(Mutex::default()));
+        let proxy = Self { address, asked: Arc::clone(&asked), open: Arc::clone(&open) };
+        thread::spawn(move || {
+            for client in listener.incoming() {
+                let client = client.unwrap();
+                let mut head = BufReader::new(client.try_clone().unwrap());
+                let mut lines = Vec::new();
+                loop {
+                    let mut line = String::new();
+                    if head.read_line(&mut line).unwrap_or(0) < 3 {
+                        break;
+                    }
+                    lines.push(line);
+                }
+                asked.lock().unwrap().push(lines.concat());
+                let Ok(desk) = TcpStream::connect(("127.0.0.1", port)) else { continue };
+                let mut answer = client.try_clone().unwrap();
+                answer.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();
+                open.lock().unwrap().push(client.try_clone().unwrap());
+                for (mut from, mut to) in
+                    [(client.try_clone().unwrap(), desk.try_clone().unwrap()), (desk, client)]
+                {
+                    thread::spawn(move || {
+                        io::copy(&mut from, &mut to).ok();
+                        to.shutdown(Shutdown::Both).ok();
+                    });
+                }
+            }
+        });
+        proxy
+    }
+
+    fn cut(&self) {
+        for stream in self.open.lock().unwrap().drain(..) {
+            stream.shutdown(Shutdown::Both).ok();
+        }
+    }
+}
+
+#[test]
+fn a_line_goes_through_the_proxy_and_survives_a_cut() {
+    let house = TeamHouse::new(Some("desk.team.test"));
+    let proxy = ConnectProxy::start(house.port);
+    let member = DeskMachine::new().with_variable("HTTPS_PROXY", &proxy.address);
+    house.let_join(&member, "build-7");
+    member.up();
+    member.wait_for_line(RemoteState::Connected);
+    let asked = proxy.asked.lock().unwrap().concat();
+    let wanted = format!("CONNECT desk.team.test:{} HTTP/1.1", house.port);
+    assert!(asked.contains(&wanted), "{asked}");
+    let mut ada = house.desk.person("Ada");
+    let hook = member.ask("make one");
+    let row = ada.question(&house.desk, "make one");
+    proxy.cut();
+    assert!(ada.allow(&row).0, "it is delivered on the next line");
+    assert_eq!(hook.decision()["behavior"], "allow");
+    house.assert_copied("build-7", &member);
+    // Without the proxy nobody knows the host, and NO_PROXY exempts it.
+    let invitation = house.invite(&["build-8"]);
+    let other = DeskMachine::new()
+        .with_variable("HTTPS_PROXY", &proxy.address)
+        .with_variable("NO_PROXY", "team.test");
+    let told = other.refused(&["team", "join", &invitation]);
+    assert!(told.contains("cannot be reached"), "{told}");
+}
+
+#[test]
+fn another_desk_at_the_same_address_gets_no_token() {
+    let house = TeamHouse::new(None);
+    let member = house.member("build-7");
+    house.desk.kill_desk();
+    // Whoever takes the address has not the authority of the invitation.
+    for file in ["team-authority.key", "team-authority.der"] {
+        fs::remove_file(house.desk.machine.data(file)).unwrap();
+    }
+    house.desk.up();
+    member.until("the certificate is refused", || {
+        let text = member.line()?.text?;
+        text.contains("certificate is not the one that is expected").then_some(())
+    });
+    assert!(house.views().is_empty());
+}
