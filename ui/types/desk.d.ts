@@ -208,7 +208,18 @@ export interface DeskStatus {
     viewers: { connected: number; paired: number };
   };
   is_relay: boolean;
-  relays: { name: string; since_ms: number }[];
+  relays: { name: string; since_ms: number; is_team?: boolean }[];
+  team?: TeamLineView;
+  listening?: string;
+}
+
+/** The line of this machine to the team's desk. */
+export interface TeamLineView {
+  address: string;
+  name: string;
+  state: RemoteView["state"];
+  since_ms: number;
+  text: string | null;
 }
 
 /** A machine whose questions are answered here. */
