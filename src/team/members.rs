@@ -76,7 +76,8 @@ pub(super) fn revoke_member(config: &Config, name: &str) -> Result<(), Failure> 
     Ok(())
 }
 
-pub(super) fn read_roster(config: &Config) -> Result<TeamRoster, Failure> {
+/// Returns the members of the team whose desk this is.
+pub(crate) fn read_roster(config: &Config) -> Result<TeamRoster, Failure> {
     match Store::open_read_only(&config.database) {
         Err(StoreError::Missing(_)) => Ok(TeamRoster::default()),
         store => Ok(store?.chained_links()?.team),

@@ -5,6 +5,8 @@
 mod attacks;
 mod jobs;
 mod lines;
+mod people;
+mod roles;
 mod rules;
 mod team_house;
 mod ways;

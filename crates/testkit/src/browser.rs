@@ -84,6 +84,8 @@ impl Browser {
             &json!({ "capabilities": { "alwaysMatch": {
                 "goog:chromeOptions": { "binary": chromium, "args": arguments },
                 "goog:loggingPrefs": { "browser": "ALL" },
+                // A team's desk has an authority of its own.
+                "acceptInsecureCerts": true,
             } } }),
         );
         let pid = capabilities["goog:processID"].as_i64().and_then(|pid| i32::try_from(pid).ok());

@@ -1,6 +1,6 @@
 //! The end at the desk above, with a fake clock.
 
-use callgate_wire::approval::Decision;
+use callgate_wire::approval::{AllowDemands, Decision};
 use callgate_wire::relay::MAX_LINE;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -44,6 +44,7 @@ fn yes() -> RelayedAnswer {
         words: None,
         edited: None,
         interrupt: false,
+        met: AllowDemands::default(),
     }
 }
 

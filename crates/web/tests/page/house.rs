@@ -77,6 +77,7 @@ impl House {
             store: Store::open(&self.folder.path().join("callgate.db")).unwrap(),
             settings,
             authority: Authority::default(),
+            roles: None,
             ruler: Arc::new(|_| Ruling::Ask { because: None, is_guarded: false }),
             rule_desk: None,
             settings_desk: None,
