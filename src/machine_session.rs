@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_approval::daemon::{Daemon, RelayedAsker, RelayedAskers, RemoteBoard, Warn};
-use callgate_relay::{LinePort, OutgoingLine, UpperAct, UpperLine};
+use callgate_relay::{LinePort, SharedLine, UpperAct, UpperLine};
 use callgate_store::{CopyOutcome, LedgerEntry, Sha256Hash};
 use callgate_wire::approval::{AskerMachine, RelayedAnswer, RequestId};
 use callgate_wire::desk::{RemoteState, WatchedEntry};
@@ -44,7 +44,7 @@ impl SessionHome {
 }
 
 /// The rules of a team as a line to be sent, which changes when they do.
-pub(crate) type RulesFeed = watch::Receiver<Option<OutgoingLine>>;
+pub(crate) type RulesFeed = watch::Receiver<Option<SharedLine>>;
 
 /// The session with one machine.
 pub(crate) struct MachineSession {
@@ -297,7 +297,7 @@ impl MachineSession {
         self.send_line(port, Arc::new(order.to_line()))
     }
 
-    fn send_line(&mut self, port: &mut LinePort, line: OutgoingLine) -> Option<String> {
+    fn send_line(&mut self, port: &mut LinePort, line: SharedLine) -> Option<String> {
         if !port.send(line) {
             return Some("it does not read".to_owned());
         }

@@ -1,6 +1,8 @@
 //! `callgate relay`: the end of a line at a box, on standard input and output.
 
 mod box_desk;
+mod desk_entrance;
+mod desk_place;
 mod joined_desk;
 mod line_server;
 
@@ -14,8 +16,9 @@ use callgate_relay::LinePort;
 use crate::config::{Config, DeskFlags};
 use crate::failure::{Failure, write_error_line};
 
-pub(crate) use box_desk::RelayDeskPlace;
-pub(crate) use line_server::{DeskEntrance, TeamEntrance, serve_line};
+pub(crate) use desk_entrance::{DeskEntrance, TeamEntrance};
+pub(crate) use desk_place::RelayDeskPlace;
+pub(crate) use line_server::serve_line;
 
 /// Serve a desk above over standard input and output
 ///

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use callgate_approval::daemon::DeskHandle;
 use callgate_approval::viewer_token::new_viewer_token;
 use callgate_link::sync::lock;
-use callgate_relay::{LinePort, OutgoingLine};
+use callgate_relay::{LinePort, SharedLine};
 use callgate_store::{EntryDraft, Sha256Hash, now_ms};
 use callgate_web::{DeskFuture, LinePlace, MachineDesk, MachineJoined};
 use callgate_wire::ledger::{LedgerEvent, MemberJoined, MemberKind, TeamRoster};
@@ -114,7 +114,7 @@ impl TeamDesk {
     }
 
     /// Returns the rules that this desk has taken, as a line.
-    fn read_rules(&self) -> Option<OutgoingLine> {
+    fn read_rules(&self) -> Option<SharedLine> {
         // What cannot be read is told by those who apply it.
         let rules = self.team_file.read().ok().flatten()?;
         let bundle = rules.bundle()?.to_json();

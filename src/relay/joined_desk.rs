@@ -16,7 +16,8 @@ use callgate_wire::ledger::LedgerEvent;
 use callgate_wire::relay::{CopiedThrough, RelayReport, UpperHello};
 use tokio::sync::mpsc;
 
-use super::{DeskEntrance, RelayDeskPlace};
+use super::desk_entrance::DeskEntrance;
+use super::desk_place::RelayDeskPlace;
 
 /// Connects to the desk of this machine in the name of a desk above.
 pub(super) struct DeskJoiner {

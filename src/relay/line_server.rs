@@ -1,55 +1,25 @@
 //! The end of a line at this machine: between the desk here and the one above.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use callgate_approval::daemon::Warn;
 use callgate_relay::{LinePort, LowerAct, LowerLine};
-use callgate_wire::HiddenText;
 use callgate_wire::relay::{BoxHello, PROTOCOL, RelayReport, UpperHello};
 use rustix::process::geteuid;
 use rustix::system::uname;
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-use super::RelayDeskPlace;
+use super::desk_entrance::DeskEntrance;
 use super::joined_desk::{DeskJoiner, JoinedDesk};
-use crate::config::{Config, Surroundings};
+use crate::config::Surroundings;
 use crate::team::take_bundle;
 
 /// How long the last lines may take to be written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 /// How many reports may wait while the desk is being joined.
 const QUEUE: usize = 64;
-
-/// How a line gets into the desk of this machine.
-#[derive(Clone)]
-pub(crate) enum DeskEntrance {
-    /// As a relay, which may start the desk.
-    Relay(RelayDeskPlace),
-    /// As the line to the team's desk, which the desk itself keeps.
-    Team(TeamEntrance),
-}
-
-/// How the line to the team's desk gets into the desk of this machine.
-#[derive(Clone)]
-pub(crate) struct TeamEntrance {
-    pub(crate) desk_socket: PathBuf,
-    /// The token by which the desk knows the line.
-    pub(crate) key: HiddenText,
-    pub(crate) config: Arc<Config>,
-    /// Is called when the desks are connected.
-    pub(crate) joined: Arc<dyn Fn() + Send + Sync>,
-}
-
-impl DeskEntrance {
-    fn note_joined(&self) {
-        if let Self::Team(entrance) = self {
-            (entrance.joined)();
-        }
-    }
-}
 
 /// Serves the desk above until the line ends. Returns why, unless the other side has closed it.
 pub(crate) async fn serve_line(

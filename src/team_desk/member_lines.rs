@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_link::sync::lock;
-use callgate_relay::{LineBudget, LinePort, OutgoingLine};
+use callgate_relay::{LineBudget, LinePort, SharedLine};
 use callgate_wire::desk::RemoteState;
 use tokio::sync::{mpsc, watch};
 
@@ -32,7 +32,7 @@ pub(super) struct LineOwner {
 pub(super) struct MemberLines {
     home: SessionHome,
     budget: Arc<LineBudget>,
-    rules: watch::Sender<Option<OutgoingLine>>,
+    rules: watch::Sender<Option<SharedLine>>,
     /// The sessions, each with the way by which it gets its next line. It ends without one.
     sessions: Mutex<HashMap<LineOwner, mpsc::Sender<LinePort>>>,
 }
@@ -49,7 +49,7 @@ impl MemberLines {
     }
 
     /// Sends the team's rules to every machine, now and when it is connected.
-    pub(super) fn send_rules(&self, rules: Option<OutgoingLine>) {
+    pub(super) fn send_rules(&self, rules: Option<SharedLine>) {
         self.rules.send_if_modified(|sent| {
             let is_new = *sent != rules;
             *sent = rules;

@@ -1,12 +1,11 @@
 //! A text at an address, fetched again and again.
 
-use std::error::Error;
-use std::io;
 use std::time::Duration;
 
 use reqwest::{Client, StatusCode, Url};
 
-use crate::{ProxyChoice, client_builder, is_private, read_body};
+use crate::fetch_error::explain_failure;
+use crate::{FetchError, ProxyChoice, client_builder, is_private, read_body};
 
 /// How long a fetch may take, from the connection to the last byte.
 const FETCH_LIMIT: Duration = Duration::from_secs(20);
@@ -19,30 +18,6 @@ pub struct TextSource {
     limit: Duration,
 }
 
-/// Why a text could not be fetched. No error contains the address, which may have a secret in it.
-#[derive(Debug, thiserror::Error)]
-pub enum FetchError {
-    #[error("the address has to begin with https://, or be on this machine")]
-    Address,
-    #[error("the proxy is not a valid address")]
-    Proxy,
-    #[error("the authority of the certificates cannot be read")]
-    Certificate,
-    /// The server has shown a certificate that does not count.
-    #[error("the server's certificate is not the one that is expected")]
-    Untrusted,
-    #[error("{0}")]
-    Failed(String),
-    #[error("the server answered {0}")]
-    Status(StatusCode),
-    #[error("the text is larger than {0} bytes")]
-    TooLarge(usize),
-    #[error("the server took too long")]
-    TooSlow,
-    #[error("it is not UTF-8 text")]
-    NotText,
-}
-
 impl TextSource {
     /// Creates the source at an address.
     pub fn new(url: &str, proxy: &ProxyChoice) -> Result<Self, FetchError> {
@@ -51,7 +26,7 @@ impl TextSource {
             return Err(FetchError::Address);
         }
         let client = proxy.apply_to(client_builder(), &url)?.build();
-        let client = client.map_err(|error| failed(&error))?;
+        let client = client.map_err(|error| explain_failure(&error))?;
         Ok(Self { url, client, limit: FETCH_LIMIT })
     }
 
@@ -64,7 +39,7 @@ impl TextSource {
 
     async fn fetch_bytes(&self, most: usize) -> Result<Vec<u8>, FetchError> {
         let response = self.client.get(self.url.clone()).send().await;
-        let mut response = response.map_err(|error| failed(&error))?;
+        let mut response = response.map_err(|error| explain_failure(&error))?;
         if response.status() != StatusCode::OK {
             return Err(FetchError::Status(response.status()));
         }
@@ -72,37 +47,9 @@ impl TextSource {
         match read_body(&mut response, &mut body, most).await {
             Ok(true) => Ok(body),
             Ok(false) => Err(FetchError::TooLarge(most)),
-            Err(error) => Err(failed(&error)),
+            Err(error) => Err(explain_failure(&error)),
         }
     }
-}
-
-/// Says in a few words why a request failed.
-pub(crate) fn failed(error: &reqwest::Error) -> FetchError {
-    if is_about_certificate(error) {
-        return FetchError::Untrusted;
-    }
-    let why = if error.is_connect() {
-        "the server cannot be reached"
-    } else if error.is_timeout() {
-        "the server does not answer"
-    } else {
-        "the connection was broken off"
-    };
-    FetchError::Failed(why.to_owned())
-}
-
-fn is_about_certificate(error: &reqwest::Error) -> bool {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
-            return true;
-        }
-        // The source of such an error is that of the error within, not the error within itself.
-        let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
-        cause = within.map(|error| error as &dyn Error).or_else(|| error.source());
-    }
-    false
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! It is a crate of its own so that only those who talk to a service depend on HTTP and TLS.
 
 mod address;
+mod fetch_error;
 mod fetched_text;
 mod proxy_choice;
 mod team_service;
@@ -12,7 +13,8 @@ use std::time::Duration;
 use reqwest::{Client, ClientBuilder, Response, redirect};
 
 pub use address::{is_loopback, is_private};
-pub use fetched_text::{FetchError, TextSource};
+pub use fetch_error::FetchError;
+pub use fetched_text::TextSource;
 pub use proxy_choice::ProxyChoice;
 pub use team_service::{LINE_HEADER, ServiceAnswer, ServiceError, TeamService};
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use reqwest::header::{AUTHORIZATION, CONNECTION, CONTENT_TYPE, UPGRADE};
 use reqwest::{Certificate, Client, Response, StatusCode, Upgraded, Url};
 
-use crate::fetched_text::failed;
+use crate::fetch_error::explain_failure;
 use crate::{FetchError, ProxyChoice, client_builder, read_body};
 
 /// How long a request may take, and a connection until it stays.
@@ -56,7 +56,7 @@ impl TeamService {
             let authority = Certificate::from_der(authority);
             client = client.tls_certs_only([authority.map_err(|_| FetchError::Certificate)?]);
         }
-        let client = client.build().map_err(|error| failed(&error))?;
+        let client = client.build().map_err(|error| explain_failure(&error))?;
         Ok(Self { url, client })
     }
 
@@ -85,7 +85,7 @@ impl TeamService {
         let opened = async {
             let response = send_request(request).await?;
             if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-                return Ok(response.upgrade().await.map_err(|error| failed(&error))?);
+                return Ok(response.upgrade().await.map_err(|error| explain_failure(&error))?);
             }
             Err(ServiceError::Refused(read_answer(response).await?))
         };
@@ -99,7 +99,7 @@ impl TeamService {
 }
 
 async fn send_request(request: reqwest::RequestBuilder) -> Result<Response, FetchError> {
-    request.send().await.map_err(|error| failed(&error))
+    request.send().await.map_err(|error| explain_failure(&error))
 }
 
 async fn read_answer(mut response: Response) -> Result<ServiceAnswer, FetchError> {
@@ -111,6 +111,6 @@ async fn read_answer(mut response: Response) -> Result<ServiceAnswer, FetchError
             Ok(ServiceAnswer { status, text })
         }
         Ok(false) => Err(FetchError::TooLarge(LONGEST_ANSWER)),
-        Err(error) => Err(failed(&error)),
+        Err(error) => Err(explain_failure(&error)),
     }
 }

@@ -5,6 +5,7 @@
 //! the line. [`UpperLine`] is the end of the desk above; it outlives the line, so that a question
 //! and its answer survive a cut. [`LinePort`] carries the lines over any pair of byte streams.
 
+mod carried_line;
 mod line_budget;
 mod line_health;
 mod line_port;
@@ -13,8 +14,9 @@ mod streamed_lines;
 mod threaded_lines;
 mod upper_line;
 
+pub use carried_line::{LineArrival, SharedLine};
 pub use line_budget::LineBudget;
 pub use line_health::{BEAT_EVERY, DEAD_AFTER, LineHealth, LineNeed};
-pub use line_port::{LineArrival, LinePort, OutgoingLine};
+pub use line_port::LinePort;
 pub use lower_line::{LowerAct, LowerLine};
 pub use upper_line::{UpperAct, UpperLine};

@@ -6,28 +6,10 @@ use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
+use crate::carried_line::{LineArrival, SharedLine};
 use crate::line_budget::LineBudget;
 use crate::streamed_lines::StreamedLines;
 use crate::threaded_lines::ThreadedLines;
-
-/// How many lines may wait to be sent.
-pub(crate) const MOST_UNSENT: usize = 4096;
-
-/// What has come on a line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum LineArrival {
-    Line(Vec<u8>),
-    /// A line that was dropped because it is too long.
-    TooLong {
-        /// How many bytes it has.
-        size: usize,
-    },
-    /// So much is on its way from all machines that this one has to end.
-    NoRoom,
-}
-
-/// A line to be sent, which may go to many machines.
-pub type OutgoingLine = Arc<Vec<u8>>;
 
 /// Both directions of a line.
 #[derive(Debug)]
@@ -83,7 +65,7 @@ impl LinePort {
     }
 
     /// Sends a line without waiting. Returns false if the other side reads too slowly, or is gone.
-    pub fn send(&mut self, line: impl Into<OutgoingLine>) -> bool {
+    pub fn send(&mut self, line: impl Into<SharedLine>) -> bool {
         match &mut self.0 {
             LineCarrier::Threads(lines) => lines.send(line.into()),
             LineCarrier::Stream(lines) => lines.send(line.into()),

@@ -17,8 +17,8 @@ use callgate_wire::frame::LineDecoder;
 use callgate_wire::relay::MAX_LINE;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
+use crate::carried_line::{LineArrival, MOST_UNSENT, SharedLine};
 use crate::line_budget::{BudgetShare, LineBudget};
-use crate::line_port::{LineArrival, MOST_UNSENT, OutgoingLine};
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;
@@ -33,7 +33,7 @@ pub(crate) struct StreamedLines {
     /// What has come and was not taken. It has no memory while that is nothing.
     lines: LineDecoder,
     share: BudgetShare,
-    unsent: VecDeque<OutgoingLine>,
+    unsent: VecDeque<SharedLine>,
     /// How many bytes of the first unsent line are written.
     written: usize,
     is_flushed: bool,
@@ -70,7 +70,7 @@ impl StreamedLines {
         std::mem::take(&mut self.is_active)
     }
 
-    pub(crate) fn send(&mut self, line: OutgoingLine) -> bool {
+    pub(crate) fn send(&mut self, line: SharedLine) -> bool {
         let has_room = self.unsent.len() < MOST_UNSENT;
         if has_room {
             self.unsent.push_back(line);

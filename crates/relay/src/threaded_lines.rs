@@ -7,11 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_link::blocking::fill_lines;
-use callgate_wire::frame::{DecodedLine, LineDecoder};
+use callgate_wire::frame::LineDecoder;
 use callgate_wire::relay::MAX_LINE;
 use tokio::sync::mpsc;
 
-use crate::line_port::{LineArrival, MOST_UNSENT, OutgoingLine};
+use crate::carried_line::{LineArrival, MOST_UNSENT, SharedLine};
 
 /// How many lines that have come may wait.
 const MOST_UNREAD: usize = 16;
@@ -19,7 +19,7 @@ const MOST_UNREAD: usize = 16;
 #[derive(Debug)]
 pub(crate) struct ThreadedLines {
     incoming: mpsc::Receiver<LineArrival>,
-    outgoing: mpsc::Sender<OutgoingLine>,
+    outgoing: mpsc::Sender<SharedLine>,
     /// Ends when all lines are written.
     written: std::sync::mpsc::Receiver<()>,
     /// Whether bytes have come lately.
@@ -68,7 +68,7 @@ impl ThreadedLines {
         self.written.recv_timeout(within).ok();
     }
 
-    pub(crate) fn send(&self, line: OutgoingLine) -> bool {
+    pub(crate) fn send(&self, line: SharedLine) -> bool {
         self.outgoing.try_send(line).is_ok()
     }
 }
@@ -88,19 +88,10 @@ fn read_lines(mut input: impl Read, arrived: &mpsc::Sender<LineArrival>, is_acti
     }
 }
 
-fn write_lines(mut output: impl Write, mut unsent: mpsc::Receiver<OutgoingLine>) {
+fn write_lines(mut output: impl Write, mut unsent: mpsc::Receiver<SharedLine>) {
     while let Some(line) = unsent.blocking_recv() {
         if output.write_all(&line).and_then(|()| output.flush()).is_err() {
             return;
-        }
-    }
-}
-
-impl From<DecodedLine<'_>> for LineArrival {
-    fn from(line: DecodedLine<'_>) -> Self {
-        match line {
-            DecodedLine::Whole(line) => Self::Line(line.to_vec()),
-            DecodedLine::TooLong(line) => Self::TooLong { size: line.size },
         }
     }
 }

@@ -283,7 +283,7 @@ impl UpperLine {
 
     /// Ends a question whose answer was sent. Whatever the box says about others changes nothing.
     fn end_answered(&mut self, question: RequestId, done: bool, text: String) -> Vec<UpperAct> {
-        if !self.held.get(&question).is_some_and(|held| held.answer.is_some()) {
+        if self.held.get(&question).is_none_or(|held| held.answer.is_none()) {
             return Vec::new();
         }
         self.held.remove(&question);

@@ -66,8 +66,9 @@ pub struct MachineJoined {
     pub team: String,
 }
 
+/// What a machine sends to join.
 #[derive(Deserialize)]
-struct JoinRequest {
+struct MachineSecret {
     secret: String,
 }
 
@@ -85,7 +86,7 @@ async fn join_machine(State(desk): State<Arc<dyn MachineDesk>>, body: Body) -> R
     let Ok(Ok(body)) = read else {
         return refuse(StatusCode::BAD_REQUEST, "the body is too long, or takes too long");
     };
-    let Ok(JoinRequest { secret }) = serde_json::from_slice(&body) else {
+    let Ok(MachineSecret { secret }) = serde_json::from_slice(&body) else {
         return refuse(StatusCode::BAD_REQUEST, "the body has to be JSON with a `secret`");
     };
     match desk.join_machine(&secret).await {

@@ -11,7 +11,7 @@ fn pair(most: usize) -> (StreamedLines, tokio::io::DuplexStream) {
     (StreamedLines::new(Box::new(ours), LineBudget::new(most)), theirs)
 }
 
-fn line(text: &str) -> OutgoingLine {
+fn line(text: &str) -> SharedLine {
     Arc::new(format!("{text}\n").into_bytes())
 }
 
