@@ -104,12 +104,13 @@ impl TeamDesk {
             })
         };
         self.lines.end_all_but(stays);
-        let before = std::mem::replace(&mut *lock(&self.roster), Arc::new(roster.clone()));
+        let roster = Arc::new(roster);
+        let before = std::mem::replace(&mut *lock(&self.roster), Arc::clone(&roster));
         let names = |roster: &TeamRoster| roster.members.keys().cloned().collect::<BTreeSet<_>>();
         for name in names(&before).difference(&names(&roster)) {
             self.home.board.remove(name);
         }
-        *before != roster
+        before != roster
     }
 
     /// Returns the rules that this desk has taken, as a line.
