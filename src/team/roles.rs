@@ -46,8 +46,10 @@ pub(crate) struct LiveRoles {
 
 #[derive(Default)]
 struct KnownRoles {
-    /// The state of the file when it was read; `None` if it was never looked at.
-    stamp: Option<Option<FileStamp>>,
+    /// Whether the file was ever looked at.
+    is_read: bool,
+    /// The state of the file then, if there was one.
+    stamp: Option<FileStamp>,
     file: Option<Arc<RoleFile>>,
 }
 
@@ -61,8 +63,8 @@ impl LiveRoles {
     fn current_file(&self) -> Option<Arc<RoleFile>> {
         let mut known = lock(&self.known);
         let stamp = FileStamp::of_path(&self.path).ok();
-        if known.stamp != Some(stamp) {
-            known.stamp = Some(stamp);
+        if !known.is_read || known.stamp != stamp {
+            (known.is_read, known.stamp) = (true, stamp);
             known.file = read_roles(&self.path).map(Arc::new);
             for problem in known.file.iter().flat_map(|file| &file.problems) {
                 (self.warn)(&problem.to_string());

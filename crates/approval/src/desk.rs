@@ -58,10 +58,9 @@ use crate::card::Card;
 use crate::channel::News;
 
 pub use authority::{Authority, RELAY_ORIGIN, TEAM_ORIGIN};
-pub(crate) use authority::{is_relay, is_team};
+pub(crate) use authority::{VIEWER_LINK, is_relay, is_team};
 pub use checked::asks_of;
 pub(crate) use input::DeskInput;
-pub(crate) use links::VIEWER_LINK;
 pub(crate) use output::{DeskOutput, DeskStep};
 pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
 pub(crate) use question::question_patience;

@@ -100,6 +100,7 @@ pub struct BadBotToken;
 
 /// What the channel reports.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "people press seldom")]
 pub enum TelegramReport {
     /// Something for the desk.
     Heard {

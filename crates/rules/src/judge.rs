@@ -17,10 +17,10 @@ use crate::steps;
 pub fn judge_act(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let judged = || {
         let follower = PathFollower::new(disk);
-        let followed = act.follow_links(&follower);
-        let verdict = judge_followed(policy, act, &followed, now);
+        let seen = act.follow_links(&follower);
+        let verdict = judge_followed(policy, act, &seen, now);
         let verdict = with_disk_reasons(policy, act, disk, verdict);
-        match &followed {
+        match &seen {
             FollowedAct::Same => policy.with_demands(verdict, act, now, true),
             FollowedAct::Led(led) => policy.with_demands(verdict, led, now, true),
             FollowedAct::TooMany => policy.with_demands(verdict, act, now, false),

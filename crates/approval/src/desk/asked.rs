@@ -92,8 +92,7 @@ impl Desk {
         if is_kept {
             step.keep_value(record::input_key(&id), input.shown().to_owned());
         }
-        let size = size_of(&request);
-        let deadline = step.now.mono + patience;
+        let (size, deadline) = (size_of(&request), step.now.mono + patience);
         let new = PendingQuestion::new(card, digest, deadline, &request);
         let open = PendingQuestion {
             request: Some(request),
@@ -160,13 +159,12 @@ impl Desk {
 
     pub(super) fn show_on_phones(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get(id) else { return };
-        let chats = self.listening_chats(step.now).filter(|chat| self.is_shown_in(*chat, open));
-        let chats: Vec<i64> = chats.collect();
+        let has = |chat: i64| open.copies.iter().any(|copy| copy.chat == chat);
+        let is_wanted = |chat: &i64| !has(*chat) && self.is_shown_in(*chat, open);
+        let chats: Vec<i64> = self.listening_chats(step.now).filter(is_wanted).collect();
         let Some(open) = self.open.get_mut(id) else { return };
         open.phone_at = None;
         open.is_cut_on_phones = (self.cuts_on_phones)(&open.card);
-        let has = |chat: &i64| open.copies.iter().any(|copy| copy.chat == *chat);
-        let chats: Vec<i64> = chats.into_iter().filter(|chat| !has(chat)).collect();
         if !chats.is_empty() {
             open.sending.extend(&chats);
             step.outputs.push(DeskOutput::Phones(open.order_to_show(step.now, chats)));

@@ -5,7 +5,6 @@ use std::collections::BTreeSet;
 use callgate_wire::desk::HiddenText;
 
 use super::Now;
-use super::links::VIEWER_LINK;
 use crate::channel::{Person, PersonPlace};
 use crate::viewer_token::token_identity;
 
@@ -20,6 +19,8 @@ pub struct Authority {
     pub viewers: BTreeSet<String>,
 }
 
+/// The beginning of a viewer's link.
+pub(crate) const VIEWER_LINK: &str = "viewer/";
 /// The origin of a relay's token.
 pub const RELAY_ORIGIN: &str = "relay";
 /// The origin of the token of the line to the team's desk, which this process keeps itself.

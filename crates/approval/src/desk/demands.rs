@@ -8,7 +8,7 @@ use std::sync::Arc;
 use callgate_wire::approval::{Decision, RequestId};
 
 use super::answer::send_reply;
-use super::question::{DecisionDetails, PendingQuestion};
+use super::question::{DecisionDetails, FirstAllow, PendingQuestion};
 use super::{Desk, DeskStep, record};
 use crate::channel::{Person, ReplyTo};
 
@@ -20,15 +20,6 @@ const OWN_MACHINE: &str =
     "Your own machine asks this: somebody else has to allow it. You may deny it.";
 const CHANGED: &str = "Two people have to allow the same: it cannot be changed.";
 const AGAIN: &str = "You have allowed it already: one more person is needed.";
-
-/// The first allow of a question that two people have to allow.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FirstAllow {
-    /// Their name in the roster; `None` for the owner of the desk.
-    pub(super) member: Option<String>,
-    /// Their name, as it is shown.
-    pub(super) name: String,
-}
 
 /// What the answer of a person does.
 #[derive(Debug)]

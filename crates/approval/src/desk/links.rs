@@ -6,13 +6,11 @@ use callgate_store::KEPT_LINKS;
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved};
 
 use super::answer::send_reply;
-use super::{Desk, DeskOutput, DeskStep, is_team, record};
+use super::{Desk, DeskOutput, DeskStep, VIEWER_LINK, is_team, record};
 use crate::channel::ReplyTo;
 
 /// How much of a viewer's hash is shown, here and by `callgate pair --list`.
 const SHORT_HASH: usize = 12;
-/// The beginning of a viewer's link.
-pub(crate) const VIEWER_LINK: &str = "viewer/";
 
 #[derive(Debug)]
 pub(super) enum LinkKey {

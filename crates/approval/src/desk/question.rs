@@ -7,7 +7,6 @@ use callgate_wire::approval::{
     AllowDemands, ApprovalRequest, Decision, RequestContext, RequestKind,
 };
 
-use super::demands::FirstAllow;
 use super::digest::CallDigest;
 use super::{AskerId, Now};
 use crate::answer_roles::AnswerScope;
@@ -135,6 +134,15 @@ pub(super) struct PendingQuestion {
     pub(super) agent_id: Option<String>,
     /// What it is about, as far as roles tell questions apart.
     pub(super) scope: AnswerScope,
+}
+
+/// The first allow of a question that two people have to allow.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FirstAllow {
+    /// Their name in the roster; `None` for the owner of the desk.
+    pub(super) member: Option<String>,
+    /// Their name, as it is shown.
+    pub(super) name: String,
 }
 
 /// How long a question of another machine may stay open here.

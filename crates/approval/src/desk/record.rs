@@ -157,9 +157,10 @@ pub(super) fn asked_event(
         session: card.row.session.clone(),
         agent: masked.agent.clone(),
         ruling: match ruling {
-            Ruling::Ask { is_guarded: false, .. } => LedgerRuling::Ask,
+            Ruling::Ask { is_guarded: false, .. } | Ruling::AtDesk { needs_word: false, .. } => {
+                LedgerRuling::Ask
+            }
             Ruling::Ask { is_guarded: true, .. } => LedgerRuling::Guard,
-            Ruling::AtDesk { needs_word: false, .. } => LedgerRuling::Ask,
             Ruling::AtDesk { needs_word: true, .. } => LedgerRuling::Confirm,
             Ruling::Allow { .. } => LedgerRuling::Allow,
             Ruling::Deny { .. } => LedgerRuling::Deny,

@@ -5,8 +5,8 @@ use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::ledger::{LedgerEvent, LedgerKind, LedgerRuling, PersonPress, PressOutcome};
 use serde_json::value::RawValue;
 
-use super::demands::FirstAllow;
 use super::digest::CallDigest;
+use super::question::FirstAllow;
 use super::record;
 use crate::card::Card;
 

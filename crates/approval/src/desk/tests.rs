@@ -122,7 +122,9 @@ impl Ledger {
     /// The links as the store reads them from the chain.
     pub(super) fn links(&self) -> ChainedLinks {
         let mut links = ChainedLinks::default();
-        self.entries.iter().for_each(|entry| links.apply_event(&entry.event()));
+        for entry in &self.entries {
+            links.apply_event(&entry.event());
+        }
         links
     }
 

@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::slice;
 
+use callgate_wire::approval::{AllowDemand, AllowDemands};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -187,6 +188,22 @@ impl<'a> TableFields<'a> {
             source.error(at, format!("`{name}` cannot be `{text}`{hint}"));
         }
         found
+    }
+
+    /// Reads a member that is true or not given.
+    pub(super) fn is_set(&self, name: &str, source: &mut FileSource<'_>) -> bool {
+        let value = self.value(name).map(|value| value.get_ref().as_bool());
+        if !matches!(value, None | Some(Some(true))) {
+            let message = format!("`{name}` can only be `true`; leave it out otherwise");
+            source.error(self.at_of(name), message);
+        }
+        value.is_some()
+    }
+
+    /// Returns the members that demand something of an allow.
+    pub(super) fn demands(&self, source: &mut FileSource<'_>) -> AllowDemands {
+        let is_demanded = |demand: &AllowDemand| self.is_set(demand.name(), source);
+        AllowDemand::ALL.into_iter().filter(is_demanded).collect::<Vec<_>>().into()
     }
 
     /// Returns a member that is a table of any values, as JSON.

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use callgate_wire::approval::{AllowDemand, AllowDemands};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -174,7 +173,7 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
         file: source.name.into(),
         line: source.line(fields.at()),
         reason: fields.text("reason", source).map(|reason| reason.text.into()),
-        demands: parse_demands(fields, source),
+        demands: fields.demands(source),
         tool: parse_names(fields, "tool", source),
         verb: parse_names(fields, "verb", source),
         class: parse_classes(fields, source),
@@ -184,7 +183,7 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
         path_except,
         host: parse_patterns(fields, "host", source, HostPattern::from_text),
         arguments: arguments::parse_conditions(fields, source),
-        is_local: is_set(fields, "local", source),
+        is_local: fields.is_set("local", source),
         project: parse_patterns(fields, "project", source, PathPattern::from_text),
         agent: parse_names(fields, "agent", source),
         between: parse_single(fields, "between", source, HourSpan::from_text),
@@ -221,22 +220,6 @@ pub(super) fn parse_names(
     source: &mut FileSource<'_>,
 ) -> Option<Vec<NamePattern>> {
     parse_patterns(fields, name, source, |text| Ok(NamePattern::new(text)))
-}
-
-/// Reads a member that is true or not given.
-fn is_set(fields: &TableFields<'_>, name: &str, source: &mut FileSource<'_>) -> bool {
-    let value = fields.value(name).map(|value| value.get_ref().as_bool());
-    if !matches!(value, None | Some(Some(true))) {
-        let message = format!("`{name}` can only be `true`; leave it out otherwise");
-        source.error(fields.at_of(name), message);
-    }
-    value.is_some()
-}
-
-/// Returns what a rule demands of an allow.
-pub(super) fn parse_demands(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> AllowDemands {
-    let demanded = |demand: &AllowDemand| is_set(fields, demand.name(), source);
-    AllowDemand::ALL.into_iter().filter(demanded).collect::<Vec<_>>().into()
 }
 
 /// Returns the options that may follow a command that ends in `*`; an empty list allows none.

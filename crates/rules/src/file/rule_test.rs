@@ -4,7 +4,6 @@ use callgate_wire::approval::AllowDemands;
 use serde_json::{Value, json};
 
 use super::fields::{FileSource, TableFields};
-use super::read::parse_demands;
 use crate::act::Act;
 use crate::moment::{Moment, RuleEnd};
 use crate::rule::RuleDecision;
@@ -67,7 +66,7 @@ pub(super) fn parse_test(
 ) -> Option<RuleTest> {
     fields.report_unknown_keys(&KEYS, source);
     let expect = fields.decision("expect", source);
-    let demands = parse_demands(fields, source);
+    let demands = fields.demands(source);
     let mut text = |name: &str| fields.text(name, source).map(|text| String::from(text.text));
     let (name, tool, command, path, url) =
         (text("name"), text("tool"), text("command"), text("path"), text("url"));

@@ -4,6 +4,7 @@ use callgate_wire::desk::DeskMessage;
 
 /// What the reading half passes to the writing half.
 #[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum ViewerReply {
     /// A message to be written.
     Message(DeskMessage),

@@ -352,9 +352,10 @@ fn a_member_answers_what_their_roles_cover() {
     table.desk = table_desk(table.desk, roles);
     let links = team(&["ada", "ben"], &[("build", None)]);
     table.give(DeskInput::LinksRead(links));
-    let asked = of_machine(request(1, "make"), "build");
+    let request_there = of_machine(request(1, "make"), "build");
     let (asker, ruling) = (AskerId(1), Ruling::Ask { because: None, is_guarded: false });
-    let outputs = table.give(DeskInput::Asked { asker, request: asked, ruling, is_replay: false });
+    let outputs =
+        table.give(DeskInput::Asked { asker, request: request_there, ruling, is_replay: false });
     let shown = outputs.iter().find_map(|output| match output {
         DeskOutput::Phones(ChannelOrder::Show { chats, .. }) => Some(chats.clone()),
         _ => None,

@@ -17,7 +17,7 @@ const QUESTIONS: u64 = 3;
 /// Who presses: the owner, or one of [`PEOPLE`].
 type Who = Option<usize>;
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 enum TeamAct {
     /// The next question, of this machine.
     Ask {
@@ -189,7 +189,9 @@ impl Trial {
     }
 
     fn disturb(&mut self) {
-        self.oracle.questions.values_mut().for_each(|question| question.is_disturbed = true);
+        for question in self.oracle.questions.values_mut() {
+            question.is_disturbed = true;
+        }
     }
 
     fn request(number: u64, machine: usize) -> ApprovalRequest {
@@ -202,13 +204,13 @@ impl Trial {
         if number > QUESTIONS {
             return;
         }
-        let asked = Self::request(number, machine);
+        let request = Self::request(number, machine);
         let ruling = match demands.non_empty() {
             Some(demands) => demanding(demands),
             None => Ruling::Ask { because: None, is_guarded: false },
         };
         let asker = AskerId(number);
-        self.table.give(DeskInput::Asked { asker, request: asked, ruling, is_replay: false });
+        self.table.give(DeskInput::Asked { asker, request, ruling, is_replay: false });
         let question = AskedQuestion {
             machine,
             demands,
