@@ -26,7 +26,7 @@ use invite::InviteArgs;
 pub(crate) use line::TeamLineKeeper;
 use membership::MembershipFile;
 use rules::TeamRulesCommand;
-pub(crate) use source::{follow_team_rules, take_bundle};
+pub(crate) use source::{find_proxy, follow_team_rules, take_bundle};
 
 /// Work in a team: one desk for many machines, and rules for all of them
 ///

@@ -12,7 +12,7 @@ use std::time::Duration;
 use reqwest::{Client, ClientBuilder, Response, redirect};
 
 pub use address::{is_loopback, is_private};
-pub use fetched_text::{FetchError, TextSource};
+pub use fetched_text::{FetchError, TextSource, form_text};
 pub use proxy_choice::ProxyChoice;
 pub use team_service::{LINE_HEADER, ServiceAnswer, ServiceError, TeamService};
 
