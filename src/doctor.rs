@@ -65,6 +65,7 @@ impl DoctorArgs {
     fn check_installation(&self, config: &Config, findings: &mut Findings) {
         files::check_settings_file(config, findings);
         files::check_rule_files(config, findings);
+        files::check_roles(config, findings);
         let running = daemon::check_running_desk(config, findings);
         phones::check_telegram(config, running.as_ref(), self.telegram, findings);
         keyring::check_stored_keys(&config.agent, findings);

@@ -85,7 +85,7 @@ struct FolderPolicy {
 
 /// The metadata by which a change of a file is noticed.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct FileStamp {
+pub(crate) struct FileStamp {
     inode: u64,
     length: u64,
     changed: (i64, i64),
@@ -149,7 +149,7 @@ impl LiveRules {
             Ruling::Allow { .. } if must_ask.is_some() || asks_a_person => {
                 Ruling::Ask { because: must_ask, is_guarded }
             }
-            Ruling::Confirm { because } if asks_a_person => {
+            Ruling::AtDesk { because, .. } if asks_a_person => {
                 Ruling::Ask { because: Some(because), is_guarded }
             }
             ruling => ruling,
@@ -267,7 +267,7 @@ impl LiveRules {
 
     /// Returns a file as it is now, read again if it has changed.
     fn refresh(&self, path: &Path, trust: Trust) -> Arc<KnownRuleFile> {
-        let stamp = file_stamp(path).ok();
+        let stamp = FileStamp::of_path(path).ok();
         let remembered = |memory: &RulerMemory| {
             memory.files.get(path).filter(|known| known.stamp == stamp).map(Arc::clone)
         };
@@ -292,8 +292,13 @@ impl LiveRules {
 
 impl FolderPolicy {
     fn is_current(&self) -> bool {
-        self.files.iter().all(|(path, then)| file_stamp(path).ok() == *then)
+        self.files.iter().all(|(path, then)| FileStamp::of_path(path).ok() == *then)
     }
+}
+
+/// Returns where the roles of a team are: beside the user's rules.
+pub(crate) fn roles_path(config: &Config) -> PathBuf {
+    config.rules.with_file_name("roles.toml")
 }
 
 /// Reads a rule file. An absent file has no rules; a file that cannot be read allows nothing.
@@ -314,10 +319,12 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
-fn file_stamp(path: &Path) -> io::Result<FileStamp> {
-    let metadata = fs::metadata(path)?;
-    let changed = (metadata.mtime(), metadata.mtime_nsec());
-    Ok(FileStamp { inode: metadata.ino(), length: metadata.len(), changed })
+impl FileStamp {
+    pub(crate) fn of_path(path: &Path) -> io::Result<Self> {
+        let metadata = fs::metadata(path)?;
+        let changed = (metadata.mtime(), metadata.mtime_nsec());
+        Ok(Self { inode: metadata.ino(), length: metadata.len(), changed })
+    }
 }
 
 /// Returns the user's home folder, as rules know it.
@@ -365,11 +372,14 @@ fn local_time_zone() -> TimeZone {
 /// Returns what the desk does about a verdict, with secrets masked.
 pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
     let because = || mask_text(&verdict.because).into_shown();
+    let (needs_word, demands) = (verdict.decision == RuleDecision::Confirm, verdict.demands);
     match verdict.decision {
         RuleDecision::Deny => Ruling::Deny { because: because() },
         RuleDecision::Allow => Ruling::Allow { because: because() },
-        RuleDecision::Confirm => Ruling::Confirm { because: because() },
-        RuleDecision::Ask => Ruling::Ask {
+        _ if needs_word || !demands.is_empty() => {
+            Ruling::AtDesk { because: because(), needs_word, demands }
+        }
+        RuleDecision::Ask | RuleDecision::Confirm => Ruling::Ask {
             because: verdict.wants_person.then(because),
             is_guarded: verdict.is_guarded,
         },

@@ -96,14 +96,19 @@ impl RemoteArgs {
 impl RemoteAddArgs {
     fn add_remote(&self, config: &Config) -> Result<ExitCode, Failure> {
         let mut out = io::stdout();
+        let mut store = Store::open(&config.database)?;
+        let links = store.chained_links()?;
+        if links.team.members.contains_key(self.host.as_str()) {
+            let text = format!("{} is a member of the team already", self.host);
+            return Err(Failure::Failed(text));
+        }
         let setup = BoxSetup::look_at(&self.host, self.programs.as_deref())?;
         writeln!(out, "{}: {}, {}", self.host, setup.system, setup.home)?;
         setup.copy_programs()?;
         writeln!(out, "Copied callgate to {}.", setup.shown_folder())?;
         out.write_all(setup.install_hooks()?.as_bytes())?;
-        let mut store = Store::open(&config.database)?;
         let link = format!("{REMOTE_LINK}{}", self.host);
-        if !store.chained_links()?.standing.contains_key(&link) {
+        if !links.standing.contains_key(&link) {
             let links = Some(vec![link]);
             record_change(
                 &mut store,
@@ -230,7 +235,10 @@ pub(crate) fn describe_standing(view: &RemoteView, now_ms: i64) -> String {
     };
     let why = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
     match state {
-        RemoteState::Connected => format!("connected for {span}{who}, {copied} entries copied"),
+        RemoteState::Connected => {
+            let entries = if *copied == 1 { "entry" } else { "entries" };
+            format!("connected for {span}{who}, {copied} {entries} copied")
+        }
         RemoteState::Connecting => format!("connecting{why}"),
         RemoteState::Waiting => format!("waits for somebody there{why}"),
         RemoteState::Failed => format!("not connected for {span}{why}"),

@@ -253,7 +253,7 @@ fn run_rule_tests(
     let mut failed = 0;
     for result in results.iter().filter(|result| !result.is_passed()) {
         failed += 1;
-        let (line, expected) = (result.test.line, result.test.expect.name());
+        let (line, expected) = (result.test.line, result.test.expected_words());
         let got = name_of(&result.verdict);
         let because = text::one_line(&result.verdict.because).into_owned();
         writeln!(output, "{}:{line}: expected {expected}, got {got}: {because}", file.name)?;

@@ -25,6 +25,8 @@ use crate::terminal_width::wrapped_for_terminal;
 
 /// How many open questions are listed; the others are counted.
 const MOST_LISTED: usize = 10;
+/// How many machines are listed before only their number is told.
+const MOST_REMOTES: usize = 20;
 
 /// Say whether the desk is up, what waits there, and who can answer
 ///
@@ -118,15 +120,25 @@ impl DeskReport {
         let trouble = reach.telegram.as_ref().and_then(|phones| phones.trouble.as_ref());
         lines.extend(trouble.map(|why| format!("Telegram does not work: {}", one_line(why))));
         lines.extend(self.linked_lines());
-        lines.extend(
-            self.remotes.iter().map(|view| format!("Remote {}", remote_line(view, now_ms))),
-        );
+        lines.extend(self.remote_lines(now_ms));
         lines.push(match &self.last_answer {
             Some(row) => format!("Last answer: {}", answer_line(row, now_ms)),
             None => "No person has answered yet.".to_owned(),
         });
         lines.extend(open_lines(&self.inbox, now_ms));
         lines.join("\n")
+    }
+
+    /// Says how it stands with the machines whose questions are answered here. Of many only the number
+    /// is told.
+    fn remote_lines(&self, now_ms: i64) -> Vec<String> {
+        let all = &self.remotes;
+        if all.len() <= MOST_REMOTES {
+            return all.iter().map(|it| format!("Remote {}", remote_line(it, now_ms))).collect();
+        }
+        let connected = all.iter().filter(|view| view.state == RemoteState::Connected).count();
+        let text = "machines are connected: see `callgate team list`.";
+        vec![format!("{connected} of {} {text}", all.len())]
     }
 
     fn linked_lines(&self) -> Vec<String> {
@@ -155,7 +167,7 @@ pub(crate) fn relay_lines(status: &DeskStatus, now_ms: i64) -> Vec<String> {
 
 /// Says how it stands with the line to the team's desk; nothing without a team.
 pub(crate) fn team_line(status: &DeskStatus, now_ms: i64) -> Option<String> {
-    let TeamLineView { address, name, state, since_ms, text } = status.team.as_deref()?;
+    let TeamLineView { address, name, state, since_ms, text } = status.team.as_ref()?;
     let span = time_span(seconds_between(*since_ms, now_ms));
     let why = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
     let said = match state {

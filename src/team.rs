@@ -6,6 +6,7 @@ mod join;
 mod line;
 mod members;
 mod membership;
+mod roles;
 mod rules;
 mod signing_file;
 mod source;
@@ -24,7 +25,9 @@ use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
 use invite::InviteArgs;
 pub(crate) use line::TeamLineKeeper;
+pub(crate) use members::read_roster;
 use membership::MembershipFile;
+pub(crate) use roles::{LiveRoles, all_problems, read_roles};
 use rules::TeamRulesCommand;
 pub(crate) use source::{find_proxy, follow_team_rules, take_bundle};
 
@@ -54,7 +57,7 @@ enum TeamCommand {
     /// here leave to people is answered there, too. With the invitation of a job it starts a desk in
     /// the background, and waits until it is connected.
     Join {
-        /// The invitation [default: $CALLGATE_INVITATION, or standard input]
+        /// The invitation [default: the variable `CALLGATE_INVITATION`, or standard input]
         ///
         /// Other users of this machine can see arguments, so prefer the other ways.
         invitation: Option<String>,
@@ -69,6 +72,11 @@ enum TeamCommand {
     /// Sign, take and show the rules of a team
     #[command(subcommand)]
     Rules(TeamRulesCommand),
+    /// Show what the people of the team may answer at this desk, and what is wrong with the file
+    ///
+    /// The file is roles.toml beside your rules. Without it every person of the team may answer
+    /// everything; the owner of the desk always may.
+    Roles,
     /// Leave the team: its desk and its rules no longer concern this machine
     Leave,
 }
@@ -84,6 +92,7 @@ impl TeamArgs {
             TeamCommand::List => members::list_members(&config)?,
             TeamCommand::Revoke { name } => members::revoke_member(&config, &name)?,
             TeamCommand::Rules(command) => command.run(&config)?,
+            TeamCommand::Roles => return roles::show_roles(&config),
             TeamCommand::Leave => leave_team(&config, file)?,
         }
         Ok(ExitCode::SUCCESS)

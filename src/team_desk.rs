@@ -5,10 +5,10 @@ mod company_accounts;
 mod ledger_people;
 mod member_lines;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use callgate_approval::daemon::DeskHandle;
 use callgate_approval::viewer_token::new_viewer_token;
 use callgate_link::sync::lock;
 use callgate_relay::{LinePort, OutgoingLine};
@@ -39,15 +39,18 @@ pub(crate) struct TeamDesk {
     /// When the members were last read for a stranger.
     read_at: Mutex<Option<Instant>>,
     lines: Arc<MemberLines>,
+    /// The desk at which people of the team answer.
+    desk: DeskHandle,
 }
 
 impl TeamDesk {
-    pub(crate) fn new(config: &Config, home: SessionHome) -> Arc<Self> {
+    pub(crate) fn new(config: &Config, home: SessionHome, desk: DeskHandle) -> Arc<Self> {
         Arc::new(Self {
             team_file: TeamFile::beside(&config.database),
             roster: Mutex::default(),
             read_at: Mutex::default(),
             lines: MemberLines::new(home.clone()),
+            desk,
             home,
         })
     }
@@ -68,10 +71,12 @@ impl TeamDesk {
         }
     }
 
-    /// Reads the members, and ends the lines of those who are none any more.
+    /// Reads the members, and ends the lines and the links of those who are none any more.
     pub(crate) async fn read_members(&self) -> Result<(), String> {
         let read = self.home.copies.run(|store| store.chained_links().map(|links| links.team));
-        self.set_roster(read.await?);
+        if self.set_roster(read.await?) {
+            self.desk.read_links().await;
+        }
         Ok(())
     }
 
@@ -92,7 +97,9 @@ impl TeamDesk {
         }
     }
 
-    fn set_roster(&self, roster: TeamRoster) {
+    /// Returns true if something has changed.
+    fn set_roster(&self, roster: TeamRoster) -> bool {
+        let roster = Arc::new(roster);
         let now = now_ms();
         let stays = |name: &str| {
             roster.members.get(name).is_some_and(|member| {
@@ -101,11 +108,11 @@ impl TeamDesk {
             })
         };
         self.lines.end_all_but(stays);
-        let before = std::mem::replace(&mut *lock(&self.roster), Arc::new(roster.clone()));
-        let names = |roster: &TeamRoster| roster.members.keys().cloned().collect::<BTreeSet<_>>();
-        for name in names(&before).difference(&names(&roster)) {
+        let before = std::mem::replace(&mut *lock(&self.roster), Arc::clone(&roster));
+        for name in before.members.keys().filter(|name| !roster.members.contains_key(*name)) {
             self.home.board.remove(name);
         }
+        before != roster
     }
 
     /// Returns the rules that this desk has taken, as a line.

@@ -35,7 +35,7 @@ use crate::policy::LiveRules;
 use crate::remote::RemoteKeeper;
 use crate::rules::ServedRules;
 use crate::served_settings::ServedSettings;
-use crate::team::{TeamLineKeeper, follow_team_rules};
+use crate::team::{LiveRoles, TeamLineKeeper, follow_team_rules};
 use crate::terminal_modes::has_terminal;
 use crate::terminal_width::wrapped_for_terminal;
 use banner::Answerers;
@@ -127,7 +127,7 @@ async fn serve_desk(
     let sessions = SessionHome::of_desk(&daemon, &config.database, Arc::clone(&warn));
     let remotes = RemoteKeeper::new(config.database.clone(), sessions.clone());
     let remotes = tokio::spawn(remotes.keep_sessions());
-    let served_team = team::serve_team(config, sessions)?;
+    let served_team = team::serve_team(config, sessions, daemon.desk())?;
     let team_line = TeamLineKeeper::new(config, &daemon, Arc::clone(&warn));
     let page = page::serve_page(config, &daemon.desk()).await;
     let address = page.as_ref().map(PageHost::address);
@@ -225,6 +225,7 @@ pub(crate) fn daemon_options(
         store,
         settings,
         authority,
+        roles: Some(Arc::new(LiveRoles::new(config, Arc::clone(&warn)))),
         ruler: Arc::new(move |request| ruler.judge_request(request)),
         rule_desk: Some(Arc::new(rule_desk)),
         settings_desk: Some(Arc::new(ServedSettings::new(config))),

@@ -122,6 +122,10 @@ export class QuestionStore {
   /** @param {Question} question @param {Record<string, any>} body */
   #pressedBy(question, body) {
     question.lastPress = { by: body.by, channel: body.channel };
+    if (body.outcome === "one of two") {
+      question.row = { ...question.row, allowed_by: body.by };
+      if (question.card) question.card = { ...question.card, allowed_by: body.by };
+    }
     if (body.outcome !== "picked") return;
     const action = String(body.action);
     const pickers = question.card?.pickers ?? [];
@@ -311,6 +315,7 @@ function sketch({ seq, at_ms, body }, id) {
     mode: body.mode ?? null,
     risks: [],
     alike: null,
+    demands: body.demands ?? [],
     ...(body.machine ? { machine: body.machine } : {}),
   };
 }
@@ -331,7 +336,8 @@ export function takesPress(question) {
  */
 export function isBatchable(question) {
   const { row, isSketch } = question;
-  return takesPress(question) && !isSketch && row.needs === "press" && row.ruling === "ask";
+  const isPlain = row.needs === "press" && row.ruling === "ask" && !row.demands?.length;
+  return takesPress(question) && !isSketch && isPlain;
 }
 
 /**

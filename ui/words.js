@@ -170,6 +170,18 @@ export function outcomeWords({ decision, by, channel, text }) {
 }
 
 /**
+ * Returns what has to happen before a question is allowed, if more than one press.
+ * @param {Pick<import("./types/desk.js").Row, "demands" | "allowed_by">} row @returns {string | null}
+ */
+export function demandWords({ demands = [], allowed_by }) {
+  if (allowed_by) return `${allowed_by} allowed; one more person is needed`;
+  const isTwo = demands.includes("two_people");
+  if (!demands.includes("not_own")) return isTwo ? "Two people have to allow this" : null;
+  const other = "obody may allow what their own machine asks";
+  return isTwo ? `Two people have to allow this, and n${other}` : `N${other}`;
+}
+
+/**
  * Returns why a question is asked, as a sentence or as the desk's reason, and what happens without an
  * answer.
  * @param {Pick<import("./types/desk.js").Card, "agent" | "tool" | "body" | "because" | "blocked" | "no_answer_denies">} card

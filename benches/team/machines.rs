@@ -56,7 +56,7 @@ impl TeamOfMachines {
     }
 
     /// Returns the desk that listens at this address, which has made its authority.
-    pub(crate) fn service(&self, home: &Home, listen: SocketAddr) -> TeamService {
+    pub(crate) fn service_at(home: &Home, listen: SocketAddr) -> TeamService {
         let authority = fs::read(home.ledger().with_file_name("team-authority.der")).unwrap();
         let address = format!("https://{listen}");
         TeamService::new(&address, Some(&authority), &ProxyChoice::default()).unwrap()

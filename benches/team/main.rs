@@ -58,7 +58,7 @@ async fn measure(rounds: usize) -> Vec<LimitedFigure> {
     let memory = |field: &str| kernel::memory(desk.pid(), field);
     wait_until(&home, |viewer| viewer.status().unwrap().listening.is_some()).await;
     let at_rest = memory("VmRSS:");
-    let service = team.service(&home, free);
+    let service = TeamOfMachines::service_at(&home, free);
     let begun = Instant::now();
     let mut connected = Vec::new();
     for number in 0..MACHINES {

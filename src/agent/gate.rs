@@ -51,8 +51,8 @@ const AGENT: &str = callgate_rules::act::OWN_AGENT;
 const FRONT_END: &str = "the user in the front end";
 /// How many questions are asked at once; more wait.
 const MOST_ASKING: usize = 16;
-/// Why something that a rule wants confirmed is not asked at the front end.
-const NEEDS_DESK: &str = "a rule wants it confirmed with a typed word: start `callgate up`";
+/// Why something that a rule wants to be decided at the desk is not asked at the front end.
+const NEEDS_DESK: &str = "a rule wants it decided at the desk: start `callgate up`";
 /// Why something is denied in the mode `auto`.
 const NOBODY_ASKED: &str = "no rule allows this, and nobody is asked in the mode `auto`. Do without \
     it, or tell the user what you would need";
@@ -106,7 +106,7 @@ impl Gatekeeper {
         match ask.ruling {
             Ruling::Allow { because } => return ToolPermit::Allowed { because, input: None },
             Ruling::Deny { because } => return ToolPermit::Denied { because, interrupt: false },
-            Ruling::Ask { .. } | Ruling::Confirm { .. } => {}
+            Ruling::Ask { .. } | Ruling::AtDesk { .. } => {}
         }
         if let Some(because) = ask.fault {
             return ToolPermit::Futile { because };
@@ -191,7 +191,7 @@ impl Gatekeeper {
         };
         let asked = shown_request(question, &request, ask).await;
         match self.ask_daemon(request.clone(), question, asked.clone()).await {
-            AskOutcome::Unreached(_) if matches!(ask.ruling, Ruling::Confirm { .. }) => {
+            AskOutcome::Unreached(_) if matches!(ask.ruling, Ruling::AtDesk { .. }) => {
                 lost_outcome(NEEDS_DESK)
             }
             AskOutcome::Unreached(error) if question.mirror.is_some() => {

@@ -131,6 +131,10 @@ impl QuestionPrompt {
             let reason = StyledText::new(reason, TextStyle::DIM);
             rows.extend(reason.hanging_rows(page, WrapAt::Words, &blank, &blank));
         }
+        if let Some(demand) = self.request.card.as_ref().and_then(|card| card.row.demand_text()) {
+            let demand = StyledText::new(&format!("{demand}: at the desk"), TextStyle::BOLD);
+            rows.extend(demand.hanging_rows(page, WrapAt::Words, &blank, &blank));
+        }
         rows
     }
 

@@ -10,7 +10,8 @@ use rustix::process::geteuid;
 
 use super::finding::Findings;
 use crate::config::Config;
-use crate::policy::{PROJECT_RULES, TeamFile, local_now, read_file};
+use crate::policy::{PROJECT_RULES, TeamFile, local_now, read_file, roles_path};
+use crate::team::{all_problems, read_roles, read_roster};
 
 /// Checks the settings file, which is known to be readable.
 pub(super) fn check_settings_file(config: &Config, findings: &mut Findings) {
@@ -41,6 +42,30 @@ fn only_ours(about: &'static str, path: &Path, findings: &mut Findings) {
         let text = format!("{path} belongs to user {}", metadata.uid());
         findings.add_problem(about, text, "own it, so that nobody else can change it");
     }
+}
+
+/// Checks the roles of the team whose desk this is, if there is a file.
+pub(super) fn check_roles(config: &Config, findings: &mut Findings) {
+    let path = roles_path(config);
+    let Some(file) = read_roles(&path) else { return };
+    // A ledger that cannot be read is reported with the ledger.
+    let problems = all_problems(&file, &read_roster(config).unwrap_or_default());
+    for problem in &problems {
+        match problem.level {
+            RuleProblemLevel::Error => findings.add_problem(
+                "roles",
+                problem.to_string(),
+                "correct it: until then only the owner of this desk answers",
+            ),
+            RuleProblemLevel::Warning => {
+                findings.add_warning("roles", problem.to_string(), "look at it");
+            }
+        }
+    }
+    if problems.is_empty() {
+        findings.add_ok("roles", format!("{}; roles: {}", file.name, file.roles.len()));
+    }
+    only_ours("roles", &path, findings);
 }
 
 /// Checks the team's rules, the user's, and those of the working folder.

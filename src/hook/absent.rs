@@ -46,7 +46,7 @@ pub(super) fn by_rules(flags: HookFlags, request: ApprovalRequest) -> RulesOnly 
         let (decision, message) = match judge_by_rules(&config, &request) {
             Ruling::Allow { .. } => (Decision::Allow, None),
             Ruling::Deny { because } => (Decision::Deny, Some(because)),
-            Ruling::Ask { .. } | Ruling::Confirm { .. } => return None,
+            Ruling::Ask { .. } | Ruling::AtDesk { .. } => return None,
         };
         Some(ApprovalResponse { message, ..ApprovalResponse::new(request.request_id, decision) })
     })
@@ -69,8 +69,9 @@ fn decide_by_ruling(
     match (ruling, asks, when_absent) {
         (Ruling::Deny { because }, _, _) => (Decision::Deny, Some(because)),
         (Ruling::Allow { .. }, _, _) => (Decision::Allow, None),
-        (Ruling::Confirm { because }, _, _) => {
-            let message = format!("{because}. A person has to confirm this, and {START}.");
+        (Ruling::AtDesk { because, demands, .. }, _, _) => {
+            let wanted = demands.sentence().unwrap_or("A person has to confirm this");
+            let message = format!("{because}. {wanted}, and {START}.");
             (Decision::Deny, Some(message))
         }
         (Ruling::Ask { because: Some(because), .. }, Prompter::Agent, WhenAbsent::Agent) => {
@@ -92,6 +93,7 @@ fn decide_by_ruling(
 mod tests {
     use std::fmt::Write;
 
+    use callgate_wire::approval::AllowDemands;
     use expect_test::expect;
 
     use super::*;
@@ -100,13 +102,16 @@ mod tests {
     fn what_holds_without_a_desk() {
         let because = || "a rule".to_owned();
         let ask = |because| Ruling::Ask { because, is_guarded: false };
+        let at_desk =
+            |needs_word, demands| Ruling::AtDesk { because: because(), needs_word, demands };
         let guarded = || Ruling::Ask { because: Some("it is guarded".into()), is_guarded: true };
         let mut table = String::new();
         for when_absent in [WhenAbsent::Agent, WhenAbsent::Deny] {
             for asks in [Prompter::Agent, Prompter::Desk] {
                 let rulings = [
                     Ruling::Deny { because: because() },
-                    Ruling::Confirm { because: because() },
+                    at_desk(true, AllowDemands::default()),
+                    at_desk(false, AllowDemands { two_people: true, not_own: true }),
                     Ruling::Allow { because: because() },
                     ask(Some(because())),
                     guarded(),
@@ -123,8 +128,10 @@ mod tests {
         expect![[r#"
             Agent Agent Deny { because: "a rule" }
               deny: a rule
-            Agent Agent Confirm { because: "a rule" }
+            Agent Agent AtDesk { because: "a rule", needs_word: true, demands: AllowDemands { two_people: false, not_own: false } }
               deny: a rule. A person has to confirm this, and callgate is not running: ask the user to start `callgate up`.
+            Agent Agent AtDesk { because: "a rule", needs_word: false, demands: AllowDemands { two_people: true, not_own: true } }
+              deny: a rule. Two people have to allow this, and nobody may allow what their own machine asks, and callgate is not running: ask the user to start `callgate up`.
             Agent Agent Allow { because: "a rule" }
               allow
             Agent Agent Ask { because: Some("a rule"), is_guarded: false }
@@ -135,8 +142,10 @@ mod tests {
               none
             Agent Desk Deny { because: "a rule" }
               deny: a rule
-            Agent Desk Confirm { because: "a rule" }
+            Agent Desk AtDesk { because: "a rule", needs_word: true, demands: AllowDemands { two_people: false, not_own: false } }
               deny: a rule. A person has to confirm this, and callgate is not running: ask the user to start `callgate up`.
+            Agent Desk AtDesk { because: "a rule", needs_word: false, demands: AllowDemands { two_people: true, not_own: true } }
+              deny: a rule. Two people have to allow this, and nobody may allow what their own machine asks, and callgate is not running: ask the user to start `callgate up`.
             Agent Desk Allow { because: "a rule" }
               allow
             Agent Desk Ask { because: Some("a rule"), is_guarded: false }
@@ -147,8 +156,10 @@ mod tests {
               none
             Deny Agent Deny { because: "a rule" }
               deny: a rule
-            Deny Agent Confirm { because: "a rule" }
+            Deny Agent AtDesk { because: "a rule", needs_word: true, demands: AllowDemands { two_people: false, not_own: false } }
               deny: a rule. A person has to confirm this, and callgate is not running: ask the user to start `callgate up`.
+            Deny Agent AtDesk { because: "a rule", needs_word: false, demands: AllowDemands { two_people: true, not_own: true } }
+              deny: a rule. Two people have to allow this, and nobody may allow what their own machine asks, and callgate is not running: ask the user to start `callgate up`.
             Deny Agent Allow { because: "a rule" }
               allow
             Deny Agent Ask { because: Some("a rule"), is_guarded: false }
@@ -159,8 +170,10 @@ mod tests {
               deny: No rule allows this, and callgate is not running: ask the user to start `callgate up`.
             Deny Desk Deny { because: "a rule" }
               deny: a rule
-            Deny Desk Confirm { because: "a rule" }
+            Deny Desk AtDesk { because: "a rule", needs_word: true, demands: AllowDemands { two_people: false, not_own: false } }
               deny: a rule. A person has to confirm this, and callgate is not running: ask the user to start `callgate up`.
+            Deny Desk AtDesk { because: "a rule", needs_word: false, demands: AllowDemands { two_people: true, not_own: true } }
+              deny: a rule. Two people have to allow this, and nobody may allow what their own machine asks, and callgate is not running: ask the user to start `callgate up`.
             Deny Desk Allow { because: "a rule" }
               allow
             Deny Desk Ask { because: Some("a rule"), is_guarded: false }

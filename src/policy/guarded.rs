@@ -7,7 +7,7 @@ use callgate_rules::disk::PathFollower;
 use callgate_rules::{Guarded, GuardedKind};
 use callgate_wire::hook::agents::{AGENTS, CLAUDE, CODEX};
 
-use super::home_folder;
+use super::{home_folder, roles_path};
 use crate::config::{Config, Surroundings};
 use crate::disk::RealDisk;
 
@@ -88,6 +88,13 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
         add(GuardedKind::Own, &units.join("callgate.service.d"));
     }
     add(GuardedKind::Own, &config.rules);
+    if let Some((_, key)) = &config.team.certificate {
+        add(GuardedKind::Own, key);
+    }
+    // Beside rules in the usual place they are guarded with their folder.
+    if config.rules.parent() != Some(&*folder.join(".config/callgate")) {
+        add(GuardedKind::Own, &roles_path(config));
+    }
     let settings = config.file.as_ref().map(|file| &file.value);
     for file in settings.into_iter().chain([&config.database]) {
         add(GuardedKind::Own, file.parent().unwrap_or(file));

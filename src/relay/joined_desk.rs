@@ -184,7 +184,7 @@ impl DeskJoiner {
 
 async fn read_status(client: &DeskClient) -> Result<DeskStatus, String> {
     match client.ask(DeskCommand::Status).await.map_err(|error| error.to_string())? {
-        DeskAnswer::Status { status } => Ok(status),
+        DeskAnswer::Status { status } => Ok(*status),
         _ => Err(DeskError::Unexpected.to_string()),
     }
 }

@@ -165,9 +165,13 @@ impl RuleDesk for ServedRules {
             RuleDecision::Confirm => ExplainedDecision::Confirm,
             RuleDecision::Deny => ExplainedDecision::Deny,
         };
+        let because = match verdict.demand_text() {
+            Some(demand) => format!("{}. {demand}", verdict.because),
+            None => verdict.because.clone(),
+        };
         Ok(RuleExplanation {
             decision,
-            because: shown(&verdict.because),
+            because: shown(&because),
             considered: matches.collect(),
             segments: act.command.as_deref().map(shell::split_into_segments),
         })

@@ -135,6 +135,9 @@ fn write_verdict(
     if explained.verdict.is_unclear {
         writeln!(output, "  in every mode: it is treated like a command that an ask rule names")?;
     }
+    if let Some(demand) = explained.verdict.demand_text() {
+        writeln!(output, "  {}", one_line(&demand))?;
+    }
     for command in &explained.commands {
         writeln!(output, "  runs: {}", one_line(command))?;
     }

@@ -4,7 +4,7 @@
 use std::io;
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use callgate_approval::daemon::{Daemon, DeskHandle, RemoteBoard, Warn};
 use callgate_approval::viewer_token::new_viewer_token;
@@ -62,14 +62,12 @@ impl TeamLineKeeper {
             last_fault = fault;
             if found != current {
                 drop(line.take());
-                line = match &found {
-                    Some(membership) => self.begin_line(membership).await,
-                    None => {
-                        self.desk.set_team_line(None).await;
-                        self.board.set_team(None);
-                        None
-                    }
-                };
+                if let Some(membership) = &found {
+                    line = self.begin_line(membership).await;
+                } else {
+                    self.desk.set_team_line(None).await;
+                    self.board.set_team(None);
+                }
                 current = found;
             }
             // The board is as long there as this.
@@ -148,15 +146,18 @@ impl TeamLine {
     async fn keep_connected(&self) {
         let mut pause = FIRST_PAUSE;
         loop {
-            let (why, was_served) = match self.connect().await {
+            let begun = Instant::now();
+            let why = match self.connect().await {
                 Ok(port) => {
                     let entrance = DeskEntrance::Team(self.entrance.clone());
                     let why = serve_line(entrance, port, Arc::clone(&self.warn)).await;
-                    (why.unwrap_or_else(|| "the team's desk has ended the line".to_owned()), true)
+                    why.unwrap_or_else(|| "the team's desk has ended the line".to_owned())
                 }
-                Err(why) => (why, false),
+                Err(why) => why,
             };
-            if was_served {
+            // Two machines with one token take the line from each other, and must not do so for
+            // ever without a pause.
+            if begun.elapsed() >= LONGEST_PAUSE {
                 pause = FIRST_PAUSE;
             }
             self.standing.set_state(RemoteState::Failed, Some(why));

@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use callgate_mask::text::one_line;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
-use callgate_wire::desk::RemoteView;
 use callgate_wire::ledger::{LedgerEvent, MemberKind, MemberRevoked, TeamMember, TeamRoster};
 use jiff::Timestamp;
 
@@ -18,21 +17,27 @@ pub(super) const BY: &str = "the command line";
 /// Shows the members, and which machines are connected.
 pub(super) fn list_members(config: &Config) -> Result<(), Failure> {
     let roster = read_roster(config)?;
-    let views = ask_remotes(config).ok();
+    let views = ask_remotes(config);
     let mut out = io::stdout().lock();
     if roster.members.is_empty() {
         writeln!(out, "There are none. To invite one: callgate team invite NAME")?;
     }
     for (name, member) in &roster.members {
-        let view = views.as_ref().map(|all| all.iter().find(|view| view.host == *name));
-        let line = format!("{name}: {}", describe_member(member, view, now_ms()));
+        let standing = match &views {
+            Ok(all) => all.iter().find(|view| view.host == *name).map_or_else(
+                || "not connected".to_owned(),
+                |view| describe_standing(view, now_ms()),
+            ),
+            Err(_) => "not connected, since `callgate up` does not run".to_owned(),
+        };
+        let line = format!("{name}: {}", describe_member(member, standing, now_ms()));
         writeln!(out, "{}", one_line(&line))?;
     }
     Ok(())
 }
 
-/// Describes a member. `view` is how it stands with its line, if the desk runs and knows that.
-fn describe_member(member: &TeamMember, view: Option<Option<&RemoteView>>, now_ms: i64) -> String {
+/// Describes a member. `standing` is how it stands with its line.
+fn describe_member(member: &TeamMember, standing: String, now_ms: i64) -> String {
     let kind = member.kind;
     let mut parts = vec![match &member.owner {
         Some(owner) => format!("{kind} of {owner}"),
@@ -49,11 +54,7 @@ fn describe_member(member: &TeamMember, view: Option<Option<&RemoteView>>, now_m
     }
     let has_line = kind == MemberKind::Machine && member.token.is_some() || kind == MemberKind::Job;
     if has_line {
-        parts.push(match view {
-            None => "not connected, since `callgate up` does not run".to_owned(),
-            Some(None) => "not connected".to_owned(),
-            Some(Some(view)) => describe_standing(view, now_ms),
-        });
+        parts.push(standing);
     } else if kind == MemberKind::Person && member.has_joined {
         parts.push("has joined".to_owned());
     }
@@ -75,7 +76,8 @@ pub(super) fn revoke_member(config: &Config, name: &str) -> Result<(), Failure> 
     Ok(())
 }
 
-pub(super) fn read_roster(config: &Config) -> Result<TeamRoster, Failure> {
+/// Returns the members of the team whose desk this is.
+pub(crate) fn read_roster(config: &Config) -> Result<TeamRoster, Failure> {
     match Store::open_read_only(&config.database) {
         Err(StoreError::Missing(_)) => Ok(TeamRoster::default()),
         store => Ok(store?.chained_links()?.team),

@@ -1,7 +1,7 @@
 //! The certificates of the team's desk: those in the files of the settings, or those of an authority
 //! that the desk makes for itself.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ const LARGEST: u64 = 256 * 1024;
 pub(crate) enum DeskCertificates {
     /// Files with the certificates and their key, which others renew.
     Files(PathBuf, PathBuf),
-    Own(TlsAuthority),
+    Own(Box<TlsAuthority>),
 }
 
 impl DeskCertificates {
@@ -33,7 +33,8 @@ impl DeskCertificates {
             return Ok(Self::Files(certificates.clone(), key.clone()));
         }
         let own = find_or_make_authority(&config.database);
-        own.map(Self::Own).map_err(|why| format!("the team's desk has no certificate: {why}"))
+        own.map(|own| Self::Own(Box::new(own)))
+            .map_err(|why| format!("the team's desk has no certificate: {why}"))
     }
 
     /// Returns the authority that members trust, if it is the desk's own.
@@ -48,7 +49,7 @@ impl DeskCertificates {
     pub(crate) fn identity(&self, names: &[String]) -> Result<TlsIdentity, TlsError> {
         match self {
             Self::Files(certificates, key) => {
-                TlsIdentity::from_pem(&read_file(certificates)?, &read_file(key)?)
+                TlsIdentity::from_pem(&read_renewed(certificates)?, &read_renewed(key)?)
             }
             Self::Own(authority) => authority.issue(names.to_vec()),
         }
@@ -81,8 +82,23 @@ fn find_or_make_authority(database: &Path) -> Result<TlsAuthority, String> {
     Ok(made)
 }
 
+/// Reads a file of our own.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    let file = open_own(OpenOptions::new().read(true), path)?;
+    read_content(open_own(OpenOptions::new().read(true), path)?)
+}
+
+/// Reads a file that the settings name. Programs that renew certificates leave links to files of
+/// another user.
+fn read_renewed(path: &Path) -> Result<Vec<u8>, TlsError> {
+    let read = File::open(path).and_then(read_content);
+    let named = |error| io::Error::other(format!("{}: {error}", path.display()));
+    read.map_err(|error| TlsError::Unread(named(error)))
+}
+
+fn read_content(file: File) -> io::Result<Vec<u8>> {
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
     let mut content = Vec::new();
     file.take(LARGEST).read_to_end(&mut content)?;
     Ok(content)
@@ -126,5 +142,17 @@ mod tests {
         std::fs::write(database.with_file_name(KEY_FILE), b"nonsense").unwrap();
         let wrong = find_or_make_authority(&database).unwrap_err();
         assert!(wrong.contains("team-authority.key"), "{wrong}");
+    }
+    #[test]
+    fn certificates_that_another_program_renews_are_read_through_its_links() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        std::fs::write(at("new.pem"), b"a certificate").unwrap();
+        std::os::unix::fs::symlink(at("new.pem"), at("live.pem")).unwrap();
+        assert_eq!(read_renewed(&at("live.pem")).unwrap(), b"a certificate");
+        for wrong in [at("none.pem"), folder.path().to_owned()] {
+            let why = read_renewed(&wrong).unwrap_err().to_string();
+            assert!(why.starts_with(&*wrong.to_string_lossy()), "{why}");
+        }
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use callgate_approval::daemon::Warn;
+use callgate_approval::daemon::{DeskHandle, Warn};
 use callgate_web::{
     AccountProvider, PageLimits, TeamHost, TeamHostOptions, TeamPageOptions, machine_routes,
     team_page_routes,
@@ -47,12 +47,13 @@ impl ServedTeam {
 pub(super) fn serve_team(
     config: &Config,
     sessions: SessionHome,
+    desk: DeskHandle,
 ) -> Result<Option<ServedTeam>, Failure> {
     let Some(listen) = config.team.listen else { return Ok(None) };
     let certificates = DeskCertificates::open(config).map_err(|why| cannot_open(&why))?;
     let names = certificate_names(config, listen);
     let (board, warn) = (Arc::clone(&sessions.board), Arc::clone(&sessions.warn));
-    let desk = TeamDesk::new(config, sessions);
+    let desk = TeamDesk::new(config, sessions, desk);
     let page = team_page_routes(TeamPageOptions {
         desk_socket: config.desk_socket.value.clone(),
         hosts: vec![reached_at(config, listen), listen.to_string()],

@@ -6,6 +6,7 @@ mod attacks;
 mod jobs;
 mod lines;
 mod people;
+mod roles;
 mod rules;
 mod team_house;
 mod ways;

@@ -13,7 +13,8 @@ use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::until::{Sighting, until_or};
 use callgate_wire::approval::{Action, Press, RequestId};
 use callgate_wire::desk::{
-    DeskAnswer, DeskCommand, DeskStatus, InboxRow, RemoteState, RemoteView, TeamLineView,
+    DeskAnswer, DeskCommand, DeskStatus, HiddenText, InboxRow, RemoteState, RemoteView,
+    TeamLineView,
 };
 use serde_json::{Value, json};
 
@@ -32,7 +33,11 @@ pub(crate) struct DeskMachine {
 pub(crate) struct Asker(pub(crate) Group);
 
 /// Somebody who is linked to a desk.
-pub(crate) struct Person(Viewer);
+pub(crate) struct Person {
+    viewer: Viewer,
+    /// The token by which the desk knows them.
+    token: HiddenText,
+}
 
 impl DeskMachine {
     pub(crate) fn new() -> Self {
@@ -96,7 +101,7 @@ impl DeskMachine {
     }
 
     pub(crate) fn line(&self) -> Option<TeamLineView> {
-        self.status()?.team.map(|line| *line)
+        self.status()?.team
     }
 
     pub(crate) fn wait_for_line(&self, state: RemoteState) -> TeamLineView {
@@ -138,9 +143,10 @@ impl DeskMachine {
         let mut viewer = Viewer::connect(&self.desk_socket()).unwrap();
         let (code, _) = viewer.code().unwrap();
         let pair = DeskCommand::Pair { code, name: name.to_owned(), origin: None };
-        let paired = viewer.ask(pair, PATIENCE).unwrap();
-        assert!(matches!(paired, DeskAnswer::Paired { .. }), "{paired:?}");
-        Person(viewer)
+        match viewer.ask(pair, PATIENCE).unwrap() {
+            DeskAnswer::Paired { token, .. } => Person { viewer, token },
+            other => panic!("{other:?}"),
+        }
     }
 }
 
@@ -232,8 +238,22 @@ impl Asker {
 }
 
 impl Person {
+    /// Connects somebody with the token of their link.
+    pub(crate) fn with_token(desk: &DeskMachine, token: HiddenText) -> Self {
+        let mut viewer = Viewer::connect(&desk.desk_socket()).unwrap();
+        let unlock = DeskCommand::Unlock { token: token.clone(), origin: None, name: None };
+        let told = viewer.ask(unlock, PATIENCE).unwrap();
+        assert!(matches!(told, DeskAnswer::Told { done: true, .. }), "{told:?}");
+        Self { viewer, token }
+    }
+
+    /// Connects them again, to a desk that was started anew.
+    pub(crate) fn again(self, desk: &DeskMachine) -> Self {
+        Self::with_token(desk, self.token)
+    }
+
     pub(crate) fn inbox(&mut self) -> Vec<InboxRow> {
-        match self.0.ask(DeskCommand::Inbox, PATIENCE).unwrap() {
+        match self.viewer.ask(DeskCommand::Inbox, PATIENCE).unwrap() {
             DeskAnswer::Inbox(inbox) => inbox.rows,
             other => panic!("{other:?}"),
         }
@@ -249,6 +269,6 @@ impl Person {
     pub(crate) fn allow(&mut self, row: &InboxRow) -> (bool, String) {
         let request_id = RequestId::parse(&row.question).unwrap();
         let press = Press::Button(Action::Allow);
-        self.0.ask_for_reply(DeskCommand::Press { request_id, press, confirm: None }).unwrap()
+        self.viewer.ask_for_reply(DeskCommand::Press { request_id, press, confirm: None }).unwrap()
     }
 }

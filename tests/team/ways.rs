@@ -1,6 +1,6 @@
 //! The way to the team's desk: through a proxy, over cuts, and to no other desk.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::{fs, io, thread};
@@ -24,17 +24,14 @@ impl ConnectProxy {
         let proxy = Self { address, asked: Arc::clone(&asked), open: Arc::clone(&open) };
         thread::spawn(move || {
             for client in listener.incoming() {
-                let client = client.unwrap();
-                let mut head = BufReader::new(client.try_clone().unwrap());
-                let mut lines = Vec::new();
-                loop {
-                    let mut line = String::new();
-                    if head.read_line(&mut line).unwrap_or(0) < 3 {
-                        break;
-                    }
-                    lines.push(line);
+                let mut client = client.unwrap();
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    let mut byte = [0];
+                    client.read_exact(&mut byte).unwrap();
+                    head.extend(byte);
                 }
-                asked.lock().unwrap().push(lines.concat());
+                asked.lock().unwrap().push(String::from_utf8(head).unwrap());
                 let Ok(desk) = TcpStream::connect(("127.0.0.1", port)) else { continue };
                 let mut answer = client.try_clone().unwrap();
                 answer.write_all(b"HTTP/1.1 200 OK\r\n\r\n").unwrap();

@@ -1,7 +1,7 @@
 // A question in full: who asks, what about, what is unusual, and what may be answered.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { agentName, ago, counted, folderName, relativePath, remaining, whyAsked } from "../words.js";
+import { agentName, ago, counted, demandWords, folderName, relativePath, remaining, whyAsked } from "../words.js";
 import { answerBar, moreAnswers } from "./answer_bar.js";
 import { body } from "./bodies.js";
 import { agentIcon, icon } from "./icons.js";
@@ -148,6 +148,13 @@ function risks(row) {
       ${icon(kind)}<span class="wide-only">${reason(text)}</span><span class="narrow-only">${name}</span>
     </li>`;
   });
+  const demand = demandWords(row);
+  if (demand)
+    chips.unshift(
+      html`<li class="chip amber" data-demand>
+        ${icon("warning")}<span>${shown(demand)}</span>
+      </li>`,
+    );
   if (row.needs === "confirm")
     chips.unshift(
       html`<li class="chip red">

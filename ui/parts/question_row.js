@@ -10,6 +10,8 @@ import { shown } from "./text.js";
 /** @typedef {import("../views/inbox.js").InboxView} InboxView */
 /** @typedef {import("../store.js").Question} Question */
 
+const DEMANDS = { two_people: "Two people", not_own: "Somebody else" };
+
 /** @param {InboxView} inbox @param {Question} question @param {Question | null} current */
 export function questionRow(inbox, question, current) {
   const { row } = question;
@@ -62,12 +64,14 @@ export function groupRow({ agent, project, machine, session, questions }) {
  */
 function rowMarks(row) {
   const marks = row.needs === "confirm" ? [mark("warning", "Confirm", "red")] : [];
+  if (row.demands?.length) marks.push(mark("warning", row.allowed_by ? "One more person" : DEMANDS[row.demands[0]], "amber"));
+  const own = marks.length;
   const risks = [...row.risks].sort((a, b) => weight(b.kind) - weight(a.kind));
   for (const { kind } of risks.slice(0, 2 - marks.length)) {
     const [name, tone] = RISKS[kind] ?? [kind, ""];
     marks.push(mark(kind, name, tone));
   }
-  const more = risks.length + (row.needs === "confirm" ? 1 : 0) - marks.length;
+  const more = risks.length + own - marks.length;
   if (marks.length < 2) marks.unshift(html`<span .textContent=${row.deed}></span>`);
   const rest = more > 0 ? html`<span class="num" .textContent=${`+${more}`}></span>` : nothing;
   // A list would have two more nodes for each of them.

@@ -37,7 +37,12 @@ export interface Row {
   risks: Risk[];
   alike: string | null;
   machine?: string;
+  demands?: Demand[];
+  allowed_by?: string;
 }
+
+/** What a rule demands of an allow. */
+export type Demand = "two_people" | "not_own";
 
 export type SegmentStyle =
   | "program" | "word" | "option" | "string" | "variable"
@@ -227,6 +232,7 @@ export interface RelayedAnswer {
   words?: string;
   edited?: string;
   interrupt?: boolean;
+  met?: Demand[];
 }
 
 export interface Link { link: string; name: string; person?: string }

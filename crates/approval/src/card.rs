@@ -15,7 +15,7 @@ use crate::plain;
 use callgate_mask::card_content::{content_of, count_lines_from};
 use callgate_mask::text::{self, Measure};
 use callgate_mask::{MaskedText, mask_json};
-use callgate_wire::approval::{AnswerExtra, ApprovalRequest, RequestId, RequestKind};
+use callgate_wire::approval::{AllowDemands, AnswerExtra, ApprovalRequest, RequestId, RequestKind};
 use callgate_wire::desk::{AnswerNeeds, AskedRuling, CardPicker, InboxRow, QuestionCard};
 use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::CallFate;
@@ -99,6 +99,8 @@ impl Card {
             risks: Vec::new(),
             alike: None,
             machine: request.machine.as_ref().map(|machine| plain::safe_line(&machine.name)),
+            demands: AllowDemands::default(),
+            allowed_by: None,
         };
         let shown = QuestionCard {
             grants: grants::grants_of(&body, blocked.is_some(), !pickers.is_empty()),

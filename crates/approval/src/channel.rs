@@ -14,8 +14,21 @@ use crate::card::Card;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     pub place: PersonPlace,
-    /// Their name, as they chose it. It is shown and never decides anything.
+    /// Their name: that in the roster of the team, else as they chose it. It is shown and never
+    /// decides anything.
     pub name: String,
+    /// The link by which a viewer may press, `viewer/HASH`.
+    pub link: Option<String>,
+    /// Their name in the roster of the team, which only the desk sets; `None` for the owner of the
+    /// desk.
+    pub member: Option<String>,
+}
+
+impl Person {
+    /// Makes a person whom the desk does not know yet.
+    pub fn new(place: PersonPlace, name: impl Into<String>) -> Self {
+        Self { place, name: name.into(), link: None, member: None }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -37,6 +37,7 @@ use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
 use crate::absence_mark::last_absence;
+use crate::answer_roles::AnswerRoles;
 use crate::asker::fresh_id;
 use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
 use crate::desk::{
@@ -79,6 +80,8 @@ pub struct DaemonOptions {
     pub settings: DeskSettings,
     /// Who may answer according to the settings; whoever is linked is added.
     pub authority: Authority,
+    /// What the members of a team may answer; everything if there are no roles.
+    pub roles: Option<Arc<dyn AnswerRoles>>,
     /// Asks the rules about a question.
     pub ruler: RuleJudge,
     /// Answers what viewers ask about the rules, if there is anybody who can.
@@ -154,6 +157,12 @@ impl DeskHandle {
         self.0.blocking_send(Letter::new(DeskInput::News(news))).ok();
     }
 
+    /// Has the desk read the links and the members of the team again, which another process has
+    /// changed: whoever was removed may not answer any more. Returns false if it could not.
+    pub async fn read_links(&self) -> bool {
+        self.0.send_recorded(DeskInput::ReadLinks).await
+    }
+
     /// Tells the desk at which origins the page is served, and waits until it is recorded. The links
     /// of pages at other origins are removed. Returns false if it was not recorded.
     pub async fn page_served(&self, origins: Vec<String>) -> bool {
@@ -172,7 +181,7 @@ impl DeskHandle {
     /// a runtime.
     pub fn blocking_page_code(&self, name: &str) -> Option<(HiddenText, Duration)> {
         let secret = secrets::new_pairing_code().ok()?;
-        let who = Person { place: PersonPlace::Terminal, name: name.to_owned() };
+        let who = Person::new(PersonPlace::Terminal, name);
         let input = DeskInput::NewCode {
             code: secret.reveal().to_owned(),
             id: fresh_id(),
@@ -211,7 +220,7 @@ impl Daemon {
         let started = Instant::now();
         let (has_terminal, is_relay) = (options.terminal.is_some(), authority.has_relay());
         let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), has_terminal, is_relay));
-        let desk = restore_desk(&store, settings, authority, takes_up)?;
+        let desk = restore_desk(&store, settings, authority, takes_up)?.with_roles(options.roles);
         let head = watch::Sender::new(record_start(&mut store)?);
         let (letters_in, letters) = LetterBox::new(QUEUE);
         let askers =
@@ -337,7 +346,7 @@ fn restore_desk(
     let open = if takes_up { store.open_questions(now.wall_ms - OLDEST_MS)? } else { Vec::new() };
     let over = store.recently_closed(RECENT)?;
     let mut desk = Desk::new(settings, authority, crate::telegram::is_cut_in_message);
-    desk.restore(now, &open, &over, &store.kept_under("")?, &store.chained_links()?.standing);
+    desk.restore(now, &open, &over, &store.kept_under("")?, store.chained_links()?);
     if was_active_lately(store, now.wall_ms)? {
         desk.doubt_runs();
     }

@@ -20,6 +20,7 @@ mod change;
 mod checked;
 mod commands;
 mod confirmed;
+mod demands;
 mod digest;
 mod gates;
 mod input;
@@ -36,6 +37,7 @@ mod rehearsal;
 mod relayed;
 mod replies;
 mod restore;
+mod roster;
 mod said;
 mod settled;
 #[cfg(test)]
@@ -45,10 +47,13 @@ mod unchecked_runs;
 mod waits;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_wire::approval::{ApprovalResponse, Decision, RequestId, RequestKind};
+use callgate_wire::ledger::TeamRoster;
 
+use crate::answer_roles::AnswerRoles;
 use crate::card::Card;
 use crate::channel::News;
 
@@ -56,6 +61,7 @@ pub use authority::{Authority, RELAY_ORIGIN, TEAM_ORIGIN};
 pub(crate) use authority::{is_relay, is_team};
 pub use checked::asks_of;
 pub(crate) use input::DeskInput;
+pub(crate) use links::VIEWER_LINK;
 pub(crate) use output::{DeskOutput, DeskStep};
 pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
 pub(crate) use question::question_patience;
@@ -136,6 +142,10 @@ pub(crate) struct Desk {
     given: Authority,
     /// The links, `chat/ID`, `user/ID` or `viewer/HASH`, each with its name.
     links: BTreeMap<String, String>,
+    /// The members of the team whose desk this is.
+    roster: TeamRoster,
+    /// What they may answer; everything if there are no roles.
+    roles: Option<Arc<dyn AnswerRoles>>,
     /// Changes of the links that wait for an answer, by their questions.
     changes: HashMap<RequestId, WantedChange>,
     /// How many questions the desk itself has asked.
@@ -192,6 +202,8 @@ impl Desk {
             given: authority.clone(),
             authority,
             links: BTreeMap::new(),
+            roster: TeamRoster::default(),
+            roles: None,
             changes: HashMap::new(),
             own_questions: 0,
             rehearsal: None,
@@ -216,6 +228,11 @@ impl Desk {
             muted: HashMap::new(),
             strangers: authority::StrangerQuota::default(),
         }
+    }
+
+    /// Sets what the members of a team may answer.
+    pub(crate) fn with_roles(self, roles: Option<Arc<dyn AnswerRoles>>) -> Self {
+        Self { roles, ..self }
     }
 
     /// Handles one input. The records of the returned step must be committed, all of them, before
@@ -261,7 +278,8 @@ impl Desk {
             DeskInput::News(news) => self.handle_news(&mut step, news),
             DeskInput::Viewers(count) => self.set_viewer_count(step.now, count),
             DeskInput::NewCode { code, id, who, is_for_page, is_first, reply_to } => {
-                let wanted = WantedCode { code, is_for_page };
+                let who = self.named_person(who);
+                let wanted = WantedCode { code, is_for_page, member: who.member.clone() };
                 self.new_code(&mut step, wanted, &id, &who, is_first, reply_to);
             }
             DeskInput::PageServed { origins } => self.page_served(&mut step, &origins),
@@ -272,18 +290,19 @@ impl Desk {
                 self.handle_unlock(&mut step, &token_hash, &reply_to);
             }
             DeskInput::Unpair { link, id, who, reply_to } => {
-                self.unpair(&mut step, &link, &id, &who, reply_to);
+                self.unpair(&mut step, &link, &id, &self.named_person(who), reply_to);
             }
             DeskInput::Gate { value, who, reply_to } => {
                 self.register_gate(&mut step, value, &who, &reply_to);
             }
             DeskInput::Try { id, who, reply_to } => self.rehearse(&mut step, &id, &who, &reply_to),
             DeskInput::RulesSaved { who, saved } => {
-                step.record_event(None, &record::saved_event(&who, &saved));
+                step.record_event(None, &record::saved_event(&self.named_person(who), &saved));
             }
+            DeskInput::LinksRead(links) => self.take_up_links(&mut step, links),
             DeskInput::TeamLine { token_hash } => self.set_team_line(&mut step, token_hash),
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
-            DeskInput::Tick => {}
+            DeskInput::Tick | DeskInput::ReadLinks => {}
             DeskInput::LedgerFailed => self.ledger_failed(&mut step),
         }
         // After the input: an answer that arrives together with its deadline counts.
@@ -327,17 +346,23 @@ impl Desk {
                 self.handle_unsendable(step, &question, chat, &why);
             }
             News::Pressed { who, question, press, confirm, reply_to, copy } => {
+                let who = self.named_person(who);
                 // Only a press of somebody who may answer is believed about copies.
                 if let Some(copy) = copy.filter(|_| self.authority.allows(&who)) {
                     self.pressed_on(step, copy);
                 }
                 self.handle_press(step, &who, &question, press, confirm, &reply_to);
             }
-            News::Forged { who, reply_to } => self.handle_forged_press(step, &who, &reply_to),
+            News::Forged { who, reply_to } => {
+                self.handle_forged_press(step, &self.named_person(who), &reply_to);
+            }
             News::Command { who, name, rest, reply_to } => {
+                let who = self.named_person(who);
                 self.handle_command(step, &who, &name, &rest, &reply_to);
             }
-            News::Wrote { who, text, reply_to } => self.handle_words(step, &who, text, &reply_to),
+            News::Wrote { who, text, reply_to } => {
+                self.handle_words(step, &self.named_person(who), text, &reply_to);
+            }
             News::Broken { why } => self.phones_broken(step, &why),
         }
     }

@@ -1,6 +1,7 @@
 //! The approval line: the desk, the hook, and the channels by which a person answers.
 
 pub mod absence_mark;
+pub mod answer_roles;
 pub mod asker;
 pub mod card;
 pub mod channel;

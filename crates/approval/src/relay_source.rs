@@ -65,8 +65,8 @@ fn relayed_question(question: RecordedQuestion) -> RelayedQuestion {
     let left_ms = u64::try_from(card.row.until_ms - now_ms()).unwrap_or_default();
     // A rule may allow a call that its agent has blocked; people are asked all the same.
     let ruling = if ruling.is_for_people() { ruling } else { LedgerRuling::Ask };
-    let because = card.row.because.clone();
-    RelayedQuestion { request, ruling, because, seconds: left_ms.div_ceil(1_000) }
+    let (because, demands) = (card.row.because.clone(), card.row.demands);
+    RelayedQuestion { request, ruling, because, demands, seconds: left_ms.div_ceil(1_000) }
 }
 
 fn outcome_of(

@@ -306,7 +306,7 @@ impl Terminal {
     }
 
     fn press_news(&self, question: RequestId, press: Press, confirm: Option<String>) -> News {
-        let who = Person { place: PersonPlace::Terminal, name: self.name.clone() };
+        let who = Person::new(PersonPlace::Terminal, self.name.clone());
         News::Pressed { who, question, press, confirm, reply_to: ReplyTo::Key, copy: None }
     }
 }

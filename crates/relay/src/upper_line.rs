@@ -10,8 +10,8 @@ use callgate_wire::HiddenText;
 use callgate_wire::approval::{RelayedAnswer, RequestId};
 use callgate_wire::desk::WatchedEntry;
 use callgate_wire::relay::{
-    BoxHello, ClosedOutcome, CopiedThrough, MOST_QUESTIONS, PROTOCOL, RelayOrder, RelayReport,
-    RelayedQuestion, UpperHello,
+    BoxHello, ClosedOutcome, CopiedThrough, MOST_QUESTION_BYTES, MOST_QUESTIONS, PROTOCOL,
+    RelayOrder, RelayReport, RelayedQuestion, UpperHello,
 };
 
 use crate::{DEAD_AFTER, LineArrival, LineHealth, LineNeed};
@@ -65,10 +65,18 @@ pub struct UpperLine {
     /// The token by which the desk of the box knows this one. It is nowhere but in memory.
     token: Option<HiddenText>,
     /// The questions that are open here, with their answers.
-    held: BTreeMap<RequestId, Option<RelayedAnswer>>,
+    held: BTreeMap<RequestId, HeldQuestion>,
     /// Whether the ledger of the box is copied.
     wants_copy: bool,
     connection: Option<UpperConnection>,
+}
+
+/// A question that is open here.
+#[derive(Debug)]
+struct HeldQuestion {
+    answer: Option<RelayedAnswer>,
+    /// How many bytes its line had.
+    size: usize,
 }
 
 /// What belongs to one connection.
@@ -136,7 +144,7 @@ impl UpperLine {
         if self.connection.take().is_none() {
             return Vec::new();
         }
-        let answered = self.held.iter().filter(|(_, answer)| answer.is_some());
+        let answered = self.held.iter().filter(|(_, held)| held.answer.is_some());
         answered.map(|(question, _)| UpperAct::Defer(question.clone())).collect()
     }
 
@@ -149,15 +157,19 @@ impl UpperLine {
     pub fn handle_arrival(&mut self, now: Duration, arrival: &LineArrival) -> Vec<UpperAct> {
         let Some(connection) = &mut self.connection else { return Vec::new() };
         connection.health.note_heard(now);
-        let report = match arrival {
-            LineArrival::Line(line) => RelayReport::decode(line).map_err(|why| why.to_string()),
-            LineArrival::TooLong { size } => Err(format!("a line of {size} bytes is too long")),
+        let line = match arrival {
+            LineArrival::Line(line) => line,
+            LineArrival::TooLong { size } => {
+                return self.refuse(&format!("a line of {size} bytes is too long"));
+            }
             LineArrival::NoRoom => return vec![UpperAct::End(NO_ROOM.to_owned())],
         };
+        let report = RelayReport::decode(line).map_err(|why| why.to_string());
         match report {
             Ok(RelayReport::Hello(hello)) if !connection.is_greeted => self.greet(hello),
             Ok(RelayReport::Error { text }) => vec![UpperAct::Warn(text)],
             Ok(_) if !connection.is_greeted => self.refuse("it has not said hello"),
+            Ok(RelayReport::Question(question)) => self.take_question(*question, line.len()),
             Ok(report) => self.handle_report(report),
             Err(why) => self.refuse(&why),
         }
@@ -185,7 +197,6 @@ impl UpperLine {
                 self.token = Some(token);
                 Vec::new()
             }
-            RelayReport::Question(question) => self.take_question(*question),
             RelayReport::Said { question, last_words } if self.holds(&question) => {
                 vec![UpperAct::AddWords { question, last_words }]
             }
@@ -207,24 +218,29 @@ impl UpperLine {
                 }
                 Vec::new()
             }
-            RelayReport::Said { .. } | RelayReport::Beat | RelayReport::Error { .. } => Vec::new(),
+            // A question has its own way.
+            RelayReport::Question(_)
+            | RelayReport::Said { .. }
+            | RelayReport::Beat
+            | RelayReport::Error { .. } => Vec::new(),
         }
     }
 
-    fn take_question(&mut self, question: RelayedQuestion) -> Vec<UpperAct> {
+    fn take_question(&mut self, question: RelayedQuestion, size: usize) -> Vec<UpperAct> {
         let id = question.request.request_id.clone();
-        if let Some(answer) = self.held.get(&id).cloned() {
+        if let Some(answer) = self.held.get(&id).map(|held| held.answer.clone()) {
             // It is back after a cut, and its answer is sent again; only one counts.
             if !self.note_named(&id) {
                 return self.refuse("it asks the same question twice");
             }
             return answer.map(|answer| send_answer(id, answer)).into_iter().collect();
         }
-        if self.held.len() >= MOST_QUESTIONS {
+        let bytes: usize = self.held.values().map(|held| held.size).sum();
+        if self.held.len() >= MOST_QUESTIONS || bytes + size > MOST_QUESTION_BYTES {
             return self.refuse("too many of its questions are open");
         }
         self.note_named(&id);
-        self.held.insert(id, None);
+        self.held.insert(id, HeldQuestion { answer: None, size });
         vec![UpperAct::Ask(Box::new(question))]
     }
 
@@ -245,7 +261,7 @@ impl UpperLine {
             return Vec::new();
         };
         let Some(held) = self.held.get_mut(question) else { return Vec::new() };
-        *held = Some(answer.clone());
+        held.answer = Some(answer.clone());
         let is_named = |connection: &UpperConnection| connection.named.contains(question);
         let is_named = self.connection.as_ref().is_some_and(is_named);
         let question = question.clone();
@@ -255,7 +271,7 @@ impl UpperLine {
     fn close_question(&mut self, closed: &ClosedOutcome) -> Vec<UpperAct> {
         let question = closed.question.clone();
         let text = closed.text.clone();
-        match self.held.remove(&question) {
+        match self.held.remove(&question).map(|held| held.answer) {
             None => Vec::new(),
             Some(None) => vec![UpperAct::Withdraw { question, text }],
             Some(Some(answer)) if closed.is_outcome_of(&answer, &self.name) => {
@@ -267,7 +283,7 @@ impl UpperLine {
 
     /// Ends a question whose answer was sent. Whatever the box says about others changes nothing.
     fn end_answered(&mut self, question: RequestId, done: bool, text: String) -> Vec<UpperAct> {
-        if !matches!(self.held.get(&question), Some(Some(_))) {
+        if !self.held.get(&question).is_some_and(|held| held.answer.is_some()) {
             return Vec::new();
         }
         self.held.remove(&question);
@@ -279,9 +295,11 @@ impl UpperLine {
         let over: Vec<RequestId> =
             self.held.keys().filter(|id| !open.contains(id)).cloned().collect();
         let text = || "It is over on its machine".to_owned();
-        let ended = over.into_iter().map(|question| match self.held.remove(&question) {
-            Some(Some(_)) => UpperAct::Lost { question, text: text() },
-            _ => UpperAct::Withdraw { question, text: text() },
+        let ended = over.into_iter().map(|question| {
+            match self.held.remove(&question).map(|held| held.answer) {
+                Some(Some(_)) => UpperAct::Lost { question, text: text() },
+                _ => UpperAct::Withdraw { question, text: text() },
+            }
         });
         [UpperAct::Synced].into_iter().chain(ended.collect::<Vec<_>>()).collect()
     }

@@ -6,12 +6,14 @@ mod fields;
 mod nearest;
 mod plain;
 mod read;
+mod roles;
 mod rule_test;
 
 use std::fmt;
 use std::sync::Arc;
 
 pub use callgate_wire::desk::RuleProblemLevel;
+pub use roles::{DESK_MACHINE, RoleFile, RoleSubject, TeamRole};
 pub use rule_test::RuleTest;
 
 use crate::moment::Moment;

@@ -16,32 +16,39 @@ use crate::steps;
 
 pub fn judge_act(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
     let judged = || {
-        let verdict = judge_within(policy, act, disk, now);
-        if verdict.decision >= RuleDecision::Confirm {
-            return verdict;
-        }
-        let outside = policy
-            .bounds
-            .as_ref()
-            .and_then(|bounds| outside::outside_path_reason(act, bounds, disk));
-        let trap =
-            || bare_repository::repository_trap_reason(act, disk).filter(|_| !verdict.wants_person);
-        match outside.or_else(trap) {
-            Some(reason) => {
-                Verdict { is_guarded: verdict.is_guarded, ..Verdict::ask_person(reason) }
-            }
-            None => verdict,
+        let follower = PathFollower::new(disk);
+        let followed = act.follow_links(&follower);
+        let verdict = judge_followed(policy, act, &followed, now);
+        let verdict = with_disk_reasons(policy, act, disk, verdict);
+        match &followed {
+            FollowedAct::Same => policy.with_demands(verdict, act, now, true),
+            FollowedAct::Led(led) => policy.with_demands(verdict, led, now, true),
+            FollowedAct::TooMany => policy.with_demands(verdict, act, now, false),
         }
     };
     steps::run_with_budget(steps::JUDGING, judged).0
 }
 
-fn judge_within(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> Verdict {
-    let follower = PathFollower::new(disk);
-    match act.follow_links(&follower) {
+/// Asks a person about what leads out of its folders or into a trap, whatever the rules say.
+fn with_disk_reasons(policy: &Policy, act: &Act, disk: &dyn Disk, verdict: Verdict) -> Verdict {
+    if verdict.decision >= RuleDecision::Confirm {
+        return verdict;
+    }
+    let outside =
+        policy.bounds.as_ref().and_then(|bounds| outside::outside_path_reason(act, bounds, disk));
+    let trap =
+        || bare_repository::repository_trap_reason(act, disk).filter(|_| !verdict.wants_person);
+    match outside.or_else(trap) {
+        Some(reason) => Verdict { is_guarded: verdict.is_guarded, ..Verdict::ask_person(reason) },
+        None => verdict,
+    }
+}
+
+fn judge_followed(policy: &Policy, act: &Act, followed: &FollowedAct, now: &Moment) -> Verdict {
+    match followed {
         FollowedAct::Same => policy.decide_by_names(act, now),
         FollowedAct::Led(led) => {
-            let verdict = policy.decide_by_names(&led, now);
+            let verdict = policy.decide_by_names(led, now);
             // Where nothing decides, the asker may decide for itself, and it knows only the name
             // that a rule allows. So a person has to be asked about what the link leads to.
             let is_undecided = verdict.decision == RuleDecision::Ask && !verdict.wants_person;

@@ -53,7 +53,9 @@ mod suggestions;
 
 pub use act::{Act, Class, SELF_TEST_COMMAND};
 pub use disk::{Disk, DiskEntry, NoLinks};
-pub use file::{Problem, RuleFile, RuleProblemLevel, RuleTest};
+pub use file::{
+    DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleFile, RuleProblemLevel, RuleTest, TeamRole,
+};
 pub use guard::{Guarded, GuardedKind};
 pub use judge::{explain_act, judge_act};
 pub use moment::Moment;

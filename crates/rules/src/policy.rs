@@ -6,6 +6,7 @@
 
 mod backtest;
 mod defaults;
+mod demands;
 mod explain;
 
 pub use backtest::{Backtest, LONGEST_LIST, TurnedVerdict};
@@ -13,6 +14,8 @@ pub use defaults::PolicyDefaults;
 pub use explain::{ConsideredRule, Explanation, LevelVerdict};
 
 use std::sync::Arc;
+
+use callgate_wire::approval::AllowDemands;
 
 use crate::act::Act;
 use crate::file::RuleFile;
@@ -62,6 +65,10 @@ pub struct Verdict {
     /// Whether it asks because the command was not understood well enough to rule out that a rule
     /// or the guard concerns it.
     pub is_unclear: bool,
+    /// What rules demand of an allow.
+    pub demands: AllowDemands,
+    /// The rules that demand it, as they are shown.
+    pub demanded_by: Vec<String>,
 }
 
 callgate_wire::words! {
@@ -88,6 +95,8 @@ pub struct Policy {
     /// The folders in which commands may work, if they are limited.
     pub(crate) bounds: Option<CommandBounds>,
     broken: Vec<BrokenFile>,
+    /// Whether a rule demands more than the yes of one person.
+    has_demands: bool,
 }
 
 /// A file with errors.
@@ -110,6 +119,7 @@ impl Policy {
             unclear: UnclearCommands::default(),
             bounds: None,
             broken: Vec::new(),
+            has_demands: false,
         }
     }
 
@@ -133,6 +143,7 @@ impl Policy {
             None => Arc::clone(rule),
             Some(_) => Arc::new(Rule { scope: scope.clone(), ..Rule::clone(rule) }),
         }));
+        self.has_demands |= file.rules.iter().any(|rule| !rule.demands.is_empty());
         self
     }
 
@@ -353,6 +364,8 @@ impl Verdict {
             is_guarded: false,
             wants_person: false,
             is_unclear: false,
+            demands: AllowDemands::default(),
+            demanded_by: Vec::new(),
         }
     }
 
@@ -372,10 +385,8 @@ impl Verdict {
         Self {
             decision: rule.decision,
             rule: Some(name),
-            because,
-            is_guarded: false,
             wants_person: matches!(rule.decision, RuleDecision::Ask | RuleDecision::Confirm),
-            is_unclear: false,
+            ..Self::ask(because)
         }
     }
 }

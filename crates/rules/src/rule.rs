@@ -10,6 +10,7 @@ pub(crate) mod written;
 
 pub use callgate_wire::desk::RuleDecision;
 
+use callgate_wire::approval::AllowDemands;
 use callgate_wire::tool_act::ToolKind;
 
 use crate::act::{Act, Class};
@@ -71,6 +72,8 @@ pub struct Rule {
     pub line: usize,
     /// Why it exists, in its author's words; an agent that is denied something reads it.
     pub reason: Option<String>,
+    /// What it demands of an allow, if it asks.
+    pub demands: AllowDemands,
     pub(crate) tool: Option<Vec<NamePattern>>,
     /// Words of the tool's name.
     pub(crate) verb: Option<Vec<NamePattern>>,
@@ -162,6 +165,11 @@ impl Rule {
             return Ok(());
         }
         arguments::check_all_conditions(&self.arguments, act, lean)
+    }
+
+    /// Returns true if what every kind of rule requires is true for the act.
+    pub(crate) fn holds_around(&self, act: &Act, moment: &Moment) -> bool {
+        self.check_surroundings(act, moment).is_ok()
     }
 
     /// Returns true if the rule is about writing and the act is a command that writes: then its

@@ -13,9 +13,10 @@ pub struct RuleTestResult<'a> {
 }
 
 impl RuleTestResult<'_> {
-    /// Returns true if the expected decision was made.
+    /// Returns true if the expected decision was made, with the expected demands.
     pub fn is_passed(&self) -> bool {
-        self.verdict.decision == self.test.expect
+        let Verdict { decision, demands, .. } = &self.verdict;
+        *decision == self.test.expect && demands.covers(self.test.demands)
     }
 }
 

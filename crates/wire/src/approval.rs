@@ -6,6 +6,7 @@
 //! [`Callback`].
 
 mod context;
+mod demands;
 mod late_words;
 mod machine;
 mod press;
@@ -24,6 +25,7 @@ use crate::raw::Members;
 
 pub use crate::fields::Malformed;
 pub use context::{AnswerExtra, Prompter, RequestContext, RequestKind};
+pub use demands::{AllowDemand, AllowDemands};
 pub use late_words::{LateWords, MAX_WORDS_LINE};
 pub use machine::AskerMachine;
 pub use press::{Action, Callback, MAX_CALLBACK, Press};

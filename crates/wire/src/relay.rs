@@ -36,6 +36,10 @@ pub const LONGEST_BUNDLE: usize = 2 * 1024 * 1024;
 /// The most questions of one box that may be open at the desk above.
 pub const MOST_QUESTIONS: usize = 1024;
 
+/// The most bytes that the lines of these questions may have, so that one box leaves room for others
+/// at the desk above.
+pub const MOST_QUESTION_BYTES: usize = 64 * 1024 * 1024;
+
 /// Reads a name that a side gives itself.
 fn decode_name(members: &Members, field: &'static str) -> Result<String, Malformed> {
     bounded_text(members, field, LONGEST_NAME, "a string of at most 256 bytes")

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::{fs, io, iter};
 
+use callgate_wire::approval::AllowDemand;
 use callgate_wire::ledger::{
     AnswerChannel, ClosedHow, LedgerEvent, LedgerMember, LedgerRuling, MemberKind, PressOutcome,
 };
@@ -131,6 +132,10 @@ fn value_of(member: &LedgerMember) -> String {
         "bool" => "boolean".to_owned(),
         "u32" | "u64" | "i64" | "usize" => "number".to_owned(),
         "Vec<String>" => "array of strings".to_owned(),
+        "AllowDemands" => {
+            let words = words(AllowDemand::ALL, AllowDemand::name);
+            format!("array of {}", all_words(words).replace(" or ", " and "))
+        }
         "Vec<Vec<u8>>" => "array of arrays of numbers".to_owned(),
         "Box<RawValue>" => "JSON".to_owned(),
         "ChainedLinks" => "object".to_owned(),

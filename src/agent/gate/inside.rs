@@ -71,6 +71,7 @@ impl InsideDesk {
             store,
             settings: desk_settings(config),
             authority: Authority::default(),
+            roles: None,
             // The rules have decided before anybody is asked.
             ruler: Arc::new(move |request| {
                 let asks = Ruling::Ask { because: None, is_guarded: true };
@@ -122,7 +123,7 @@ impl InsideDesk {
         let _alone = self.pressing.lock().await;
         let (told, answer) = oneshot::channel();
         *lock(&self.told) = Some(told);
-        let who = Person { place: PersonPlace::Terminal, name: FRONT_END.to_owned() };
+        let who = Person::new(PersonPlace::Terminal, FRONT_END);
         let news = News::Pressed {
             who,
             question,

@@ -52,7 +52,7 @@ impl ToolRuling {
 
     /// Returns true if a person has to be asked.
     pub(super) fn has_to_ask(&self) -> bool {
-        matches!(self.ruling, Ruling::Ask { .. } | Ruling::Confirm { .. })
+        matches!(self.ruling, Ruling::Ask { .. } | Ruling::AtDesk { .. })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use callgate_agent::gate::GateQuestion;
 use callgate_approval::card::Card;
+use callgate_approval::desk::Ruling;
 use callgate_mask::mask_json;
 use callgate_store::now_ms;
 use callgate_wire::approval::ApprovalRequest;
@@ -25,6 +26,9 @@ pub(super) async fn shown_request(
     let mut card = Card::new(request, &masked, now_ms(), 0).shown;
     card.row.because = ask.ruling.because().map(str::to_owned);
     card.no_answer_denies = true;
+    if let Ruling::AtDesk { demands, .. } = &ask.ruling {
+        card.row.demands = *demands;
+    }
     let input = RawValue::from_string(masked).unwrap_or_else(|_| RawValue::NULL.to_owned());
     // Only a front end that is shown the question needs a look at the file.
     let preview = match (&question.mirror, &question.preview) {

@@ -2,6 +2,7 @@
 //!
 //! It is no secret: it is the end of what the person is asked about, so that they have read it.
 
+use callgate_wire::approval::AllowDemands;
 use callgate_wire::desk::{AnswerNeeds, CardContent};
 
 use super::Card;
@@ -50,15 +51,26 @@ impl ConfirmWord {
 }
 
 impl Card {
-    /// Requires a typed word to allow the call. Nothing can then be allowed from now on, and no
-    /// answer is a no.
-    pub(crate) fn require_confirmation(&mut self) {
-        let word = ConfirmWord::for_card(self);
-        self.row.needs = AnswerNeeds::Confirm;
-        self.confirm_word_of = Some(word.hint().to_owned());
-        self.confirm = Some(word);
+    /// Has people decide at the desk: with a typed word if it `needs_word`, and as the demands of
+    /// rules say. Nothing can then be allowed from now on, and no answer is a no.
+    pub(crate) fn require_desk(&mut self, needs_word: bool, demands: AllowDemands) {
+        if needs_word {
+            let word = ConfirmWord::for_card(self);
+            self.row.needs = AnswerNeeds::Confirm;
+            self.confirm_word_of = Some(word.hint().to_owned());
+            self.confirm = Some(word);
+        }
+        self.row.demands = demands;
+        // Both people have to allow the same.
+        self.can_edit &= !demands.two_people;
+        self.takes_words &= !demands.two_people;
         self.offers.clear();
         self.no_answer_denies = true;
+    }
+
+    /// Returns true if people decide at the desk, and no prompt of the agent in their place.
+    pub fn is_for_desk(&self) -> bool {
+        self.confirm.is_some() || !self.row.demands.is_empty()
     }
 }
 

@@ -112,6 +112,9 @@ impl Clerk {
         let now = self.now();
         let mut whole = DeskStep::default();
         let mut receipts = Vec::new();
+        if letters.iter().any(|letter| letter.input.depends_on_links()) {
+            append_step(&mut whole, self.read_links(now));
+        }
         for Letter { input, recorded } in letters {
             let input = self.with_past(input);
             append_step(&mut whole, self.desk.handle(now, input));
@@ -144,6 +147,19 @@ impl Clerk {
         }
         for receipt in receipts {
             receipt.send(()).ok();
+        }
+    }
+
+    /// Takes up the links and the members of the team that other processes have changed. It is done
+    /// before the inputs that depend on them, and before anything that is not recorded yet.
+    fn read_links(&mut self, now: Now) -> DeskStep {
+        match self.store.chained_links() {
+            Ok(links) => self.desk.handle(now, DeskInput::LinksRead(links)),
+            Err(error) => {
+                // Nobody presses on a ledger that cannot be read: recording it fails as well.
+                (self.warn)(&error.to_string());
+                DeskStep::default()
+            }
         }
     }
 

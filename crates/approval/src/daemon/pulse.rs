@@ -86,7 +86,7 @@ impl DaemonPulse {
             },
             is_relay: self.is_relay,
             relays,
-            team: self.remotes.team().map(Box::new),
+            team: self.remotes.team(),
             listening: self.remotes.listening(),
         }
     }

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, AskerMachine, RelayedAnswer};
+use callgate_wire::approval::{
+    AllowDemands, ApprovalRequest, ApprovalResponse, AskerMachine, RelayedAnswer,
+};
 use callgate_wire::ledger::LedgerRuling;
 use callgate_wire::relay::RelayedQuestion;
 use tokio::sync::oneshot;
@@ -32,14 +34,14 @@ impl fmt::Debug for RelayedAsker {
 impl RelayedAskers {
     /// Asks people a question of a machine.
     pub async fn ask(&self, machine: &AskerMachine, question: RelayedQuestion) -> RelayedAsker {
-        let RelayedQuestion { mut request, ruling, because, seconds } = question;
+        let RelayedQuestion { mut request, ruling, because, demands, seconds } = question;
         let context = request.context.get_or_insert_default();
         context.timeout_seconds = Some(seconds);
         // These concern the desk of the machine alone.
         (context.gated, context.answers, context.asks) = (None, None, None);
         context.words_follow = None;
         request.machine = Some(machine.clone());
-        let ruling = ruling_of_question(&request, ruling, because);
+        let ruling = ruling_of_question(&request, ruling, because, demands);
         let id = self.0.next_asker();
         let answered = self.0.askers().add_relayed(id);
         let asked = DeskInput::Asked { asker: id, request, ruling, is_replay: false };
@@ -53,11 +55,15 @@ fn ruling_of_question(
     request: &ApprovalRequest,
     ruling: LedgerRuling,
     because: Option<String>,
+    demands: AllowDemands,
 ) -> Ruling {
+    let needs_word = ruling == LedgerRuling::Confirm;
+    if needs_word || !demands.is_empty() {
+        let unnamed = || format!("a rule there is about {}", request.tool_name);
+        let because = because.unwrap_or_else(unnamed);
+        return Ruling::AtDesk { because, needs_word, demands };
+    }
     match ruling {
-        LedgerRuling::Confirm => Ruling::Confirm {
-            because: because.unwrap_or_else(|| format!("a rule there wants {}", request.tool_name)),
-        },
         LedgerRuling::Guard => Ruling::Ask { because, is_guarded: true },
         _ => Ruling::Ask { because, is_guarded: false },
     }

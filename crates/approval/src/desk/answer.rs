@@ -187,14 +187,20 @@ fn build_response(
         response.unreachable =
             decided.decision == Decision::Timeout && message.as_deref() == Some(UNREACHABLE);
     }
-    response.relayed =
-        request.machine.as_ref().and_then(|_| decided.relayed_answer().map(Box::new));
+    response.relayed = request
+        .machine
+        .as_ref()
+        .and_then(|_| decided.relayed_answer(card.row.demands).map(Box::new));
     match decided.decision {
-        // The agent's own prompt, to which it would turn, asks for no word.
-        Decision::Timeout if card.confirm.is_some() && is_permission(request) => {
+        // The agent's own prompt, to which it would turn, knows nothing of the rule.
+        Decision::Timeout if card.is_for_desk() && is_permission(request) => {
             response.decision = Decision::Deny;
             let why = message.as_deref().unwrap_or("nobody answered in time");
-            response.message = Some(format!("Not allowed: {why}, and a rule wants it confirmed."));
+            let wanted = match card.row.demands.sentence() {
+                Some(demand) => format!("{why}. {demand}."),
+                None => format!("{why}, and a rule wants it confirmed."),
+            };
+            response.message = Some(format!("Not allowed: {wanted}"));
         }
         Decision::Timeout | Decision::Ask | Decision::None => {}
         Decision::Deny => {

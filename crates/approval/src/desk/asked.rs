@@ -28,10 +28,10 @@ impl Desk {
     ) {
         let id = request.request_id.clone();
         let digest = CallDigest::of_request(&self.settings.key, &request);
-        let needs_word = matches!(ruling, Ruling::Confirm { .. });
+        let is_for_desk = matches!(ruling, Ruling::AtDesk { .. });
         let refuse = |step: &mut DeskStep, why| {
-            // The agent's own prompt, to which it would turn, asks for no word.
-            let decision = if needs_word { Decision::Deny } else { Decision::Timeout };
+            // The agent's own prompt, to which it would turn, knows nothing of the rule.
+            let decision = if is_for_desk { Decision::Deny } else { Decision::Timeout };
             refuse_question(step, asker, &id, why, decision);
         };
         if let Some(open) = self.open.get(&id) {
@@ -77,9 +77,9 @@ impl Desk {
                     card.offers.clear();
                 }
             }
-            Ruling::Confirm { because } => {
+            Ruling::AtDesk { because, needs_word, demands } => {
                 card.row.because = Some(because.clone());
-                card.require_confirmation();
+                card.require_desk(*needs_word, *demands);
             }
             Ruling::Allow { .. } | Ruling::Deny { .. } => {}
         }
@@ -94,7 +94,7 @@ impl Desk {
         }
         let size = size_of(&request);
         let deadline = step.now.mono + patience;
-        let new = PendingQuestion::new(card, digest, deadline, request.context.clone());
+        let new = PendingQuestion::new(card, digest, deadline, &request);
         let open = PendingQuestion {
             request: Some(request),
             size,
@@ -116,7 +116,7 @@ impl Desk {
 
     fn apply_ruling(&mut self, step: &mut DeskStep, id: &RequestId, ruling: Ruling) {
         let (decision, message, by) = match ruling {
-            Ruling::Ask { .. } | Ruling::Confirm { .. } => return self.show_question(step, id),
+            Ruling::Ask { .. } | Ruling::AtDesk { .. } => return self.show_question(step, id),
             // The agent has blocked it although a rule allows it, so trying again is pointless
             // unless a person has looked at it.
             Ruling::Allow { .. } if self.is_blocked(id) => return self.show_question(step, id),
@@ -159,7 +159,9 @@ impl Desk {
     }
 
     pub(super) fn show_on_phones(&mut self, step: &mut DeskStep, id: &RequestId) {
-        let chats: Vec<i64> = self.listening_chats(step.now).collect();
+        let Some(open) = self.open.get(id) else { return };
+        let chats = self.listening_chats(step.now).filter(|chat| self.is_shown_in(*chat, open));
+        let chats: Vec<i64> = chats.collect();
         let Some(open) = self.open.get_mut(id) else { return };
         open.phone_at = None;
         open.is_cut_on_phones = (self.cuts_on_phones)(&open.card);
@@ -305,9 +307,10 @@ impl Desk {
         // They may have come after the question.
         card.shown.last_words = card.shown.last_words.or_else(|| open.card.last_words.clone());
         card.offers.retain(|_| !open.card.offers.is_empty());
-        if open.card.confirm.is_some() {
-            card.require_confirmation();
+        if open.card.is_for_desk() {
+            card.require_desk(open.card.confirm.is_some(), before.demands);
         }
+        card.row.allowed_by.clone_from(&before.allowed_by);
         open.is_cut_for_viewers = record::is_cut(input.shown()) && !open.keeps_input;
         open.is_cut_on_phones = (self.cuts_on_phones)(&card);
         open.card = Arc::new(card);

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use callgate_wire::desk::HiddenText;
 
 use super::Now;
+use super::links::VIEWER_LINK;
 use crate::channel::{Person, PersonPlace};
 use crate::viewer_token::token_identity;
 
@@ -39,7 +40,11 @@ impl Authority {
     pub fn allows(&self, who: &Person) -> bool {
         match who.place {
             PersonPlace::Terminal => true,
-            PersonPlace::Viewer { paired, .. } => paired,
+            // Its link may have been removed while the press was on its way.
+            PersonPlace::Viewer { paired, .. } => {
+                let hash = who.link.as_deref().and_then(|link| link.strip_prefix(VIEWER_LINK));
+                paired && hash.is_none_or(|hash| self.viewers.contains(hash))
+            }
             // A private chat has the id of the person in it.
             PersonPlace::Telegram { chat, user, private: true } => {
                 chat == user && self.chats.contains(&chat)

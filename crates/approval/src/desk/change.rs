@@ -26,6 +26,8 @@ pub(super) struct WantedCode {
     pub(super) code: String,
     /// Whether it is for a page.
     pub(super) is_for_page: bool,
+    /// The member of the team whom it links; `None` for the owner of the desk.
+    pub(super) member: Option<String>,
 }
 
 #[derive(Debug)]
@@ -74,6 +76,12 @@ impl Desk {
         let Some(link) = LinkKey::parse(link).filter(known) else {
             return send_reply(step, Some(&reply_to), false, "There is no such link.");
         };
+        if who.member.is_some()
+            && self.roster.person_of_link(&link.to_string()) != who.member.as_deref()
+        {
+            let text = "Only the owner of this desk can remove the links of others.";
+            return send_reply(step, Some(&reply_to), false, text);
+        }
         if self.authority.allows(who) {
             return self.unlink(step, &link, &record::shown_name(&who.name), &reply_to);
         }
@@ -200,7 +208,8 @@ impl Desk {
 
     /// Accepts a code. The code itself is not recorded.
     fn make_code(&mut self, step: &mut DeskStep, wanted: &WantedCode, reply_to: &ReplyTo) {
-        let lifetime = self.codes.add(step.now, &wanted.code, wanted.is_for_page);
+        let WantedCode { code, is_for_page, member } = wanted;
+        let lifetime = self.codes.add(step.now, code, *is_for_page, member.clone());
         step.record_event(None, &LedgerEvent::Code(CodeMade { seconds: lifetime.as_secs() }));
         send_reply(step, Some(reply_to), true, "The code can be used.");
     }

@@ -99,7 +99,7 @@ impl Desk {
     pub(crate) fn waits_for_person(&self, request: &ApprovalRequest, ruling: &Ruling) -> bool {
         let (because, is_guarded) = match ruling {
             Ruling::Ask { because, is_guarded } => (because, is_guarded),
-            Ruling::Confirm { .. } => return true,
+            Ruling::AtDesk { .. } => return true,
             Ruling::Allow { .. } | Ruling::Deny { .. } => return false,
         };
         if because.is_some() || *is_guarded {

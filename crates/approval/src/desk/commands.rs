@@ -124,19 +124,22 @@ impl Desk {
 
     fn pair_chat(&mut self, step: &mut DeskStep, who: &Person, code: &str, reply_to: &ReplyTo) {
         let PersonPlace::Telegram { chat, user, private } = who.place else { return };
-        let text = match self.codes.take_for_chat(step.now, user, code) {
-            CodeTry::Good => None,
-            CodeTry::Wrong => {
-                Some("This code is not valid, or has expired. Run `callgate pair` for a new one.")
+        let taken = match self.codes.take_for_chat(step.now, user, code) {
+            CodeTry::Good(member) if self.is_known(member.as_deref()) => Ok(member),
+            CodeTry::Good(_) | CodeTry::Wrong => {
+                Err("This code is not valid, or has expired. Run `callgate pair` for a new one.")
             }
-            CodeTry::TooMany => Some(TOO_MANY),
+            CodeTry::TooMany => Err(TOO_MANY),
         };
-        if let Some(text) = text {
-            if self.strangers.try_take_act(step.now) {
-                step.record_press(None, who, "pair", PressOutcome::WrongCode);
+        let member = match taken {
+            Ok(member) => member,
+            Err(text) => {
+                if self.strangers.try_take_act(step.now) {
+                    step.record_press(None, who, "pair", PressOutcome::WrongCode);
+                }
+                return send_reply(step, Some(reply_to), false, text);
             }
-            return send_reply(step, Some(reply_to), false, text);
-        }
+        };
         let mut links = vec![LinkKey::Chat(chat)];
         if !private {
             links.push(LinkKey::User(user));
@@ -148,8 +151,9 @@ impl Desk {
         self.announce(step, &format!("{whom} was linked."));
         let names = Some(links.iter().map(LinkKey::to_string).collect());
         let press = record::person_press(who, "pair", PressOutcome::Paired);
-        step.record_event(None, &LedgerEvent::ChatPaired(PersonPress { links: names, ..press }));
-        self.make_links(step, &links, &who.name);
+        let paired = PersonPress { links: names, person: member.clone(), ..press };
+        step.record_event(None, &LedgerEvent::ChatPaired(paired));
+        self.make_links(step, &links, &who.name, member.as_deref());
         let text = "Linked. Questions of your agents are shown here from now on.";
         send_reply(step, Some(reply_to), true, text);
     }
@@ -166,24 +170,25 @@ impl Desk {
             let link = LinkKey::Viewer(hash.to_owned());
             return self.code_came_twice(step, &link, reply_to);
         }
-        let text = match self.codes.take_for_viewer(step.now, code, token_hash) {
-            CodeTry::Good => None,
-            CodeTry::Wrong => Some("This code is not valid, or has expired."),
-            CodeTry::TooMany => Some(TOO_MANY),
+        let taken = match self.codes.take_for_viewer(step.now, code, token_hash) {
+            CodeTry::Good(member) if self.is_known(member.as_deref()) => Ok(member),
+            CodeTry::Good(_) | CodeTry::Wrong => Err("This code is not valid, or has expired."),
+            CodeTry::TooMany => Err(TOO_MANY),
         };
-        if let Some(text) = text {
-            return send_reply(step, Some(reply_to), false, text);
-        }
+        let member = match taken {
+            Ok(member) => member,
+            Err(text) => return send_reply(step, Some(reply_to), false, text),
+        };
         let link = LinkKey::Viewer(token_hash.to_owned());
         self.announce(step, &format!("{} was linked.", describe_link(&link, name)));
         let paired = ViewerPaired {
             channel: Some(AnswerChannel::Viewer),
             by: record::shown_name(name),
             links: Some(vec![link.to_string()]),
-            person: None,
+            person: member.clone(),
         };
         step.record_event(None, &LedgerEvent::ViewerPaired(paired));
-        self.make_links(step, &[link], name);
+        self.make_links(step, &[link], name, member.as_deref());
         send_reply(step, Some(reply_to), true, "Linked.");
     }
 

@@ -2,8 +2,8 @@
 //!
 //! A host registers a one-time value and puts it into the environment of the agent that it starts,
 //! where our hook finds it. The desk then asks nobody, as long as the host is connected and the
-//! hook really descends from it. What a rule denies is still denied, and what a rule wants confirmed is
-//! confirmed here.
+//! hook really descends from it. What a rule denies is still denied, and what a rule wants to be
+//! decided at the desk is decided here.
 
 use std::collections::HashMap;
 
@@ -46,7 +46,7 @@ impl Desk {
         let value = request.context.as_ref().and_then(|context| context.gated.as_ref());
         let host = value.and_then(|value| self.gates.0.get(value));
         let (Some(host), Some(lineage)) = (host, self.lineages.get(&asker)) else { return false };
-        let is_ours = matches!(ruling, Ruling::Deny { .. } | Ruling::Confirm { .. });
+        let is_ours = matches!(ruling, Ruling::Deny { .. } | Ruling::AtDesk { .. });
         !is_ours && lineage.contains(&host.process)
     }
 

@@ -1,6 +1,7 @@
 //! The events that the desk handles.
 
 use callgate_wire::approval::{ApprovalRequest, RelayedAnswer, RequestId};
+use callgate_wire::ledger::ChainedLinks;
 
 use super::{AskerId, Ruling};
 use crate::channel::{News, Person, ReplyTo};
@@ -126,9 +127,31 @@ pub(crate) enum DeskInput {
         who: Person,
         saved: SavedRules,
     },
+    /// The links and the members of the team have to be read again.
+    ReadLinks,
+    /// The links and the members of the team that the ledger has now.
+    LinksRead(ChainedLinks),
     /// A viewer has disconnected.
     ViewerLeft(u64),
     Tick,
     /// The last records could not be written: nothing of that step may take effect.
     LedgerFailed,
+}
+
+impl DeskInput {
+    /// Returns true if it depends on who is linked, which other processes may have changed.
+    pub(crate) fn depends_on_links(&self) -> bool {
+        match self {
+            Self::News(news) => {
+                matches!(news, News::Pressed { .. } | News::Command { .. } | News::Wrote { .. })
+            }
+            Self::Answered { .. }
+            | Self::NewCode { .. }
+            | Self::PairViewer { .. }
+            | Self::Unlock { .. }
+            | Self::Unpair { .. }
+            | Self::ReadLinks => true,
+            _ => false,
+        }
+    }
 }

@@ -11,6 +11,8 @@ use crate::channel::ReplyTo;
 
 /// How much of a viewer's hash is shown, here and by `callgate pair --list`.
 const SHORT_HASH: usize = 12;
+/// The beginning of a viewer's link.
+pub(crate) const VIEWER_LINK: &str = "viewer/";
 
 #[derive(Debug)]
 pub(super) enum LinkKey {
@@ -38,16 +40,28 @@ impl fmt::Display for LinkKey {
         match self {
             Self::Chat(id) => write!(f, "chat/{id}"),
             Self::User(id) => write!(f, "user/{id}"),
-            Self::Viewer(hash) => write!(f, "viewer/{hash}"),
+            Self::Viewer(hash) => write!(f, "{VIEWER_LINK}{hash}"),
         }
     }
 }
 
 impl Desk {
     /// Makes links, which are recorded already. After a restart only the chain's links count.
-    pub(super) fn make_links(&mut self, step: &mut DeskStep, links: &[LinkKey], name: &str) {
+    pub(super) fn make_links(
+        &mut self,
+        step: &mut DeskStep,
+        links: &[LinkKey],
+        name: &str,
+        member: Option<&str>,
+    ) {
         let name = record::shown_name(name);
         for link in links {
+            match member {
+                Some(member) => {
+                    self.roster.people.insert(link.to_string(), member.to_owned());
+                }
+                None => drop(self.roster.people.remove(&link.to_string())),
+            }
             step.keep_value(format!("{KEPT_LINKS}{link}"), name.clone());
             self.take_up(link, &name);
         }
@@ -112,23 +126,10 @@ impl Desk {
     ) -> bool {
         // The one that is unlinked is notified, too.
         self.announce(step, said);
-        self.links.remove(&link.to_string());
         step.forget_value(format!("{KEPT_LINKS}{link}"));
         let removed = LinkRemoved { link: link.to_string(), by: by.to_owned() };
         step.record_event(None, &LedgerEvent::Unpaired(removed));
-        let (given, authority) = (&self.given, &mut self.authority);
-        let is_given = match link {
-            LinkKey::Chat(id) => given.chats.contains(id) || !authority.chats.remove(id),
-            LinkKey::User(id) => given.users.contains(id) || !authority.users.remove(id),
-            LinkKey::Viewer(hash) => {
-                given.viewers.contains(hash) || !authority.viewers.remove(hash)
-            }
-        };
-        if let (LinkKey::Viewer(hash), false) = (link, is_given) {
-            let text = format!("{said} This viewer may not answer any more.");
-            step.outputs.push(DeskOutput::Lock { hash: hash.clone(), text });
-        }
-        is_given
+        self.drop_link(step, link, &format!("{said} This viewer may not answer any more."))
     }
 
     /// Removes the links of pages at other origins of this machine. Whoever has the page's old port

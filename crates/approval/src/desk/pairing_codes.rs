@@ -43,6 +43,8 @@ struct PairingCode {
     code: String,
     until: Duration,
     is_for_page: bool,
+    /// The member of the team whom it links; `None` for the owner of the desk.
+    member: Option<String>,
 }
 
 /// The wrong codes that came one way lately.
@@ -53,10 +55,10 @@ struct WrongCodes {
 }
 
 /// What became of a code that somebody tried.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CodeTry {
-    /// It was valid, and is used up.
-    Good,
+    /// It was valid, and is used up. It links this member of the team, or the owner of the desk.
+    Good(Option<String>),
     /// It is not valid.
     Wrong,
     /// It was not looked at, because too many wrong ones came before.
@@ -75,13 +77,20 @@ impl WrongCodes {
 
 impl PairingCodes {
     /// Accepts a code. Returns how long it is valid.
-    pub(super) fn add(&mut self, now: Now, code: &str, is_for_page: bool) -> Duration {
+    pub(super) fn add(
+        &mut self,
+        now: Now,
+        code: &str,
+        is_for_page: bool,
+        member: Option<String>,
+    ) -> Duration {
         let lifetime = if is_for_page { PAGE_CODE_LIFETIME } else { CODE_LIFETIME };
-        // One at a time: a new code makes the last one void.
-        self.codes.clear();
+        // One at a time for each person: a new code makes the last one void.
+        self.codes.retain(|code| code.member != member && code.until > now.mono);
         let code = normalized_code(code);
         self.used.retain(|(used, _)| *used != code);
-        self.codes.push(PairingCode { code, until: now.mono + lifetime, is_for_page });
+        let until = now.mono + lifetime;
+        self.codes.push(PairingCode { code, until, is_for_page, member });
         self.wrong_by.clear();
         lifetime
     }
@@ -92,8 +101,8 @@ impl PairingCodes {
         if is_ignored || !self.chats.has_room(now) {
             return CodeTry::TooMany;
         }
-        if self.take(now, code, |good| !good.is_for_page).is_some() {
-            return CodeTry::Good;
+        if let Some(good) = self.take(now, code, |good| !good.is_for_page) {
+            return CodeTry::Good(good.member);
         }
         self.chats.count += 1;
         *self.wrong_by.entry(user).or_default() += 1;
@@ -115,7 +124,7 @@ impl PairingCodes {
                 self.used.pop_front();
             }
         }
-        CodeTry::Good
+        CodeTry::Good(good.member)
     }
 
     /// Returns the hash of the token that a page got for this code, if one was linked by it.

@@ -6,9 +6,10 @@ use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestI
 use callgate_wire::ledger::PressOutcome;
 
 use super::answer::{is_fitting_decision, send_reply};
+use super::demands::AnswerEffect;
 use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
 use super::replies::reply_key;
-use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS, record};
+use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS};
 use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
@@ -63,7 +64,18 @@ impl Desk {
                 self.ask_word(step, who, id, confirm.as_deref(), reply_to);
             }
             PressMeaning::Decide(decision, with) => {
-                self.decide_by(step, who, id, reply_to, decision, with, &action);
+                let by = match self.effect_of_answer(who, id, decision, &with, is_own) {
+                    AnswerEffect::Decides { by } => by,
+                    AnswerEffect::Noted(first) => {
+                        step.record_press(Some(id), who, &action, PressOutcome::OneOfTwo);
+                        return self.note_first_allow(step, id, first, reply_to);
+                    }
+                    AnswerEffect::Barred(why) => {
+                        step.record_press(Some(id), who, &action, PressOutcome::Barred);
+                        return send_reply(step, Some(reply_to), false, why);
+                    }
+                };
+                self.decide_by(step, who, by, id, reply_to, decision, with, &action);
             }
             PressMeaning::Pick(question, option) => {
                 step.record_press(Some(id), who, &action, PressOutcome::Picked);
@@ -93,7 +105,13 @@ impl Desk {
         reply_to: &ReplyTo,
     ) -> bool {
         if self.authority.allows(who) {
-            return self.is_in_time(step, who, id, action, reply_to);
+            let is_open = self.is_in_time(step, who, id, action, reply_to);
+            let refusal = self.role_refusal(who, id).filter(|_| is_open);
+            if let Some(why) = refusal {
+                step.record_press(Some(id), who, action, PressOutcome::Barred);
+                send_reply(step, Some(reply_to), false, why);
+            }
+            return is_open && refusal.is_none();
         }
         // Every viewer may know what became of a question; the question's own asker may press late.
         if matches!(who.place, PersonPlace::Viewer { .. }) && self.past.get(id).is_some() {
@@ -148,13 +166,13 @@ impl Desk {
         &mut self,
         step: &mut DeskStep,
         who: &Person,
+        by: String,
         id: &RequestId,
         reply_to: &ReplyTo,
         decision: Decision,
         with: DecisionDetails,
         action: &str,
     ) {
-        let by = record::shown_name(&who.name);
         let decided = DeskDecision { decision, by, with, reply_to: Some(reply_to.clone()) };
         let Some(open) = self.open.get(id) else { return };
         let fits = open

@@ -3,10 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestKind};
+use callgate_wire::approval::{
+    AllowDemands, ApprovalRequest, Decision, RequestContext, RequestKind,
+};
 
+use super::demands::FirstAllow;
 use super::digest::CallDigest;
 use super::{AskerId, Now};
+use crate::answer_roles::AnswerScope;
 use crate::card::Card;
 use crate::channel::{ChannelOrder, QuestionCopy, ReplyTo};
 
@@ -19,10 +23,15 @@ pub enum Ruling {
         /// Whether it touches callgate itself, so that nothing may be allowed from now on.
         is_guarded: bool,
     },
-    /// A person decides, and types a word to allow it; no agent's own prompt may decide instead.
-    Confirm {
+    /// People decide at the desk; no agent's own prompt may decide instead, nothing is allowed
+    /// from now on, and no answer is a no.
+    AtDesk {
         /// By which rule, and why.
         because: String,
+        /// Whether whoever allows it types a word.
+        needs_word: bool,
+        /// What rules demand of an allow.
+        demands: AllowDemands,
     },
     Allow {
         /// By which rule, and why.
@@ -40,7 +49,7 @@ impl Ruling {
     pub fn because(&self) -> Option<&str> {
         match self {
             Self::Ask { because, .. } => because.as_deref(),
-            Self::Confirm { because } | Self::Allow { because } | Self::Deny { because } => {
+            Self::AtDesk { because, .. } | Self::Allow { because } | Self::Deny { because } => {
                 Some(because)
             }
         }
@@ -117,11 +126,15 @@ pub(super) struct PendingQuestion {
     pub(super) sending: Vec<i64>,
     /// The answers chosen so far, for each of the agent's questions.
     pub(super) picks: Vec<Vec<u8>>,
+    /// The first allow, if two people have to allow it.
+    pub(super) first_allow: Option<FirstAllow>,
     pub(super) decided: Option<DeskDecision>,
     /// What has become of it on the machine that asked, if it was withdrawn there.
     pub(super) withdrawn: Option<String>,
     pub(super) prompt_id: Option<String>,
     pub(super) agent_id: Option<String>,
+    /// What it is about, as far as roles tell questions apart.
+    pub(super) scope: AnswerScope,
 }
 
 /// How long a question of another machine may stay open here.
@@ -172,8 +185,9 @@ impl PendingQuestion {
         card: Card,
         digest: CallDigest,
         deadline: Duration,
-        context: Option<RequestContext>,
+        request: &ApprovalRequest,
     ) -> Self {
+        let context = request.context.clone();
         let RequestContext { prompt_id, agent_id, .. } = context.unwrap_or_default();
         Self {
             picks: vec![Vec::new(); card.pickers.len()],
@@ -192,10 +206,12 @@ impl PendingQuestion {
             alarm: None,
             copies: Vec::new(),
             sending: Vec::new(),
+            first_allow: None,
             decided: None,
             withdrawn: None,
             prompt_id,
             agent_id,
+            scope: AnswerScope::from_request(request),
         }
     }
 

@@ -159,7 +159,8 @@ pub(super) fn asked_event(
         ruling: match ruling {
             Ruling::Ask { is_guarded: false, .. } => LedgerRuling::Ask,
             Ruling::Ask { is_guarded: true, .. } => LedgerRuling::Guard,
-            Ruling::Confirm { .. } => LedgerRuling::Confirm,
+            Ruling::AtDesk { needs_word: false, .. } => LedgerRuling::Ask,
+            Ruling::AtDesk { needs_word: true, .. } => LedgerRuling::Confirm,
             Ruling::Allow { .. } => LedgerRuling::Allow,
             Ruling::Deny { .. } => LedgerRuling::Deny,
         },
@@ -172,6 +173,7 @@ pub(super) fn asked_event(
         question: card.shown.blocked.clone(),
         retry: retry.map(CallDigest::to_string),
         machine: card.row.machine.clone(),
+        demands: card.row.demands.non_empty(),
     })
 }
 
@@ -246,7 +248,7 @@ pub(super) fn person_press(who: &Person, action: &str, outcome: PressOutcome) ->
         action: action.to_owned(),
         outcome: Some(outcome),
         links: None,
-        person: None,
+        person: who.member.clone(),
     }
 }
 

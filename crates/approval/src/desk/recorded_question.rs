@@ -2,9 +2,10 @@
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::ApprovalRequest;
-use callgate_wire::ledger::{LedgerEvent, LedgerKind, LedgerRuling};
+use callgate_wire::ledger::{LedgerEvent, LedgerKind, LedgerRuling, PersonPress, PressOutcome};
 use serde_json::value::RawValue;
 
+use super::demands::FirstAllow;
 use super::digest::CallDigest;
 use super::record;
 use crate::card::Card;
@@ -18,6 +19,8 @@ pub(crate) struct RecordedQuestion {
     /// The request, masked, and cut if it is long and was not kept.
     pub(crate) request: ApprovalRequest,
     pub(super) digest: CallDigest,
+    /// The first allow, if two people have to allow it.
+    pub(super) first_allow: Option<FirstAllow>,
     /// What the rules said.
     pub(crate) ruling: LedgerRuling,
     /// Whether only the beginning and the end of the input are in the ledger.
@@ -46,16 +49,32 @@ impl RecordedQuestion {
         if let Some(input) = input {
             request.tool_input = RawValue::from_string(input.to_owned()).ok()?;
         }
-        let ruling = fields.ruling;
+        let (ruling, demands) = (fields.ruling, fields.demands.unwrap_or_default());
         let mut card = Card::new(&request, request.tool_input.get(), asked.at_ms, fields.until_ms?);
         card.row.because = fields.because;
         match ruling {
             LedgerRuling::Guard => card.offers.clear(),
-            LedgerRuling::Confirm => card.require_confirmation(),
+            LedgerRuling::Confirm => card.require_desk(true, demands),
+            _ if !demands.is_empty() => card.require_desk(false, demands),
             _ => {}
         }
+        let first_allow = entries.iter().rev().find_map(first_allow_in);
+        card.row.allowed_by = first_allow.as_ref().map(|first| first.name.clone());
         let is_cut = is_long && input.is_none();
         let digest = CallDigest::parse(&fields.digest)?;
-        Some(Self { seq: asked.seq, card, request, digest, ruling, is_long, is_cut })
+        let seq = asked.seq;
+        Some(Self { seq, card, request, digest, first_allow, ruling, is_long, is_cut })
     }
+}
+
+/// Returns the first of two allows, if an entry records one.
+fn first_allow_in(entry: &LedgerEntry) -> Option<FirstAllow> {
+    if !entry.is_of_kind(LedgerKind::Pressed) {
+        return None;
+    }
+    let LedgerEvent::Pressed(PersonPress { by, person, outcome, .. }) = entry.event() else {
+        return None;
+    };
+    let first = FirstAllow { member: person, name: by };
+    (outcome == Some(PressOutcome::OneOfTwo)).then_some(first)
 }

@@ -1,23 +1,26 @@
 //! Answers of people at a desk above, and questions that a machine below has passed on.
 
-use callgate_wire::approval::{Action, Decision, Press, RelayedAnswer, RequestId};
+use callgate_wire::approval::{Action, AllowDemands, Decision, Press, RelayedAnswer, RequestId};
 use callgate_wire::ledger::{ClosedHow, PressOutcome};
 
 use super::answer::send_reply;
 use super::pressed::OWN_REMOVAL;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
-use super::{AskerId, Desk, DeskStep, LONGEST_WORDS};
+use super::{AskerId, Desk, DeskStep, LONGEST_WORDS, record};
 use crate::channel::{Person, ReplyTo};
 
 /// The name of a relayed answer in the ledger.
 const ACTION: &str = "answer";
 
 impl DeskDecision {
-    /// Returns the decision in the form in which it goes to the desk of the machine that asked.
-    pub(super) fn relayed_answer(&self) -> Option<RelayedAnswer> {
+    /// Returns the decision in the form in which it goes to the desk of the machine that asked. An
+    /// allow has met what was demanded of it here.
+    pub(super) fn relayed_answer(&self, demands: AllowDemands) -> Option<RelayedAnswer> {
         let DecisionDetails { message, offer, picks, words, edited, interrupt } = self.with.clone();
         let is_answer = matches!(self.decision, Decision::Allow | Decision::Deny);
+        let is_allow = self.decision == Decision::Allow;
         is_answer.then(|| RelayedAnswer {
+            met: if is_allow { demands } else { AllowDemands::default() },
             decision: self.decision,
             by: self.by.clone(),
             message,
@@ -60,7 +63,8 @@ impl Desk {
             answer;
         let (message, words) = (message.map(shortened_words), words.map(shortened_words));
         let with = DecisionDetails { message, offer, picks, words, edited, interrupt };
-        self.decide_by(step, &who, id, reply_to, decision, with, ACTION);
+        let by = record::shown_name(&who.name);
+        self.decide_by(step, &who, by, id, reply_to, decision, with, ACTION);
     }
 
     /// Says that the machine of an asker gets its answer when it can be reached again, unless that
@@ -89,9 +93,13 @@ impl Desk {
 /// Returns why an answer is none to this question, if that can be said without building it.
 fn misfit_of_answer(open: &PendingQuestion, answer: &RelayedAnswer) -> Option<&'static str> {
     let card = &open.card;
-    let RelayedAnswer { decision, offer, picks, words, edited, interrupt, .. } = answer;
+    let RelayedAnswer { decision, offer, picks, words, edited, interrupt, met, .. } = answer;
     let has_choice = picks.is_some() || words.is_some() || edited.is_some();
     match decision {
+        Decision::Allow if !met.covers(card.row.demands) => Some(
+            "The desk above does not know what a rule here demands of an allow: update callgate \
+             there. It may deny it.",
+        ),
         Decision::Allow if card.blocked.is_some() && (has_choice || offer.is_some()) => {
             Some("Only yes or no can be answered here.")
         }

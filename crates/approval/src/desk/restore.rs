@@ -1,12 +1,11 @@
 //! Restores a desk after a restart, from the ledger and the values kept beside it.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::{Decision, RequestId};
 use callgate_wire::ledger::LedgerKind::{Asked, Checked, Closed, Decided, Delivered};
-use callgate_wire::ledger::{LedgerEvent, QuestionDecided};
+use callgate_wire::ledger::{ChainedLinks, LedgerEvent, QuestionDecided};
 
 use super::asked::part_name;
 use super::calls::{Grant, REMEMBERED};
@@ -31,7 +30,7 @@ impl Desk {
         open: &[Vec<LedgerEntry>],
         over: &[Vec<LedgerEntry>],
         kept: &[(String, String)],
-        links: &BTreeMap<String, String>,
+        links: ChainedLinks,
     ) {
         for entries in over.iter().rev() {
             self.restore_over(entries);
@@ -46,7 +45,8 @@ impl Desk {
         for (key, value) in kept {
             self.restore_kept(key, value);
         }
-        for (link, name) in links {
+        self.roster = links.team;
+        for (link, name) in &links.standing {
             if let Some(link) = LinkKey::parse(link) {
                 self.take_up(&link, name);
             }
@@ -106,7 +106,7 @@ impl Desk {
         input: Option<&str>,
     ) -> Option<PendingQuestion> {
         let decided = entries.iter().rev().find(|entry| entry.is_of_kind(Decided));
-        let RecordedQuestion { card, request, digest, is_cut, .. } =
+        let RecordedQuestion { card, request, digest, is_cut, first_allow, .. } =
             RecordedQuestion::from_entries(entries, input)?;
         let left = u64::try_from(card.row.until_ms.saturating_sub(now.wall_ms)).unwrap_or_default();
         // A clock that was set back must not make a question wait forever.
@@ -125,8 +125,9 @@ impl Desk {
                 None => now.mono + self.settings.grace + LAST_MOMENT,
             }),
             reach_by: Some(now.mono + self.settings.grace),
+            first_allow,
             decided: decided.and_then(decided_from),
-            ..PendingQuestion::new(card, digest, now.mono + left, request.context)
+            ..PendingQuestion::new(card, digest, now.mono + left, &request)
         })
     }
 

@@ -6,6 +6,7 @@ mod calls;
 mod cases;
 mod checks;
 mod confirmed;
+mod demands;
 mod linking;
 mod model;
 mod naive;
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::{ApprovalRequest, Press, RequestId};
+use callgate_wire::ledger::ChainedLinks;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -51,17 +53,11 @@ pub(super) fn authority() -> Authority {
 }
 
 pub(super) fn ada() -> Person {
-    Person {
-        place: PersonPlace::Telegram { chat: ADA, user: ADA, private: true },
-        name: "Ada".to_owned(),
-    }
+    Person::new(PersonPlace::Telegram { chat: ADA, user: ADA, private: true }, "Ada")
 }
 
 pub(super) fn stranger() -> Person {
-    Person {
-        place: PersonPlace::Telegram { chat: 8, user: 8, private: true },
-        name: "Mallory".to_owned(),
-    }
+    Person::new(PersonPlace::Telegram { chat: 8, user: 8, private: true }, "Mallory")
 }
 
 pub(super) fn id(number: u64) -> RequestId {
@@ -124,18 +120,9 @@ impl Ledger {
     }
 
     /// The links as the store reads them from the chain.
-    fn links(&self) -> BTreeMap<String, String> {
-        let mut links = BTreeMap::new();
-        for entry in &self.entries {
-            let body: Value = serde_json::from_str(&entry.body).unwrap();
-            if entry.kind == "paired" {
-                for link in body["links"].as_array().unwrap() {
-                    links.insert(link.as_str().unwrap().to_owned(), body["by"].to_string());
-                }
-            } else if entry.kind == "unpaired" {
-                links.remove(body["link"].as_str().unwrap());
-            }
-        }
+    pub(super) fn links(&self) -> ChainedLinks {
+        let mut links = ChainedLinks::default();
+        self.entries.iter().for_each(|entry| links.apply_event(&entry.event()));
         links
     }
 
@@ -162,7 +149,7 @@ impl Ledger {
         let entries = |ids: Vec<RequestId>| ids.iter().map(|id| self.of(id)).collect::<Vec<_>>();
         let kept: Vec<_> = self.kept.clone().into_iter().collect();
         let mut desk = Desk::new(settings, authority(), crate::telegram::is_cut_in_message);
-        desk.restore(now, &entries(open), &entries(over), &kept, &self.links());
+        desk.restore(now, &entries(open), &entries(over), &kept, self.links());
         desk
     }
 }

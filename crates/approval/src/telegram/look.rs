@@ -138,6 +138,10 @@ fn render_question(
         Some(because) => html.text("\n").content(HtmlStyle::Italic, because).text("\n"),
         None => html,
     };
+    let html = match card.row.demand_text().filter(|_| mark.is_none()) {
+        Some(demand) => html.text("\n👥 ").fixed(HtmlStyle::Bold, &demand).text("\n"),
+        None => html,
+    };
     let html = match (mark, &card.blocked) {
         (Some(_), _) => html,
         (None, Some(_)) => add_deadline(html.text("\nLet it try again?\n"), card),

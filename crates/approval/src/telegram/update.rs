@@ -130,7 +130,7 @@ fn parse_person(user: &Value, chat: &Value) -> Option<Person> {
     let (user_id, chat_id) = (user["id"].as_i64()?, chat["id"].as_i64()?);
     let private = chat["type"] == "private";
     let place = PersonPlace::Telegram { chat: chat_id, user: user_id, private };
-    Some(Person { place, name: name_of(user) })
+    Some(Person::new(place, name_of(user)))
 }
 
 /// Returns a person's name, safe to show on one line.

@@ -84,6 +84,9 @@ impl TerminalPage {
         if let Some(because) = &card.row.because {
             push_line(&mut page, &self.wrapped(&brief_text(because)));
         }
+        if let Some(demand) = card.row.demand_text() {
+            push_line(&mut page, &self.bold(&self.wrapped(&demand)));
+        }
         if card.hides_what_runs {
             push_line(&mut page, &self.bold(&self.wrapped(HIDDEN_COULD_RUN)));
         }

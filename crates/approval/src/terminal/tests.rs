@@ -2,7 +2,7 @@
 
 mod looks;
 
-use callgate_wire::approval::ApprovalRequest;
+use callgate_wire::approval::{AllowDemands, ApprovalRequest};
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
 
@@ -416,7 +416,7 @@ fn a_blocked_call_is_answered_with_yes_or_no() {
 fn what_has_to_be_confirmed_is_allowed_with_a_typed_word() {
     let mut seat = Seat::new();
     let mut card = Arc::unwrap_or_clone(build(1));
-    card.require_confirmation();
+    card.require_desk(true, AllowDemands::default());
     let shown = seat.order(show(Arc::new(card)));
     assert!(shown.contains("a allow, after a typed word   d deny"), "{shown}");
     assert!(!shown.contains("always"), "{shown}");

@@ -114,6 +114,7 @@ impl House {
                 key: [0; 32],
             },
             authority: Authority::default(),
+            roles: None,
             ruler: Arc::new(Self::rule),
             rule_desk: None,
             settings_desk: None,
@@ -171,7 +172,7 @@ impl House {
     }
 
     pub(crate) fn press(&self, id: &RequestId, action: Action) {
-        let who = Person { place: PersonPlace::Terminal, name: "Ada".to_owned() };
+        let who = Person::new(PersonPlace::Terminal, "Ada");
         let (press, reply_to) = (Press::Button(action), ReplyTo::Key);
         let news =
             News::Pressed { who, question: id.clone(), press, confirm: None, reply_to, copy: None };

@@ -15,7 +15,9 @@ use callgate_approval::telegram;
 use callgate_client::viewer::Viewer;
 use callgate_link::blocking::fill_lines;
 use callgate_store::{EntryFilter, LedgerEntry, Store};
-use callgate_wire::approval::{Action, ApprovalRequest, ApprovalResponse, Press, RequestId};
+use callgate_wire::approval::{
+    Action, AllowDemands, ApprovalRequest, ApprovalResponse, Press, RequestId,
+};
 use callgate_wire::desk::{self, DeskAnswer, DeskCommand, DeskMessage, HiddenText, MAX_MESSAGE};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use serde_json::{Value, json};
@@ -99,9 +101,14 @@ impl House {
             store: Store::open(&self.database()).unwrap(),
             settings,
             authority,
+            roles: None,
             ruler: Arc::new(|request| {
                 if request.tool_input.get().contains("confirm") {
-                    return Ruling::Confirm { because: "rule `careful`".to_owned() };
+                    return Ruling::AtDesk {
+                        because: "rule `careful`".to_owned(),
+                        needs_word: true,
+                        demands: AllowDemands::default(),
+                    };
                 }
                 Ruling::Ask { because: None, is_guarded: false }
             }),

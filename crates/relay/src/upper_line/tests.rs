@@ -1,6 +1,6 @@
 //! The end at the desk above, with a fake clock.
 
-use callgate_wire::approval::Decision;
+use callgate_wire::approval::{AllowDemands, Decision};
 use callgate_wire::relay::MAX_LINE;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -44,6 +44,7 @@ fn yes() -> RelayedAnswer {
         words: None,
         edited: None,
         interrupt: false,
+        met: AllowDemands::default(),
     }
 }
 
@@ -193,6 +194,24 @@ fn no_more_questions_are_open_than_there_is_room_for() {
     assert_eq!(say(&mut upper, &question(99_999))[0], "error");
     let acts = told(&upper.withdraw_all("It was removed"));
     assert_eq!((acts.len(), &*acts[0]), (MOST_QUESTIONS, "withdraw: It was removed"));
+}
+
+#[test]
+fn the_questions_of_one_box_leave_room_for_others() {
+    let mut upper = connected();
+    let mut large = question(1);
+    large["request"]["tool_input"]["command"] = json!("x".repeat(9_000_000));
+    for number in 1..=7 {
+        large["request"]["request_id"] = json!(id(number));
+        assert_eq!(say(&mut upper, &large), ["ask"], "{number}");
+    }
+    large["request"]["request_id"] = json!(id(8));
+    assert_eq!(say(&mut upper, &large)[0], "error");
+    assert_eq!(say(&mut upper, &question(9)), ["ask"], "a small one fits");
+    // One that is over leaves its room.
+    let closed = json!({ "kind": "closed", "question": id(1), "text": "over" });
+    assert_eq!(say(&mut upper, &closed), ["withdraw: over"]);
+    assert_eq!(say(&mut upper, &large), ["ask"]);
 }
 
 #[test]

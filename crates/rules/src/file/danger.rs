@@ -72,6 +72,13 @@ fn report_impossible(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSou
         );
         source.error(fields.at_of("local"), message);
     }
+    let asks = matches!(rule.decision, RuleDecision::Ask | RuleDecision::Confirm);
+    for demand in rule.demands.list().filter(|_| !asks) {
+        let message = format!(
+            "rule `{name}`: `{demand}` is for rules that decide `ask` or `confirm`; here nobody is asked"
+        );
+        source.error(fields.at_of(demand.name()), message);
+    }
     if rule.verb.is_some() && rule.tool.is_none() && rule.decision == RuleDecision::Allow {
         let message = format!(
             "rule `{name}`: an allow with `verb` also names the tools, such as \

@@ -50,7 +50,7 @@ fn parse_member<'a>(text: &'a str, start: usize, fields: &mut DeTable<'a>) -> Op
     let (key, written) = text.split_once(" = ")?;
     let name = match key.strip_prefix('"') {
         Some(quoted) => quoted.strip_suffix('"').filter(|name| is_plain(name))?,
-        None if key.bytes().all(|byte| byte.is_ascii_lowercase()) => key,
+        None if key.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') => key,
         None => return None,
     };
     let at = start + text.len() - written.len();
@@ -152,7 +152,7 @@ mod tests {
                     "# note", "", " ", "#\t", "x = \"\\\"\"", "x = \"\"\"", "x = ''''", "y = \"a\" # b",
                     "z = true", "w = ''", "a-b = 'c'", "v  = 'd'", "u = 'd'\r", "local = [[]]", "t = \"\u{7f}\"",
                     "[[rule]]", "[rule.x]", "= 'e'", "s = ['f'", "r = \"g\", \"h\"", "q = ['i'], ['j']",
-                    "local = true", "local = truex", "local = true # x", "p = [true]", "o = { a = 'b' }",
+                    "local = true", "not_own = true", "_ = 'a'", "local = truex", "local = true # x", "p = [true]", "o = { a = 'b' }",
                     "n = { a = ['b', \"c\"], \"*\" = true }", "m = {}", "m = { }", "l = { a = 'b', }",
                     "k = { a = 'b', a = 'c' }", "j = { a = { b = 'c' } }", "i = { a.b = 'c' }", "h = { a = 'b'}",
                     "g = { a = 'b' } }", "f = \"x \\\" y\"", "f = \"\\\"\"", "f = [\"\\\\\"]", "f = \"\\n\"", "e = ",

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use callgate_wire::approval::{AllowDemand, AllowDemands};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
@@ -34,7 +35,7 @@ const CONDITIONS: [&str; 13] = [
     "until",
 ];
 /// The other members of a rule.
-const OTHER_KEYS: [&str; 4] = ["name", "decide", "options", "reason"];
+const OTHER_KEYS: [&str; 6] = ["name", "decide", "options", "reason", "two_people", "not_own"];
 
 pub(super) fn parse_rule_file(name: &str, text: &str, trust: Trust) -> RuleFile {
     read_by_part(name, text, trust).unwrap_or_else(|| read_whole(name, text, trust))
@@ -135,7 +136,7 @@ fn parse_tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSourc
 }
 
 /// Calls `read` with every table of a list.
-fn parse_each_table(
+pub(super) fn parse_each_table(
     value: &Spanned<DeValue<'_>>,
     name: &str,
     source: &mut FileSource<'_>,
@@ -173,6 +174,7 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
         file: source.name.into(),
         line: source.line(fields.at()),
         reason: fields.text("reason", source).map(|reason| reason.text.into()),
+        demands: parse_demands(fields, source),
         tool: parse_names(fields, "tool", source),
         verb: parse_names(fields, "verb", source),
         class: parse_classes(fields, source),
@@ -182,7 +184,7 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
         path_except,
         host: parse_patterns(fields, "host", source, HostPattern::from_text),
         arguments: arguments::parse_conditions(fields, source),
-        is_local: is_local(fields, source),
+        is_local: is_set(fields, "local", source),
         project: parse_patterns(fields, "project", source, PathPattern::from_text),
         agent: parse_names(fields, "agent", source),
         between: parse_single(fields, "between", source, HourSpan::from_text),
@@ -213,7 +215,7 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
     danger::check_rule(&mut rule, fields, source).then_some(rule)
 }
 
-fn parse_names(
+pub(super) fn parse_names(
     fields: &TableFields<'_>,
     name: &str,
     source: &mut FileSource<'_>,
@@ -221,13 +223,20 @@ fn parse_names(
     parse_patterns(fields, name, source, |text| Ok(NamePattern::new(text)))
 }
 
-/// Reads `local`, which is true or not given.
-fn is_local(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> bool {
-    let value = fields.value("local").map(|value| value.get_ref().as_bool());
+/// Reads a member that is true or not given.
+fn is_set(fields: &TableFields<'_>, name: &str, source: &mut FileSource<'_>) -> bool {
+    let value = fields.value(name).map(|value| value.get_ref().as_bool());
     if !matches!(value, None | Some(Some(true))) {
-        source.error(fields.at_of("local"), "`local` can only be `true`; leave it out otherwise");
+        let message = format!("`{name}` can only be `true`; leave it out otherwise");
+        source.error(fields.at_of(name), message);
     }
     value.is_some()
+}
+
+/// Returns what a rule demands of an allow.
+pub(super) fn parse_demands(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> AllowDemands {
+    let demanded = |demand: &AllowDemand| is_set(fields, demand.name(), source);
+    AllowDemand::ALL.into_iter().filter(demanded).collect::<Vec<_>>().into()
 }
 
 /// Returns the options that may follow a command that ends in `*`; an empty list allows none.
@@ -261,7 +270,10 @@ fn parse_paths(
     (some(named), some(except))
 }
 
-fn parse_classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<Vec<Class>> {
+pub(super) fn parse_classes(
+    fields: &TableFields<'_>,
+    source: &mut FileSource<'_>,
+) -> Option<Vec<Class>> {
     parse_patterns(fields, "class", source, |text| {
         let known = Class::ALL.map(Class::name);
         let class = Class::parse(text);
@@ -270,7 +282,7 @@ fn parse_classes(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Optio
     })
 }
 
-fn parse_patterns<T>(
+pub(super) fn parse_patterns<T>(
     fields: &TableFields<'_>,
     name: &str,
     source: &mut FileSource<'_>,

@@ -1,15 +1,29 @@
 //! The tests in a file of rules: an act, and the expected decision.
 
+use callgate_wire::approval::AllowDemands;
 use serde_json::{Value, json};
 
 use super::fields::{FileSource, TableFields};
+use super::read::parse_demands;
 use crate::act::Act;
 use crate::moment::{Moment, RuleEnd};
 use crate::rule::RuleDecision;
 
 /// The keys of a test.
-const KEYS: [&str; 10] =
-    ["name", "tool", "command", "path", "url", "input", "project", "agent", "at", "expect"];
+const KEYS: [&str; 12] = [
+    "name",
+    "tool",
+    "command",
+    "path",
+    "url",
+    "input",
+    "project",
+    "agent",
+    "at",
+    "expect",
+    "two_people",
+    "not_own",
+];
 
 /// One test of a file of rules.
 #[derive(Debug, Clone)]
@@ -20,6 +34,8 @@ pub struct RuleTest {
     /// The line in which it begins.
     pub line: usize,
     pub expect: RuleDecision,
+    /// What has to be demanded of an allow; more may be.
+    pub demands: AllowDemands,
     tool: String,
     input: Value,
     project: Option<String>,
@@ -29,6 +45,12 @@ pub struct RuleTest {
 }
 
 impl RuleTest {
+    /// Returns what is expected, as the file spells it.
+    pub fn expected_words(&self) -> String {
+        let demands = self.demands.list().map(|demand| format!(" with {demand}"));
+        [self.expect.name().to_owned()].into_iter().chain(demands).collect()
+    }
+
     /// Returns the act to decide on, for a user with this home and this project unless it names
     /// others.
     pub fn act(&self, home: &str, project: &str) -> Act {
@@ -45,6 +67,7 @@ pub(super) fn parse_test(
 ) -> Option<RuleTest> {
     fields.report_unknown_keys(&KEYS, source);
     let expect = fields.decision("expect", source);
+    let demands = parse_demands(fields, source);
     let mut text = |name: &str| fields.text(name, source).map(|text| String::from(text.text));
     let (name, tool, command, path, url) =
         (text("name"), text("tool"), text("command"), text("path"), text("url"));
@@ -86,6 +109,7 @@ pub(super) fn parse_test(
         name: name.or(about).unwrap_or_default(),
         line: source.line(fields.at()),
         expect: expect?,
+        demands,
         tool,
         input,
         project,

@@ -90,6 +90,17 @@ fn mistakes_are_named_with_their_place_and_the_nearest_word() {
         &rule("decide = \"allow\"\ntool = \"x\"\nlocal = false"),
         &expect!["rules.toml:5:9: error: `local` can only be `true`; leave it out otherwise"],
     );
+    check(&rule("decide = \"ask\"\ntool = \"x\"\ntwo_people = true\nnot_own = true"), &expect![]);
+    check(
+        &rule("decide = \"deny\"\ntool = \"x\"\ntwo_people = true"),
+        &expect![
+            "rules.toml:5:14: error: rule `x`: `two_people` is for rules that decide `ask` or `confirm`; here nobody is asked"
+        ],
+    );
+    check(
+        &rule("decide = \"confirm\"\ntool = \"x\"\nnot_own = 1"),
+        &expect!["rules.toml:5:11: error: `not_own` can only be `true`; leave it out otherwise"],
+    );
     check(
         &rule("decide = \"allow\"\nverb = \"get\""),
         &expect![[

@@ -1,5 +1,6 @@
 //! Tests of decisions.
 
+mod demands;
 mod levels;
 mod matching;
 mod order;

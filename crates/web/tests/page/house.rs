@@ -77,6 +77,7 @@ impl House {
             store: Store::open(&self.folder.path().join("callgate.db")).unwrap(),
             settings,
             authority: Authority::default(),
+            roles: None,
             ruler: Arc::new(|_| Ruling::Ask { because: None, is_guarded: false }),
             rule_desk: None,
             settings_desk: None,
@@ -190,7 +191,7 @@ impl House {
 
     pub(crate) fn status(&self) -> DeskStatus {
         match self.ask_desk(None, DeskCommand::Status) {
-            DeskAnswer::Status { status } => status,
+            DeskAnswer::Status { status } => *status,
             other => panic!("{other:?}"),
         }
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Decision;
+use super::{AllowDemands, Decision};
 
 /// A person's answer to a question, in terms of what they saw: secrets in it are still hidden, and
 /// the desk of the box puts them back.
@@ -30,6 +30,9 @@ pub struct RelayedAnswer {
     /// Whether the agent's turn ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupt: bool,
+    /// The demands of rules that an allow meets, by the desk above's own account.
+    #[serde(default, skip_serializing_if = "AllowDemands::is_empty")]
+    pub met: AllowDemands,
 }
 
 impl RelayedAnswer {

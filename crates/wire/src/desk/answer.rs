@@ -48,7 +48,7 @@ pub enum DeskAnswer {
     /// The answer to `status`.
     Status {
         /// The state of the desk.
-        status: DeskStatus,
+        status: Box<DeskStatus>,
     },
     /// The answer to `remotes`.
     Remotes { remotes: Vec<RemoteView> },

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::approval::AllowDemands;
+
 /// All open questions, those that run out first on top.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeskInbox {
@@ -49,9 +51,24 @@ pub struct InboxRow {
     /// The machine on which the agent runs, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
+    /// What rules demand of an allow.
+    #[serde(default, skip_serializing_if = "AllowDemands::is_empty")]
+    pub demands: AllowDemands,
+    /// Who has allowed it, while another person has to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub allowed_by: Option<String>,
 }
 
 impl InboxRow {
+    /// Returns what has to happen before it is allowed, in a sentence without its end; nothing if
+    /// one person decides.
+    pub fn demand_text(&self) -> Option<String> {
+        match &self.allowed_by {
+            Some(by) => Some(format!("{by} allowed; one more person is needed")),
+            None => self.demands.sentence().map(str::to_owned),
+        }
+    }
+
     /// Returns where the agent works: the folder, and the machine if it is another one.
     pub fn shown_place(&self) -> String {
         match &self.machine {

@@ -26,7 +26,7 @@ pub struct DeskStatus {
     pub relays: Vec<ConnectedRelay>,
     /// The line to the team's desk, on a machine that belongs to a team.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub team: Option<Box<TeamLineView>>,
+    pub team: Option<TeamLineView>,
     /// Where members of the team whose desk this is reach it, if it listens for them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub listening: Option<String>,

@@ -4,7 +4,7 @@ use serde_json::value::RawValue;
 
 use super::ChainedLinks;
 use super::declare::{LedgerMember, body_object, non_null_json, take_member};
-use crate::approval::Decision;
+use crate::approval::{AllowDemands, Decision};
 use crate::raw::Members;
 
 ledger_kinds! {
@@ -51,6 +51,7 @@ ledger_bodies! {
         question optional: Option<String>,
         retry optional: Option<String>,
         machine optional: Option<String>,
+        demands optional: Option<AllowDemands>,
     }
     /// The agent's last words, which came after its question.
     AgentSaid {
@@ -218,6 +219,8 @@ words! {
         Paired "paired",
         Nothing "nothing",
         Unconfirmed "unconfirmed",
+        OneOfTwo "one of two",
+        Barred "barred",
         NotYet "not yet",
         Late "late",
         Stranger "stranger",

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{LONGEST_HOME, UnreadableReason, decode_ids, decode_name, decode_text};
-use crate::approval::{ApprovalRequest, Decision, RelayedAnswer, RequestId};
+use crate::approval::{AllowDemands, ApprovalRequest, Decision, RelayedAnswer, RequestId};
 use crate::desk::WatchedEntry;
 use crate::fields::{
     Malformed, bounded_text, members_of, one_line, optional_field, required_field, required_object,
@@ -75,6 +75,9 @@ pub struct RelayedQuestion {
     /// Why, if a rule says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
+    /// What rules demand of an allow.
+    #[serde(skip_serializing_if = "AllowDemands::is_empty")]
+    pub demands: AllowDemands,
     /// How long it stays open, in seconds.
     pub seconds: u64,
 }
@@ -171,6 +174,9 @@ fn decode_question(members: &Members) -> Result<RelayedQuestion, Malformed> {
         request: ApprovalRequest::decode(request.get().as_bytes())?,
         ruling,
         because: optional_field(members, "because", "a string")?,
+        // One that is not known here could not be met.
+        demands: optional_field(members, "demands", "a list of two_people and not_own")?
+            .unwrap_or_default(),
         seconds: required_field(members, "seconds", "a whole number")?,
     })
 }

@@ -114,11 +114,13 @@ impl QuestionWatch {
     }
 }
 
-/// Returns the desk's terms for the question. A guarded act is never allowed from now on.
+/// Returns the desk's terms for the question. A guarded act is never allowed from now on, nor one of
+/// which a rule wants more than a press.
 fn terms_of_question(asked: &QuestionAsked) -> QuestionTerms {
     QuestionTerms {
         deadline_ms: asked.until_ms.and_then(|until| until.try_into().ok()),
-        takes_always: !matches!(asked.ruling, LedgerRuling::Guard | LedgerRuling::Confirm),
+        takes_always: asked.demands.is_none()
+            && !matches!(asked.ruling, LedgerRuling::Guard | LedgerRuling::Confirm),
     }
 }
 
@@ -138,6 +140,8 @@ mod tests {
         assert_eq!(terms(r#"{"ruling":"ask","until_ms":7}"#), (Some(7), true));
         assert_eq!(terms(r#"{"ruling":"guard","until_ms":7}"#), (Some(7), false));
         assert_eq!(terms(r#"{"ruling":"confirm","until_ms":7}"#), (Some(7), false));
+        let demanded = r#"{"ruling":"ask","until_ms":7,"demands":["two_people"]}"#;
+        assert_eq!(terms(demanded), (Some(7), false));
         assert_eq!(terms(r#"{"ruling":"ask","until_ms":-7}"#), (None, true));
         assert_eq!(terms("{}"), (None, true));
     }

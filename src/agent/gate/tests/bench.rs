@@ -258,6 +258,7 @@ impl House {
                 key: [0; 32],
             },
             authority: Authority::default(),
+            roles: None,
             ruler: Arc::new(move |request| ruler.judge_request(request)),
             rule_desk: None,
             settings_desk: None,
@@ -288,7 +289,7 @@ impl House {
     /// Somebody presses at the daemon's terminal.
     pub(super) fn press(&self, id: &str, action: Action) {
         let question = RequestId::parse(id).unwrap();
-        let who = Person { place: PersonPlace::Terminal, name: "Ada".to_owned() };
+        let who = Person::new(PersonPlace::Terminal, "Ada");
         let press = Press::Button(action);
         let news = News::Pressed {
             who,

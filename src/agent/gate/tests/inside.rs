@@ -52,15 +52,17 @@ fn the_front_end_allows_and_denies_and_the_ledger_has_it() {
 }
 
 #[test]
-fn what_a_rule_wants_confirmed_is_not_asked_at_the_front_end() {
-    let bench = Bench::new("[[rule]]\nname = 'all'\ndecide = 'confirm'\ncommand = 'make'\n");
-    let (asked, _screen) = bench.ask(make("all"));
-    assert_eq!(
-        words(&bench.run(asked).unwrap()),
-        "denied: nobody can be asked, so the tool did not run: a rule wants it confirmed with a \
-         typed word: start `callgate up`"
-    );
-    assert!(!bench.config.database.exists(), "no desk was opened");
+fn what_a_rule_wants_decided_at_the_desk_is_not_asked_at_the_front_end() {
+    for rule in ["decide = 'confirm'", "decide = 'ask'\ntwo_people = true"] {
+        let bench = Bench::new(&format!("[[rule]]\nname = 'all'\n{rule}\ncommand = 'make'\n"));
+        let (asked, _screen) = bench.ask(make("all"));
+        assert_eq!(
+            words(&bench.run(asked).unwrap()),
+            "denied: nobody can be asked, so the tool did not run: a rule wants it decided at the \
+             desk: start `callgate up`"
+        );
+        assert!(!bench.config.database.exists(), "no desk was opened");
+    }
 }
 
 #[test]

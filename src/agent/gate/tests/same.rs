@@ -132,7 +132,7 @@ fn all_who_ask_for_a_verdict_get_the_same() {
         let by_desk = match desk.judge_request(&request(tool, &input, root)) {
             Ruling::Allow { .. } => RuleDecision::Allow,
             Ruling::Deny { .. } => RuleDecision::Deny,
-            Ruling::Confirm { .. } => RuleDecision::Confirm,
+            Ruling::AtDesk { .. } => RuleDecision::Confirm,
             Ruling::Ask { because, is_guarded } => {
                 assert_eq!(is_guarded, verdict.is_guarded, "{what}");
                 assert_eq!(because.is_some(), verdict.wants_person, "{what}");
@@ -148,7 +148,7 @@ fn all_who_ask_for_a_verdict_get_the_same() {
             ask if ask.because().is_some_and(|why| why.contains("is outside of")) => {
                 verdict.decision
             }
-            Ruling::Confirm { .. } => RuleDecision::Confirm,
+            Ruling::AtDesk { .. } => RuleDecision::Confirm,
             Ruling::Ask { .. } => RuleDecision::Ask,
         };
         assert_eq!(by_runtime, verdict.decision, "the runtime, {what}: {}", verdict.because);

@@ -139,7 +139,7 @@ fn similarity_key(question: &RecordedQuestion, is_guarded: bool) -> Option<Strin
     let RecordedQuestion { card, is_long, .. } = question;
     let needs_look = is_guarded
         || *is_long
-        || card.confirm.is_some()
+        || card.is_for_desk()
         || card.blocked.is_some()
         || card.hides_what_runs
         || !card.pickers.is_empty();

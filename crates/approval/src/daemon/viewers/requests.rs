@@ -10,7 +10,7 @@ use super::seat::{RequestOutcome, UnlockedToken};
 use super::secrets;
 use crate::asker::fresh_id;
 use crate::channel::{News, Person, ReplyTo};
-use crate::desk::{CODE_LIFETIME, DeskInput, PAGE_CODE_LIFETIME};
+use crate::desk::{CODE_LIFETIME, DeskInput, PAGE_CODE_LIFETIME, VIEWER_LINK};
 use crate::viewer_token::{new_viewer_token, token_identity};
 
 const NO_LEDGER: &str = "this could not be recorded, so it was not done: look at `callgate up`";
@@ -30,7 +30,7 @@ impl Viewers {
         let DeskRequest { id, command } = request;
         let answered = match command {
             DeskCommand::Watch { from } => return Some(ViewerReply::Watch { id, from }),
-            DeskCommand::Status => Ok(Some(DeskAnswer::Status { status: self.status() })),
+            DeskCommand::Status => Ok(Some(DeskAnswer::Status { status: Box::new(self.status()) })),
             DeskCommand::Remotes => {
                 Ok(Some(DeskAnswer::Remotes { remotes: self.pulse.remote_board().remotes() }))
             }
@@ -125,7 +125,7 @@ impl Viewers {
             DeskCommand::Unlock { token, origin, name: own_name } => {
                 let token_hash = token_identity(&token, origin.as_deref());
                 let mut standing = self.standing_links().map_err(|error| error.to_string())?;
-                let name = standing.remove(&format!("viewer/{token_hash}"));
+                let name = standing.remove(&format!("{VIEWER_LINK}{token_hash}"));
                 let name = name.or(own_name).unwrap_or_else(|| "a viewer".to_owned());
                 let unlocked = UnlockedToken { hash: token_hash.clone(), name, since_ms: now_ms() };
                 let then = RequestOutcome::Unlock(unlocked);

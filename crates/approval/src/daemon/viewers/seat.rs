@@ -8,7 +8,7 @@ use callgate_wire::desk::{ConnectedRelay, DeskAnswer, DeskMessage, HiddenText};
 use tokio::sync::{mpsc, oneshot};
 
 use crate::channel::{Person, PersonPlace};
-use crate::desk::{is_relay, is_team};
+use crate::desk::{VIEWER_LINK, is_relay, is_team};
 
 /// How many requests of one viewer may be with the desk at once.
 const MOST_PENDING: usize = 256;
@@ -117,7 +117,8 @@ impl ViewerSeat {
         let place =
             PersonPlace::Viewer { viewer, paired: self.is_unlocked(), process: self.process };
         let name = self.unlocked.as_ref().map_or("a viewer", |unlocked| &unlocked.name);
-        Person { place, name: name.to_owned() }
+        let link = self.token_hash().map(|hash| format!("{VIEWER_LINK}{hash}"));
+        Person { link, ..Person::new(place, name) }
     }
 
     /// Adds a request that goes to the desk. Returns its number, or `None` if there are too many.

@@ -6,7 +6,7 @@ use callgate_store::EntryDraft;
 use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::super::tests::{ADA, ada, authority, id, settings};
-use super::super::{Authority, DeskInput, DeskSettings, Now};
+use super::super::{Authority, DeskInput, DeskOutput, DeskSettings, Now};
 use super::*;
 use crate::channel::{ChannelOrder, News, Person, PersonPlace};
 
@@ -19,10 +19,7 @@ fn reply_to() -> ReplyTo {
 
 /// A process of the desk's user, which may be the agent itself.
 fn process(paired: bool) -> Person {
-    Person {
-        place: PersonPlace::Viewer { viewer: 1, paired, process: Some(42) },
-        name: "x".to_owned(),
-    }
+    Person::new(PersonPlace::Viewer { viewer: 1, paired, process: Some(42) }, "x")
 }
 
 fn new_code(number: u64, who: Person, is_first: bool) -> DeskInput {
@@ -44,7 +41,7 @@ fn unpair(number: u64, link: &str, who: Person) -> DeskInput {
 fn use_code(desk: &mut Desk, chat: i64, user: i64) -> DeskStep {
     let place = PersonPlace::Telegram { chat, user, private: chat == user };
     let (name, rest) = ("pair".to_owned(), " abcd-2345".to_owned());
-    let who = Person { place, name: "Bob".to_owned() };
+    let who = Person::new(place, "Bob");
     desk.handle(NOW, DeskInput::News(News::Command { who, name, rest, reply_to: reply_to() }))
 }
 
@@ -167,7 +164,7 @@ fn the_desks_own_terminal_may_say_yes() {
         crate::telegram::is_cut_in_message,
     );
     desk.handle(NOW, new_code(1, process(false), false));
-    let who = Person { place: PersonPlace::Terminal, name: "ada".to_owned() };
+    let who = Person::new(PersonPlace::Terminal, "ada");
     let step = press(&mut desk, who, id(1), Action::Allow);
     assert_eq!(told(&step), Some((true, "The code can be used.")));
     assert!(is_good(&mut desk));
@@ -187,7 +184,7 @@ fn an_unpaired_process_cannot_unlink_anybody_without_a_word() {
     let kept = press(&mut desk, ada(), id(1), Action::Deny);
     assert!(told(&kept).is_none());
     let bob = PersonPlace::Telegram { chat: 8, user: 8, private: true };
-    let bob = Person { place: bob, name: "Bob".to_owned() };
+    let bob = Person::new(bob, "Bob");
     let step = press(&mut desk, bob, id(1), Action::Allow);
     assert_eq!(told(&step), Some((true, "The link is gone.")));
     assert!(!desk.authority.chats.contains(&ADA));
@@ -304,7 +301,7 @@ fn links_are_told_to_all_with_what_they_are_in_muted_chats_too() {
 
 /// The desk's terminal asks for a code for a page.
 fn page_code(desk: &mut Desk, now: Now) -> DeskStep {
-    let who = Person { place: PersonPlace::Terminal, name: "Ada".to_owned() };
+    let who = Person::new(PersonPlace::Terminal, "Ada");
     let (code, reply_to) = (CODE.to_owned(), ReplyTo::Key);
     let input =
         DeskInput::NewCode { code, id: id(98), who, is_for_page: true, is_first: false, reply_to };

@@ -199,14 +199,10 @@ fn the_first_answer_wins_and_later_ones_are_told_so() {
 fn strangers_change_nothing_and_are_told_so() {
     let mut table = Table::new();
     table.ask(1, request(1, "make"));
-    let in_group = |user| Person {
-        place: PersonPlace::Telegram { chat: -100, user, private: false },
-        name: "Eve".to_owned(),
-    };
-    let elsewhere = Person {
-        place: PersonPlace::Viewer { viewer: 1, paired: false, process: None },
-        name: "x".to_owned(),
-    };
+    let in_group =
+        |user| Person::new(PersonPlace::Telegram { chat: -100, user, private: false }, "Eve");
+    let elsewhere =
+        Person::new(PersonPlace::Viewer { viewer: 1, paired: false, process: None }, "x");
     for who in [stranger(), in_group(8), elsewhere] {
         let outputs = table.press(who, 1, Press::Button(Action::Allow));
         assert!(answers(&outputs).is_empty());
@@ -228,10 +224,7 @@ fn a_group_without_allowed_users_answers_nothing() {
     nobody.users.clear();
     table.desk = Desk::new(settings(), nobody, crate::telegram::is_cut_in_message);
     table.ask(1, request(1, "make"));
-    let who = Person {
-        place: PersonPlace::Telegram { chat: -100, user: ADA, private: false },
-        name: "Ada".to_owned(),
-    };
+    let who = Person::new(PersonPlace::Telegram { chat: -100, user: ADA, private: false }, "Ada");
     assert!(answers(&table.press(who, 1, Press::Button(Action::Allow))).is_empty());
 }
 

@@ -1,6 +1,6 @@
 //! Questions that only a typed word allows, on every channel.
 
-use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press};
+use callgate_wire::approval::{Action, AllowDemands, ApprovalRequest, Decision, Press};
 use serde_json::{Value, json};
 
 use super::super::{AskerId, DeskInput, DeskOutput, DeskSettings, Ruling};
@@ -9,7 +9,8 @@ use super::{ADA, ada, edited_input, id, request, request_of, settings};
 use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyPurpose, ReplyTo};
 
 fn confirm() -> Ruling {
-    Ruling::Confirm { because: "to be confirmed by rule `pushes`".to_owned() }
+    let because = "to be confirmed by rule `pushes`".to_owned();
+    Ruling::AtDesk { because, needs_word: true, demands: AllowDemands::default() }
 }
 
 impl Table {
@@ -27,7 +28,7 @@ impl Table {
         press: Press,
         word: Option<&str>,
     ) -> Vec<DeskOutput> {
-        let who = Person { place, name: "Ada".to_owned() };
+        let who = Person::new(place, "Ada");
         let reply_to = match place {
             PersonPlace::Terminal => ReplyTo::Key,
             PersonPlace::Viewer { viewer, .. } => ReplyTo::Viewer { viewer, id: "1".to_owned() },

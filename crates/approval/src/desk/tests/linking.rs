@@ -63,16 +63,13 @@ fn a_code_links_a_chat_once() {
     table.ask(1, request(1, "make"));
     let outputs = table.press(stranger(), 1, Press::Button(Action::Allow));
     assert_eq!(answer(&outputs).decision, Decision::Allow);
-    let other = Person {
-        place: PersonPlace::Telegram { chat: 9, user: 9, private: true },
-        name: "Eve".to_owned(),
-    };
+    let other = Person::new(PersonPlace::Telegram { chat: 9, user: 9, private: true }, "Eve");
     assert!(told(&command(&mut table, other, "pair", "K7QX-2M9P"))[0].contains("not valid"));
 }
 
 fn user(id: i64) -> Person {
     let place = PersonPlace::Telegram { chat: id, user: id, private: true };
-    Person { place, name: "Mallory".to_owned() }
+    Person::new(place, "Mallory")
 }
 
 #[test]

@@ -13,7 +13,9 @@ mod phone;
 use std::collections::{HashMap, VecDeque};
 use std::time::Duration;
 
-use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestId};
+use callgate_wire::approval::{
+    AllowDemands, ApprovalRequest, ApprovalResponse, Decision, RequestId,
+};
 use serde_json::json;
 
 use super::super::question::Occasion;
@@ -196,7 +198,11 @@ impl<J: Judge> World<J> {
             0 => Ruling::Allow { because: "a rule".to_owned() },
             1 => Ruling::Deny { because: "a rule".to_owned() },
             2 => Ruling::Ask { because: None, is_guarded: false },
-            3 | 4 => Ruling::Confirm { because: "a rule".to_owned() },
+            3 | 4 => Ruling::AtDesk {
+                because: "a rule".to_owned(),
+                needs_word: true,
+                demands: AllowDemands::default(),
+            },
             _ => Ruling::Ask { because: Some("a rule".to_owned()), is_guarded: false },
         };
         let (kind, event) = match occasion {
@@ -285,7 +291,7 @@ impl<J: Judge> World<J> {
         });
         // Without an answer, what a rule wants confirmed is denied.
         let is_unconfirmed =
-            decision == Decision::Deny && matches!(hook.ruling, Ruling::Confirm { .. });
+            decision == Decision::Deny && matches!(hook.ruling, Ruling::AtDesk { .. });
         let needs_record = matches!(decision, Decision::Allow | Decision::Deny) && !is_unconfirmed;
         if !is_recorded && needs_record {
             return Err(format!("{id} was answered before it was recorded"));

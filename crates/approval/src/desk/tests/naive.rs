@@ -179,7 +179,7 @@ impl Judge for Hasty {
 
     fn handle(&mut self, now: Now, mut input: DeskInput) -> DeskStep {
         if let DeskInput::Asked { ruling, .. } = &mut input
-            && let Ruling::Confirm { because } = ruling
+            && let Ruling::AtDesk { because, .. } = ruling
         {
             *ruling = Ruling::Ask { because: Some(because.clone()), is_guarded: false };
         }

@@ -70,7 +70,7 @@ fn a_change_of_mode_is_confirmed_twice() {
     assert!(is_asked_again(&table.button(1, Action::Always(0))), "a finger that taps twice");
     table.wait(2);
     let group = PersonPlace::Telegram { chat: -100, user: ADA, private: false };
-    let elsewhere = Person { place: group, name: "Ada".to_owned() };
+    let elsewhere = Person::new(group, "Ada");
     let always = || Press::Button(Action::Always(0));
     assert!(is_asked_again(&table.press(elsewhere, 1, always())), "on another screen");
     table.wait(2);
@@ -225,7 +225,7 @@ fn a_process_answers_its_own_question_and_no_other() {
     let mut table = Table::new();
     let viewer = |process| {
         let place = PersonPlace::Viewer { viewer: 1, paired: false, process };
-        Person { place, name: "a viewer".to_owned() }
+        Person::new(place, "a viewer")
     };
     let allow = || Press::Button(Action::Allow);
     let ask = |table: &mut Table, number: u64, more: Value| {
@@ -264,7 +264,7 @@ fn a_process_answers_its_own_question_and_no_other() {
 
 fn host(viewer: u64, process: u32) -> DeskInput {
     let place = PersonPlace::Viewer { viewer, paired: false, process: Some(process) };
-    let who = Person { place, name: "a viewer".to_owned() };
+    let who = Person::new(place, "a viewer");
     let reply_to = ReplyTo::Viewer { viewer, id: "1".to_owned() };
     DeskInput::Gate { value: "5d0f2f1c8e7b4a69b3c2d1e0f9a8b7c6".to_owned(), who, reply_to }
 }
@@ -392,9 +392,11 @@ fn what_was_chosen_is_on_the_screen_and_in_the_ledger() {
 
 #[test]
 fn a_viewer_cannot_allow_what_it_is_not_shown_whole() {
-    let viewer = |process: Option<u32>| Person {
-        place: PersonPlace::Viewer { viewer: 3, paired: process.is_none(), process },
-        name: "Ada's page".to_owned(),
+    let viewer = |process: Option<u32>| {
+        Person::new(
+            PersonPlace::Viewer { viewer: 3, paired: process.is_none(), process },
+            "Ada's page",
+        )
     };
     let long = "x\n".repeat(61_000);
     let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
@@ -428,10 +430,8 @@ fn a_viewer_cannot_allow_what_it_is_not_shown_whole() {
 
 #[test]
 fn a_long_input_is_kept_whole_while_its_question_is_open() {
-    let viewer = Person {
-        place: PersonPlace::Viewer { viewer: 3, paired: true, process: None },
-        name: "Ada's page".to_owned(),
-    };
+    let viewer =
+        Person::new(PersonPlace::Viewer { viewer: 3, paired: true, process: None }, "Ada's page");
     let long = format!("{} end", "x".repeat(70 * 1024));
     let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
     table.ask(1, request(1, &long));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_wire::approval::{
-    Action, ApprovalRequest, AskerMachine, Decision, Press, RelayedAnswer,
+    Action, AllowDemands, ApprovalRequest, AskerMachine, Decision, Press, RelayedAnswer,
 };
 use callgate_wire::desk::HiddenText;
 use serde_json::json;
@@ -117,10 +117,7 @@ fn after_a_restart_its_machine_may_come_back_until_its_time_is_over() {
 }
 
 fn relay(paired: bool) -> Person {
-    Person {
-        place: PersonPlace::Viewer { viewer: 4, paired, process: None },
-        name: "laptop".to_owned(),
-    }
+    Person::new(PersonPlace::Viewer { viewer: 4, paired, process: None }, "laptop")
 }
 
 /// A desk that a relay has started, with nobody of its own.
@@ -146,6 +143,7 @@ fn yes() -> RelayedAnswer {
         words: None,
         edited: None,
         interrupt: false,
+        met: AllowDemands::default(),
     }
 }
 

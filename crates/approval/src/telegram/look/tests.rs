@@ -6,7 +6,7 @@ mod in_full;
 mod tool_acts;
 
 use callgate_testkit::telegram_html;
-use callgate_wire::approval::{Action, ApprovalRequest, Callback};
+use callgate_wire::approval::{Action, AllowDemands, ApprovalRequest, Callback};
 use callgate_wire::desk::{
     CardContent, ChangedLine, CommandSegment, ContentChange, LineOperation, SegmentStyle,
 };
@@ -371,7 +371,7 @@ fn a_question_says_that_something_hidden_could_run() {
 fn a_word_is_asked_for_in_a_reply() {
     let mut card = card(command("git push origin main"));
     card.row.summary = card.body.command();
-    card.require_confirmation();
+    card.require_desk(true, AllowDemands::default());
     let asked = ask_words(&card, 7, None, ReplyPurpose::Confirm);
     let text = asked["text"].as_str().unwrap().replace(&link(), "");
     assert_eq!(

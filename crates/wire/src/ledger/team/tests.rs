@@ -25,7 +25,9 @@ fn revoked(name: &str) -> LedgerEvent {
 
 fn links_after(events: &[LedgerEvent]) -> ChainedLinks {
     let mut links = ChainedLinks::default();
-    events.iter().for_each(|event| links.apply_event(event));
+    for event in events {
+        links.apply_event(event);
+    }
     links
 }
 

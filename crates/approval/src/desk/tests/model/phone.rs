@@ -96,7 +96,7 @@ impl<J: Judge> World<J> {
     }
 
     fn needs_word(&self, id: &RequestId) -> bool {
-        self.hook(id).is_some_and(|hook| matches!(hook.ruling, Ruling::Confirm { .. }))
+        self.hook(id).is_some_and(|hook| matches!(hook.ruling, Ruling::AtDesk { .. }))
     }
 
     /// The last word of a question's command, or another one.

@@ -1,0 +1,285 @@
+//! Reads `roles.toml`, which says what the people of a team may answer.
+
+use toml::de::DeTable;
+
+use super::fields::{FileSource, TableFields};
+use super::nearest::nearest_word_hint;
+use super::read::{parse_classes, parse_each_table, parse_names, parse_patterns};
+use super::{LARGEST_FILE, Problem, RuleProblemLevel};
+use crate::act::{Act, Class};
+use crate::glob::Lean;
+use crate::rule::NamePattern;
+use crate::rule::path::PathPattern;
+
+/// The name under which roles know the machine of the team's desk itself.
+pub const DESK_MACHINE: &str = "desk";
+/// The keys of a role.
+const KEYS: [&str; 6] = ["name", "people", "machine", "project", "agent", "class"];
+
+/// A file of roles, read and checked.
+#[derive(Debug, Clone)]
+pub struct RoleFile {
+    /// Its name, as it is shown.
+    pub name: String,
+    /// The roles that could be read.
+    pub roles: Vec<TeamRole>,
+    /// What is wrong with it, in the order of the file.
+    pub problems: Vec<Problem>,
+}
+
+/// What some people of a team may answer.
+#[derive(Debug, Clone)]
+pub struct TeamRole {
+    /// Its name, unique in its file.
+    pub name: String,
+    /// The line in which it begins.
+    pub line: usize,
+    people: Vec<NamePattern>,
+    machine: Option<Vec<NamePattern>>,
+    project: Option<Vec<PathPattern>>,
+    agent: Option<Vec<NamePattern>>,
+    class: Option<Vec<Class>>,
+}
+
+/// A question, as far as roles tell questions apart.
+#[derive(Debug, Clone, Copy)]
+pub struct RoleSubject<'a> {
+    /// The machine that asks; `None` for that of the desk.
+    pub machine: Option<&'a str>,
+    /// The home folder of its user there.
+    pub home: &'a str,
+    /// The folder in which the agent works.
+    pub project: &'a str,
+    pub agent: &'a str,
+    pub tool: &'a str,
+}
+
+impl RoleFile {
+    /// Reads a file. It never fails: what is wrong is in [`RoleFile::problems`].
+    #[must_use]
+    pub fn from_toml(name: &str, text: &str) -> Self {
+        let mut source = FileSource::new(name, text);
+        let mut roles = Vec::new();
+        if text.len() > LARGEST_FILE {
+            source.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
+        } else {
+            match DeTable::parse(text) {
+                Ok(table) => parse_roles(table.get_ref(), &mut roles, &mut source),
+                Err(error) => {
+                    let at = error.span().map_or(0, |span| span.start);
+                    source.error(at, error.message().to_owned());
+                }
+            }
+        }
+        let mut problems = source.problems;
+        problems.sort_by_key(|problem| (problem.line, problem.column));
+        Self { name: name.into(), roles, problems }
+    }
+
+    /// Returns a file that exists and could not be read, for the reason given.
+    #[must_use]
+    pub fn unreadable(name: &str, reason: &str) -> Self {
+        let mut source = FileSource::new(name, "");
+        source.error(0, reason);
+        Self { name: name.into(), roles: Vec::new(), problems: source.problems }
+    }
+
+    /// Returns true if the file has errors, so that its meaning is uncertain.
+    pub fn has_errors(&self) -> bool {
+        self.problems.iter().any(|problem| problem.level == RuleProblemLevel::Error)
+    }
+
+    /// Returns true if one of a person's roles covers a question. While the file has errors none
+    /// does: the role that could not be read may have been narrower.
+    pub fn covers(&self, person: &str, subject: RoleSubject<'_>) -> bool {
+        !self.has_errors() && self.roles_of(person).any(|role| role.covers(subject))
+    }
+
+    /// Returns the roles of a person.
+    pub fn roles_of(&self, person: &str) -> impl Iterator<Item = &TeamRole> {
+        self.roles.iter().filter(move |role| role.has_person(person))
+    }
+}
+
+impl TeamRole {
+    /// Returns true if a person has the role.
+    pub fn has_person(&self, person: &str) -> bool {
+        fits_one(&self.people, person)
+    }
+
+    fn covers(&self, subject: RoleSubject<'_>) -> bool {
+        let RoleSubject { machine, home, project, agent, tool } = subject;
+        let fits = |patterns: &Option<Vec<NamePattern>>, name: &str| {
+            patterns.as_ref().is_none_or(|patterns| fits_one(patterns, name))
+        };
+        let act = Act::from_call(tool, "{}", project, agent, home);
+        let is_there = |pattern: &PathPattern| pattern.holds(&act.project, &act, Lean::Strict);
+        fits(&self.machine, machine.unwrap_or(DESK_MACHINE))
+            && fits(&self.agent, agent)
+            && self.class.as_ref().is_none_or(|classes| classes.contains(&act.class))
+            && self.project.as_ref().is_none_or(|patterns| patterns.iter().any(is_there))
+    }
+
+    /// Returns the names and patterns of people as they are written.
+    pub fn people(&self) -> impl Iterator<Item = &str> {
+        self.people.iter().map(|person| &*person.text)
+    }
+
+    /// Returns the names and patterns of machines as they are written.
+    pub fn machines(&self) -> impl Iterator<Item = &str> {
+        self.machine.iter().flatten().map(|machine| &*machine.text)
+    }
+
+    /// Returns what the role covers, in words.
+    pub fn describe_scope(&self) -> String {
+        let names = |about: &str, patterns: &Option<Vec<NamePattern>>| {
+            let list = |patterns: &Vec<NamePattern>| {
+                patterns.iter().map(|pattern| &*pattern.text).collect::<Vec<_>>().join(", ")
+            };
+            patterns.as_ref().map(|patterns| format!("{about} {}", list(patterns)))
+        };
+        let projects = self.project.as_ref().map(|patterns| {
+            let list: Vec<&str> = patterns.iter().map(|pattern| &*pattern.text).collect();
+            format!("project {}", list.join(", "))
+        });
+        let classes = self.class.as_ref().map(|classes| {
+            let list: Vec<&str> = classes.iter().map(|class| class.name()).collect();
+            format!("class {}", list.join(", "))
+        });
+        let (machine, agent) = (names("machine", &self.machine), names("agent", &self.agent));
+        let parts: Vec<String> =
+            [machine, projects, agent, classes].into_iter().flatten().collect();
+        if parts.is_empty() { "everything".to_owned() } else { parts.join("; ") }
+    }
+}
+
+fn fits_one(patterns: &[NamePattern], name: &str) -> bool {
+    patterns.iter().any(|pattern| pattern.fits(name, Lean::Strict))
+}
+
+fn parse_roles(table: &DeTable<'_>, roles: &mut Vec<TeamRole>, source: &mut FileSource<'_>) {
+    for (key, value) in table {
+        let name: &str = key.get_ref();
+        if name != "role" {
+            let hint = nearest_word_hint(name, &["role"]);
+            source.error(key.span().start, format!("unknown key `{name}`{hint}"));
+            continue;
+        }
+        parse_each_table(value, "role", source, |fields, source| {
+            let role = parse_role(fields, source)?;
+            if let Some(first) = roles.iter().find(|other| other.name == role.name) {
+                let message = format!(
+                    "the name `{}` is already used by the role in line {}",
+                    role.name, first.line
+                );
+                source.error(fields.at_of("name"), message);
+            }
+            roles.push(role);
+            Some(())
+        });
+    }
+}
+
+fn parse_role(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<TeamRole> {
+    let errors = source.error_count();
+    fields.report_unknown_keys(&KEYS, source);
+    let name = fields.text("name", source).map(|name| String::from(name.text));
+    let people = parse_names(fields, "people", source);
+    if name.as_ref().is_none_or(|name| name.trim().is_empty()) {
+        source.error(fields.at_of("name"), "a role needs a `name` of its own");
+    }
+    if people.is_none() {
+        source.error(fields.at(), "a role names its `people`, such as [\"ada\", \"ben\"]");
+    }
+    let project = parse_patterns(fields, "project", source, PathPattern::from_text);
+    if project.iter().flatten().any(PathPattern::is_relative) {
+        let message = "a `project` is an absolute path, or one that begins with `~/`";
+        source.error(fields.at_of("project"), message);
+    }
+    let role = TeamRole {
+        name: name?,
+        line: source.line(fields.at()),
+        people: people?,
+        machine: parse_names(fields, "machine", source),
+        project,
+        agent: parse_names(fields, "agent", source),
+        class: parse_classes(fields, source),
+    };
+    (source.error_count() == errors).then_some(role)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    const ROLES: &str = r#"
+[[role]]
+name = "deployers"
+people = ["ada", "ben"]
+machine = "build-*"
+class = "run"
+
+[[role]]
+name = "engine"
+people = "cleo"
+project = "~/engine"
+agent = "claude*"
+
+[[role]]
+name = "all"
+people = "dora"
+
+[[role]]
+name = "the desk's own"
+people = "e*"
+machine = "desk"
+"#;
+
+    const RUN: RoleSubject<'_> = RoleSubject {
+        machine: Some("build-7"),
+        home: "/home/bo",
+        project: "/home/bo/engine/src",
+        agent: "claude-code",
+        tool: "Bash",
+    };
+
+    #[test]
+    fn a_person_answers_what_one_of_their_roles_covers() {
+        let file = RoleFile::from_toml("roles.toml", ROLES);
+        assert_eq!(file.problems, []);
+        let write = RoleSubject { tool: "Write", ..RUN };
+        let other = RoleSubject { machine: Some("laptop"), project: "/srv", agent: "codex", ..RUN };
+        let here = RoleSubject { machine: None, project: "/srv", ..RUN };
+        let near = RoleSubject { project: "/home/bo/engines", ..RUN };
+        let check = |person: &str, expected: [bool; 5]| {
+            let covered = [RUN, write, other, here, near].map(|it| file.covers(person, it));
+            assert_eq!(covered, expected, "{person}");
+        };
+        check("ada", [true, false, false, false, true]);
+        check("cleo", [true, true, false, false, false]);
+        check("dora", [true; 5]);
+        check("emil", [false, false, false, true, false]);
+        check("adam", [false; 5]);
+        check("nobody", [false; 5]);
+    }
+
+    #[test]
+    fn a_file_with_a_mistake_covers_nothing_and_says_why() {
+        let text = format!(
+            "{ROLES}\n[[role]]\npeople = []\nmachin = 1\n\n[[role]]\nname = \"all\"\nproject = \"x\"\n\n[other]\n"
+        );
+        let file = RoleFile::from_toml("roles.toml", &text);
+        assert!(!file.covers("dora", RUN));
+        let problems: Vec<String> = file.problems.iter().map(ToString::to_string).collect();
+        expect![[r#"
+            roles.toml:23:1: error: a role needs a `name` of its own
+            roles.toml:24:10: error: `people` must be a string or a list of 1 to 256 strings
+            roles.toml:25:1: error: unknown key `machin`; did you mean `machine`?
+            roles.toml:27:1: error: a role names its `people`, such as ["ada", "ben"]
+            roles.toml:29:11: error: a `project` is an absolute path, or one that begins with `~/`
+            roles.toml:31:2: error: unknown key `other`; known are role"#]]
+        .assert_eq(&problems.join("\n"));
+    }
+}

@@ -1,0 +1,237 @@
+//! `callgate team roles`: what the people of a team may answer.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+
+use callgate_approval::answer_roles::{AnswerRoles, AnswerScope};
+use callgate_approval::daemon::Warn;
+use callgate_link::sync::lock;
+use callgate_mask::text::visible_text;
+use callgate_rules::{
+    DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleProblemLevel, file::LARGEST_FILE,
+};
+use callgate_wire::ledger::{MemberKind, TeamRoster};
+
+use crate::config::Config;
+use crate::counted::counted_noun;
+use crate::failure::Failure;
+use crate::policy::{FileStamp, home_folder, roles_path};
+use crate::text::{self, without_mark};
+
+use super::members::read_roster;
+
+/// Reads the roles, if there is a file.
+pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
+    let name = path.display().to_string();
+    match text::read_file(path, LARGEST_FILE as u64 + 1) {
+        Ok(text) => Some(RoleFile::from_toml(&name, without_mark(&text))),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            None
+        }
+        Err(error) => Some(RoleFile::unreadable(&name, &error.to_string())),
+    }
+}
+
+/// The roles as the file has them, read again when it has changed.
+pub(crate) struct LiveRoles {
+    path: PathBuf,
+    home: String,
+    warn: Warn,
+    known: Mutex<KnownRoles>,
+}
+
+#[derive(Default)]
+struct KnownRoles {
+    /// The state of the file when it was read; `None` if it was never looked at.
+    stamp: Option<Option<FileStamp>>,
+    file: Option<Arc<RoleFile>>,
+}
+
+impl LiveRoles {
+    /// Takes the roles beside these rules. The file is first looked at when somebody answers.
+    pub(crate) fn new(config: &Config, warn: Warn) -> Self {
+        let known = Mutex::default();
+        Self { path: roles_path(config), home: home_folder(), warn, known }
+    }
+
+    fn current_file(&self) -> Option<Arc<RoleFile>> {
+        let mut known = lock(&self.known);
+        let stamp = FileStamp::of_path(&self.path).ok();
+        if known.stamp != Some(stamp) {
+            known.stamp = Some(stamp);
+            known.file = read_roles(&self.path).map(Arc::new);
+            for problem in known.file.iter().flat_map(|file| &file.problems) {
+                (self.warn)(&problem.to_string());
+            }
+        }
+        known.file.clone()
+    }
+}
+
+impl fmt::Debug for LiveRoles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LiveRoles").field(&self.path).finish()
+    }
+}
+
+impl AnswerRoles for LiveRoles {
+    fn covers_question(&self, member: &str, scope: &AnswerScope) -> bool {
+        let subject = RoleSubject {
+            machine: scope.machine.as_deref(),
+            home: scope.home.as_deref().unwrap_or(&self.home),
+            project: &scope.project,
+            agent: &scope.agent,
+            tool: &scope.tool,
+        };
+        self.current_file().is_none_or(|file| file.covers(member, subject))
+    }
+}
+
+/// Shows who may answer what, and what is wrong with the file.
+pub(super) fn show_roles(config: &Config) -> Result<ExitCode, Failure> {
+    let path = roles_path(config);
+    let roster = read_roster(config)?;
+    let mut out = io::stdout().lock();
+    let Some(file) = read_roles(&path) else {
+        let path = path.display();
+        writeln!(out, "There is no {path}: every person of the team may answer everything.")?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let roles = counted_noun(file.roles.len(), "role");
+    writeln!(out, "{}: {roles}", visible_text(&file.name))?;
+    if file.has_errors() {
+        writeln!(
+            out,
+            "It has errors: until they are corrected only the owner of this desk answers."
+        )?;
+    }
+    for problem in all_problems(&file, &roster) {
+        writeln!(out, "{}", visible_text(&problem.to_string()))?;
+    }
+    writeln!(out, "the owner of this desk: everything")?;
+    for (person, answers) in answers_of_people(&file, &roster) {
+        writeln!(out, "{}: {}", visible_text(&person), visible_text(&answers))?;
+    }
+    Ok(if file.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+}
+
+/// Returns what each person of the team may answer, in words.
+fn answers_of_people(file: &RoleFile, roster: &TeamRoster) -> BTreeMap<String, String> {
+    let people = roster.members.iter().filter(|(_, member)| member.kind == MemberKind::Person);
+    let answers = |person: &str| {
+        let roles: Vec<String> = file
+            .roles_of(person)
+            .map(|role| format!("{} ({})", role.name, role.describe_scope()))
+            .collect();
+        match &roles[..] {
+            _ if file.has_errors() => "nothing".to_owned(),
+            [] => "nothing: no role names them".to_owned(),
+            roles => roles.join(", "),
+        }
+    };
+    people.map(|(person, _)| (person.clone(), answers(person))).collect()
+}
+
+/// Returns what is wrong with the file, and which people and machines in it the team does not have.
+pub(crate) fn all_problems(file: &RoleFile, roster: &TeamRoster) -> Vec<Problem> {
+    let mut problems = file.problems.clone();
+    let is_pattern = |name: &&str| name.contains(['*', '?']);
+    for role in &file.roles {
+        let mut warn = |message: String| {
+            let (level, file) = (RuleProblemLevel::Warning, file.name.clone());
+            problems.push(Problem { level, file, line: role.line, column: 1, message });
+        };
+        let is_person = |name: &str| {
+            roster.members.get(name).is_some_and(|member| member.kind == MemberKind::Person)
+        };
+        for person in role.people().filter(|name| !is_pattern(name) && !is_person(name)) {
+            warn(format!("role `{}` names `{person}`, who is no person of the team", role.name));
+        }
+        let is_machine = |name: &str| {
+            name == DESK_MACHINE
+                || roster.members.get(name).is_some_and(|it| it.kind != MemberKind::Person)
+        };
+        for machine in role.machines().filter(|name| !is_pattern(name) && !is_machine(name)) {
+            warn(format!(
+                "role `{}` names `{machine}`, which is no machine of the team",
+                role.name
+            ));
+        }
+    }
+    problems.sort_by_key(|problem| (problem.line, problem.column));
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use callgate_wire::ledger::TeamMember;
+
+    use super::*;
+
+    fn roster(members: &[(&str, MemberKind)]) -> TeamRoster {
+        let member = |(name, kind): &(&str, MemberKind)| {
+            let member = TeamMember {
+                kind: *kind,
+                owner: None,
+                invitation: None,
+                token: None,
+                has_joined: true,
+            };
+            ((*name).to_owned(), member)
+        };
+        TeamRoster { members: members.iter().map(member).collect(), ..TeamRoster::default() }
+    }
+
+    #[test]
+    fn people_and_machines_that_the_team_does_not_have_are_named() {
+        let text = "[[role]]\nname = \"x\"\npeople = [\"ada\", \"carl\", \"b*\"]\nmachine = [\"build\", \"desk\", \"old\"]\n";
+        let file = RoleFile::from_toml("roles.toml", text);
+        let roster = roster(&[
+            ("ada", MemberKind::Person),
+            ("dora", MemberKind::Person),
+            ("build", MemberKind::Machine),
+        ]);
+        let problems: Vec<String> =
+            all_problems(&file, &roster).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            problems,
+            [
+                "roles.toml:1:1: warning: role `x` names `carl`, who is no person of the team",
+                "roles.toml:1:1: warning: role `x` names `old`, which is no machine of the team",
+            ]
+        );
+        let answers: Vec<(String, String)> =
+            answers_of_people(&file, &roster).into_iter().collect();
+        assert_eq!(answers[0], ("ada".to_owned(), "x (machine build, desk, old)".to_owned()));
+        assert_eq!(answers[1], ("dora".to_owned(), "nothing: no role names them".to_owned()));
+    }
+
+    #[test]
+    fn a_changed_file_counts_for_the_next_answer() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("roles.toml");
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let heard = Arc::clone(&told);
+        let roles = LiveRoles {
+            path: path.clone(),
+            home: "/home/ada".to_owned(),
+            warn: Arc::new(move |text| lock(&heard).push(text.to_owned())),
+            known: Mutex::default(),
+        };
+        let scope = AnswerScope { tool: "Bash".to_owned(), ..AnswerScope::default() };
+        assert!(roles.covers_question("ada", &scope), "without a file everybody may answer");
+        fs::write(&path, "[[role]]\nname = \"x\"\npeople = \"ben\"\n").unwrap();
+        assert!(!roles.covers_question("ada", &scope) && roles.covers_question("ben", &scope));
+        fs::write(&path, "[[role]]\nname = \"x\"\n").unwrap();
+        assert!(!roles.covers_question("ben", &scope), "a file with errors covers nothing");
+        assert_eq!(lock(&told).len(), 1, "what is wrong is told once");
+        fs::remove_file(&path).unwrap();
+        assert!(roles.covers_question("ada", &scope));
+    }
+}
