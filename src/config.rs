@@ -113,6 +113,16 @@ pub(crate) struct TeamSettings {
     pub(crate) address: Option<String>,
     /// The files with the certificates and their key.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
+    pub(crate) accounts: Option<AccountSettings>,
+}
+
+/// The provider of accounts with which people of a team sign in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AccountSettings {
+    pub(crate) issuer: String,
+    pub(crate) client_id: String,
+    /// A file of its own, which only the user can read.
+    pub(crate) client_secret: Option<PathBuf>,
 }
 
 /// The section `[telegram]`.

@@ -29,7 +29,7 @@ pub(crate) use members::read_roster;
 use membership::MembershipFile;
 pub(crate) use roles::{LiveRoles, all_problems, read_roles};
 use rules::TeamRulesCommand;
-pub(crate) use source::{follow_team_rules, take_bundle};
+pub(crate) use source::{find_proxy, follow_team_rules, take_bundle};
 
 /// Work in a team: one desk for many machines, and rules for all of them
 ///

@@ -1,6 +1,7 @@
 //! The team's desk: machines and jobs of a team have a line to it, over TLS.
 
 mod certificates;
+mod company_accounts;
 mod ledger_people;
 mod member_lines;
 
@@ -22,6 +23,7 @@ use crate::policy::TeamFile;
 use member_lines::{LineOwner, MemberLines};
 
 pub(crate) use certificates::{DeskCertificates, certificate_names, reached_at};
+pub(crate) use company_accounts::CompanyAccounts;
 pub(crate) use ledger_people::LedgerPeople;
 
 /// How often the members and the rules are read again, if nobody wants it sooner.

@@ -20,7 +20,10 @@ use super::keyring::KeyringEntry;
 use super::raw::{GivenSetting, RawConfig};
 use super::surroundings::Surroundings;
 use super::token::TokenSource;
-use super::{Config, GateSettings, PageSettings, ShellSettings, TeamSettings, TelegramSettings};
+use super::{
+    AccountSettings, Config, GateSettings, PageSettings, ShellSettings, TeamSettings,
+    TelegramSettings,
+};
 
 /// The longest path that a Unix socket can have, in bytes.
 const LONGEST_SOCKET_PATH: usize = 107;
@@ -185,7 +188,21 @@ impl<'a> ConfigCheck<'a> {
             listen: listen.and_then(|listen| listen.trim().parse().ok()),
             address: self.given_value(&keys::TEAM_ADDRESS),
             certificate: certificate.zip(key),
+            accounts: self.check_accounts(),
         }
+    }
+
+    fn check_accounts(&mut self) -> Option<AccountSettings> {
+        let issuer = self.given_value(&keys::TEAM_OIDC_ISSUER);
+        let client_id = self.given_value(&keys::TEAM_OIDC_CLIENT_ID);
+        let client_secret = self.path(&keys::TEAM_OIDC_CLIENT_SECRET_FILE);
+        if issuer.is_some() != client_id.is_some() {
+            let text = "`team.oidc_issuer` and `team.oidc_client_id` belong together";
+            let set =
+                if issuer.is_some() { &keys::TEAM_OIDC_ISSUER } else { &keys::TEAM_OIDC_CLIENT_ID };
+            self.add_problem(set, self.origin(set), text);
+        }
+        Some(AccountSettings { issuer: issuer?, client_id: client_id?, client_secret })
     }
 
     /// Checks the section `[gate]`. A user who wants to be asked about everything does not want

@@ -31,6 +31,13 @@ pub(super) const MODEL: SecretPurpose = SecretPurpose {
     is_fine: |letter| letter.is_ascii_graphic(),
 };
 
+/// The secret of this desk at a provider of accounts, which goes into a header.
+pub(super) const CLIENT: SecretPurpose = SecretPurpose {
+    name: "client secret",
+    advice: "the provider of the accounts gives you one",
+    is_fine: |letter| letter.is_ascii_graphic(),
+};
+
 /// Why a text is not a secret of its kind. No text contains any part of it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SecretError {

@@ -10,7 +10,7 @@ use std::process::Command;
 use callgate_wire::HiddenText;
 
 use super::keyring::{KeyringEntry, KeyringError};
-use super::secret::{BOT, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
+use super::secret::{BOT, CLIENT, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
 use crate::program;
 
 /// Where a secret is kept.
@@ -37,6 +37,11 @@ impl TokenSource {
     /// Reads the key of the model's API.
     pub(crate) fn read_key(&self) -> Result<HiddenText, TokenError> {
         self.read_for(MODEL)
+    }
+
+    /// Reads the secret of this desk at a provider of accounts.
+    pub(crate) fn read_client_secret(&self) -> Result<HiddenText, TokenError> {
+        self.read_for(CLIENT)
     }
 
     fn read_for(&self, purpose: SecretPurpose) -> Result<HiddenText, TokenError> {

@@ -80,7 +80,7 @@ fn open_source(config: &Config, address: &str) -> Result<TextSource, String> {
 }
 
 /// Returns the proxy of the settings, or the one of the login with what it exempts.
-pub(super) fn find_proxy(config: &Config) -> ProxyChoice {
+pub(crate) fn find_proxy(config: &Config) -> ProxyChoice {
     if let Some(own) = &config.agent.proxy {
         return ProxyChoice { proxy: Some(own.reveal().to_owned()), exempt: None };
     }

@@ -9,7 +9,7 @@ use callgate_store::{EntryDraft, Store, now_ms};
 use callgate_web::{TeamPeople, WantedPage};
 use callgate_wire::HiddenText;
 use callgate_wire::ledger::{
-    AnswerChannel, LedgerEvent, MemberJoined, MemberKind, TeamRoster, ViewerPaired,
+    AnswerChannel, LedgerEvent, MemberJoined, MemberKind, TeamMember, TeamRoster, ViewerPaired,
 };
 
 use super::hash_text;
@@ -68,6 +68,25 @@ impl TeamPeople for LedgerPeople {
             (member.kind == MemberKind::Person).then(|| (name.to_owned(), Some(secret)))
         })
     }
+
+    fn has_person(&self, name: &str) -> Result<bool, String> {
+        let store = Store::open_read_only(&self.database).map_err(|error| error.to_string())?;
+        let links = store.chained_links().map_err(|error| error.to_string())?;
+        Ok(find_person(&links.team, name).is_some())
+    }
+
+    fn link_person(&self, name: &str, page: &WantedPage) -> Result<Option<HiddenText>, String> {
+        self.link_page(page, |roster| Some((find_person(roster, name)?, None)))
+    }
+}
+
+/// Returns the name of the person of this name, however it is written.
+fn find_person(roster: &TeamRoster, name: &str) -> Option<String> {
+    let is_it = |known: &str, member: &TeamMember| {
+        member.kind == MemberKind::Person && known.eq_ignore_ascii_case(name)
+    };
+    let found = roster.members.iter().find(|(known, member)| is_it(known, member));
+    found.map(|(known, _)| known.clone())
 }
 
 #[cfg(test)]
@@ -109,6 +128,14 @@ mod tests {
         let links = Store::open_read_only(&database).unwrap().chained_links().unwrap();
         let link = format!("viewer/{}", token_identity(&token, Some(&origin)));
         assert_eq!(links.standing, [(link.clone(), "Firefox on Linux".to_owned())].into());
+        assert_eq!(links.team.person_of_link(&link), Some("ada"));
+        // An account needs no invitation, but a member of its name.
+        assert!(people.has_person("ADA").unwrap() && !people.has_person("eve").unwrap());
+        assert!(!people.has_person("build-7").unwrap());
+        assert!(people.link_person("eve", &page).unwrap().is_none());
+        let token = people.link_person("Ada", &page).unwrap().unwrap();
+        let links = Store::open_read_only(&database).unwrap().chained_links().unwrap();
+        let link = format!("viewer/{}", token_identity(&token, Some(&origin)));
         assert_eq!(links.team.person_of_link(&link), Some("ada"));
     }
 }

@@ -4,17 +4,21 @@
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use callgate_approval::daemon::DeskHandle;
+use callgate_approval::daemon::{DeskHandle, Warn};
 use callgate_web::{
-    PageLimits, TeamHost, TeamHostOptions, TeamPageOptions, machine_routes, team_page_routes,
+    AccountProvider, PageLimits, TeamHost, TeamHostOptions, TeamPageOptions, machine_routes,
+    team_page_routes,
 };
 use tokio::sync::watch;
 
 use super::cannot_open;
-use crate::config::Config;
+use crate::config::{AccountSettings, Config, TokenSource};
 use crate::failure::Failure;
 use crate::machine_session::SessionHome;
-use crate::team_desk::{DeskCertificates, LedgerPeople, TeamDesk, certificate_names, reached_at};
+use crate::team::find_proxy;
+use crate::team_desk::{
+    CompanyAccounts, DeskCertificates, LedgerPeople, TeamDesk, certificate_names, reached_at,
+};
 use crate::terminal_width::wrapped_for_terminal;
 
 /// How many connections may be open that carry no line yet: all machines of a team come at once when
@@ -48,13 +52,14 @@ pub(super) fn serve_team(
     let Some(listen) = config.team.listen else { return Ok(None) };
     let certificates = DeskCertificates::open(config).map_err(|why| cannot_open(&why))?;
     let names = certificate_names(config, listen);
-    let board = Arc::clone(&sessions.board);
+    let (board, warn) = (Arc::clone(&sessions.board), Arc::clone(&sessions.warn));
     let desk = TeamDesk::new(config, sessions, desk);
     let page = team_page_routes(TeamPageOptions {
         desk_socket: config.desk_socket.value.clone(),
         hosts: vec![reached_at(config, listen), listen.to_string()],
         limits: PageLimits::default(),
         people: Arc::new(LedgerPeople::new(config.database.clone())),
+        accounts: open_accounts(config, warn)?,
     });
     let options = TeamHostOptions {
         listen,
@@ -85,4 +90,14 @@ pub(super) fn serve_team(
     let address = format!("https://{}", reached_at(config, bound));
     board.set_listening(&address);
     Ok(Some(ServedTeam { address, _serving: serving }))
+}
+
+/// Opens the provider of the company's accounts, if the settings name one.
+fn open_accounts(config: &Config, warn: Warn) -> Result<Option<Arc<dyn AccountProvider>>, Failure> {
+    let Some(accounts) = config.team.accounts.clone() else { return Ok(None) };
+    let AccountSettings { issuer, client_id, client_secret } = accounts;
+    let read = |path| TokenSource::File(path).read_client_secret();
+    let client_secret = client_secret.map(read).transpose().map_err(|why| cannot_open(&why))?;
+    let proxy = find_proxy(config);
+    Ok(Some(Arc::new(CompanyAccounts { issuer, client_id, client_secret, proxy, warn })))
 }

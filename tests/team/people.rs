@@ -1,7 +1,12 @@
 //! People of a team: they come in with an invitation, answer in a browser, and are revoked.
 
+use std::io::{BufRead as _, BufReader};
+use std::process::{Command, Stdio};
+
 use callgate_testkit::browser::Browser;
 use callgate_testkit::page::show;
+use callgate_testkit::process::Group;
+use callgate_testkit::tools;
 use serde_json::{Value, json};
 
 use super::team_house::TeamHouse;
@@ -97,4 +102,70 @@ fn a_person_signs_out_and_removes_what_is_their_own() {
     let standing = callgate_store::Store::open_read_only(&house.desk.database()).unwrap();
     assert!(standing.chained_links().unwrap().standing.is_empty());
     assert_eq!(page.complaints(), Vec::<String>::new());
+}
+
+/// A provider of a company's accounts, for a team's desk at this address.
+fn start_provider(house: &TeamHouse) -> Option<Group> {
+    let (node, module) = tools::oidc_provider()?;
+    let mut command = Command::new(node);
+    command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/team/oidc_provider.mjs"));
+    command.arg(module).arg(format!("https://127.0.0.1:{}/sign-in", house.port));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut provider = Group::spawn(command);
+    let mut issuer = String::new();
+    let mut output = BufReader::new(provider.take_stdout());
+    output.read_line(&mut issuer).unwrap();
+    // What it prints later is nobody's business, and must not stop it.
+    std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
+    let home = &house.desk.machine.home;
+    home.write_private("client-secret", "s3cret+/=\n");
+    home.write_settings(&format!(
+        "timeout_seconds = 120\n[page]\nport = 0\n[team]\noidc_issuer = {:?}\n\
+         oidc_client_id = \"callgate\"\noidc_client_secret_file = {:?}\n",
+        issuer.trim(),
+        home.text_path("client-secret"),
+    ));
+    house.desk.kill_desk();
+    house.desk.up();
+    Some(provider)
+}
+
+/// Signs in at the provider with an account.
+fn sign_in(page: &Browser, house: &TeamHouse, account: &str) {
+    page.open(&format!("https://127.0.0.1:{}/", house.port));
+    page.click("[data-sign-in]");
+    page.fill("[name=login]", account);
+    page.fill("[name=password]", "any");
+    page.click("button[type=submit]");
+    // It asks whether callgate may know the address.
+    page.wait_for(
+        "its consent",
+        "return document.querySelector('input[name=prompt][value=consent]')",
+    );
+    page.click("button[type=submit]");
+}
+
+#[test]
+fn a_person_signs_in_with_an_account_of_the_company() {
+    let Some(page) = Browser::start(1280, 800) else { return };
+    let house = TeamHouse::new(None);
+    let Some(_provider) = start_provider(&house) else { return };
+    invite_person(&house, "Ada@example.org");
+    sign_in(&page, &house, "ada@example.org");
+    wait_until_live(&page);
+    page.wait_for_text(".nav", "Ada@example.org");
+    let address = page.run("return location.href", &json!([]));
+    assert!(!address.to_string().contains("join="), "{address}");
+
+    let stranger = Browser::start(800, 600).unwrap();
+    sign_in(&stranger, &house, "eve@example.org");
+    stranger.wait_for_text(".pairing", "belongs to nobody in the team");
+    is_signed_out(&stranger);
+    // Somebody could have written any address into their account.
+    invite_person(&house, "unproved@example.org");
+    let other = Browser::start(800, 600).unwrap();
+    sign_in(&other, &house, "unproved@example.org");
+    other.wait_for_text(".pairing", "The sign-in failed");
+    let log = house.desk.machine.home.text("up.log");
+    assert!(log.contains("does not say that the e-mail address belongs to the account"), "{log}");
 }

@@ -14,7 +14,7 @@ use reqwest::{Client, ClientBuilder, Response, redirect};
 
 pub use address::{is_loopback, is_private};
 pub use fetch_error::FetchError;
-pub use fetched_text::TextSource;
+pub use fetched_text::{TextSource, form_text};
 pub use proxy_choice::ProxyChoice;
 pub use team_service::{LINE_HEADER, ServiceAnswer, ServiceError, TeamService};
 

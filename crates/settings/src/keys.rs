@@ -33,6 +33,17 @@ fn is_listen(text: &str) -> bool {
     text.parse::<SocketAddr>().is_ok()
 }
 
+/// Returns true for the address of an issuer, which may be plain on this machine.
+fn is_issuer(text: &str) -> bool {
+    let is_local = text.starts_with("http://127.0.0.1") || text.starts_with("http://localhost");
+    (text.starts_with("https://") || is_local) && is_plain_text(text)
+}
+
+/// Returns true for a text without spaces and hidden characters.
+fn is_plain_text(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
 /// Returns true for a host and a port.
 fn is_host(text: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
@@ -126,6 +137,15 @@ declare_keys! {
         .note("without it, the desk makes an authority for itself, which invitations carry");
     TEAM_CERTIFICATE_KEY: PathBuf = file_key("team.certificate_key")
         .about("The file with the key of the certificate, in PEM");
+    TEAM_OIDC_ISSUER: Option<String> =
+        text_key("team.oidc_issuer", "URL", "an address that begins with https://", is_issuer)
+        .about("The OpenID Connect provider with whose accounts people sign in to the team's page")
+        .note("the account's e-mail address has to be the name of a person of the team").optional();
+    TEAM_OIDC_CLIENT_ID: Option<String> =
+        text_key("team.oidc_client_id", "ID", "the id that the provider has given", is_plain_text)
+        .about("The client id of this desk at the provider").optional();
+    TEAM_OIDC_CLIENT_SECRET_FILE: PathBuf = file_key("team.oidc_client_secret_file")
+        .about("A file with the client secret of this desk at the provider");
     TELEGRAM_TOKEN: HiddenText = secret_key("telegram.token")
         .about("The bot's token itself");
     TELEGRAM_TOKEN_FILE: PathBuf = file_key("telegram.token_file")

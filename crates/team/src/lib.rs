@@ -6,11 +6,13 @@
 //! desk.
 
 mod hex;
+mod id_token;
 mod invitation;
 mod rule_bundle;
 mod team_key;
 mod team_rules;
 
+pub use id_token::{ExpectedIdToken, IdTokenError, code_challenge, verify_id_token};
 pub use invitation::{Invitation, InvitationError, LONGEST_MEMBER_NAME, check_member_name};
 pub use rule_bundle::{BundleError, LARGEST_BUNDLE, LONGEST_TEAM_NAME, RuleBundle};
 pub use team_key::{NotATeamKey, TeamKey, TeamSigner};

@@ -25,6 +25,7 @@ mod sessions;
 mod state;
 mod team_host;
 mod team_page;
+mod team_sign_in;
 mod tls_authority;
 mod tls_door;
 mod wrong_attempts;
@@ -39,4 +40,5 @@ pub use machine_routes::{
 pub use state::PageLimits;
 pub use team_host::{TeamHost, TeamHostError, TeamHostOptions};
 pub use team_page::{TeamPageOptions, TeamPeople, WantedPage, team_page_routes};
+pub use team_sign_in::{AccountProvider, BegunSignIn, ProviderAnswer};
 pub use tls_authority::{TlsAuthority, TlsError, TlsIdentity};

@@ -22,11 +22,12 @@ use crate::access::PageAccess;
 use crate::chat::json_response;
 use crate::connections::PeerAddress;
 use crate::host::{guard_routes, shared_routes};
-use crate::origin::{PageHosts, PageOrigin};
+use crate::origin::{PageHosts, PageOrigin, SIGN_IN_RETURN};
 use crate::refusal::HttpRefusal;
 use crate::request_body;
 use crate::sessions::{PageSessions, SessionKind};
 use crate::state::{PageLimits, PageState};
+use crate::team_sign_in::{self, AccountProvider, TeamSignIns};
 use crate::wrong_attempts::PeerAttempts;
 
 /// How many event streams people may have open. Each needs two of the desk's places for viewers.
@@ -42,6 +43,8 @@ pub struct TeamPageOptions {
     pub hosts: Vec<String>,
     pub limits: PageLimits,
     pub people: Arc<dyn TeamPeople>,
+    /// The provider of the company's accounts, with which people can sign in.
+    pub accounts: Option<Arc<dyn AccountProvider>>,
 }
 
 impl fmt::Debug for TeamPageOptions {
@@ -68,18 +71,39 @@ pub trait TeamPeople: Send + Sync + 'static {
         secret: &HiddenText,
         page: &WantedPage,
     ) -> Result<Option<HiddenText>, String>;
+
+    /// Returns true for a person of the team with this name.
+    fn has_person(&self, name: &str) -> Result<bool, String>;
+
+    /// Links the page of a person who has signed in with an account. Returns its key, or `None` if
+    /// nobody of the team has this name.
+    fn link_person(&self, name: &str, page: &WantedPage) -> Result<Option<HiddenText>, String>;
 }
 
 /// What the handlers share.
-struct TeamDoor {
+pub(crate) struct TeamDoor {
     people: Arc<dyn TeamPeople>,
+    sign_ins: Option<TeamSignIns>,
     /// Held while a secret is tried.
     wrong: tokio::sync::Mutex<PeerAttempts>,
 }
 
+impl TeamDoor {
+    pub(crate) fn sign_ins(&self) -> Option<&TeamSignIns> {
+        self.sign_ins.as_ref()
+    }
+
+    /// Returns true for a person of the team. What cannot be found out counts as no.
+    pub(crate) async fn knows_person(&self, name: &str) -> bool {
+        let (people, name) = (Arc::clone(&self.people), name.to_owned());
+        let known = spawn_blocking(move || people.has_person(&name)).await;
+        matches!(known, Ok(Ok(true)))
+    }
+}
+
 /// Returns the routes of the page for the people of a team.
 pub fn team_page_routes(options: TeamPageOptions) -> Router {
-    let TeamPageOptions { desk_socket, hosts, limits, people } = options;
+    let TeamPageOptions { desk_socket, hosts, limits, people, accounts } = options;
     let state = PageState {
         limits,
         sessions: Arc::new(PageSessions::new(desk_socket, SessionKind::People)),
@@ -87,18 +111,21 @@ pub fn team_page_routes(options: TeamPageOptions) -> Router {
         home: None,
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
     };
-    let door = Arc::new(TeamDoor { people, wrong: tokio::sync::Mutex::default() });
+    let sign_ins = accounts.map(TeamSignIns::new);
+    let door = Arc::new(TeamDoor { people, sign_ins, wrong: tokio::sync::Mutex::default() });
     let routes = shared_routes()
         .route("/api/team", get(describe_team))
         .route("/api/join", post(join_person))
         .route("/api/leave", post(leave_team_page))
+        .route("/api/sign-in", post(team_sign_in::begin_sign_in))
+        .route(SIGN_IN_RETURN, get(team_sign_in::finish_sign_in))
         .layer(Extension(door));
     guard_routes(routes, PageHosts::over_tls(&hosts)).with_state(state)
 }
 
 /// Says how people sign in, for a page that has no key.
-async fn describe_team() -> Response {
-    json_response(&json!({ "sign_in": false }))
+async fn describe_team(Extension(door): Extension<Arc<TeamDoor>>) -> Response {
+    json_response(&json!({ "sign_in": door.sign_ins.is_some() }))
 }
 
 /// What a page sends to join.
@@ -106,9 +133,11 @@ async fn describe_team() -> Response {
 struct JoinRequest {
     secret: String,
     name: String,
+    /// That of the tab which has begun a sign-in.
+    ticket: Option<String>,
 }
 
-/// Makes a session of an invitation.
+/// Makes a session of an invitation, or of a sign-in.
 async fn join_person(
     State(state): State<PageState>,
     Extension(door): Extension<Arc<TeamDoor>>,
@@ -121,7 +150,7 @@ async fn join_person(
         HttpRefusal::new(StatusCode::BAD_REQUEST, text)
     };
     let body = request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
-    let JoinRequest { secret, name } = serde_json::from_slice(&body).map_err(|_| bad())?;
+    let JoinRequest { secret, name, ticket } = serde_json::from_slice(&body).map_err(|_| bad())?;
     let secret = HiddenText::new(secret);
     let is_short = secret.reveal().len() <= LONGEST_SECRET && name.len() <= LONGEST_NAME;
     if !is_short || name.trim().is_empty() {
@@ -133,9 +162,15 @@ async fn join_person(
     wrong.check_wait(now).map_err(|wait| {
         HttpRefusal::too_many("too many wrong invitations were tried: wait a little", wait)
     })?;
+    let signed_in =
+        door.sign_ins().and_then(|it| it.take_person(secret.reveal(), ticket.as_deref(), &origin));
     let page = WantedPage { origin: origin.0, name };
     let people = Arc::clone(&door.people);
-    let joined = spawn_blocking(move || people.join_person(&secret, &page)).await;
+    let join = move || match signed_in {
+        Some(person) => people.link_person(&person, &page),
+        None => people.join_person(&secret, &page),
+    };
+    let joined = spawn_blocking(join).await;
     let token = joined.unwrap_or_else(|error| Err(error.to_string()));
     if let Some(token) = token.map_err(|why| HttpRefusal::no_desk(&why))? {
         return Ok(json_response(&json!({ "token": token.reveal() })));

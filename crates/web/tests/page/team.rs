@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use callgate_store::{EntryDraft, Sha256Hash, Store};
 use callgate_web::{
-    PageLimits, TeamHost, TeamHostOptions, TeamPageOptions, TeamPeople, TlsAuthority, WantedPage,
-    team_page_routes,
+    AccountProvider, BegunSignIn, DeskFuture, PageLimits, ProviderAnswer, TeamHost,
+    TeamHostOptions, TeamPageOptions, TeamPeople, TlsAuthority, WantedPage, team_page_routes,
 };
 use callgate_wire::HiddenText;
 use callgate_wire::ledger::{
@@ -39,6 +39,89 @@ impl TeamPeople for Invited {
         assert!(page.origin.starts_with("https://desk.test:"), "{page:?}");
         Ok(self.0.lock().unwrap().remove(secret.reveal()).map(HiddenText::new))
     }
+
+    fn has_person(&self, name: &str) -> Result<bool, String> {
+        Ok(name == "ada@example.org")
+    }
+
+    fn link_person(&self, name: &str, _page: &WantedPage) -> Result<Option<HiddenText>, String> {
+        Ok((name == "ada@example.org").then(|| HiddenText::new(ADA)))
+    }
+}
+
+/// A provider whose accounts are named by the codes that it gives.
+#[derive(Default)]
+struct Accounts(Mutex<u32>);
+
+impl AccountProvider for Accounts {
+    fn begin_sign_in<'a>(
+        &'a self,
+        redirect: &'a str,
+    ) -> DeskFuture<'a, Result<BegunSignIn, String>> {
+        *self.0.lock().unwrap() += 1;
+        let state = format!("state-{}", self.0.lock().unwrap());
+        Box::pin(async move {
+            let (verifier, nonce) = ("v".to_owned(), "n".to_owned());
+            let address = format!("https://id.example.org/?redirect={redirect}&state={state}");
+            Ok(BegunSignIn { address, state, verifier, nonce })
+        })
+    }
+
+    fn finish_sign_in<'a>(
+        &'a self,
+        begun: &'a BegunSignIn,
+        redirect: &'a str,
+        answer: &'a ProviderAnswer,
+    ) -> DeskFuture<'a, Result<String, String>> {
+        Box::pin(async move {
+            assert!(begun.address.contains(redirect), "{redirect}");
+            if answer.code == "bad" { Err("it is bad".to_owned()) } else { Ok(answer.code.clone()) }
+        })
+    }
+
+    fn report_failure(&self, why: &str) {
+        assert_eq!(why, "it is bad");
+    }
+}
+
+#[test]
+fn an_account_of_the_company_signs_in_where_it_was_begun() {
+    let team = TeamHouse::new();
+    let begin = || {
+        let begun = team.send("POST /api/sign-in", None, "{}").json();
+        let state = begun["address"].as_str().unwrap().rsplit_once('=').unwrap().1.to_owned();
+        (state, begun["ticket"].as_str().unwrap().to_owned())
+    };
+    let finish = |query: &str| {
+        let answer = team.send(&format!("GET /sign-in?{query}"), None, "");
+        assert_eq!(answer.status, 303);
+        answer.headers["location"].clone()
+    };
+    let join = |word: &str, ticket: Option<&str>| {
+        let body = json!({ "secret": word, "name": "Firefox", "ticket": ticket }).to_string();
+        let mut joined = team.send("POST /api/join", None, &body);
+        (joined.status, joined.json()["token"].as_str().map(str::to_owned))
+    };
+    let (state, ticket) = begin();
+    let answer = format!("code=ada%40example.org&state={state}");
+    let place = finish(&answer);
+    let word = place.strip_prefix("/#join=").unwrap_or_else(|| panic!("{place}"));
+    assert_eq!(join(word, Some(&ticket)), (200, Some(ADA.to_owned())));
+    assert_eq!(join(word, Some(&ticket)).0, 403, "a word is good once");
+    assert_eq!(finish(&answer), "/#sign-in=refused", "a state, too");
+    // Somebody else's link signs nobody in: their tab has no ticket for it.
+    for ticket in [None, Some("another"), Some("")] {
+        let (state, _) = begin();
+        let place = finish(&format!("code=ada%40example.org&state={state}"));
+        assert_eq!(join(place.strip_prefix("/#join=").unwrap(), ticket).0, 403);
+    }
+    let (state, _) = begin();
+    assert_eq!(finish(&format!("code=eve%40example.org&state={state}")), "/#sign-in=unknown");
+    let (state, _) = begin();
+    assert_eq!(finish(&format!("code=bad&state={state}")), "/#sign-in=failed");
+    let (state, _) = begin();
+    assert_eq!(finish(&format!("error=access_denied&state={state}")), "/#sign-in=refused");
+    assert_eq!(finish("code=ada%40example.org&state=invented"), "/#sign-in=refused");
 }
 
 /// A desk with a team, and its page over TLS.
@@ -78,6 +161,7 @@ impl TeamHouse {
             hosts: vec![host],
             limits: PageLimits::default(),
             people: Arc::new(people),
+            accounts: Some(Arc::new(Accounts::default())),
         });
         let options = TeamHostOptions {
             listen: free,
@@ -168,6 +252,7 @@ fn every_route_asks_for_the_key_of_a_person() {
         ("GET /api/team", 200, 200),
         ("POST /api/desk", 401, 400),
         ("GET /api/events", 401, 200),
+        ("GET /sign-in", 303, 303),
         ("POST /api/leave", 401, 200),
         // These are for the owner, on the desk's own machine.
         ("POST /api/pair", 404, 404),
