@@ -91,11 +91,13 @@ fn find_person(roster: &TeamRoster, name: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use callgate_wire::ledger::MemberInvited;
 
     use super::*;
 
-    fn invite(database: &PathBuf, name: &str, kind: MemberKind, secret: &str, until_ms: i64) {
+    fn invite(database: &Path, name: &str, kind: MemberKind, secret: &str, until_ms: i64) {
         let invited = LedgerEvent::Invited(MemberInvited {
             name: name.to_owned(),
             member: Some(kind),
