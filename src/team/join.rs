@@ -142,7 +142,13 @@ fn keep_membership(
     kept.write(membership).map_err(Failure::Failed)
 }
 
-/// Has the desk of this machine connect. For a job, one is started.
+/// Returns false while the rules of a team whose key is trusted have not come yet.
+fn has_rules(config: &Config) -> Result<bool, Failure> {
+    let kept = TeamFile::beside(&config.database).read().map_err(Failure::Failed)?;
+    Ok(kept.is_none_or(|rules| rules.bundle().is_some()))
+}
+
+/// Has the desk of this machine connect, and waits for the team's rules. For a job, one is started.
 fn connect(config: &Config, file: Option<&Path>, is_job: bool) -> Result<String, Failure> {
     if let Err(DeskError::NoDesk(_)) = ask_remotes(config) {
         if !is_job {
@@ -161,12 +167,17 @@ fn connect(config: &Config, file: Option<&Path>, is_job: bool) -> Result<String,
             .and_then(|mut viewer| viewer.status())
             .map_err(|error| Failure::Failed(error.to_string()))?;
         match status.team {
-            Some(view) if view.state == RemoteState::Connected => {
+            Some(view) if view.state == RemoteState::Connected && has_rules(config)? => {
                 return Ok(format!("Connected to {} as {}.", view.address, view.name));
             }
             Some(view) if Instant::now() > end => {
-                let why = view.text.unwrap_or_else(|| "it takes too long".to_owned());
-                let text = format!("joined, and not connected to {} yet: {why}", view.address);
+                let late = if view.state == RemoteState::Connected {
+                    "its rules are late"
+                } else {
+                    "it takes too long"
+                };
+                let why = view.text.unwrap_or_else(|| late.to_owned());
+                let text = format!("joined, and {} is not ready yet: {why}", view.address);
                 return Err(Failure::Failed(one_line(&text).into_owned()));
             }
             None if Instant::now() > end => {

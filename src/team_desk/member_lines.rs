@@ -98,10 +98,10 @@ impl MemberLines {
         let board = Arc::clone(&self.home.board);
         board.set_state(&owner.name, RemoteState::Connecting, None);
         let machine = MachineSession::new(self.home.clone(), &owner.name);
-        let mut machine = match owner.run {
-            Some(_) => machine.without_copy(),
-            None => machine.with_rules(self.rules.subscribe()),
-        };
+        let mut machine = machine.with_rules(self.rules.subscribe());
+        if owner.run.is_some() {
+            machine = machine.without_copy();
+        }
         loop {
             let next = tokio::time::timeout(LOOK, ports.recv());
             let mut next = match machine.wait_without_line(next).await {

@@ -170,6 +170,12 @@ fn the_rules_of_the_team_come_down_the_line() {
     house.desk.done(&["team", "rules", "take", "team.bundle"]);
     shows(3);
     assert!(member.machine.explain("make deploy").contains("team acme, rules 3"));
+    // A job is under them as soon as it has joined.
+    let token = house.invite(&["ci", "--job"]);
+    let job = DeskMachine::new().with_variable("CALLGATE_INVITATION", &token);
+    job.done(&["team", "join"]);
+    assert!(job.machine.explain("make deploy").contains("team acme, rules 3"));
+    job.done(&["team", "leave"]);
     // A machine that trusts another team takes nothing, and its invitation stays good.
     let other = DeskMachine::new();
     other.machine.home.write("own.toml", &rule("own", "make own"));
