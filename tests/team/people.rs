@@ -83,7 +83,10 @@ fn a_person_joins_once_answers_and_is_revoked() {
     is_signed_out(&page);
     page.open(&link);
     is_signed_out(&page);
-    assert_eq!(page.complaints(), Vec::<String>::new());
+    // The desk was away, and refused the link: the browser says so itself.
+    let is_ours = |said: &String| !said.contains("Failed to load resource");
+    let complaints: Vec<String> = page.complaints().into_iter().filter(is_ours).collect();
+    assert_eq!(complaints, Vec::<String>::new());
 }
 
 #[test]
