@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use callgate_http::{ProxyChoice, ServiceError, TeamService};
+use callgate_http::{FetchError, ProxyChoice, ServiceError, TeamService};
 use callgate_store::Store;
 use callgate_team::Invitation;
 use callgate_testkit::process::DEADLINE;
@@ -167,7 +167,7 @@ fn strangers_get_nothing_and_hold_up_nobody() {
         let endless = json!({ "secret": "x".repeat(100_000) }).to_string();
         match service.post_json("/team/join", endless).await {
             Ok(answer) => assert_eq!(answer.status.as_u16(), 400, "{}", answer.text),
-            Err(error) => assert!(matches!(error, ServiceError::Failed(_)), "{error:?}"),
+            Err(error) => assert!(matches!(error, FetchError::Failed(_)), "{error:?}"),
         }
     });
     // What is no handshake was ended at once.
