@@ -3,7 +3,6 @@
 //! A new key is added here and read by its constant in `check.rs` or `agent.rs`. A test holds the
 //! guide's table against this one.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
 use callgate_wire::HiddenText;
 
+use crate::address_checks::{is_host, is_issuer, is_listen, is_plain_text};
 use crate::choices::{EffortSetting, EngineSetting, ShellTheme, WhenAbsent};
 use crate::setting_key::{KeyFlag, SettingKey, UNLIMITED};
 use crate::shortcut::is_shortcut;
@@ -27,31 +27,6 @@ const COUNT: (i64, i64) = (1, UNLIMITED);
 const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
 const SERVERS: &str = "a table for each server, such as [agent.mcp_servers.files]";
 const AGENT_TABLES: &str = "a table for each agent, such as [gate.agents.gemini]";
-
-/// Returns true for an address on which a socket can listen.
-fn is_listen(text: &str) -> bool {
-    text.parse::<SocketAddr>().is_ok()
-}
-
-/// Returns true for the address of an issuer, which may be plain on this machine.
-fn is_issuer(text: &str) -> bool {
-    let is_local = text.starts_with("http://127.0.0.1") || text.starts_with("http://localhost");
-    (text.starts_with("https://") || is_local) && is_plain_text(text)
-}
-
-/// Returns true for a text without spaces and hidden characters.
-fn is_plain_text(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
-}
-
-/// Returns true for a host and a port.
-fn is_host(text: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
-    let parts = text.rsplit_once(':');
-    parts.is_some_and(|(host, port)| {
-        !host.is_empty() && host.bytes().all(is_plain) && port.parse::<u16>().is_ok()
-    })
-}
 
 /// Declares a constant for each key, and the table of them all.
 macro_rules! declare_keys {

@@ -20,6 +20,7 @@
 //! let key = &callgate_settings::keys::PAGE_PROT;
 //! ```
 
+mod address_checks;
 mod choices;
 pub mod edit;
 mod key_names;

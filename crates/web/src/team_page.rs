@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Body;
-use axum::extract::State;
-use axum::http::StatusCode;
-use axum::response::Response;
+use axum::extract::{RawQuery, State};
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Extension, Router};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, HiddenText, LONGEST_NAME, LONGEST_SECRET};
@@ -27,7 +27,7 @@ use crate::refusal::HttpRefusal;
 use crate::request_body;
 use crate::sessions::{PageSessions, SessionKind};
 use crate::state::{PageLimits, PageState};
-use crate::team_sign_in::{self, AccountProvider, TeamSignIns};
+use crate::team_sign_in::{AccountProvider, TeamSignIns};
 use crate::wrong_attempts::PeerAttempts;
 
 /// How many event streams people may have open. Each needs two of the desk's places for viewers.
@@ -81,7 +81,7 @@ pub trait TeamPeople: Send + Sync + 'static {
 }
 
 /// What the handlers share.
-pub(crate) struct TeamDoor {
+struct TeamDoor {
     people: Arc<dyn TeamPeople>,
     sign_ins: Option<TeamSignIns>,
     /// Held while a secret is tried.
@@ -89,12 +89,24 @@ pub(crate) struct TeamDoor {
 }
 
 impl TeamDoor {
-    pub(crate) fn sign_ins(&self) -> Option<&TeamSignIns> {
-        self.sign_ins.as_ref()
+    /// Takes the end of a sign-in. Returns the fragment with which the page continues, or why the
+    /// sign-in has failed, in a word.
+    async fn finish_sign_in(
+        &self,
+        query: &str,
+        origin: &PageOrigin,
+    ) -> Result<String, &'static str> {
+        let sign_ins = self.sign_ins.as_ref().ok_or("refused")?;
+        let signed_in = sign_ins.finish(query, origin).await?;
+        if !self.knows_person(signed_in.account()).await {
+            return Err("unknown");
+        }
+        let word = sign_ins.keep_for_page(signed_in).ok_or("failed")?;
+        Ok(format!("join={word}"))
     }
 
     /// Returns true for a person of the team. What cannot be found out counts as no.
-    pub(crate) async fn knows_person(&self, name: &str) -> bool {
+    async fn knows_person(&self, name: &str) -> bool {
         let (people, name) = (Arc::clone(&self.people), name.to_owned());
         let known = spawn_blocking(move || people.has_person(&name)).await;
         matches!(known, Ok(Ok(true)))
@@ -117,8 +129,8 @@ pub fn team_page_routes(options: TeamPageOptions) -> Router {
         .route("/api/team", get(describe_team))
         .route("/api/join", post(join_person))
         .route("/api/leave", post(leave_team_page))
-        .route("/api/sign-in", post(team_sign_in::begin_sign_in))
-        .route(SIGN_IN_RETURN, get(team_sign_in::finish_sign_in))
+        .route("/api/sign-in", post(begin_sign_in))
+        .route(SIGN_IN_RETURN, get(finish_sign_in))
         .layer(Extension(door));
     guard_routes(routes, PageHosts::over_tls(&hosts)).with_state(state)
 }
@@ -130,7 +142,7 @@ async fn describe_team(Extension(door): Extension<Arc<TeamDoor>>) -> Response {
 
 /// What a page sends to join.
 #[derive(Deserialize)]
-struct JoinRequest {
+struct PersonJoin {
     secret: String,
     name: String,
     /// That of the tab which has begun a sign-in.
@@ -150,7 +162,7 @@ async fn join_person(
         HttpRefusal::new(StatusCode::BAD_REQUEST, text)
     };
     let body = request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
-    let JoinRequest { secret, name, ticket } = serde_json::from_slice(&body).map_err(|_| bad())?;
+    let PersonJoin { secret, name, ticket } = serde_json::from_slice(&body).map_err(|_| bad())?;
     let secret = HiddenText::new(secret);
     let is_short = secret.reveal().len() <= LONGEST_SECRET && name.len() <= LONGEST_NAME;
     if !is_short || name.trim().is_empty() {
@@ -162,8 +174,10 @@ async fn join_person(
     wrong.check_wait(now).map_err(|wait| {
         HttpRefusal::too_many("too many wrong invitations were tried: wait a little", wait)
     })?;
-    let signed_in =
-        door.sign_ins().and_then(|it| it.take_person(secret.reveal(), ticket.as_deref(), &origin));
+    let signed_in = door
+        .sign_ins
+        .as_ref()
+        .and_then(|it| it.take_person(secret.reveal(), ticket.as_deref(), &origin));
     let page = WantedPage { origin: origin.0, name };
     let people = Arc::clone(&door.people);
     let join = move || match signed_in {
@@ -191,4 +205,30 @@ async fn leave_team_page(PageAccess { session, .. }: PageAccess) -> Result<Respo
         Ok(_) => Err(HttpRefusal::no_desk(&"it does not understand")),
         Err(error) => Err(HttpRefusal::no_desk(&error)),
     }
+}
+
+/// `POST /api/sign-in`: where the person signs in, and the ticket of the tab.
+async fn begin_sign_in(
+    Extension(door): Extension<Arc<TeamDoor>>,
+    Extension(origin): Extension<PageOrigin>,
+) -> Result<Response, HttpRefusal> {
+    let none = || HttpRefusal::new(StatusCode::NOT_FOUND, "people sign in by invitations here");
+    let sign_ins = door.sign_ins.as_ref().ok_or_else(none)?;
+    let unreachable = || {
+        let text = "the provider of the accounts cannot be reached: try again later";
+        HttpRefusal::new(StatusCode::BAD_GATEWAY, text)
+    };
+    let (address, ticket) = sign_ins.begin(&origin).await.ok_or_else(unreachable)?;
+    Ok(json_response(&json!({ "address": address, "ticket": ticket })))
+}
+
+/// `GET /sign-in`: the browser comes back, and is sent on to the page.
+async fn finish_sign_in(
+    Extension(door): Extension<Arc<TeamDoor>>,
+    Extension(origin): Extension<PageOrigin>,
+    RawQuery(query): RawQuery,
+) -> Response {
+    let fragment = door.finish_sign_in(&query.unwrap_or_default(), &origin).await;
+    let fragment = fragment.unwrap_or_else(|why| format!("sign-in={why}"));
+    (StatusCode::SEE_OTHER, [(header::LOCATION, format!("/#{fragment}"))]).into_response()
 }

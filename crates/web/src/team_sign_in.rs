@@ -8,19 +8,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use axum::Extension;
-use axum::extract::RawQuery;
-use axum::http::{StatusCode, header};
-use axum::response::{IntoResponse, Response};
 use callgate_link::random::random_bytes;
 use callgate_link::sync::lock;
-use serde_json::json;
 
-use crate::chat::json_response;
 use crate::machine_routes::DeskFuture;
 use crate::origin::{PageOrigin, SIGN_IN_RETURN};
-use crate::refusal::HttpRefusal;
-use crate::team_page::TeamDoor;
 
 /// How long a person may take to sign in, and the page to come for its session.
 const SIGNED_IN_WITHIN: Duration = Duration::from_mins(10);
@@ -125,57 +117,64 @@ impl TeamSignIns {
         (ticket == Some(&step.ticket)).then_some(step.what)
     }
 
-    async fn begin(&self, origin: &PageOrigin) -> Result<(String, String), String> {
-        let begun = self.provider.begin_sign_in(&redirect_of(origin)).await?;
+    /// Begins a sign-in. Returns where the person signs in, and the ticket of the tab; `None` if the
+    /// provider cannot be reached.
+    pub(crate) async fn begin(&self, origin: &PageOrigin) -> Option<(String, String)> {
+        let begun = self.provider.begin_sign_in(&redirect_of(origin)).await;
+        let begun = begun.inspect_err(|why| self.provider.report_failure(why)).ok()?;
         let ticket = random_word()?;
         let (address, state) = (begun.address.clone(), begun.state.clone());
-        let step = OngoingStep {
-            what: begun,
-            ticket: ticket.clone(),
-            origin: origin.0.clone(),
-            at: Instant::now(),
-        };
+        let (kept, origin) = (ticket.clone(), origin.0.clone());
+        let step = OngoingStep { what: begun, ticket: kept, origin, at: Instant::now() };
         lock(&self.begun).add(state, step);
-        Ok((address, ticket))
+        Some((address, ticket))
     }
 
-    /// Takes the end of a sign-in. Returns the fragment with which the page continues.
-    async fn finish(&self, query: &str, origin: &PageOrigin, door: &TeamDoor) -> String {
-        let Some((state, answer)) = read_answer(query) else { return failure("refused") };
-        let Some(step) = lock(&self.begun).take(&state, origin) else { return failure("refused") };
-        let Some(answer) = answer else { return failure("refused") };
+    /// Takes the end of a sign-in: what the provider has sent with the browser. An error says in a
+    /// word why it has failed.
+    pub(crate) async fn finish(
+        &self,
+        query: &str,
+        origin: &PageOrigin,
+    ) -> Result<SignedIn, &'static str> {
+        let (state, answer) = read_answer(query).ok_or("refused")?;
+        let step = lock(&self.begun).take(&state, origin).ok_or("refused")?;
+        let answer = answer.ok_or("refused")?;
+        let OngoingStep { what: begun, ticket, origin: begun_at, .. } = step;
         let redirect = redirect_of(origin);
-        let email = self.provider.finish_sign_in(&step.what, &redirect, &answer).await;
-        let email = match email {
-            Ok(email) => email,
-            Err(why) => {
-                self.provider.report_failure(&why);
-                return failure("failed");
-            }
-        };
-        if !door.knows_person(&email).await {
-            return failure("unknown");
-        }
-        let Ok(word) = random_word() else { return failure("failed") };
-        let OngoingStep { ticket, origin, .. } = step;
-        let step = OngoingStep { what: email, ticket, origin, at: Instant::now() };
-        lock(&self.done).add(word.clone(), step);
-        format!("join={word}")
+        let account = self.provider.finish_sign_in(&begun, &redirect, &answer).await;
+        let account = account.inspect_err(|why| self.provider.report_failure(why));
+        let account = account.map_err(|_| "failed")?;
+        Ok(SignedIn(OngoingStep { what: account, ticket, origin: begun_at, at: Instant::now() }))
+    }
+
+    /// Keeps somebody who has signed in for their page. Returns the word with which it comes.
+    pub(crate) fn keep_for_page(&self, signed_in: SignedIn) -> Option<String> {
+        let word = random_word()?;
+        lock(&self.done).add(word.clone(), signed_in.0);
+        Some(word)
     }
 }
 
-fn failure(why: &str) -> String {
-    format!("sign-in={why}")
+/// Somebody who has signed in, and whose page is waited for.
+pub(crate) struct SignedIn(OngoingStep<String>);
+
+impl SignedIn {
+    /// Returns the e-mail address of the account.
+    pub(crate) fn account(&self) -> &str {
+        &self.0.what
+    }
 }
 
 fn redirect_of(origin: &PageOrigin) -> String {
     format!("{}{SIGN_IN_RETURN}", origin.0)
 }
 
-fn random_word() -> Result<String, String> {
-    let bytes = random_bytes::<32>().map_err(|error| error.to_string())?;
+/// Returns a word that nobody guesses, if the system gives random numbers.
+fn random_word() -> Option<String> {
+    let bytes = random_bytes::<32>().ok()?;
     let letters = |byte: u8| [byte % 16, byte / 16].map(|half| char::from(b'a' + half));
-    Ok(bytes.into_iter().flat_map(letters).collect())
+    Some(bytes.into_iter().flat_map(letters).collect())
 }
 
 /// Reads what a provider has sent: its state, and the code unless the sign-in was broken off. Returns
@@ -213,38 +212,6 @@ fn decode_percent(value: &str) -> Option<String> {
         });
     }
     String::from_utf8(decoded).ok()
-}
-
-/// `POST /api/sign-in`: where the person signs in, and the ticket of the tab.
-pub(crate) async fn begin_sign_in(
-    Extension(door): Extension<Arc<TeamDoor>>,
-    Extension(origin): Extension<PageOrigin>,
-) -> Result<Response, HttpRefusal> {
-    let none = || HttpRefusal::new(StatusCode::NOT_FOUND, "people sign in by invitations here");
-    let sign_ins = door.sign_ins().ok_or_else(none)?;
-    match sign_ins.begin(&origin).await {
-        Ok((address, ticket)) => {
-            Ok(json_response(&json!({ "address": address, "ticket": ticket })))
-        }
-        Err(why) => {
-            sign_ins.provider.report_failure(&why);
-            let text = "the provider of the accounts cannot be reached: try again later";
-            Err(HttpRefusal::new(StatusCode::BAD_GATEWAY, text))
-        }
-    }
-}
-
-/// `GET /sign-in`: the browser comes back, and is sent on to the page.
-pub(crate) async fn finish_sign_in(
-    Extension(door): Extension<Arc<TeamDoor>>,
-    Extension(origin): Extension<PageOrigin>,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let fragment = match door.sign_ins() {
-        Some(sign_ins) => sign_ins.finish(&query.unwrap_or_default(), &origin, &door).await,
-        None => failure("refused"),
-    };
-    (StatusCode::SEE_OTHER, [(header::LOCATION, format!("/#{fragment}"))]).into_response()
 }
 
 #[cfg(test)]
