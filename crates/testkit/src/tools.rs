@@ -87,7 +87,7 @@ pub fn telegram_test_api() -> Option<(PathBuf, PathBuf)> {
     Some((node22()?, present("telegram-test-api", module)?))
 }
 
-/// Returns the Node module of `oidc-provider`, an `OpenID` Connect provider, with the Node to run it.
+/// Returns the Node module of `oidc-provider`, an OpenID Connect provider, with the Node to run it.
 pub fn oidc_provider() -> Option<(PathBuf, PathBuf)> {
     let module = under("oidc/node_modules/oidc-provider/lib/index.js");
     Some((node22()?, present("oidc-provider", module)?))
