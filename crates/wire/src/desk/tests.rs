@@ -203,7 +203,7 @@ fn unreadable_questions() {
             Some("1"): `question` must be given alone, or seq instead
             Some("1"): `question` must be given alone, or seq instead
             Some("1"): `decide` must be allow, deny, ask or confirm
-            Some("1"): `origin` must be a web origin of at most 48 bytes
+            Some("1"): `origin` must be a web origin of at most 128 bytes
             Some("1"): `page` must be true or false
             Some("1"): `confirm` must be a string of at most 256 bytes
         "#]],
