@@ -114,6 +114,11 @@ pub(crate) struct TeamSettings {
     /// The files with the certificates and their key.
     pub(crate) certificate: Option<(PathBuf, PathBuf)>,
     pub(crate) accounts: Option<AccountSettings>,
+    /// Where the URL of the database is that several desks share; read it with
+    /// [`TokenSource::read_database_url`].
+    pub(crate) database_url: Option<TokenSource>,
+    /// The name of this desk among those that share the database.
+    pub(crate) desk_name: Option<String>,
 }
 
 /// The provider of accounts with which people of a team sign in.

@@ -3,16 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::thread;
 
 use callgate_link::sync::lock;
 use callgate_store::{ChainHead, CopyOutcome, LedgerEntry, Store, StoreError};
-use tokio::sync::{mpsc, oneshot};
 
-/// How many errands may wait for the thread.
-const QUEUE: usize = 64;
-
-type StoreErrand = Box<dyn FnOnce(&mut Store) + Send>;
+use crate::errand_thread::ErrandThread;
 
 /// Stores the copies of other machines' ledgers. Clones share one thread, which the first errand
 /// starts.
@@ -22,32 +17,24 @@ pub(crate) struct LedgerCopies(Arc<CopyingThread>);
 #[derive(Debug)]
 struct CopyingThread {
     database: PathBuf,
-    errands: Mutex<Option<mpsc::Sender<StoreErrand>>>,
+    thread: Mutex<Option<ErrandThread<Store>>>,
 }
 
 impl LedgerCopies {
     /// Returns the copies in a database. Nothing is opened yet.
     pub(crate) fn in_database(database: &Path) -> Self {
         let database = database.to_owned();
-        Self(Arc::new(CopyingThread { database, errands: Mutex::default() }))
+        Self(Arc::new(CopyingThread { database, thread: Mutex::default() }))
     }
 
-    /// Returns the way to the thread, which ends with the last clone.
-    fn errands(&self) -> Result<mpsc::Sender<StoreErrand>, String> {
-        let mut errands = lock(&self.0.errands);
-        if let Some(errands) = &*errands {
-            return Ok(errands.clone());
+    fn thread(&self) -> Result<ErrandThread<Store>, String> {
+        let mut thread = lock(&self.0.thread);
+        if let Some(thread) = &*thread {
+            return Ok(thread.clone());
         }
-        let mut store = Store::open(&self.0.database).map_err(|error| error.to_string())?;
-        let (errands_in, mut waiting) = mpsc::channel::<StoreErrand>(QUEUE);
-        let work = move || {
-            while let Some(errand) = waiting.blocking_recv() {
-                errand(&mut store);
-            }
-        };
-        let started = thread::Builder::new().name("ledger copies".to_owned()).spawn(work);
-        started.map_err(|error| error.to_string())?;
-        Ok(errands.insert(errands_in).clone())
+        let store = Store::open(&self.0.database).map_err(|error| error.to_string())?;
+        let started = ErrandThread::start("ledger copies", store);
+        Ok(thread.insert(started.map_err(|error| error.to_string())?).clone())
     }
 
     /// Returns the last entry of a machine's ledger that was copied.
@@ -73,10 +60,7 @@ impl LedgerCopies {
         work: impl FnOnce(&mut Store) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, String> {
         const GONE: &str = "the thread that keeps the ledgers of other machines has ended";
-        let (done_in, done) = oneshot::channel();
-        // Whoever does not wait any more needs no result.
-        let errand: StoreErrand = Box::new(move |store| drop(done_in.send(work(store))));
-        self.errands()?.send(errand).await.map_err(|_| GONE.to_owned())?;
-        done.await.map_err(|_| GONE.to_owned())?.map_err(|error| error.to_string())
+        let done = self.thread()?.run(work).await;
+        done.ok_or(GONE)?.map_err(|error| error.to_string())
     }
 }

@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::ledger_copies::LedgerCopies;
+use crate::team_database::TeamDatabase;
 
 /// What all sessions of this desk work with.
 #[derive(Clone)]
@@ -28,6 +29,8 @@ pub(crate) struct SessionHome {
     pub(crate) warn: Warn,
     /// The name of this desk.
     pub(crate) desk_name: String,
+    /// The database that the desks of a team share, if this one does.
+    pub(crate) database: Option<TeamDatabase>,
 }
 
 impl SessionHome {
@@ -39,6 +42,7 @@ impl SessionHome {
             copies: LedgerCopies::in_database(database),
             warn,
             desk_name: uname().nodename().to_string_lossy().into_owned(),
+            database: None,
         }
     }
 }

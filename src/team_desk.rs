@@ -20,6 +20,7 @@ use callgate_wire::relay::RelayOrder;
 use crate::config::Config;
 use crate::machine_session::SessionHome;
 use crate::policy::TeamFile;
+use crate::team_database::DatabaseState;
 use member_lines::{LineOwner, MemberLines};
 
 pub(crate) use certificates::{DeskCertificates, certificate_names, reached_at};
@@ -175,7 +176,7 @@ impl TeamDesk {
         let (name, member) = roster.holder_of_token(&token, now_ms())?;
         let run = (member.kind == MemberKind::Job).then(|| number.to_owned());
         let owner = LineOwner { name: name.to_owned(), run };
-        if let Some(why) = self.lines.find_refusal(&owner) {
+        if let Some(why) = self.find_ailment().or_else(|| self.lines.find_refusal(&owner)) {
             return Some(Err(why));
         }
         let lines = Arc::clone(&self.lines);
@@ -191,6 +192,12 @@ impl TeamDesk {
 }
 
 impl MachineDesk for TeamDesk {
+    fn find_ailment(&self) -> Option<&'static str> {
+        let database = self.home.database.as_ref()?;
+        let is_reachable = *database.state().borrow() == DatabaseState::Reachable;
+        (!is_reachable).then_some("the team's database does not answer this desk: try again later")
+    }
+
     fn join_machine<'a>(
         &'a self,
         secret: &'a str,

@@ -183,12 +183,22 @@ impl<'a> ConfigCheck<'a> {
                 if key.is_some() { &keys::TEAM_CERTIFICATE_KEY } else { &keys::TEAM_CERTIFICATE };
             self.add_problem(set, self.origin(set), text);
         }
+        let database_url = self.token(&keys::TEAM_DATABASE_URL);
+        if let Some(url) = &database_url
+            && certificate.is_none()
+        {
+            let text = "several desks need one certificate: set `team.certificate` and \
+                        `team.certificate_key`";
+            self.add_problem(&keys::TEAM_DATABASE_URL, url.origin.clone(), text);
+        }
         TeamSettings {
             // What is not one is reported already.
             listen: listen.and_then(|listen| listen.trim().parse().ok()),
             address: self.given_value(&keys::TEAM_ADDRESS),
             certificate: certificate.zip(key),
             accounts: self.check_accounts(),
+            database_url: database_url.map(|url| url.value),
+            desk_name: self.given_value(&keys::TEAM_DESK_NAME),
         }
     }
 

@@ -6,7 +6,7 @@ use std::process::Command;
 use callgate_settings::{SettingKey, keys};
 use callgate_wire::HiddenText;
 
-use super::secret::{BOT, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
+use super::secret::{BOT, DATABASE, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
 use crate::program::{self, EndedProgram, ProgramError};
 
 /// The program that reaches the keyring.
@@ -29,6 +29,8 @@ callgate_wire::words! {
         ApiKey "agent-api-key",
         /// The key of a server with Chat Completions.
         OpenAiKey "agent-openai-key",
+        /// The URL of the team's database.
+        DatabaseUrl "team-database-url",
     }
 }
 
@@ -73,6 +75,7 @@ impl KeyringEntry {
             Self::BotToken => keys::TELEGRAM_TOKEN_KEYRING.key.name,
             Self::ApiKey => keys::AGENT_API_KEY_KEYRING.key.name,
             Self::OpenAiKey => keys::AGENT_OPENAI_KEY_KEYRING.key.name,
+            Self::DatabaseUrl => keys::TEAM_DATABASE_URL_KEYRING.key.name,
         }
     }
 
@@ -80,6 +83,7 @@ impl KeyringEntry {
         match self {
             Self::BotToken => BOT,
             Self::ApiKey | Self::OpenAiKey => MODEL,
+            Self::DatabaseUrl => DATABASE,
         }
     }
 

@@ -38,6 +38,13 @@ pub(super) const CLIENT: SecretPurpose = SecretPurpose {
     is_fine: |letter| letter.is_ascii_graphic(),
 };
 
+/// The URL of the team's database, with a password.
+pub(super) const DATABASE: SecretPurpose = SecretPurpose {
+    name: "database URL",
+    advice: "it is like postgres://USER:PASSWORD@HOST/DATABASE",
+    is_fine: |letter| letter.is_ascii_graphic(),
+};
+
 /// Why a text is not a secret of its kind. No text contains any part of it.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SecretError {
@@ -55,6 +62,7 @@ impl SecretPurpose {
             name if name == keys::AGENT_API_KEY.name || name == keys::AGENT_OPENAI_KEY.name => {
                 Some(MODEL)
             }
+            name if name == keys::TEAM_DATABASE_URL.name => Some(DATABASE),
             _ => None,
         }
     }

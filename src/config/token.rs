@@ -10,7 +10,9 @@ use std::process::Command;
 use callgate_wire::HiddenText;
 
 use super::keyring::{KeyringEntry, KeyringError};
-use super::secret::{BOT, CLIENT, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
+use super::secret::{
+    BOT, CLIENT, DATABASE, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose,
+};
 use crate::program;
 
 /// Where a secret is kept.
@@ -42,6 +44,11 @@ impl TokenSource {
     /// Reads the secret of this desk at a provider of accounts.
     pub(crate) fn read_client_secret(&self) -> Result<HiddenText, TokenError> {
         self.read_for(CLIENT)
+    }
+
+    /// Reads the URL of the team's database.
+    pub(crate) fn read_database_url(&self) -> Result<HiddenText, TokenError> {
+        self.read_for(DATABASE)
     }
 
     fn read_for(&self, purpose: SecretPurpose) -> Result<HiddenText, TokenError> {

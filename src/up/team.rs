@@ -16,6 +16,7 @@ use crate::config::{AccountSettings, Config, TokenSource};
 use crate::failure::Failure;
 use crate::machine_session::SessionHome;
 use crate::team::find_proxy;
+use crate::team_database::TeamDatabase;
 use crate::team_desk::{
     CompanyAccounts, DeskCertificates, LedgerPeople, TeamDesk, certificate_names, reached_at,
 };
@@ -46,10 +47,12 @@ impl ServedTeam {
 /// Serves the team, if the settings say so.
 pub(super) fn serve_team(
     config: &Config,
-    sessions: SessionHome,
+    mut sessions: SessionHome,
     desk: DeskHandle,
 ) -> Result<Option<ServedTeam>, Failure> {
     let Some(listen) = config.team.listen else { return Ok(None) };
+    let database = TeamDatabase::open(config, Arc::clone(&sessions.warn));
+    sessions.database = database.map_err(|why| cannot_open(&why))?;
     let certificates = DeskCertificates::open(config).map_err(|why| cannot_open(&why))?;
     let names = certificate_names(config, listen);
     let (board, warn) = (Arc::clone(&sessions.board), Arc::clone(&sessions.warn));

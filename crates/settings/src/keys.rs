@@ -121,6 +121,20 @@ declare_keys! {
         .about("The client id of this desk at the provider").optional();
     TEAM_OIDC_CLIENT_SECRET_FILE: PathBuf = file_key("team.oidc_client_secret_file")
         .about("A file with the client secret of this desk at the provider");
+    TEAM_DATABASE_URL: HiddenText = secret_key("team.database_url")
+        .about("The PostgreSQL database that several desks of one team share, as a URL")
+        .note("such as postgres://USER:PASSWORD@HOST/DATABASE; one desk needs none");
+    TEAM_DATABASE_URL_FILE: PathBuf = file_key("team.database_url_file")
+        .about("The file with the URL of the team's database");
+    TEAM_DATABASE_URL_COMMAND: Vec<String> = command_key("team.database_url_command")
+        .about("A program, with its arguments, that prints the URL of the team's database");
+    TEAM_DATABASE_URL_KEYRING: bool = switch_key("team.database_url_keyring")
+        .about("Whether the URL of the team's database is in the desktop's keyring").default("false")
+        .flag(KeyFlag::None).secret_of_viewers();
+    TEAM_DESK_NAME: Option<String> =
+        text_key("team.desk_name", "NAME", "a short name such as desk-1", is_plain_text)
+        .about("The name of this desk among those that share the team's database")
+        .note("each has another one; without it, the name of this machine").optional();
     TELEGRAM_TOKEN: HiddenText = secret_key("telegram.token")
         .about("The bot's token itself");
     TELEGRAM_TOKEN_FILE: PathBuf = file_key("telegram.token_file")

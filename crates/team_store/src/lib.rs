@@ -121,6 +121,9 @@ pub trait TeamStore: Send {
     /// Returns all documents of a kind that were not removed, in the order of their names.
     fn list_documents(&mut self, kind: DocumentKind) -> TeamResult<Vec<TeamDocument>>;
 
+    /// Returns the number of the last change, or 0.
+    fn last_change(&mut self) -> TeamResult<u64>;
+
     /// Returns what has changed since the change `after`, in order, at most [`MOST_ROWS`] changes.
     /// Whatever has changed several times is returned once, as it is now.
     fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>>;

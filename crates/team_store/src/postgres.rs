@@ -255,6 +255,13 @@ impl TeamStore for PostgresTeamStore {
         })
     }
 
+    fn last_change(&mut self) -> TeamResult<u64> {
+        self.run(async |session| {
+            let last: i64 = session.client.query_one("SELECT last_change()", &[]).await?.get(0);
+            Ok(u64::try_from(last).unwrap_or_default())
+        })
+    }
+
     fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>> {
         self.run(async |session| read_changes(session, after).await)
     }

@@ -263,6 +263,14 @@ impl TeamStore for SqliteTeamStore {
         self.read(|view| rows::read_documents(view, &query, [kind.name()]))
     }
 
+    fn last_change(&mut self) -> TeamResult<u64> {
+        let last = self.read(|view| {
+            let last = view.query_row(&format!("SELECT {NEXT} - 1"), [], |row| row.get(0));
+            Ok(last.map_err(|error| StoreError::sqlite(Path::new(""), "read", error))?)
+        })?;
+        Ok(i64::cast_unsigned(last))
+    }
+
     fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>> {
         let after = crate::audit::sql_number(after);
         let questions = format!(

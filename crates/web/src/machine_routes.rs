@@ -39,6 +39,9 @@ pub type DeskFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The desk that machines and jobs of a team reach.
 pub trait MachineDesk: Send + Sync + 'static {
+    /// Returns why this desk takes no lines of machines now, if it does not.
+    fn find_ailment(&self) -> Option<&'static str>;
+
     /// Lets a machine join with the secret of its invitation. Returns `None` for a secret of no
     /// invitation, and an error if that cannot be found out.
     fn join_machine<'a>(
@@ -77,6 +80,7 @@ pub fn machine_routes(desk: Arc<dyn MachineDesk>) -> Router {
     Router::new()
         .route("/team/join", post(join_machine))
         .route("/team/line", get(open_line))
+        .route("/team/health", get(tell_health))
         .with_state(desk)
 }
 
@@ -105,6 +109,14 @@ async fn join_machine(State(desk): State<Arc<dyn MachineDesk>>, body: Body) -> R
             "this invitation was used already, has expired or was taken back: ask for another one",
         ),
         Err(why) => HttpRefusal::no_desk(&why).into_response(),
+    }
+}
+
+/// Tells a load balancer whether machines can be sent here.
+async fn tell_health(State(desk): State<Arc<dyn MachineDesk>>) -> Response {
+    match desk.find_ailment() {
+        None => "ok\n".into_response(),
+        Some(why) => HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, why).into_response(),
     }
 }
 
