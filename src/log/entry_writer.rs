@@ -196,6 +196,10 @@ fn entry_details(entry: &LedgerEntry, event: &LedgerEvent, question: &QuestionSu
         LedgerEvent::Revoked(revoked) => {
             join_parts(&[&revoked.name, &decider_words(&revoked.by)], "  ")
         }
+        LedgerEvent::Mirrored(mirrored) => {
+            let what = mirrored.member.as_ref().map_or("removed", |it| it.member.kind.name());
+            join_parts(&[&mirrored.name, what, &decider_words(&mirrored.by)], "  ")
+        }
         LedgerEvent::Anchor(anchor) if anchor.count > 0 => {
             format!("{} entries up to {} were pruned", anchor.count, anchor.through)
         }

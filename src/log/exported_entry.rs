@@ -73,6 +73,7 @@ impl<'a> ExportedEntry<'a> {
             LedgerEvent::Unpaired(removed) => (None, removed.by.clone()),
             LedgerEvent::Invited(invited) => (None, invited.by.clone()),
             LedgerEvent::Revoked(revoked) => (None, revoked.by.clone()),
+            LedgerEvent::Mirrored(mirrored) => (None, mirrored.by.clone()),
             LedgerEvent::Checked(call) => (call.decision, call.by.clone().unwrap_or_default()),
             _ => (None, String::new()),
         };

@@ -35,7 +35,8 @@ pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Resul
     let mut links = carried_over(connection)?;
     let mut query = connection.prepare_cached(
         "SELECT seq, at_ms, kind, question, body, hash FROM entries
-         WHERE kind IN ('paired', 'unpaired', 'invited', 'joined', 'revoked') AND seq < ? ORDER BY seq",
+         WHERE kind IN ('paired', 'unpaired', 'invited', 'joined', 'revoked', 'mirrored')
+         AND seq < ? ORDER BY seq",
     )?;
     let mut rows = query.query([seq])?;
     while let Some(row) = rows.next()? {

@@ -222,7 +222,7 @@ const V10: &str = "
 const V11: &str = "
     DROP INDEX entries_links;
     CREATE INDEX entries_links ON entries (seq)
-        WHERE kind IN ('paired', 'unpaired', 'invited', 'joined', 'revoked');
+        WHERE kind IN ('paired', 'unpaired', 'invited', 'joined', 'revoked', 'mirrored');
 ";
 
 /// What a file is found to be before it is used.

@@ -19,10 +19,11 @@ pub use declare::LedgerMember;
 pub use event::{
     AgentCall, AgentSaid, AnswerChannel, ClosedHow, CodeMade, DeskStarted, EntriesPruned,
     HostGated, LedgerEvent, LedgerKind, LedgerRuling, LinkRemoved, MemberInvited, MemberJoined,
-    MemberKind, MemberRevoked, NoMembers, PersonPress, PressOutcome, QuestionAsked, QuestionClosed,
-    QuestionDecided, QuestionRefused, QuestionUnsent, RulesSaved, RuntimeCall, ViewerPaired,
+    MemberKind, MemberMirrored, MemberRevoked, NoMembers, PersonPress, PressOutcome, QuestionAsked,
+    QuestionClosed, QuestionDecided, QuestionRefused, QuestionUnsent, RulesSaved, RuntimeCall,
+    ViewerPaired,
 };
-pub use team::{OpenInvitation, TeamMember, TeamRoster};
+pub use team::{OpenInvitation, SharedMember, TeamMember, TeamRoster};
 
 impl LedgerRuling {
     /// Returns true if a person decides, since no rule does.
@@ -82,8 +83,8 @@ impl LedgerEvent {
     }
 }
 
-/// The links recorded in the chain: by entries of the kinds `paired`, `unpaired` and `revoked`, and
-/// by the anchor of entries that were pruned.
+/// The links recorded in the chain: by entries of the kinds `paired`, `unpaired`, `revoked` and
+/// `mirrored`, and by the anchor of entries that were pruned.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainedLinks {
     /// The valid links (`chat/ID`, `user/ID`, `viewer/HASH` or `remote/HOST`), each with the name
@@ -115,6 +116,9 @@ impl ChainedLinks {
                 self.team.forget_link(&removed.link);
                 return;
             }
+            LedgerEvent::Mirrored(mirrored) => {
+                return self.set_shared_member(&mirrored.name, mirrored.member.as_ref());
+            }
             other => {
                 for link in self.team.apply_event(other) {
                     self.standing.remove(&link);
@@ -130,6 +134,48 @@ impl ChainedLinks {
             self.standing.insert(link, name.clone());
         }
     }
+}
+
+/// Members that several desks share.
+impl ChainedLinks {
+    /// Returns a member with the links that all desks of the team know.
+    pub fn shared_member(&self, name: &str) -> Option<SharedMember> {
+        let member = self.team.members.get(name)?.clone();
+        let is_shared = |link: &&String| is_shared_link(link) && self.team.people[*link] == name;
+        let links = self.team.people.keys().filter(is_shared);
+        let named = links.filter_map(|link| self.standing.get_key_value(link));
+        let links = named.map(|(link, page)| (link.clone(), page.clone())).collect();
+        Some(SharedMember { member, links })
+    }
+
+    /// Makes a member what the team's database has, or removes it. The links that a person has at
+    /// this desk alone end only with the member.
+    pub fn set_shared_member(&mut self, name: &str, shared: Option<&SharedMember>) {
+        let kept = |link: &str| {
+            shared.is_some_and(|it| !is_shared_link(link) || it.links.contains_key(link))
+        };
+        let is_gone = |link: &String, person: &mut String| person == name && !kept(link);
+        for (link, _) in self.team.people.extract_if(.., is_gone) {
+            self.standing.remove(&link);
+        }
+        let Some(SharedMember { member, links }) = shared else {
+            self.team.members.remove(name);
+            return;
+        };
+        self.team.members.insert(name.to_owned(), member.clone());
+        self.had_any |= !links.is_empty();
+        for (link, page) in links {
+            self.team.note_link(link, Some(name));
+            self.standing.insert(link.clone(), page.clone());
+        }
+    }
+}
+
+/// Returns true for the link of a page at the address of the team, which all its desks serve. Phones
+/// and pages on loopback are linked to one desk.
+fn is_shared_link(link: &str) -> bool {
+    let origin = link.split_once('@').map(|(_, origin)| origin);
+    origin.is_some_and(|origin| origin.starts_with("https://"))
 }
 
 impl PersonPress {

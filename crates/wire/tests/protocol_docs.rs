@@ -138,7 +138,7 @@ fn value_of(member: &LedgerMember) -> String {
         }
         "Vec<Vec<u8>>" => "array of arrays of numbers".to_owned(),
         "Box<RawValue>" => "JSON".to_owned(),
-        "ChainedLinks" => "object".to_owned(),
+        "ChainedLinks" | "SharedMember" => "object".to_owned(),
         "Decision" => all_words(vec!["allow", "deny", "timeout"]),
         "LedgerRuling" => all_words(words(LedgerRuling::ALL, LedgerRuling::name)),
         "AnswerChannel" => all_words(channels()),

@@ -2,8 +2,8 @@
 
 use serde_json::value::RawValue;
 
-use super::ChainedLinks;
 use super::declare::{LedgerMember, body_object, non_null_json, take_member};
+use super::{ChainedLinks, SharedMember};
 use crate::approval::{AllowDemands, Decision};
 use crate::raw::Members;
 
@@ -26,6 +26,7 @@ ledger_kinds! {
     Invited "invited": Invited(MemberInvited);
     Joined "joined": Joined(MemberJoined);
     Revoked "revoked": Revoked(MemberRevoked);
+    Mirrored "mirrored": Mirrored(MemberMirrored);
     Gated "gated": Gated(HostGated);
     Saved "saved": Saved(RulesSaved);
     Started "started": Started(DeskStarted);
@@ -156,6 +157,12 @@ ledger_bodies! {
     /// A member that was removed, or an invitation that was taken back.
     MemberRevoked {
         name: String,
+        by: String,
+    }
+    /// A member as the team's database has it now; `None` if it was removed.
+    MemberMirrored {
+        name: String,
+        member: Option<SharedMember>,
         by: String,
     }
     /// A host that drives an agent and asks its user itself.

@@ -35,6 +35,16 @@ pub struct TeamMember {
     pub has_joined: bool,
 }
 
+/// A member as several desks share it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedMember {
+    #[serde(flatten)]
+    pub member: TeamMember,
+    /// The links of a person's pages at the address of the team, each with the name of its page.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub links: BTreeMap<String, String>,
+}
+
 /// An invitation that can be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenInvitation {

@@ -1,7 +1,7 @@
 //! Who is a member after which entries.
 
 use super::*;
-use crate::ledger::{ChainedLinks, MemberRevoked, ViewerPaired};
+use crate::ledger::{ChainedLinks, MemberMirrored, MemberRevoked, ViewerPaired};
 
 fn invited(name: &str, kind: MemberKind, secret: &str, until_ms: Option<i64>) -> LedgerEvent {
     LedgerEvent::Invited(MemberInvited {
@@ -115,4 +115,54 @@ fn links_of_a_desk_without_a_team_are_written_as_before() {
     let json = r#"{"standing":{"chat/7":"Ada"},"had_any":true}"#;
     let links: ChainedLinks = serde_json::from_str(json).unwrap();
     assert_eq!(serde_json::to_string(&links).unwrap(), json);
+}
+
+/// What several desks share of a member is what each of them has after mirroring it.
+#[test]
+fn a_mirrored_member_is_the_one_that_was_shared() {
+    let page = |link: &str| {
+        LedgerEvent::ViewerPaired(ViewerPaired {
+            by: "A page".to_owned(),
+            links: Some(vec![link.to_owned()]),
+            person: Some("ben".to_owned()),
+            ..ViewerPaired::default()
+        })
+    };
+    let mirrored = |member: Option<SharedMember>| {
+        let (name, by) = ("ben".to_owned(), "the owner".to_owned());
+        LedgerEvent::Mirrored(MemberMirrored { name, member, by })
+    };
+    let (one, other) = ("viewer/1@https://desk:7443", "viewer/2@https://desk:7443");
+    let mut here = vec![
+        invited("ben", MemberKind::Person, "s1", None),
+        joined("ben", "s1", None),
+        page(one),
+        page(other),
+        page("viewer/3@http://127.0.0.1:7000"),
+        page("chat/7"),
+    ];
+    let shared = links_after(&here).shared_member("ben").unwrap();
+    assert_eq!(shared.links.keys().collect::<Vec<_>>(), [one, other], "what is this desk's alone");
+    let json = serde_json::to_string(&shared).unwrap();
+    assert_eq!(serde_json::from_str::<SharedMember>(&json).unwrap(), shared);
+
+    let there = links_after(&[mirrored(Some(shared.clone()))]);
+    assert_eq!(there.shared_member("ben").as_ref(), Some(&shared));
+    assert_eq!(there.team.person_of_link(one), Some("ben"));
+    assert_eq!(there.standing[one], "A page");
+    assert!(there.had_any);
+
+    // The other page was left at another desk.
+    let mut less = shared;
+    less.links.remove(other);
+    here.push(mirrored(Some(less)));
+    let links = links_after(&here);
+    let standing: Vec<&String> = links.standing.keys().collect();
+    assert_eq!(standing, ["chat/7", one, "viewer/3@http://127.0.0.1:7000"]);
+    assert_eq!(links.team.person_of_link(other), None);
+
+    here.push(mirrored(None));
+    let links = links_after(&here);
+    assert!(links.standing.is_empty() && links.team.is_empty(), "{links:?}");
+    assert!(!links_after(&[mirrored(None)]).had_any);
 }
