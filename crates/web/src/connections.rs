@@ -135,6 +135,9 @@ struct BrowserVisit {
 impl BrowserVisit {
     async fn serve(self, stream: TcpStream, door: Option<Arc<TlsDoor>>, mut holder: SeatHolder) {
         let seat = holder.seat.clone();
+        // Small answers follow one another here. With Nagle's algorithm the second waits until the
+        // other end acknowledges the first, which takes it 40 ms. Without this it is only slower.
+        stream.set_nodelay(true).ok();
         let serving = async {
             match door {
                 None => self.serve_stream(stream, seat).await,
