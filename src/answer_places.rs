@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
-use callgate_wire::desk::{DeskAnswer, DeskCommand, NamedLink, Reach};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskStatus, NamedLink};
 
 use crate::config::Config;
 
@@ -25,15 +25,16 @@ pub(crate) fn answer_places(config: &Config) -> Option<Vec<String>> {
     let Ok(DeskAnswer::Links { links }) = viewer.ask(DeskCommand::Links, PATIENCE) else {
         return None;
     };
-    Some(describe_places(&status.reach, &links, &config.telegram.allowed_chats.value))
+    Some(describe_places(&status, &links, &config.telegram.allowed_chats.value))
 }
 
 /// Returns the places where an answer can come from.
 pub(crate) fn describe_places(
-    reach: &Reach,
+    status: &DeskStatus,
     links: &[NamedLink],
     allowed_chats: &[i64],
 ) -> Vec<String> {
+    let DeskStatus { reach, relays, .. } = status;
     let mut places = Vec::new();
     if reach.terminal {
         places.push("in the terminal of `callgate up`".to_owned());
@@ -45,7 +46,16 @@ pub(crate) fn describe_places(
         }
         _ => {}
     }
-    match reach.viewers.paired {
+    places.extend(relays.iter().map(|relay| {
+        let name = one_line(&relay.name);
+        if relay.is_team {
+            "at the team's desk".to_owned()
+        } else {
+            format!("at the desk of {name}")
+        }
+    }));
+    // A relay is a viewer that people at another desk are behind.
+    match reach.viewers.paired.saturating_sub(relays.len() as u64) {
         0 => {}
         1 => places.push("in a linked viewer".to_owned()),
         count => places.push(format!("in one of {count} linked viewers")),
@@ -67,7 +77,7 @@ fn phone_names(links: &[NamedLink], allowed_chats: &[i64]) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use callgate_wire::desk::{PhoneStatus, ViewerCount};
+    use callgate_wire::desk::{ConnectedRelay, PhoneStatus, Reach, ViewerCount};
 
     use super::*;
 
@@ -80,6 +90,18 @@ mod tests {
         };
         let links =
             [link("chat/7", "Ada"), link("user/8", "Bob"), link("viewer/2f0c", "The\u{1b} page")];
+        let status = |reach: Reach, relays: &[(&str, bool)]| DeskStatus {
+            reach,
+            relays: relays
+                .iter()
+                .map(|&(name, is_team)| ConnectedRelay {
+                    name: name.to_owned(),
+                    since_ms: 0,
+                    is_team,
+                })
+                .collect(),
+            ..DeskStatus::default()
+        };
         let check = |terminal: bool, phones: Option<Option<&str>>, paired: u64, expected: &str| {
             let telegram = phones.map(|trouble| PhoneStatus {
                 bot: Some("bot".to_owned()),
@@ -87,13 +109,20 @@ mod tests {
             });
             let viewers = ViewerCount { connected: 9, paired };
             let reach = Reach { terminal, telegram, viewers };
-            assert_eq!(describe_places(&reach, &links, &[7, 42]).join(" | "), expected);
+            let status = status(reach, &[]);
+            assert_eq!(describe_places(&status, &links, &[7, 42]).join(" | "), expected);
         };
         check(false, None, 0, "");
         check(true, None, 1, "in the terminal of `callgate up` | in a linked viewer");
         check(false, Some(None), 0, "on Telegram from “Ada” or chat 42");
         check(false, Some(Some("no network")), 2, "in one of 2 linked viewers");
         let reach = Reach { telegram: Some(PhoneStatus::default()), ..Reach::default() };
-        assert!(describe_places(&reach, &links[1..], &[]).is_empty(), "no chat is linked");
+        let places = describe_places(&status(reach, &[]), &links[1..], &[]);
+        assert!(places.is_empty(), "no chat is linked");
+        let viewers = ViewerCount { connected: 3, paired: 3 };
+        let above =
+            status(Reach { viewers, ..Reach::default() }, &[("desk-1", true), ("lap", false)]);
+        let places = describe_places(&above, &[], &[]);
+        assert_eq!(places, ["at the team's desk", "at the desk of lap", "in a linked viewer"]);
     }
 }

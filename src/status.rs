@@ -104,10 +104,11 @@ impl DeskReport {
     }
 
     fn text(&self, config: &Config, now_ms: i64) -> String {
-        let DeskStatus { version, pid, uptime_seconds, reach, .. } = &self.status;
+        let DeskStatus { version, pid, uptime_seconds, .. } = &self.status;
         let span = time_span(*uptime_seconds);
         let mut lines = vec![format!("callgate {version} is up, as process {pid}, for {span}.")];
-        let places = describe_places(reach, &self.links, &config.telegram.allowed_chats.value);
+        let places =
+            describe_places(&self.status, &self.links, &config.telegram.allowed_chats.value);
         lines.extend(team_line(&self.status, now_ms));
         lines.extend(relay_lines(&self.status, now_ms));
         lines.push(match &places[..] {
@@ -117,7 +118,8 @@ impl DeskReport {
             [] => "Nobody can answer now: questions go back to their agents at once.".to_owned(),
             places => format!("Answers can come {}.", places.join(", or ")),
         });
-        let trouble = reach.telegram.as_ref().and_then(|phones| phones.trouble.as_ref());
+        let trouble =
+            self.status.reach.telegram.as_ref().and_then(|phones| phones.trouble.as_ref());
         lines.extend(trouble.map(|why| format!("Telegram does not work: {}", one_line(why))));
         lines.extend(self.linked_lines());
         lines.extend(self.remote_lines(now_ms));

@@ -26,7 +26,7 @@ use crate::remote::ask_remotes;
 use invite::InviteArgs;
 pub(crate) use line::TeamLineKeeper;
 pub(crate) use members::read_roster;
-use membership::MembershipFile;
+pub(crate) use membership::MembershipFile;
 pub(crate) use roles::{LiveRoles, all_problems, read_roles};
 use rules::TeamRulesCommand;
 pub(crate) use source::{find_proxy, follow_team_rules, take_bundle};

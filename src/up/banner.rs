@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::agents::starting_mode::GatedAgent;
 use crate::config::Config;
 use crate::counted::counted_noun;
+use crate::team::MembershipFile;
 
 /// Who can answer questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub(super) struct Answerers {
     pub(super) chats: usize,
     /// How many viewers are linked. They can answer while they are connected.
     pub(super) viewers: usize,
+    /// Whether this machine belongs to a team, whose desk answers too.
+    pub(super) team: bool,
 }
 
 impl Answerers {
@@ -35,6 +38,7 @@ impl Answerers {
             bot: config.telegram.token.is_some(),
             chats: count("chat/") + allowed.iter().filter(is_new).count(),
             viewers: count("viewer/"),
+            team: MembershipFile::beside(&config.database).path().exists(),
         }
     }
 
@@ -45,6 +49,15 @@ impl Answerers {
 
     /// Says who can answer.
     fn sentence(self) -> String {
+        let has_own = self.terminal || self.has_phone() || self.viewers > 0;
+        match (self.team, has_own) {
+            (false, _) => self.own_sentence(),
+            (true, false) => "Questions go to the team's desk while it is connected.".to_owned(),
+            (true, true) => format!("{} The team's desk answers, too.", self.own_sentence()),
+        }
+    }
+
+    fn own_sentence(self) -> String {
         let viewers = counted_noun(self.viewers, "linked viewer");
         match (self.terminal, self.has_phone(), self.viewers) {
             (true, true, _) => {
@@ -120,7 +133,7 @@ fn next_steps(who: Answerers, agents: &[GatedAgent], me: &str) -> Vec<String> {
 fn next_phone(who: Answerers, me: &str) -> Option<String> {
     match (who.bot, who.has_phone()) {
         (true, false) => Some(format!("`{me} pair` links your phone")),
-        (false, _) if !who.terminal => {
+        (false, _) if !who.terminal && !who.team => {
             Some(format!("`{me} pair` says how to set up a phone, or run `{me} up` in a terminal"))
         }
         _ => None,
@@ -238,6 +251,20 @@ mod tests {
         assert_eq!(said(true).as_deref(), Some(key));
         let command = "The page is at http://127.0.0.1:7420/: `callgate open` opens it.";
         assert_eq!(said(false).as_deref(), Some(command));
+    }
+
+    #[test]
+    fn the_desk_of_a_team_answers_too() {
+        let member = Answerers { team: true, ..Answerers::default() };
+        assert_eq!(
+            describe_reach(member, "callgate"),
+            "Questions go to the team's desk while it is connected.\n"
+        );
+        let who = Answerers { terminal: true, ..member };
+        assert_eq!(
+            describe_reach(who, "callgate"),
+            "Questions appear here, and a key answers them. The team's desk answers, too.\n"
+        );
     }
 
     #[test]
