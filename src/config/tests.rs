@@ -63,6 +63,9 @@ impl Home {
             "team.oidc_client_secret_file" => self
                 .variable("CALLGATE_TEAM_OIDC_ISSUER", "https://example.org")
                 .variable("CALLGATE_TEAM_OIDC_CLIENT_ID", "callgate"),
+            name if name.starts_with("team.database_url") => self
+                .variable("CALLGATE_TEAM_CERTIFICATE", "/certificate")
+                .variable("CALLGATE_TEAM_CERTIFICATE_KEY", "/key"),
             _ => self,
         }
     }
@@ -323,11 +326,12 @@ fn every_variable_and_every_flag_changes_its_setting() {
     let named = |key: &SettingKey| {
         key.flag_name().map_or_else(|| key.name.replace(['.', '_'], "-"), |name| name.to_string())
     };
-    let without =
-        ["telegram-token", "telegram-token-command", "telegram-token-keyring", "gate-agents"];
+    let secrets = ["telegram.token", "team.database_url"];
     let has_flag = |key: &&SettingKey| {
         let is_of_others = key.name.starts_with("agent.") || key.name.starts_with("shell.");
-        !is_of_others && !without.contains(&&named(key)[..])
+        let form = secrets.iter().find_map(|secret| key.name.strip_prefix(secret));
+        let is_secret = form.is_some_and(|form| ["", "_command", "_keyring"].contains(&form));
+        !is_of_others && !is_secret && key.name != "gate.agents"
     };
     let expected: Vec<String> = KEYS.iter().filter(has_flag).map(named).collect();
     assert_eq!(flags, expected, "every key has a flag but secrets and tables");

@@ -87,6 +87,7 @@ mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     use tokio::net::TcpStream;
     use tokio_rustls::TlsConnector;
+    use tokio_rustls::client::TlsStream;
 
     use super::*;
     use crate::tls_authority::TlsAuthority;
@@ -98,8 +99,12 @@ mod tests {
         TeamHost::start(TeamHostOptions { listen, identity, limits, routes }).unwrap()
     }
 
-    /// Fetches `/` as a client that trusts one authority.
-    async fn fetch(host: &TeamHost, trusted: &[u8], name: &'static str) -> io::Result<String> {
+    /// Connects as a client that trusts one authority.
+    async fn connect(
+        host: &TeamHost,
+        trusted: &[u8],
+        name: &'static str,
+    ) -> io::Result<TlsStream<TcpStream>> {
         let mut roots = RootCertStore::empty();
         roots.add(trusted.to_vec().into()).unwrap();
         let config = ClientConfig::builder_with_provider(Arc::new(default_provider()))
@@ -109,7 +114,12 @@ mod tests {
             .with_no_client_auth();
         let stream = TcpStream::connect(host.address()).await?;
         let name = ServerName::try_from(name).unwrap();
-        let mut stream = TlsConnector::from(Arc::new(config)).connect(name, stream).await?;
+        TlsConnector::from(Arc::new(config)).connect(name, stream).await
+    }
+
+    /// Fetches `/` as a client that trusts one authority.
+    async fn fetch(host: &TeamHost, trusted: &[u8], name: &'static str) -> io::Result<String> {
+        let mut stream = connect(host, trusted, name).await?;
         let request = "GET / HTTP/1.1\r\nHost: desk.test\r\nConnection: close\r\n\r\n";
         stream.write_all(request.as_bytes()).await?;
         let mut said = String::new();
@@ -149,6 +159,35 @@ mod tests {
             silent.push(TcpStream::connect(host.address()).await.unwrap());
         }
         assert!(fetch(&host, &trusted, "desk.test").await.unwrap().ends_with("the desk"));
+    }
+
+    /// Bytes that keep coming do not keep a connection whose head never ends.
+    #[tokio::test]
+    async fn a_head_that_drips_is_cut_off() {
+        const MOST_BYTES: usize = 10_000;
+        let authority = TlsAuthority::generate().unwrap();
+        let trusted = authority.certificate().to_vec();
+        let limits =
+            PageLimits { head_within: Duration::from_millis(300), ..PageLimits::default() };
+        let host = start_host(authority, limits);
+        let stream = connect(&host, &trusted, "desk.test").await.unwrap();
+        let (mut said, mut drips) = tokio::io::split(stream);
+        let drip = async {
+            drips.write_all(b"GET / HTTP/1.1\r\nX-Drip: ").await.ok()?;
+            for _ in 0..MOST_BYTES {
+                drips.write_all(b"x").await.ok()?;
+                drips.flush().await.ok()?;
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            Some(())
+        };
+        let mut rest = Vec::new();
+        tokio::select! {
+            dripped = drip => assert_eq!(dripped, None, "the desk has read all of it"),
+            // However it ends, it ends.
+            _ = said.read_to_end(&mut rest) => {}
+        }
+        assert!(!String::from_utf8_lossy(&rest).contains("the desk"));
     }
 
     #[test]
