@@ -123,9 +123,9 @@ pub trait TeamStore: Send {
     /// Returns all open questions, the oldest first.
     fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>>;
 
-    /// Returns all questions that are open or whose answer is on its way, the oldest first: what a
-    /// desk continues with after a start.
-    fn pending_questions(&mut self) -> TeamResult<Vec<TeamQuestion>>;
+    /// Returns all questions, or those of one machine, that are open or whose answer is on its way,
+    /// the oldest first: what a desk continues with after a start.
+    fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>>;
 
     /// Writes or removes a document, if nobody has changed it since the version that the edit names.
     fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt>;

@@ -263,9 +263,9 @@ impl TeamStore for PostgresTeamStore {
         })
     }
 
-    fn pending_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
+    fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>> {
         self.run(async |session| {
-            rows::read_questions(session, statements::PENDING_QUESTIONS, &[]).await
+            rows::read_questions(session, statements::PENDING_QUESTIONS, &[&machine]).await
         })
     }
 

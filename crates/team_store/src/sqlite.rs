@@ -177,12 +177,13 @@ impl TeamStore for SqliteTeamStore {
         self.read(|view| rows::read_questions(view, &query, []))
     }
 
-    fn pending_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
+    fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>> {
         let query = format!(
             "SELECT {QUESTION_COLUMNS}, {NOW} FROM questions
-             WHERE state = 'open' OR (state = 'answered' AND outcome IS NULL) ORDER BY changed"
+             WHERE (state = 'open' OR (state = 'answered' AND outcome IS NULL))
+             AND machine = coalesce(?, machine) ORDER BY changed"
         );
-        self.read(|view| rows::read_questions(view, &query, []))
+        self.read(|view| rows::read_questions(view, &query, [machine]))
     }
 
     fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt> {

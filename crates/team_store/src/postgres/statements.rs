@@ -62,8 +62,8 @@ pub(super) const OPEN_QUESTIONS: &str =
 pub(super) const PENDING_QUESTIONS: &str = concat!(
     "SELECT ",
     read_question!(),
-    " FROM questions WHERE state = 'open' OR (state = 'answered' AND outcome IS NULL)
-     ORDER BY changed"
+    " FROM questions WHERE (state = 'open' OR (state = 'answered' AND outcome IS NULL))
+     AND machine = coalesce($1::text, machine) ORDER BY changed"
 );
 
 /// The questions whose time, or the time of whose answer, is over; the parameter is the time for

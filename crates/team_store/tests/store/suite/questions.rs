@@ -145,7 +145,7 @@ pub(crate) fn a_new_desk_finds_what_is_open(fixture: &Fixture) {
 }
 
 fn pending(store: &mut dyn TeamStore) -> Vec<RequestId> {
-    store.pending_questions().unwrap().into_iter().map(|question| question.id).collect()
+    store.pending_questions(None).unwrap().into_iter().map(|question| question.id).collect()
 }
 
 pub(crate) fn an_answer_is_on_its_way_until_its_outcome_is_known(fixture: &Fixture) {
@@ -172,6 +172,8 @@ pub(crate) fn an_answer_is_on_its_way_until_its_outcome_is_known(fixture: &Fixtu
         assert_eq!((again.outcome, again.changed), (noted.outcome, noted.changed));
     }
     assert_eq!(pending(&mut *other), [id(3)]);
+    assert_eq!(other.pending_questions(Some("laptop")).unwrap().len(), 1);
+    assert_eq!(other.pending_questions(Some("other")).unwrap(), []);
     let changes = other.changes_after(before).unwrap();
     let [TeamChange::Question(seen)] = &changes[..] else { panic!("{changes:?}") };
     assert_eq!((&seen.id, seen.outcome), (&id(1), Some(AnswerOutcome::Delivered)));
