@@ -7,8 +7,6 @@
 #![allow(dead_code, reason = "the tests use more of what they share with this")]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
-#[path = "../tests/store/server.rs"]
-mod server;
 #[path = "../tests/store/team.rs"]
 mod team;
 
@@ -20,9 +18,9 @@ use callgate_team_store::{
     AuditCopy, AuditFilter, AuditLabels, PostgresSettings, PostgresTeamStore, SqliteTeamStore,
     TeamChange, TeamQuestionState, TeamStore,
 };
+use callgate_testkit::postgres_server::PostgresServer;
 use callgate_wire::HiddenText;
 use callgate_wire::approval::Decision;
-use server::PostgresServer;
 use team::{answer, ask, id};
 
 const QUESTIONS: u64 = 1000;

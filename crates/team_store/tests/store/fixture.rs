@@ -4,11 +4,10 @@ use std::sync::RwLockReadGuard;
 use std::time::Duration;
 
 use callgate_team_store::{PostgresSettings, PostgresTeamStore, SqliteTeamStore, TeamStore};
+use callgate_testkit::postgres_server::{PostgresServer, shared_server};
 use callgate_wire::HiddenText;
 use rusqlite::Connection;
 use tempfile::TempDir;
-
-use super::server::{PostgresServer, shared_server};
 
 /// How long a call may take in tests.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);

@@ -9,11 +9,11 @@ use callgate_store::ChainHead;
 use callgate_team_store::{
     AnswerReceipt, AskReceipt, AuditChainReport, PostgresTeamStore, TeamQuestionState, TeamStore,
 };
+use callgate_testkit::postgres_server::shared_server;
 use callgate_testkit::process::{DEADLINE, Piped};
 use callgate_testkit::until::until;
 
 use super::fixture::settings;
-use super::server::shared_server;
 use super::team::{answer, ask, id, ledger};
 
 /// Names the database to the desk that is killed.

@@ -7,11 +7,9 @@
 mod fixture;
 mod killed;
 mod network;
-mod proxy;
 mod refused;
 mod replaced;
 mod rights;
-mod server;
 mod suite;
 mod team;
 

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 use callgate_team_store::{
     AnswerReceipt, AskReceipt, AuditChainReport, PostgresTeamStore, TeamStore, TeamStoreError,
 };
+use callgate_testkit::network_proxy::{NetworkProxy, NetworkState};
+use callgate_testkit::postgres_server::{PASSWORD, PostgresServer, shared_server};
 use callgate_testkit::until::until;
 
 use super::fixture::{PATIENCE, settings};
-use super::proxy::{NetworkProxy, NetworkState};
-use super::server::{PASSWORD, PostgresServer, shared_server};
 use super::team::{answer, ask, id};
 
 /// How long a desk behind a cut network waits.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use callgate_team_store::{PostgresSettings, PostgresTeamStore, TeamStore, TeamStoreError};
+use callgate_testkit::postgres_server::{PASSWORD, PostgresServer, shared_server};
 
 use super::fixture::{PATIENCE, settings};
-use super::server::{PASSWORD, PostgresServer, shared_server};
 use super::team::ask;
 
 /// Opens a store that has to be refused. Returns what is said, which has none of these words.

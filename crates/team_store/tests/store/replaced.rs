@@ -6,20 +6,20 @@ use std::time::Duration;
 use std::{env, thread};
 
 use callgate_team_store::{AnswerReceipt, PostgresSettings, PostgresTeamStore, TeamStore};
+use callgate_testkit::postgres_server::{PASSWORD, PostgresServer, postgres_command, run_command};
 use callgate_testkit::until::until;
 
 use super::fixture::settings;
 use super::killed::{check_answered, next_random};
-use super::server::{PASSWORD, PostgresServer, command, run};
 use super::team::{answer, ask};
 
 /// Makes a standby of `server` on which every commit waits.
 fn make_standby(server: &PostgresServer) -> PostgresServer {
     let standby = PostgresServer::create_folder().unwrap();
-    let mut copy = command("pg_basebackup");
+    let mut copy = postgres_command("pg_basebackup");
     copy.arg("-D").arg(standby.data()).args(["-R", "-X", "stream", "-c", "fast", "-U", "admin"]);
     copy.arg("-h").arg(&server.folder).arg("-p").arg(server.port.to_string());
-    run(copy);
+    run_command(copy);
     standby.start();
     server.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
     server.query("postgres", "SELECT pg_reload_conf()");
@@ -70,9 +70,9 @@ fn a_promoted_standby_has_all_that_was_acknowledged() {
         let point = 50 + next_random(&mut 0x2545_f491_4f6c_dd1d) % 100;
         until("the writes before the kill", || written.load(Ordering::Relaxed) >= point);
         server.kill();
-        let mut promote = command("pg_ctl");
+        let mut promote = postgres_command("pg_ctl");
         promote.args(["promote", "-D"]).arg(standby.data());
-        run(promote);
+        run_command(promote);
         let point = written.load(Ordering::Relaxed) + 50;
         until("the writes on the standby", || written.load(Ordering::Relaxed) >= point);
         is_done.store(true, Ordering::Relaxed);

@@ -2,10 +2,10 @@
 
 use callgate_store::ChainHead;
 use callgate_team_store::{AuditProtection, PostgresTeamStore, TeamStore};
+use callgate_testkit::postgres_server::shared_server;
 
 use super::fixture::settings;
 use super::refused::make_login;
-use super::server::shared_server;
 use super::team::{answer, ask, edit, ledger};
 
 #[test]

@@ -1,4 +1,4 @@
-//! A PostgreSQL server of the tests' own: Debian's programs, a temporary folder, a Unix socket and a
+//! A `PostgreSQL` server of the tests' own: Debian's programs, a temporary folder, a Unix socket and a
 //! port on loopback.
 
 use std::fs;
@@ -9,16 +9,18 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use callgate_testkit::tools::postgres_program;
-use callgate_testkit::{proc, until};
 use rustix::process::{Pid, Signal, kill_process};
 
-pub(crate) const PASSWORD: &str = "opensesame-7431";
+use crate::tools::postgres_program;
+use crate::{proc, until};
+
+/// The password of the administrator.
+pub const PASSWORD: &str = "opensesame-7431";
 
 /// A server. Its folder is removed and its processes end with the test program, however that ends.
-pub(crate) struct PostgresServer {
-    pub(crate) folder: PathBuf,
-    pub(crate) port: u16,
+pub struct PostgresServer {
+    pub folder: PathBuf,
+    pub port: u16,
     process: Mutex<Option<Child>>,
     databases: AtomicU32,
     /// Ends the server when its standard input is closed.
@@ -27,8 +29,8 @@ pub(crate) struct PostgresServer {
     used: RwLock<()>,
 }
 
-/// Returns the server that all tests share, or `None` if PostgreSQL is not installed.
-pub(crate) fn shared_server() -> Option<&'static PostgresServer> {
+/// Returns the server that all tests share, or `None` if `PostgreSQL` is not installed.
+pub fn shared_server() -> Option<&'static PostgresServer> {
     static SERVER: OnceLock<Option<PostgresServer>> = OnceLock::new();
     let start = || {
         let server = PostgresServer::create()?;
@@ -39,13 +41,13 @@ pub(crate) fn shared_server() -> Option<&'static PostgresServer> {
     SERVER.get_or_init(start).as_ref()
 }
 
-/// Returns the folder of a PostgreSQL's programs.
+/// Returns the folder of the programs of `PostgreSQL`.
 fn programs() -> Option<PathBuf> {
     Some(postgres_program()?.parent()?.to_owned())
 }
 
-/// Runs a program of PostgreSQL as a user that is not root.
-pub(crate) fn command(program: &str) -> Command {
+/// Runs a program of `PostgreSQL` as a user that is not root.
+pub fn postgres_command(program: &str) -> Command {
     let path = programs().unwrap().join(program);
     if !rustix::process::geteuid().is_root() {
         return Command::new(path);
@@ -72,7 +74,7 @@ fn give_to_server(path: &Path) {
     }
 }
 
-pub(crate) fn run(mut command: Command) -> String {
+pub fn run_command(mut command: Command) -> String {
     let output = command.stdin(Stdio::null()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success(), "{command:?}: {errors}");
@@ -81,20 +83,20 @@ pub(crate) fn run(mut command: Command) -> String {
 
 impl PostgresServer {
     /// Makes an empty cluster.
-    pub(crate) fn create() -> Option<Self> {
+    pub fn create() -> Option<Self> {
         let server = Self::create_folder()?;
         let password = server.folder.join("password");
         fs::write(&password, PASSWORD).unwrap();
         give_to_server(&password);
-        let mut init = command("initdb");
+        let mut init = postgres_command("initdb");
         init.arg("-D").arg(server.data()).args(["-U", "admin", "--no-sync", "--pwfile"]);
         init.arg(&password).args(["--auth-local=trust", "--auth-host=scram-sha-256", "-E", "UTF8"]);
-        run(init);
+        run_command(init);
         Some(server)
     }
 
     /// Makes a folder for a cluster, with whoever ends its server.
-    pub(crate) fn create_folder() -> Option<Self> {
+    pub fn create_folder() -> Option<Self> {
         programs()?;
         let folder = tempfile::Builder::new().prefix("cg-pg").tempdir().unwrap().keep();
         give_to_server(&folder);
@@ -120,7 +122,7 @@ impl PostgresServer {
         })
     }
 
-    pub(crate) fn data(&self) -> PathBuf {
+    pub fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
 
@@ -143,13 +145,13 @@ impl PostgresServer {
         };
         let mut make = request("/CN=team");
         make.arg("-keyout").arg(&authority_key).arg("-out").arg(&authority);
-        run(make);
+        run_command(make);
         let mut make = request("/CN=localhost");
         make.args(["-addext", "subjectAltName=DNS:localhost"]);
         make.args(["-addext", "basicConstraints=critical,CA:FALSE", "-CA"]).arg(&authority);
         make.arg("-CAkey").arg(&authority_key);
         make.arg("-keyout").arg(&key).arg("-out").arg(&certificate);
-        run(make);
+        run_command(make);
         rustix::fs::chmod(&key, rustix::fs::Mode::RUSR).unwrap();
         give_to_server(&key);
         give_to_server(&certificate);
@@ -159,19 +161,19 @@ impl PostgresServer {
     }
 
     /// Returns the certificate of the server's authority.
-    pub(crate) fn authority(&self) -> PathBuf {
+    pub fn authority(&self) -> PathBuf {
         self.folder.join("ca.crt")
     }
 
     /// Starts the server, and waits until it accepts connections.
-    pub(crate) fn start(&self) {
+    pub fn start(&self) {
         // A killed process loses nothing that it has given to the kernel.
         self.start_with(&["-c", "fsync=off"]);
     }
 
-    pub(crate) fn start_with(&self, options: &[&str]) {
+    pub fn start_with(&self, options: &[&str]) {
         let log = fs::File::options().create(true).append(true).open(self.folder.join("log"));
-        let mut start = command("postgres");
+        let mut start = postgres_command("postgres");
         start.arg("-D").arg(self.data()).arg("-p").arg(self.port.to_string());
         start.arg("-c").arg(format!("unix_socket_directories={}", self.folder.display()));
         start.args(["-c", "max_connections=60", "-c", "listen_addresses=127.0.0.1"]).args(options);
@@ -179,14 +181,14 @@ impl PostgresServer {
         *self.process.lock().unwrap() = Some(child);
         let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
         until::until_or(log, || {
-            let mut ready = command("pg_isready");
+            let mut ready = postgres_command("pg_isready");
             ready.arg("-q").arg("-h").arg(&self.folder).arg("-p").arg(self.port.to_string());
             ready.status().unwrap().success()
         });
     }
 
     /// Kills all processes of the server at once.
-    pub(crate) fn kill(&self) {
+    pub fn kill(&self) {
         let mut child = self.process.lock().unwrap().take().unwrap();
         let parent = child.id();
         let children: Vec<u32> =
@@ -202,13 +204,13 @@ impl PostgresServer {
     }
 
     /// Runs a statement as the administrator.
-    pub(crate) fn query(&self, database: &str, sql: &str) -> String {
+    pub fn query(&self, database: &str, sql: &str) -> String {
         let output = self.try_query(database, sql);
         output.unwrap_or_else(|errors| panic!("{sql}: {errors}"))
     }
 
-    pub(crate) fn try_query(&self, database: &str, sql: &str) -> Result<String, String> {
-        let mut psql = command("psql");
+    pub fn try_query(&self, database: &str, sql: &str) -> Result<String, String> {
+        let mut psql = postgres_command("psql");
         psql.args(["-XAtq", "-v", "ON_ERROR_STOP=1", "-U", "admin", "-d", database, "-c", sql]);
         psql.arg("-h").arg(&self.folder).arg("-p").arg(self.port.to_string());
         let output = psql.stdin(Stdio::null()).output().unwrap();
@@ -217,24 +219,24 @@ impl PostgresServer {
     }
 
     /// Makes an empty database, and returns its name.
-    pub(crate) fn make_database(&self) -> String {
+    pub fn make_database(&self) -> String {
         let name = format!("team_{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.query("postgres", &format!("CREATE DATABASE {name}"));
         name
     }
 
     /// Returns the address of a database for the administrator.
-    pub(crate) fn url(&self, database: &str) -> String {
+    pub fn url(&self, database: &str) -> String {
         format!("postgres://admin:{PASSWORD}@127.0.0.1:{}/{database}?sslmode=disable", self.port)
     }
 
     /// Keeps the server from being killed by another test.
-    pub(crate) fn use_server(&self) -> RwLockReadGuard<'_, ()> {
+    pub fn use_server(&self) -> RwLockReadGuard<'_, ()> {
         self.used.read().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 
     /// Waits until no other test uses the server.
-    pub(crate) fn own_server(&self) -> RwLockWriteGuard<'_, ()> {
+    pub fn own_server(&self) -> RwLockWriteGuard<'_, ()> {
         self.used.write().unwrap_or_else(std::sync::PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ use std::thread;
 
 /// What the network does with bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum NetworkState {
+pub enum NetworkState {
     Open,
     /// Nothing arrives, and nobody is told.
     Cut,
@@ -22,14 +22,14 @@ struct Shared {
 }
 
 /// A proxy that forwards as its state says.
-pub(crate) struct NetworkProxy {
-    pub(crate) address: SocketAddr,
+pub struct NetworkProxy {
+    pub address: SocketAddr,
     state: Arc<(Mutex<NetworkState>, Condvar)>,
     shared: Arc<Mutex<Shared>>,
 }
 
 impl NetworkProxy {
-    pub(crate) fn start(port: u16) -> Self {
+    pub fn start(port: u16) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let state = Arc::new((Mutex::new(NetworkState::Open), Condvar::new()));
@@ -52,13 +52,13 @@ impl NetworkProxy {
         Self { address, state, shared }
     }
 
-    pub(crate) fn set(&self, state: NetworkState) {
+    pub fn set(&self, state: NetworkState) {
         *self.state.0.lock().unwrap() = state;
         self.state.1.notify_all();
     }
 
     /// Closes all connections.
-    pub(crate) fn drop_connections(&self) {
+    pub fn drop_connections(&self) {
         for connection in self.shared.lock().unwrap().connections.drain(..) {
             connection.shutdown(Shutdown::Both).ok();
         }
