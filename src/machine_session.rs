@@ -1,13 +1,15 @@
 //! The session with one machine whose questions are answered here, whatever carries its lines. It
 //! outlives a line: questions stay open while there is none.
 
+mod session_questions;
+
 use std::collections::HashMap;
 use std::path::Path;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::time::Instant;
 
-use callgate_approval::daemon::{Daemon, RelayedAsker, RelayedAskers, RemoteBoard, Warn};
+use callgate_approval::daemon::{Daemon, RelayedAskers, RemoteBoard, Warn};
 use callgate_relay::{LinePort, SharedLine, UpperAct, UpperLine};
 use callgate_store::{CopyOutcome, LedgerEntry, Sha256Hash};
 use callgate_wire::approval::{AskerMachine, RelayedAnswer, RequestId};
@@ -18,7 +20,9 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::ledger_copies::LedgerCopies;
+use crate::shared_questions::SharedQuestions;
 use crate::team_database::TeamDatabase;
+use session_questions::OpenAsker;
 
 /// What all sessions of this desk work with.
 #[derive(Clone)]
@@ -31,6 +35,8 @@ pub(crate) struct SessionHome {
     pub(crate) desk_name: String,
     /// The database that the desks of a team share, if this one does.
     pub(crate) database: Option<TeamDatabase>,
+    /// The questions in that database.
+    pub(crate) shared: Option<SharedQuestions>,
 }
 
 impl SessionHome {
@@ -43,6 +49,7 @@ impl SessionHome {
             warn,
             desk_name: uname().nodename().to_string_lossy().into_owned(),
             database: None,
+            shared: None,
         }
     }
 }
@@ -58,10 +65,12 @@ pub(crate) struct MachineSession {
     machine: AskerMachine,
     /// Whether its ledger is copied.
     is_copied: bool,
+    /// The number of the run, for a job.
+    run: Option<String>,
     /// The rules that the machine is sent, if it belongs to the team of this desk.
     rules: Option<RulesFeed>,
     /// The questions that are open here.
-    asked: HashMap<RequestId, RelayedAsker>,
+    asked: HashMap<RequestId, OpenAsker>,
     /// The answers to them, as they come.
     answers: JoinSet<(RequestId, Option<RelayedAnswer>)>,
     /// Whether this connection has brought all questions.
@@ -81,6 +90,7 @@ impl MachineSession {
             home,
             machine,
             is_copied: true,
+            run: None,
             rules: None,
             asked: HashMap::new(),
             answers: JoinSet::new(),
@@ -89,10 +99,11 @@ impl MachineSession {
         }
     }
 
-    /// Makes it a session in which only questions come, and no ledger.
-    pub(crate) fn without_copy(mut self) -> Self {
+    /// Makes it the session of a run of a job, in which only questions come, and no ledger.
+    pub(crate) fn for_run(mut self, run: String) -> Self {
         self.upper = self.upper.without_copy();
         self.is_copied = false;
+        self.run = Some(run);
         self
     }
 
@@ -127,6 +138,10 @@ impl MachineSession {
         for act in self.upper.disconnect() {
             self.carry_out(None, act).await;
         }
+        if self.home.shared.is_some() {
+            // They are in the database, and the next line may be at another desk.
+            self.forget_questions();
+        }
         why.or(self.trouble.take())
     }
 
@@ -139,6 +154,9 @@ impl MachineSession {
             Ok(after) => after,
             Err(error) => return Some(error),
         };
+        if let Err(error) = self.resume_questions().await {
+            return Some(error);
+        }
         let acts = self.upper.connect(self.clock.elapsed(), after);
         let mut why = self.carry_out_all(port, acts).await;
         while why.is_none() {
@@ -214,24 +232,6 @@ impl MachineSession {
         }
     }
 
-    async fn take_answer(
-        &mut self,
-        port: Option<&mut LinePort>,
-        question: &RequestId,
-        answer: Option<RelayedAnswer>,
-    ) {
-        if answer.is_none()
-            && let Some(asker) = self.asked.remove(question)
-        {
-            // Nobody has answered, and the desk of the machine waits no longer than this one.
-            asker.report_delivered().await;
-        }
-        let mut port = port;
-        for act in self.upper.answer_question(question, answer) {
-            self.carry_out(port.as_deref_mut(), act).await;
-        }
-    }
-
     /// Carries out what the line wants. Returns why it ends, if it does.
     async fn carry_out_all(&mut self, port: &mut LinePort, acts: Vec<UpperAct>) -> Option<String> {
         for act in acts {
@@ -255,13 +255,7 @@ impl MachineSession {
                 self.set_state(RemoteState::Connected, None);
                 return port.and_then(|port| self.send_rules(port));
             }
-            UpperAct::Ask(question) => {
-                let id = question.request.request_id.clone();
-                let mut asker = self.home.askers.ask(&self.machine, *question).await;
-                let answered = asker.wait_for_answer();
-                self.asked.insert(id.clone(), asker);
-                self.answers.spawn(async move { (id, answered.await) });
-            }
+            UpperAct::Ask(question) => return self.ask_people(*question).await,
             UpperAct::AddWords { question, last_words } => {
                 if let Some(asker) = self.asked.get(&question) {
                     asker.add_last_words(last_words).await;

@@ -42,6 +42,7 @@ mod relay;
 mod remote;
 mod rules;
 mod served_settings;
+mod shared_questions;
 mod status;
 mod stop;
 mod team;

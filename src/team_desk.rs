@@ -58,6 +58,9 @@ impl TeamDesk {
 
     /// Follows who belongs to the team and which rules it has, for ever.
     pub(crate) async fn follow_team(self: Arc<Self>) {
+        if let Some(shared) = self.home.shared.clone() {
+            tokio::spawn(shared.follow_questions());
+        }
         let mut wishes = self.home.board.wishes();
         let mut last_fault = None;
         loop {
@@ -112,6 +115,7 @@ impl TeamDesk {
         let before = std::mem::replace(&mut *lock(&self.roster), Arc::clone(&roster));
         for name in before.members.keys().filter(|name| !roster.members.contains_key(*name)) {
             self.home.board.remove(name);
+            self.lines.withdraw_questions(name);
         }
         before != roster
     }

@@ -10,6 +10,7 @@ use callgate_wire::desk::RemoteState;
 use tokio::sync::{mpsc, watch};
 
 use crate::machine_session::{MachineSession, SessionHome};
+use crate::team_database::DatabaseState;
 
 /// How many lines there may be at once.
 const MOST_LINES: usize = 4096;
@@ -19,6 +20,9 @@ const MOST_OF_JOB: usize = 256;
 const MOST_ARRIVING: usize = 256 * 1024 * 1024;
 /// How often a session without a line looks whether it still has a question.
 const LOOK: Duration = Duration::from_secs(30);
+
+/// What is said of the questions of a machine that was revoked.
+const NO_MEMBER: &str = "Its machine does not belong to the team any more";
 
 /// Whose line it is. A machine has one line; a job has one for each of its runs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -99,8 +103,8 @@ impl MemberLines {
         board.set_state(&owner.name, RemoteState::Connecting, None);
         let machine = MachineSession::new(self.home.clone(), &owner.name);
         let mut machine = machine.with_rules(self.rules.subscribe());
-        if owner.run.is_some() {
-            machine = machine.without_copy();
+        if let Some(run) = &owner.run {
+            machine = machine.for_run(run.clone());
         }
         loop {
             let next = tokio::time::timeout(LOOK, ports.recv());
@@ -112,8 +116,13 @@ impl MemberLines {
             while let Some(mut port) = next.take() {
                 let mut later = None;
                 let stop = async {
-                    later = Some(ports.recv().await);
-                    "another line has taken its place".to_owned()
+                    tokio::select! {
+                        newer = ports.recv() => {
+                            later = Some(newer);
+                            "another line has taken its place".to_owned()
+                        }
+                        why = self.wait_for_outage() => why,
+                    }
                 };
                 let why = machine.serve_line(&mut port, stop).await;
                 match later {
@@ -132,8 +141,33 @@ impl MemberLines {
                 break;
             }
         }
-        machine.withdraw_all("Its machine does not belong to the team any more").await;
+        machine.withdraw_all(NO_MEMBER).await;
         self.forget_job(&owner);
+    }
+
+    /// Waits until the team's database does not answer, and returns why. Machines go on at a desk
+    /// that can record their questions.
+    async fn wait_for_outage(&self) -> String {
+        if let Some(database) = &self.home.database {
+            let mut state = database.state();
+            let is_outage = |state: &DatabaseState| matches!(state, DatabaseState::Unreachable(_));
+            // It is as long there as this.
+            if let Ok(state) = state.wait_for(is_outage).await
+                && let DatabaseState::Unreachable(why) = &*state
+            {
+                return why.clone();
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Withdraws the questions of a machine that does not belong to the team any more, wherever its
+    /// line was.
+    pub(super) fn withdraw_questions(&self, name: &str) {
+        if let Some(shared) = self.home.shared.clone() {
+            let name = name.to_owned();
+            tokio::spawn(async move { shared.withdraw_machine(name, NO_MEMBER).await });
+        }
     }
 
     fn note_cut(&self, owner: &LineOwner, why: Option<String>) {

@@ -15,6 +15,7 @@ use super::cannot_open;
 use crate::config::{AccountSettings, Config, TokenSource};
 use crate::failure::Failure;
 use crate::machine_session::SessionHome;
+use crate::shared_questions::SharedQuestions;
 use crate::team::find_proxy;
 use crate::team_database::TeamDatabase;
 use crate::team_desk::{
@@ -53,6 +54,14 @@ pub(super) fn serve_team(
     let Some(listen) = config.team.listen else { return Ok(None) };
     let database = TeamDatabase::open(config, Arc::clone(&sessions.warn));
     sessions.database = database.map_err(|why| cannot_open(&why))?;
+    if let Some(database) = sessions.database.clone() {
+        let (askers, warn) = (sessions.askers.clone(), Arc::clone(&sessions.warn));
+        let shared = SharedQuestions::new(database, askers, config.database.clone(), warn);
+        sessions.shared = Some(shared);
+        // Members know all desks behind one address by one name.
+        let address = reached_at(config, listen);
+        sessions.desk_name = address.rsplit_once(':').map_or("", |(host, _)| host).to_owned();
+    }
     let certificates = DeskCertificates::open(config).map_err(|why| cannot_open(&why))?;
     let names = certificate_names(config, listen);
     let (board, warn) = (Arc::clone(&sessions.board), Arc::clone(&sessions.warn));

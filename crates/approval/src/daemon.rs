@@ -57,6 +57,7 @@ use reception::{Intake, Reception};
 use rulings::{RulingLimits, RulingQueue};
 use viewers::{Viewers, secrets};
 
+pub use askers::NotedAllow;
 pub use claim::{Claim, lock_path};
 pub use relayed::{RelayedAsker, RelayedAskers};
 pub use remote_board::RemoteBoard;

@@ -60,6 +60,7 @@ use crate::channel::News;
 pub use authority::{Authority, RELAY_ORIGIN, TEAM_ORIGIN};
 pub(crate) use authority::{VIEWER_LINK, is_relay, is_team};
 pub use checked::asks_of;
+pub use input::DeferReason;
 pub(crate) use input::DeskInput;
 pub(crate) use output::{DeskOutput, DeskStep};
 pub use pairing_codes::{CODE_LIFETIME, PAGE_CODE_LIFETIME};
@@ -272,7 +273,13 @@ impl Desk {
             DeskInput::Answered { who, question, answer, reply_to } => {
                 self.handle_relayed_answer(&mut step, &who, &question, answer, &reply_to);
             }
-            DeskInput::Deferred(asker) => self.defer_answer(&mut step, asker),
+            DeskInput::Deferred { asker, reason } => self.defer_answer(&mut step, asker, reason),
+            DeskInput::TeamAnswered { asker, answer } => {
+                self.take_team_answer(&mut step, asker, answer);
+            }
+            DeskInput::TeamAllowed { asker, first } => {
+                self.take_team_allow(&mut step, asker, first);
+            }
             DeskInput::Delivered(asker) => self.handle_delivered(&mut step, asker),
             DeskInput::News(news) => self.handle_news(&mut step, news),
             DeskInput::Viewers(count) => self.set_viewer_count(step.now, count),

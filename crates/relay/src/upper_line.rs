@@ -117,6 +117,16 @@ impl UpperLine {
         self.held.is_empty()
     }
 
+    /// Replaces the questions that are open here by these, each with its answer, if it has one, and
+    /// with how many bytes its line had. For a desk that keeps them elsewhere while there is no line.
+    pub fn replace_questions(
+        &mut self,
+        questions: impl IntoIterator<Item = (RequestId, Option<RelayedAnswer>, usize)>,
+    ) {
+        let held = |(id, answer, size)| (id, HeldQuestion { answer, size });
+        self.held = questions.into_iter().map(held).collect();
+    }
+
     /// Begins a connection. `after` is the last entry of the box's ledger that is stored.
     pub fn connect(&mut self, now: Duration, after: Option<CopiedThrough>) -> Vec<UpperAct> {
         self.connection = Some(UpperConnection {

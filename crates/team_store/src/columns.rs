@@ -4,8 +4,8 @@
 /// The columns of a question, in the order in which `QuestionRow` has them.
 macro_rules! question_columns {
     () => {
-        "id, machine, project, agent, act, asked_ms, deadline_ms, state, closed_ms, answer_id, \
-         answered_by, decision, answer, changed"
+        "id, machine, project, agent, act, asked_ms, deadline_ms, state, closed_ms, closed_text, \
+         last_words, first_allow, answer_id, answered_by, decision, answer, outcome, changed"
     };
 }
 

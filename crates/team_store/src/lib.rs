@@ -44,18 +44,19 @@ pub use audit::{
 };
 pub use document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 pub use error::{TeamResult, TeamStoreError};
-pub use limits::{LONGEST_NAME, LONGEST_WAIT, MOST_COPIES, MOST_ROWS};
+pub use limits::{LONGEST_DELIVERY, LONGEST_NAME, LONGEST_WAIT, MOST_COPIES, MOST_ROWS};
 #[cfg(feature = "postgres")]
 pub use postgres::{OLDEST_SERVER, PostgresSettings, PostgresTeamStore};
 pub use question::{
-    AnswerReceipt, AskReceipt, TeamAnswer, TeamAsk, TeamQuestion, TeamQuestionState,
+    AnswerOutcome, AnswerReceipt, AskReceipt, QuestionNote, TeamAnswer, TeamAsk, TeamQuestion,
+    TeamQuestionState,
 };
 pub use sqlite::SqliteTeamStore;
 
 /// A change of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamChange {
-    /// A question was asked or closed.
+    /// A question was asked or closed, or something was noted about it.
     Question(TeamQuestion),
     /// A document was made, changed or removed.
     Document(TeamDocument),
@@ -95,21 +96,36 @@ pub trait TeamStore: Send {
     /// Records an answer, if the question is open and its time is not over.
     fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt>;
 
-    /// Closes an open question of `machine` whose asker needs no answer any more. Returns the
-    /// question as it is then, or `None` if the machine has no such question.
+    /// Closes an open question of `machine` whose asker needs no answer any more; `text` says why,
+    /// in words for a person. Returns the question as it is then, or `None` if the machine has no
+    /// such question.
     fn withdraw_question(
         &mut self,
         machine: &str,
         question: &RequestId,
+        text: &str,
     ) -> TeamResult<Option<TeamQuestion>>;
 
-    /// Closes all open questions whose time is over, and returns them.
+    /// Adds a note to a question, if its state lets it. Returns the question as it is then, or
+    /// `None` if there is no such question.
+    fn note_question(
+        &mut self,
+        question: &RequestId,
+        note: &QuestionNote,
+    ) -> TeamResult<Option<TeamQuestion>>;
+
+    /// Closes all open questions whose time is over, and returns them. Answers of which nothing was
+    /// heard for [`LONGEST_DELIVERY`] after that time are lost, and their questions returned too.
     fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>>;
 
     fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>>;
 
-    /// Returns all open questions, the oldest first: what a desk continues with after a start.
+    /// Returns all open questions, the oldest first.
     fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>>;
+
+    /// Returns all questions, or those of one machine, that are open or whose answer is on its way,
+    /// the oldest first: what a desk continues with after a start.
+    fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>>;
 
     /// Writes or removes a document, if nobody has changed it since the version that the edit names.
     fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt>;

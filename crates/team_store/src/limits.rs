@@ -11,6 +11,8 @@ use crate::error::TeamStoreError;
 pub const LONGEST_NAME: usize = 256;
 /// The longest time for which a question may be open.
 pub const LONGEST_WAIT: Duration = Duration::from_hours(24);
+/// How long after the end of a question's time its answer may still reach the agent.
+pub const LONGEST_DELIVERY: Duration = Duration::from_mins(10);
 /// The most entries that are copied at once.
 pub const MOST_COPIES: usize = 1000;
 /// The most rows that one call returns.
@@ -21,6 +23,13 @@ pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), TeamStore
     let is_valid =
         (1..=LONGEST_NAME).contains(&name.len()) && !name.contains(|it: char| it.is_control());
     let why = "it is empty, over 256 bytes or has control characters";
+    if is_valid { Ok(()) } else { Err(TeamStoreError::Refused { what, why }) }
+}
+
+/// Refuses a text that is too long, or that has a zero byte, which PostgreSQL does not keep.
+pub(crate) fn check_text(what: &'static str, text: &str) -> Result<(), TeamStoreError> {
+    let is_valid = text.len() <= LONGEST_BODY && !text.contains('\0');
+    let why = "it is over 16 MiB or has a zero byte";
     if is_valid { Ok(()) } else { Err(TeamStoreError::Refused { what, why }) }
 }
 

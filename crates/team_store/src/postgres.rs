@@ -22,8 +22,11 @@ use tokio::time::{Instant, timeout_at};
 use crate::audit::{AuditChainReport, AuditCopy, AuditFilter, AuditProtection, AuditRecord};
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
-use crate::limits::check_name;
-use crate::question::{AnswerReceipt, AskReceipt, TeamAnswer, TeamAsk, TeamQuestion};
+use crate::limits::{LONGEST_DELIVERY, check_name, check_text};
+use crate::question::{
+    AnswerOutcome, AnswerReceipt, AskReceipt, QuestionChange, QuestionNote, TeamAnswer, TeamAsk,
+    TeamQuestion, TeamQuestionState, allow_text,
+};
 use crate::{TeamChange, TeamStore, TeamStoreStatus};
 use address::ServerAddress;
 use database_link::{DatabaseLink, ServerSession};
@@ -32,8 +35,11 @@ pub use layout::OLDEST_SERVER;
 
 /// How long a walk along a chain may take.
 const LONGEST_WALK: Duration = Duration::from_mins(10);
-/// How many questions are closed in one transaction.
-const EXPIRED_AT_ONCE: usize = 100;
+
+const ASKED: (QuestionChange, &str) = (QuestionChange::Asked, statements::ASK);
+const ANSWERED: (QuestionChange, &str) = (QuestionChange::Answered, statements::ANSWER);
+const WITHDRAWN: (QuestionChange, &str) = (QuestionChange::Withdrawn, statements::WITHDRAW);
+const EXPIRED: (QuestionChange, &str) = (QuestionChange::Expired, statements::EXPIRE);
 
 /// How a desk uses the server.
 #[derive(Debug, Clone)]
@@ -113,6 +119,25 @@ impl PostgresTeamStore {
         };
         runtime.block_on(self.link.run(patience, work))
     }
+
+    /// Does a change of a question, and returns the question as it is then, whether or not it was
+    /// changed.
+    fn change_or_find(
+        &mut self,
+        id: &str,
+        change: (QuestionChange, &'static str),
+        values: rows::Values<'_>,
+    ) -> TeamResult<Option<TeamQuestion>> {
+        let desk = self.desk.clone();
+        self.run(async |session| {
+            let changed = rows::change_question(session, &desk, change, values).await?;
+            if changed.is_some() {
+                return Ok(changed);
+            }
+            let found = rows::read_questions(session, statements::FIND_QUESTION, &[&id]).await?;
+            Ok(found.into_iter().next())
+        })
+    }
 }
 
 impl Drop for PostgresTeamStore {
@@ -136,7 +161,7 @@ impl TeamStore for PostgresTeamStore {
             let TeamAsk { id, machine, project, agent, act, .. } = ask;
             let (id, wait) = (id.as_str(), ask.wait_ms());
             let values: rows::Values<'_> = &[&id, machine, project, agent, act, &wait];
-            let asked = rows::change_question(session, &desk, statements::ASK, values).await?;
+            let asked = rows::change_question(session, &desk, ASKED, values).await?;
             if let Some(question) = asked {
                 return Ok(AskReceipt::Recorded(question));
             }
@@ -153,7 +178,7 @@ impl TeamStore for PostgresTeamStore {
             let TeamAnswer { id, question, by, decision, body } = answer;
             let (id, question, decision) = (id.as_str(), question.as_str(), decision.name());
             let values: rows::Values<'_> = &[&question, &id, by, &decision, body];
-            let answered = rows::change_question(session, &desk, statements::ANSWER, values);
+            let answered = rows::change_question(session, &desk, ANSWERED, values);
             if let Some(question) = answered.await? {
                 return Ok(AnswerReceipt::Recorded(question));
             }
@@ -168,39 +193,58 @@ impl TeamStore for PostgresTeamStore {
         &mut self,
         machine: &str,
         question: &RequestId,
+        text: &str,
     ) -> TeamResult<Option<TeamQuestion>> {
         check_name("the name of a machine", machine)?;
-        let desk = self.desk.clone();
-        self.run(async |session| {
-            let id = question.as_str();
-            let values: rows::Values<'_> = &[&id, &machine];
-            let changed =
-                rows::change_question(session, &desk, statements::WITHDRAW, values).await?;
-            if changed.is_some() {
-                return Ok(changed);
+        check_text("the end of a question", text)?;
+        let id = question.as_str();
+        let found = self.change_or_find(id, WITHDRAWN, &[&id, &machine, &text])?;
+        Ok(found.filter(|found| found.machine == machine))
+    }
+
+    fn note_question(
+        &mut self,
+        question: &RequestId,
+        note: &QuestionNote,
+    ) -> TeamResult<Option<TeamQuestion>> {
+        note.check()?;
+        let (id, kind) = (question.as_str(), note.change());
+        match note {
+            QuestionNote::LastWords(words) => {
+                self.change_or_find(id, (kind, statements::NOTE_WORDS), &[&id, words])
             }
-            let found = rows::read_questions(session, statements::FIND_QUESTION, &[&id]).await?;
-            Ok(found.into_iter().find(|found| found.machine == machine))
-        })
+            QuestionNote::FirstAllow { first, replaces } => {
+                let (first, before) = (allow_text(first), replaces.as_ref().map(allow_text));
+                let write = (kind, statements::NOTE_FIRST_ALLOW);
+                self.change_or_find(id, write, &[&id, &first, &before])
+            }
+            QuestionNote::Outcome(outcome) => {
+                let write = (kind, statements::NOTE_OUTCOME);
+                self.change_or_find(id, write, &[&id, &outcome.name()])
+            }
+        }
     }
 
     fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
-        let desk = self.desk.clone();
+        let late = i64::try_from(LONGEST_DELIVERY.as_millis()).unwrap_or(i64::MAX);
+        let lost = QuestionNote::Outcome(AnswerOutcome::Lost);
         let mut expired = Vec::new();
         loop {
             let due = self.run(async |session| {
-                let due = rows::read_questions(session, statements::DUE_QUESTIONS, &[]).await?;
-                Ok(due.into_iter().take(EXPIRED_AT_ONCE).collect::<Vec<_>>())
+                rows::read_questions(session, statements::DUE_QUESTIONS, &[&late]).await
             })?;
             if due.is_empty() {
                 return Ok(expired);
             }
-            for question in due {
-                let id = question.id.as_str();
-                let closed = self.run(async |session| {
-                    rows::change_question(session, &desk, statements::EXPIRE, &[&id]).await
-                })?;
-                expired.extend(closed);
+            for TeamQuestion { id, state, .. } in due {
+                let given_up = match state {
+                    TeamQuestionState::Open => {
+                        self.change_or_find(id.as_str(), EXPIRED, &[&id.as_str()])?
+                    }
+                    _ => self.note_question(&id, &lost)?,
+                };
+                // Somebody may have answered it at the last moment.
+                expired.extend(given_up.filter(|question| !question.is_pending()));
             }
         }
     }
@@ -216,6 +260,12 @@ impl TeamStore for PostgresTeamStore {
     fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
         self.run(async |session| {
             rows::read_questions(session, statements::OPEN_QUESTIONS, &[]).await
+        })
+    }
+
+    fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>> {
+        self.run(async |session| {
+            rows::read_questions(session, statements::PENDING_QUESTIONS, &[&machine]).await
         })
     }
 

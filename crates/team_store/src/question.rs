@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use callgate_store::EntryDraft;
-use callgate_wire::approval::{Decision, RequestId};
+use callgate_wire::approval::{Decision, FirstAllow, RequestId};
 use callgate_wire::words;
 use serde_json::json;
 
 use crate::audit::AuditLabels;
 use crate::error::TeamStoreError;
-use crate::limits::{LONGEST_WAIT, check_name, check_object};
+use crate::limits::{LONGEST_WAIT, check_name, check_object, check_text};
 
 /// A question to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -43,6 +43,16 @@ pub struct TeamQuestion {
     pub state: TeamQuestionState,
     /// When it was closed.
     pub closed_ms: Option<i64>,
+    /// What its machine said when it withdrew it, in words for a person.
+    pub closed_text: Option<String>,
+    /// The agent's last words, if they came after the question.
+    pub last_words: Option<String>,
+    /// The first allow, if two people have to allow it.
+    pub first_allow: Option<FirstAllow>,
+    /// What became of its answer; `None` while nobody knows.
+    pub outcome: Option<AnswerOutcome>,
+    /// When it was read, by the clock of the store.
+    pub read_ms: i64,
     /// The number of its last change.
     pub changed: u64,
 }
@@ -69,6 +79,32 @@ pub struct TeamAnswer {
     pub decision: Decision,
     /// The whole answer for the agent: one JSON object.
     pub body: String,
+}
+
+/// Something to be noted about a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum QuestionNote {
+    /// The agent's last words, which came after the question. Only the first words count, and only
+    /// while it is open.
+    LastWords(String),
+    /// The first of two allows, while the question is open.
+    FirstAllow {
+        first: FirstAllow,
+        /// The one that it replaces. If the question has another, nothing is noted.
+        replaces: Option<FirstAllow>,
+    },
+    /// What became of the answer. Only the first outcome counts.
+    Outcome(AnswerOutcome),
+}
+
+words! {
+    /// What became of an answer.
+    pub enum AnswerOutcome {
+        /// It has reached the agent.
+        Delivered "delivered",
+        /// It has not reached the agent, and never will.
+        Lost "lost",
+    }
 }
 
 /// What became of a request to record a question.
@@ -156,32 +192,100 @@ impl TeamQuestion {
         }
     }
 
-    /// Returns the entry that records the question's last change.
-    pub(crate) fn audit_entry(&self) -> (AuditLabels, EntryDraft) {
-        let (kind, at_ms) = match self.state {
-            TeamQuestionState::Open => ("team_asked", self.asked_ms),
-            TeamQuestionState::Answered(_) => ("team_answered", self.closed_ms.unwrap_or_default()),
-            TeamQuestionState::Withdrawn => ("team_withdrawn", self.closed_ms.unwrap_or_default()),
-            TeamQuestionState::Expired => ("team_expired", self.closed_ms.unwrap_or_default()),
+    /// Returns true if it is open, or its answer is on its way.
+    pub fn is_pending(&self) -> bool {
+        match self.state {
+            TeamQuestionState::Open => true,
+            TeamQuestionState::Answered(_) => self.outcome.is_none(),
+            TeamQuestionState::Withdrawn | TeamQuestionState::Expired => false,
+        }
+    }
+
+    /// Returns the entry that records this change of the question.
+    pub(crate) fn audit_entry(&self, change: QuestionChange) -> (AuditLabels, EntryDraft) {
+        let at_ms = match change {
+            QuestionChange::Asked => self.asked_ms,
+            change if change.closes() => self.closed_ms.unwrap_or_default(),
+            _ => self.read_ms,
         };
         let mut body = json!({ "machine": self.machine, "project": self.project,
             "agent": self.agent });
         let (mut who, mut decision) = (None, None);
-        if let TeamQuestionState::Answered(answer) = &self.state {
-            (who, decision) = (Some(answer.by.clone()), Some(answer.decision));
-            body["by"] = json!(answer.by);
-            body["decision"] = json!(answer.decision);
-            body["answer"] = json!(answer.id);
+        match (change, &self.state) {
+            (QuestionChange::Answered, TeamQuestionState::Answered(answer)) => {
+                (who, decision) = (Some(answer.by.clone()), Some(answer.decision));
+                body["by"] = json!(answer.by);
+                body["decision"] = json!(answer.decision);
+                body["answer"] = json!(answer.id);
+            }
+            (QuestionChange::Delivered | QuestionChange::Lost, TeamQuestionState::Answered(it)) => {
+                body["answer"] = json!(it.id);
+            }
+            (QuestionChange::FirstAllow, _) => {
+                who = self.first_allow.as_ref().map(|first| first.name.clone());
+                body["by"] = json!(who);
+            }
+            (QuestionChange::Words, _) => body["last_words"] = json!(self.last_words),
+            (QuestionChange::Withdrawn, _) => body["text"] = json!(self.closed_text),
+            _ => {}
         }
-        if matches!(self.state, TeamQuestionState::Open | TeamQuestionState::Answered(_)) {
+        if matches!(change, QuestionChange::Asked | QuestionChange::Answered) {
             // It was checked when it was asked.
             body["act"] = serde_json::from_str(&self.act).unwrap_or_default();
         }
         let project = Some(self.project.clone());
         let labels = AuditLabels { project, agent: Some(self.agent.clone()), who, decision };
-        let question = Some(self.id.as_str().to_owned());
-        (labels, EntryDraft { at_ms, kind: kind.to_owned(), question, body: body.to_string() })
+        let (kind, question) = (change.name().to_owned(), Some(self.id.as_str().to_owned()));
+        (labels, EntryDraft { at_ms, kind, question, body: body.to_string() })
     }
+}
+
+words! {
+    /// The changes of a question, by the kinds of their audit entries.
+    pub(crate) enum QuestionChange {
+        Asked "team_asked",
+        Words "team_words",
+        FirstAllow "team_first_allow",
+        Answered "team_answered",
+        Withdrawn "team_withdrawn",
+        Expired "team_expired",
+        Delivered "team_delivered",
+        Lost "team_lost",
+    }
+}
+
+impl QuestionChange {
+    fn closes(self) -> bool {
+        matches!(self, Self::Answered | Self::Withdrawn | Self::Expired)
+    }
+}
+
+impl QuestionNote {
+    pub(crate) fn check(&self) -> Result<(), TeamStoreError> {
+        match self {
+            Self::LastWords(words) => check_text("the words of an agent", words),
+            Self::FirstAllow { first, .. } => {
+                check_name("the author of an allow", &first.name)?;
+                let member = first.member.as_deref();
+                member.map_or(Ok(()), |member| check_name("the author of an allow", member))
+            }
+            Self::Outcome(_) => Ok(()),
+        }
+    }
+
+    pub(crate) fn change(&self) -> QuestionChange {
+        match self {
+            Self::LastWords(_) => QuestionChange::Words,
+            Self::FirstAllow { .. } => QuestionChange::FirstAllow,
+            Self::Outcome(AnswerOutcome::Delivered) => QuestionChange::Delivered,
+            Self::Outcome(AnswerOutcome::Lost) => QuestionChange::Lost,
+        }
+    }
+}
+
+/// Returns a first allow as it is stored.
+pub(crate) fn allow_text(first: &FirstAllow) -> String {
+    serde_json::to_string(first).unwrap_or_default()
 }
 
 /// A question as a row has it.
@@ -195,10 +299,14 @@ pub(crate) struct QuestionRow {
     pub(crate) deadline_ms: i64,
     pub(crate) state: String,
     pub(crate) closed_ms: Option<i64>,
+    pub(crate) closed_text: Option<String>,
+    pub(crate) last_words: Option<String>,
+    pub(crate) first_allow: Option<String>,
     pub(crate) answer_id: Option<String>,
     pub(crate) answered_by: Option<String>,
     pub(crate) decision: Option<String>,
     pub(crate) answer: Option<String>,
+    pub(crate) outcome: Option<String>,
     pub(crate) changed: i64,
     /// The time by the clock of the store.
     pub(crate) now_ms: i64,
@@ -225,6 +333,8 @@ impl QuestionRow {
                 body: self.answer?,
             }),
         };
+        let first_allow = self.first_allow.map(|text| serde_json::from_str(&text).ok());
+        let outcome = self.outcome.map(|outcome| AnswerOutcome::parse(&outcome));
         let remaining = u64::try_from(self.deadline_ms - self.now_ms).unwrap_or_default();
         Some(TeamQuestion {
             id,
@@ -237,6 +347,12 @@ impl QuestionRow {
             remaining: Duration::from_millis(remaining),
             state,
             closed_ms: self.closed_ms,
+            closed_text: self.closed_text,
+            last_words: self.last_words,
+            // What cannot be read is damage, and not an absence.
+            first_allow: first_allow.map_or(Some(None), |first| first.map(Some))?,
+            outcome: outcome.map_or(Some(None), |outcome| outcome.map(Some))?,
+            read_ms: self.now_ms,
             changed: u64::try_from(self.changed).ok()?,
         })
     }

@@ -1,6 +1,7 @@
 //! The team's store in a SQLite file, for one team desk.
 
 mod audit_rows;
+mod questions;
 mod rows;
 
 use std::path::{Path, PathBuf};
@@ -18,8 +19,8 @@ use crate::audit::{AuditChainReport, AuditCopy, AuditFilter, AuditProtection, Au
 use crate::columns::{DOCUMENT_COLUMNS, QUESTION_COLUMNS};
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
-use crate::limits::{MOST_ROWS, check_name};
-use crate::question::{AnswerReceipt, AskReceipt, StateWord, TeamAnswer, TeamAsk, TeamQuestion};
+use crate::limits::{MOST_ROWS, check_name, check_text};
+use crate::question::{AnswerReceipt, AskReceipt, QuestionNote, TeamAnswer, TeamAsk, TeamQuestion};
 use crate::{TeamChange, TeamStore, TeamStoreStatus};
 
 /// The application id in the file's header.
@@ -128,84 +129,41 @@ impl TeamStore for SqliteTeamStore {
 
     fn ask_question(&mut self, ask: &TeamAsk) -> TeamResult<AskReceipt> {
         ask.check()?;
-        self.write(|transaction, desk| {
-            let TeamAsk { id, machine, project, agent, act, .. } = ask;
-            if let Some(found) = rows::find_question(transaction, id.as_str())? {
-                return Ok(found.receipt_for(ask));
-            }
-            let insert = format!(
-                "INSERT INTO questions (id, machine, project, agent, act, asked_ms, deadline_ms,
-                 changed) VALUES (?1, ?2, ?3, ?4, ?5, {NOW}, {NOW} + ?6, {NEXT})"
-            );
-            transaction.prepare_cached(&insert)?.execute(params![
-                id.as_str(),
-                machine,
-                project,
-                agent,
-                act,
-                ask.wait_ms()
-            ])?;
-            rows::record_question(transaction, desk, id.as_str()).map(AskReceipt::Recorded)
-        })
+        self.write(|transaction, desk| questions::ask(transaction, desk, ask))
     }
 
     fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt> {
         answer.check()?;
-        self.write(|transaction, desk| {
-            let TeamAnswer { id, question, by, decision, body } = answer;
-            let update = format!(
-                "UPDATE questions SET state = 'answered', closed_ms = {NOW}, answer_id = ?2,
-                 answered_by = ?3, decision = ?4, answer = ?5, changed = {NEXT}
-                 WHERE id = ?1 AND state = 'open' AND deadline_ms > {NOW}"
-            );
-            let values = params![question.as_str(), id.as_str(), by, decision.name(), body];
-            if transaction.prepare_cached(&update)?.execute(values)? == 1 {
-                let recorded = rows::record_question(transaction, desk, question.as_str())?;
-                return Ok(AnswerReceipt::Recorded(recorded));
-            }
-            let found = rows::find_question(transaction, question.as_str())?;
-            Ok(found.map_or(AnswerReceipt::Unknown, |question| question.receipt_for_answer(answer)))
-        })
+        self.write(|transaction, desk| questions::answer(transaction, desk, answer))
     }
 
     fn withdraw_question(
         &mut self,
         machine: &str,
         question: &RequestId,
+        text: &str,
     ) -> TeamResult<Option<TeamQuestion>> {
+        check_text("the end of a question", text)?;
         self.write(|transaction, desk| {
-            let update = format!(
-                "UPDATE questions SET state = ?3, closed_ms = {NOW}, changed = {NEXT}
-                 WHERE id = ?1 AND machine = ?2 AND state = 'open'"
-            );
-            let values = [question.as_str(), machine, StateWord::Withdrawn.name()];
-            if transaction.prepare_cached(&update)?.execute(values)? == 1 {
-                return rows::record_question(transaction, desk, question.as_str()).map(Some);
-            }
-            let found = rows::find_question(transaction, question.as_str())?;
-            Ok(found.filter(|found| found.machine == machine))
+            questions::withdraw(transaction, desk, machine, question.as_str(), text)
         })
     }
 
+    fn note_question(
+        &mut self,
+        question: &RequestId,
+        note: &QuestionNote,
+    ) -> TeamResult<Option<TeamQuestion>> {
+        note.check()?;
+        self.write(|transaction, desk| questions::note(transaction, desk, question.as_str(), note))
+    }
+
     fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
-        let due = format!("SELECT id FROM questions WHERE state = 'open' AND deadline_ms <= {NOW}");
-        let due: Vec<String> = self.read(|view| select(view, &due, [], |row| row.get(0)))?;
+        let due = self.read(|view| questions::find_due(view))?;
         if due.is_empty() {
             return Ok(Vec::new());
         }
-        self.write(|transaction, desk| {
-            let update = format!(
-                "UPDATE questions SET state = 'expired', closed_ms = {NOW}, changed = {NEXT}
-                 WHERE id = ?1 AND state = 'open'"
-            );
-            let mut expired = Vec::new();
-            for id in due {
-                if transaction.prepare_cached(&update)?.execute([&id])? == 1 {
-                    expired.push(rows::record_question(transaction, desk, &id)?);
-                }
-            }
-            Ok(expired)
-        })
+        self.write(|transaction, desk| questions::expire(transaction, desk, &due))
     }
 
     fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>> {
@@ -217,6 +175,15 @@ impl TeamStore for SqliteTeamStore {
             "SELECT {QUESTION_COLUMNS}, {NOW} FROM questions WHERE state = 'open' ORDER BY changed"
         );
         self.read(|view| rows::read_questions(view, &query, []))
+    }
+
+    fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>> {
+        let query = format!(
+            "SELECT {QUESTION_COLUMNS}, {NOW} FROM questions
+             WHERE (state = 'open' OR (state = 'answered' AND outcome IS NULL))
+             AND machine = coalesce(?, machine) ORDER BY changed"
+        );
+        self.read(|view| rows::read_questions(view, &query, [machine]))
     }
 
     fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt> {

@@ -7,6 +7,7 @@
 
 mod context;
 mod demands;
+mod first_allow;
 mod late_words;
 mod machine;
 mod press;
@@ -26,6 +27,7 @@ use crate::raw::Members;
 pub use crate::fields::Malformed;
 pub use context::{AnswerExtra, Prompter, RequestContext, RequestKind};
 pub use demands::{AllowDemand, AllowDemands};
+pub use first_allow::FirstAllow;
 pub use late_words::{LateWords, MAX_WORDS_LINE};
 pub use machine::AskerMachine;
 pub use press::{Action, Callback, MAX_CALLBACK, Press};

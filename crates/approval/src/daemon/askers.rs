@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use callgate_link::hangup::{HangupWatcher, Receipt, peer_receipt};
 use callgate_link::sync::lock;
-use callgate_wire::approval::ApprovalResponse;
+use callgate_wire::approval::{ApprovalResponse, FirstAllow};
 use tokio::io::AsyncWriteExt;
 use tokio::runtime::Handle;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::letter::{Letter, LetterBox};
@@ -30,11 +30,33 @@ pub(super) struct Askers {
     hangups: HangupWatcher,
     waiting: Mutex<HashMap<AskerId, ParkedAsker>>,
     /// The askers of other machines, which are not connected here.
-    relayed: Mutex<HashMap<AskerId, oneshot::Sender<ApprovalResponse>>>,
+    relayed: Mutex<HashMap<AskerId, RelayedPort>>,
     to_desk: LetterBox,
     stopper: Mutex<Option<UnixStream>>,
     /// The other end of `stopper`, which is watched like an asker.
     _watched: UnixStream,
+}
+
+/// Where an asker of another machine hears of its question.
+#[derive(Debug)]
+struct RelayedPort {
+    answer: oneshot::Sender<ApprovalResponse>,
+    allows: mpsc::UnboundedSender<NotedAllow>,
+}
+
+/// A first of two allows that the desk has noted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NotedAllow {
+    pub first: FirstAllow,
+    /// The one that it replaces.
+    pub replaces: Option<FirstAllow>,
+}
+
+/// What an asker of another machine hears of its question.
+#[derive(Debug)]
+pub(super) struct RelayedNews {
+    pub(super) answered: oneshot::Receiver<ApprovalResponse>,
+    pub(super) allows: mpsc::UnboundedReceiver<NotedAllow>,
 }
 
 /// The name under which the end of the watching is reported; no asker has it.
@@ -90,11 +112,26 @@ impl Askers {
     }
 
     /// Adds an asker of another machine, whose question is about to go to the desk. Returns where
-    /// its answer comes.
-    pub(super) fn add_relayed(&self, id: AskerId) -> oneshot::Receiver<ApprovalResponse> {
+    /// it hears of it.
+    pub(super) fn add_relayed(&self, id: AskerId) -> RelayedNews {
         let (answer, answered) = oneshot::channel();
-        lock(&self.relayed).insert(id, answer);
-        answered
+        // A person presses by hand, and few press.
+        let (allows_in, allows) = mpsc::unbounded_channel();
+        lock(&self.relayed).insert(id, RelayedPort { answer, allows: allows_in });
+        RelayedNews { answered, allows }
+    }
+
+    /// Tells an asker of another machine that the first of two allows was given.
+    pub(super) fn tell_first_allow(
+        &self,
+        id: AskerId,
+        first: FirstAllow,
+        replaces: Option<FirstAllow>,
+    ) {
+        if let Some(port) = lock(&self.relayed).get(&id) {
+            // One that does not listen shares its question with no other desk.
+            port.allows.send(NotedAllow { first, replaces }).ok();
+        }
     }
 
     /// Removes an asker of another machine.
@@ -104,9 +141,9 @@ impl Askers {
 
     /// Gives an asker of another machine its answer. Returns false if this is none.
     fn answer_relayed(&self, id: AskerId, response: &ApprovalResponse) -> bool {
-        let Some(answer) = lock(&self.relayed).remove(&id) else { return false };
+        let Some(port) = lock(&self.relayed).remove(&id) else { return false };
         // One that has gone is about to be reported.
-        answer.send(response.clone()).ok();
+        port.answer.send(response.clone()).ok();
         true
     }
 

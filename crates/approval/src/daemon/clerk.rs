@@ -177,6 +177,9 @@ impl Clerk {
             (DeskOutput::Answer(asker, response), ..) => {
                 askers.answer_and_release(&self.runtime, asker, &response);
             }
+            (DeskOutput::FirstAllow { asker, first, replaces }, ..) => {
+                askers.tell_first_allow(asker, first, replaces);
+            }
             // A lost order would be a question that nobody sees. Waiting for room is safe: channels
             // take orders at all times, so the two cannot lock each other.
             (DeskOutput::Phones(order), Some(phones), _) => drop(phones.blocking_send(order)),

@@ -4,14 +4,15 @@ use std::fmt;
 use std::sync::Arc;
 
 use callgate_wire::approval::{
-    AllowDemands, ApprovalRequest, ApprovalResponse, AskerMachine, RelayedAnswer,
+    AllowDemands, ApprovalRequest, ApprovalResponse, AskerMachine, FirstAllow, RelayedAnswer,
 };
 use callgate_wire::ledger::LedgerRuling;
 use callgate_wire::relay::RelayedQuestion;
-use tokio::sync::oneshot;
+use tokio::sync::{mpsc, oneshot};
 
+use super::askers::{NotedAllow, RelayedNews};
 use super::reception::Intake;
-use crate::desk::{AskerId, DeskInput, Ruling};
+use crate::desk::{AskerId, DeferReason, DeskInput, Ruling};
 
 /// Brings questions of other machines to the desk. The rules here do not apply to them: those of
 /// the machine have, and its folders are not on this disk.
@@ -23,6 +24,7 @@ pub struct RelayedAsker {
     id: AskerId,
     intake: Arc<Intake>,
     answered: Option<oneshot::Receiver<ApprovalResponse>>,
+    allows: Option<mpsc::UnboundedReceiver<NotedAllow>>,
 }
 
 impl fmt::Debug for RelayedAsker {
@@ -43,10 +45,11 @@ impl RelayedAskers {
         request.machine = Some(machine.clone());
         let ruling = ruling_of_question(&request, ruling, because, demands);
         let id = self.0.next_asker();
-        let answered = self.0.askers().add_relayed(id);
+        let RelayedNews { answered, allows } = self.0.askers().add_relayed(id);
         let asked = DeskInput::Asked { asker: id, request, ruling, is_replay: false };
         self.0.askers().forward_question(id, asked).await;
-        RelayedAsker { id, intake: Arc::clone(&self.0), answered: Some(answered) }
+        let (answered, allows) = (Some(answered), Some(allows));
+        RelayedAsker { id, intake: Arc::clone(&self.0), answered, allows }
     }
 }
 
@@ -79,14 +82,30 @@ impl RelayedAsker {
         async move { answered?.await.ok()?.relayed.map(|answer| *answer) }
     }
 
+    /// Takes the way on which the first of two allows comes when somebody here gives it. It is
+    /// `None` if this was called before.
+    pub fn take_allows(&mut self) -> Option<mpsc::UnboundedReceiver<NotedAllow>> {
+        self.allows.take()
+    }
+
+    /// Passes on the answer of a person at another desk of the team. It is the one that counts.
+    pub async fn take_team_answer(&self, answer: RelayedAnswer) {
+        self.notify_desk(DeskInput::TeamAnswered { asker: self.id, answer }).await;
+    }
+
+    /// Passes on the first of two allows, given at another desk of the team.
+    pub async fn take_team_allow(&self, first: FirstAllow) {
+        self.notify_desk(DeskInput::TeamAllowed { asker: self.id, first }).await;
+    }
+
     /// Adds the agent's last words.
     pub async fn add_last_words(&self, last_words: String) {
         self.notify_desk(DeskInput::Said { asker: self.id, last_words }).await;
     }
 
-    /// Reports that the answer cannot reach the machine now, and is kept for it.
-    pub async fn report_deferred(&self) {
-        self.notify_desk(DeskInput::Deferred(self.id)).await;
+    /// Reports that the answer is kept for now.
+    pub async fn report_deferred(&self, reason: DeferReason) {
+        self.notify_desk(DeskInput::Deferred { asker: self.id, reason }).await;
     }
 
     /// Reports that the answer has reached the agent.

@@ -5,11 +5,11 @@
 
 use std::sync::Arc;
 
-use callgate_wire::approval::{Decision, RequestId};
+use callgate_wire::approval::{Decision, FirstAllow, RequestId};
 
 use super::answer::send_reply;
-use super::question::{DecisionDetails, FirstAllow, PendingQuestion};
-use super::{Desk, DeskStep, record};
+use super::question::{DecisionDetails, PendingQuestion};
+use super::{Desk, DeskOutput, DeskStep, record};
 use crate::channel::{Person, ReplyTo};
 
 const AT_DESK: &str = "A rule wants this decided at the desk, not here.";
@@ -97,7 +97,10 @@ impl Desk {
         let row = &mut Arc::make_mut(&mut open.card).row;
         row.allowed_by = Some(first.name.clone());
         let text = row.demand_text().unwrap_or_default();
-        open.first_allow = Some(first);
+        let replaces = open.first_allow.replace(first.clone());
+        if let Some(asker) = open.asker.filter(|_| open.is_relayed()) {
+            step.outputs.push(DeskOutput::FirstAllow { asker, first, replaces });
+        }
         self.redraw_question(step, id);
         // Nothing is decided yet, and whoever pressed must not take it for done.
         send_reply(step, Some(reply_to), false, &format!("{text}."));

@@ -1,11 +1,21 @@
 //! The events that the desk handles.
 
-use callgate_wire::approval::{ApprovalRequest, RelayedAnswer, RequestId};
+use callgate_wire::approval::{ApprovalRequest, FirstAllow, RelayedAnswer, RequestId};
 use callgate_wire::ledger::ChainedLinks;
 
 use super::{AskerId, Ruling};
 use crate::channel::{News, Person, ReplyTo};
 use crate::rule_desk::SavedRules;
+
+/// Why an answer is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeferReason {
+    /// The machine of the asker cannot be reached.
+    Machine,
+    /// The database that the desks of the team share cannot be reached, so the answer does not
+    /// count yet.
+    Database,
+}
 
 /// An event that the desk handles.
 #[derive(Debug)]
@@ -40,8 +50,11 @@ pub(crate) enum DeskInput {
     Told(ApprovalRequest),
     /// An asker hung up before it was sent an answer.
     Gone(AskerId),
-    /// The machine of an asker cannot be reached, and its answer is kept until it is back.
-    Deferred(AskerId),
+    /// The answer to an asker is kept until it can be passed on.
+    Deferred {
+        asker: AskerId,
+        reason: DeferReason,
+    },
     /// An asker has read its answer.
     Delivered(AskerId),
     /// An asker hung up without having read its answer.
@@ -59,6 +72,17 @@ pub(crate) enum DeskInput {
         question: RequestId,
         answer: RelayedAnswer,
         reply_to: ReplyTo,
+    },
+    /// Another desk of the team has passed on the answer of a person to a relayed question. It
+    /// counts, whatever was decided here.
+    TeamAnswered {
+        asker: AskerId,
+        answer: RelayedAnswer,
+    },
+    /// At another desk of the team a person has given the first of two allows.
+    TeamAllowed {
+        asker: AskerId,
+        first: FirstAllow,
     },
     /// Something happened in a channel.
     News(News),

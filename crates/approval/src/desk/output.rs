@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use callgate_store::EntryDraft;
-use callgate_wire::approval::ApprovalResponse;
+use callgate_wire::approval::{ApprovalResponse, FirstAllow};
 
 use super::{AskerId, Now};
 use crate::channel::ChannelOrder;
@@ -25,6 +25,13 @@ pub(crate) struct DeskStep {
 pub(crate) enum DeskOutput {
     /// Send the asker its answer.
     Answer(AskerId, ApprovalResponse),
+    /// Tell the asker of a relayed question that a person has given the first of two allows.
+    FirstAllow {
+        asker: AskerId,
+        first: FirstAllow,
+        /// The one that it replaces.
+        replaces: Option<FirstAllow>,
+    },
     /// An order for the Telegram channel.
     Phones(ChannelOrder),
     /// An order for the desk's own terminal.

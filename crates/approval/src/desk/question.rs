@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_wire::approval::{
-    AllowDemands, ApprovalRequest, Decision, RequestContext, RequestKind,
+    AllowDemands, ApprovalRequest, Decision, FirstAllow, RequestContext, RequestKind,
 };
 
 use super::digest::CallDigest;
@@ -134,15 +134,6 @@ pub(super) struct PendingQuestion {
     pub(super) agent_id: Option<String>,
     /// What it is about, as far as roles tell questions apart.
     pub(super) scope: AnswerScope,
-}
-
-/// The first allow of a question that two people have to allow.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FirstAllow {
-    /// Their name in the roster; `None` for the owner of the desk.
-    pub(super) member: Option<String>,
-    /// Their name, as it is shown.
-    pub(super) name: String,
 }
 
 /// How long a question of another machine may stay open here.

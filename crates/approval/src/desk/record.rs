@@ -2,7 +2,9 @@
 
 use callgate_mask::mask_json;
 use callgate_store::EntryDraft;
-use callgate_wire::approval::{ApprovalRequest, Decision, RequestContext, RequestId};
+use callgate_wire::approval::{
+    Action, ApprovalRequest, Decision, FirstAllow, RequestContext, RequestId,
+};
 use callgate_wire::ledger::{
     AgentCall, AnswerChannel, LedgerEvent, LedgerRuling, PersonPress, PressOutcome, QuestionAsked,
     QuestionDecided, RulesSaved,
@@ -250,6 +252,20 @@ pub(super) fn person_press(who: &Person, action: &str, outcome: PressOutcome) ->
         outcome: Some(outcome),
         links: None,
         person: who.member.clone(),
+    }
+}
+
+/// Returns the record of the first of two allows that was given at another desk of the team.
+pub(super) fn team_press(first: &FirstAllow) -> PersonPress {
+    PersonPress {
+        by: shown_name(&first.name),
+        channel: None,
+        chat: None,
+        user: None,
+        action: Action::Allow.to_string(),
+        outcome: Some(PressOutcome::OneOfTwo),
+        links: None,
+        person: first.member.clone(),
     }
 }
 

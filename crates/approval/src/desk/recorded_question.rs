@@ -1,12 +1,11 @@
 //! A question as the ledger has it: what is restored after a crash, and what viewers are shown.
 
 use callgate_store::LedgerEntry;
-use callgate_wire::approval::ApprovalRequest;
+use callgate_wire::approval::{ApprovalRequest, FirstAllow};
 use callgate_wire::ledger::{LedgerEvent, LedgerKind, LedgerRuling, PersonPress, PressOutcome};
 use serde_json::value::RawValue;
 
 use super::digest::CallDigest;
-use super::question::FirstAllow;
 use super::record;
 use crate::card::Card;
 

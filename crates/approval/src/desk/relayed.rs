@@ -1,9 +1,15 @@
-//! Answers of people at a desk above, and questions that a machine below has passed on.
+//! Answers of people at a desk above or at another desk of the team, and questions that a machine
+//! below has passed on.
 
-use callgate_wire::approval::{Action, AllowDemands, Decision, Press, RelayedAnswer, RequestId};
-use callgate_wire::ledger::{ClosedHow, PressOutcome};
+use std::sync::Arc;
+
+use callgate_wire::approval::{
+    Action, AllowDemands, Decision, FirstAllow, Press, RelayedAnswer, RequestId,
+};
+use callgate_wire::ledger::{ClosedHow, LedgerEvent, PressOutcome};
 
 use super::answer::send_reply;
+use super::input::DeferReason;
 use super::pressed::OWN_REMOVAL;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
 use super::{AskerId, Desk, DeskStep, LONGEST_WORDS, record};
@@ -67,16 +73,70 @@ impl Desk {
         self.decide_by(step, &who, by, id, reply_to, decision, with, ACTION);
     }
 
-    /// Says that the machine of an asker gets its answer when it can be reached again, unless that
-    /// was said.
-    pub(super) fn defer_answer(&mut self, step: &mut DeskStep, asker: AskerId) {
+    /// Takes the answer of a person at another desk of the team, which is the one that counts: who
+    /// has pressed here was slower.
+    pub(super) fn take_team_answer(
+        &mut self,
+        step: &mut DeskStep,
+        asker: AskerId,
+        answer: RelayedAnswer,
+    ) {
+        let Some(id) = self.askers.get(&asker).cloned() else { return };
+        let Some(open) = self.open.get_mut(&id) else { return };
+        let RelayedAnswer { decision, by, message, offer, picks, words, edited, interrupt, .. } =
+            answer;
+        let with = DecisionDetails { message, offer, picks, words, edited, interrupt };
+        let decided = DeskDecision { decision, by, with, reply_to: None };
+        if let Some(before) = &mut open.decided {
+            let slower = before.reply_to.take();
+            if before == &decided {
+                return before.reply_to = slower;
+            }
+            let text = format!("Too late: {} was faster.", decided.by);
+            send_reply(step, slower.as_ref(), false, &text);
+        }
+        self.decide_question(step, &id, decided);
+    }
+
+    /// Notes the first of two allows that a person has given at another desk of the team.
+    pub(super) fn take_team_allow(
+        &mut self,
+        step: &mut DeskStep,
+        asker: AskerId,
+        first: FirstAllow,
+    ) {
+        let Some(id) = self.askers.get(&asker).cloned() else { return };
+        let Some(open) = self.open.get_mut(&id) else { return };
+        if open.decided.is_some() || open.first_allow.as_ref() == Some(&first) {
+            return;
+        }
+        step.record_for_question(&id, &LedgerEvent::Pressed(record::team_press(&first)));
+        Arc::make_mut(&mut open.card).row.allowed_by = Some(first.name.clone());
+        open.first_allow = Some(first);
+        self.redraw_question(step, &id);
+    }
+
+    /// Says why the answer to an asker is kept for now, unless that was said.
+    pub(super) fn defer_answer(
+        &mut self,
+        step: &mut DeskStep,
+        asker: AskerId,
+        reason: DeferReason,
+    ) {
         let Some(id) = self.askers.get(&asker).cloned() else { return };
         let Some(open) = self.open.get(&id) else { return };
         if open.decided.as_ref().is_none_or(|decided| decided.reply_to.is_none()) {
             return;
         }
         let machine = open.card.row.machine.as_deref().unwrap_or("Its machine");
-        let why = format!("{machine} cannot be reached, and gets it when it is back");
+        let why = match reason {
+            DeferReason::Machine => {
+                format!("{machine} cannot be reached, and gets it when it is back")
+            }
+            DeferReason::Database => "The team's database cannot be reached: this counts when it \
+                                      is back, unless somebody else is faster"
+                .to_owned(),
+        };
         self.show_kept_decision(step, &id, &why);
     }
 

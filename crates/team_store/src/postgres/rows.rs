@@ -8,7 +8,7 @@ use super::database_link::ServerSession;
 use super::faults::ServerFault;
 use crate::document::{DocumentRow, TeamDocument};
 use crate::error::TeamStoreError;
-use crate::question::{QuestionRow, TeamQuestion};
+use crate::question::{QuestionChange, QuestionRow, TeamQuestion};
 
 /// Begins a transaction in which nobody else changes questions or documents, so that changes have
 /// the order of their numbers.
@@ -22,7 +22,7 @@ pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 pub(super) async fn change_question(
     session: &mut ServerSession,
     desk: &str,
-    write: &'static str,
+    (change, write): (QuestionChange, &'static str),
     values: Values<'_>,
 ) -> Result<Option<TeamQuestion>, ServerFault> {
     let statement = session.prepare(write).await?;
@@ -32,7 +32,7 @@ pub(super) async fn change_question(
         return Ok(None);
     };
     let question = read_question(&row)?;
-    audit_rows::append_and_commit(session, desk, question.audit_entry()).await?;
+    audit_rows::append_and_commit(session, desk, question.audit_entry(change)).await?;
     session.mark_seen(question.changed);
     Ok(Some(question))
 }
@@ -91,12 +91,16 @@ fn read_question(row: &Row) -> Result<TeamQuestion, TeamStoreError> {
         deadline_ms: row.get(6),
         state: row.get(7),
         closed_ms: row.get(8),
-        answer_id: row.get(9),
-        answered_by: row.get(10),
-        decision: row.get(11),
-        answer: row.get(12),
-        changed: row.get(13),
-        now_ms: row.get(14),
+        closed_text: row.get(9),
+        last_words: row.get(10),
+        first_allow: row.get(11),
+        answer_id: row.get(12),
+        answered_by: row.get(13),
+        decision: row.get(14),
+        answer: row.get(15),
+        outcome: row.get(16),
+        changed: row.get(17),
+        now_ms: row.get(18),
     };
     row.read()
 }

@@ -23,8 +23,27 @@ pub(super) const ANSWER: &str = concat!(
 );
 
 pub(super) const WITHDRAW: &str = concat!(
-    "UPDATE questions SET state = 'withdrawn', closed_ms = now_ms(), changed = last_change() + 1
-     WHERE id = $1 AND machine = $2 AND state = 'open' RETURNING ",
+    "UPDATE questions SET state = 'withdrawn', closed_ms = now_ms(), closed_text = $3,
+     changed = last_change() + 1 WHERE id = $1 AND machine = $2 AND state = 'open' RETURNING ",
+    read_question!()
+);
+
+pub(super) const NOTE_WORDS: &str = concat!(
+    "UPDATE questions SET last_words = $2, changed = last_change() + 1
+     WHERE id = $1 AND state = 'open' AND last_words IS NULL RETURNING ",
+    read_question!()
+);
+
+pub(super) const NOTE_FIRST_ALLOW: &str = concat!(
+    "UPDATE questions SET first_allow = $2, changed = last_change() + 1
+     WHERE id = $1 AND state = 'open' AND first_allow IS NOT DISTINCT FROM $3
+     AND $2 IS DISTINCT FROM $3 RETURNING ",
+    read_question!()
+);
+
+pub(super) const NOTE_OUTCOME: &str = concat!(
+    "UPDATE questions SET outcome = $2, changed = last_change() + 1
+     WHERE id = $1 AND state = 'answered' AND outcome IS NULL RETURNING ",
     read_question!()
 );
 
@@ -40,10 +59,20 @@ pub(super) const FIND_QUESTION: &str =
 pub(super) const OPEN_QUESTIONS: &str =
     concat!("SELECT ", read_question!(), " FROM questions WHERE state = 'open' ORDER BY changed");
 
+pub(super) const PENDING_QUESTIONS: &str = concat!(
+    "SELECT ",
+    read_question!(),
+    " FROM questions WHERE (state = 'open' OR (state = 'answered' AND outcome IS NULL))
+     AND machine = coalesce($1::text, machine) ORDER BY changed"
+);
+
+/// The questions whose time, or the time of whose answer, is over; the parameter is the time for
+/// the delivery of an answer.
 pub(super) const DUE_QUESTIONS: &str = concat!(
     "SELECT ",
     read_question!(),
-    " FROM questions WHERE state = 'open' AND deadline_ms <= now_ms() LIMIT 100"
+    " FROM questions WHERE (state = 'open' OR (state = 'answered' AND outcome IS NULL))
+     AND deadline_ms <= now_ms() - CASE state WHEN 'open' THEN 0 ELSE $1::bigint END LIMIT 100"
 );
 
 pub(super) const CHANGED_QUESTIONS: &str = concat!(

@@ -9,14 +9,21 @@ CREATE TABLE callgate_team.questions (
     deadline_ms bigint NOT NULL,
     state       text NOT NULL DEFAULT 'open',
     closed_ms   bigint,
+    closed_text text,
+    last_words  text,
+    -- The first of two allows.
+    first_allow text,
     answer_id   text,
     answered_by text,
     decision    text,
     answer      text,
+    -- What became of the answer.
+    outcome     text,
     -- The number of the last change, of questions and documents together.
     changed     bigint NOT NULL UNIQUE
 );
-CREATE INDEX questions_open ON callgate_team.questions (deadline_ms) WHERE state = 'open';
+CREATE INDEX questions_pending ON callgate_team.questions (deadline_ms)
+    WHERE state = 'open' OR (state = 'answered' AND outcome IS NULL);
 CREATE INDEX questions_closed ON callgate_team.questions (closed_ms) WHERE state <> 'open';
 
 CREATE TABLE callgate_team.documents (

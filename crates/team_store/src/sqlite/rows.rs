@@ -6,17 +6,18 @@ use super::{NOW, audit_rows, select, select_one};
 use crate::columns::{DOCUMENT_COLUMNS, QUESTION_COLUMNS};
 use crate::document::{DocumentKind, DocumentRow, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
-use crate::question::{QuestionRow, TeamQuestion};
+use crate::question::{QuestionChange, QuestionRow, TeamQuestion};
 
-/// Records the last change of a question in the audit log, and returns the question.
+/// Records a change of a question in the audit log, and returns the question.
 pub(super) fn record_question(
     connection: &Connection,
     desk: &str,
     id: &str,
+    change: QuestionChange,
 ) -> TeamResult<TeamQuestion> {
     let found = find_question(connection, id)?;
     let question = found.ok_or(TeamStoreError::Damaged { what: "a question" })?;
-    audit_rows::append_own(connection, desk, question.audit_entry())?;
+    audit_rows::append_own(connection, desk, question.audit_entry(change))?;
     Ok(question)
 }
 
@@ -64,12 +65,16 @@ fn question_row(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
         deadline_ms: row.get(6)?,
         state: row.get(7)?,
         closed_ms: row.get(8)?,
-        answer_id: row.get(9)?,
-        answered_by: row.get(10)?,
-        decision: row.get(11)?,
-        answer: row.get(12)?,
-        changed: row.get(13)?,
-        now_ms: row.get(14)?,
+        closed_text: row.get(9)?,
+        last_words: row.get(10)?,
+        first_allow: row.get(11)?,
+        answer_id: row.get(12)?,
+        answered_by: row.get(13)?,
+        decision: row.get(14)?,
+        answer: row.get(15)?,
+        outcome: row.get(16)?,
+        changed: row.get(17)?,
+        now_ms: row.get(18)?,
     })
 }
 

@@ -11,14 +11,21 @@ CREATE TABLE questions (
     deadline_ms INTEGER NOT NULL,
     state       TEXT NOT NULL DEFAULT 'open',
     closed_ms   INTEGER,
+    closed_text TEXT,
+    last_words  TEXT,
+    -- The first of two allows.
+    first_allow TEXT,
     answer_id   TEXT,
     answered_by TEXT,
     decision    TEXT,
     answer      TEXT,
+    -- What became of the answer.
+    outcome     TEXT,
     -- The number of the last change, of questions and documents together.
     changed     INTEGER NOT NULL UNIQUE
 ) STRICT;
-CREATE INDEX questions_open ON questions (deadline_ms) WHERE state = 'open';
+CREATE INDEX questions_pending ON questions (deadline_ms)
+    WHERE state = 'open' OR (state = 'answered' AND outcome IS NULL);
 CREATE INDEX questions_closed ON questions (closed_ms) WHERE state <> 'open';
 
 CREATE TABLE documents (

@@ -6,7 +6,7 @@ mod model;
 use std::sync::Arc;
 
 use callgate_wire::approval::{
-    Action, AllowDemands, ApprovalRequest, AskerMachine, Decision, Press, RelayedAnswer,
+    Action, AllowDemands, ApprovalRequest, AskerMachine, Decision, FirstAllow, Press, RelayedAnswer,
 };
 use callgate_wire::desk::HiddenText;
 use callgate_wire::ledger::{ChainedLinks, MemberKind, TeamMember, TeamRoster};
@@ -422,4 +422,51 @@ fn a_member_links_and_unlinks_only_themselves() {
     table.give(code(Person::new(process, "x"), "CCCC2222"));
     let outputs = table.press_as(at_page("ada"), 77, ALLOW);
     assert_eq!(reply(&outputs), (false, "Only the owner of this desk can answer this."));
+}
+
+fn allow_of(member: &str) -> FirstAllow {
+    FirstAllow { member: Some(member.to_owned()), name: member.to_owned() }
+}
+
+fn noted(outputs: &[DeskOutput]) -> Option<(&FirstAllow, Option<&FirstAllow>)> {
+    outputs.iter().find_map(|output| match output {
+        DeskOutput::FirstAllow { asker: AskerId(1), first, replaces } => {
+            Some((first, replaces.as_ref()))
+        }
+        _ => None,
+    })
+}
+
+#[test]
+fn the_first_of_two_allows_may_be_given_at_another_desk_of_the_team() {
+    let mut table = Table::of_team(team(&["ada", "ben"], &[("build", None)]));
+    table.demand(1, of_machine(request(1, "make deploy"), "build"), TWO);
+    let first = allow_of("ada");
+    let outputs = table.give(DeskInput::TeamAllowed { asker: AskerId(1), first: first.clone() });
+    let redrawn = |output: &DeskOutput| matches!(output, DeskOutput::Terminal(ChannelOrder::Redraw { card, .. }) if card.row.allowed_by.as_deref() == Some("ada"));
+    assert!(outputs.iter().any(redrawn), "{outputs:?}");
+    // It is said once, is no second allow of the same person, and outlives a restart.
+    assert!(table.give(DeskInput::TeamAllowed { asker: AskerId(1), first }).is_empty());
+    assert!(answers(&table.press_as(at_page("ada"), 1, ALLOW)).is_empty());
+    let recorded = RecordedQuestion::from_entries(&table.ledger.of(&id(1)), None).unwrap();
+    assert_eq!(recorded.card.row.allowed_by.as_deref(), Some("ada"));
+    let outputs = table.press_as(at_page("ben"), 1, ALLOW);
+    assert_eq!(answer(&outputs).relayed.as_ref().unwrap().by, "ada and ben");
+}
+
+#[test]
+fn the_other_desks_hear_of_the_first_of_two_allows_and_who_was_slower_presses_again() {
+    let mut table = Table::of_team(team(&["ada", "ben"], &[("build", None)]));
+    table.demand(1, of_machine(request(1, "make deploy"), "build"), TWO);
+    let outputs = table.press_as(at_page("ben"), 1, ALLOW);
+    assert_eq!(noted(&outputs), Some((&allow_of("ben"), None)));
+    table.give(DeskInput::TeamAllowed { asker: AskerId(1), first: allow_of("ada") });
+    let outputs = table.press_as(at_page("ben"), 1, ALLOW);
+    assert_eq!(answer(&outputs).relayed.as_ref().unwrap().by, "ada and ben");
+    // One who may not allow it any more does not count, and is replaced.
+    let mut table = Table::of_team(team(&["ada", "ben"], &[("build", None)]));
+    table.demand(1, of_machine(request(1, "make deploy"), "build"), TWO);
+    table.give(DeskInput::TeamAllowed { asker: AskerId(1), first: allow_of("eve") });
+    let outputs = table.press_as(at_page("ben"), 1, ALLOW);
+    assert_eq!(noted(&outputs), Some((&allow_of("ben"), Some(&allow_of("eve")))));
 }

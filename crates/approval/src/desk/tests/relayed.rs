@@ -8,7 +8,9 @@ use callgate_wire::approval::{
 use callgate_wire::desk::HiddenText;
 use serde_json::json;
 
-use super::super::{AskerId, Authority, Desk, DeskInput, DeskOutput, DeskSettings, Ruling};
+use super::super::{
+    AskerId, Authority, DeferReason, Desk, DeskInput, DeskOutput, DeskSettings, Ruling,
+};
 use super::cases::{Table, answer, answers, marks, shown, told};
 use super::checks::{check, permission};
 use super::{ada, id, request, settings};
@@ -19,6 +21,10 @@ fn relayed(mut request: ApprovalRequest, seconds: u64) -> ApprovalRequest {
     request.machine = Some(AskerMachine { name, user, home });
     request.context.get_or_insert_default().timeout_seconds = Some(seconds);
     request
+}
+
+fn defer() -> DeskInput {
+    DeskInput::Deferred { asker: AskerId(1), reason: DeferReason::Machine }
 }
 
 fn ask() -> Ruling {
@@ -55,13 +61,13 @@ fn an_answer_for_a_machine_that_is_away_is_said_to_be_kept_at_once() {
     table.bring(1, relayed(request(1, "make"), 60), ask());
     table.give(shown(1));
     assert!(told(&table.button(1, Action::Allow)).is_empty(), "it may arrive at once");
-    let outputs = table.give(DeskInput::Deferred(AskerId(1)));
+    let outputs = table.give(defer());
     let kept = "Allowed by Ada. box cannot be reached, and gets it when it is back.";
     assert_eq!(told(&outputs), [kept]);
     assert_eq!(marks(&outputs), [(MarkState::Waiting, kept)]);
     let on_terminal = |output: &_| matches!(output, DeskOutput::Terminal(_));
     assert!(outputs.iter().any(on_terminal), "{outputs:?}");
-    let again = table.give(DeskInput::Deferred(AskerId(1)));
+    let again = table.give(defer());
     assert!(told(&again).is_empty() && marks(&again).is_empty(), "it is said once: {again:?}");
     let outputs = table.give(DeskInput::Delivered(AskerId(1)));
     assert_eq!(marks(&outputs)[0], (MarkState::Allowed, "Allowed by Ada"));
@@ -209,4 +215,73 @@ fn an_answer_that_does_not_fit_changes_nothing() {
         assert!(answers(&outputs).is_empty() && !reply(&outputs).0, "{wrong:?}: {outputs:?}");
         assert_eq!(answer(&bring(&mut table, relay(true), 1, yes())).decision, Decision::Allow);
     }
+}
+
+fn team_answer(decision: Decision, by: &str) -> DeskInput {
+    let answer = RelayedAnswer {
+        decision,
+        by: by.to_owned(),
+        message: None,
+        offer: None,
+        picks: None,
+        words: None,
+        edited: None,
+        interrupt: false,
+        met: AllowDemands::default(),
+    };
+    DeskInput::TeamAnswered { asker: AskerId(1), answer }
+}
+
+#[test]
+fn an_answer_at_another_desk_of_the_team_is_in_the_history_of_this_one() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    let outputs = table.give(team_answer(Decision::Deny, "Ben"));
+    assert!(marks(&outputs).is_empty(), "it has not arrived yet");
+    assert_eq!(
+        (&table.last("decided")["by"], &table.last("decided")["decision"]),
+        (&json!("Ben"), &json!("deny"))
+    );
+    assert_eq!(told(&table.button(1, Action::Allow)), ["Already decided by Ben."]);
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(marks(&outputs), [(MarkState::Denied, "Denied by Ben")]);
+}
+
+#[test]
+fn whoever_was_slower_than_another_desk_is_told_so() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    assert!(told(&table.button(1, Action::Allow)).is_empty(), "it is not recorded yet");
+    let outputs = table.give(team_answer(Decision::Deny, "Ben"));
+    assert_eq!(told(&outputs), ["Too late: Ben was faster."]);
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(marks(&outputs), [(MarkState::Denied, "Denied by Ben")]);
+    assert!(told(&outputs).is_empty(), "nothing more is said to the slower: {outputs:?}");
+}
+
+#[test]
+fn an_answer_that_comes_back_from_the_team_changes_nothing() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    table.button(1, Action::Allow);
+    assert!(table.give(team_answer(Decision::Allow, "Ada")).is_empty());
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(told(&outputs), ["Allowed by Ada"]);
+}
+
+#[test]
+fn an_answer_that_cannot_be_recorded_is_said_to_wait_for_the_database() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    table.button(1, Action::Allow);
+    let defer = DeskInput::Deferred { asker: AskerId(1), reason: DeferReason::Database };
+    let outputs = table.give(defer);
+    assert!(told(&outputs)[0].contains("unless somebody else is faster"), "{outputs:?}");
+    table.give(team_answer(Decision::Deny, "Ben"));
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(marks(&outputs), [(MarkState::Denied, "Denied by Ben")]);
 }

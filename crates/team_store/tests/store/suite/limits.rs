@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use callgate_store::ChainHead;
-use callgate_team_store::{AskReceipt, AuditChainReport, AuditFilter, TeamAsk, TeamStoreError};
+use callgate_team_store::{
+    AnswerOutcome, AskReceipt, AuditChainReport, AuditFilter, QuestionNote, TeamAsk, TeamStoreError,
+};
 use callgate_testkit::until::until;
-use callgate_wire::approval::Decision;
+use callgate_wire::approval::{Decision, FirstAllow};
 
 use crate::fixture::Fixture;
 use crate::team::{answer, ask, edit, id};
@@ -74,10 +76,15 @@ pub(crate) fn every_change_is_in_the_chain_of_its_desk(fixture: &Fixture) {
     let mut store = fixture.open();
     store.ask_question(&ask(1)).unwrap();
     store.ask_question(&ask(1)).unwrap();
+    store.note_question(&id(1), &QuestionNote::LastWords("So.".into())).unwrap();
+    let first = FirstAllow { member: None, name: "bob".into() };
+    let first = QuestionNote::FirstAllow { first, replaces: None };
+    store.note_question(&id(1), &first).unwrap();
     store.answer_question(&answer(1, 1, "ada")).unwrap();
+    store.note_question(&id(1), &QuestionNote::Outcome(AnswerOutcome::Delivered)).unwrap();
     store.answer_question(&answer(1, 2, "bob")).unwrap();
     store.ask_question(&ask(2)).unwrap();
-    store.withdraw_question("laptop", &id(2)).unwrap();
+    store.withdraw_question("laptop", &id(2), "over").unwrap();
     store.ask_question(&TeamAsk { wait: Duration::from_millis(1), ..ask(3) }).unwrap();
     until("an expired question", || !store.expire_questions().unwrap().is_empty());
     store.edit_document(&edit("ada", 0, 1, Some("{}"))).unwrap();
@@ -88,7 +95,10 @@ pub(crate) fn every_change_is_in_the_chain_of_its_desk(fixture: &Fixture) {
     let kinds: Vec<_> = kinds.into_iter().map(|(_, kind)| kind).collect();
     let expected = [
         "team_asked",
+        "team_words",
+        "team_first_allow",
         "team_answered",
+        "team_delivered",
         "team_asked",
         "team_withdrawn",
         "team_asked",

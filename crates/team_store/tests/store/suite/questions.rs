@@ -6,9 +6,11 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_team_store::{
-    AnswerReceipt, AskReceipt, AuditChainReport, TeamAsk, TeamQuestionState,
+    AnswerOutcome, AnswerReceipt, AskReceipt, AuditChainReport, QuestionNote, TeamAsk, TeamChange,
+    TeamQuestionState, TeamStore,
 };
 use callgate_testkit::until::until;
+use callgate_wire::approval::{FirstAllow, RequestId};
 
 use crate::fixture::Fixture;
 use crate::team::{answer, ask, id};
@@ -52,7 +54,7 @@ pub(crate) fn a_question_is_answered_at_most_once(fixture: &Fixture) {
     assert_eq!(found.state, TeamQuestionState::Answered(first.clone()));
     assert_eq!(one.find_question(&id(1)).unwrap().unwrap().state, closed.state);
     assert_eq!(one.open_questions().unwrap(), []);
-    let late = one.withdraw_question("laptop", &id(1)).unwrap().unwrap();
+    let late = one.withdraw_question("laptop", &id(1), "over").unwrap().unwrap();
     assert_eq!(late.state, closed.state);
 }
 
@@ -98,11 +100,12 @@ pub(crate) fn of_four_desks_one_answers_each_question(fixture: &Fixture) {
 pub(crate) fn only_its_machine_withdraws_a_question(fixture: &Fixture) {
     let mut store = fixture.open();
     store.ask_question(&ask(1)).unwrap();
-    assert_eq!(store.withdraw_question("other", &id(1)).unwrap(), None);
-    assert_eq!(store.withdraw_question("laptop", &id(2)).unwrap(), None);
+    assert_eq!(store.withdraw_question("other", &id(1), "over").unwrap(), None);
+    assert_eq!(store.withdraw_question("laptop", &id(2), "over").unwrap(), None);
     for _ in 0..2 {
-        let withdrawn = store.withdraw_question("laptop", &id(1)).unwrap().unwrap();
+        let withdrawn = store.withdraw_question("laptop", &id(1), "over").unwrap().unwrap();
         assert_eq!(withdrawn.state, TeamQuestionState::Withdrawn);
+        assert_eq!(withdrawn.closed_text.as_deref(), Some("over"));
     }
     let late = store.answer_question(&answer(1, 1, "ada")).unwrap();
     assert!(matches!(late, AnswerReceipt::TooLate(_)));
@@ -139,4 +142,103 @@ pub(crate) fn a_new_desk_finds_what_is_open(fixture: &Fixture) {
     let ids: Vec<_> = open.iter().map(|it| it.id.clone()).collect();
     assert_eq!(ids, (0..20).filter(|it| *it != 3).map(id).collect::<Vec<_>>());
     assert_eq!(open[0].act, ask(0).act);
+}
+
+fn pending(store: &mut dyn TeamStore) -> Vec<RequestId> {
+    store.pending_questions(None).unwrap().into_iter().map(|question| question.id).collect()
+}
+
+pub(crate) fn an_answer_is_on_its_way_until_its_outcome_is_known(fixture: &Fixture) {
+    let (mut one, mut other) = (fixture.open(), fixture.open());
+    let delivered = QuestionNote::Outcome(AnswerOutcome::Delivered);
+    let lost = QuestionNote::Outcome(AnswerOutcome::Lost);
+    for number in 1..4 {
+        one.ask_question(&ask(number)).unwrap();
+    }
+    assert_eq!(one.note_question(&id(9), &delivered).unwrap(), None);
+    let open = one.note_question(&id(1), &delivered).unwrap().unwrap();
+    assert_eq!(open.outcome, None, "there is no answer yet");
+    one.answer_question(&answer(1, 1, "ada")).unwrap();
+    one.withdraw_question("laptop", &id(2), "over").unwrap();
+    assert_eq!(pending(&mut *other), [id(3), id(1)]);
+    let closed = one.note_question(&id(2), &lost).unwrap().unwrap();
+    assert_eq!(closed.outcome, None, "nobody has answered it");
+    let before = one.last_change().unwrap();
+    let noted = one.note_question(&id(1), &delivered).unwrap().unwrap();
+    assert_eq!(noted.outcome, Some(AnswerOutcome::Delivered));
+    // Again, and by somebody who knows less.
+    for (store, note) in [(&mut one, &delivered), (&mut other, &lost)] {
+        let again = store.note_question(&id(1), note).unwrap().unwrap();
+        assert_eq!((again.outcome, again.changed), (noted.outcome, noted.changed));
+    }
+    assert_eq!(pending(&mut *other), [id(3)]);
+    assert_eq!(other.pending_questions(Some("laptop")).unwrap().len(), 1);
+    assert_eq!(other.pending_questions(Some("other")).unwrap(), []);
+    let changes = other.changes_after(before).unwrap();
+    let [TeamChange::Question(seen)] = &changes[..] else { panic!("{changes:?}") };
+    assert_eq!((&seen.id, seen.outcome), (&id(1), Some(AnswerOutcome::Delivered)));
+}
+
+pub(crate) fn an_answer_of_which_nothing_is_heard_is_lost(fixture: &Fixture) {
+    let mut store = fixture.open();
+    for number in 1..3 {
+        store.ask_question(&ask(number)).unwrap();
+        store.answer_question(&answer(number, number, "ada")).unwrap();
+    }
+    store.note_question(&id(2), &QuestionNote::Outcome(AnswerOutcome::Delivered)).unwrap();
+    fixture.tamper("UPDATE questions SET deadline_ms = deadline_ms - 1190000");
+    assert_eq!(store.expire_questions().unwrap(), [], "it may still arrive");
+    fixture.tamper("UPDATE questions SET deadline_ms = deadline_ms - 20000");
+    let lost = store.expire_questions().unwrap();
+    assert_eq!(lost.len(), 1);
+    assert_eq!((&lost[0].id, lost[0].outcome), (&id(1), Some(AnswerOutcome::Lost)));
+    assert!(matches!(lost[0].state, TeamQuestionState::Answered(_)));
+    assert_eq!(store.expire_questions().unwrap(), []);
+}
+
+fn allow_of(name: &str) -> FirstAllow {
+    FirstAllow { member: Some(name.to_owned()), name: name.to_owned() }
+}
+
+pub(crate) fn the_first_of_two_allows_is_noted_once(fixture: &Fixture) {
+    let (mut one, mut other) = (fixture.open(), fixture.open());
+    one.ask_question(&ask(1)).unwrap();
+    let note = |name: &str, replaces: Option<&str>| QuestionNote::FirstAllow {
+        first: allow_of(name),
+        replaces: replaces.map(allow_of),
+    };
+    let noted = one.note_question(&id(1), &note("ada", None)).unwrap().unwrap();
+    assert_eq!(noted.first_allow, Some(allow_of("ada")));
+    // Whoever was slower learns who was faster, and a repetition changes nothing.
+    for late in [note("ben", None), note("ada", None), note("ben", Some("eve"))] {
+        let found = other.note_question(&id(1), &late).unwrap().unwrap();
+        assert_eq!((found.first_allow, found.changed), (Some(allow_of("ada")), noted.changed));
+    }
+    // One that does not count any more is replaced.
+    let replaced = other.note_question(&id(1), &note("ben", Some("ada"))).unwrap().unwrap();
+    assert_eq!(replaced.first_allow, Some(allow_of("ben")));
+    let owner = FirstAllow { member: None, name: "owner".to_owned() };
+    let by_owner =
+        QuestionNote::FirstAllow { first: owner.clone(), replaces: Some(allow_of("ben")) };
+    one.note_question(&id(1), &by_owner).unwrap();
+    one.answer_question(&answer(1, 1, "ada")).unwrap();
+    let closed = one.note_question(&id(1), &note("eve", Some("owner"))).unwrap().unwrap();
+    assert_eq!(closed.first_allow, Some(owner));
+    let odd = FirstAllow { member: None, name: String::new() };
+    let odd = QuestionNote::FirstAllow { first: odd, replaces: None };
+    assert!(one.note_question(&id(1), &odd).is_err());
+}
+
+pub(crate) fn the_words_of_an_agent_follow_its_question(fixture: &Fixture) {
+    let (mut one, mut other) = (fixture.open(), fixture.open());
+    let AskReceipt::Recorded(asked) = one.ask_question(&ask(1)).unwrap() else { panic!() };
+    assert_eq!(asked.last_words, None);
+    let words = |words: &str| QuestionNote::LastWords(words.to_owned());
+    let noted = one.note_question(&id(1), &words("I build it.")).unwrap().unwrap();
+    assert_eq!(noted.last_words.as_deref(), Some("I build it."));
+    let again = other.note_question(&id(1), &words("Other words.")).unwrap().unwrap();
+    assert_eq!((again.last_words, again.changed), (noted.last_words, noted.changed));
+    // They are no part of what is asked.
+    assert!(matches!(other.ask_question(&ask(1)).unwrap(), AskReceipt::Repeated(_)));
+    assert!(one.note_question(&id(1), &words("a\0b")).is_err());
 }

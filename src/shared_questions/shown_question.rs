@@ -1,0 +1,217 @@
+//! A question that people at this desk are shown: their presses go to the database, and what becomes
+//! of it elsewhere comes from there.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use callgate_approval::daemon::{NotedAllow, RelayedAsker};
+use callgate_approval::desk::DeferReason;
+use callgate_link::random::random_bytes;
+use callgate_team_store::{
+    AnswerOutcome, AnswerReceipt, QuestionNote, TeamAnswer, TeamQuestion, TeamQuestionState,
+    TeamStoreError,
+};
+use callgate_wire::approval::{FirstAllow, RelayedAnswer};
+
+use super::shared_act::{SharedAct, recorded_answer, relayed_answer};
+use super::{QuestionNews, SharedQuestions};
+
+/// How long an answer may be on its way before people are told that its machine cannot be reached.
+const SOON: Duration = Duration::from_secs(3);
+
+/// A question that people at this desk are shown.
+pub(super) struct ShownQuestion<'a> {
+    shared: &'a SharedQuestions,
+    asker: RelayedAsker,
+    news: QuestionNews,
+    /// How it was when this desk last looked.
+    question: TeamQuestion,
+    /// The agent's last words that people here are shown.
+    last_words: Option<String>,
+    /// The first allow that people here are shown.
+    first_allow: Option<FirstAllow>,
+    /// The first allow that was given here and is not recorded.
+    unrecorded: Option<NotedAllow>,
+}
+
+/// What became of a press.
+enum PressReceipt {
+    /// The question is closed, by this answer or otherwise.
+    Closed(TeamQuestion),
+    /// It cannot be recorded.
+    Refused,
+}
+
+impl<'a> ShownQuestion<'a> {
+    /// Shows a question until it is over.
+    pub(super) async fn follow(shared: &'a SharedQuestions, mut news: QuestionNews) {
+        let Some(question) = news.borrow_and_update().clone() else { return };
+        let act = SharedAct::read(&question);
+        let asked = act.as_ref().and_then(|act| act.relayed_question(&question));
+        let (Some(act), Some(asked)) = (act, asked) else {
+            return shared
+                .warn("a question in the team's database cannot be read: update callgate");
+        };
+        let asker = shared.0.askers.ask(&act.machine, asked).await;
+        let last_words = question.last_words.clone();
+        let (first_allow, unrecorded) = (None, None);
+        let shown = Self { shared, asker, news, question, last_words, first_allow, unrecorded };
+        shown.wait_for_end().await;
+    }
+
+    async fn wait_for_end(mut self) {
+        let mut answered = pin!(self.asker.wait_for_answer());
+        let mut allows = self.asker.take_allows();
+        loop {
+            self.pass_on().await;
+            match &self.question.state {
+                // The desk knows when its time is over.
+                TeamQuestionState::Open | TeamQuestionState::Expired => {}
+                TeamQuestionState::Answered(answer) => {
+                    let answer = answer.clone();
+                    return self.follow_answer(answer, None).await;
+                }
+                TeamQuestionState::Withdrawn => return self.withdraw().await,
+            }
+            let next_allow = async {
+                match &mut allows {
+                    Some(allows) => allows.recv().await,
+                    None => None,
+                }
+            };
+            tokio::select! {
+                // A press here is recorded before anything else is heard.
+                biased;
+                answer = &mut answered => {
+                    // Nobody has answered, and its machine waits no longer than this desk.
+                    let Some(answer) = answer else { return self.asker.report_delivered().await };
+                    return self.press(&answer).await;
+                }
+                Some(allow) = next_allow => {
+                    self.first_allow = Some(allow.first.clone());
+                    self.unrecorded = Some(allow);
+                    self.record_allow().await;
+                }
+                // The sender is there as long as this.
+                _ = self.news.changed() => self.look(),
+                () = self.shared.wait_for_database(), if self.unrecorded.is_some() => {
+                    self.record_allow().await;
+                }
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        let newest = self.news.borrow_and_update().clone();
+        if let Some(question) = newest.filter(|it| it.changed > self.question.changed) {
+            self.question = question;
+        }
+    }
+
+    /// Passes on what the database knows of an open question and people here do not.
+    async fn pass_on(&mut self) {
+        let TeamQuestion { last_words, first_allow, .. } = &self.question;
+        if let Some(words) = last_words.as_ref().filter(|_| *last_words != self.last_words) {
+            self.last_words = Some(words.clone());
+            self.asker.add_last_words(words.clone()).await;
+        }
+        if let Some(first) = first_allow.as_ref().filter(|_| *first_allow != self.first_allow) {
+            self.first_allow = Some(first.clone());
+            self.asker.take_team_allow(first.clone()).await;
+        }
+    }
+
+    /// Records the first allow that was given here. If another desk was faster, that one counts.
+    async fn record_allow(&mut self) {
+        let Some(NotedAllow { first, replaces }) = self.unrecorded.clone() else { return };
+        let (id, note) = (self.question.id.clone(), QuestionNote::FirstAllow { first, replaces });
+        match self.shared.run(move |store| store.note_question(&id, &note)).await {
+            Ok(question) => {
+                self.unrecorded = None;
+                if let Some(question) = question {
+                    self.shared.note_news(question);
+                    self.look();
+                }
+            }
+            Err(error @ TeamStoreError::Refused { .. }) => {
+                self.unrecorded = None;
+                self.shared.warn(&error.to_string());
+            }
+            // It is tried again.
+            Err(_) => {}
+        }
+    }
+
+    /// Records the answer that somebody here has given, and says what becomes of it.
+    async fn press(mut self, answer: &RelayedAnswer) {
+        let question = match self.record_answer(answer).await {
+            PressReceipt::Closed(question) => question,
+            PressReceipt::Refused => return self.asker.report_lost().await,
+        };
+        self.shared.note_news(question.clone());
+        self.question = question;
+        match &self.question.state {
+            TeamQuestionState::Answered(recorded) => {
+                let recorded = recorded.clone();
+                self.follow_answer(recorded, Some(answer)).await;
+            }
+            TeamQuestionState::Withdrawn => self.withdraw().await,
+            TeamQuestionState::Open | TeamQuestionState::Expired => self.asker.report_lost().await,
+        }
+    }
+
+    /// Records an answer, as soon as the database answers.
+    async fn record_answer(&self, answer: &RelayedAnswer) -> PressReceipt {
+        let Ok(id) = random_bytes() else { return PressReceipt::Refused };
+        let recorded = recorded_answer(answer, id, &self.question);
+        loop {
+            let one = recorded.clone();
+            match self.shared.run(move |store| store.answer_question(&one)).await {
+                Ok(
+                    AnswerReceipt::Recorded(question)
+                    | AnswerReceipt::Repeated(question)
+                    | AnswerReceipt::TooLate(question),
+                ) => return PressReceipt::Closed(question),
+                Ok(AnswerReceipt::Unknown) => return PressReceipt::Refused,
+                Err(error @ TeamStoreError::Refused { .. }) => {
+                    self.shared.warn(&error.to_string());
+                    return PressReceipt::Refused;
+                }
+                Err(_) => {
+                    self.asker.report_deferred(DeferReason::Database).await;
+                    self.shared.wait_for_database().await;
+                }
+            }
+        }
+    }
+
+    /// Follows the answer on its way to the agent; `own` is what somebody here has pressed.
+    async fn follow_answer(mut self, answer: TeamAnswer, own: Option<&RelayedAnswer>) {
+        let Some(relayed) = relayed_answer(&answer) else {
+            return self.shared.warn("an answer in the team's database cannot be read");
+        };
+        if own != Some(&relayed) {
+            self.asker.take_team_answer(relayed).await;
+        }
+        let mut is_soon = true;
+        loop {
+            match self.question.outcome {
+                Some(AnswerOutcome::Delivered) => return self.asker.report_delivered().await,
+                Some(AnswerOutcome::Lost) => return self.asker.report_lost().await,
+                None => {}
+            }
+            tokio::select! {
+                _ = self.news.changed() => self.look(),
+                () = tokio::time::sleep(SOON), if is_soon => {
+                    is_soon = false;
+                    self.asker.report_deferred(DeferReason::Machine).await;
+                }
+            }
+        }
+    }
+
+    async fn withdraw(self) {
+        let text = self.question.closed_text;
+        self.asker.withdraw(text.unwrap_or_else(|| "It is over on its machine".to_owned())).await;
+    }
+}
