@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use callgate_store::{ChainFault, ChainHead, EntryDraft, LedgerEntry};
 use callgate_team_store::{
-    AuditChain, AuditChainReport, AuditCopy, AuditFilter, AuditLabels, AuditRecord, MOST_COPIES,
-    TeamAsk, TeamStore, chain_name, unknown_before,
+    AuditChain, AuditChainReport, AuditCopy, AuditFilter, AuditLabels, AuditRecord, LedgerPart,
+    MOST_COPIES, TeamAsk, TeamStore, TeamStoreError, chain_name, unknown_before,
 };
 use callgate_wire::approval::Decision;
 
@@ -66,6 +66,42 @@ pub(crate) fn a_ledger_that_begins_anew_has_another_chain(fixture: &Fixture) {
     fixture.tamper("UPDATE audit SET body = '{}' WHERE seq = 8");
     let broken = AuditChainReport::Broken { seq: 8, why: ChainFault::Changed };
     assert_eq!(store.verify_chain(&second).unwrap(), Some(broken));
+}
+
+pub(crate) fn parts_of_many_ledgers_are_copied_together(fixture: &Fixture) {
+    let mut store = fixture.open();
+    let all = ledger(ChainHead::NONE, 9);
+    let part = |chain: &str, after, copies: &[AuditCopy]| LedgerPart {
+        chain: chain.to_owned(),
+        after,
+        copies: copies.to_vec(),
+    };
+    let mut forged = all[..4].to_vec();
+    forged[2].entry.body = "{}".into();
+    let parts = [
+        part("laptop", ChainHead::NONE, &all[..4]),
+        part("forger", ChainHead::NONE, &forged),
+        part("box", ChainHead::NONE, &all),
+        // The same machine over another line, and one that leaves entries out.
+        part("laptop", all[3].entry.head(), &all[4..6]),
+        part("late", all[1].entry.head(), &all[2..5]),
+        part("laptop", all[7].entry.head(), &all[8..]),
+        part("idle", ChainHead::NONE, &[]),
+    ];
+    let copied = store.copy_ledgers(&parts).unwrap();
+    let heads: Vec<_> = copied.iter().map(|it| it.as_ref().ok().map(|head| head.seq)).collect();
+    assert_eq!(heads, [Some(4), None, Some(9), Some(6), Some(5), None, Some(0)]);
+    assert!(matches!(copied[1], Err(TeamStoreError::NotAChain { seq: 3 })));
+    assert!(matches!(copied[5], Err(TeamStoreError::Gap { expected: 7 })));
+    // All of it again, as after a lost acknowledgement.
+    let again = store.copy_ledgers(&parts).unwrap();
+    assert!(matches!(&again[0], Ok(head) if head.seq == 6), "{again:?}");
+    for (chain, count) in [("laptop", 6), ("box", 9), ("late", 3)] {
+        let report = store.verify_chain(chain).unwrap();
+        let Some(AuditChainReport::Whole { entries, .. }) = report else { panic!("{report:?}") };
+        assert_eq!(entries, count, "{chain}");
+    }
+    assert!(store.chain_heads(Some("forger")).unwrap().is_empty());
 }
 
 pub(crate) fn a_forged_ledger_is_refused(fixture: &Fixture) {
