@@ -56,7 +56,9 @@ pub(crate) struct LogArgs {
     /// The exit code is 0 if the ledger is whole, and 1 if it is not. This finds damage and careless
     /// changes. Whoever can write the file can also rewrite the whole ledger: only a head that
     /// you have noted somewhere else shows that.
-    #[arg(long, conflicts_with_all = ["EntryFilterArgs", "follow"])]
+    #[arg(long, conflicts_with_all = ["limit", "all", "after", "since", "until", "kind", "decision"])]
+    #[arg(conflicts_with_all = ["tool", "agent", "session", "project", "grep", "who", "question"])]
+    #[arg(conflicts_with = "follow")]
     verify: bool,
     /// With --verify: a head that you have noted earlier
     #[arg(long, value_name = "SEQ:HASH", requires = "verify")]
@@ -156,8 +158,9 @@ impl LogArgs {
         if self.team {
             return team_log::show_team_log(&self, file);
         }
-        if self.which.machine.is_some() && self.follow {
-            let text = "only the log of a team can be followed for one machine: add --team";
+        if self.which.machine.is_some() && (self.follow || self.verify) {
+            let text =
+                "only the log of a team can be followed or verified for one machine: add --team";
             return Err(Failure::Usage(text.to_owned()));
         }
         let path = match &self.database {

@@ -128,8 +128,10 @@ fn label_text(row: &LedgerRow<'_>, labels: &AuditLabels, question: &QuestionSumm
     let by = prefixed_text("by ", labels.who.as_deref().unwrap_or_default());
     let place = prefixed_text("in ", labels.project.as_deref().unwrap_or_default());
     let body: serde_json::Value = serde_json::from_str(&row.entry.body).unwrap_or_default();
-    let machine = prefixed_text("on ", body["machine"].as_str().unwrap_or_default());
-    join_parts(&[&by, &question.asked, &machine, &place], "  ")
+    let member = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
+    let machine = prefixed_text("on ", &member("machine"));
+    let document = join_parts(&[&member("document"), &member("name")], " ");
+    join_parts(&[&document, &by, &question.asked, &machine, &place], "  ")
 }
 
 fn table_row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) -> String {
@@ -223,6 +225,9 @@ fn entry_details(entry: &LedgerEntry, event: &LedgerEvent, question: &QuestionSu
         LedgerEvent::Mirrored(mirrored) => {
             let what = mirrored.member.as_ref().map_or("removed", |it| it.member.kind.name());
             join_parts(&[&mirrored.name, what, &decider_words(&mirrored.by)], "  ")
+        }
+        LedgerEvent::Saved(saved) => {
+            join_parts(&[&saved.tool, &saved.summary, &decider_words(&saved.by)], "  ")
         }
         LedgerEvent::Anchor(anchor) if anchor.count > 0 => {
             format!("{} entries up to {} were pruned", anchor.count, anchor.through)

@@ -310,6 +310,8 @@ fn the_log_of_the_team_has_the_ledgers_of_all_machines() {
     let denied = log(&["--decision", "deny", "--project", &folder]);
     assert_eq!(denied.lines().filter(|line| line.contains("  deny  ")).count(), 2, "{denied}");
     assert!(!log(&["--all"]).contains("opensesame"));
+    let of_one = log(&["--verify", "--machine", "build-7"]);
+    assert!(of_one.contains("build-7: whole from entry 1 on; its head is "), "{of_one}");
     let whole = log(&["--verify"]);
     assert!(whole.contains("The log of the team is whole: 2 chains"), "{whole}");
     // An export goes on where it has ended, also if that was at another desk.
