@@ -6,6 +6,7 @@ mod attacks;
 mod jobs;
 mod lines;
 mod people;
+mod restored;
 mod roles;
 mod rules;
 mod shared_desks;
