@@ -50,6 +50,9 @@ const WARM: Duration = Duration::from_secs(5);
 /// How long all machines may take to be connected, and the desks to work off a peak.
 const CONNECTED_WITHIN: Duration = Duration::from_mins(2);
 const DRAINED_WITHIN: Duration = Duration::from_mins(1);
+/// How long the desks may take until each uses less than this share of a processor, in per cent.
+const SETTLED_WITHIN: Duration = Duration::from_mins(3);
+const AT_REST: f64 = 10.0;
 /// The whole benchmark ends by then, whatever happens.
 const LONGEST: Duration = Duration::from_mins(7);
 /// The first numbers of the calls and questions of a phase.
@@ -107,6 +110,8 @@ async fn measure(plan: &ScalePlan) -> Vec<LimitedFigure> {
     for (desk, home) in site.homes.iter().enumerate() {
         seats.push(DeskPerson::sit_down(home, desk, Arc::clone(&book)).await);
     }
+    let settled = settle(&site, &book).await;
+    println!("the desks were at rest {settled:.0} s later: each had recorded all members");
     let start = PhaseStart::now(&site, &book);
     tokio::time::sleep(REST).await;
     let rest = start.end(&site, &book);
@@ -137,6 +142,20 @@ async fn measure(plan: &ScalePlan) -> Vec<LimitedFigure> {
     book.check_no_fault();
     let [_, (_, usual), (_, peak)] = phases;
     check(usual, peak, drained, stored)
+}
+
+/// Waits until both desks use little of a processor. Returns how long that took.
+async fn settle(site: &TeamSite, book: &FigureBook) -> f64 {
+    let begun = Instant::now();
+    loop {
+        let start = PhaseStart::now(site, book);
+        tokio::time::sleep(Duration::from_secs(2)).await;
+        let busy = start.end(site, book).busier_desk();
+        if busy < AT_REST {
+            return begun.elapsed().as_secs_f64();
+        }
+        assert!(begun.elapsed() < SETTLED_WITHIN, "a desk still uses {busy} % of a processor");
+    }
 }
 
 /// Opens the lines of all machines through the one address, and finds out which desk each is at.

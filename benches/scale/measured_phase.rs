@@ -53,6 +53,13 @@ impl PhaseStart {
     }
 }
 
+impl MeasuredPhase {
+    /// Returns the share of one processor that the busier desk used, in per cent.
+    pub(crate) fn busier_desk(&self) -> f64 {
+        self.used[0].max(self.used[1])
+    }
+}
+
 /// Finds some times of a phase.
 type TimesOf = fn(&mut MeasuredPhase) -> &mut Times;
 

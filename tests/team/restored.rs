@@ -9,8 +9,10 @@ use callgate_team_store::{
 use callgate_testkit::certificates::{TestAuthority, run_command};
 use callgate_testkit::network_proxy::NetworkProxy;
 use callgate_testkit::postgres_server::{PostgresServer, postgres_command, shared_server};
+use callgate_testkit::process::{DEADLINE, run};
 use callgate_wire::HiddenText;
 use callgate_wire::approval::{Decision, RequestId};
+use callgate_wire::desk::RemoteState;
 use rustix::fs::Mode;
 
 use super::team_house::TeamHouse;
@@ -51,7 +53,13 @@ fn a_desk_goes_on_with_a_restored_database() {
     let address = NetworkProxy::start(0);
     let house = TeamHouse::sharing(&address.address.to_string(), &settings, &authority.certificate);
     address.forward_to(house.port);
-    let member = house.member("build-7");
+    let (member, invitation) = (house.new_member(), house.invite(&["build-7"]));
+    // A desk that has just started does not know the members yet.
+    house.desk.until("it lets the machine in", || {
+        run(member.command(&["team", "join", &invitation]), DEADLINE).status.success()
+    });
+    member.up();
+    member.wait_for_line(RemoteState::Connected);
     let mut ada = house.desk.person("Ada");
     let (one, two) = (member.ask("make one"), member.ask("make two"));
     let row = ada.question(&house.desk, "make two");
@@ -76,7 +84,7 @@ fn a_desk_goes_on_with_a_restored_database() {
         url: HiddenText::new(server.url(&after)),
         desk: "checker".to_owned(),
         kept_days: 400,
-        patience: callgate_testkit::process::DEADLINE,
+        patience: DEADLINE,
     };
     let mut store = PostgresTeamStore::open(&settings).unwrap();
     let ids =
