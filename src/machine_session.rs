@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_approval::daemon::{Daemon, RelayedAskers, RemoteBoard, Warn};
-use callgate_relay::{LinePort, SharedLine, UpperAct, UpperLine};
+use callgate_relay::{LinePort, QuestionRoom, SharedLine, UpperAct, UpperLine};
 use callgate_store::{CopyOutcome, LedgerEntry, Sha256Hash};
 use callgate_wire::approval::{AskerMachine, RelayedAnswer, RequestId};
 use callgate_wire::desk::{RemoteState, WatchedEntry};
@@ -99,9 +99,10 @@ impl MachineSession {
         }
     }
 
-    /// Makes it the session of a run of a job, in which only questions come, and no ledger.
-    pub(crate) fn for_run(mut self, run: String) -> Self {
-        self.upper = self.upper.without_copy();
+    /// Makes it the session of a run of a job, in which only questions come, and no ledger. All runs
+    /// of the job share the room for their questions.
+    pub(crate) fn for_run(mut self, run: String, room: Arc<QuestionRoom>) -> Self {
+        self.upper = self.upper.without_copy().in_room(room);
         self.is_copied = false;
         self.run = Some(run);
         self
