@@ -119,6 +119,8 @@ pub(crate) struct TeamSettings {
     pub(crate) database_url: Option<TokenSource>,
     /// The name of this desk among those that share the database.
     pub(crate) desk_name: Option<String>,
+    /// For how many days the database keeps audit entries and closed questions.
+    pub(crate) keep_days: u32,
 }
 
 /// The provider of accounts with which people of a team sign in.

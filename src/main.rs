@@ -48,6 +48,7 @@ mod stop;
 mod team;
 mod team_database;
 mod team_desk;
+mod team_register;
 mod terminal_modes;
 mod terminal_width;
 mod text;

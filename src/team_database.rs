@@ -22,8 +22,6 @@ const WATCH: Duration = Duration::from_secs(5);
 /// The pauses before the server is tried again.
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// For how many days audit entries and closed questions are kept.
-const KEPT_DAYS: u32 = 400;
 
 type BoxedStore = Box<dyn TeamStore>;
 
@@ -203,7 +201,7 @@ fn prepare_store(config: &Config) -> Result<Option<BoxedStore>, String> {
     let settings = PostgresSettings {
         url: source.read_database_url().map_err(|error| error.to_string())?,
         desk: desk_name(config),
-        kept_days: KEPT_DAYS,
+        kept_days: config.team.keep_days,
         patience: PATIENCE,
     };
     let store = PostgresTeamStore::prepare(&settings).map_err(|error| error.to_string())?;

@@ -199,6 +199,7 @@ impl<'a> ConfigCheck<'a> {
             accounts: self.check_accounts(),
             database_url: database_url.map(|url| url.value),
             desk_name: self.given_value(&keys::TEAM_DESK_NAME),
+            keep_days: self.value(&keys::TEAM_KEEP_DAYS),
         }
     }
 

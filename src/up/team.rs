@@ -66,11 +66,13 @@ pub(super) fn serve_team(
     let names = certificate_names(config, listen);
     let (board, warn) = (Arc::clone(&sessions.board), Arc::clone(&sessions.warn));
     let desk = TeamDesk::new(config, sessions, desk);
+    let wishes = Arc::clone(&board);
+    let people = LedgerPeople::new(desk.register(), move || wishes.wish_for_look());
     let page = team_page_routes(TeamPageOptions {
         desk_socket: config.desk_socket.value.clone(),
         hosts: vec![reached_at(config, listen), listen.to_string()],
         limits: PageLimits::default(),
-        people: Arc::new(LedgerPeople::new(config.database.clone())),
+        people: Arc::new(people),
         accounts: open_accounts(config, warn)?,
     });
     let options = TeamHostOptions {
@@ -90,7 +92,8 @@ pub(super) fn serve_team(
         };
         started_in.send(Ok(host.address())).ok();
         tokio::select! {
-            () = desk.follow_team() => {}
+            () = Arc::clone(&desk).follow_team() => {}
+            () = desk.tend_database() => {}
             _ = ended.changed() => {}
         }
     };

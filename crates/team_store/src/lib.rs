@@ -48,7 +48,7 @@ pub use limits::{LONGEST_DELIVERY, LONGEST_NAME, LONGEST_WAIT, MOST_COPIES, MOST
 #[cfg(feature = "postgres")]
 pub use postgres::{OLDEST_SERVER, PostgresSettings, PostgresTeamStore};
 pub use question::{
-    AnswerOutcome, AnswerReceipt, AskReceipt, QuestionNote, TeamAnswer, TeamAsk, TeamQuestion,
+    AnswerReceipt, AskReceipt, DeliveryOutcome, QuestionNote, TeamAnswer, TeamAsk, TeamQuestion,
     TeamQuestionState,
 };
 pub use sqlite::SqliteTeamStore;
@@ -79,6 +79,8 @@ pub struct TeamStoreStatus {
     pub bytes: u64,
     /// The bytes of the audit log among them.
     pub audit_bytes: u64,
+    /// The bytes of the audit log of the last whole day; `None` if there was none.
+    pub day_bytes: Option<u64>,
     /// For how many days audit entries and closed questions are kept.
     pub kept_days: u32,
     pub protection: AuditProtection,

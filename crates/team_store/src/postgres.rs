@@ -24,7 +24,7 @@ use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
 use crate::limits::{LONGEST_DELIVERY, check_name, check_text};
 use crate::question::{
-    AnswerOutcome, AnswerReceipt, AskReceipt, QuestionChange, QuestionNote, TeamAnswer, TeamAsk,
+    AnswerReceipt, AskReceipt, DeliveryOutcome, QuestionChange, QuestionNote, TeamAnswer, TeamAsk,
     TeamQuestion, TeamQuestionState, allow_text,
 };
 use crate::{TeamChange, TeamStore, TeamStoreStatus};
@@ -227,7 +227,7 @@ impl TeamStore for PostgresTeamStore {
 
     fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
         let late = i64::try_from(LONGEST_DELIVERY.as_millis()).unwrap_or(i64::MAX);
-        let lost = QuestionNote::Outcome(AnswerOutcome::Lost);
+        let lost = QuestionNote::Outcome(DeliveryOutcome::Lost);
         let mut expired = Vec::new();
         loop {
             let due = self.run(async |session| {
@@ -376,6 +376,7 @@ impl TeamStore for PostgresTeamStore {
             Ok(TeamStoreStatus {
                 bytes: unsigned(row.get(0)),
                 audit_bytes: unsigned(row.get(1)),
+                day_bytes: row.get::<_, Option<i64>>(5).map(unsigned),
                 kept_days: u32::try_from(row.get::<_, i32>(2)).unwrap_or_default(),
                 protection,
             })

@@ -310,9 +310,15 @@ impl TeamStore for SqliteTeamStore {
             let sample = size("SELECT count(*) FROM (SELECT 1 FROM audit LIMIT 1000)")?.max(1);
             let entries = size("SELECT coalesce(sum(head_seq - start_seq), 0) FROM chains")?;
             let audit_bytes = (audit / sample * entries).min(bytes);
+            let of_day = size(
+                "SELECT count(*) FROM audit
+                 WHERE recorded_ms / 86400000 = unixepoch() / 86400 - 1",
+            )?;
+            let day_bytes = Some(audit / sample * of_day).filter(|bytes| *bytes > 0);
             Ok(TeamStoreStatus {
                 bytes: bytes.unsigned_abs(),
                 audit_bytes: audit_bytes.unsigned_abs(),
+                day_bytes: day_bytes.map(i64::unsigned_abs),
                 kept_days,
                 // The desk owns the file. Its triggers refuse, but whoever owns it can remove them.
                 protection: AuditProtection::Nobody,
