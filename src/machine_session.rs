@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_approval::daemon::{Daemon, RelayedAskers, RemoteBoard, Warn};
+use callgate_approval::desk::DeferReason;
 use callgate_relay::{LinePort, QuestionRoom, SharedLine, UpperAct, UpperLine};
 use callgate_store::{CopyOutcome, LedgerEntry, Sha256Hash};
 use callgate_wire::approval::{AskerMachine, RelayedAnswer, RequestId};
@@ -73,6 +74,8 @@ pub(crate) struct MachineSession {
     asked: HashMap<RequestId, OpenAsker>,
     /// The answers to them, as they come.
     answers: JoinSet<(RequestId, Option<RelayedAnswer>)>,
+    /// The answers that were sent, after the time in which they have to be confirmed.
+    receipts: JoinSet<RequestId>,
     /// Whether this connection has brought all questions.
     is_synced: bool,
     /// What the machine said last that was wrong.
@@ -94,6 +97,7 @@ impl MachineSession {
             rules: None,
             asked: HashMap::new(),
             answers: JoinSet::new(),
+            receipts: JoinSet::new(),
             is_synced: false,
             trouble: None,
         }
@@ -176,6 +180,12 @@ impl MachineSession {
                 Some(answered) = self.answers.join_next(), if !self.answers.is_empty() => {
                     if let Ok((question, answer)) = answered {
                         self.take_answer(Some(port), &question, answer).await;
+                    }
+                    Vec::new()
+                }
+                Some(late) = self.receipts.join_next(), if !self.receipts.is_empty() => {
+                    if let Ok(question) = late {
+                        self.miss_receipt(&question).await;
                     }
                     Vec::new()
                 }
@@ -269,7 +279,7 @@ impl MachineSession {
             }
             UpperAct::Defer(question) => {
                 if let Some(asker) = self.asked.get(&question) {
-                    asker.report_deferred().await;
+                    asker.report_deferred(DeferReason::Machine).await;
                 }
             }
             UpperAct::Delivered(question) => {

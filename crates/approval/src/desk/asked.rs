@@ -84,7 +84,6 @@ impl Desk {
             Ruling::Allow { .. } | Ruling::Deny { .. } => {}
         }
         let masked = record::masked_request(&request, input.shown());
-        // A call that is blocked on another machine is tried again there.
         let is_tried_here = card.blocked.is_some() && request.machine.is_none();
         let retry = is_tried_here.then(|| CallDigest::of_retry(&self.settings.key, &request));
         let event = record::asked_event(&masked, &card, &digest, &ruling, retry.as_ref());

@@ -75,6 +75,19 @@ fn an_answer_for_a_machine_that_is_away_is_said_to_be_kept_at_once() {
 }
 
 #[test]
+fn an_answer_that_its_machine_does_not_confirm_is_said_to_be_kept() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    table.button(1, Action::Deny);
+    let silent = DeskInput::Deferred { asker: AskerId(1), reason: DeferReason::Silence };
+    let kept = "Denied by Ada. box has not confirmed it yet, and gets it again if it comes back.";
+    assert_eq!(told(&table.give(silent)), [kept]);
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(marks(&outputs)[0], (MarkState::Denied, "Denied by Ada"));
+}
+
+#[test]
 fn an_allow_for_another_machine_lets_nothing_run_here() {
     let mut table = Table::new();
     // The same call of the same session and prompt: a check is remembered for its permission.
