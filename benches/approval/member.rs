@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use callgate_wire::desk::RemoteState;
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::hooks::call_of;
 use crate::home::{Daemon, Home, run};
+use crate::hooks::call_of;
 use crate::limits::LimitedFigure;
 use crate::series::Series;
 
