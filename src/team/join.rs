@@ -1,6 +1,6 @@
 //! `callgate team join`: makes this machine a member of a team, by an invitation.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -25,6 +25,7 @@ use crate::policy::TeamFile;
 use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
 use crate::text::read_limited;
+use crate::typed_secret::read_typed_secret;
 
 /// Where the team's desk takes secrets.
 pub(crate) const JOIN_PATH: &str = "/team/join";
@@ -88,8 +89,15 @@ pub(super) fn join_team(
 
 fn read_invitation(given: Option<&str>) -> Result<Invitation, Failure> {
     let of_environment = || Surroundings::of_process().variable(VARIABLE)?.into_string().ok();
+    // A secret of a job that is not set is an empty variable in many services.
+    let of_environment = || of_environment().filter(|text| !text.is_empty());
     let text = match given.map(str::to_owned).or_else(of_environment) {
         Some(text) => text,
+        None if io::stdin().is_terminal() => {
+            let typed = read_typed_secret("The invitation")
+                .map_err(|error| Failure::Failed(format!("cannot read the invitation: {error}")))?;
+            typed.map(|text| text.reveal().to_owned()).unwrap_or_default()
+        }
         None => read_limited(io::stdin().lock(), LONGEST)
             .map_err(|error| Failure::Failed(format!("cannot read the invitation: {error}")))?,
     };
