@@ -100,8 +100,12 @@ export class ChatSession {
     this.app.update();
   }
 
-  /** @param {"session" | "ready" | "missed" | "other" | "gone"} event */
+  /** @param {import("./chat_link.js").LinkChange} event */
   #changed(event) {
+    if (event === "grown") {
+      if (this.#isUnlisted()) this.app.attempt(() => this.#list());
+      return this.app.frames.requestGrown();
+    }
     if (event === "gone") this.#gone();
     else if (event === "session") this.#entered();
     if (event === "ready" || event === "missed" || (event === "session" && this.store.state === "ready"))
