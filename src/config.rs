@@ -60,6 +60,7 @@ pub(crate) struct Config {
     pub(crate) phone_after: Duration,
     pub(crate) notify_on_stop: bool,
     pub(crate) notify_on_wait: bool,
+    pub(crate) record_runs: bool,
     pub(crate) gate: GateSettings,
     pub(crate) page: PageSettings,
     pub(crate) team: TeamSettings,
@@ -119,6 +120,8 @@ pub(crate) struct TeamSettings {
     pub(crate) database_url: Option<TokenSource>,
     /// The name of this desk among those that share the database.
     pub(crate) desk_name: Option<String>,
+    /// For how many days the database keeps audit entries and closed questions.
+    pub(crate) keep_days: u32,
 }
 
 /// The provider of accounts with which people of a team sign in.

@@ -20,6 +20,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::ledger_copies::LedgerCopies;
+use crate::machine_ledgers::{MachineLedger, MachineLedgers};
 use crate::shared_questions::SharedQuestions;
 use crate::team_database::TeamDatabase;
 use session_questions::OpenAsker;
@@ -30,6 +31,8 @@ pub(crate) struct SessionHome {
     pub(crate) board: Arc<RemoteBoard>,
     pub(crate) askers: RelayedAskers,
     pub(crate) copies: LedgerCopies,
+    /// Where the ledgers of machines are copied to.
+    pub(crate) ledgers: MachineLedgers,
     pub(crate) warn: Warn,
     /// The name of this desk.
     pub(crate) desk_name: String,
@@ -42,10 +45,12 @@ pub(crate) struct SessionHome {
 impl SessionHome {
     /// Returns what sessions of a desk with this database work with.
     pub(crate) fn of_desk(daemon: &Daemon, database: &Path, warn: Warn) -> Self {
+        let copies = LedgerCopies::in_database(database);
         Self {
             board: daemon.remote_board(),
             askers: daemon.relayed_askers(),
-            copies: LedgerCopies::in_database(database),
+            ledgers: MachineLedgers::OfDesk(copies.clone()),
+            copies,
             warn,
             desk_name: uname().nodename().to_string_lossy().into_owned(),
             database: None,
@@ -63,8 +68,8 @@ pub(crate) struct MachineSession {
     clock: Instant,
     upper: UpperLine,
     machine: AskerMachine,
-    /// Whether its ledger is copied.
-    is_copied: bool,
+    /// The copy of its ledger, if that is copied.
+    ledger: Option<MachineLedger>,
     /// The number of the run, for a job.
     run: Option<String>,
     /// The rules that the machine is sent, if it belongs to the team of this desk.
@@ -87,9 +92,9 @@ impl MachineSession {
         Self {
             clock: Instant::now(),
             upper: UpperLine::new(&home.desk_name),
+            ledger: Some(MachineLedger::new(home.ledgers.clone(), name)),
             home,
             machine,
-            is_copied: true,
             run: None,
             rules: None,
             asked: HashMap::new(),
@@ -102,7 +107,7 @@ impl MachineSession {
     /// Makes it the session of a run of a job, in which only questions come, and no ledger.
     pub(crate) fn for_run(mut self, run: String) -> Self {
         self.upper = self.upper.without_copy();
-        self.is_copied = false;
+        self.ledger = None;
         self.run = Some(run);
         self
     }
@@ -200,11 +205,9 @@ impl MachineSession {
         why
     }
 
-    async fn copied_through(&self) -> Result<Option<CopiedThrough>, String> {
-        if !self.is_copied {
-            return Ok(None);
-        }
-        let after = self.home.copies.copied_through(self.name()).await?;
+    async fn copied_through(&mut self) -> Result<Option<CopiedThrough>, String> {
+        let Some(ledger) = &mut self.ledger else { return Ok(None) };
+        let after = ledger.read_head().await?;
         self.home.board.set_copied(self.name(), after.map_or(0, |head| head.seq));
         Ok(after
             .map(|head| CopiedThrough { seq: head.seq, hash: Sha256Hash(head.hash).to_string() }))
@@ -317,7 +320,7 @@ impl MachineSession {
         let Some(entries) = entries else {
             return Some("it sent an entry whose hash is none".to_owned());
         };
-        match self.home.copies.copy_entries(self.name(), entries, begins_anew).await {
+        match self.ledger.as_mut()?.add_entries(entries, begins_anew).await {
             Ok(CopyOutcome::Copied(head)) => {
                 self.home.board.set_copied(self.name(), head.seq);
                 self.send_order(port, &RelayOrder::Ack { seq: head.seq })

@@ -16,8 +16,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::line::open_service;
+use super::members::BY;
 use super::membership::MembershipFile;
-use super::record_change;
+use super::{RULES, record_change};
 use crate::config::{Config, Surroundings};
 use crate::failure::Failure;
 use crate::policy::TeamFile;
@@ -133,7 +134,7 @@ fn keep_membership(
 ) -> Result<(), Failure> {
     let Invitation { address, name, .. } = membership;
     let summary = format!("Joined the team of {address} as {name}");
-    record_change(config, "the command line", summary, 0, "").map_err(Failure::Failed)?;
+    record_change(config, RULES, BY, summary, 0, "").map_err(Failure::Failed)?;
     if let Some(key) = membership.rules_key {
         let trusted = TeamFile::beside(&config.database)
             .change(|rules| Ok(rules.unwrap_or_else(|| TeamRules::trusting(key))));

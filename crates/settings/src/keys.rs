@@ -75,6 +75,10 @@ declare_keys! {
         .about("Whether you hear when an agent waits in a dialog that the desk did not ask about")
         .note("to the same places; what the desk asks itself is not repeated").default("true")
         .set_by_viewers();
+    RECORD_RUNS: bool = switch_key("record_runs")
+        .about("Whether the ledger has every call of an agent that has run")
+        .note("otherwise only those that somebody was asked about, or that ran without a verdict; \
+               the ledger is half as large then, and the history has gaps").default("true");
     GATE_UNATTENDED: Unattended = choice_key("gate.unattended", "WORD")
         .about("What decides without a rule in modes where the agent asks nobody")
         .note("these modes are `auto`, `dontAsk`, `bypassPermissions` and `codex exec`; `rules` \
@@ -135,6 +139,9 @@ declare_keys! {
         text_key("team.desk_name", "NAME", "a short name such as desk-1", is_plain_text)
         .about("The name of this desk among those that share the team's database")
         .note("each has another one; without it, the name of this machine").optional();
+    TEAM_KEEP_DAYS: u32 = whole_key("team.keep_days", (1, 3_650), "DAYS")
+        .about("How long the team's database keeps audit entries and closed questions")
+        .note("all desks that share it need the same").default("400");
     TELEGRAM_TOKEN: HiddenText = secret_key("telegram.token")
         .about("The bot's token itself");
     TELEGRAM_TOKEN_FILE: PathBuf = file_key("telegram.token_file")
@@ -333,73 +340,4 @@ pub fn is_table(name: &str) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use callgate_wire::desk::SettingAccess;
-
-    use callgate_mask::text::list_choices;
-
-    use super::*;
-    use crate::value::ValueKind;
-
-    #[test]
-    fn every_table_is_known() {
-        for key in KEYS.iter().filter(|key| key.name.contains('.')) {
-            assert!(
-                key.name.split_once('.').is_some_and(|(table, _)| TABLES.contains(&table)),
-                "{}",
-                key.name
-            );
-        }
-    }
-
-    #[test]
-    fn every_choice_is_accepted() {
-        let mut count = 0;
-        for key in KEYS {
-            let ValueKind::Choice { words, is_valid, .. } = key.kind else { continue };
-            count += 1;
-            assert!(words.contains(&key.default), "{}", key.name);
-            assert!(words.iter().all(|word| is_valid(word)), "{}: {words:?}", key.name);
-            assert!(key.help().ends_with(&list_choices(words)), "{}", key.help());
-        }
-        assert_eq!(count, 8);
-        assert_eq!(list_choices(&["a", "b", "c"]), "a, b or c");
-        assert_eq!(list_choices(&["a"]), "a");
-    }
-
-    /// What a viewer may set names no program, file, socket or address, and not who may answer.
-    #[test]
-    fn viewers_set_only_what_names_nothing_outside() {
-        const OUTSIDE: [&str; 12] = [
-            "socket", "file", "command_", "_command", "url", "port", "proxy", "cli", "database",
-            "roots", "servers", "allowed",
-        ];
-        for key in KEYS {
-            let is_plain = match key.kind {
-                ValueKind::Whole { .. }
-                | ValueKind::Switch
-                | ValueKind::Choice { .. }
-                | ValueKind::Text { .. }
-                | ValueKind::Dollars
-                | ValueKind::SwitchOrId { .. } => true,
-                ValueKind::File
-                | ValueKind::Socket
-                | ValueKind::Folders
-                | ValueKind::Url { .. }
-                | ValueKind::Secret
-                | ValueKind::Command
-                | ValueKind::Tables { .. }
-                | ValueKind::Ids { .. } => false,
-            };
-            match key.access {
-                SettingAccess::Set => {
-                    let is_time = key.name.ends_with("_seconds") || key.name.ends_with("_mb");
-                    let names = OUTSIDE.iter().any(|word| key.name.contains(word));
-                    assert!(is_plain && (is_time || !names), "{}", key.name);
-                }
-                SettingAccess::Secret => assert!(key.name.ends_with("_keyring"), "{}", key.name),
-                SettingAccess::See => {}
-            }
-        }
-    }
-}
+mod tests;
