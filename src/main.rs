@@ -50,7 +50,6 @@ mod team_database;
 mod team_desk;
 mod terminal_modes;
 mod terminal_width;
-mod text;
 mod typed_secret;
 mod uninstall;
 mod up;

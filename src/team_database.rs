@@ -11,7 +11,7 @@ use callgate_team_store::{TeamChange, TeamResult, TeamStore, TeamStoreError};
 use rustix::system::uname;
 use tokio::sync::{mpsc, watch};
 
-use crate::config::Config;
+use crate::config::{Config, ReadSecret};
 use crate::errand_thread::ErrandThread;
 
 /// How long one call may take, with all attempts to reach the server.
@@ -201,7 +201,7 @@ fn prepare_store(config: &Config) -> Result<Option<BoxedStore>, String> {
     use callgate_team_store::{PostgresSettings, PostgresTeamStore};
     let Some(source) = &config.team.database_url else { return Ok(None) };
     let settings = PostgresSettings {
-        url: source.read_database_url().map_err(|error| error.to_string())?,
+        url: source.value.read_database_url().map_err(|error| error.to_string())?,
         desk: desk_name(config),
         kept_days: KEPT_DAYS,
         patience: PATIENCE,

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use callgate_client::DeskError;
 use callgate_client::viewer::Viewer;
+use callgate_link::text_file::read_limited_text;
 use callgate_mask::text::one_line;
 use callgate_team::{Invitation, TeamRules};
 use callgate_wire::HiddenText;
@@ -18,12 +19,11 @@ use serde_json::json;
 use super::line::open_service;
 use super::membership::MembershipFile;
 use super::record_change;
-use crate::config::{Config, Surroundings};
+use crate::config::{Config, process_surroundings};
 use crate::failure::Failure;
 use crate::policy::TeamFile;
 use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
-use crate::text::read_limited;
 
 /// Where the team's desk takes secrets.
 pub(crate) const JOIN_PATH: &str = "/team/join";
@@ -86,10 +86,10 @@ pub(super) fn join_team(
 }
 
 fn read_invitation(given: Option<&str>) -> Result<Invitation, Failure> {
-    let of_environment = || Surroundings::of_process().variable(VARIABLE)?.into_string().ok();
+    let of_environment = || process_surroundings().variable(VARIABLE)?.into_string().ok();
     let text = match given.map(str::to_owned).or_else(of_environment) {
         Some(text) => text,
-        None => read_limited(io::stdin().lock(), LONGEST)
+        None => read_limited_text(io::stdin().lock(), LONGEST)
             .map_err(|error| Failure::Failed(format!("cannot read the invitation: {error}")))?,
     };
     text.parse().map_err(|error| Failure::Failed(format!("cannot join: {error}")))

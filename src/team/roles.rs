@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex};
 use callgate_approval::answer_roles::{AnswerRoles, AnswerScope};
 use callgate_approval::daemon::Warn;
 use callgate_link::sync::lock;
+use callgate_link::text_file::read_text_file;
 use callgate_mask::text::visible_text;
+use callgate_mask::text::without_mark;
 use callgate_rules::{
     DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleProblemLevel, file::LARGEST_FILE,
 };
@@ -20,14 +22,13 @@ use crate::config::Config;
 use crate::counted::counted_noun;
 use crate::failure::Failure;
 use crate::policy::{FileStamp, home_folder, roles_path};
-use crate::text::{self, without_mark};
 
 use super::members::read_roster;
 
 /// Reads the roles, if there is a file.
 pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
     let name = path.display().to_string();
-    match text::read_file(path, LARGEST_FILE as u64 + 1) {
+    match read_text_file(path, LARGEST_FILE as u64 + 1) {
         Ok(text) => Some(RoleFile::from_toml(&name, without_mark(&text))),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             None
