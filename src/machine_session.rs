@@ -31,7 +31,6 @@ pub(crate) struct SessionHome {
     pub(crate) askers: RelayedAskers,
     pub(crate) copies: LedgerCopies,
     pub(crate) warn: Warn,
-    /// The name of this desk.
     pub(crate) desk_name: String,
     /// The database that the desks of a team share, if this one does.
     pub(crate) database: Option<TeamDatabase>,
@@ -57,7 +56,6 @@ impl SessionHome {
 /// The rules of a team as a line to be sent, which changes when they do.
 pub(crate) type RulesFeed = watch::Receiver<Option<SharedLine>>;
 
-/// The session with one machine.
 pub(crate) struct MachineSession {
     home: SessionHome,
     clock: Instant,

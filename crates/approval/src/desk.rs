@@ -117,7 +117,6 @@ pub struct DeskSettings {
     /// Whether chats and the terminal are notified when an agent waits in a dialog of its own that
     /// the desk did not ask about.
     pub notify_on_wait: bool,
-    /// Whether the desk has a terminal of its own.
     pub terminal: bool,
     /// Whether messages can be sent to phones.
     pub phones: bool,

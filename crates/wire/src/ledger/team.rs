@@ -17,7 +17,6 @@ pub struct TeamRoster {
     pub people: BTreeMap<String, String>,
 }
 
-/// A member of a team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TeamMember {
     pub kind: MemberKind,
