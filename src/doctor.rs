@@ -12,6 +12,7 @@ mod keyring;
 mod ledger;
 mod modes;
 mod phones;
+mod team;
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -70,6 +71,7 @@ impl DoctorArgs {
         files::check_roles(config, findings);
         let running = daemon::check_running_desk(config, findings);
         phones::check_telegram(config, running.as_ref(), self.telegram, findings);
+        team::check_database(config, findings);
         keyring::check_stored_keys(&config.agent, findings);
         ledger::check_ledger_file(&config.database, running.is_some(), findings);
         look_at_agents(config, &process_surroundings(), findings);

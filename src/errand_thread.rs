@@ -9,11 +9,11 @@ use tokio::sync::{mpsc, oneshot};
 /// How many errands may wait.
 const QUEUE: usize = 64;
 
-type Errand<S> = Box<dyn FnOnce(&mut S) + Send>;
+type ThreadErrand<S> = Box<dyn FnOnce(&mut S) + Send>;
 
 /// The way to a thread that does one errand after the other. It ends with the last clone.
 #[derive(Debug)]
-pub(crate) struct ErrandThread<S>(mpsc::Sender<Errand<S>>);
+pub(crate) struct ErrandThread<S>(mpsc::Sender<ThreadErrand<S>>);
 
 impl<S> Clone for ErrandThread<S> {
     fn clone(&self) -> Self {
@@ -24,7 +24,7 @@ impl<S> Clone for ErrandThread<S> {
 impl<S: Send + 'static> ErrandThread<S> {
     /// Starts a thread that has `subject`.
     pub(crate) fn start(name: &str, mut subject: S) -> io::Result<Self> {
-        let (errands, mut waiting) = mpsc::channel::<Errand<S>>(QUEUE);
+        let (errands, mut waiting) = mpsc::channel::<ThreadErrand<S>>(QUEUE);
         let work = move || {
             while let Some(errand) = waiting.blocking_recv() {
                 errand(&mut subject);
@@ -41,7 +41,7 @@ impl<S: Send + 'static> ErrandThread<S> {
     ) -> Option<T> {
         let (done_in, done) = oneshot::channel();
         // Whoever does not wait any more needs no result.
-        let errand: Errand<S> = Box::new(move |subject| drop(done_in.send(work(subject))));
+        let errand: ThreadErrand<S> = Box::new(move |subject| drop(done_in.send(work(subject))));
         self.0.send(errand).await.ok()?;
         done.await.ok()
     }

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_approval::daemon::{Daemon, RelayedAskers, RemoteBoard, Warn};
-use callgate_relay::{LinePort, SharedLine, UpperAct, UpperLine};
+use callgate_approval::desk::DeferReason;
+use callgate_relay::{LinePort, QuestionRoom, SharedLine, UpperAct, UpperLine};
 use callgate_store::{CopyOutcome, LedgerEntry, Sha256Hash};
 use callgate_wire::approval::{AskerMachine, RelayedAnswer, RequestId};
 use callgate_wire::desk::{RemoteState, WatchedEntry};
@@ -20,6 +21,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::ledger_copies::LedgerCopies;
+use crate::machine_ledgers::{MachineLedger, MachineLedgers};
 use crate::shared_questions::SharedQuestions;
 use crate::team_database::TeamDatabase;
 use session_questions::OpenAsker;
@@ -30,6 +32,8 @@ pub(crate) struct SessionHome {
     pub(crate) board: Arc<RemoteBoard>,
     pub(crate) askers: RelayedAskers,
     pub(crate) copies: LedgerCopies,
+    /// Where the ledgers of machines are copied to.
+    pub(crate) ledgers: MachineLedgers,
     pub(crate) warn: Warn,
     pub(crate) desk_name: String,
     /// The database that the desks of a team share, if this one does.
@@ -41,10 +45,12 @@ pub(crate) struct SessionHome {
 impl SessionHome {
     /// Returns what sessions of a desk with this database work with.
     pub(crate) fn of_desk(daemon: &Daemon, database: &Path, warn: Warn) -> Self {
+        let copies = LedgerCopies::in_database(database);
         Self {
             board: daemon.remote_board(),
             askers: daemon.relayed_askers(),
-            copies: LedgerCopies::in_database(database),
+            ledgers: MachineLedgers::OfDesk(copies.clone()),
+            copies,
             warn,
             desk_name: uname().nodename().to_string_lossy().into_owned(),
             database: None,
@@ -61,8 +67,8 @@ pub(crate) struct MachineSession {
     clock: Instant,
     upper: UpperLine,
     machine: AskerMachine,
-    /// Whether its ledger is copied.
-    is_copied: bool,
+    /// The copy of its ledger, if that is copied.
+    ledger: Option<MachineLedger>,
     /// The number of the run, for a job.
     run: Option<String>,
     /// The rules that the machine is sent, if it belongs to the team of this desk.
@@ -71,6 +77,8 @@ pub(crate) struct MachineSession {
     asked: HashMap<RequestId, OpenAsker>,
     /// The answers to them, as they come.
     answers: JoinSet<(RequestId, Option<RelayedAnswer>)>,
+    /// The answers that were sent, after the time in which they have to be confirmed.
+    receipts: JoinSet<RequestId>,
     /// Whether this connection has brought all questions.
     is_synced: bool,
     /// What the machine said last that was wrong.
@@ -85,22 +93,24 @@ impl MachineSession {
         Self {
             clock: Instant::now(),
             upper: UpperLine::new(&home.desk_name),
+            ledger: Some(MachineLedger::new(home.ledgers.clone(), name)),
             home,
             machine,
-            is_copied: true,
             run: None,
             rules: None,
             asked: HashMap::new(),
             answers: JoinSet::new(),
+            receipts: JoinSet::new(),
             is_synced: false,
             trouble: None,
         }
     }
 
-    /// Makes it the session of a run of a job, in which only questions come, and no ledger.
-    pub(crate) fn for_run(mut self, run: String) -> Self {
-        self.upper = self.upper.without_copy();
-        self.is_copied = false;
+    /// Makes it the session of a run of a job, in which only questions come, and no ledger. All runs
+    /// of the job share the room for their questions.
+    pub(crate) fn for_run(mut self, run: String, room: Arc<QuestionRoom>) -> Self {
+        self.upper = self.upper.without_copy().in_room(room);
+        self.ledger = None;
         self.run = Some(run);
         self
     }
@@ -176,6 +186,12 @@ impl MachineSession {
                     }
                     Vec::new()
                 }
+                Some(late) = self.receipts.join_next(), if !self.receipts.is_empty() => {
+                    if let Ok(question) = late {
+                        self.miss_receipt(&question).await;
+                    }
+                    Vec::new()
+                }
                 why = &mut stop => return Some(why),
                 () = next_rules(&mut self.rules), if self.is_synced => {
                     why = self.send_rules(port);
@@ -198,11 +214,9 @@ impl MachineSession {
         why
     }
 
-    async fn copied_through(&self) -> Result<Option<CopiedThrough>, String> {
-        if !self.is_copied {
-            return Ok(None);
-        }
-        let after = self.home.copies.copied_through(self.name()).await?;
+    async fn copied_through(&mut self) -> Result<Option<CopiedThrough>, String> {
+        let Some(ledger) = &mut self.ledger else { return Ok(None) };
+        let after = ledger.read_head().await?;
         self.home.board.set_copied(self.name(), after.map_or(0, |head| head.seq));
         Ok(after
             .map(|head| CopiedThrough { seq: head.seq, hash: Sha256Hash(head.hash).to_string() }))
@@ -266,7 +280,7 @@ impl MachineSession {
             }
             UpperAct::Defer(question) => {
                 if let Some(asker) = self.asked.get(&question) {
-                    asker.report_deferred().await;
+                    asker.report_deferred(DeferReason::Machine).await;
                 }
             }
             UpperAct::Delivered(question) => {
@@ -315,7 +329,7 @@ impl MachineSession {
         let Some(entries) = entries else {
             return Some("it sent an entry whose hash is none".to_owned());
         };
-        match self.home.copies.copy_entries(self.name(), entries, begins_anew).await {
+        match self.ledger.as_mut()?.add_entries(entries, begins_anew).await {
             Ok(CopyOutcome::Copied(head)) => {
                 self.home.board.set_copied(self.name(), head.seq);
                 self.send_order(port, &RelayOrder::Ack { seq: head.seq })

@@ -1,12 +1,12 @@
 //! Questions that the desks of a team share. Each is recorded in their database, shown at every desk
-//! by [`shown_question`], and answered at most once, by whoever is first.
+//! by [`team_question_display`], and answered at most once, by whoever is first.
 //!
 //! The desk to which a machine has its line records the machine's questions ([`SharedAsker`]), and
 //! brings it the answers, wherever they were given.
 
 mod shared_act;
 mod shared_asker;
-mod shown_question;
+mod team_question_display;
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
 use crate::team_database::{DatabaseState, TeamDatabase};
-use shown_question::ShownQuestion;
+use team_question_display::TeamQuestionDisplay;
 
 pub(crate) use shared_asker::{PendingAsker, SharedAsker};
 
@@ -55,12 +55,12 @@ struct QuestionDesk {
 /// A question that is shown here or whose machine has its line here.
 struct KnownQuestion {
     news: watch::Sender<Option<TeamQuestion>>,
-    display: QuestionDisplay,
+    display: DisplayState,
 }
 
 /// Whether people here are shown a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum QuestionDisplay {
+enum DisplayState {
     NotYet,
     Shown,
     Over,
@@ -142,15 +142,15 @@ impl SharedQuestions {
         let mut known = lock(&self.0.known);
         let entry = known.entry(id.clone()).or_insert_with(KnownQuestion::new);
         entry.take_news(question);
-        if entry.display != QuestionDisplay::NotYet {
+        if entry.display != DisplayState::NotYet {
             return;
         }
-        entry.display = QuestionDisplay::Shown;
+        entry.display = DisplayState::Shown;
         let (shared, news) = (self.clone(), entry.news.subscribe());
         tokio::spawn(async move {
-            ShownQuestion::follow(&shared, news).await;
+            TeamQuestionDisplay::follow(&shared, news).await;
             if let Some(entry) = lock(&shared.0.known).get_mut(&id) {
-                entry.display = QuestionDisplay::Over;
+                entry.display = DisplayState::Over;
             }
         });
     }
@@ -171,7 +171,7 @@ impl SharedQuestions {
     /// Closes questions whose time is over, and forgets those that nobody here has.
     fn tidy(&self) {
         lock(&self.0.known).retain(|_, entry| {
-            entry.display == QuestionDisplay::Shown || entry.news.receiver_count() > 0
+            entry.display == DisplayState::Shown || entry.news.receiver_count() > 0
         });
         let shared = self.clone();
         tokio::spawn(async move {
@@ -211,7 +211,7 @@ impl SharedQuestions {
 impl KnownQuestion {
     fn new() -> Self {
         let (news, _) = watch::channel(None);
-        Self { news, display: QuestionDisplay::NotYet }
+        Self { news, display: DisplayState::NotYet }
     }
 
     /// Notes how the question is, unless something newer is known.

@@ -7,12 +7,15 @@ mod line;
 mod members;
 mod membership;
 mod roles;
+mod roles_file;
 mod rules;
+mod shared_policy;
 mod signing_file;
 mod source;
+mod status;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use callgate_store::{EntryDraft, Sha256Hash, Store, now_ms};
@@ -25,10 +28,10 @@ use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
 use invite::InviteArgs;
 pub(crate) use line::TeamLineKeeper;
-pub(crate) use members::read_roster;
 pub(crate) use membership::MembershipFile;
 pub(crate) use roles::{LiveRoles, all_problems, read_roles};
 use rules::TeamRulesCommand;
+pub(crate) use shared_policy::{take_over_roles, take_over_rules};
 pub(crate) use source::{find_proxy, follow_team_rules, take_bundle};
 
 /// Work in a team: one desk for many machines, and rules for all of them
@@ -75,8 +78,21 @@ enum TeamCommand {
     /// Show what the people of the team may answer at this desk, and what is wrong with the file
     ///
     /// The file is roles.toml beside your rules. Without it every person of the team may answer
-    /// everything; the owner of the desk always may.
-    Roles,
+    /// everything; the owner of the desk always may. Desks that share a database have the same roles,
+    /// which `--set` gives to all of them.
+    Roles {
+        /// Check a file of roles, and make it the roles of the team
+        #[arg(long, value_name = "FILE")]
+        set: Option<PathBuf>,
+        /// Remove the roles: every person of the team may answer everything
+        #[arg(long, conflicts_with = "set")]
+        clear: bool,
+    },
+    /// Show the state of the team whose desk this is
+    ///
+    /// Says where the desk listens, how many members it has, which rules and roles apply, and with a
+    /// database whether it answers, how large it is and how long it keeps entries.
+    Status,
     /// Leave the team: its desk and its rules no longer concern this machine
     Leave,
 }
@@ -92,12 +108,18 @@ impl TeamArgs {
             TeamCommand::List => members::list_members(&config)?,
             TeamCommand::Revoke { name } => members::revoke_member(&config, &name)?,
             TeamCommand::Rules(command) => command.run(&config)?,
-            TeamCommand::Roles => return roles::show_roles(&config),
+            TeamCommand::Roles { set: Some(file), .. } => roles::set_roles(&config, Some(&file))?,
+            TeamCommand::Roles { clear: true, .. } => roles::set_roles(&config, None)?,
+            TeamCommand::Roles { .. } => return roles::show_roles(&config),
+            TeamCommand::Status => return status::show_status(&config),
             TeamCommand::Leave => leave_team(&config, file)?,
         }
         Ok(ExitCode::SUCCESS)
     }
 }
+
+/// What is changed when a team's rules are, as the ledger has it.
+const RULES: &str = "team rules";
 
 fn leave_team(config: &Config, settings: Option<&Path>) -> Result<(), Failure> {
     let (file, line) =
@@ -115,7 +137,7 @@ fn leave_team(config: &Config, settings: Option<&Path>) -> Result<(), Failure> {
     let team = team.unwrap_or_else(|| "the team".to_owned());
     let what = if has_rules { "its rules no longer apply" } else { "it answers here no more" };
     let summary = format!("Left {team}: {what}");
-    record_change(config, "the command line", summary.clone(), 0, "").map_err(Failure::Failed)?;
+    record_change(config, RULES, members::BY, summary.clone(), 0, "").map_err(Failure::Failed)?;
     if has_rules {
         file.remove().map_err(Failure::Failed)?;
     }
@@ -129,9 +151,10 @@ fn leave_team(config: &Config, settings: Option<&Path>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Records a change of the team's rules in the ledger.
+/// Records a change of the team's rules or roles in the ledger; `tool` says which.
 fn record_change(
     config: &Config,
+    tool: &str,
     by: &str,
     summary: String,
     count: usize,
@@ -140,7 +163,7 @@ fn record_change(
     let saved = LedgerEvent::Saved(RulesSaved {
         by: by.to_owned(),
         channel: Some(AnswerChannel::Terminal),
-        tool: "team rules".to_owned(),
+        tool: tool.to_owned(),
         summary,
         count,
         hash: Sha256Hash::hash_bytes(rules.as_bytes()).to_string(),

@@ -2,8 +2,10 @@
 
 mod certificates;
 mod company_accounts;
+mod desk_register;
 mod ledger_people;
 mod member_lines;
+mod team_mirror;
 
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -12,7 +14,7 @@ use callgate_approval::daemon::DeskHandle;
 use callgate_approval::viewer_token::new_viewer_token;
 use callgate_link::sync::lock;
 use callgate_relay::{LinePort, SharedLine};
-use callgate_store::{EntryDraft, Sha256Hash, now_ms};
+use callgate_store::{Sha256Hash, now_ms};
 use callgate_web::{DeskFuture, LinePlace, MachineDesk, MachineJoined};
 use callgate_wire::ledger::{LedgerEvent, MemberJoined, MemberKind, TeamRoster};
 use callgate_wire::relay::RelayOrder;
@@ -21,20 +23,27 @@ use crate::config::Config;
 use crate::machine_session::SessionHome;
 use crate::policy::TeamFile;
 use crate::team_database::DatabaseState;
+use crate::team_register::MemberChange;
 use member_lines::{LineOwner, MemberLines};
+use team_mirror::TeamMirror;
 
 pub(crate) use certificates::{DeskCertificates, certificate_names, reached_at};
 pub(crate) use company_accounts::CompanyAccounts;
+pub(crate) use desk_register::DeskRegister;
 pub(crate) use ledger_people::LedgerPeople;
 
 /// How often the members and the rules are read again, if nobody wants it sooner.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
+/// How often the database removes what is older than its days.
+const TEND_EVERY: Duration = Duration::from_hours(1);
 /// How old the list of members may be when a stranger comes.
 const STALE_AFTER: Duration = Duration::from_secs(1);
 
 /// The team's desk, as its members' machines see it.
 pub(crate) struct TeamDesk {
+    config: Arc<Config>,
     home: SessionHome,
+    register: DeskRegister,
     team_file: TeamFile,
     roster: Mutex<Arc<TeamRoster>>,
     /// When the members were last read for a stranger.
@@ -47,6 +56,8 @@ pub(crate) struct TeamDesk {
 impl TeamDesk {
     pub(crate) fn new(config: &Config, home: SessionHome, desk: DeskHandle) -> Arc<Self> {
         Arc::new(Self {
+            config: Arc::new(config.clone()),
+            register: DeskRegister::new(home.copies.clone(), home.database.clone()),
             team_file: TeamFile::beside(&config.database),
             roster: Mutex::default(),
             read_at: Mutex::default(),
@@ -56,29 +67,61 @@ impl TeamDesk {
         })
     }
 
+    pub(crate) fn register(&self) -> DeskRegister {
+        self.register.clone()
+    }
+
     /// Follows who belongs to the team and which rules it has, for ever.
     pub(crate) async fn follow_team(self: Arc<Self>) {
         if let Some(shared) = self.home.shared.clone() {
             tokio::spawn(shared.follow_questions());
         }
         let mut wishes = self.home.board.wishes();
+        let mut mirror = TeamMirror::new(&self.config, &self.home, &self.register);
         let mut last_fault = None;
         loop {
-            let fault = self.read_members().await.err();
+            let taken = match &mut mirror {
+                Some(mirror) => mirror.take_over().await,
+                None => Ok(()),
+            };
+            let fault = taken.and(self.read_members().await).err();
             if let Some(why) = fault.as_ref().filter(|_| fault != last_fault) {
-                (self.home.warn)(&format!("the members of the team stay as they are: {why}"));
+                (self.home.warn)(&format!("the team stays as it is: {why}"));
             }
             last_fault = fault;
             self.lines.send_rules(self.read_rules());
-            // The board is as long there as this.
-            drop(tokio::time::timeout(LOOK_EVERY, wishes.changed()).await);
+            let news = async {
+                match &mut mirror {
+                    Some(mirror) => mirror.wait_for_news().await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                // The board is as long there as this.
+                _ = tokio::time::timeout(LOOK_EVERY, wishes.changed()) => {}
+                () = news => {}
+            }
+        }
+    }
+
+    /// Has the database remove what is older than its days, for ever. Every desk does it, so that none
+    /// has to.
+    pub(crate) async fn tend_database(&self) {
+        let Some(database) = &self.home.database else { return std::future::pending().await };
+        let mut state = database.state();
+        loop {
+            // The database is as long there as this.
+            state.wait_for(|state| *state == DatabaseState::Reachable).await.ok();
+            if let Err(error) = database.run(|store| store.tend_audit()).await {
+                (self.home.warn)(&format!("the team's database keeps what is too old: {error}"));
+            }
+            tokio::time::sleep(TEND_EVERY).await;
         }
     }
 
     /// Reads the members, and ends the lines and the links of those who are none any more.
     pub(crate) async fn read_members(&self) -> Result<(), String> {
-        let read = self.home.copies.run(|store| store.chained_links().map(|links| links.team));
-        if self.set_roster(read.await?) {
+        if self.set_roster(self.register.read_roster().await?) {
             self.desk.read_links().await;
         }
         Ok(())
@@ -96,6 +139,7 @@ impl TeamDesk {
             is_stale
         };
         if is_stale {
+            self.register.catch_up().await;
             // Those who are known stay so.
             self.read_members().await.ok();
         }
@@ -152,14 +196,11 @@ impl TeamDesk {
         }
         let token = new_viewer_token().map_err(|error| error.to_string())?;
         let token_hash = hash_text(token.reveal());
-        let joined = self.home.copies.run(move |store| {
-            let roster = store.chained_links()?.team;
-            let Some((name, _)) = roster.invited(&secret, now_ms()) else { return Ok(None) };
-            let name = name.to_owned();
-            let joined = MemberJoined { name: name.clone(), secret, token: Some(token_hash) };
-            let entry = EntryDraft::new(now_ms(), None, &LedgerEvent::Joined(joined));
-            store.append_entries(&[entry])?;
-            Ok(Some(name))
+        let joined = self.register.change_member(move |roster| {
+            let name = roster.invited(&secret, now_ms())?.0.to_owned();
+            let (secret, token) = (secret.clone(), Some(token_hash.clone()));
+            let joined = LedgerEvent::Joined(MemberJoined { name: name.clone(), secret, token });
+            Some(MemberChange { by: name.clone(), name, events: vec![joined] })
         });
         let joined = joined.await?;
         self.read_members().await?;
@@ -172,6 +213,9 @@ impl TeamDesk {
         token: &str,
         number: &str,
     ) -> Option<Result<LinePlace, &'static str>> {
+        if let Some(why) = self.find_ailment() {
+            return Some(Err(why));
+        }
         let token = hash_text(token);
         if self.roster().holder_of_token(&token, now_ms()).is_none() {
             self.read_if_stale().await;
@@ -180,7 +224,7 @@ impl TeamDesk {
         let (name, member) = roster.holder_of_token(&token, now_ms())?;
         let run = (member.kind == MemberKind::Job).then(|| number.to_owned());
         let owner = LineOwner { name: name.to_owned(), run };
-        if let Some(why) = self.find_ailment().or_else(|| self.lines.find_refusal(&owner)) {
+        if let Some(why) = self.lines.find_refusal(&owner) {
             return Some(Err(why));
         }
         let lines = Arc::clone(&self.lines);
@@ -199,7 +243,11 @@ impl MachineDesk for TeamDesk {
     fn find_ailment(&self) -> Option<&'static str> {
         let database = self.home.database.as_ref()?;
         let is_reachable = *database.state().borrow() == DatabaseState::Reachable;
-        (!is_reachable).then_some("the team's database does not answer this desk: try again later")
+        if !is_reachable {
+            return Some("the team's database does not answer this desk: try again later");
+        }
+        let is_complete = self.register.is_complete();
+        (!is_complete).then_some("this desk has not read the members of the team yet")
     }
 
     fn join_machine<'a>(

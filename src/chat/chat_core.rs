@@ -60,9 +60,10 @@ pub(super) enum ChatAction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Errand {
     Status,
-    /// Lists the conversations whose titles contain these words.
     List {
         words: String,
+        /// Whether the runtime lists those with the words. One that cannot search lists all.
+        is_found: bool,
     },
     /// Looks for the conversation that is to be continued.
     Resume(WantedConversation),

@@ -11,7 +11,8 @@ use rustix::process::geteuid;
 use super::finding::Findings;
 use crate::config::Config;
 use crate::policy::{PROJECT_RULES, TeamFile, local_now, read_file, roles_path};
-use crate::team::{all_problems, read_roles, read_roster};
+use crate::team::{all_problems, read_roles};
+use crate::team_register::read_ledger_roster;
 
 /// Checks the settings file, which is known to be readable.
 pub(super) fn check_settings_file(config: &Config, findings: &mut Findings) {
@@ -49,7 +50,7 @@ pub(super) fn check_roles(config: &Config, findings: &mut Findings) {
     let path = roles_path(config);
     let Some(file) = read_roles(&path) else { return };
     // A ledger that cannot be read is reported with the ledger.
-    let problems = all_problems(&file, &read_roster(config).unwrap_or_default());
+    let problems = all_problems(&file, &read_ledger_roster(config).unwrap_or_default());
     for problem in &problems {
         match problem.level {
             RuleProblemLevel::Error => findings.add_problem(

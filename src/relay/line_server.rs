@@ -124,7 +124,7 @@ impl LineServer {
         tokio::spawn(async move {
             let taken = match entrance {
                 DeskEntrance::Team(entrance) => {
-                    take_bundle(&entrance.config, bundle, "the team's desk").await
+                    take_bundle(&entrance.config, bundle, None, "the team's desk").await
                 }
                 DeskEntrance::Relay(_) => Err("this line carries no rules".to_owned()),
             };

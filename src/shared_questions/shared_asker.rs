@@ -2,7 +2,7 @@
 //! from the database.
 
 use callgate_team_store::{
-    AnswerOutcome, AskReceipt, QuestionNote, TeamQuestion, TeamQuestionState, TeamStoreError,
+    AskReceipt, DeliveryOutcome, QuestionNote, TeamQuestion, TeamQuestionState, TeamStoreError,
 };
 use callgate_wire::approval::{AskerMachine, RelayedAnswer, RequestId};
 use callgate_wire::relay::RelayedQuestion;
@@ -130,12 +130,12 @@ impl SharedAsker {
 
     /// Reports that the answer has reached the agent.
     pub(crate) async fn report_delivered(self) {
-        self.note(QuestionNote::Outcome(AnswerOutcome::Delivered)).await;
+        self.note(QuestionNote::Outcome(DeliveryOutcome::Delivered)).await;
     }
 
     /// Reports that the answer has not reached the agent, and never will.
     pub(crate) async fn report_lost(self) {
-        self.note(QuestionNote::Outcome(AnswerOutcome::Lost)).await;
+        self.note(QuestionNote::Outcome(DeliveryOutcome::Lost)).await;
     }
 
     /// Reports that the question is over on its machine, in words for a person.

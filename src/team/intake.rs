@@ -4,7 +4,7 @@ use callgate_rules::{Problem, RuleFile, Trust};
 use callgate_team::{RuleBundle, TakenBundle, TeamKey, TeamRules};
 use jiff::Timestamp;
 
-use super::record_change;
+use super::{RULES, record_change};
 use crate::config::Config;
 use crate::counted::counted_noun;
 use crate::policy::TeamFile;
@@ -14,6 +14,8 @@ pub(super) struct BundleIntake<'a> {
     pub(super) config: &'a Config,
     /// The key that the user has named.
     pub(super) key: Option<TeamKey>,
+    /// Whether that key may take the place of another one that is trusted.
+    pub(super) replaces_key: bool,
     /// The address at which newer bundles are, if it is one.
     pub(super) source: Option<&'a str>,
     /// Who takes it, as the ledger has it.
@@ -47,7 +49,8 @@ impl BundleIntake<'_> {
                 receipt.is_new = true;
                 receipt.summary = format!("Took {}", receipt.summary);
                 let summary = receipt.summary.clone();
-                record_change(self.config, self.by, summary, file.rules.len(), bundle.rules())?;
+                let count = file.rules.len();
+                record_change(self.config, RULES, self.by, summary, count, bundle.rules())?;
             }
             if let Some(source) = self.source {
                 rules.set_source(source);
@@ -65,6 +68,9 @@ impl BundleIntake<'_> {
         bundle: &RuleBundle,
     ) -> Result<TeamRules, String> {
         match (kept, self.key) {
+            (Some(rules), Some(key)) if rules.key() != key && self.replaces_key => {
+                Ok(TeamRules::trusting(key))
+            }
             (Some(rules), Some(key)) if rules.key() != key => Err(format!(
                 "this machine trusts another key, {}; to trust the new one: callgate team leave, \
                  then take it again",

@@ -6,14 +6,15 @@ use callgate_approval::viewer_token::new_viewer_token;
 use callgate_client::viewer::Viewer;
 use callgate_store::{Store, now_ms};
 use callgate_team::{Invitation, check_member_name};
-use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind};
+use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind, TeamRoster};
 
-use super::members::{BY, read_roster, record_event};
+use super::members::BY;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::policy::TeamFile;
 use crate::remote::ask_remotes;
 use crate::team_desk::{DeskCertificates, hash_text, reached_at};
+use crate::team_register::{MemberChange, TeamRegister};
 
 /// How long an invitation for a machine or a person is good, unless it is said, in hours.
 const HOURS: u32 = 24;
@@ -52,7 +53,9 @@ impl InviteArgs {
     /// Makes an invitation, records it and prints it.
     pub(super) fn invite_member(self, config: &Config) -> Result<(), Failure> {
         let kind = self.kind();
-        self.check_name(config, kind)?;
+        let mut register = TeamRegister::open(config)?;
+        self.check_name(&register.read_roster()?)?;
+        self.check_remotes(config)?;
         let failed = |why: String| Failure::Failed(format!("cannot invite: {why}"));
         let certificates = DeskCertificates::open(config).map_err(failed)?;
         let rules = TeamFile::beside(&config.database).read().map_err(failed)?;
@@ -74,44 +77,53 @@ impl InviteArgs {
             until_ms: hours.map(|hours| now_ms() + i64::from(hours) * HOUR_MS),
             by: BY.to_owned(),
         };
-        record_event(config, &LedgerEvent::Invited(invited))?;
+        let (name, by) = (invited.name.clone(), BY.to_owned());
+        let events = vec![LedgerEvent::Invited(invited)];
+        let change = |_: &TeamRoster| {
+            Some(MemberChange { name: name.clone(), by: by.clone(), events: events.clone() })
+        };
+        register.change_member(change)?;
         // A desk that does not run reads it when it starts.
         ask_remotes(config).ok();
         print_invitation(&invitation, hours)
     }
 
     /// Returns an error for a name that would stand for two members.
-    fn check_name(&self, config: &Config, kind: MemberKind) -> Result<(), Failure> {
+    fn check_name(&self, roster: &TeamRoster) -> Result<(), Failure> {
         let failed = |text: String| Err(Failure::Failed(text));
         if let Err(error) = check_member_name(&self.name) {
             return failed(error.to_string());
         }
-        let roster = read_roster(config)?;
         if let Some(owner) = &self.owner
             && roster.members.get(owner).is_none_or(|member| member.kind != MemberKind::Person)
         {
             return failed(format!(
-                "{owner} is no person of the team: invite them first, with `callgate team invite \
+                "{owner} is not a person of the team: invite them first, with `callgate team invite \
                  {owner} --person`"
             ));
         }
         let name = &self.name;
         match roster.members.get(name) {
-            Some(known) if known.kind != kind => {
+            Some(known) if known.kind != self.kind() => {
                 let known = known.kind;
-                return failed(format!(
+                failed(format!(
                     "{name} is a {known} of the team already; to use the name otherwise: callgate \
                      team revoke {name}"
-                ));
+                ))
             }
-            _ => {}
+            _ => Ok(()),
         }
+    }
+
+    /// Returns an error for a machine whose questions come here in another way.
+    fn check_remotes(&self, config: &Config) -> Result<(), Failure> {
+        let name = &self.name;
         let is_remote =
             Store::open(&config.database)?.chained_links()?.remotes().any(|remote| remote == name);
-        if is_remote && kind != MemberKind::Person {
-            return failed(format!(
+        if is_remote && !self.person {
+            return Err(Failure::Failed(format!(
                 "{name} is a machine of `callgate remote` already: choose another name"
-            ));
+            )));
         }
         Ok(())
     }
@@ -141,20 +153,26 @@ fn find_address(config: &Config) -> Result<String, Failure> {
 fn print_invitation(invitation: &Invitation, hours: Option<u32>) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let name = &invitation.name;
-    let until = hours.map_or_else(|| "until it is revoked".to_owned(), |it| format!("for {it} h"));
+    let within = hours.map_or_else(String::new, |it| format!(" within {it} h"));
     match invitation.kind {
         MemberKind::Machine => {
-            writeln!(out, "On the machine, once, {until}:\n")?;
+            writeln!(out, "Run this on the machine, once{within}:\n")?;
             writeln!(out, "    callgate team join {}", invitation.to_text().reveal())?;
         }
         MemberKind::Job => {
-            writeln!(out, "A secret of the job named CALLGATE_INVITATION, {until}:\n")?;
+            let until = hours.map_or("until it is revoked".to_owned(), |it| format!("for {it} h"));
+            writeln!(
+                out,
+                "Give the job this secret as CALLGATE_INVITATION. It is good {until}:\n"
+            )?;
             writeln!(out, "    {}", invitation.to_text().reveal())?;
-            writeln!(out, "\nThe job runs `callgate team join` first, and `callgate ask` or its")?;
-            writeln!(out, "agent after that.")?;
+            writeln!(
+                out,
+                "\nThe job runs `callgate team join` first, then its agent or `callgate ask`."
+            )?;
         }
         MemberKind::Person => {
-            writeln!(out, "{name} opens this in a browser, once, {until}:\n")?;
+            writeln!(out, "{name} opens this in a browser, once{within}:\n")?;
             writeln!(out, "    {}", invitation.to_link().reveal())?;
         }
     }

@@ -1,6 +1,6 @@
 //! `callgate team join`: makes this machine a member of a team, by an invitation.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,13 +17,15 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::line::open_service;
+use super::members::BY;
 use super::membership::MembershipFile;
-use super::record_change;
+use super::{RULES, record_change};
 use crate::config::{Config, process_surroundings};
 use crate::failure::Failure;
 use crate::policy::TeamFile;
 use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
+use crate::typed_secret::read_typed_secret;
 
 /// Where the team's desk takes secrets.
 pub(crate) const JOIN_PATH: &str = "/team/join";
@@ -87,8 +89,15 @@ pub(super) fn join_team(
 
 fn read_invitation(given: Option<&str>) -> Result<Invitation, Failure> {
     let of_environment = || process_surroundings().variable(VARIABLE)?.into_string().ok();
+    // A secret of a job that is not set is an empty variable in many services.
+    let of_environment = || of_environment().filter(|text| !text.is_empty());
     let text = match given.map(str::to_owned).or_else(of_environment) {
         Some(text) => text,
+        None if io::stdin().is_terminal() => {
+            let typed = read_typed_secret("The invitation")
+                .map_err(|error| Failure::Failed(format!("cannot read the invitation: {error}")))?;
+            typed.map(|text| text.reveal().to_owned()).unwrap_or_default()
+        }
         None => read_limited_text(io::stdin().lock(), LONGEST)
             .map_err(|error| Failure::Failed(format!("cannot read the invitation: {error}")))?,
     };
@@ -133,7 +142,7 @@ fn keep_membership(
 ) -> Result<(), Failure> {
     let Invitation { address, name, .. } = membership;
     let summary = format!("Joined the team of {address} as {name}");
-    record_change(config, "the command line", summary, 0, "").map_err(Failure::Failed)?;
+    record_change(config, RULES, BY, summary, 0, "").map_err(Failure::Failed)?;
     if let Some(key) = membership.rules_key {
         let trusted = TeamFile::beside(&config.database)
             .change(|rules| Ok(rules.unwrap_or_else(|| TeamRules::trusting(key))));

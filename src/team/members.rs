@@ -3,20 +3,23 @@
 use std::io::{self, Write};
 
 use callgate_mask::text::one_line;
-use callgate_store::{EntryDraft, Store, StoreError, now_ms};
+use callgate_store::now_ms;
 use callgate_wire::ledger::{LedgerEvent, MemberKind, MemberRevoked, TeamMember, TeamRoster};
 use jiff::Timestamp;
 
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::remote::{ask_remotes, describe_standing};
+use crate::team_register::{MemberChange, TeamRegister};
 
 /// Who invites and revokes, in the ledger.
 pub(super) const BY: &str = "the command line";
 
 /// Shows the members, and which machines are connected.
 pub(super) fn list_members(config: &Config) -> Result<(), Failure> {
-    let roster = read_roster(config)?;
+    let mut register = TeamRegister::open(config)?;
+    let roster = register.read_roster()?;
+    let absent = if register.is_shared() { "not connected to this desk" } else { "not connected" };
     let views = ask_remotes(config);
     let mut out = io::stdout().lock();
     if roster.members.is_empty() {
@@ -24,11 +27,11 @@ pub(super) fn list_members(config: &Config) -> Result<(), Failure> {
     }
     for (name, member) in &roster.members {
         let standing = match &views {
-            Ok(all) => all.iter().find(|view| view.host == *name).map_or_else(
-                || "not connected".to_owned(),
-                |view| describe_standing(view, now_ms()),
-            ),
-            Err(_) => "not connected, since `callgate up` does not run".to_owned(),
+            Ok(all) => all
+                .iter()
+                .find(|view| view.host == *name)
+                .map_or_else(|| absent.to_owned(), |view| describe_standing(view, now_ms())),
+            Err(_) => format!("{absent}, since `callgate up` does not run"),
         };
         let line = format!("{name}: {}", describe_member(member, standing, now_ms()));
         writeln!(out, "{}", one_line(&line))?;
@@ -63,29 +66,19 @@ fn describe_member(member: &TeamMember, standing: String, now_ms: i64) -> String
 
 /// Removes a member, or takes back its invitation.
 pub(super) fn revoke_member(config: &Config, name: &str) -> Result<(), Failure> {
-    let roster = read_roster(config)?;
-    if !roster.members.contains_key(name) {
-        let text = format!("{name} is no member: see `callgate team list`");
+    let mut register = TeamRegister::open(config)?;
+    let revoked = register.change_member(|roster: &TeamRoster| {
+        let (name, by) = (name.to_owned(), BY.to_owned());
+        let revoked = MemberRevoked { name: name.clone(), by: by.clone() };
+        let events = vec![LedgerEvent::Revoked(revoked)];
+        roster.members.contains_key(&name).then_some(MemberChange { name, by, events })
+    })?;
+    if revoked.is_none() {
+        let text = format!("the team has no member {name}: see `callgate team list`");
         return Err(Failure::Failed(text));
     }
-    let revoked = MemberRevoked { name: name.to_owned(), by: BY.to_owned() };
-    record_event(config, &LedgerEvent::Revoked(revoked))?;
     // Without a desk nobody is connected.
     ask_remotes(config).ok();
     writeln!(io::stdout(), "{name} does not belong to the team any more.")?;
-    Ok(())
-}
-
-/// Returns the members of the team whose desk this is.
-pub(crate) fn read_roster(config: &Config) -> Result<TeamRoster, Failure> {
-    match Store::open_read_only(&config.database) {
-        Err(StoreError::Missing(_)) => Ok(TeamRoster::default()),
-        store => Ok(store?.chained_links()?.team),
-    }
-}
-
-pub(super) fn record_event(config: &Config, event: &LedgerEvent) -> Result<(), Failure> {
-    let mut store = Store::open(&config.database)?;
-    store.append_entries(&[EntryDraft::new(now_ms(), None, event)])?;
     Ok(())
 }

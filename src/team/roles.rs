@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -20,21 +20,51 @@ use callgate_wire::ledger::{MemberKind, TeamRoster};
 
 use crate::config::Config;
 use crate::counted::counted_noun;
-use crate::failure::Failure;
+use crate::failure::{Failure, write_error_line};
 use crate::policy::{FileStamp, home_folder, roles_path};
+use crate::team_database::open_store;
+use crate::team_register::TeamRegister;
 
-use super::members::read_roster;
+use super::members::BY;
+use super::roles_file::{read_roles_text, write_roles};
+use super::shared_policy::put_roles;
 
 /// Reads the roles, if there is a file.
 pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
     let name = path.display().to_string();
-    match read_text_file(path, LARGEST_FILE as u64 + 1) {
-        Ok(text) => Some(RoleFile::from_toml(&name, without_mark(&text))),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
-            None
-        }
+    match read_roles_text(path) {
+        Ok(text) => text.map(|text| RoleFile::from_toml(&name, without_mark(&text))),
         Err(error) => Some(RoleFile::unreadable(&name, &error.to_string())),
     }
+}
+
+/// Checks a file of roles and makes it the roles of the team, at all its desks; without a file there
+/// are none any more.
+pub(super) fn set_roles(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
+    let text = file.map(read_checked_roles).transpose()?;
+    let told = match open_store(config).map_err(Failure::Failed)? {
+        Some(mut store) => {
+            put_roles(store.as_mut(), text.as_deref(), BY).map_err(Failure::Failed)?;
+            "All desks of the team take them.".to_owned()
+        }
+        None => write_roles(config, text.as_deref(), BY).map_err(Failure::Failed)? + ".",
+    };
+    writeln!(io::stdout(), "{told}")?;
+    Ok(())
+}
+
+fn read_checked_roles(path: &Path) -> Result<String, Failure> {
+    let name = path.display().to_string();
+    let unread = |error| Failure::Failed(format!("cannot read {name}: {error}"));
+    let text = read_text_file(path, LARGEST_FILE as u64).map_err(unread)?;
+    let checked = RoleFile::from_toml(&name, without_mark(&text));
+    for problem in &checked.problems {
+        write_error_line(&visible_text(&problem.to_string()));
+    }
+    if checked.has_errors() {
+        return Err(Failure::Failed("the roles have errors, so nothing was changed".to_owned()));
+    }
+    Ok(text)
 }
 
 /// The roles as the file has them, read again when it has changed.
@@ -97,7 +127,7 @@ impl AnswerRoles for LiveRoles {
 /// Shows who may answer what, and what is wrong with the file.
 pub(super) fn show_roles(config: &Config) -> Result<ExitCode, Failure> {
     let path = roles_path(config);
-    let roster = read_roster(config)?;
+    let roster = TeamRegister::open(config)?.read_roster()?;
     let mut out = io::stdout().lock();
     let Some(file) = read_roles(&path) else {
         let path = path.display();

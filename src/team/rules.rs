@@ -10,15 +10,18 @@ use callgate_mask::text::without_mark;
 use callgate_rules::file::LARGEST_FILE;
 use callgate_rules::{RuleFile, Trust};
 use callgate_store::now_ms;
-use callgate_team::{LARGEST_BUNDLE, TeamKey};
+use callgate_team::{LARGEST_BUNDLE, RuleBundle, TeamKey};
 
 use super::intake::{BundleIntake, describe_bundle};
+use super::members::BY;
+use super::shared_policy::put_bundle;
 use super::signing_file::SigningFile;
 use super::source::fetch_once;
 use crate::config::Config;
 use crate::counted::counted_noun;
 use crate::failure::{Failure, write_error_line};
 use crate::policy::TeamFile;
+use crate::team_database::open_store;
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum TeamRulesCommand {
@@ -110,18 +113,37 @@ fn take_bundle(config: &Config, from: &str, key: Option<TeamKey>) -> Result<(), 
     };
     let text = text.map_err(|error| Failure::Failed(format!("cannot read {from}: {error}")))?;
     let source = is_address.then_some(from);
-    let taken = BundleIntake { config, key, source, by: "the command line" }.take(&text);
+    // All desks that share a database take the new key's rules from it, if somebody has said so.
+    let replaces_key = config.team.database_url.is_some();
+    let taken = BundleIntake { config, key, replaces_key, source, by: BY }.take(&text);
     let taken = taken.map_err(|why| Failure::Failed(format!("{from} was not taken: {why}")))?;
     for problem in &taken.problems {
         write_error_line(&visible_text(&problem.to_string()));
     }
     let end = if taken.is_new { "They apply now." } else { "They apply already." };
     writeln!(io::stdout(), "{}. {end}", taken.summary)?;
+    if let Some(told) = share_bundle(config, &text, key.is_some()) {
+        writeln!(io::stdout(), "{told}")?;
+    }
     if is_address {
         let then = "From its next start on, `callgate up` takes newer ones from there by itself.";
         writeln!(io::stdout(), "{then}")?;
     }
     Ok(())
+}
+
+/// Gives a bundle that was taken to the desks that share a database with this one. Returns what is
+/// to be said; without a database there is nothing.
+fn share_bundle(config: &Config, text: &str, replaces_key: bool) -> Option<String> {
+    let shared = open_store(config).and_then(|store| {
+        let Some(mut store) = store else { return Ok(None) };
+        let bundle = RuleBundle::from_json(text).map_err(|error| error.to_string())?;
+        put_bundle(store.as_mut(), &bundle, replaces_key, BY).map(Some)
+    });
+    match shared {
+        Ok(shared) => shared.map(|()| "All desks of the team take them.".to_owned()),
+        Err(why) => Some(format!("The other desks of the team do not have them yet: {why}")),
+    }
 }
 
 fn show_rules(config: &Config) -> Result<(), Failure> {

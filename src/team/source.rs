@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use callgate_approval::daemon::Warn;
 use callgate_http::{ProxyChoice, TextSource};
-use callgate_team::LARGEST_BUNDLE;
+use callgate_team::{LARGEST_BUNDLE, TeamKey};
 
 use super::intake::BundleIntake;
 use crate::config::{Config, process_surroundings};
@@ -46,7 +46,7 @@ async fn follow_address(config: &Config, address: &str, every: Duration, warn: &
             // What was taken or refused a moment ago would be again.
             Ok(text) if last_text.as_ref() == Some(&text) => last_fault.clone(),
             Ok(text) => {
-                let taken = take_bundle(config, text.clone(), "callgate up").await;
+                let taken = take_bundle(config, text.clone(), None, "callgate up").await;
                 last_text = Some(text);
                 taken.map(|told| told.iter().for_each(|told| warn(told))).err()
             }
@@ -60,14 +60,19 @@ async fn follow_address(config: &Config, address: &str, every: Duration, warn: &
     }
 }
 
-/// Takes a bundle that has come over the network, and returns what is worth telling.
+/// Takes a bundle that has come over the network, and returns what is worth telling. `key` is trusted
+/// from then on, if none was before.
 pub(crate) async fn take_bundle(
     config: &Config,
     text: String,
+    key: Option<TeamKey>,
     by: &'static str,
 ) -> Result<Vec<String>, String> {
     let config = config.clone();
-    let take = move || BundleIntake { config: &config, key: None, source: None, by }.take(&text);
+    let take = move || {
+        let intake = BundleIntake { config: &config, key, replaces_key: false, source: None, by };
+        intake.take(&text)
+    };
     // The disk and the ledger may take a while, and the desk must not wait for them.
     let receipt = tokio::task::spawn_blocking(take).await.map_err(|error| error.to_string())??;
     let problems = receipt.problems.iter().map(ToString::to_string);

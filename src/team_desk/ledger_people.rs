@@ -1,30 +1,28 @@
 //! The people of a team as its page needs them: an invitation becomes the session of a browser.
 
-use std::path::PathBuf;
-use std::sync::Mutex;
-
 use callgate_approval::viewer_token::{new_viewer_token, token_identity};
-use callgate_link::sync::lock;
-use callgate_store::{EntryDraft, Store, now_ms};
+use callgate_store::now_ms;
 use callgate_web::{TeamPeople, WantedPage};
 use callgate_wire::HiddenText;
 use callgate_wire::ledger::{
     AnswerChannel, LedgerEvent, MemberJoined, MemberKind, TeamMember, TeamRoster, ViewerPaired,
 };
+use tokio::runtime::Handle;
 
-use super::hash_text;
+use super::{DeskRegister, hash_text};
+use crate::team_register::MemberChange;
 
-/// The people who are in the ledger of the team's desk.
-#[derive(Debug)]
+/// The people who are in the ledger of the team's desk. Its calls block, on threads of a runtime that
+/// are for that.
 pub(crate) struct LedgerPeople {
-    database: PathBuf,
-    /// Held while an invitation is used, so that it is used once.
-    using: Mutex<()>,
+    register: DeskRegister,
+    /// Has the desk look at its members again.
+    wish: Box<dyn Fn() + Send + Sync>,
 }
 
 impl LedgerPeople {
-    pub(crate) fn new(database: PathBuf) -> Self {
-        Self { database, using: Mutex::new(()) }
+    pub(crate) fn new(register: DeskRegister, wish: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { register, wish: Box::new(wish) }
     }
 
     /// Links a page to the person whom `find` returns, with the secret of an invitation if one is
@@ -32,27 +30,25 @@ impl LedgerPeople {
     fn link_page(
         &self,
         page: &WantedPage,
-        find: impl FnOnce(&TeamRoster) -> Option<(String, Option<String>)>,
+        find: impl Fn(&TeamRoster) -> Option<(String, Option<String>)> + Send + 'static,
     ) -> Result<Option<HiddenText>, String> {
-        let failed = |error: callgate_store::StoreError| error.to_string();
-        let _using = lock(&self.using);
-        let mut store = Store::open(&self.database).map_err(failed)?;
-        let roster = store.chained_links().map_err(failed)?.team;
-        let Some((person, secret)) = find(&roster) else { return Ok(None) };
         let token = new_viewer_token().map_err(|error| error.to_string())?;
-        let joined = secret.map(|secret| {
-            LedgerEvent::Joined(MemberJoined { name: person.clone(), secret, token: None })
+        let (by, link) = (page.name.clone(), token_identity(&token, Some(&page.origin)));
+        let changed = self.register.change_member(move |roster| {
+            let (name, secret) = find(roster)?;
+            let joined = secret.map(|secret| {
+                LedgerEvent::Joined(MemberJoined { name: name.clone(), secret, token: None })
+            });
+            let linked = LedgerEvent::ViewerPaired(ViewerPaired {
+                channel: Some(AnswerChannel::Viewer),
+                by: by.clone(),
+                links: Some(vec![format!("viewer/{link}")]),
+                person: Some(name.clone()),
+            });
+            let events = joined.into_iter().chain([linked]).collect();
+            Some(MemberChange { by: name.clone(), name, events })
         });
-        let linked = LedgerEvent::ViewerPaired(ViewerPaired {
-            channel: Some(AnswerChannel::Viewer),
-            by: page.name.clone(),
-            links: Some(vec![format!("viewer/{}", token_identity(&token, Some(&page.origin)))]),
-            person: Some(person),
-        });
-        let events = joined.into_iter().chain([linked]);
-        let entries: Vec<_> = events.map(|event| EntryDraft::new(now_ms(), None, &event)).collect();
-        store.append_entries(&entries).map_err(failed)?;
-        Ok(Some(token))
+        Ok(Handle::current().block_on(changed)?.map(|_| token))
     }
 }
 
@@ -63,20 +59,24 @@ impl TeamPeople for LedgerPeople {
         page: &WantedPage,
     ) -> Result<Option<HiddenText>, String> {
         let secret = hash_text(secret.reveal());
-        self.link_page(page, |roster| {
+        self.link_page(page, move |roster| {
             let (name, member) = roster.invited(&secret, now_ms())?;
-            (member.kind == MemberKind::Person).then(|| (name.to_owned(), Some(secret)))
+            (member.kind == MemberKind::Person).then(|| (name.to_owned(), Some(secret.clone())))
         })
     }
 
     fn has_person(&self, name: &str) -> Result<bool, String> {
-        let store = Store::open_read_only(&self.database).map_err(|error| error.to_string())?;
-        let links = store.chained_links().map_err(|error| error.to_string())?;
-        Ok(find_person(&links.team, name).is_some())
+        let roster = Handle::current().block_on(self.register.read_roster())?;
+        Ok(find_person(&roster, name).is_some())
     }
 
     fn link_person(&self, name: &str, page: &WantedPage) -> Result<Option<HiddenText>, String> {
-        self.link_page(page, |roster| Some((find_person(roster, name)?, None)))
+        let name = name.to_owned();
+        self.link_page(page, move |roster| Some((find_person(roster, &name)?, None)))
+    }
+
+    fn page_left(&self) {
+        (self.wish)();
     }
 }
 
@@ -93,9 +93,11 @@ fn find_person(roster: &TeamRoster, name: &str) -> Option<String> {
 mod tests {
     use std::path::Path;
 
+    use callgate_store::{EntryDraft, Store};
     use callgate_wire::ledger::MemberInvited;
 
     use super::*;
+    use crate::ledger_copies::LedgerCopies;
 
     fn invite(database: &Path, name: &str, kind: MemberKind, secret: &str, until_ms: i64) {
         let invited = LedgerEvent::Invited(MemberInvited {
@@ -118,7 +120,10 @@ mod tests {
         invite(&database, "ada", MemberKind::Person, "secret-a", later);
         invite(&database, "build-7", MemberKind::Machine, "secret-m", later);
         invite(&database, "ben", MemberKind::Person, "secret-b", now_ms() - 1);
-        let people = LedgerPeople::new(database.clone());
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let _entered = runtime.enter();
+        let register = DeskRegister::new(LedgerCopies::in_database(&database), None);
+        let people = LedgerPeople::new(register, || ());
         let origin = "https://desk.example.org:7443".to_owned();
         let page = WantedPage { origin: origin.clone(), name: "Firefox on Linux".to_owned() };
         let join = |secret: &str| people.join_person(&HiddenText::new(secret), &page).unwrap();

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use super::cannot_open;
 use crate::config::{AccountSettings, Config, ReadSecret, TokenSource};
 use crate::failure::Failure;
+use crate::machine_ledgers::MachineLedgers;
 use crate::machine_session::SessionHome;
 use crate::shared_questions::SharedQuestions;
 use crate::team::find_proxy;
@@ -55,6 +56,7 @@ pub(super) fn serve_team(
     let database = TeamDatabase::open(config, Arc::clone(&sessions.warn));
     sessions.database = database.map_err(|why| cannot_open(&why))?;
     if let Some(database) = sessions.database.clone() {
+        sessions.ledgers = MachineLedgers::OfTeam(database.clone());
         let (askers, warn) = (sessions.askers.clone(), Arc::clone(&sessions.warn));
         let shared = SharedQuestions::new(database, askers, config.database.clone(), warn);
         sessions.shared = Some(shared);
@@ -66,11 +68,13 @@ pub(super) fn serve_team(
     let names = certificate_names(config, listen);
     let (board, warn) = (Arc::clone(&sessions.board), Arc::clone(&sessions.warn));
     let desk = TeamDesk::new(config, sessions, desk);
+    let wishes = Arc::clone(&board);
+    let people = LedgerPeople::new(desk.register(), move || wishes.wish_for_look());
     let page = team_page_routes(TeamPageOptions {
         desk_socket: config.desk_socket.value.clone(),
         hosts: vec![reached_at(config, listen), listen.to_string()],
         limits: PageLimits::default(),
-        people: Arc::new(LedgerPeople::new(config.database.clone())),
+        people: Arc::new(people),
         accounts: open_accounts(config, warn)?,
     });
     let options = TeamHostOptions {
@@ -90,7 +94,8 @@ pub(super) fn serve_team(
         };
         started_in.send(Ok(host.address())).ok();
         tokio::select! {
-            () = desk.follow_team() => {}
+            () = Arc::clone(&desk).follow_team() => {}
+            () = desk.tend_database() => {}
             _ = ended.changed() => {}
         }
     };

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod attacks;
+mod hostile_lines;
 mod jobs;
 mod lines;
 mod people;
 mod roles;
 mod rules;
+mod shared_desks;
 mod team_house;
 mod ways;
 

@@ -16,6 +16,7 @@ mod mender;
 mod page;
 mod process_mark;
 mod reservation;
+mod search;
 mod sendable;
 mod store;
 mod stored_message;
@@ -41,6 +42,7 @@ pub use history_step::HistoryStep;
 pub use mender::without_thoughts;
 pub use page::HistoryPage;
 pub use reservation::{PricedUsage, Reservation};
+pub use search::MOST_SEARCHED;
 pub use store::{FolderScope, HistoryLocation};
 pub use title::LONGEST_OPENING;
 

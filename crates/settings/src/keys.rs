@@ -65,6 +65,10 @@ declare_section! {
     NOTIFY_ON_WAIT notify_on_wait: bool = key()
         .note("to the same places; what the desk asks itself is not repeated").default("true")
         .set_by_viewers();
+    /// Whether the ledger has every call of an agent that has run
+    RECORD_RUNS record_runs: bool = key()
+        .note("otherwise only those that somebody was asked about, or that ran without a verdict; \
+               the ledger is half as large then, and the history has gaps").default("true");
     } with {
         file: Option<Setting<PathBuf>>,
         gate: GateSettings,
@@ -145,6 +149,9 @@ declare_section! {
     TEAM_DESK_NAME desk_name: Option<String> = key().shown_as("NAME")
         .text("a short name such as desk-1", is_plain_text)
         .note("each has another one; without it, the name of this machine");
+    /// How long the team's database keeps audit entries and closed questions
+    TEAM_KEEP_DAYS keep_days: u32 = key().range(1, 3_650).shown_as("DAYS")
+        .note("all desks that share it need the same").default("400");
     }
 }
 

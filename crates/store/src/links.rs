@@ -12,12 +12,23 @@ use crate::{Store, ledger};
 /// The prefix of every link among the kept values.
 pub const KEPT_LINKS: &str = "paired/";
 
+/// Selects the entries about links and members, as their index has them.
+const LINK_ENTRIES: &str = "SELECT seq, at_ms, kind, question, body, hash FROM entries
+    WHERE kind IN ('paired', 'unpaired', 'invited', 'joined', 'revoked', 'mirrored')";
+
 impl Store {
     /// Reads the links from the chain. An entry that does not follow the one before it is ignored.
     pub fn chained_links(&self) -> Result<ChainedLinks, StoreError> {
         let failed = self.explain_failure("read the links in");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
         links_before(&view, i64::MAX).map_err(failed)
+    }
+
+    /// Returns true if the chain has an entry by which this link was removed.
+    pub fn was_unlinked(&self, link: &str) -> Result<bool, StoreError> {
+        let failed = self.explain_failure("read the links in");
+        let view = self.connection.unchecked_transaction().map_err(&failed)?;
+        has_removal(&view, link).map_err(failed)
     }
 
     /// Returns the links among the kept values that the chain does not contain. Somebody wrote them
@@ -33,11 +44,8 @@ impl Store {
 /// Returns the links that were valid before the entry `seq`.
 pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Result<ChainedLinks> {
     let mut links = carried_over(connection)?;
-    let mut query = connection.prepare_cached(
-        "SELECT seq, at_ms, kind, question, body, hash FROM entries
-         WHERE kind IN ('paired', 'unpaired', 'invited', 'joined', 'revoked', 'mirrored')
-         AND seq < ? ORDER BY seq",
-    )?;
+    let mut query =
+        connection.prepare_cached(&format!("{LINK_ENTRIES} AND seq < ? ORDER BY seq"))?;
     let mut rows = query.query([seq])?;
     while let Some(row) = rows.next()? {
         if is_chained(connection, row)? {
@@ -46,6 +54,18 @@ pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Resul
         }
     }
     Ok(links)
+}
+
+fn has_removal(connection: &Connection, link: &str) -> rusqlite::Result<bool> {
+    let removals = "kind = 'unpaired' AND json_valid(body) AND json_extract(body, '$.link') = ?";
+    let mut query = connection.prepare_cached(&format!("{LINK_ENTRIES} AND {removals}"))?;
+    let mut rows = query.query([link])?;
+    while let Some(row) = rows.next()? {
+        if is_chained(connection, row)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Returns the links that the anchor before the first entry carries over.

@@ -50,7 +50,7 @@ pub struct TeamQuestion {
     /// The first allow, if two people have to allow it.
     pub first_allow: Option<FirstAllow>,
     /// What became of its answer; `None` while nobody knows.
-    pub outcome: Option<AnswerOutcome>,
+    pub outcome: Option<DeliveryOutcome>,
     /// When it was read, by the clock of the store.
     pub read_ms: i64,
     /// The number of its last change.
@@ -94,12 +94,12 @@ pub enum QuestionNote {
         replaces: Option<FirstAllow>,
     },
     /// What became of the answer. Only the first outcome counts.
-    Outcome(AnswerOutcome),
+    Outcome(DeliveryOutcome),
 }
 
 words! {
     /// What became of an answer.
-    pub enum AnswerOutcome {
+    pub enum DeliveryOutcome {
         /// It has reached the agent.
         Delivered "delivered",
         /// It has not reached the agent, and never will.
@@ -277,8 +277,8 @@ impl QuestionNote {
         match self {
             Self::LastWords(_) => QuestionChange::Words,
             Self::FirstAllow { .. } => QuestionChange::FirstAllow,
-            Self::Outcome(AnswerOutcome::Delivered) => QuestionChange::Delivered,
-            Self::Outcome(AnswerOutcome::Lost) => QuestionChange::Lost,
+            Self::Outcome(DeliveryOutcome::Delivered) => QuestionChange::Delivered,
+            Self::Outcome(DeliveryOutcome::Lost) => QuestionChange::Lost,
         }
     }
 }
@@ -334,7 +334,7 @@ impl QuestionRow {
             }),
         };
         let first_allow = self.first_allow.map(|text| serde_json::from_str(&text).ok());
-        let outcome = self.outcome.map(|outcome| AnswerOutcome::parse(&outcome));
+        let outcome = self.outcome.map(|outcome| DeliveryOutcome::parse(&outcome));
         let remaining = u64::try_from(self.deadline_ms - self.now_ms).unwrap_or_default();
         Some(TeamQuestion {
             id,

@@ -75,6 +75,9 @@ pub trait TeamPeople: Send + Sync + 'static {
     /// Links the page of a person who has signed in with an account. Returns its key, or `None` if
     /// nobody of the team has this name.
     fn link_person(&self, name: &str, page: &WantedPage) -> Result<Option<HiddenText>, String>;
+
+    /// Is told that a page has left the team. It does not wait.
+    fn page_left(&self);
 }
 
 /// What the handlers share.
@@ -193,9 +196,14 @@ async fn join_person(
 }
 
 /// Ends the session of a page: its key is worth nothing afterwards.
-async fn leave_team_page(PageAccess { session, .. }: PageAccess) -> Result<Response, HttpRefusal> {
+async fn leave_team_page(
+    PageAccess { session, .. }: PageAccess,
+    Extension(door): Extension<Arc<TeamDoor>>,
+) -> Result<Response, HttpRefusal> {
     let link = session.person().map(|person| person.link.clone()).unwrap_or_default();
-    match session.desk().ask(DeskCommand::Unpair { link }).await {
+    let left = session.desk().ask(DeskCommand::Unpair { link }).await;
+    door.people.page_left();
+    match left {
         Ok(DeskAnswer::Told { done, text }) => {
             Ok(json_response(&json!({ "done": done, "text": text })))
         }

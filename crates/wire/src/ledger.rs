@@ -7,6 +7,7 @@
 mod declare;
 mod event;
 mod team;
+mod team_member;
 
 use std::collections::BTreeMap;
 
@@ -19,11 +20,12 @@ pub use declare::LedgerMember;
 pub use event::{
     AgentCall, AgentSaid, AnswerChannel, ClosedHow, CodeMade, DeskStarted, EntriesPruned,
     HostGated, LedgerEvent, LedgerKind, LedgerRuling, LinkRemoved, MemberInvited, MemberJoined,
-    MemberKind, MemberMirrored, MemberRevoked, NoMembers, PersonPress, PressOutcome, QuestionAsked,
+    MemberMirrored, MemberRevoked, NoMembers, PersonPress, PressOutcome, QuestionAsked,
     QuestionClosed, QuestionDecided, QuestionRefused, QuestionUnsent, RulesSaved, RuntimeCall,
     ViewerPaired,
 };
-pub use team::{OpenInvitation, SharedMember, TeamMember, TeamRoster};
+pub use team::TeamRoster;
+pub use team_member::{MemberKind, OpenInvitation, SharedMember, TeamMember};
 
 impl LedgerRuling {
     /// Returns true if a person decides, since no rule does.
@@ -141,9 +143,9 @@ impl ChainedLinks {
     /// Returns a member with the links that all desks of the team know.
     pub fn shared_member(&self, name: &str) -> Option<SharedMember> {
         let member = self.team.members.get(name)?.clone();
-        let is_shared = |link: &&String| is_shared_link(link) && self.team.people[*link] == name;
-        let links = self.team.people.keys().filter(is_shared);
-        let named = links.filter_map(|link| self.standing.get_key_value(link));
+        let of_member = self.team.people.iter().filter(|(_, person)| *person == name);
+        let shared = of_member.map(|(link, _)| link).filter(|link| is_shared_link(link));
+        let named = shared.filter_map(|link| self.standing.get_key_value(link));
         let links = named.map(|(link, page)| (link.clone(), page.clone())).collect();
         Some(SharedMember { member, links })
     }
@@ -173,7 +175,7 @@ impl ChainedLinks {
 
 /// Returns true for the link of a page at the address of the team, which all its desks serve. Phones
 /// and pages on loopback are linked to one desk.
-fn is_shared_link(link: &str) -> bool {
+pub fn is_shared_link(link: &str) -> bool {
     let origin = link.split_once('@').map(|(_, origin)| origin);
     origin.is_some_and(|origin| origin.starts_with("https://"))
 }

@@ -9,6 +9,7 @@ use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::{proc, tools};
 use serde_json::{Value, json};
 
+use crate::manners::type_message;
 use crate::stage::{Stage, StageOptions};
 
 /// Starts the shell with a model behind its runtime.
@@ -53,6 +54,8 @@ fn tools_are_shown_and_what_is_risky_is_asked_in_the_window() {
         Turn::text("Written."),
         write("denied.txt"),
         Turn::text("As you wish."),
+        Turn::tool_use("run_shell_command", json!({"command": "sh", "args": ["-c", "exit 3"]})),
+        Turn::text("It has failed."),
     ]);
     let Some(stage) = with_model(&model) else { return };
     fs::write(stage.path("work/notes.txt"), "Buy milk.\n").unwrap();
@@ -61,7 +64,17 @@ fn tools_are_shown_and_what_is_risky_is_asked_in_the_window() {
     stage.wait_for_answer("You need milk.");
     assert_eq!(stage.page.count("[data-tool=read_file]"), 1);
 
-    stage.say("Write it down");
+    type_message(&stage, "Write it down");
+    stage.desktop.xdotool(&["key", "Return"]).expect("keys can be pressed");
+    stage.page.wait_for_text(".chat-question .card", "allowed.txt");
+    // What hands type meanwhile is a message and answers nothing, also when the question is not new.
+    type_message(&stage, "add");
+    wait_until_settled(&stage, "allow");
+    stage.desktop.xdotool(&["type", "--delay", "20", "add"]).expect("keys can be pressed");
+    stage.page.wait_for(
+        "a message",
+        "return document.querySelector('[data-message]').value === 'addadd'",
+    );
     answer(&stage, "allowed.txt", "allow");
     stage.wait_for_answer("Written.");
     assert_eq!(fs::read_to_string(stage.path("work/allowed.txt")).unwrap(), "x");
@@ -70,6 +83,15 @@ fn tools_are_shown_and_what_is_risky_is_asked_in_the_window() {
     answer(&stage, "denied.txt", "deny");
     stage.wait_for_answer("As you wish.");
     assert!(!stage.path("work/denied.txt").exists());
+
+    stage.say("Run it");
+    stage.page.wait_for_text(".chat-question .card", "exit 3");
+    wait_until_settled(&stage, "allow");
+    stage.page.click(".chat-question [data-press=allow]");
+    stage.wait_for_answer("It has failed.");
+    let card = "[data-tool=run_shell_command]";
+    assert_eq!(stage.page.text(&format!("{card} summary .failed")), "exit code 3");
+    assert_eq!(stage.page.count(&format!("{card} .is-good")), 0);
     the_status_is_shown(&stage);
     the_conversation_is_cleared(&stage);
     model.assert_played();
@@ -80,12 +102,18 @@ fn answer(stage: &Stage, file: &str, press: &str) {
     stage.page.wait_for_text(".chat-question .card", file);
     assert!(!stage.path(&format!("work/{file}")).exists(), "nobody has answered yet");
     assert_eq!(stage.page.count(".chat-question .card"), 1);
-    let button = format!(".chat-question [data-press={press}]");
+    wait_until_settled(stage, press);
+    stage.page.click(&format!(".chat-question [data-press={press}]"));
+}
+
+/// Waits until a press on a button of the question counts.
+fn wait_until_settled(stage: &Stage, press: &str) {
     stage.page.wait_for(
         "presses count",
-        &format!("return document.querySelector('{button}[aria-disabled=false]')"),
+        &format!(
+            "return document.querySelector('.chat-question [data-press={press}][aria-disabled=false]')"
+        ),
     );
-    stage.page.click(&button);
 }
 
 fn the_status_is_shown(stage: &Stage) {
@@ -97,7 +125,7 @@ fn the_status_is_shown(stage: &Stage) {
 }
 
 fn the_conversation_is_cleared(stage: &Stage) {
-    stage.page.wait_for("turns", "return document.querySelectorAll('[data-turn]').length === 3");
+    stage.page.wait_for("turns", "return document.querySelectorAll('[data-turn]').length === 4");
     stage.page.click("[data-clear]");
     stage.page.click("[data-clear-now]");
     stage.page.wait_until_gone("[data-turn]");

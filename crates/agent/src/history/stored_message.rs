@@ -34,6 +34,13 @@ pub(super) fn parse_results(text: &str) -> Vec<StoredToolResult> {
         .collect()
 }
 
+/// Returns what the user and the model say in a stored message: no thoughts, calls or results.
+pub(super) fn said_texts(text: &str) -> Vec<String> {
+    let Ok(StoredMessage { content, .. }) = serde_json::from_str(text) else { return Vec::new() };
+    let texts = content.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok());
+    texts.filter(|block: &SaidBlock| block.r#type == "text").map(|block| block.text).collect()
+}
+
 fn kept_result(block: StoredResult) -> Option<StoredToolResult> {
     Some(StoredToolResult { tool_use_id: block.tool_use_id, result: block.result? })
 }
@@ -103,6 +110,13 @@ struct StoredMessage<'a> {
 struct BlockTag<'a> {
     #[serde(borrow)]
     r#type: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct SaidBlock<'a> {
+    #[serde(borrow)]
+    r#type: Cow<'a, str>,
+    text: String,
 }
 
 #[derive(Deserialize)]

@@ -21,8 +21,14 @@ pub struct RemoteBoard {
 impl RemoteBoard {
     /// Returns the remotes, and has their list read again.
     pub(super) fn remotes(&self) -> Vec<RemoteView> {
-        self.wishes.send_replace(());
+        self.wish_for_look();
         lock(&self.views).values().cloned().collect()
+    }
+
+    /// Has the list of remotes, the members of the team and the membership of this machine be read
+    /// again.
+    pub fn wish_for_look(&self) {
+        self.wishes.send_replace(());
     }
 
     /// Returns a channel that changes when somebody wants the list of remotes, the members of the

@@ -37,6 +37,8 @@ fn what_was_linked_and_not_unlinked_stands() {
         place.write("unpaired", None, &format!(r#"{{"link":"{link}"}}"#));
     }
     assert_eq!(place.store.chained_links().unwrap(), links(&[]), "but there were some");
+    assert!(place.store.was_unlinked("chat/7").unwrap());
+    assert!(!place.store.was_unlinked("chat/8").unwrap());
 }
 
 #[test]

@@ -122,4 +122,6 @@ pub(super) const STATUS: &str = "
         (SELECT coalesce(sum(bytes), 0) FROM parts WHERE relname LIKE 'audit\\_%')::bigint,
         (SELECT days FROM retention),
         (SELECT may FROM rights WHERE name = session_user),
-        (SELECT may FROM rights WHERE name = current_user)";
+        (SELECT may FROM rights WHERE name = current_user),
+        (SELECT bytes FROM parts WHERE relname = 'audit_' || to_char(
+            to_timestamp(now_ms() / 1000 - 86400) AT TIME ZONE 'UTC', 'YYYYMMDD'))";

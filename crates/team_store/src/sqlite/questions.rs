@@ -7,8 +7,8 @@ use super::{NEXT, NOW, rows, select};
 use crate::error::TeamResult;
 use crate::limits::LONGEST_DELIVERY;
 use crate::question::{
-    AnswerOutcome, AnswerReceipt, AskReceipt, QuestionChange, QuestionNote, StateWord, TeamAnswer,
-    TeamAsk, TeamQuestion, allow_text,
+    AnswerReceipt, AskReceipt, DeliveryOutcome, QuestionChange, QuestionNote, StateWord,
+    TeamAnswer, TeamAsk, TeamQuestion, allow_text,
 };
 
 pub(super) fn ask(connection: &Connection, desk: &str, ask: &TeamAsk) -> TeamResult<AskReceipt> {
@@ -115,7 +115,7 @@ pub(super) fn expire(
         "UPDATE questions SET state = 'expired', closed_ms = {NOW}, changed = {NEXT}
          WHERE id = ?1 AND state = 'open'"
     );
-    let lost = QuestionNote::Outcome(AnswerOutcome::Lost);
+    let lost = QuestionNote::Outcome(DeliveryOutcome::Lost);
     let mut expired = Vec::new();
     for id in due {
         let closed = change(connection, desk, id, QuestionChange::Expired, &update, [id])?;

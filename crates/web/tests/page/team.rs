@@ -47,6 +47,8 @@ impl TeamPeople for Invited {
     fn link_person(&self, name: &str, _page: &WantedPage) -> Result<Option<HiddenText>, String> {
         Ok((name == "ada@example.org").then(|| HiddenText::new(ADA)))
     }
+
+    fn page_left(&self) {}
 }
 
 /// A provider whose accounts are named by the codes that it gives.

@@ -3,7 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::declare::{LedgerMember, body_object, non_null_json, take_member};
-use super::{ChainedLinks, SharedMember};
+use super::{ChainedLinks, MemberKind, SharedMember};
 use crate::approval::{AllowDemands, Decision};
 use crate::raw::Members;
 
@@ -205,12 +205,6 @@ words! {
         Confirm "confirm",
         Allow "allow",
         Deny "deny",
-    }
-    /// What a member of a team is.
-    pub enum MemberKind {
-        Machine "machine",
-        Job "job",
-        Person "person",
     }
     /// The channel through which a decision came.
     pub enum AnswerChannel {

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{LedgerEvent, MemberInvited, MemberJoined, MemberKind};
+use super::team_member::{MemberKind, OpenInvitation, TeamMember};
+use super::{LedgerEvent, MemberInvited, MemberJoined};
 
 /// The members of a team: those who have joined, and those who are invited.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -15,49 +16,6 @@ pub struct TeamRoster {
     /// The links of people: each with the name of the member who holds it. A link that is not among
     /// them belongs to the owner of the desk.
     pub people: BTreeMap<String, String>,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TeamMember {
-    pub kind: MemberKind,
-    /// The person whose machine or job it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub owner: Option<String>,
-    /// The invitation that was not used yet. That of a job can be used again and again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub invitation: Option<OpenInvitation>,
-    /// The hash of the token by which a machine is known, in hex.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub token: Option<String>,
-    /// Whether an invitation was ever used.
-    #[serde(default)]
-    pub has_joined: bool,
-}
-
-/// A member as several desks share it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SharedMember {
-    #[serde(flatten)]
-    pub member: TeamMember,
-    /// The links of a person's pages at the address of the team, each with the name of its page.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub links: BTreeMap<String, String>,
-}
-
-/// An invitation that can be used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OpenInvitation {
-    /// The hash of its secret, in hex.
-    pub secret: String,
-    /// Until when it can be used, in milliseconds since 1970; for ever if there is none.
-    pub until_ms: Option<i64>,
-}
-
-impl OpenInvitation {
-    /// Returns true if it can still be used.
-    pub fn is_open_at(&self, now_ms: i64) -> bool {
-        self.until_ms.is_none_or(|until| now_ms < until)
-    }
 }
 
 impl TeamRoster {

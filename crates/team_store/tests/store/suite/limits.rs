@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use callgate_store::ChainHead;
 use callgate_team_store::{
-    AnswerOutcome, AskReceipt, AuditChainReport, AuditFilter, QuestionNote, TeamAsk, TeamStoreError,
+    AskReceipt, AuditChainReport, AuditFilter, DeliveryOutcome, QuestionNote, TeamAsk,
+    TeamStoreError,
 };
 use callgate_testkit::until::until;
 use callgate_wire::approval::{Decision, FirstAllow};
@@ -81,7 +82,7 @@ pub(crate) fn every_change_is_in_the_chain_of_its_desk(fixture: &Fixture) {
     let first = QuestionNote::FirstAllow { first, replaces: None };
     store.note_question(&id(1), &first).unwrap();
     store.answer_question(&answer(1, 1, "ada")).unwrap();
-    store.note_question(&id(1), &QuestionNote::Outcome(AnswerOutcome::Delivered)).unwrap();
+    store.note_question(&id(1), &QuestionNote::Outcome(DeliveryOutcome::Delivered)).unwrap();
     store.answer_question(&answer(1, 2, "bob")).unwrap();
     store.ask_question(&ask(2)).unwrap();
     store.withdraw_question("laptop", &id(2), "over").unwrap();

@@ -6,8 +6,8 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_team_store::{
-    AnswerOutcome, AnswerReceipt, AskReceipt, AuditChainReport, QuestionNote, TeamAsk, TeamChange,
-    TeamQuestionState, TeamStore,
+    AnswerReceipt, AskReceipt, AuditChainReport, DeliveryOutcome, QuestionNote, TeamAsk,
+    TeamChange, TeamQuestionState, TeamStore,
 };
 use callgate_testkit::until::until;
 use callgate_wire::approval::{FirstAllow, RequestId};
@@ -150,8 +150,8 @@ fn pending(store: &mut dyn TeamStore) -> Vec<RequestId> {
 
 pub(crate) fn an_answer_is_on_its_way_until_its_outcome_is_known(fixture: &Fixture) {
     let (mut one, mut other) = (fixture.open(), fixture.open());
-    let delivered = QuestionNote::Outcome(AnswerOutcome::Delivered);
-    let lost = QuestionNote::Outcome(AnswerOutcome::Lost);
+    let delivered = QuestionNote::Outcome(DeliveryOutcome::Delivered);
+    let lost = QuestionNote::Outcome(DeliveryOutcome::Lost);
     for number in 1..4 {
         one.ask_question(&ask(number)).unwrap();
     }
@@ -165,7 +165,7 @@ pub(crate) fn an_answer_is_on_its_way_until_its_outcome_is_known(fixture: &Fixtu
     assert_eq!(closed.outcome, None, "nobody has answered it");
     let before = one.last_change().unwrap();
     let noted = one.note_question(&id(1), &delivered).unwrap().unwrap();
-    assert_eq!(noted.outcome, Some(AnswerOutcome::Delivered));
+    assert_eq!(noted.outcome, Some(DeliveryOutcome::Delivered));
     // Again, and by somebody who knows less.
     for (store, note) in [(&mut one, &delivered), (&mut other, &lost)] {
         let again = store.note_question(&id(1), note).unwrap().unwrap();
@@ -176,7 +176,7 @@ pub(crate) fn an_answer_is_on_its_way_until_its_outcome_is_known(fixture: &Fixtu
     assert_eq!(other.pending_questions(Some("other")).unwrap(), []);
     let changes = other.changes_after(before).unwrap();
     let [TeamChange::Question(seen)] = &changes[..] else { panic!("{changes:?}") };
-    assert_eq!((&seen.id, seen.outcome), (&id(1), Some(AnswerOutcome::Delivered)));
+    assert_eq!((&seen.id, seen.outcome), (&id(1), Some(DeliveryOutcome::Delivered)));
 }
 
 pub(crate) fn an_answer_of_which_nothing_is_heard_is_lost(fixture: &Fixture) {
@@ -185,13 +185,13 @@ pub(crate) fn an_answer_of_which_nothing_is_heard_is_lost(fixture: &Fixture) {
         store.ask_question(&ask(number)).unwrap();
         store.answer_question(&answer(number, number, "ada")).unwrap();
     }
-    store.note_question(&id(2), &QuestionNote::Outcome(AnswerOutcome::Delivered)).unwrap();
+    store.note_question(&id(2), &QuestionNote::Outcome(DeliveryOutcome::Delivered)).unwrap();
     fixture.tamper("UPDATE questions SET deadline_ms = deadline_ms - 1190000");
     assert_eq!(store.expire_questions().unwrap(), [], "it may still arrive");
     fixture.tamper("UPDATE questions SET deadline_ms = deadline_ms - 20000");
     let lost = store.expire_questions().unwrap();
     assert_eq!(lost.len(), 1);
-    assert_eq!((&lost[0].id, lost[0].outcome), (&id(1), Some(AnswerOutcome::Lost)));
+    assert_eq!((&lost[0].id, lost[0].outcome), (&id(1), Some(DeliveryOutcome::Lost)));
     assert!(matches!(lost[0].state, TeamQuestionState::Answered(_)));
     assert_eq!(store.expire_questions().unwrap(), []);
 }

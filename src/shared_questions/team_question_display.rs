@@ -8,7 +8,7 @@ use callgate_approval::daemon::{NotedAllow, RelayedAsker};
 use callgate_approval::desk::DeferReason;
 use callgate_link::random::random_bytes;
 use callgate_team_store::{
-    AnswerOutcome, AnswerReceipt, QuestionNote, TeamAnswer, TeamQuestion, TeamQuestionState,
+    AnswerReceipt, DeliveryOutcome, QuestionNote, TeamAnswer, TeamQuestion, TeamQuestionState,
     TeamStoreError,
 };
 use callgate_wire::approval::{FirstAllow, RelayedAnswer};
@@ -20,7 +20,7 @@ use super::{QuestionNews, SharedQuestions};
 const SOON: Duration = Duration::from_secs(3);
 
 /// A question that people at this desk are shown.
-pub(super) struct ShownQuestion<'a> {
+pub(super) struct TeamQuestionDisplay<'a> {
     shared: &'a SharedQuestions,
     asker: RelayedAsker,
     news: QuestionNews,
@@ -42,7 +42,7 @@ enum PressReceipt {
     Refused,
 }
 
-impl<'a> ShownQuestion<'a> {
+impl<'a> TeamQuestionDisplay<'a> {
     /// Shows a question until it is over.
     pub(super) async fn follow(shared: &'a SharedQuestions, mut news: QuestionNews) {
         let Some(question) = news.borrow_and_update().clone() else { return };
@@ -196,8 +196,8 @@ impl<'a> ShownQuestion<'a> {
         let mut is_soon = true;
         loop {
             match self.question.outcome {
-                Some(AnswerOutcome::Delivered) => return self.asker.report_delivered().await,
-                Some(AnswerOutcome::Lost) => return self.asker.report_lost().await,
+                Some(DeliveryOutcome::Delivered) => return self.asker.report_delivered().await,
+                Some(DeliveryOutcome::Lost) => return self.asker.report_lost().await,
                 None => {}
             }
             tokio::select! {
