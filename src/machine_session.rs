@@ -35,7 +35,6 @@ pub(crate) struct SessionHome {
     /// Where the ledgers of machines are copied to.
     pub(crate) ledgers: MachineLedgers,
     pub(crate) warn: Warn,
-    /// The name of this desk.
     pub(crate) desk_name: String,
     /// The database that the desks of a team share, if this one does.
     pub(crate) database: Option<TeamDatabase>,
@@ -63,7 +62,6 @@ impl SessionHome {
 /// The rules of a team as a line to be sent, which changes when they do.
 pub(crate) type RulesFeed = watch::Receiver<Option<SharedLine>>;
 
-/// The session with one machine.
 pub(crate) struct MachineSession {
     home: SessionHome,
     clock: Instant,

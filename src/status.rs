@@ -16,7 +16,7 @@ use callgate_wire::desk::{
 use serde_json::json;
 
 use crate::answer_places::describe_places;
-use crate::config::{Config, DeskFlags};
+use crate::config::{Config, DeskFlags, load_config};
 use crate::counted::{counted_noun, time_span};
 use crate::failure::Failure;
 use crate::pair::KnownAnswerer;
@@ -43,7 +43,7 @@ pub(crate) struct StatusArgs {
 impl StatusArgs {
     /// Asks the desk, and prints what it says.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &DeskFlags::default())?;
+        let config = load_config(file, &DeskFlags::default())?;
         let (text, code) = match DeskReport::ask_desk(&config) {
             Ok(report) if self.json => (report.json(), ExitCode::SUCCESS),
             Ok(report) => (report.text(&config, now_ms()), ExitCode::SUCCESS),

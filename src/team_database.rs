@@ -14,7 +14,7 @@ use callgate_team_store::{LedgerPart, TeamChange, TeamResult, TeamStore, TeamSto
 use rustix::system::uname;
 use tokio::sync::{mpsc, watch};
 
-use crate::config::Config;
+use crate::config::{Config, ReadSecret};
 use crate::errand_thread::ErrandThread;
 use ledger_copier::LedgerCopier;
 
@@ -210,7 +210,7 @@ fn prepare_store(config: &Config) -> Result<Option<BoxedStore>, String> {
     use callgate_team_store::{PostgresSettings, PostgresTeamStore};
     let Some(source) = &config.team.database_url else { return Ok(None) };
     let settings = PostgresSettings {
-        url: source.read_database_url().map_err(|error| error.to_string())?,
+        url: source.value.read_database_url().map_err(|error| error.to_string())?,
         // No machine has such a name.
         desk: format!("desk:{}", desk_name(config)),
         kept_days: config.team.keep_days,

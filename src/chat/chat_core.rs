@@ -237,7 +237,6 @@ impl ChatCore {
         }
     }
 
-    /// Handles an event of a turn.
     pub(super) fn handle_event(&mut self, turn: u64, event: &RequestEvent) {
         match event {
             RequestEvent::Said(reply) => self.handle_session_event(turn, &reply.event),

@@ -57,7 +57,7 @@ pub(super) fn check_running_desk(config: &Config, findings: &mut Findings) -> Op
 
 /// Says whether old clients, which know only the legacy socket, reach this desk.
 fn check_legacy_socket(config: &Config, status: &DeskStatus, findings: &mut Findings) {
-    let Some(path) = &config.legacy_socket else { return };
+    let Some(path) = &config.legacy_socket.0 else { return };
     let shown = path.display();
     let text = match server_process(path) {
         Some(process) if process == status.pid => format!("{shown}, the socket for old clients"),

@@ -246,7 +246,6 @@ impl History {
         Ok(known.and_then(|known| ConversationMode::parse(known.mode.as_deref()?)))
     }
 
-    /// Chooses the mode of a conversation.
     pub async fn choose_mode(&self, id: &str, mode: ConversationMode) -> Result<(), HistoryError> {
         let id = checked_id(id)?;
         self.run_job(move |stores| Ok(stores.store.choose_mode(&id, mode.name(), now_ms())?)).await

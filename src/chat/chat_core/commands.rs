@@ -26,7 +26,6 @@ const MOST_SEARCHED: u32 = 1000;
 const MOST_LOADED: u32 = 40;
 
 impl ChatCore {
-    /// Runs a command with a slash.
     pub(super) fn run_slash_command(&mut self, now: Duration, command: SlashCommand, rest: &str) {
         let needs = command.find_entry().and_then(|entry| entry.needs);
         if let Some(missing) = needs.filter(|needed| !self.has_capability(needed)) {
@@ -354,7 +353,6 @@ impl ChatCore {
     }
 }
 
-/// Makes a sentence of the words of an error.
 fn sentence_of_error(words: &str) -> String {
     let (first, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
     format!("{}{rest}.", first.to_uppercase())

@@ -95,7 +95,6 @@ pub(super) async fn find_resumed(
     }
 }
 
-/// Returns a new id for a conversation.
 fn new_conversation_id() -> String {
     format!("conv-{}", uuid::Uuid::new_v4())
 }
