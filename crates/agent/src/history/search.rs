@@ -2,7 +2,7 @@
 
 use callgate_wire::session;
 
-use super::stored_message::said_texts;
+use super::stored_message::said_text;
 use super::{History, HistoryError, HistoryStore, MOST_LISTED, conversation_summary};
 
 /// How many bytes of messages, as JSON, one search reads. Nothing else is stored meanwhile.
@@ -60,7 +60,7 @@ fn is_said(
     stores.store.each_message_before(id, u64::MAX, |_, body| {
         let body = body.unwrap_or_default();
         *left = left.saturating_sub(body.len());
-        is_found = said_texts(body).iter().any(|text| words.occur_in(text));
+        is_found = words.occur_in(&said_text(body));
         !is_found && *left > 0
     })?;
     Ok(is_found)

@@ -35,10 +35,13 @@ pub(super) fn parse_results(text: &str) -> Vec<StoredToolResult> {
 }
 
 /// Returns what the user and the model say in a stored message: no thoughts, calls or results.
-pub(super) fn said_texts(text: &str) -> Vec<String> {
-    let Ok(StoredMessage { content, .. }) = serde_json::from_str(text) else { return Vec::new() };
-    let texts = content.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok());
-    texts.filter(|block: &SaidBlock| block.r#type == "text").map(|block| block.text).collect()
+pub(super) fn said_text(text: &str) -> String {
+    let Ok(StoredMessage { content, .. }) = serde_json::from_str(text) else {
+        return String::new();
+    };
+    let blocks = content.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok());
+    let said = blocks.filter(|block: &SaidBlock| block.r#type == "text").map(|block| block.text);
+    said.collect::<Vec<_>>().join("\n")
 }
 
 fn kept_result(block: StoredResult) -> Option<StoredToolResult> {

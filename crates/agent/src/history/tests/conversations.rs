@@ -41,7 +41,7 @@ async fn they_are_listed_when_they_are_written_to_the_last_one_first() {
 async fn they_are_found_by_words_of_their_titles_and_messages() {
     let house = House::new();
     let history = &house.history;
-    keep(history, "a", "u Where is the LEDGER kept? | a In one file, with an Änderung").await;
+    keep(history, "a", "u Where is the LEDGER kept? | a In one file, with an (Änderung)").await;
     keep(history, "b", "u [png] | a ?ledger | u !ledger | a done").await;
     keep(history, "c", "u hi | a ok").await;
     history.rename_conversation("c", "A file of the Ledger").await.unwrap();

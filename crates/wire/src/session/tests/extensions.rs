@@ -177,6 +177,7 @@ fn unreadable_requests() {
             Some("1"): `title` must be a string of at most 256 characters
             Some("1"): `limit` must be a whole number of at most 4294967295
             Some("1"): `before` must be a whole number
+            Some("1"): `search` must be a string of at most 256 characters
             Some("1"): `conversationId` must be a string of 1 to 128 bytes without control characters
             Some("1"): `conversationId` must be a string of 1 to 128 bytes without control characters
             Some("1"): `limit` must be a whole number of at most 4294967295
