@@ -55,6 +55,11 @@ impl TeamOfMachines {
         Self { tokens }
     }
 
+    /// Returns the token of the machine with this number.
+    pub(crate) fn token(&self, number: usize) -> &str {
+        &self.tokens[number]
+    }
+
     /// Returns the desk that listens at this address, which has made its authority.
     pub(crate) fn service_at(home: &Home, listen: SocketAddr) -> TeamService {
         let authority = fs::read(home.ledger().with_file_name("team-authority.der")).unwrap();
@@ -70,7 +75,7 @@ impl ConnectedMachine {
         team: &TeamOfMachines,
         number: usize,
     ) -> Self {
-        let line = service.open_line("/team/line", &team.tokens[number], "1").await.unwrap();
+        let line = service.open_line("/team/line", team.token(number), "1").await.unwrap();
         let (mut reading, mut writing) = tokio::io::split(line);
         let (lines_in, mut lines) = mpsc::channel::<String>(4);
         let hello = json!({ "kind": "hello", "protocol": 1, "version": "1", "host": "h",

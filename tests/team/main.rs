@@ -7,6 +7,7 @@ mod hostile_lines;
 mod jobs;
 mod lines;
 mod people;
+mod restored;
 mod roles;
 mod rules;
 mod shared_desks;

@@ -121,7 +121,7 @@ impl PostgresServer {
     }
 
     /// Makes an authority with a certificate for `localhost`, and turns TLS on.
-    fn make_certificate(&self) {
+    pub fn make_certificate(&self) {
         let (key, certificate) = (self.data().join("server.key"), self.data().join("server.crt"));
         TestAuthority::create(&self.folder).certify("DNS:localhost", &certificate, &key);
         rustix::fs::chmod(&key, rustix::fs::Mode::RUSR).unwrap();
@@ -157,6 +157,11 @@ impl PostgresServer {
             ready.arg("-q").arg("-h").arg(&self.folder).arg("-p").arg(self.port.to_string());
             ready.status().unwrap().success()
         });
+    }
+
+    /// Returns the id of the server's first process, the parent of all others.
+    pub fn pid(&self) -> u32 {
+        self.process.lock().unwrap().as_ref().unwrap().id()
     }
 
     /// Kills all processes of the server at once.

@@ -269,6 +269,16 @@ pub fn gtk_python() -> Option<PathBuf> {
     present("GTK for Python", module).map(|_| PathBuf::from("/usr/bin/python3"))
 }
 
+/// Returns the program that checks manifests of Kubernetes, with the schemas of its versions.
+pub fn kubernetes_validate() -> Option<PathBuf> {
+    present("kubernetes-validate", under("schemas/bin/kubernetes-validate"))
+}
+
+/// Returns the program that checks files by JSON schemas, of which it brings that of compose files.
+pub fn check_jsonschema() -> Option<PathBuf> {
+    present("check-jsonschema", under("schemas/bin/check-jsonschema"))
+}
+
 /// Returns the server of `PostgreSQL` 15, beside which are its other programs: Debian's package.
 pub fn postgres_program() -> Option<PathBuf> {
     present("PostgreSQL 15", PathBuf::from("/usr/lib/postgresql/15/bin/postgres"))

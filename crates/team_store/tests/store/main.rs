@@ -7,6 +7,7 @@
 mod fixture;
 mod killed;
 mod network;
+mod organisation;
 mod refused;
 mod replaced;
 mod rights;
