@@ -60,6 +60,7 @@ pub(crate) struct Config {
     pub(crate) phone_after: Duration,
     pub(crate) notify_on_stop: bool,
     pub(crate) notify_on_wait: bool,
+    pub(crate) record_runs: bool,
     pub(crate) gate: GateSettings,
     pub(crate) page: PageSettings,
     pub(crate) team: TeamSettings,

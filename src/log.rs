@@ -5,6 +5,7 @@ mod entry_writer;
 mod exported_entry;
 mod follow;
 mod ledger_pages;
+mod team_log;
 #[cfg(test)]
 mod tests;
 pub(crate) mod time;
@@ -55,13 +56,27 @@ pub(crate) struct LogArgs {
     /// The exit code is 0 if the ledger is whole, and 1 if it is not. This finds damage and careless
     /// changes. Whoever can write the file can also rewrite the whole ledger: only a head that
     /// you have noted somewhere else shows that.
-    #[arg(long, conflicts_with_all = ["EntryFilterArgs", "follow"])]
+    #[arg(long, conflicts_with_all = ["limit", "all", "after", "since", "until", "kind", "decision"])]
+    #[arg(conflicts_with_all = ["tool", "agent", "session", "project", "grep", "who", "question"])]
+    #[arg(conflicts_with = "follow")]
     verify: bool,
     /// With --verify: a head that you have noted earlier
     #[arg(long, value_name = "SEQ:HASH", requires = "verify")]
     head: Option<ChainHead>,
     #[command(flatten)]
     prune: PruneArgs,
+    /// Show the log of the team, from the database that its desks share
+    ///
+    /// It has the ledgers of all machines of the team and what was asked and answered at all desks.
+    /// --verify checks the chain of each machine. See `team.database_url`.
+    #[arg(long, conflicts_with_all = ["database", "head", "prune_before", "after"])]
+    team: bool,
+    /// With --team: remember in FILE how far the log was written, and go on from there
+    ///
+    /// For an export that is started again and again, or that is killed: no entry is left out. Those
+    /// of the last moment may be written twice; their machine and number tell.
+    #[arg(long, value_name = "FILE", requires = "team", conflicts_with_all = ["verify", "limit"])]
+    resume: Option<PathBuf>,
     /// The file with the ledger, if it is not the one of the settings
     #[arg(long, value_name = "FILE")]
     database: Option<PathBuf>,
@@ -127,8 +142,11 @@ struct EntryFilterArgs {
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
     /// Only this machine: the copy of the ledger of a remote, as `callgate remote list` names it
-    #[arg(long, value_name = "NAME", conflicts_with = "follow")]
+    #[arg(long, value_name = "NAME")]
     machine: Option<String>,
+    /// With --team: only what this person or rule has decided
+    #[arg(long, value_name = "NAME", requires = "team")]
+    who: Option<String>,
     /// Only this question, by its id or the beginning of it
     #[arg(long, value_name = "ID")]
     question: Option<String>,
@@ -137,6 +155,14 @@ struct EntryFilterArgs {
 impl LogArgs {
     /// Shows, verifies or prunes the ledger.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
+        if self.team {
+            return team_log::show_team_log(&self, file);
+        }
+        if self.which.machine.is_some() && (self.follow || self.verify) {
+            let text =
+                "only the log of a team can be followed or verified for one machine: add --team";
+            return Err(Failure::Usage(text.to_owned()));
+        }
         let path = match &self.database {
             Some(path) => {
                 report_unused_problems(file);
@@ -161,7 +187,10 @@ impl LogArgs {
         let filter = self.which.build_filter(&store)?;
         let is_for_programs = self.json || self.export.is_some();
         let hides_details = !is_for_programs && self.which.hides_details();
-        let mut pages = LedgerPages::new(&store, &filter, hides_details, self.entry_writer());
+        let own = || uname().nodename().to_string_lossy().into_owned();
+        let machine = self.which.machine.clone().unwrap_or_else(own);
+        let writer = self.entry_writer();
+        let mut pages = LedgerPages::new(&store, &filter, hides_details, writer, machine);
         let limit = if is_for_programs { 0 } else { TABLE };
         pages.write_last(self.which.limit.unwrap_or(limit), self.which.after.unwrap_or(0))?;
         if self.follow {
@@ -181,12 +210,8 @@ impl LogArgs {
 
     fn entry_writer(&self) -> EntryWriter<BufWriter<Stdout>> {
         let out = BufWriter::new(io::stdout());
-        let machine = || {
-            let own = || uname().nodename().to_string_lossy().into_owned();
-            self.which.machine.clone().unwrap_or_else(own)
-        };
         match self.export {
-            Some(format) => EntryWriter::for_export(out, format, machine()),
+            Some(format) => EntryWriter::for_export(out, format),
             None if self.json => EntryWriter::for_json(out),
             None => EntryWriter::for_table(out),
         }

@@ -21,6 +21,7 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use crate::ledger_copies::LedgerCopies;
+use crate::machine_ledgers::{MachineLedger, MachineLedgers};
 use crate::shared_questions::SharedQuestions;
 use crate::team_database::TeamDatabase;
 use session_questions::OpenAsker;
@@ -31,6 +32,8 @@ pub(crate) struct SessionHome {
     pub(crate) board: Arc<RemoteBoard>,
     pub(crate) askers: RelayedAskers,
     pub(crate) copies: LedgerCopies,
+    /// Where the ledgers of machines are copied to.
+    pub(crate) ledgers: MachineLedgers,
     pub(crate) warn: Warn,
     /// The name of this desk.
     pub(crate) desk_name: String,
@@ -43,10 +46,12 @@ pub(crate) struct SessionHome {
 impl SessionHome {
     /// Returns what sessions of a desk with this database work with.
     pub(crate) fn of_desk(daemon: &Daemon, database: &Path, warn: Warn) -> Self {
+        let copies = LedgerCopies::in_database(database);
         Self {
             board: daemon.remote_board(),
             askers: daemon.relayed_askers(),
-            copies: LedgerCopies::in_database(database),
+            ledgers: MachineLedgers::OfDesk(copies.clone()),
+            copies,
             warn,
             desk_name: uname().nodename().to_string_lossy().into_owned(),
             database: None,
@@ -64,8 +69,8 @@ pub(crate) struct MachineSession {
     clock: Instant,
     upper: UpperLine,
     machine: AskerMachine,
-    /// Whether its ledger is copied.
-    is_copied: bool,
+    /// The copy of its ledger, if that is copied.
+    ledger: Option<MachineLedger>,
     /// The number of the run, for a job.
     run: Option<String>,
     /// The rules that the machine is sent, if it belongs to the team of this desk.
@@ -90,9 +95,9 @@ impl MachineSession {
         Self {
             clock: Instant::now(),
             upper: UpperLine::new(&home.desk_name),
+            ledger: Some(MachineLedger::new(home.ledgers.clone(), name)),
             home,
             machine,
-            is_copied: true,
             run: None,
             rules: None,
             asked: HashMap::new(),
@@ -107,7 +112,7 @@ impl MachineSession {
     /// of the job share the room for their questions.
     pub(crate) fn for_run(mut self, run: String, room: Arc<QuestionRoom>) -> Self {
         self.upper = self.upper.without_copy().in_room(room);
-        self.is_copied = false;
+        self.ledger = None;
         self.run = Some(run);
         self
     }
@@ -211,11 +216,9 @@ impl MachineSession {
         why
     }
 
-    async fn copied_through(&self) -> Result<Option<CopiedThrough>, String> {
-        if !self.is_copied {
-            return Ok(None);
-        }
-        let after = self.home.copies.copied_through(self.name()).await?;
+    async fn copied_through(&mut self) -> Result<Option<CopiedThrough>, String> {
+        let Some(ledger) = &mut self.ledger else { return Ok(None) };
+        let after = ledger.read_head().await?;
         self.home.board.set_copied(self.name(), after.map_or(0, |head| head.seq));
         Ok(after
             .map(|head| CopiedThrough { seq: head.seq, hash: Sha256Hash(head.hash).to_string() }))
@@ -328,7 +331,7 @@ impl MachineSession {
         let Some(entries) = entries else {
             return Some("it sent an entry whose hash is none".to_owned());
         };
-        match self.home.copies.copy_entries(self.name(), entries, begins_anew).await {
+        match self.ledger.as_mut()?.add_entries(entries, begins_anew).await {
             Ok(CopyOutcome::Copied(head)) => {
                 self.home.board.set_copied(self.name(), head.seq);
                 self.send_order(port, &RelayOrder::Ack { seq: head.seq })

@@ -88,7 +88,7 @@ enum TeamCommand {
         #[arg(long, conflicts_with = "set")]
         clear: bool,
     },
-    /// Show how it stands with the team whose desk this is
+    /// Show the state of the team whose desk this is
     ///
     /// Says where the desk listens, how many members it has, which rules and roles apply, and with a
     /// database whether it answers, how large it is and how long it keeps entries.

@@ -1,18 +1,22 @@
 //! The database that the desks of a team share: connections on threads of their own, and the news
 //! that it has.
 
+mod ledger_copier;
+
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use callgate_approval::daemon::Warn;
 use callgate_link::sync::lock;
-use callgate_team_store::{TeamChange, TeamResult, TeamStore, TeamStoreError};
+use callgate_store::ChainHead;
+use callgate_team_store::{LedgerPart, TeamChange, TeamResult, TeamStore, TeamStoreError};
 use rustix::system::uname;
 use tokio::sync::{mpsc, watch};
 
 use crate::config::Config;
 use crate::errand_thread::ErrandThread;
+use ledger_copier::LedgerCopier;
 
 /// How long one call may take, with all attempts to reach the server.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -36,11 +40,11 @@ pub(crate) enum DatabaseState {
 }
 
 /// The team's database, as a running desk uses it. Clones share its connections: one records, one
-/// searches for people, and one waits for changes.
+/// copies ledgers, so that no question waits for them, and one waits for changes.
 #[derive(Clone)]
 pub(crate) struct TeamDatabase {
     recorder: ErrandThread<BoxedStore>,
-    searcher: ErrandThread<BoxedStore>,
+    copier: LedgerCopier,
     news: Arc<DatabaseNews>,
     desk_name: Arc<str>,
 }
@@ -56,16 +60,15 @@ impl TeamDatabase {
     /// tried again and again; only wrong settings are an error.
     pub(crate) fn open(config: &Config, warn: Warn) -> Result<Option<Self>, String> {
         let Some(store) = prepare_store(config)? else { return Ok(None) };
-        let connect = |name: &str| {
-            let another = store.connect_again().map_err(|error| error.to_string())?;
-            ErrandThread::start(name, another).map_err(|error| error.to_string())
-        };
-        let (recorder, searcher) = (connect("team recorder")?, connect("team searcher")?);
+        let another = || store.connect_again().map_err(|error| error.to_string());
+        let recorder = ErrandThread::start("team recorder", another()?);
+        let recorder = recorder.map_err(|error| error.to_string())?;
+        let copier = LedgerCopier::start(another()?).map_err(|error| error.to_string())?;
         let (state, _) = watch::channel(DatabaseState::Connecting);
         let news = Arc::new(DatabaseNews { state, readers: Mutex::default() });
         let told = Arc::downgrade(&news);
         let watching = move || {
-            let mut watcher = DatabaseWatcher { store, warn, last: None };
+            let mut watcher = DatabaseWatcher { store, warn, last: None, told: Vec::new() };
             let mut pause = FIRST_PAUSE;
             while let Some(news) = told.upgrade() {
                 let is_reached = watcher.watch_once(&news);
@@ -80,7 +83,7 @@ impl TeamDatabase {
         };
         let started = thread::Builder::new().name("team watcher".to_owned()).spawn(watching);
         started.map_err(|error| error.to_string())?;
-        Ok(Some(Self { recorder, searcher, news, desk_name: desk_name(config).into() }))
+        Ok(Some(Self { recorder, copier, news, desk_name: desk_name(config).into() }))
     }
 
     /// Returns the name of this desk among those that share the database.
@@ -106,25 +109,15 @@ impl TeamDatabase {
         &self,
         work: impl FnOnce(&mut dyn TeamStore) -> TeamResult<T> + Send + 'static,
     ) -> TeamResult<T> {
-        run_on(&self.recorder, work).await
+        let done = self.recorder.run(move |store| work(store.as_mut())).await;
+        let gone = || TeamStoreError::Unreachable { why: "the desk ends".to_owned() };
+        done.ok_or_else(gone)?
     }
 
-    /// Reads something that may take long.
-    pub(crate) async fn search<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&mut dyn TeamStore) -> TeamResult<T> + Send + 'static,
-    ) -> TeamResult<T> {
-        run_on(&self.searcher, work).await
+    /// Copies a part of a machine's ledger. Returns the end of its chain.
+    pub(crate) async fn copy_ledger(&self, part: LedgerPart) -> TeamResult<ChainHead> {
+        self.copier.copy(part).await
     }
-}
-
-async fn run_on<T: Send + 'static>(
-    thread: &ErrandThread<BoxedStore>,
-    work: impl FnOnce(&mut dyn TeamStore) -> TeamResult<T> + Send + 'static,
-) -> TeamResult<T> {
-    let done = thread.run(move |store| work(store.as_mut())).await;
-    let gone = || TeamStoreError::Unreachable { why: "the desk ends".to_owned() };
-    done.ok_or_else(gone)?
 }
 
 /// Waits for changes, on a thread of its own.
@@ -133,6 +126,8 @@ struct DatabaseWatcher {
     warn: Warn,
     /// The number of the last change that was told.
     last: Option<u64>,
+    /// Why the database did not answer since it did last. Each reason is told once.
+    told: Vec<String>,
 }
 
 impl DatabaseWatcher {
@@ -164,16 +159,20 @@ impl DatabaseWatcher {
         Ok(changes)
     }
 
-    fn note_state(&self, news: &DatabaseNews, state: DatabaseState) {
+    fn note_state(&mut self, news: &DatabaseNews, state: DatabaseState) {
+        match &state {
+            DatabaseState::Unreachable(why) if !self.told.contains(why) => {
+                (self.warn)(why);
+                self.told.push(why.clone());
+            }
+            DatabaseState::Reachable if !self.told.is_empty() => {
+                (self.warn)("the team's database answers again");
+                self.told.clear();
+            }
+            _ => {}
+        }
         news.state.send_if_modified(|known| {
             let is_new = *known != state;
-            match &state {
-                DatabaseState::Unreachable(why) if is_new => (self.warn)(why),
-                DatabaseState::Reachable if matches!(known, DatabaseState::Unreachable(_)) => {
-                    (self.warn)("the team's database answers again");
-                }
-                _ => {}
-            }
             *known = state;
             is_new
         });
@@ -200,7 +199,8 @@ fn prepare_store(config: &Config) -> Result<Option<BoxedStore>, String> {
     let Some(source) = &config.team.database_url else { return Ok(None) };
     let settings = PostgresSettings {
         url: source.read_database_url().map_err(|error| error.to_string())?,
-        desk: desk_name(config),
+        // No machine has such a name.
+        desk: format!("desk:{}", desk_name(config)),
         kept_days: config.team.keep_days,
         patience: PATIENCE,
     };

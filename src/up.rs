@@ -208,6 +208,7 @@ pub(crate) fn daemon_options(
         phone_after: config.phone_after,
         notify_on_stop: config.notify_on_stop,
         notify_on_wait: config.notify_on_wait,
+        record_runs: config.record_runs,
         terminal: terminal.is_some(),
         phones: telegram.is_some(),
         unattended: config.gate.unattended,

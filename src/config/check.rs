@@ -61,6 +61,7 @@ impl<'a> ConfigCheck<'a> {
             phone_after: self.value(&keys::PHONE_AFTER_SECONDS),
             notify_on_stop: self.value(&keys::NOTIFY_ON_STOP),
             notify_on_wait: self.value(&keys::NOTIFY_ON_WAIT),
+            record_runs: self.value(&keys::RECORD_RUNS),
             gate: self.check_gate_section(),
             page: PageSettings {
                 enabled: self.value(&keys::PAGE_ENABLED),

@@ -136,7 +136,7 @@ fn with_nothing_configured_everything_has_a_default() {
     assert_eq!(config.desk_socket.value, home.path(".local/share/callgate/desk.sock"));
     assert_eq!(config.rules, home.path(".config/callgate/rules.toml"));
     assert_eq!(config.phone_after, Duration::ZERO);
-    assert!(!config.notify_on_stop && config.notify_on_wait);
+    assert!(!config.notify_on_stop && config.notify_on_wait && config.record_runs);
     assert_eq!(config.telegram.token, None);
     assert_eq!(config.telegram.api_url, "https://api.telegram.org");
     assert!(config.telegram.allowed_chats.value.is_empty());
@@ -241,6 +241,7 @@ fn every_key_can_be_set_in_the_file() {
         phone_after_seconds = 30
         notify_on_stop = true
         notify_on_wait = false
+        record_runs = false
         [telegram]
         token_file = "~/token"
         api_url = "http://127.0.0.1:8081/"
@@ -256,7 +257,7 @@ fn every_key_can_be_set_in_the_file() {
     assert_eq!(config.desk_socket.value, PathBuf::from("/d.sock"));
     assert_eq!(config.rules, PathBuf::from("/r.toml"));
     assert_eq!(config.phone_after, Duration::from_secs(30));
-    assert!(config.notify_on_stop && !config.notify_on_wait);
+    assert!(config.notify_on_stop && !config.notify_on_wait && !config.record_runs);
     assert_eq!(config.telegram.token.unwrap(), TokenSource::File(home.path("token")));
     assert_eq!(config.telegram.api_url, "http://127.0.0.1:8081");
     assert_eq!(config.telegram.allowed_chats.value, [12, -100_123]);

@@ -34,6 +34,8 @@ pub(super) fn shown_json(value: Json<'_>) -> Cow<'_, str> {
 /// An entry as it is printed as JSON.
 #[derive(Serialize)]
 struct EntryObject<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<&'a str>,
     seq: u64,
     time: Option<String>,
     at_ms: i64,
@@ -43,7 +45,8 @@ struct EntryObject<'a> {
     body: Box<RawValue>,
 }
 
-pub(super) fn entry_json(entry: &LedgerEntry) -> serde_json::Result<String> {
+/// Returns an entry as a JSON object. `machine` names its machine, where entries of several are shown.
+pub(super) fn entry_json(entry: &LedgerEntry, machine: Option<&str>) -> serde_json::Result<String> {
     let LedgerEntry { seq, at_ms, kind, question, body, hash } = entry;
     let mut space = String::new();
     // A body that is not JSON, because somebody changed it, is shown as a string.
@@ -56,6 +59,7 @@ pub(super) fn entry_json(entry: &LedgerEntry) -> serde_json::Result<String> {
     let time = time::utc_time_text(*at_ms);
     let hash = Sha256Hash(*hash).to_string();
     let object = EntryObject {
+        machine,
         seq: *seq,
         time,
         at_ms: *at_ms,

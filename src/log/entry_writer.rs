@@ -4,13 +4,14 @@ use std::io::{self, Write};
 
 use callgate_mask::text::{self, one_line};
 use callgate_store::LedgerEntry;
+use callgate_team_store::AuditLabels;
 use callgate_wire::approval::Decision;
 use callgate_wire::ledger::{AnswerChannel, ClosedHow, LedgerEvent, MemberKind, PressOutcome};
 use callgate_wire::raw::Members;
 use jiff::tz::TimeZone;
 
-use super::entry_text::{call_subject, entry_json, shown_json};
-use super::exported_entry::EntryFormat;
+use super::entry_text::{call_subject, shown_json};
+use super::exported_entry::{EntryFormat, LedgerRow};
 use super::time;
 use crate::terminal_width::terminal_width;
 
@@ -38,7 +39,7 @@ pub(super) struct EntryWriter<W> {
 
 enum EntryStyle {
     Json,
-    Export { format: EntryFormat, machine: String, has_heading: bool },
+    Export { format: EntryFormat, has_heading: bool },
     Table { zone: TimeZone, width: Option<usize>, has_heading: bool },
 }
 
@@ -48,9 +49,9 @@ impl<W: Write> EntryWriter<W> {
         Self { out, style: EntryStyle::Json }
     }
 
-    /// Writes the entries of a machine's ledger for other programs.
-    pub(super) fn for_export(out: W, format: EntryFormat, machine: String) -> Self {
-        Self { out, style: EntryStyle::Export { format, machine, has_heading: false } }
+    /// Writes entries for other programs.
+    pub(super) fn for_export(out: W, format: EntryFormat) -> Self {
+        Self { out, style: EntryStyle::Export { format, has_heading: false } }
     }
 
     /// Writes a table, as wide as the terminal if standard output is one.
@@ -64,16 +65,17 @@ impl<W: Write> EntryWriter<W> {
 
     pub(super) fn write(
         &mut self,
-        entry: &LedgerEntry,
+        row: &LedgerRow<'_>,
         question: &QuestionSummary,
     ) -> io::Result<()> {
+        let entry = row.entry;
         let (zone, width, has_heading) = match &mut self.style {
             EntryStyle::Table { zone, width, has_heading } => (zone, width, has_heading),
-            EntryStyle::Json => return writeln!(self.out, "{}", entry_json(entry)?),
-            EntryStyle::Export { format, machine, has_heading } => {
+            EntryStyle::Json => return writeln!(self.out, "{}", row.to_json()?),
+            EntryStyle::Export { format, has_heading } => {
                 let heading = format.heading().filter(|_| !std::mem::replace(has_heading, true));
                 self.out.write_all(heading.unwrap_or_default().as_bytes())?;
-                return self.out.write_all(format.line_of(entry, machine)?.as_bytes());
+                return self.out.write_all(format.line_of(row)?.as_bytes());
             }
         };
         if !*has_heading {
@@ -84,8 +86,16 @@ impl<W: Write> EntryWriter<W> {
         let event = entry.event();
         let id = entry.question.as_deref().unwrap_or("-");
         let id = id.get(..SHORT_ID).unwrap_or(id);
-        let what = kind_word(&event, question);
-        let row = table_row(&time, what, id, &entry_details(entry, &event, question), *width);
+        let what = match row.labels.and_then(|labels| labels.decision) {
+            Some(decision) => decision.name(),
+            None => kind_word(&event, question),
+        };
+        let details = match row.labels {
+            None => entry_details(entry, &event, question),
+            Some(labels) => join_parts(&[row.machine, &label_text(row, labels, question)], "  "),
+        };
+        let what = what.trim_start_matches("team_");
+        let row = table_row(&time, what, id, &details, *width);
         writeln!(self.out, "{row}")
     }
 
@@ -106,6 +116,22 @@ pub(super) fn is_detail(entry: &LedgerEntry) -> bool {
         LedgerEvent::Checked(call) => call.decision == Some(Decision::Allow),
         _ => false,
     }
+}
+
+/// Returns the details of an entry of the team's log. The kinds that only desks with a database
+/// record say nothing but what they can be found by.
+fn label_text(row: &LedgerRow<'_>, labels: &AuditLabels, question: &QuestionSummary) -> String {
+    let event = row.entry.event();
+    if !matches!(event, LedgerEvent::Unknown { .. }) {
+        return entry_details(row.entry, &event, question);
+    }
+    let by = prefixed_text("by ", labels.who.as_deref().unwrap_or_default());
+    let place = prefixed_text("in ", labels.project.as_deref().unwrap_or_default());
+    let body: serde_json::Value = serde_json::from_str(&row.entry.body).unwrap_or_default();
+    let member = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
+    let machine = prefixed_text("on ", &member("machine"));
+    let document = join_parts(&[&member("document"), &member("name")], " ");
+    join_parts(&[&document, &by, &question.asked, &machine, &place], "  ")
 }
 
 fn table_row(time: &str, kind: &str, id: &str, details: &str, width: Option<usize>) -> String {
@@ -199,6 +225,9 @@ fn entry_details(entry: &LedgerEntry, event: &LedgerEvent, question: &QuestionSu
         LedgerEvent::Mirrored(mirrored) => {
             let what = mirrored.member.as_ref().map_or("removed", |it| it.member.kind.name());
             join_parts(&[&mirrored.name, what, &decider_words(&mirrored.by)], "  ")
+        }
+        LedgerEvent::Saved(saved) => {
+            join_parts(&[&saved.tool, &saved.summary, &decider_words(&saved.by)], "  ")
         }
         LedgerEvent::Anchor(anchor) if anchor.count > 0 => {
             format!("{} entries up to {} were pruned", anchor.count, anchor.through)

@@ -2,6 +2,7 @@
 
 use callgate_mask::text::csv_cell;
 use callgate_store::{LedgerEntry, Sha256Hash};
+use callgate_team_store::AuditLabels;
 use callgate_wire::approval::Decision;
 use callgate_wire::ledger::{LedgerEvent, LedgerKind};
 use callgate_wire::words;
@@ -29,6 +30,21 @@ const COLUMNS: [&str; 15] = [
 /// The facility of syslog for audits, as the lowest priority of its messages.
 const AUDIT: u8 = 13 * 8;
 
+/// An entry, and the machine whose ledger has it.
+#[derive(Clone, Copy)]
+pub(super) struct LedgerRow<'a> {
+    pub(super) machine: &'a str,
+    pub(super) entry: &'a LedgerEntry,
+    /// What the team's log says about it, which has the entries of many machines.
+    pub(super) labels: Option<&'a AuditLabels>,
+}
+
+impl LedgerRow<'_> {
+    pub(super) fn to_json(self) -> serde_json::Result<String> {
+        entry_json(self.entry, self.labels.map(|_| self.machine))
+    }
+}
+
 /// An entry with what programs search for, read from its body.
 struct ExportedEntry<'a> {
     entry: &'a LedgerEntry,
@@ -49,11 +65,11 @@ impl EntryFormat {
         (self == Self::Csv).then(|| COLUMNS.join(",") + "\r\n")
     }
 
-    /// Returns an entry of a machine's ledger, its line end included.
-    pub(super) fn line_of(self, entry: &LedgerEntry, machine: &str) -> serde_json::Result<String> {
-        let exported = ExportedEntry::read(entry, machine);
+    /// Returns an entry, its line end included.
+    pub(super) fn line_of(self, row: &LedgerRow<'_>) -> serde_json::Result<String> {
+        let exported = ExportedEntry::read(row);
         Ok(match self {
-            Self::Ndjson => entry_json(entry)? + "\n",
+            Self::Ndjson => row.to_json()? + "\n",
             Self::Csv => exported.csv_line(),
             Self::Otlp => exported.log_record().to_string() + "\n",
             Self::Syslog => exported.syslog_line()?,
@@ -62,7 +78,8 @@ impl EntryFormat {
 }
 
 impl<'a> ExportedEntry<'a> {
-    fn read(entry: &'a LedgerEntry, machine: &'a str) -> Self {
+    fn read(row: &LedgerRow<'a>) -> Self {
+        let &LedgerRow { entry, machine, labels } = row;
         let event = entry.event();
         let (decision, by) = match &event {
             LedgerEvent::Decided(decided) => (decided.decision, decided.by.clone()),
@@ -78,17 +95,21 @@ impl<'a> ExportedEntry<'a> {
             _ => (None, String::new()),
         };
         let call = event.into_call().unwrap_or_default();
+        let labels = labels.cloned().unwrap_or_default();
+        let known = |text: String, label: Option<String>| {
+            if text.is_empty() { label.unwrap_or_default() } else { text }
+        };
         let by = if by.is_empty() { call.by.unwrap_or_default() } else { by };
         Self {
             entry,
             machine,
-            decision,
-            by,
+            decision: decision.or(labels.decision),
+            by: known(by, labels.who),
             tool: call.tool,
             summary: call.summary,
-            agent: call.agent.unwrap_or_default(),
+            agent: known(call.agent.unwrap_or_default(), labels.agent),
             session: call.session,
-            cwd: call.cwd,
+            cwd: known(call.cwd, labels.project),
             mode: call.mode.unwrap_or_default(),
         }
     }
@@ -188,7 +209,7 @@ impl<'a> ExportedEntry<'a> {
         let time = time::utc_time_text(self.entry.at_ms).unwrap_or_else(|| "-".to_owned());
         let host: String = self.machine.chars().filter(char::is_ascii_graphic).take(255).collect();
         let host = if host.is_empty() { "-" } else { &host };
-        let (kind, json) = (&self.entry.kind, entry_json(self.entry)?);
+        let (kind, json) = (&self.entry.kind, entry_json(self.entry, None)?);
         Ok(format!("<{priority}>1 {time} {host} callgate - {kind} - {json}\n"))
     }
 }

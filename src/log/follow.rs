@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use callgate_store::{Store, StoreError};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -40,6 +41,15 @@ pub(super) fn follow_ledger<W: Write>(
         }
         wait_a_little()?;
     }
+}
+
+/// Waits. Fails at once if nobody reads our output any more.
+pub(super) fn wait_while_read(time: Duration) -> Result<(), Failure> {
+    let end = Instant::now() + time;
+    while Instant::now() < end {
+        wait_a_little()?;
+    }
+    Ok(())
 }
 
 /// Waits a little. Fails at once if nobody reads our output any more.

@@ -8,6 +8,7 @@ use callgate_wire::ledger::LedgerKind;
 use super::Failure;
 use super::entry_text::call_subject;
 use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
+use super::exported_entry::LedgerRow;
 
 /// How many entries are in memory at a time.
 const PAGE: usize = 200;
@@ -18,6 +19,7 @@ pub(super) struct LedgerPages<'a, W> {
     filter: &'a EntryFilter,
     hides_details: bool,
     format: EntryWriter<W>,
+    machine: String,
     after: u64,
     is_empty: bool,
 }
@@ -28,8 +30,9 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         filter: &'a EntryFilter,
         hides_details: bool,
         format: EntryWriter<W>,
+        machine: String,
     ) -> Self {
-        Self { store, filter, hides_details, format, after: 0, is_empty: true }
+        Self { store, filter, hides_details, format, machine, after: 0, is_empty: true }
     }
 
     /// Returns true if nothing has been written.
@@ -74,7 +77,9 @@ impl<'a, W: Write> LedgerPages<'a, W> {
                 self.after = entry.seq;
                 if self.is_wanted(entry) {
                     self.is_empty = false;
-                    self.format.write(entry, &self.question_of(entry)?)?;
+                    let question = self.question_of(entry)?;
+                    let row = LedgerRow { machine: &self.machine, entry, labels: None };
+                    self.format.write(&row, &question)?;
                 }
             }
             if page.len() < PAGE {

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::entry_text::call_subject;
 use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
+use super::exported_entry::LedgerRow;
 use super::time::parse_at;
 
 /// Two hours ahead of UTC.
@@ -52,6 +53,10 @@ fn entry(kind: &str, question: Option<&str>, body: &Value) -> LedgerEntry {
     }
 }
 
+fn own_row(entry: &LedgerEntry) -> LedgerRow<'_> {
+    LedgerRow { machine: "here", entry, labels: None }
+}
+
 const ID: Option<&str> = Some("550e8400-e29b-41d4-a716-446655440000");
 
 /// How each row begins.
@@ -65,7 +70,7 @@ fn row(entry: &LedgerEntry, asked: Option<&Value>, width: Option<usize>) -> Stri
 
 fn row_of(entry: &LedgerEntry, question: &QuestionSummary, width: Option<usize>) -> String {
     let mut out = Vec::new();
-    EntryWriter::table_of(&mut out, zone(), width).write(entry, question).unwrap();
+    EntryWriter::table_of(&mut out, zone(), width).write(&own_row(entry), question).unwrap();
     let out = String::from_utf8(out).unwrap();
     let (heading, row) = out.strip_suffix('\n').unwrap().split_once('\n').unwrap();
     if width.is_none() {
@@ -273,7 +278,7 @@ fn what_would_deceive_is_shown_in_the_table() {
 
 fn json_line(entry: &LedgerEntry) -> String {
     let mut out = Vec::new();
-    EntryWriter::for_json(&mut out).write(entry, &QuestionSummary::default()).unwrap();
+    EntryWriter::for_json(&mut out).write(&own_row(entry), &QuestionSummary::default()).unwrap();
     String::from_utf8(out).unwrap()
 }
 

@@ -1,11 +1,14 @@
 //! A question of a machine as the database has it.
 
-use callgate_team_store::{LONGEST_NAME, LONGEST_WAIT, TeamAnswer, TeamAsk, TeamQuestion};
+use std::time::Duration;
+
+use callgate_team_store::{LONGEST_WAIT, TeamAnswer, TeamAsk, TeamQuestion};
 use callgate_wire::approval::{AskerMachine, RelayedAnswer};
 use callgate_wire::relay::{RelayReport, RelayedQuestion};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use std::time::Duration;
+
+use crate::audit_labels::storable_name;
 
 /// What a question is about. It is the same whenever its machine sends the question again.
 #[derive(Debug, Serialize, Deserialize)]
@@ -79,16 +82,4 @@ pub(super) fn recorded_answer(
 /// Returns the answer of a person as its machine gets it.
 pub(super) fn relayed_answer(answer: &TeamAnswer) -> Option<RelayedAnswer> {
     serde_json::from_str(&answer.body).ok()
-}
-
-/// Returns a text as the name of something in the database: one line of a bounded length.
-fn storable_name(text: &str) -> String {
-    let mut name = String::new();
-    for character in text.chars().filter(|it| !it.is_control()) {
-        if name.len() + character.len_utf8() > LONGEST_NAME {
-            break;
-        }
-        name.push(character);
-    }
-    if name.is_empty() { "-".to_owned() } else { name }
 }

@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use super::cannot_open;
 use crate::config::{AccountSettings, Config, TokenSource};
 use crate::failure::Failure;
+use crate::machine_ledgers::MachineLedgers;
 use crate::machine_session::SessionHome;
 use crate::shared_questions::SharedQuestions;
 use crate::team::find_proxy;
@@ -55,6 +56,7 @@ pub(super) fn serve_team(
     let database = TeamDatabase::open(config, Arc::clone(&sessions.warn));
     sessions.database = database.map_err(|why| cannot_open(&why))?;
     if let Some(database) = sessions.database.clone() {
+        sessions.ledgers = MachineLedgers::OfTeam(database.clone());
         let (askers, warn) = (sessions.askers.clone(), Arc::clone(&sessions.warn));
         let shared = SharedQuestions::new(database, askers, config.database.clone(), warn);
         sessions.shared = Some(shared);

@@ -9,6 +9,7 @@ mod lines;
 mod people;
 mod roles;
 mod rules;
+mod shared_desks;
 mod team_house;
 mod ways;
 

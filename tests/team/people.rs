@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use super::team_house::TeamHouse;
 
 /// Returns the link that `callgate team invite` prints for a person.
-fn invite_person(house: &TeamHouse, name: &str) -> String {
+pub(crate) fn invite_person(house: &TeamHouse, name: &str) -> String {
     let printed = house.desk.done(&["team", "invite", name, "--person"]);
     let link = printed.split_whitespace().find(|word| word.starts_with("https://"));
     link.unwrap_or_else(|| panic!("{printed}")).to_owned()
 }
 
-fn wait_until_live(page: &Browser) {
+pub(crate) fn wait_until_live(page: &Browser) {
     page.wait_for("a live page", "return document.body.dataset.connection === 'live'");
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io::{Read, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
@@ -167,6 +167,8 @@ impl Drop for DeskMachine {
 pub(crate) struct TeamHouse {
     pub(crate) desk: DeskMachine,
     pub(crate) port: u16,
+    /// The variables by which members trust a certificate that is not in the invitation.
+    trust: Vec<(String, String)>,
 }
 
 impl TeamHouse {
@@ -178,7 +180,28 @@ impl TeamHouse {
         desk.words = vec![format!("--listen=127.0.0.1:{port}")];
         desk.words.extend(host.map(|host| format!("--address={host}:{port}")));
         desk.up();
-        Self { desk, port }
+        Self { desk, port, trust: Vec::new() }
+    }
+
+    /// Starts a desk that shares a team with others: members reach all of them at `address`, and
+    /// these lines of its `[team]` settings name the database and the certificate.
+    pub(crate) fn sharing(address: &str, team: &str, authority: &Path) -> Self {
+        let mut desk = DeskMachine::new();
+        let settings = format!("timeout_seconds = 120\n[page]\nport = 0\n[team]\n{team}");
+        desk.machine.home.write_settings(&settings);
+        desk.machine.home.set_mode(".config/callgate/config.toml", 0o600);
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        desk.words = vec![format!("--listen=127.0.0.1:{port}"), format!("--address={address}")];
+        desk.up();
+        let trust = vec![("SSL_CERT_FILE".to_owned(), authority.display().to_string())];
+        Self { desk, port, trust }
+    }
+
+    /// Returns a machine that trusts the certificate of this desk.
+    pub(crate) fn new_member(&self) -> DeskMachine {
+        let mut member = DeskMachine::new();
+        member.variables.clone_from(&self.trust);
+        member
     }
 
     /// Returns the invitation that `callgate team invite` prints.
@@ -192,7 +215,7 @@ impl TeamHouse {
 
     /// A machine that has joined, and whose desk is connected.
     pub(crate) fn member(&self, name: &str) -> DeskMachine {
-        let member = DeskMachine::new();
+        let member = self.new_member();
         self.let_join(&member, name);
         member.up();
         member.wait_for_line(RemoteState::Connected);

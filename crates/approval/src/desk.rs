@@ -117,6 +117,8 @@ pub struct DeskSettings {
     /// Whether chats and the terminal are notified when an agent waits in a dialog of its own that
     /// the desk did not ask about.
     pub notify_on_wait: bool,
+    /// Whether runs that nobody was asked about are recorded; those without a verdict always are.
+    pub record_runs: bool,
     /// Whether the desk has a terminal of its own.
     pub terminal: bool,
     /// Whether messages can be sent to phones.

@@ -75,6 +75,10 @@ declare_keys! {
         .about("Whether you hear when an agent waits in a dialog that the desk did not ask about")
         .note("to the same places; what the desk asks itself is not repeated").default("true")
         .set_by_viewers();
+    RECORD_RUNS: bool = switch_key("record_runs")
+        .about("Whether the ledger has every call of an agent that has run")
+        .note("otherwise only those that somebody was asked about, or that ran without a verdict; \
+               the ledger is half as large then, and the history has gaps").default("true");
     GATE_UNATTENDED: Unattended = choice_key("gate.unattended", "WORD")
         .about("What decides without a rule in modes where the agent asks nobody")
         .note("these modes are `auto`, `dontAsk`, `bypassPermissions` and `codex exec`; `rules` \

@@ -1,13 +1,34 @@
 //! The audit log: entries of machines and desks, each with its chain. Pure.
 
-use std::time::Duration;
+use std::collections::HashSet;
 
 use callgate_store::{ChainFault, ChainHead, LedgerEntry};
 use callgate_wire::approval::Decision;
 use callgate_wire::words;
 
-use crate::error::TeamStoreError;
-use crate::limits::{MOST_COPIES, MOST_ROWS, check_name};
+use crate::error::{TeamResult, TeamStoreError};
+use crate::limits::{MOST_COPIES, check_name};
+
+/// Separates a machine's name from the number of its chain, where it has several.
+pub(crate) const SERIES_MARK: char = '#';
+
+/// Returns the name of a machine's chain of this number. A ledger that was pruned or replaced cannot
+/// continue its first chain, and begins another one.
+pub fn chain_name(machine: &str, number: usize) -> String {
+    if number <= 1 { machine.to_owned() } else { format!("{machine}{SERIES_MARK}{number}") }
+}
+
+/// Returns what the entry `seq` follows, if nobody knows it: the ledger of the machine begins there.
+/// The chain can be verified from that entry on.
+pub fn unknown_before(seq: u64) -> ChainHead {
+    ChainHead { seq: seq.saturating_sub(1), hash: ChainHead::NONE.hash }
+}
+
+/// Returns true if an entry follows another one, or is the first that is known.
+fn follows(entry: &LedgerEntry, last: &ChainHead) -> bool {
+    let is_first = *last == unknown_before(entry.seq) && entry.seq > 1;
+    is_first || entry.follows(last)
+}
 
 /// What an entry can be found by. It repeats what the entry or its question says, and is not part of
 /// the chain.
@@ -27,6 +48,14 @@ pub struct AuditCopy {
     pub entry: LedgerEntry,
 }
 
+/// Entries of one chain to be copied, the first of which follows `after`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LedgerPart {
+    pub chain: String,
+    pub after: ChainHead,
+    pub copies: Vec<AuditCopy>,
+}
+
 /// A recorded entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRecord {
@@ -37,6 +66,14 @@ pub struct AuditRecord {
     pub entry: LedgerEntry,
 }
 
+/// A chain of the log, and its last entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuditChain {
+    /// The machine, or one of its [chains](chain_name).
+    pub name: String,
+    pub head: ChainHead,
+}
+
 /// Where an entry is in the log. Positions are ordered as the entries were recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AuditPosition {
@@ -45,78 +82,6 @@ pub struct AuditPosition {
     pub recorded_ms: i64,
     pub(crate) chain: i64,
     pub(crate) seq: i64,
-}
-
-/// Selects entries of the log. Each condition narrows the selection.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AuditFilter {
-    pub machine: Option<String>,
-    pub project: Option<String>,
-    pub agent: Option<String>,
-    pub who: Option<String>,
-    pub decision: Option<Decision>,
-    pub question: Option<String>,
-    /// Recorded at most this long ago.
-    pub within: Option<Duration>,
-    /// Recorded before this one: the last of the previous page.
-    pub before: Option<AuditPosition>,
-    /// How many are wanted; at most [`MOST_ROWS`](crate::MOST_ROWS) are returned.
-    pub most: usize,
-}
-
-/// A value of a condition.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum FilterValue {
-    Text(String),
-    Number(i64),
-}
-
-impl AuditFilter {
-    /// Returns the query for the selected entries with their machines, and its values. Only
-    /// conditions that are set occur in it, so that the database sees which index serves. `now` is
-    /// the time in the language of the database.
-    pub(crate) fn build_query(&self, now: &str) -> (String, Vec<FilterValue>) {
-        let mut values = Vec::new();
-        let mut query = format!(
-            "SELECT {AUDIT_COLUMNS}, (SELECT machine FROM chains WHERE key = chain) FROM audit \
-             WHERE true"
-        );
-        let mut add = |condition: &str, new: &[FilterValue]| {
-            query.push_str(" AND ");
-            let mut parts = condition.split('?');
-            query.push_str(parts.next().unwrap_or_default());
-            for (part, value) in parts.zip(new) {
-                values.push(value.clone());
-                query.extend(["$", &values.len().to_string(), part]);
-            }
-        };
-        let text = |value: &String| FilterValue::Text(value.clone());
-        let conditions = [
-            (&self.machine, "chain = (SELECT key FROM chains WHERE machine = ?)"),
-            (&self.project, "project = ?"),
-            (&self.agent, "agent = ?"),
-            (&self.who, "who = ?"),
-            (&self.question, "question = ?"),
-            (&self.decision.map(|decision| decision.name().to_owned()), "decision = ?"),
-        ];
-        for (value, condition) in conditions {
-            if let Some(value) = value {
-                add(condition, &[text(value)]);
-            }
-        }
-        if let Some(within) = self.within {
-            let within = i64::try_from(within.as_millis()).unwrap_or(i64::MAX / 2);
-            add(&format!("recorded_ms >= {now} - ?"), &[FilterValue::Number(within)]);
-        }
-        if let Some(AuditPosition { recorded_ms, chain, seq }) = self.before {
-            let position = [recorded_ms, chain, seq].map(FilterValue::Number);
-            add("(recorded_ms, chain, seq) < (?, ?, ?)", &position);
-        }
-        let most = self.most.min(MOST_ROWS);
-        let most = most.to_string();
-        query.extend([" ORDER BY recorded_ms DESC, chain DESC, seq DESC LIMIT ", &most]);
-        (query, values)
-    }
 }
 
 /// The result of a walk along a chain.
@@ -201,7 +166,7 @@ pub(crate) fn check_copies(
         if let Some(why) = entry.fault() {
             return Err(refuse(why));
         }
-        if i64::try_from(entry.seq).is_err() || !entry.follows(&last) {
+        if i64::try_from(entry.seq).is_err() || !follows(entry, &last) {
             return Err(TeamStoreError::NotAChain { seq: entry.seq });
         }
         for label in [&labels.project, &labels.agent, &labels.who].into_iter().flatten() {
@@ -210,6 +175,29 @@ pub(crate) fn check_copies(
         last = entry.head();
     }
     Ok(last)
+}
+
+impl LedgerPart {
+    /// Returns the end of the part, if it is a chain.
+    pub(crate) fn check(&self) -> TeamResult<ChainHead> {
+        check_copies(&self.chain, self.after, &self.copies)
+    }
+}
+
+/// Divides the parts that are chains into rounds in which no chain occurs twice.
+pub(crate) fn rounds_of(
+    parts: &[LedgerPart],
+    checked: &[TeamResult<ChainHead>],
+) -> Vec<Vec<usize>> {
+    let mut left: Vec<usize> = (0..parts.len()).filter(|at| checked[*at].is_ok()).collect();
+    let mut rounds = Vec::new();
+    while !left.is_empty() {
+        let mut chains = HashSet::new();
+        let round: Vec<usize>;
+        (round, left) = left.into_iter().partition(|at| chains.insert(&parts[*at].chain));
+        rounds.push(round);
+    }
+    rounds
 }
 
 /// What is to be done with entries that a machine has sent.
@@ -261,7 +249,7 @@ impl AuditWalk {
         if entry.seq != seq {
             return Some(AuditChainReport::Broken { seq, why: ChainFault::Missing });
         }
-        if !entry.follows(&self.last) {
+        if !follows(entry, &self.last) {
             return Some(AuditChainReport::Broken { seq, why: ChainFault::Changed });
         }
         self.last = entry.head();

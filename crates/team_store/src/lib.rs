@@ -26,6 +26,7 @@
 mod columns;
 
 mod audit;
+mod audit_query;
 mod document;
 mod error;
 mod limits;
@@ -40,8 +41,10 @@ use callgate_store::ChainHead;
 use callgate_wire::approval::RequestId;
 
 pub use audit::{
-    AuditChainReport, AuditCopy, AuditFilter, AuditLabels, AuditProtection, AuditRecord,
+    AuditChain, AuditChainReport, AuditCopy, AuditLabels, AuditProtection, AuditRecord, LedgerPart,
+    chain_name, unknown_before,
 };
+pub use audit_query::AuditFilter;
 pub use document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 pub use error::{TeamResult, TeamStoreError};
 pub use limits::{LONGEST_DELIVERY, LONGEST_NAME, LONGEST_WAIT, MOST_COPIES, MOST_ROWS};
@@ -161,8 +164,18 @@ pub trait TeamStore: Send {
         copies: &[AuditCopy],
     ) -> TeamResult<ChainHead>;
 
-    /// Returns the machines and desks that have a chain, each with its end.
-    fn chain_heads(&mut self) -> TeamResult<Vec<(String, ChainHead)>>;
+    /// Copies parts of several ledgers, each as [`copy_entries`](Self::copy_entries) does, and returns
+    /// what became of each. If the whole fails, none of them may be copied.
+    fn copy_ledgers(&mut self, parts: &[LedgerPart]) -> TeamResult<Vec<TeamResult<ChainHead>>> {
+        let copy = |part: &LedgerPart| self.copy_entries(&part.chain, part.after, &part.copies);
+        Ok(parts.iter().map(copy).collect())
+    }
+
+    /// Returns all chains, or those of one machine or desk, the oldest first.
+    fn chain_heads(&mut self, machine: Option<&str>) -> TeamResult<Vec<AuditChain>>;
+
+    /// Returns the first entries of a chain after the entry `after`, at most [`MOST_ROWS`].
+    fn chain_entries(&mut self, chain: &str, after: u64) -> TeamResult<Vec<AuditRecord>>;
 
     /// Returns the entries that a filter selects, the newest first.
     fn search_audit(&mut self, filter: &AuditFilter) -> TeamResult<Vec<AuditRecord>>;

@@ -19,7 +19,8 @@ use callgate_wire::approval::RequestId;
 use tokio::runtime::Runtime;
 use tokio::time::{Instant, timeout_at};
 
-use crate::audit::{AuditChainReport, AuditCopy, AuditFilter, AuditProtection, AuditRecord};
+use crate::audit::{AuditChain, AuditChainReport, AuditCopy, AuditRecord, LedgerPart, rounds_of};
+use crate::audit_query::AuditFilter;
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
 use crate::limits::{LONGEST_DELIVERY, check_name, check_text};
@@ -313,7 +314,7 @@ impl TeamStore for PostgresTeamStore {
     }
 
     fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>> {
-        self.run(async |session| read_changes(session, after).await)
+        self.run(async |session| rows::read_changes(session, after).await)
     }
 
     fn wait_for_changes(&mut self, after: u64, limit: Duration) -> TeamResult<Vec<TeamChange>> {
@@ -322,7 +323,7 @@ impl TeamStore for PostgresTeamStore {
             let changes = self.run(async |session| {
                 // First, so that nothing that is written after the look is missed.
                 session.listen().await?;
-                read_changes(session, after).await
+                rows::read_changes(session, after).await
             })?;
             if !changes.is_empty() {
                 return Ok(changes);
@@ -344,12 +345,26 @@ impl TeamStore for PostgresTeamStore {
         after: ChainHead,
         copies: &[AuditCopy],
     ) -> TeamResult<ChainHead> {
-        crate::audit::check_copies(machine, after, copies)?;
-        self.run(async |session| audit_rows::copy_entries(session, machine, after, copies).await)
+        let part = LedgerPart { chain: machine.to_owned(), after, copies: copies.to_vec() };
+        self.copy_ledgers(&[part])?.pop().unwrap_or(Ok(after))
     }
 
-    fn chain_heads(&mut self) -> TeamResult<Vec<(String, ChainHead)>> {
-        self.run(async |session| audit_rows::read_chain_heads(session).await)
+    fn copy_ledgers(&mut self, parts: &[LedgerPart]) -> TeamResult<Vec<TeamResult<ChainHead>>> {
+        let mut results: Vec<_> = parts.iter().map(LedgerPart::check).collect();
+        for round in rounds_of(parts, &results) {
+            let sent: Vec<&LedgerPart> = round.iter().map(|at| &parts[*at]).collect();
+            let copied = self.run(async |session| audit_rows::copy_ledgers(session, &sent).await);
+            round.iter().zip(copied?).for_each(|(at, result)| results[*at] = result);
+        }
+        Ok(results)
+    }
+
+    fn chain_heads(&mut self, machine: Option<&str>) -> TeamResult<Vec<AuditChain>> {
+        self.run(async |session| audit_rows::read_chain_heads(session, machine).await)
+    }
+
+    fn chain_entries(&mut self, chain: &str, after: u64) -> TeamResult<Vec<AuditRecord>> {
+        self.run(async |session| audit_rows::read_chain_entries(session, chain, after).await)
     }
 
     fn search_audit(&mut self, filter: &AuditFilter) -> TeamResult<Vec<AuditRecord>> {
@@ -365,34 +380,6 @@ impl TeamStore for PostgresTeamStore {
     }
 
     fn read_status(&mut self) -> TeamResult<TeamStoreStatus> {
-        self.run(async |session| {
-            let row = session.client.query_one(statements::STATUS, &[]).await?;
-            let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
-            let protection = match (row.get(3), row.get(4)) {
-                (false, _) => AuditProtection::Login,
-                (true, false) => AuditProtection::Role,
-                (true, true) => AuditProtection::Nobody,
-            };
-            Ok(TeamStoreStatus {
-                bytes: unsigned(row.get(0)),
-                audit_bytes: unsigned(row.get(1)),
-                day_bytes: row.get::<_, Option<i64>>(5).map(unsigned),
-                kept_days: u32::try_from(row.get::<_, i32>(2)).unwrap_or_default(),
-                protection,
-            })
-        })
+        self.run(async |session| rows::read_status(session).await)
     }
-}
-
-/// Reads changes of both kinds in one view, so that none between them is missed.
-async fn read_changes(
-    session: &mut ServerSession,
-    after: u64,
-) -> Result<Vec<TeamChange>, ServerFault> {
-    let after = crate::audit::sql_number(after);
-    session.client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    let questions = rows::read_questions(session, statements::CHANGED_QUESTIONS, &[&after]).await?;
-    let documents = rows::read_documents(session, statements::CHANGED_DOCUMENTS, &[&after]).await?;
-    session.client.batch_execute("ROLLBACK").await?;
-    Ok(crate::order_changes(questions, documents))
 }

@@ -15,7 +15,8 @@ use rusqlite::{
     Connection, OptionalExtension, Params, Row, Transaction, TransactionBehavior, params,
 };
 
-use crate::audit::{AuditChainReport, AuditCopy, AuditFilter, AuditProtection, AuditRecord};
+use crate::audit::{AuditChain, AuditChainReport, AuditCopy, AuditProtection, AuditRecord};
+use crate::audit_query::AuditFilter;
 use crate::columns::{DOCUMENT_COLUMNS, QUESTION_COLUMNS};
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
@@ -281,8 +282,12 @@ impl TeamStore for SqliteTeamStore {
         self.write(|transaction, _| audit_rows::copy_entries(transaction, machine, after, copies))
     }
 
-    fn chain_heads(&mut self) -> TeamResult<Vec<(String, ChainHead)>> {
-        self.read(audit_rows::read_chain_heads)
+    fn chain_heads(&mut self, machine: Option<&str>) -> TeamResult<Vec<AuditChain>> {
+        self.read(|view| audit_rows::read_chain_heads(view, machine))
+    }
+
+    fn chain_entries(&mut self, chain: &str, after: u64) -> TeamResult<Vec<AuditRecord>> {
+        self.read(|view| audit_rows::read_chain_entries(view, chain, after))
     }
 
     fn search_audit(&mut self, filter: &AuditFilter) -> TeamResult<Vec<AuditRecord>> {

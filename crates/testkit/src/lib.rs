@@ -9,6 +9,7 @@
 )]
 
 pub mod browser;
+pub mod certificates;
 pub mod chat;
 pub mod claude;
 pub mod codex;

@@ -2,6 +2,7 @@
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 
@@ -24,6 +25,8 @@ struct Shared {
 /// A proxy that forwards as its state says.
 pub struct NetworkProxy {
     pub address: SocketAddr,
+    /// The port to which new connections are forwarded.
+    port: Arc<AtomicU16>,
     state: Arc<(Mutex<NetworkState>, Condvar)>,
     shared: Arc<Mutex<Shared>>,
 }
@@ -34,7 +37,9 @@ impl NetworkProxy {
         let address = listener.local_addr().unwrap();
         let state = Arc::new((Mutex::new(NetworkState::Open), Condvar::new()));
         let shared = Arc::new(Mutex::new(Shared::default()));
+        let port = Arc::new(AtomicU16::new(port));
         let (for_thread, all) = (Arc::clone(&state), Arc::clone(&shared));
+        let server_port = Arc::clone(&port);
         thread::spawn(move || {
             for desk in listener.incoming() {
                 let desk = desk.unwrap();
@@ -42,14 +47,20 @@ impl NetworkProxy {
                     return;
                 }
                 // While the network is cut, connections wait like everything else.
-                let Ok(server) = TcpStream::connect(("127.0.0.1", port)) else { continue };
+                let server = ("127.0.0.1", server_port.load(Ordering::Relaxed));
+                let Ok(server) = TcpStream::connect(server) else { continue };
                 let ends = [&desk, &server].map(|end| end.try_clone().unwrap());
                 all.lock().unwrap().connections.extend(ends);
                 forward(&desk, &server, &for_thread, |state| state != NetworkState::Cut);
                 forward(&server, &desk, &for_thread, |state| state == NetworkState::Open);
             }
         });
-        Self { address, state, shared }
+        Self { address, port, state, shared }
+    }
+
+    /// Has new connections go to another server, as a load balancer does.
+    pub fn forward_to(&self, port: u16) {
+        self.port.store(port, Ordering::Relaxed);
     }
 
     pub fn set(&self, state: NetworkState) {

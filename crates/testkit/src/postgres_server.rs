@@ -11,6 +11,7 @@ use std::sync::{Mutex, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::certificates::{TestAuthority, run_command};
 use crate::tools::postgres_program;
 use crate::{proc, until};
 
@@ -74,13 +75,6 @@ fn give_to_server(path: &Path) {
     }
 }
 
-pub fn run_command(mut command: Command) -> String {
-    let output = command.stdin(Stdio::null()).output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{command:?}: {errors}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
 impl PostgresServer {
     /// Makes an empty cluster.
     pub fn create() -> Option<Self> {
@@ -129,29 +123,7 @@ impl PostgresServer {
     /// Makes an authority with a certificate for `localhost`, and turns TLS on.
     fn make_certificate(&self) {
         let (key, certificate) = (self.data().join("server.key"), self.data().join("server.crt"));
-        let (authority_key, authority) = (self.folder.join("ca.key"), self.authority());
-        let request = |name: &str| {
-            let mut make = Command::new("openssl");
-            make.args([
-                "req",
-                "-x509",
-                "-newkey",
-                "ec",
-                "-pkeyopt",
-                "ec_paramgen_curve:prime256v1",
-            ]);
-            make.args(["-nodes", "-days", "2", "-subj", name]);
-            make
-        };
-        let mut make = request("/CN=team");
-        make.arg("-keyout").arg(&authority_key).arg("-out").arg(&authority);
-        run_command(make);
-        let mut make = request("/CN=localhost");
-        make.args(["-addext", "subjectAltName=DNS:localhost"]);
-        make.args(["-addext", "basicConstraints=critical,CA:FALSE", "-CA"]).arg(&authority);
-        make.arg("-CAkey").arg(&authority_key);
-        make.arg("-keyout").arg(&key).arg("-out").arg(&certificate);
-        run_command(make);
+        TestAuthority::create(&self.folder).certify("DNS:localhost", &certificate, &key);
         rustix::fs::chmod(&key, rustix::fs::Mode::RUSR).unwrap();
         give_to_server(&key);
         give_to_server(&certificate);

@@ -156,6 +156,7 @@ fn desk_settings(config: &Config) -> DeskSettings {
         phone_after: Duration::ZERO,
         notify_on_stop: false,
         notify_on_wait: false,
+        record_runs: true,
         terminal: true,
         phones: false,
         unattended: Unattended::Rules,

@@ -65,7 +65,9 @@ impl Desk {
         let mut ran = record::call_that_ran(request, Some(&record::brief_input(request)));
         self.mark_unchecked(step, request, &mut ran);
         let (ok, summary) = (ran.ok, ran.summary.clone());
-        step.record_event(None, &LedgerEvent::Ran(ran));
+        if self.settings.record_runs || ran.by.is_some() {
+            step.record_event(None, &LedgerEvent::Ran(ran));
+        }
         if let Some(mode) = request.mode().filter(|mode| !asks_by_itself(Some(mode))) {
             let failed = if ok == Some(false) { " (failed)" } else { "" };
             let line = format!("{} mode ran{failed}: {summary}", record::shown_name(mode));

@@ -41,6 +41,7 @@ pub(super) fn settings() -> DeskSettings {
         phone_after: Duration::ZERO,
         notify_on_stop: false,
         notify_on_wait: true,
+        record_runs: true,
         terminal: false,
         phones: true,
         unattended: Unattended::Rules,

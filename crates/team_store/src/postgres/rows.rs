@@ -6,9 +6,12 @@ use tokio_postgres::types::ToSql;
 use super::audit_rows;
 use super::database_link::ServerSession;
 use super::faults::ServerFault;
+use super::statements;
+use crate::audit::AuditProtection;
 use crate::document::{DocumentRow, TeamDocument};
 use crate::error::TeamStoreError;
 use crate::question::{QuestionChange, QuestionRow, TeamQuestion};
+use crate::{TeamChange, TeamStoreStatus};
 
 /// Begins a transaction in which nobody else changes questions or documents, so that changes have
 /// the order of their numbers.
@@ -117,4 +120,36 @@ fn read_document(row: &Row) -> Result<TeamDocument, TeamStoreError> {
         changed: row.get(7),
     };
     row.read()
+}
+
+/// Reads changes of both kinds in one view, so that none between them is missed.
+pub(super) async fn read_changes(
+    session: &mut ServerSession,
+    after: u64,
+) -> Result<Vec<TeamChange>, ServerFault> {
+    let after = crate::audit::sql_number(after);
+    session.client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
+    let questions = read_questions(session, statements::CHANGED_QUESTIONS, &[&after]).await?;
+    let documents = read_documents(session, statements::CHANGED_DOCUMENTS, &[&after]).await?;
+    session.client.batch_execute("ROLLBACK").await?;
+    Ok(crate::order_changes(questions, documents))
+}
+
+pub(super) async fn read_status(
+    session: &mut ServerSession,
+) -> Result<TeamStoreStatus, ServerFault> {
+    let row = session.client.query_one(statements::STATUS, &[]).await?;
+    let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
+    let protection = match (row.get(3), row.get(4)) {
+        (false, _) => AuditProtection::Login,
+        (true, false) => AuditProtection::Role,
+        (true, true) => AuditProtection::Nobody,
+    };
+    Ok(TeamStoreStatus {
+        bytes: unsigned(row.get(0)),
+        audit_bytes: unsigned(row.get(1)),
+        day_bytes: row.get::<_, Option<i64>>(5).map(unsigned),
+        kept_days: u32::try_from(row.get::<_, i32>(2)).unwrap_or_default(),
+        protection,
+    })
 }

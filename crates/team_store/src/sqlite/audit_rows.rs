@@ -7,9 +7,10 @@ use rusqlite::{Connection, Row, params, params_from_iter};
 
 use super::{NOW, select, select_one};
 use crate::audit::{
-    AUDIT_COLUMNS, AuditChainReport, AuditCopy, AuditFilter, AuditLabels, AuditRecord, AuditRow,
-    AuditWalk, ChainMark, CopyPlan, FilterValue, plan_copies, read_head, sql_number,
+    AUDIT_COLUMNS, AuditChain, AuditChainReport, AuditCopy, AuditLabels, AuditRecord, AuditRow,
+    AuditWalk, ChainMark, CopyPlan, plan_copies, read_head, sql_number,
 };
+use crate::audit_query::{AuditFilter, FilterValue, READ_HEADS, chain_names, read_chain_query};
 use crate::error::{TeamResult, TeamStoreError};
 
 /// Appends an entry to the chain of a desk.
@@ -95,12 +96,25 @@ fn write_entries(
 }
 
 pub(super) fn read_chain_heads(
-    view: &rusqlite::Transaction<'_>,
-) -> TeamResult<Vec<(String, ChainHead)>> {
-    let query = "SELECT machine, head_seq, head_hash FROM chains ORDER BY machine";
-    let rows = select(view, query, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let read = |(machine, seq, hash)| Ok((machine, read_head(seq, hash)?));
+    connection: &Connection,
+    machine: Option<&str>,
+) -> TeamResult<Vec<AuditChain>> {
+    let values = chain_names(machine);
+    let rows = select(connection, READ_HEADS, params_from_iter(values), |row| {
+        Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+    })?;
+    let read = |(name, seq, hash)| Ok(AuditChain { name, head: read_head(seq, hash)? });
     rows.into_iter().map(read).collect()
+}
+
+pub(super) fn read_chain_entries(
+    connection: &Connection,
+    chain: &str,
+    after: u64,
+) -> TeamResult<Vec<AuditRecord>> {
+    let query = read_chain_query();
+    let rows = select(connection, &query, params![chain, sql_number(after)], audit_row)?;
+    rows.into_iter().map(|row| row.read(chain.to_owned())).collect()
 }
 
 pub(super) fn search(

@@ -7,7 +7,8 @@ use std::{env, thread};
 
 use callgate_store::ChainHead;
 use callgate_team_store::{
-    AnswerReceipt, AskReceipt, AuditChainReport, PostgresTeamStore, TeamQuestionState, TeamStore,
+    AnswerReceipt, AskReceipt, AuditChain, AuditChainReport, PostgresTeamStore, TeamQuestionState,
+    TeamStore,
 };
 use callgate_testkit::postgres_server::shared_server;
 use callgate_testkit::process::{DEADLINE, Piped};
@@ -36,7 +37,7 @@ pub(crate) fn check_answered(store: &mut dyn TeamStore, acknowledged: &BTreeSet<
         let TeamQuestionState::Answered(found) = state else { panic!("{number}: {state:?}") };
         assert_eq!(found.id, answer(*number, *number, "ada").id);
     }
-    for (machine, head) in store.chain_heads().unwrap() {
+    for AuditChain { name: machine, head } in store.chain_heads(None).unwrap() {
         let report = store.verify_chain(&machine).unwrap().unwrap();
         let AuditChainReport::Whole { head: found, .. } = report else { panic!("{report:?}") };
         assert_eq!(found, head);

@@ -49,6 +49,8 @@ conformance! {
     a_watcher_sees_every_change_in_order,
     a_watcher_that_comes_late_reads_what_it_missed,
     a_ledger_is_copied_once_and_verified,
+    a_ledger_that_begins_anew_has_another_chain,
+    parts_of_many_ledgers_are_copied_together,
     a_forged_ledger_is_refused,
     a_changed_entry_is_found,
     who_allowed_what_is_found,

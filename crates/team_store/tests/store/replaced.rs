@@ -6,7 +6,8 @@ use std::time::Duration;
 use std::{env, thread};
 
 use callgate_team_store::{AnswerReceipt, PostgresSettings, PostgresTeamStore, TeamStore};
-use callgate_testkit::postgres_server::{PASSWORD, PostgresServer, postgres_command, run_command};
+use callgate_testkit::certificates::run_command;
+use callgate_testkit::postgres_server::{PASSWORD, PostgresServer, postgres_command};
 use callgate_testkit::until::until;
 
 use super::fixture::settings;

@@ -66,6 +66,7 @@ impl House {
             phone_after: Duration::ZERO,
             notify_on_stop: false,
             notify_on_wait: false,
+            record_runs: true,
             terminal: false,
             phones: false,
             unattended: Unattended::Rules,

@@ -252,6 +252,7 @@ impl House {
                 phone_after: Duration::ZERO,
                 notify_on_stop: false,
                 notify_on_wait: false,
+                record_runs: true,
                 terminal: has_terminal,
                 phones: false,
                 unattended: Unattended::Rules,

@@ -44,6 +44,16 @@ fn kimi(kind: &str, id: &str) -> ApprovalRequest {
 }
 
 #[test]
+fn runs_that_nobody_wants_to_keep_are_recorded_only_without_a_verdict() {
+    let mut table = Table::with(DeskSettings { terminal: true, record_runs: false, ..settings() });
+    table.ask(1, kimi("check", "a"));
+    table.give(DeskInput::Told(kimi("settle", "a")));
+    assert_eq!(table.kinds().iter().filter(|kind| **kind == "ran").count(), 0);
+    let (is_marked, said) = reported(&mut table, kimi("settle", "b"));
+    assert!(is_marked && said.len() == 1, "{said:?}");
+}
+
+#[test]
 fn a_run_about_which_no_hook_asked_is_recorded_and_told_once() {
     let mut table = table();
     table.ask(1, kimi("check", "a"));

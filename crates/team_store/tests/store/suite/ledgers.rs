@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use callgate_store::{ChainFault, ChainHead, EntryDraft, LedgerEntry};
 use callgate_team_store::{
-    AuditChainReport, AuditCopy, AuditFilter, AuditLabels, MOST_COPIES, TeamAsk, TeamStore,
+    AuditChain, AuditChainReport, AuditCopy, AuditFilter, AuditLabels, AuditRecord, LedgerPart,
+    MOST_COPIES, TeamAsk, TeamStore, TeamStoreError, chain_name, unknown_before,
 };
 use callgate_wire::approval::Decision;
 
@@ -26,11 +27,81 @@ pub(crate) fn a_ledger_is_copied_once_and_verified(fixture: &Fixture) {
     // A machine that joins late begins in the middle of its ledger.
     let start = all[4].entry.head();
     other.copy_entries("box", start, &all[5..]).unwrap();
-    assert_eq!(one.chain_heads().unwrap(), [("box".into(), head), ("laptop".into(), head)]);
+    let chain = |name: &str| AuditChain { name: name.into(), head };
+    assert_eq!(one.chain_heads(None).unwrap(), [chain("laptop"), chain("box")]);
+    assert_eq!(one.chain_heads(Some("box")).unwrap(), [chain("box")]);
+    assert_eq!(one.chain_heads(Some("bo")).unwrap(), []);
+    let numbers = |read: Vec<AuditRecord>| read.iter().map(|it| it.entry.seq).collect::<Vec<_>>();
+    assert_eq!(numbers(one.chain_entries("box", 27).unwrap()), [28, 29, 30]);
+    assert_eq!(numbers(one.chain_entries("nobody", 0).unwrap()), [0; 0]);
     let whole = |start, entries| Some(AuditChainReport::Whole { start, entries, head });
     assert_eq!(one.verify_chain("laptop").unwrap(), whole(ChainHead::NONE, 30));
     assert_eq!(one.verify_chain("box").unwrap(), whole(start, 25));
     assert_eq!(one.verify_chain("nobody").unwrap(), None);
+}
+
+pub(crate) fn a_ledger_that_begins_anew_has_another_chain(fixture: &Fixture) {
+    let mut store = fixture.open();
+    let all = ledger(ChainHead::NONE, 12);
+    store.copy_entries("laptop", ChainHead::NONE, &all[..3]).unwrap();
+    // It was pruned: what the next entry follows is gone.
+    let start = unknown_before(7);
+    let second = chain_name("laptop", 2);
+    for _ in 0..2 {
+        let end = store.copy_entries(&second, start, &all[6..8]).unwrap();
+        assert_eq!(end, all[7].entry.head());
+    }
+    let gap = store.copy_entries(&second, start, &all[7..9]).unwrap_err().to_string();
+    assert!(gap.contains("entry 8 of the sent ledger does not follow"), "{gap}");
+    store.copy_entries(&second, all[7].entry.head(), &all[8..]).unwrap();
+    store.copy_entries("laptopper", ChainHead::NONE, &all[..1]).unwrap();
+    let names = |chains: Vec<AuditChain>| chains.into_iter().map(|it| it.name).collect::<Vec<_>>();
+    assert_eq!(names(store.chain_heads(Some("laptop")).unwrap()), ["laptop", "laptop#2"]);
+    let of_laptop =
+        AuditFilter { machine: Some("laptop".into()), most: 100, ..AuditFilter::default() };
+    assert_eq!(store.search_audit(&of_laptop).unwrap().len(), 3 + 6);
+    let head = all[11].entry.head();
+    let whole = AuditChainReport::Whole { start, entries: 6, head };
+    assert_eq!(store.verify_chain(&second).unwrap(), Some(whole));
+    fixture.tamper("UPDATE audit SET body = '{}' WHERE seq = 8");
+    let broken = AuditChainReport::Broken { seq: 8, why: ChainFault::Changed };
+    assert_eq!(store.verify_chain(&second).unwrap(), Some(broken));
+}
+
+pub(crate) fn parts_of_many_ledgers_are_copied_together(fixture: &Fixture) {
+    let mut store = fixture.open();
+    let all = ledger(ChainHead::NONE, 9);
+    let part = |chain: &str, after, copies: &[AuditCopy]| LedgerPart {
+        chain: chain.to_owned(),
+        after,
+        copies: copies.to_vec(),
+    };
+    let mut forged = all[..4].to_vec();
+    forged[2].entry.body = "{}".into();
+    let parts = [
+        part("laptop", ChainHead::NONE, &all[..4]),
+        part("forger", ChainHead::NONE, &forged),
+        part("box", ChainHead::NONE, &all),
+        // The same machine over another line, and one that leaves entries out.
+        part("laptop", all[3].entry.head(), &all[4..6]),
+        part("late", all[1].entry.head(), &all[2..5]),
+        part("laptop", all[7].entry.head(), &all[8..]),
+        part("idle", ChainHead::NONE, &[]),
+    ];
+    let copied = store.copy_ledgers(&parts).unwrap();
+    let heads: Vec<_> = copied.iter().map(|it| it.as_ref().ok().map(|head| head.seq)).collect();
+    assert_eq!(heads, [Some(4), None, Some(9), Some(6), Some(5), None, Some(0)]);
+    assert!(matches!(copied[1], Err(TeamStoreError::NotAChain { seq: 3 })));
+    assert!(matches!(copied[5], Err(TeamStoreError::Gap { expected: 7 })));
+    // All of it again, as after a lost acknowledgement.
+    let again = store.copy_ledgers(&parts).unwrap();
+    assert!(matches!(&again[0], Ok(head) if head.seq == 6), "{again:?}");
+    for (chain, count) in [("laptop", 6), ("box", 9), ("late", 3)] {
+        let report = store.verify_chain(chain).unwrap();
+        let Some(AuditChainReport::Whole { entries, .. }) = report else { panic!("{report:?}") };
+        assert_eq!(entries, count, "{chain}");
+    }
+    assert!(store.chain_heads(Some("forger")).unwrap().is_empty());
 }
 
 pub(crate) fn a_forged_ledger_is_refused(fixture: &Fixture) {
@@ -67,7 +138,8 @@ pub(crate) fn a_forged_ledger_is_refused(fixture: &Fixture) {
     let mut odd = all[5..].to_vec();
     odd[0].labels.project = Some("a\0b".into());
     refused(all[4].entry.head(), &odd, "a label of a copied entry is refused");
-    assert_eq!(store.chain_heads().unwrap(), [("laptop".into(), all[4].entry.head())]);
+    let head = all[4].entry.head();
+    assert_eq!(store.chain_heads(None).unwrap(), [AuditChain { name: "laptop".into(), head }]);
     store.copy_entries("laptop", ChainHead::NONE, &all).unwrap();
 }
 

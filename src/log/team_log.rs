@@ -1,0 +1,309 @@
+//! `callgate log --team`: the audit log that the desks of a team share.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{self, BufWriter, ErrorKind, Stdout, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use callgate_link::file::replace_private;
+use callgate_mask::text::one_line;
+use callgate_store::now_ms;
+use callgate_team_store::{
+    AuditChain, AuditChainReport, AuditFilter, AuditRecord, MOST_ROWS, TeamStore, TeamStoreError,
+};
+use callgate_wire::approval::Decision;
+use serde_json::json;
+
+use super::entry_text::call_subject;
+use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
+use super::exported_entry::LedgerRow;
+use super::{EntryFilterArgs, LogArgs, TABLE, agent_id, follow};
+use crate::config::{Config, DeskFlags};
+use crate::counted::counted_noun;
+use crate::failure::{Failure, write_error_line};
+use crate::team_database::open_store;
+
+/// How often the log is looked at while it is followed.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How far each chain was written: the number of its last entry.
+type ChainMarks = BTreeMap<String, u64>;
+
+/// Shows, exports, follows or verifies the log.
+pub(super) fn show_team_log(args: &LogArgs, file: Option<&Path>) -> Result<ExitCode, Failure> {
+    let config = Config::load(file, &DeskFlags::default())?;
+    let Some(store) = open_store(&config).map_err(Failure::Failed)? else {
+        return Err(Failure::Failed(
+            "no database is shared by the desks of a team here: set `team.database_url`, or leave \
+             out --team for the ledger of this machine"
+                .to_owned(),
+        ));
+    };
+    let mut log = TeamLog { store, args, writer: args.entry_writer() };
+    if args.verify {
+        return log.verify_chains();
+    }
+    let is_table = !args.json && args.export.is_none();
+    let mut marks = match &args.resume {
+        Some(path) => read_marks(path)?,
+        // What comes while the table is written is shown after it.
+        None if is_table => log.read_ends()?,
+        None => ChainMarks::new(),
+    };
+    if is_table && args.resume.is_none() {
+        log.write_table()?;
+    }
+    if !is_table || args.resume.is_some() {
+        log.write_new(&mut marks)?;
+    }
+    while args.follow {
+        follow::wait_while_read(LOOK_EVERY)?;
+        log.write_new(&mut marks)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The log, and what is wanted of it.
+struct TeamLog<'a> {
+    store: Box<dyn TeamStore>,
+    args: &'a LogArgs,
+    writer: EntryWriter<BufWriter<Stdout>>,
+}
+
+impl<'a> TeamLog<'a> {
+    fn which(&self) -> &'a EntryFilterArgs {
+        &self.args.which
+    }
+
+    fn read_chains(&mut self) -> Result<Vec<AuditChain>, Failure> {
+        let machine = self.which().machine.clone();
+        self.store.chain_heads(machine.as_deref()).map_err(explain)
+    }
+
+    fn read_ends(&mut self) -> Result<ChainMarks, Failure> {
+        let chains = self.read_chains()?.into_iter();
+        Ok(chains.map(|AuditChain { name, head }| (name, head.seq)).collect())
+    }
+
+    /// Writes the newest entries, the oldest of them first.
+    fn write_table(&mut self) -> Result<(), Failure> {
+        let limit = self.which().limit.unwrap_or(TABLE);
+        let hides_details = self.which().hides_details();
+        let mut filter = self.which().build_audit_filter();
+        let mut found: Vec<AuditRecord> = Vec::new();
+        loop {
+            let page = self.store.search_audit(&filter).map_err(explain)?;
+            filter.before = page.last().map(|record| record.position);
+            let is_last = page.len() < filter.most;
+            let wanted = page.into_iter().filter(|record| {
+                self.which().selects(record) && !(hides_details && is_detail(&record.entry))
+            });
+            found.extend(wanted);
+            if is_last || (limit > 0 && found.len() >= limit) {
+                break;
+            }
+        }
+        if limit > 0 {
+            found.truncate(limit);
+        }
+        if found.is_empty() {
+            write_error_line("nothing in the log of the team matches");
+        }
+        for record in found.iter().rev() {
+            let question = self.read_question(record)?;
+            self.write_record(record, &question)?;
+        }
+        Ok(self.writer.flush()?)
+    }
+
+    /// Writes what the chains have got since their marks.
+    fn write_new(&mut self, marks: &mut ChainMarks) -> Result<(), Failure> {
+        let chains = match self.read_chains() {
+            // The database comes back.
+            Err(Failure::Failed(why)) if self.args.follow => {
+                write_error_line(&why);
+                return Ok(());
+            }
+            chains => chains?,
+        };
+        let which = self.which();
+        for AuditChain { name, head } in chains {
+            let mut written = marks.get(&name).copied().unwrap_or_default();
+            while written < head.seq {
+                let part = self.store.chain_entries(&name, written).map_err(explain)?;
+                let Some(last) = part.last() else { break };
+                written = last.entry.seq;
+                for record in part.iter().filter(|record| which.selects(record)) {
+                    self.write_record(record, &QuestionSummary::default())?;
+                }
+                self.writer.flush()?;
+                marks.insert(name.clone(), written);
+                self.keep_marks(marks)?;
+            }
+        }
+        Ok(self.writer.flush()?)
+    }
+
+    fn keep_marks(&self, marks: &ChainMarks) -> Result<(), Failure> {
+        let Some(path) = &self.args.resume else { return Ok(()) };
+        let text = serde_json::to_string(marks).map_err(io::Error::from)?;
+        let kept = replace_private(path, text.as_bytes());
+        kept.map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))
+    }
+
+    fn write_record(
+        &mut self,
+        record: &AuditRecord,
+        question: &QuestionSummary,
+    ) -> Result<(), Failure> {
+        let AuditRecord { machine, labels, entry, .. } = record;
+        let machine = machine.split('#').next().unwrap_or_default();
+        Ok(self.writer.write(&LedgerRow { machine, entry, labels: Some(labels) }, question)?)
+    }
+
+    /// Reads what was asked, for a row that mentions it.
+    fn read_question(&mut self, record: &AuditRecord) -> Result<QuestionSummary, Failure> {
+        if record.entry.question.is_none() || record.labels.decision.is_none() {
+            return Ok(QuestionSummary::default());
+        }
+        let filter = AuditFilter {
+            question: record.entry.question.clone(),
+            most: MOST_ROWS,
+            ..AuditFilter::default()
+        };
+        let of_question = self.store.search_audit(&filter).map_err(explain)?;
+        let asked = of_question.iter().map(|record| call_subject(&record.entry));
+        let asked = asked.rev().find(|asked| !asked.is_empty()).unwrap_or_default();
+        Ok(QuestionSummary { asked, is_decided: true })
+    }
+
+    /// Walks the chains of all machines, or of one. The exit code is 1 if any of them is broken.
+    fn verify_chains(mut self) -> Result<ExitCode, Failure> {
+        let chains = self.read_chains()?;
+        let (mut broken, mut entries) = (0, 0);
+        let mut out = io::stdout().lock();
+        for AuditChain { name, .. } in &chains {
+            let Some(report) = self.store.verify_chain(name).map_err(explain)? else { continue };
+            match &report {
+                AuditChainReport::Whole { entries: more, .. } => entries += more,
+                AuditChainReport::Broken { .. } => broken += 1,
+            }
+            if self.args.json {
+                writeln!(out, "{}", report_json(name, &report))?;
+            } else if let Some(line) = report_line(name, &report, self.which().machine.is_some()) {
+                writeln!(out, "{}", one_line(&line))?;
+            }
+        }
+        if !self.args.json {
+            let chains = counted_noun(chains.len(), "chain");
+            let entries =
+                if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+            match broken {
+                0 => writeln!(out, "The log of the team is whole: {chains}, {entries}.")?,
+                _ => writeln!(out, "The log of the team is broken: {broken} of {chains}.")?,
+            }
+        }
+        Ok(if broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    }
+}
+
+impl EntryFilterArgs {
+    /// Returns what the database selects. A project that is no path is looked for here.
+    fn build_audit_filter(&self) -> AuditFilter {
+        let within = self.since.map(|since| {
+            Duration::from_millis(u64::try_from(now_ms() - since).unwrap_or_default())
+        });
+        AuditFilter {
+            machine: self.machine.clone(),
+            project: self.project.clone().filter(|project| project.starts_with('/')),
+            agent: self.agent.as_deref().map(agent_id),
+            who: self.who.clone(),
+            decision: self.decision.as_deref().and_then(Decision::parse),
+            question: self.question.clone(),
+            within,
+            before: None,
+            most: MOST_ROWS,
+        }
+    }
+
+    /// Returns true if an entry of the team's log is wanted.
+    fn selects(&self, record: &AuditRecord) -> bool {
+        let AuditRecord { labels, entry, .. } = record;
+        let is =
+            |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
+        let call = (self.tool.is_some() || self.session.is_some())
+            .then(|| entry.event().into_call().unwrap_or_default());
+        let call = call.unwrap_or_default();
+        let begins = |wanted: &Option<String>, found: &str| {
+            wanted.as_ref().is_none_or(|wanted| found.starts_with(wanted.as_str()))
+        };
+        let is_kind = self.kind.is_empty() || self.kind.iter().any(|kind| entry.is_of_kind(*kind));
+        is_kind
+            && is(&self.agent.as_deref().map(agent_id), &labels.agent)
+            && is(&self.who, &labels.who)
+            && is(&self.decision, &labels.decision.map(|decision| decision.name().to_owned()))
+            && self.project.as_ref().is_none_or(|wanted| {
+                labels.project.as_ref().is_some_and(|found| is_within(found, wanted))
+            })
+            && begins(&self.question, entry.question.as_deref().unwrap_or_default())
+            && self.tool.as_ref().is_none_or(|tool| *tool == call.tool)
+            && begins(&self.session, &call.session)
+            && self.since.is_none_or(|since| entry.at_ms >= since)
+            && self.until.is_none_or(|until| entry.at_ms < until)
+            && self
+                .grep
+                .as_ref()
+                .is_none_or(|text| entry.body.to_lowercase().contains(&text.to_lowercase()))
+    }
+}
+
+/// Returns true if a folder is the one that is wanted, by its path or its name, or lies in it.
+fn is_within(folder: &str, wanted: &str) -> bool {
+    if wanted.starts_with('/') {
+        return Path::new(folder).starts_with(wanted);
+    }
+    folder.split('/').any(|name| name == wanted)
+}
+
+fn read_marks(path: &Path) -> Result<ChainMarks, Failure> {
+    let failed = |why: &dyn std::fmt::Display| {
+        Failure::Failed(format!(
+            "{} does not say how far the log was written: {why}; remove it to begin anew",
+            path.display()
+        ))
+    };
+    match fs::read_to_string(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(ChainMarks::new()),
+        Err(error) => Err(failed(&error)),
+        Ok(text) => serde_json::from_str(&text).map_err(|error| failed(&error)),
+    }
+}
+
+fn report_json(chain: &str, report: &AuditChainReport) -> serde_json::Value {
+    match report {
+        AuditChainReport::Whole { start, entries, head } => json!({
+            "machine": chain, "whole": true, "entries": entries, "after": start.seq,
+            "head": head.to_string(),
+        }),
+        AuditChainReport::Broken { seq, why } => {
+            json!({ "machine": chain, "whole": false, "seq": seq, "why": why.to_string() })
+        }
+    }
+}
+
+/// Returns a line about a chain that is broken, or about any if `tells_all`.
+fn report_line(chain: &str, report: &AuditChainReport, tells_all: bool) -> Option<String> {
+    match report {
+        AuditChainReport::Broken { seq, why } => {
+            Some(format!("{chain}: broken at entry {seq}: {why}; nothing is proven from there on"))
+        }
+        AuditChainReport::Whole { start, head, .. } => tells_all
+            .then(|| format!("{chain}: whole from entry {} on; its head is {head}", start.seq + 1)),
+    }
+}
+
+fn explain(error: TeamStoreError) -> Failure {
+    Failure::Failed(error.to_string())
+}
