@@ -6,10 +6,11 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use callgate_http::{FetchError, ProxyChoice, ServiceError, TeamService};
-use callgate_store::Store;
+use callgate_store::{EntryDraft, Sha256Hash, Store};
 use callgate_team::Invitation;
 use callgate_testkit::process::{DEADLINE, run};
 use callgate_wire::desk::{InboxRow, RemoteState};
+use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::runtime::Runtime;
@@ -384,6 +385,36 @@ fn a_token_opens_a_line_for_its_member_and_nothing_else() {
         }
     });
     assert!(house.views().is_empty(), "{:?}", house.views());
+}
+
+#[test]
+fn strangers_do_not_keep_out_whoever_was_invited_a_moment_ago() {
+    let house = TeamHouse::new(None);
+    let invitations: Vec<Invitation> =
+        (0..4).map(|at| house.invite(&[&format!("m-{at}")]).parse().unwrap()).collect();
+    // The desk notices none of these by itself before it looks again.
+    let store = || Store::open(&house.desk.database()).unwrap();
+    runtime().block_on(async {
+        let service = service_of(&invitations[0]);
+        for (at, invitation) in invitations.iter().enumerate() {
+            // A stranger has just had the members read again.
+            assert_eq!(try_token(&service, "nobody", "/team/line").await, 401);
+            let (name, secret) = (format!("late-{at}"), format!("secret-{at}"));
+            let invited = LedgerEvent::Invited(MemberInvited {
+                name,
+                member: Some(MemberKind::Machine),
+                owner: None,
+                secret: Sha256Hash::hash_bytes(secret.as_bytes()).to_string(),
+                until_ms: None,
+                by: "the test".to_owned(),
+            });
+            store().append_entries(&[EntryDraft::new(1, None, &invited)]).unwrap();
+            let body = json!({ "secret": secret }).to_string();
+            let joined = service.post_json("/team/join", body).await.unwrap();
+            assert_eq!(joined.status.as_u16(), 200, "{}", joined.text);
+            join(&service, invitation).await;
+        }
+    });
 }
 
 #[test]
