@@ -18,15 +18,15 @@ use callgate_agent::session::{self, LogLevel, SessionLog, Shutdown};
 use callgate_agent::tool::AgentTool;
 use callgate_agent::tool::files::{FilePicker, ProjectInstructions, TurnTracker};
 use callgate_approval::asker;
+use callgate_link::text_file::read_limited_text;
 use callgate_mask::text;
 use jiff::Zoned;
 use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::config::{AgentFlags, AgentSettings, Config, SignInFiles};
+use crate::config::{AgentFlags, AgentSettings, Config, SignInFiles, load_agent_config};
 use crate::failure::{Failure, write_error_line};
-use crate::text::read_limited;
 use gate::Gatekeeper;
 
 /// The system prompt, unless a file replaces it.
@@ -72,7 +72,7 @@ impl AgentArgs {
         // Commands that the agent runs must not read the key from our environment or memory. If the
         // kernel does not support this, the runtime works all the same.
         set_dumpable_behavior(DumpableBehavior::NotDumpable).ok();
-        let config = Config::load_for_agent(file, &self.flags)?;
+        let config = load_agent_config(file, &self.flags)?;
         if io::stdin().is_terminal() {
             // The hint is not important enough to fail for.
             writeln!(io::stderr(), "{HINT}").ok();
@@ -138,7 +138,7 @@ impl RuntimeParts {
         let tools = tools::built_in(settings, gate.hidden_files())?;
         let instructions = settings.project_instructions.then(|| {
             let home = std::env::var_os("HOME").map(PathBuf::from);
-            ProjectInstructions::new(settings.folder.clone(), home, gate.hidden_files())
+            ProjectInstructions::new(settings.folder().to_owned(), home, gate.hidden_files())
         });
         let picker = tools::build_file_picker(settings, gate.hidden_files())?;
         let changes = tools::build_turn_tracker(config, gate.hidden_files())?;
@@ -175,14 +175,14 @@ fn session_options(config: &Config, parts: RuntimeParts) -> session::SessionOpti
         changes: Some(parts.changes),
         fallback: settings.fallback_model.as_deref().map(Arc::from),
         max_tokens: settings.max_tokens,
-        thinking: settings.thinking_tokens,
+        thinking: settings.thinking(),
         context: settings.context_tokens,
         most_rounds: settings.max_rounds,
-        patience: settings.retry,
-        budget: settings.budget,
-        prices: settings.prices.clone(),
+        patience: settings.retry_seconds,
+        budget: settings.budget(),
+        prices: settings.model_prices(),
         resume: settings.resume.clone(),
-        folder: settings.folder.clone(),
+        folder: settings.folder().to_owned(),
         day_began,
         log: stderr_log(settings.log_level),
     }
@@ -190,7 +190,7 @@ fn session_options(config: &Config, parts: RuntimeParts) -> session::SessionOpti
 
 /// Returns the folder to which new conversations belong: the same for every path that leads to it.
 fn folder_scope(settings: &AgentSettings) -> FolderScope {
-    let folder = settings.folder.canonicalize().unwrap_or_else(|_| settings.folder.clone());
+    let folder = settings.folder().canonicalize().unwrap_or_else(|_| settings.folder().to_owned());
     FolderScope { folder: folder.to_string_lossy().into_owned(), is_all: settings.all_folders }
 }
 
@@ -200,7 +200,7 @@ fn system_prompt(settings: &AgentSettings) -> Result<String, Failure> {
         None => SYSTEM.to_owned(),
     };
     let roots: Vec<String> = settings.roots.iter().map(|root| root.display().to_string()).collect();
-    let (folder, roots) = (settings.folder.display(), roots.join(", "));
+    let (folder, roots) = (settings.folder().display(), roots.join(", "));
     Ok(format!("{words}\n\nThe working folder is {folder}. File tools work in: {roots}."))
 }
 
@@ -211,7 +211,7 @@ fn read_prompt(file: &Path) -> Result<String, Failure> {
     if !file.is_file() {
         return Err(failed(&"it is not a file"));
     }
-    let text = File::open(file).and_then(|file| read_limited(file, LONGEST_PROMPT));
+    let text = File::open(file).and_then(|file| read_limited_text(file, LONGEST_PROMPT));
     text.map_err(|error| failed(&error))
 }
 

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use callgate_approval::asker::{self, Asker, AskerSettings, NoAnswer, Unwanted};
 use callgate_approval::hook::{session_of_parent, working_folder};
+use callgate_link::text_file::read_limited_text;
 use callgate_mask::text::one_line;
 use callgate_wire::approval::{
     AnswerExtra, ApprovalRequest, ApprovalResponse, Decision, RequestContext, RequestKind,
@@ -18,9 +19,8 @@ use serde::Serialize;
 use serde_json::value::to_raw_value;
 
 use crate::answer_places::answer_places;
-use crate::config::{Config, DeskFlags};
+use crate::config::{Config, DeskFlags, load_config};
 use crate::failure::{Failure, USAGE, write_error_line};
-use crate::text::read_limited;
 
 /// The most that is read from standard input for `--details -`.
 const LONGEST_DETAILS: u64 = 1024 * 1024;
@@ -76,9 +76,9 @@ impl AskArgs {
             write_error_line(&wrong);
             return Ok(ExitCode::from(USAGE));
         }
-        let config = Config::load(file, &DeskFlags::default())?;
-        let timeout = self.timeout.map_or(config.timeout, Duration::from_secs);
-        let (socket, grace) = (config.socket.value.clone(), config.grace);
+        let config = load_config(file, &DeskFlags::default())?;
+        let timeout = self.timeout.map_or(config.timeout_seconds, Duration::from_secs);
+        let (socket, grace) = (config.socket.value.clone(), config.grace_seconds);
         let settings = AskerSettings { socket, timeout, grace };
         let request = self.build_request(timeout)?;
         let parent = asker::parent_pidfd();
@@ -241,7 +241,7 @@ fn report_no_answer(error: &NoAnswer) -> Result<ExitCode, Failure> {
 }
 
 fn details_from(input: impl Read) -> Result<String, Failure> {
-    read_limited(input, LONGEST_DETAILS).map_err(|error| {
+    read_limited_text(input, LONGEST_DETAILS).map_err(|error| {
         let advice = if error.kind() == ErrorKind::FileTooLarge { "; give a summary" } else { "" };
         Failure::Failed(format!("cannot read the details: {error}{advice}"))
     })

@@ -32,7 +32,7 @@ use std::process::ExitCode;
 
 use callgate_client::{Client, ClientSettings, RestartBackOff};
 
-use crate::config::{AgentFlags, Config, Surroundings};
+use crate::config::{AgentFlags, load_agent_config, process_surroundings};
 use crate::failure::Failure;
 use crate::terminal_modes::has_terminal;
 use attached_files::find_attachments;
@@ -78,7 +78,7 @@ pub(crate) struct ChatArgs {
 impl ChatArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         // Wrong settings are reported here, and not by a runtime that dies of them.
-        let config = Config::load_for_agent(file, &self.flags)?;
+        let config = load_agent_config(file, &self.flags)?;
         let message = self.read_message()?;
         let cannot = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
@@ -87,11 +87,11 @@ impl ChatArgs {
             let restarts = if message.is_some() { SCRIPT_RESTARTS } else { TERMINAL_RESTARTS };
             let client = Client::start(self.client_settings(file, restarts)?)
                 .map_err(|error| Failure::Failed(error.to_string()))?;
-            let folder = config.agent.folder.clone();
+            let folder = config.agent.folder().to_owned();
             let folder = folder.canonicalize().unwrap_or(folder);
             let wanted = WantedConversation::from_settings(&config.agent);
             let Some(message) = message else {
-                let around = Surroundings::of_process();
+                let around = process_surroundings();
                 let history =
                     around.data_folder().map(|folder| InputHistoryFile::in_folder(&folder));
                 let is_kept = config.agent.history.is_some();
@@ -148,7 +148,7 @@ impl ChatArgs {
     ) -> Result<ClientSettings, Failure> {
         let cannot = |why: &str| Failure::Failed(format!("cannot start the runtime: {why}"));
         let program = env::current_exe().map_err(|error| cannot(&error.to_string()))?;
-        let flags = self.flags.command_line_words(&Surroundings::of_process());
+        let flags = self.flags.command_line_words(&process_surroundings());
         let flags = flags.ok_or_else(|| cannot("a setting is not UTF-8"))?;
         let mut settings = ClientSettings::new(program).arg("agent");
         let absolute = file.map(std::path::absolute).transpose().map_err(Failure::from)?;

@@ -7,10 +7,11 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use callgate_link::text_file::read_limited_text;
+use callgate_mask::text::without_mark;
 use serde_json::Value;
 
 use crate::hook_command::{self, CommandOwner, command_owner};
-use crate::text::{read_limited, without_mark};
 
 /// The folder with the settings that an administrator makes for all users.
 pub(crate) const MANAGED_FOLDER: &str = "/etc/claude-code";
@@ -156,7 +157,7 @@ pub(crate) fn read_settings_file(path: &Path) -> Result<Option<Value>, String> {
     if !metadata.is_file() {
         return Err("it is not a file".to_owned());
     }
-    let text = File::open(path).and_then(|file| read_limited(file, LARGEST));
+    let text = File::open(path).and_then(|file| read_limited_text(file, LARGEST));
     let text = text.map_err(|error| error.to_string())?;
     match without_mark(&text).trim() {
         "" => Ok(None),

@@ -6,7 +6,9 @@ use std::process::ExitCode;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap_complete::Shell;
 
-use crate::config::{KEYS, SettingKey};
+use callgate_settings::keys::iter_keys;
+
+use crate::config::SettingKey;
 use crate::failure::Failure;
 
 /// Print completions for your shell
@@ -57,14 +59,14 @@ fn fish_config_keys() -> String {
             key.name
         )
     };
-    KEYS.iter().map(line).collect()
+    iter_keys().map(line).collect()
 }
 
 /// Adds the keys of the settings to the commands that take them. The commands themselves accept
 /// every word, because their own error names the nearest key.
 fn with_config_keys(commands: clap::Command) -> clap::Command {
     let keys = || {
-        let keys = KEYS.iter().map(|key| PossibleValue::new(key.name).help(key.help()));
+        let keys = iter_keys().map(|key| PossibleValue::new(key.name).help(key.help()));
         PossibleValuesParser::new(keys.collect::<Vec<_>>())
     };
     let with_keys = |config: clap::Command, command: &str, argument: &str| {

@@ -7,6 +7,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::ExitCode;
 
+use callgate_link::text_file::read_limited_text;
 use callgate_mask::text::one_line;
 use callgate_wire::HiddenText;
 use serde_json::Value;
@@ -17,7 +18,6 @@ use crate::config::{
     SettingChange, changed_text, known_key, settings_file,
 };
 use crate::failure::{Failure, write_error_line};
-use crate::text::read_limited;
 use crate::typed_secret::read_typed_secret;
 
 /// The largest value that is read from standard input.
@@ -217,7 +217,7 @@ fn read_value(key: &str) -> Result<Option<HiddenText>, Failure> {
     let read = if input.is_terminal() {
         read_typed_secret(key)
     } else {
-        let text = read_limited(input.lock(), LARGEST_VALUE);
+        let text = read_limited_text(input.lock(), LARGEST_VALUE);
         text.map(|text| Some(HiddenText::new(text.trim_end_matches(['\r', '\n']))))
     };
     read.map_err(|error| failure_of_error(format!("cannot read standard input: {error}")))

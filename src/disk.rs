@@ -41,7 +41,6 @@ impl Disk for RealDisk {
     }
 }
 
-/// Returns the names in a folder that are of a kind.
 fn names_in(folder: &str, is_kind: fn(&FileType) -> bool) -> Vec<String> {
     let is_it = |entry: &DirEntry| entry.file_type().is_ok_and(|kind| is_kind(&kind));
     let entries = fs::read_dir(folder).into_iter().flatten().flatten().filter(is_it);

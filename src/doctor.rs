@@ -21,7 +21,9 @@ use std::process::ExitCode;
 use callgate_wire::hook::agents::AGENTS;
 
 use crate::agents::{AgentOnDisk, SettingsScope};
-use crate::config::{Config, ConfigProblems, DeskFlags, Surroundings};
+use crate::config::{
+    Config, ConfigProblems, DeskFlags, Surroundings, load_config, process_surroundings,
+};
 use crate::failure::Failure;
 use finding::{FindingLevel, Findings};
 use installed_hook::installed_hooks;
@@ -48,7 +50,7 @@ impl DoctorArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let mut findings = Findings::default();
         build::check_profile(&mut findings);
-        match Config::load(file, &DeskFlags::default()) {
+        match load_config(file, &DeskFlags::default()) {
             Ok(config) => self.check_installation(&config, &mut findings),
             Err(wrong) => wrong_settings(&wrong, &mut findings),
         }
@@ -72,7 +74,7 @@ impl DoctorArgs {
         team::check_database(config, findings);
         keyring::check_stored_keys(&config.agent, findings);
         ledger::check_ledger_file(&config.database, running.is_some(), findings);
-        look_at_agents(config, &Surroundings::of_process(), findings);
+        look_at_agents(config, &process_surroundings(), findings);
     }
 }
 

@@ -34,7 +34,6 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// Reports the failure and returns the exit code.
     pub(crate) fn report(&self) -> ExitCode {
         let code = match self {
             // A reader that has gone away is not a failure.

@@ -17,7 +17,7 @@ use callgate_wire::desk::LONGEST_SECRET;
 use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::{AGENTS, CLAUDE};
 
-use crate::config::{HookConfig, HookFlags};
+use crate::config::{HookConfig, HookFlags, process_surroundings};
 
 /// The exit code for a wrong command line, as sysexits has it.
 const USAGE_ERROR: u8 = 64;
@@ -57,7 +57,8 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Err((agent, usage)) => return serve_misused(agent, &usage, USAGE_ERROR),
     };
-    let config = LazyCell::new(|| HookConfig::read_settings(&options.settings));
+    let config =
+        LazyCell::new(|| HookConfig::read_settings(&options.settings, process_surroundings()));
     let hook = HookCommand {
         agent: options.agent,
         variable: &|name| env::var(name).ok(),

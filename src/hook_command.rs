@@ -85,7 +85,6 @@ pub(crate) fn path_text(path: &Path) -> Result<&str, String> {
     path.to_str().ok_or_else(odd)
 }
 
-/// Quotes a word for the shell.
 pub(crate) fn shell_quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:,+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

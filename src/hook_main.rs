@@ -15,7 +15,6 @@ mod hook_command;
 mod policy;
 #[allow(dead_code, reason = "the settings know how to get a token, which a hook has no use for")]
 mod program;
-mod text;
 
 use std::process::ExitCode;
 

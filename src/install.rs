@@ -37,7 +37,7 @@ use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
 use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
-use crate::config::{Config, DeskFlags, Surroundings};
+use crate::config::{Config, DeskFlags, Surroundings, load_config, process_surroundings};
 use crate::failure::Failure;
 use crate::hook_command::{self, LARGE, SMALL, shell_quoted};
 use crate::invocation;
@@ -79,8 +79,8 @@ impl InstallArgs {
             let program = program_for_hook(lasting_program().map_err(Failure::Failed)?);
             return managed::install_for_all_users(self.agent, &program, self.dry_run);
         }
-        let config = Config::load(file, &DeskFlags::default())?;
-        let around = Surroundings::of_process();
+        let config = load_config(file, &DeskFlags::default())?;
+        let around = process_surroundings();
         let agents = self.agent.unwrap_or(AgentChoice::All).to_install(self.scope(), &around);
         if agents.is_empty() {
             return Err(Failure::Failed(agent_choice::none_found()));

@@ -21,7 +21,7 @@ use callgate_wire::ledger::LedgerKind;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use rustix::system::uname;
 
-use crate::config::{Config, DeskFlags};
+use crate::config::{DeskFlags, load_config};
 use crate::failure::{Failure, report_unused_problems, write_error_line};
 use entry_writer::EntryWriter;
 use exported_entry::EntryFormat;
@@ -168,7 +168,7 @@ impl LogArgs {
                 report_unused_problems(file);
                 path.clone()
             }
-            None => Config::load(file, &DeskFlags::default())?.database,
+            None => load_config(file, &DeskFlags::default())?.database,
         };
         if let Some(before_ms) = self.prune.prune_before {
             return if self.prune.yes {

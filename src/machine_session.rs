@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use callgate_approval::daemon::{Daemon, RelayedAskers, RemoteBoard, Warn};
-use callgate_relay::{LinePort, SharedLine, UpperAct, UpperLine};
+use callgate_approval::desk::DeferReason;
+use callgate_relay::{LinePort, QuestionRoom, SharedLine, UpperAct, UpperLine};
 use callgate_store::{CopyOutcome, LedgerEntry, Sha256Hash};
 use callgate_wire::approval::{AskerMachine, RelayedAnswer, RequestId};
 use callgate_wire::desk::{RemoteState, WatchedEntry};
@@ -34,7 +35,6 @@ pub(crate) struct SessionHome {
     /// Where the ledgers of machines are copied to.
     pub(crate) ledgers: MachineLedgers,
     pub(crate) warn: Warn,
-    /// The name of this desk.
     pub(crate) desk_name: String,
     /// The database that the desks of a team share, if this one does.
     pub(crate) database: Option<TeamDatabase>,
@@ -62,7 +62,6 @@ impl SessionHome {
 /// The rules of a team as a line to be sent, which changes when they do.
 pub(crate) type RulesFeed = watch::Receiver<Option<SharedLine>>;
 
-/// The session with one machine.
 pub(crate) struct MachineSession {
     home: SessionHome,
     clock: Instant,
@@ -78,6 +77,8 @@ pub(crate) struct MachineSession {
     asked: HashMap<RequestId, OpenAsker>,
     /// The answers to them, as they come.
     answers: JoinSet<(RequestId, Option<RelayedAnswer>)>,
+    /// The answers that were sent, after the time in which they have to be confirmed.
+    receipts: JoinSet<RequestId>,
     /// Whether this connection has brought all questions.
     is_synced: bool,
     /// What the machine said last that was wrong.
@@ -99,14 +100,16 @@ impl MachineSession {
             rules: None,
             asked: HashMap::new(),
             answers: JoinSet::new(),
+            receipts: JoinSet::new(),
             is_synced: false,
             trouble: None,
         }
     }
 
-    /// Makes it the session of a run of a job, in which only questions come, and no ledger.
-    pub(crate) fn for_run(mut self, run: String) -> Self {
-        self.upper = self.upper.without_copy();
+    /// Makes it the session of a run of a job, in which only questions come, and no ledger. All runs
+    /// of the job share the room for their questions.
+    pub(crate) fn for_run(mut self, run: String, room: Arc<QuestionRoom>) -> Self {
+        self.upper = self.upper.without_copy().in_room(room);
         self.ledger = None;
         self.run = Some(run);
         self
@@ -180,6 +183,12 @@ impl MachineSession {
                 Some(answered) = self.answers.join_next(), if !self.answers.is_empty() => {
                     if let Ok((question, answer)) = answered {
                         self.take_answer(Some(port), &question, answer).await;
+                    }
+                    Vec::new()
+                }
+                Some(late) = self.receipts.join_next(), if !self.receipts.is_empty() => {
+                    if let Ok(question) = late {
+                        self.miss_receipt(&question).await;
                     }
                     Vec::new()
                 }
@@ -271,7 +280,7 @@ impl MachineSession {
             }
             UpperAct::Defer(question) => {
                 if let Some(asker) = self.asked.get(&question) {
-                    asker.report_deferred().await;
+                    asker.report_deferred(DeferReason::Machine).await;
                 }
             }
             UpperAct::Delivered(question) => {

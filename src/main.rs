@@ -53,7 +53,6 @@ mod team_desk;
 mod team_register;
 mod terminal_modes;
 mod terminal_width;
-mod text;
 mod typed_secret;
 mod uninstall;
 mod up;

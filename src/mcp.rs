@@ -13,7 +13,7 @@ use callgate_agent::mcp::{
     McpServers, McpSurroundings, McpTransport, NamedServer, ServerLogin, Warning,
 };
 
-use crate::config::{AgentFlags, Config, SignInFiles};
+use crate::config::{AgentFlags, Config, SignInFiles, load_agent_config};
 use crate::failure::{Failure, write_error_line};
 
 /// Sign in to MCP servers, and see which there are
@@ -42,7 +42,7 @@ enum McpCommand {
 
 impl McpArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load_for_agent(file, &AgentFlags::default())?;
+        let config = load_agent_config(file, &AgentFlags::default())?;
         let failed = |error| Failure::Failed(format!("cannot start: {error}"));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(failed)?;
@@ -74,12 +74,12 @@ impl ServerRegister {
         let sign_ins = SignInFiles::beside(&config.database);
         let proxy = settings.proxy.as_ref().map(|proxy| proxy.reveal().to_owned());
         let around = McpSurroundings {
-            folder: settings.folder.clone(),
+            folder: settings.folder().to_owned(),
             env: std::env::vars_os().collect(),
             proxy: proxy.clone(),
             ledger: History::start(HistoryLocation::Ledger(config.database.clone())),
             sign_ins: Arc::new(sign_ins.clone()),
-            patience: settings.mcp_wait,
+            patience: settings.mcp_wait_seconds,
             warn: Arc::clone(&warn),
         };
         let servers = McpServers::new(settings.mcp_servers.clone(), around);

@@ -12,7 +12,7 @@ use callgate_web::{PageAddress, address_path};
 use callgate_wire::desk::{DeskAnswer, DeskCommand};
 
 use crate::browser;
-use crate::config::{Config, DeskFlags};
+use crate::config::{Config, DeskFlags, load_config};
 use crate::failure::Failure;
 use crate::pair::say_waiting;
 
@@ -37,7 +37,7 @@ pub(crate) struct OpenArgs {
 impl OpenArgs {
     /// Prints a link and opens the page.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &DeskFlags::default())?;
+        let config = load_config(file, &DeskFlags::default())?;
         let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(desk_failure)?;
         let address = page_address(&config)?;
         let (code, seconds) = page_code(&mut viewer)?;

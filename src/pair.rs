@@ -17,7 +17,7 @@ use callgate_wire::desk::{DeskMessage, PhoneStatus};
 use callgate_wire::ledger::{LedgerEvent, PersonPress, ViewerPaired};
 use rustix::termios::{Winsize, tcgetwinsize};
 
-use crate::config::{Config, DeskFlags};
+use crate::config::{Config, DeskFlags, load_config};
 use crate::failure::Failure;
 use crate::invocation;
 pub(crate) use known_answerer::KnownAnswerer;
@@ -47,7 +47,7 @@ pub(crate) struct PairArgs {
 impl PairArgs {
     /// Pairs, lists or removes.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &DeskFlags::default())?;
+        let config = load_config(file, &DeskFlags::default())?;
         let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(pairing_failure)?;
         if !self.list && self.remove.is_none() {
             return pair_phone(&mut viewer, &config);

@@ -13,7 +13,9 @@ use std::sync::{Arc, Mutex};
 use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
 use callgate_link::sync::lock;
+use callgate_link::text_file::read_text_file;
 use callgate_mask::mask_text;
+use callgate_mask::text::without_mark;
 use callgate_rules::{
     Act, CommandBounds, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults, RuleDecision,
     RuleFile, Trust, UnclearCommands, Verdict, disk, judge_act,
@@ -24,9 +26,8 @@ use callgate_wire::tool_act::ToolKind;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::config::{Config, Surroundings};
+use crate::config::{Config, process_surroundings};
 use crate::disk::RealDisk;
-use crate::text::{self, without_mark};
 
 pub(crate) use guarded::build_guarded;
 pub(crate) use team_file::TeamFile;
@@ -308,7 +309,7 @@ pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
     }
     let name = path.display().to_string();
     // A project can put anything at this path: a pipe, a device, a link to one.
-    match text::read_file(path, LONGEST_FILE) {
+    match read_text_file(path, LONGEST_FILE) {
         Ok(text) => RuleFile::from_toml(&name, without_mark(&text), trust),
         Err(error) if is_absent(&error) => RuleFile::from_toml(&name, "", trust),
         Err(error) => RuleFile::unreadable(&name, &error.to_string(), trust),
@@ -329,7 +330,7 @@ impl FileStamp {
 
 /// Returns the user's home folder, as rules know it.
 pub(crate) fn home_folder() -> String {
-    let home = Surroundings::of_process().home().map(|home| home.display().to_string());
+    let home = process_surroundings().home().map(|home| home.display().to_string());
     home.unwrap_or_else(|| "/".to_owned())
 }
 
@@ -342,7 +343,6 @@ pub(crate) fn local_now() -> Moment {
 pub(crate) struct LocalClock(TimeZone);
 
 impl LocalClock {
-    /// Returns the clock of this machine.
     pub(crate) fn of_machine() -> Self {
         Self(local_time_zone())
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use callgate_relay::LinePort;
 
-use crate::config::{Config, DeskFlags};
+use crate::config::{DeskFlags, load_config};
 use crate::failure::{Failure, write_error_line};
 
 pub(crate) use desk_entrance::{DeskEntrance, TeamEntrance};
@@ -37,7 +37,7 @@ pub(crate) struct RelayArgs {
 
 impl RelayArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &DeskFlags::default())?;
+        let config = load_config(file, &DeskFlags::default())?;
         if self.desk {
             return box_desk::run_box_desk(&config);
         }

@@ -18,7 +18,7 @@ use callgate_store::{EntryDraft, Store, StoreError, now_ms};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, RemoteState, RemoteView};
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved, REMOTE_LINK, ViewerPaired};
 
-use crate::config::{Config, DeskFlags};
+use crate::config::{Config, DeskFlags, load_config};
 use crate::counted::time_span;
 use crate::failure::Failure;
 use box_setup::BoxSetup;
@@ -84,7 +84,7 @@ struct RemoteRemoveArgs {
 
 impl RemoteArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &DeskFlags::default())?;
+        let config = load_config(file, &DeskFlags::default())?;
         match self.command {
             RemoteCommand::Add(args) => args.add_remote(&config),
             RemoteCommand::List(RemoteListArgs {}) => list_remotes(&config),

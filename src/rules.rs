@@ -17,7 +17,7 @@ use callgate_mask::text;
 use callgate_rules::{Policy, RuleDecision, RuleFile, RuleProblemLevel, Trust, Verdict, run_tests};
 use callgate_store::Store;
 
-use crate::config::{Config, DeskFlags, WhenAbsent};
+use crate::config::{Config, DeskFlags, WhenAbsent, load_config};
 use crate::failure::Failure;
 use crate::policy::{PROJECT_RULES, TeamFile, build_guarded, home_folder, local_now, read_file};
 
@@ -101,7 +101,7 @@ enum RulesCommand {
 
 impl RulesArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &DeskFlags::default())?;
+        let config = load_config(file, &DeskFlags::default())?;
         let folder = std::env::current_dir()?;
         match self.what {
             RulesCommand::Check { file } => run_rule_check(&config, file.as_deref(), &folder),

@@ -16,7 +16,7 @@ use callgate_wire::desk::{
 use serde_json::json;
 
 use crate::answer_places::describe_places;
-use crate::config::{Config, DeskFlags};
+use crate::config::{Config, DeskFlags, load_config};
 use crate::counted::{counted_noun, time_span};
 use crate::failure::Failure;
 use crate::pair::KnownAnswerer;
@@ -43,7 +43,7 @@ pub(crate) struct StatusArgs {
 impl StatusArgs {
     /// Asks the desk, and prints what it says.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &DeskFlags::default())?;
+        let config = load_config(file, &DeskFlags::default())?;
         let (text, code) = match DeskReport::ask_desk(&config) {
             Ok(report) if self.json => (report.json(), ExitCode::SUCCESS),
             Ok(report) => (report.text(&config, now_ms()), ExitCode::SUCCESS),
@@ -109,6 +109,7 @@ impl DeskReport {
         let mut lines = vec![format!("callgate {version} is up, as process {pid}, for {span}.")];
         let places =
             describe_places(&self.status, &self.links, &config.telegram.allowed_chats.value);
+        lines.extend(listening_line(&self.status));
         lines.extend(team_line(&self.status, now_ms));
         lines.extend(relay_lines(&self.status, now_ms));
         lines.push(match &places[..] {
@@ -160,11 +161,22 @@ pub(crate) fn relay_lines(status: &DeskStatus, now_ms: i64) -> Vec<String> {
         let name = one_line(&relay.name);
         format!("People at “{name}” answer: its desk has been connected for {span}.")
     };
-    let mut lines: Vec<String> = status.relays.iter().map(line).collect();
+    // The team's desk has a line of its own.
+    let above = status.relays.iter().filter(|relay| !relay.is_team);
+    let mut lines: Vec<String> = above.map(line).collect();
     if lines.is_empty() && status.is_relay && status.team.is_none() {
         lines.push("The desk above is not connected: questions wait for it.".to_owned());
     }
     lines
+}
+
+/// Says where members of the team reach this desk, if it is the team's.
+pub(crate) fn listening_line(status: &DeskStatus) -> Option<String> {
+    let address = status.listening.as_ref()?;
+    Some(
+        one_line(&format!("This is a team's desk: its members reach it at {address}."))
+            .into_owned(),
+    )
 }
 
 /// Says how it stands with the line to the team's desk; nothing without a team.

@@ -11,7 +11,7 @@ use callgate_link::socket::server_process;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-use crate::config::{Config, DeskFlags};
+use crate::config::{DeskFlags, load_config};
 use crate::failure::Failure;
 use crate::left_open::left_open;
 use crate::status::{open_questions, question_line};
@@ -30,7 +30,7 @@ pub(crate) struct StopArgs {}
 
 /// Ends the desk, and waits for its end.
 pub(crate) fn stop_desk(file: Option<&Path>) -> Result<ExitCode, Failure> {
-    let config = Config::load(file, &DeskFlags::default())?;
+    let config = load_config(file, &DeskFlags::default())?;
     let failed = |error: DeskError| Failure::Failed(error.to_string());
     let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
     let open = open_questions(&mut viewer).map_err(failed)?;
@@ -39,7 +39,7 @@ pub(crate) fn stop_desk(file: Option<&Path>) -> Result<ExitCode, Failure> {
     let questions: Vec<String> = open.rows.iter().map(question_line).collect();
     let mut out = io::stdout().lock();
     writeln!(out, "callgate has stopped; it ran as process {process}.")?;
-    let left = wrapped_for_terminal(&left_open(&questions, config.grace), 2);
+    let left = wrapped_for_terminal(&left_open(&questions, config.grace_seconds), 2);
     out.write_all(left.as_bytes())?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)

@@ -21,7 +21,7 @@ use std::process::ExitCode;
 use callgate_store::{EntryDraft, Sha256Hash, Store, now_ms};
 use callgate_wire::ledger::{AnswerChannel, LedgerEvent, MemberKind, RulesSaved};
 
-use crate::config::{Config, DeskFlags};
+use crate::config::{Config, DeskFlags, load_config};
 use crate::failure::Failure;
 use crate::policy::TeamFile;
 use crate::relay::RelayDeskPlace;
@@ -99,7 +99,7 @@ enum TeamCommand {
 
 impl TeamArgs {
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &DeskFlags::default())?;
+        let config = load_config(file, &DeskFlags::default())?;
         match self.what {
             TeamCommand::Invite(args) => args.invite_member(&config)?,
             TeamCommand::Join { invitation } => {

@@ -14,7 +14,7 @@ use callgate_team_store::{LedgerPart, TeamChange, TeamResult, TeamStore, TeamSto
 use rustix::system::uname;
 use tokio::sync::{mpsc, watch};
 
-use crate::config::Config;
+use crate::config::{Config, ReadSecret};
 use crate::errand_thread::ErrandThread;
 use ledger_copier::LedgerCopier;
 
@@ -52,6 +52,8 @@ pub(crate) struct TeamDatabase {
 /// What the watching thread tells. It ends when nobody has this any more.
 struct DatabaseNews {
     state: watch::Sender<DatabaseState>,
+    /// The number of the last change of a document.
+    documents: watch::Sender<u64>,
     readers: Mutex<Vec<mpsc::UnboundedSender<TeamChange>>>,
 }
 
@@ -65,7 +67,8 @@ impl TeamDatabase {
         let recorder = recorder.map_err(|error| error.to_string())?;
         let copier = LedgerCopier::start(another()?).map_err(|error| error.to_string())?;
         let (state, _) = watch::channel(DatabaseState::Connecting);
-        let news = Arc::new(DatabaseNews { state, readers: Mutex::default() });
+        let documents = watch::channel(0).0;
+        let news = Arc::new(DatabaseNews { state, documents, readers: Mutex::default() });
         let told = Arc::downgrade(&news);
         let watching = move || {
             let mut watcher = DatabaseWatcher { store, warn, last: None, told: Vec::new() };
@@ -95,6 +98,11 @@ impl TeamDatabase {
     /// [`DatabaseState::Reachable`]: what changes from then on is told to those who have subscribed.
     pub(crate) fn state(&self) -> watch::Receiver<DatabaseState> {
         self.news.state.subscribe()
+    }
+
+    /// Returns a channel that changes when documents have changed.
+    pub(crate) fn document_changes(&self) -> watch::Receiver<u64> {
+        self.news.documents.subscribe()
     }
 
     /// Returns all changes from now on, in their order.
@@ -136,6 +144,10 @@ impl DatabaseWatcher {
         match self.next_changes() {
             Ok(changes) => {
                 self.note_state(news, DatabaseState::Reachable);
+                let documents = changes.iter().filter(|it| matches!(it, TeamChange::Document(_)));
+                if let Some(last) = documents.last() {
+                    news.documents.send_replace(last.number());
+                }
                 let mut readers = lock(&news.readers);
                 for change in &changes {
                     readers.retain(|reader| reader.send(change.clone()).is_ok());
@@ -198,7 +210,7 @@ fn prepare_store(config: &Config) -> Result<Option<BoxedStore>, String> {
     use callgate_team_store::{PostgresSettings, PostgresTeamStore};
     let Some(source) = &config.team.database_url else { return Ok(None) };
     let settings = PostgresSettings {
-        url: source.read_database_url().map_err(|error| error.to_string())?,
+        url: source.value.read_database_url().map_err(|error| error.to_string())?,
         // No machine has such a name.
         desk: format!("desk:{}", desk_name(config)),
         kept_days: config.team.keep_days,

@@ -46,8 +46,8 @@ pub(crate) struct TeamDesk {
     register: DeskRegister,
     team_file: TeamFile,
     roster: Mutex<Arc<TeamRoster>>,
-    /// When the members were last read for a stranger.
-    read_at: Mutex<Option<Instant>>,
+    /// When the members were last read for a stranger. It is held while they are read.
+    read_at: tokio::sync::Mutex<Option<Instant>>,
     lines: Arc<MemberLines>,
     /// The desk at which people of the team answer.
     desk: DeskHandle,
@@ -60,7 +60,7 @@ impl TeamDesk {
             register: DeskRegister::new(home.copies.clone(), home.database.clone()),
             team_file: TeamFile::beside(&config.database),
             roster: Mutex::default(),
-            read_at: Mutex::default(),
+            read_at: tokio::sync::Mutex::default(),
             lines: MemberLines::new(home.clone()),
             desk,
             home,
@@ -130,19 +130,18 @@ impl TeamDesk {
     /// Reads the members for a stranger, who may have been invited a moment ago, but not for each of
     /// many strangers.
     async fn read_if_stale(&self) {
-        let is_stale = {
-            let mut read_at = lock(&self.read_at);
-            let is_stale = read_at.is_none_or(|at| at.elapsed() >= STALE_AFTER);
-            if is_stale {
-                *read_at = Some(Instant::now());
-            }
-            is_stale
-        };
-        if is_stale {
-            self.register.catch_up().await;
-            // Those who are known stay so.
-            self.read_members().await.ok();
+        let came = Instant::now();
+        let mut read_at = self.read_at.lock().await;
+        if read_at.is_some_and(|at| at >= came) {
+            // Another stranger has waited for the same.
+            return;
         }
+        let left = read_at.map(|at| STALE_AFTER.saturating_sub(at.elapsed()));
+        tokio::time::sleep(left.unwrap_or_default()).await;
+        *read_at = Some(Instant::now());
+        self.register.catch_up().await;
+        // Those who are known stay so.
+        self.read_members().await.ok();
     }
 
     /// Returns true if something has changed.

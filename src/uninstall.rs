@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use callgate_wire::hook::agents::CODEX;
 
 use crate::agents::{CodingAgent, SettingsScope};
-use crate::config::Surroundings;
+use crate::config::process_surroundings;
 use crate::failure::Failure;
 use crate::install::agent_choice::AgentChoice;
 use crate::install::agent_file::{AgentFile, FilePart, agent_files};
@@ -38,7 +38,7 @@ impl UninstallArgs {
         if self.managed {
             return install::managed::uninstall_for_all_users(self.agent, self.dry_run);
         }
-        let around = Surroundings::of_process();
+        let around = process_surroundings();
         let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
         let mut failures = Vec::new();
         let agents = self.agent.to_uninstall(scope, &around);

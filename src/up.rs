@@ -25,7 +25,9 @@ use tokio::sync::mpsc;
 
 use crate::agents::starting_mode::gated_agents;
 use crate::browser;
-use crate::config::{Config, DeskFlags, SettingOrigin, Surroundings, check_private};
+use crate::config::{
+    Config, DeskFlags, ReadSecret, SettingOrigin, check_private, load_config, process_surroundings,
+};
 use crate::failure::{Failure, write_error_line};
 use crate::interruptions::Interruptions;
 use crate::invocation;
@@ -87,7 +89,7 @@ impl UpArgs {
             let _entered = runtime.enter();
             Interruptions::listen().map_err(failed)?
         };
-        let config = Config::load(file, &self.flags)?;
+        let config = load_config(file, &self.flags)?;
         let has_terminal = !self.no_terminal && has_terminal();
         runtime.block_on(serve_desk(&config, has_terminal, interruptions))?;
         // The desk's threads end with the process; they have nothing left to write.
@@ -95,13 +97,12 @@ impl UpArgs {
     }
 
     fn manage_service(&self, file: Option<&Path>) -> Result<ExitCode, Failure> {
-        let config = Config::load(file, &self.flags)?;
+        let config = load_config(file, &self.flags)?;
         if self.remove {
             service::remove_unit()?;
         } else {
             let odd = || Failure::Failed("a setting on the command line is not UTF-8".to_owned());
-            let words =
-                self.flags.command_line_words(&Surroundings::of_process()).ok_or_else(odd)?;
+            let words = self.flags.command_line_words(&process_surroundings()).ok_or_else(odd)?;
             service::install_unit(&config, &words)?;
         }
         Ok(ExitCode::SUCCESS)
@@ -164,7 +165,7 @@ async fn serve_desk(
     drop(served_team);
     remotes.abort();
     drop(daemon);
-    print_and_flush(&wrapped_for_terminal(&left_open(&open, config.grace), 0)).ok();
+    print_and_flush(&wrapped_for_terminal(&left_open(&open, config.grace_seconds), 0)).ok();
     ended
 }
 
@@ -190,7 +191,7 @@ pub(crate) fn claim_sockets(config: &Config) -> Result<Claim, Failure> {
     }
     let claim = Claim::claim_sockets(&config.socket.value, &config.desk_socket.value);
     let claim = claim.map_err(|error| cannot_open(&error))?;
-    Ok(claim.with_legacy(config.legacy_socket.clone()))
+    Ok(claim.with_legacy(config.legacy_socket.0.clone()))
 }
 
 pub(crate) fn daemon_options(
@@ -202,10 +203,10 @@ pub(crate) fn daemon_options(
     warn: Warn,
 ) -> DaemonOptions {
     let settings = DeskSettings {
-        timeout: config.timeout,
-        grace: config.grace,
+        timeout: config.timeout_seconds,
+        grace: config.grace_seconds,
         viewer_grace: VIEWER_GRACE,
-        phone_after: config.phone_after,
+        phone_after: config.phone_after_seconds,
         notify_on_stop: config.notify_on_stop,
         notify_on_wait: config.notify_on_wait,
         record_runs: config.record_runs,
@@ -239,9 +240,9 @@ pub(crate) fn daemon_options(
 fn bot_settings(config: &Config) -> Result<Option<telegram::BotSettings>, Failure> {
     let Some(token) = &config.telegram.token else { return Ok(None) };
     let failed = |error: &dyn std::error::Error| Failure::Failed(format!("{error}"));
-    let token = token.read_token().map_err(|error| failed(&error))?;
+    let token = token.value.read_token().map_err(|error| failed(&error))?;
     let token = telegram::BotToken::new(token.reveal()).map_err(|error| failed(&error))?;
-    let api_url = config.telegram.api_url.clone();
+    let api_url = config.telegram.api_url.to_string();
     Ok(Some(telegram::BotSettings { api_url, ..telegram::BotSettings::new(token) }))
 }
 
@@ -254,7 +255,7 @@ pub(crate) fn cannot_open(error: &dyn fmt::Display) -> Failure {
 fn greeting_text(config: &Config, who: Answerers, page: Option<PageAddress>) -> String {
     let socket = config.socket.value.display().to_string();
     let page = page.map(|address| address.to_string());
-    let agents = gated_agents(config, &Surroundings::of_process());
+    let agents = gated_agents(config, &process_surroundings());
     let text = banner::render_banner(
         &socket,
         who,

@@ -8,6 +8,7 @@ import { LazyView } from "./lazy_view.js";
 import { Notices } from "./notices.js";
 import { formatRoute, parseRoute } from "./router.js";
 import { frame } from "./frame.js";
+import { FrameSchedule } from "./frame_schedule.js";
 import { QuestionLoader } from "./question_loader.js";
 import { QuestionStore } from "./store.js";
 import { HttpTransport } from "./http_transport.js";
@@ -52,7 +53,7 @@ export class App {
   dialog = null;
   /** @type {{id: number, text: string}[]} */
   toasts = [];
-  #isScheduled = false;
+  frames = new FrameSchedule(() => this.#draw());
   #toastId = 0;
   /** @type {Set<string>} */
   #unfolded = new Set();
@@ -250,13 +251,14 @@ export class App {
 
   /** Draws the page soon. */
   update() {
-    if (this.#isScheduled) return;
-    this.#isScheduled = true;
-    requestAnimationFrame(() => this.updateNow());
+    this.frames.request();
   }
 
   updateNow() {
-    this.#isScheduled = false;
+    this.frames.drawNow();
+  }
+
+  #draw() {
     this.now = Date.now();
     const root = document.getElementById("app");
     if (!root) return;

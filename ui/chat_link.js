@@ -4,9 +4,12 @@ import { RequestError, backOff } from "./transport.js";
 
 /** @typedef {import("./transport.js").Transport} Transport */
 /** @typedef {import("./chat_store.js").ChatStore} ChatStore */
+/** @typedef {"session" | "ready" | "missed" | "grown" | "other" | "gone"} LinkChange */
 
 /** How long an answer may take that no model writes. */
 const PATIENCE_MS = 30_000;
+/** The replies that add to a text: they may come thousands of times in a second. */
+const GROWTH = new Set(["token", "thinking", "tool_input", "tool_progress"]);
 
 export class ChatLink {
   #transport;
@@ -19,7 +22,7 @@ export class ChatLink {
 
   /**
    * @param {Transport} transport @param {ChatStore} store
-   * @param {(event: "session" | "ready" | "missed" | "other" | "gone") => void} changed
+   * @param {(event: LinkChange) => void} changed
    */
   constructor(transport, store, changed) {
     this.#transport = transport;
@@ -72,6 +75,7 @@ export class ChatLink {
     else if (event === "request") store.requested(data, seq);
     else if (event === "reply") store.replied(data, seq);
     else if (event === "failed") store.failed(data, seq);
+    if (event === "reply" && GROWTH.has(data.type)) return this.#changed("grown");
     this.#answer(data.id);
     this.#changed(event === "state" && data.state === "ready" ? "ready" : "other");
   }

@@ -14,6 +14,8 @@ import { counted } from "./words.js";
 const FOLDER = "callgate.chat-folder";
 /** How long a person may take to decide about an undo. */
 const DECIDED_WITHIN_MS = 3_600_000;
+/** So long after the last letter a search begins. */
+const SEARCH_DELAY_MS = 200;
 /** How long a model may take to write a summary. */
 const SUMMARY_MS = 600_000;
 
@@ -23,6 +25,10 @@ export class ChatSession {
   /** @type {"unknown" | "none" | "open"} whether there is a runtime */
   runtime = /** @type {"unknown" | "none" | "open"} */ ("unknown");
   conversations = /** @type {Conversation[]} */ ([]);
+  /** The conversations in which the words occur, or null while none are searched for. */
+  found = /** @type {Conversation[] | null} */ (null);
+  #words = "";
+  #searching = 0;
   conversation = "";
   /** The folder of the runtime that was joined last. */
   #workedIn = "";
@@ -100,8 +106,12 @@ export class ChatSession {
     this.app.update();
   }
 
-  /** @param {"session" | "ready" | "missed" | "other" | "gone"} event */
+  /** @param {import("./chat_link.js").LinkChange} event */
   #changed(event) {
+    if (event === "grown") {
+      if (this.#isUnlisted()) this.app.attempt(() => this.#list());
+      return this.app.frames.requestGrown();
+    }
     if (event === "gone") this.#gone();
     else if (event === "session") this.#entered();
     if (event === "ready" || event === "missed" || (event === "session" && this.store.state === "ready"))
@@ -168,7 +178,26 @@ export class ChatSession {
   async #list() {
     if (!this.store.capabilities.has("conversations")) return;
     this.conversations = (await this.#link.ask("list_conversations", { limit: 100 })).conversations;
+    // What has changed may have the words, too.
+    if (this.#words) this.app.attempt(() => this.#find());
     this.app.update();
+  }
+
+  /** Lists the conversations in which these words occur. @param {string} words */
+  search(words) {
+    this.#words = words.trim();
+    clearTimeout(this.#searching);
+    if (!this.#words) this.found = null;
+    else this.#searching = setTimeout(() => this.app.attempt(() => this.#find()), SEARCH_DELAY_MS);
+    this.app.update();
+  }
+
+  async #find() {
+    const words = this.#words;
+    if (!words || !this.store.capabilities.has("search")) return;
+    const { conversations } = await this.#link.ask("list_conversations", { limit: 100, search: words });
+    // Somebody has typed on meanwhile.
+    if (words === this.#words) this.found = conversations;
   }
 
   /** @param {string} conversation */
@@ -212,6 +241,8 @@ export class ChatSession {
       await this.#list();
       const [next] = this.conversations;
       if (!next) return this.createConversation();
+      // Somebody may have gone elsewhere meanwhile.
+      if (this.app.route.view !== "chat") return void (await this.open(next.conversationId));
       this.app.go({ view: "chat", item: next.conversationId });
       await this.open(next.conversationId);
     });

@@ -11,7 +11,9 @@ const UNREACHABLE = "callgate does not answer. Is `callgate up` running?";
 /** The host sends a comment every 15 s. A stream that is silent for longer is dead. */
 const LONGEST_SILENCE_MS = 40_000;
 /** How long events are read before the browser may draw. */
-const LONGEST_WORK_MS = 12;
+const LONGEST_WORK_MS = 8;
+/** A browser that has not drawn for so long does not: nobody sees the page. */
+const LONGEST_FRAME_MS = 100;
 
 /** @implements {Transport} */
 export class HttpTransport {
@@ -110,12 +112,13 @@ export class HttpTransport {
       for await (const chunk of chunks(answer)) {
         clearTimeout(timer);
         timer = watchdog();
-        for (const { event, id, data } of reader.push(chunk))
+        for (const { event, id, data } of reader.push(chunk)) {
           take({ event, id: id === null ? null : Number(id), data: JSON.parse(data) });
-        // What has arrived is read without a pause, but the page has to be drawn, too.
-        if (performance.now() - rested < LONGEST_WORK_MS) continue;
-        await new Promise((resolve) => setTimeout(resolve));
-        rested = performance.now();
+          // What has arrived is read without a pause, but the page has to be drawn, too.
+          if (performance.now() - rested < LONGEST_WORK_MS) continue;
+          await drawn();
+          rested = performance.now();
+        }
       }
     } finally {
       clearTimeout(timer);
@@ -134,6 +137,15 @@ export class HttpTransport {
       throw error;
     }
   }
+}
+
+/** Waits until the browser has drawn a frame, or draws none. @returns {Promise<void>} */
+function drawn() {
+  return new Promise((resolve) => {
+    setTimeout(resolve, document.hidden ? 0 : LONGEST_FRAME_MS);
+    // Its frame is over once this task is.
+    requestAnimationFrame(() => setTimeout(resolve));
+  });
 }
 
 /** @param {string} path @param {RequestInit} init @returns {Promise<Response>} */

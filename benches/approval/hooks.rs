@@ -27,8 +27,7 @@ pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
     let (without_rules, with_rules) = (Home::with_rules(None), Home::with_rules(Some(STARTER)));
     stub(&with_stub.socket());
     let _daemon = with_daemon.daemon();
-    let [named, unnamed] =
-        ["make build", "xmllint page.xml"].map(|text| CALL.replace("COMMAND", text));
+    let [named, unnamed] = ["make build", "xmllint page.xml"].map(call_of);
     let later = later_question(&with_stub);
     let mut series = Series::<CONTENDERS>::default();
     for round in 0..=rounds {
@@ -93,6 +92,11 @@ pub(crate) fn measure(rounds: usize) -> Vec<LimitedFigure> {
             1000.0,
         ),
     ]
+}
+
+/// Returns the input before a tool call that runs a command.
+pub(crate) fn call_of(command: &str) -> String {
+    CALL.replace("COMMAND", command)
 }
 
 /// Returns the input of a question later in a session: there is a long transcript, in which the

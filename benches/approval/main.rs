@@ -20,6 +20,7 @@ mod table;
 
 mod daemon;
 mod hooks;
+mod member;
 
 use std::process::ExitCode;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let has = |flag: &str| arguments.iter().any(|argument| argument == flag);
     let rounds = if has("--quick") { QUICK_ROUNDS } else { ROUNDS };
     let mut lines = hooks::measure(rounds);
+    lines.extend(member::measure(rounds));
     lines.extend(daemon::measure());
     let hold = limits::print(&lines);
     if has("--check") && !hold { ExitCode::FAILURE } else { ExitCode::SUCCESS }

@@ -99,6 +99,7 @@ export type Capability = Word<
   | 'compact'
   | 'leave_out'
   | 'turn_diff'
+  | 'search'
 >;
 
 /**
@@ -234,6 +235,8 @@ export interface ListConversationsRequest extends Requested<'list_conversations'
   limit?: number;
   /** Only those whose `updatedAt` is lower. */
   before?: number;
+  /** Only those in whose title, or in one of whose messages, all of these words occur. */
+  search?: string;
 }
 
 export interface LoadConversationRequest extends Requested<'load_conversation'> {

@@ -10,13 +10,15 @@ use callgate_agent::engine::model_api::ApiKey;
 use callgate_agent::engine::offline::Offline;
 use callgate_agent::engine::openai::{self, OpenAi, OpenAiServer, OpenAiSettings};
 
-use crate::config::{AgentSettings, Config, EngineSetting, TokenSource};
+use crate::config::{
+    AgentSettings, ChosenEngine, Config, EngineSetting, ReadSecret, Setting, TokenSource,
+};
 use crate::failure::Failure;
 
 /// Returns the engines. Only the one that the settings choose is created now, so that its errors
 /// are reported before anything is served.
 pub(super) fn build_registry(config: &Config) -> Result<EngineRegistry, Failure> {
-    let chosen = config.agent.engine.setting;
+    let chosen = config.agent.chosen_engine().setting;
     let mut registry = EngineRegistry::new(default_engine(config));
     let makers: [(&'static str, EngineSetting, MakeEngine); 3] = [
         ("anthropic", EngineSetting::Anthropic, build_anthropic),
@@ -38,8 +40,8 @@ type MakeEngine = fn(&Config) -> Result<Arc<dyn Engine>, String>;
 
 fn default_engine(config: &Config) -> DefaultEngine {
     let settings = &config.agent;
-    let because = settings.engine.because.clone();
-    let name = match settings.engine.setting {
+    let ChosenEngine { setting, because } = settings.chosen_engine();
+    let name = match setting {
         EngineSetting::Auto => {
             return DefaultEngine::IfFound {
                 name: "openai",
@@ -72,10 +74,10 @@ fn build_anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
     )?;
     let usual = AnthropicSettings::new(read_api_key(source)?, settings.model.clone());
     let engine = Anthropic::new(AnthropicSettings {
-        base_url: settings.base_url.clone(),
+        base_url: settings.base_url.to_string(),
         proxy: proxy_for_url(settings, &settings.base_url),
-        idle: settings.silence.unwrap_or(usual.idle),
-        effort: settings.effort,
+        idle: settings.silence_seconds.unwrap_or(usual.idle),
+        effort: settings.effort.0,
         cache_life: settings.cache_life,
         ..usual
     });
@@ -89,15 +91,16 @@ fn build_openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
     let server = if settings.openai_key.is_none() && settings.openai_url.is_none() {
         OpenAiServer::Local(settings.local_ports.clone())
     } else {
-        let base_url = settings.openai_url.as_deref().unwrap_or(openai::API_URL).to_owned();
+        let url = settings.openai_url.as_ref().map_or(openai::API_URL, |url| &url.value);
+        let base_url = url.to_owned();
         let proxy = proxy_for_url(settings, &base_url);
         let key = settings.openai_key.as_ref().map(read_api_key).transpose()?;
         OpenAiServer::At { base_url, key, proxy }
     };
     let model = settings.openai_model.clone();
     let usual = OpenAiSettings::new(server);
-    let idle = settings.silence.unwrap_or(usual.idle);
-    let engine = OpenAi::new(OpenAiSettings { model, idle, effort: settings.effort, ..usual });
+    let idle = settings.silence_seconds.unwrap_or(usual.idle);
+    let engine = OpenAi::new(OpenAiSettings { model, idle, effort: settings.effort.0, ..usual });
     Ok(Arc::new(engine.map_err(|error| error.to_string())?))
 }
 
@@ -110,15 +113,15 @@ fn claude_code(config: &Config) -> Result<Arc<dyn Engine>, String> {
 fn claude_code_settings(config: &Config) -> ClaudeCodeSettings {
     ClaudeCodeSettings {
         cli: config.agent.claude_cli.clone(),
-        folder: config.agent.folder.clone(),
+        folder: config.agent.folder().to_owned(),
         roots: config.agent.roots.clone(),
         desk: config.desk_socket.value.clone(),
-        effort: config.agent.effort,
+        effort: config.agent.effort.0,
     }
 }
 
-fn read_api_key(source: &TokenSource) -> Result<ApiKey, String> {
-    let key = source.read_key().map_err(|error| error.to_string())?;
+fn read_api_key(source: &Setting<TokenSource>) -> Result<ApiKey, String> {
+    let key = source.value.read_key().map_err(|error| error.to_string())?;
     ApiKey::new(key.reveal()).map_err(|error| error.to_string())
 }
 

@@ -81,13 +81,13 @@ impl Gatekeeper {
     pub(super) fn new(config: &Config, warn: Warn) -> Self {
         Self {
             config: config.clone(),
-            folder: config.agent.folder.to_string_lossy().into_owned(),
+            folder: config.agent.folder().to_string_lossy().into_owned(),
             rules: Arc::new(RuntimeRules::new(config, Arc::clone(&warn))),
             always: AllowedActs::default(),
             board: Arc::default(),
             inside: tokio::sync::Mutex::new(None),
             room: Semaphore::new(MOST_ASKING),
-            ruled_within: RULED_WITHIN.min(config.timeout),
+            ruled_within: RULED_WITHIN.min(config.timeout_seconds),
             attended: sync::watch::Sender::new(true),
             warn,
         }
@@ -249,7 +249,7 @@ impl Gatekeeper {
         request: ApprovalRequest,
         posted: PostedQuestion,
     ) -> AskOutcome {
-        let (timeout, grace) = (self.config.timeout, self.config.grace);
+        let (timeout, grace) = (self.config.timeout_seconds, self.config.grace_seconds);
         let settings = asker::AskerSettings { socket: socket.to_owned(), timeout, grace };
         let (board, warn) = (Arc::clone(&self.board), Arc::clone(&self.warn));
         let watched = watched.map(Path::to_owned);
@@ -287,7 +287,7 @@ impl Gatekeeper {
             agent: Some(AGENT.to_owned()),
             context: Some(RequestContext {
                 event: Some("PermissionRequest".to_owned()),
-                timeout_seconds: Some(self.config.timeout.as_secs()),
+                timeout_seconds: Some(self.config.timeout_seconds.as_secs()),
                 takes: Some(vec![AnswerExtra::Always, AnswerExtra::Edit, AnswerExtra::Interrupt]),
                 // The daemon does not know the folders of this runtime, and might allow it.
                 must_ask: ask.ruling.because().map(str::to_owned),

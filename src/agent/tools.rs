@@ -53,12 +53,12 @@ fn with_real_folder(file: &Path) -> PathBuf {
 }
 
 fn open_tool_folders(settings: &AgentSettings) -> Result<AllowedFolders, Failure> {
-    AllowedFolders::open(&settings.folder, &settings.roots)
+    AllowedFolders::open(settings.folder(), &settings.roots)
         .map_err(|error| Failure::Failed(format!("cannot use the folders for tools: {error}")))
 }
 
 fn file_limits(settings: &AgentSettings) -> files::FileLimits {
-    files::FileLimits { max_file: settings.max_file_size, ..files::FileLimits::default() }
+    files::FileLimits { max_file: settings.max_file_size(), ..files::FileLimits::default() }
 }
 
 /// Returns the built-in tools.
@@ -86,18 +86,18 @@ pub(super) fn build_tool_sources(
     let log = super::stderr_log(settings.log_level);
     let warn: Warning = Arc::new(move |what: &str| log.write_line(LogLevel::Warn, what));
     let around = McpSurroundings {
-        folder: settings.folder.clone(),
+        folder: settings.folder().to_owned(),
         env: std::env::vars_os().collect(),
         proxy: settings.proxy.as_ref().map(|proxy| proxy.reveal().to_owned()),
         ledger: ledger.clone(),
         sign_ins: Arc::new(sign_ins),
-        patience: settings.mcp_wait,
+        patience: settings.mcp_wait_seconds,
         warn: Arc::clone(&warn),
     };
     let servers = McpServers::new(settings.mcp_servers.clone(), around);
     let background = run::BackgroundCommands::new(run_settings(settings));
     let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(background), Arc::new(servers)];
-    if let Some(folder) = &settings.tools_folder {
+    if let Some(folder) = &settings.places.tools_folder {
         let custom = CustomTools::new(folder.clone(), run_settings(settings), warn);
         sources.push(Arc::new(custom));
     }
@@ -107,8 +107,8 @@ pub(super) fn build_tool_sources(
 fn run_settings(settings: &AgentSettings) -> run::RunSettings {
     run::RunSettings {
         roots: settings.roots.clone(),
-        timeout: settings.command_timeout,
-        max_timeout: settings.command_timeout.max(run::LONGEST_TIMEOUT),
-        ..run::RunSettings::new(settings.folder.clone(), std::env::vars_os().collect())
+        timeout: settings.command_timeout_seconds,
+        max_timeout: settings.command_timeout_seconds.max(run::LONGEST_TIMEOUT),
+        ..run::RunSettings::new(settings.folder().to_owned(), std::env::vars_os().collect())
     }
 }

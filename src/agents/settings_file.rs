@@ -1,12 +1,13 @@
 //! A settings file on the disk: read once, replaced in one step, or left untouched.
 
+use callgate_link::text_file::read_text_file;
+use callgate_mask::text::{BYTE_ORDER_MARK, without_mark};
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
 use super::made_folders;
-use crate::text::{BYTE_ORDER_MARK, read_file, without_mark};
 
 /// The largest settings file that is changed.
 const LARGEST: u64 = 16 << 20;
@@ -122,7 +123,7 @@ impl SettingsFile {
 
     fn read_text(&self, target: &Path) -> Result<String, SettingsFileError> {
         let unread = |error| SettingsFileError::Unread { path: self.path.clone(), error };
-        read_file(target, LARGEST).map_err(unread)
+        read_text_file(target, LARGEST).map_err(unread)
     }
 
     /// Replaces the file that was seen, or creates it. The backup is written once only the last

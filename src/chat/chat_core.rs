@@ -60,9 +60,10 @@ pub(super) enum ChatAction {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Errand {
     Status,
-    /// Lists the conversations whose titles contain these words.
     List {
         words: String,
+        /// Whether the runtime lists those with the words. One that cannot search lists all.
+        is_found: bool,
     },
     /// Looks for the conversation that is to be continued.
     Resume(WantedConversation),
@@ -236,7 +237,6 @@ impl ChatCore {
         }
     }
 
-    /// Handles an event of a turn.
     pub(super) fn handle_event(&mut self, turn: u64, event: &RequestEvent) {
         match event {
             RequestEvent::Said(reply) => self.handle_session_event(turn, &reply.event),

@@ -55,7 +55,6 @@ impl CommandMenu {
         self.is_closed = true;
     }
 
-    /// Handles a key.
     pub(super) fn handle_key(&mut self, key: KeyStroke, editor: &LineEditor) -> MenuKey {
         let entries = self.entries(editor);
         let Some(entry) = entries.get(self.chosen).or_else(|| entries.first()) else {
@@ -79,7 +78,6 @@ impl CommandMenu {
         MenuKey::Taken
     }
 
-    /// Draws the menu.
     pub(super) fn rows(&self, editor: &LineEditor, page: &ChatPage) -> Vec<String> {
         let entries = self.entries(editor);
         let chosen = self.chosen.min(entries.len().saturating_sub(1));

@@ -30,7 +30,6 @@ enum DraftPlace {
     Key,
     /// Between a key and its value.
     AfterKey,
-    /// In a value that is a text.
     Text,
     /// In any other value, at this depth.
     Other {
@@ -137,7 +136,6 @@ impl DraftedInput {
         DraftPlace::Text
     }
 
-    /// Reads a character of a text.
     fn parse_text_character(&mut self, c: char) -> TextStep {
         if self.escape.is_empty() {
             return match c {

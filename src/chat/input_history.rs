@@ -5,8 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use callgate_link::file::{create_private, open_own};
-
-use crate::text::read_limited;
+use callgate_link::text_file::read_limited_text;
 
 /// The most entries that are kept.
 const MOST_ENTRIES: usize = 1000;
@@ -59,7 +58,6 @@ impl InputHistory {
         older.iter().rposition(has).filter(|_| !words.is_empty())
     }
 
-    /// Returns the entry with this number.
     pub(super) fn entry(&self, number: usize) -> Option<&str> {
         self.entries.get(number).map(String::as_str)
     }
@@ -93,7 +91,7 @@ impl InputHistoryFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             file => file?,
         };
-        let text = read_limited(file, LARGEST_FILE)?;
+        let text = read_limited_text(file, LARGEST_FILE)?;
         let mut entries: Vec<String> =
             text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         if entries.len() > 2 * MOST_ENTRIES {

@@ -66,7 +66,6 @@ impl LineChat {
     }
 }
 
-/// A chat whose lines are printed.
 struct PrintedChat {
     chat: RunningChat,
     /// The question that was printed last.

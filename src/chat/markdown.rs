@@ -247,7 +247,6 @@ impl CodeFence {
             && marks.chars().all(|c| c == self.mark)
     }
 
-    /// Draws a line of the code.
     fn draw_line(&mut self, line: &str) -> StyledText {
         let blanks = line.len() - line.trim_start_matches(' ').len();
         let line = &line[blanks.min(self.indent)..];

@@ -278,7 +278,6 @@ impl ShotOutput {
         }
     }
 
-    /// Prints the last line.
     fn print_last_line(&mut self) -> io::Result<()> {
         let Self::Text { line } = self else { return Ok(()) };
         let line = std::mem::take(line);

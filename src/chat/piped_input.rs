@@ -5,10 +5,10 @@ use std::sync::mpsc::{RecvTimeoutError, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use callgate_link::text_file::read_limited_text;
 use rustix::fs::{FileType, fstat};
 
 use crate::failure::write_error_line;
-use crate::text::read_limited;
 
 /// The longest text that is read, in bytes.
 const LONGEST_INPUT: u64 = 8 * 1024 * 1024;
@@ -30,7 +30,7 @@ pub(super) fn read_standard_input() -> io::Result<String> {
     let (reads, has_read) = sync_channel(1);
     thread::Builder::new().name("input".to_owned()).spawn(move || {
         // Nobody waits for it any more when the program ends.
-        reads.send(read_limited(io::stdin(), LONGEST_INPUT)).ok();
+        reads.send(read_limited_text(io::stdin(), LONGEST_INPUT)).ok();
     })?;
     let text = match has_read.recv_timeout(SILENT_FOR) {
         Err(RecvTimeoutError::Timeout) => {

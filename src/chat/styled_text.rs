@@ -121,7 +121,6 @@ impl StyledText {
         }
     }
 
-    /// Adds a style to all of it.
     pub(super) fn in_style(mut self, style: TextStyle) -> Self {
         for span in &mut self.spans {
             span.1 = span.1 | style;

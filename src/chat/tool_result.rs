@@ -29,7 +29,6 @@ impl ResultExtent {
     }
 }
 
-/// Draws a result.
 pub(super) fn result_rows(
     value: &Value,
     is_error: bool,

@@ -57,7 +57,6 @@ impl Transcript {
         std::mem::take(&mut self.rows)
     }
 
-    /// Draws an event.
     pub(super) fn draw_event(&mut self, event: &SessionEvent, page: &ChatPage) {
         match event {
             SessionEvent::UserMessage(said) => self.past_message(said, page),
@@ -83,7 +82,6 @@ impl Transcript {
         }
     }
 
-    /// Draws a message of the user's.
     pub(super) fn user_message(&mut self, text: &str, files: &[String], page: &ChatPage) {
         self.end_answer(page);
         self.needs_gap = true;
@@ -104,7 +102,6 @@ impl Transcript {
         self.styled_note(text, TextStyle::DIM, page);
     }
 
-    /// Draws an error.
     pub(super) fn draw_error(&mut self, text: &str, page: &ChatPage) {
         self.styled_note(text, TextStyle::RED, page);
     }

@@ -2,18 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
+use callgate_settings::token_source::{SecretError, SecretPurpose};
 use callgate_settings::{
-    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingOrigin, SettingValue,
-    ValueKind, edit, keys, no_such_key,
+    Config, ConfigProblem, ConfigProblems, KeyringEntry, ProblemScope, RawConfig, Setting,
+    SettingKey, SettingOrigin, SettingValue, SettingsCheck, Surroundings, ValueKind, VariableScope,
+    edit, keys, no_such_key, read_sources,
 };
 use callgate_wire::HiddenText;
 use toml::de::DeTable;
 
-use super::check::ConfigCheck;
-use super::keyring::{KeyringEntry, KeyringError};
-use super::raw::{RawConfig, VariableScope};
-use super::secret::{SecretError, SecretPurpose};
-use super::surroundings::Surroundings;
+use super::keyring::{KeyringError, store_secret};
+use super::surroundings::process_surroundings;
 
 /// One change to the settings file.
 #[derive(Debug)]
@@ -33,14 +32,13 @@ pub(crate) struct KeyringSecret {
 impl KeyringSecret {
     /// Stores it in place of an older one.
     pub(crate) fn store(&self) -> Result<(), KeyringError> {
-        self.entry.store(&self.secret)
+        store_secret(self.entry.name(), &self.secret)
     }
 }
 
 /// Why a change is not possible.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeRefusal {
-    /// There is no such key.
     #[error("{0}")]
     NoSuchKey(String),
     /// The value is a secret, and everybody can read a command line.
@@ -83,7 +81,7 @@ impl SettingChange {
         let wrong =
             |error: SecretError| ChangeRefusal::from(problem_of_key(key.name, error.to_string()));
         if let Some(entry) = KeyringEntry::of_key(key) {
-            let secret = entry.check_secret(text).map_err(wrong)?;
+            let secret = entry.purpose().check_secret(text.reveal().trim()).map_err(wrong)?;
             let change = Self { key, value: Some(SettingValue::Switch(true)) };
             return Ok((change, Some(KeyringSecret { entry, secret })));
         }
@@ -141,7 +139,7 @@ fn parse_toml_list(key: &SettingKey, text: &str) -> Option<SettingValue> {
 
 /// Returns the settings file, and who named it; `None` without a home folder.
 pub(crate) fn settings_file(file: Option<&Path>) -> Option<Setting<PathBuf>> {
-    RawConfig::read_sources(file, &Surroundings::of_process(), VariableScope::Ours).file
+    read_sources(file, &process_surroundings(), VariableScope::Ours).file
 }
 
 /// Makes changes to the text of the settings file at `path`. The new text is checked as the file
@@ -152,7 +150,7 @@ pub(crate) fn changed_text(
     old: &str,
     changes: &[SettingChange],
 ) -> Result<String, ConfigProblems> {
-    changed_text_in(path, old, changes, &Surroundings::of_process())
+    changed_text_in(path, old, changes, &process_surroundings())
 }
 
 fn changed_text_in(
@@ -191,8 +189,8 @@ fn changed_text_in(
 
 /// Returns what is wrong with the file, whatever the rest of the settings may be.
 fn file_problems(raw: &RawConfig, around: &Surroundings) -> Vec<ConfigProblem> {
-    let mut check = ConfigCheck::new(raw, around);
-    check.check_all();
+    let mut check = SettingsCheck::new(raw, around);
+    Config::check_all(&mut check);
     let is_of_file = |problem: &ConfigProblem| matches!(problem.origin, SettingOrigin::File { .. });
     check.problems.into_iter().filter(is_of_file).collect()
 }
@@ -203,7 +201,7 @@ fn check_others(
     after: &RawConfig,
     changes: &[SettingChange],
 ) -> Result<(), ConfigProblems> {
-    for key in keys::KEYS {
+    for key in keys::iter_keys() {
         let value = |raw: &RawConfig| raw.get(key).map(|given| given.value.clone());
         let expected = match changes.iter().rfind(|change| change.key.name == key.name) {
             Some(change) => change.value.as_ref().and_then(edit::toml_value).is_some(),

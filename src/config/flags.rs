@@ -4,12 +4,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use callgate_settings::{
-    KeyFlag, SettingKey, ValueKind,
-    keys::{KEYS, is_key_used},
+    KeyFlag, SettingKey, Surroundings, ValueKind,
+    keys::{is_key_used, iter_keys},
 };
 use clap::{Arg, ArgAction, ArgMatches};
-
-use super::surroundings::Surroundings;
 
 const HEADING: &str = "Settings (over the environment and the settings file)";
 
@@ -86,7 +84,7 @@ impl<const FOR_DESK: bool, const FOR_AGENT: bool> SettingFlags<FOR_DESK, FOR_AGE
         let is_used = |key: &&SettingKey| {
             FOR_DESK && is_key_used(key, false) || FOR_AGENT && is_key_used(key, true)
         };
-        KEYS.iter().filter(is_used)
+        iter_keys().filter(is_used)
     }
 }
 
@@ -124,7 +122,7 @@ fn flag_of_key(key: &'static SettingKey) -> Option<Arg> {
         .long(key.flag_name()?)
         .help(key.help())
         .help_heading(HEADING)
-        .value_name(key.kind.placeholder())
+        .value_name(key.placeholder)
         .value_parser(clap::value_parser!(OsString))
         .allow_hyphen_values(matches!(key.kind, ValueKind::Ids { least: i64::MIN }));
     Some(match key.flag {

@@ -2,11 +2,13 @@
 
 use std::io::ErrorKind;
 use std::process::Command;
+use std::time::Duration;
 
-use callgate_settings::{SettingKey, keys};
+use callgate_settings::KeyringEntry;
+use callgate_settings::keys::iter_keys;
+use callgate_settings::token_source::LONGEST_TOKEN;
 use callgate_wire::HiddenText;
 
-use super::secret::{BOT, DATABASE, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose};
 use crate::program::{self, EndedProgram, ProgramError};
 
 /// The program that reaches the keyring.
@@ -20,19 +22,8 @@ const LONGEST_OUTPUT: usize = 4096;
 /// The longest sign-in, in bytes: it has to fit into a pipe.
 pub(super) const LONGEST_SIGN_IN: usize = 60 * 1024;
 
-callgate_wire::words! {
-    /// A secret that callgate keeps in the keyring, under this name.
-    pub(crate) enum KeyringEntry {
-        /// The token of the Telegram bot.
-        BotToken "telegram-token",
-        /// The key of the Messages API.
-        ApiKey "agent-api-key",
-        /// The key of a server with Chat Completions.
-        OpenAiKey "agent-openai-key",
-        /// The URL of the team's database.
-        DatabaseUrl "team-database-url",
-    }
-}
+/// How long a keyring may take: it may have to ask for a password first.
+pub(super) const PATIENCE: Duration = Duration::from_mins(1);
 
 /// Why the keyring could not be used. No text contains any part of a secret.
 #[derive(Debug, thiserror::Error)]
@@ -63,70 +54,44 @@ pub(crate) enum KeyringError {
     ByHand(String),
 }
 
-impl KeyringEntry {
-    /// Returns the entry whose secret the setting `key` looks up in the keyring.
-    pub(super) fn of_key(key: &SettingKey) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.key() == key.name)
-    }
+/// Returns the setting that says that the secret is in the keyring.
+pub(crate) fn keyring_key(entry: KeyringEntry) -> &'static str {
+    let key = iter_keys().find(|key| KeyringEntry::of_key(key) == Some(entry));
+    key.map_or("", |key| key.name)
+}
 
-    /// Returns the setting that says that the secret is in the keyring.
-    pub(crate) fn key(self) -> &'static str {
-        match self {
-            Self::BotToken => keys::TELEGRAM_TOKEN_KEYRING.key.name,
-            Self::ApiKey => keys::AGENT_API_KEY_KEYRING.key.name,
-            Self::OpenAiKey => keys::AGENT_OPENAI_KEY_KEYRING.key.name,
-            Self::DatabaseUrl => keys::TEAM_DATABASE_URL_KEYRING.key.name,
-        }
-    }
+fn absent_error(entry: KeyringEntry) -> KeyringError {
+    KeyringError::Absent { what: entry.purpose().name, key: keyring_key(entry) }
+}
 
-    fn purpose(self) -> SecretPurpose {
-        match self {
-            Self::BotToken => BOT,
-            Self::ApiKey | Self::OpenAiKey => MODEL,
-            Self::DatabaseUrl => DATABASE,
-        }
+/// Reads the secret. The keyring may ask its user for a password meanwhile.
+pub(super) fn look_up(entry: KeyringEntry) -> Result<String, KeyringError> {
+    let ended = run_keyring_program(entry.name(), "lookup", "", LONGEST_TOKEN)?;
+    match ended.complaint() {
+        _ if ended.status.success() => Ok(ended.stdout),
+        Some(complaint) => Err(error_of_complaint(&complaint)),
+        // A locked secret and a missing one look the same.
+        None => Err(check_presence(entry).err().unwrap_or(KeyringError::Locked)),
     }
+}
 
-    /// Returns a text as the secret, without space around it, if it may be one.
-    pub(super) fn check_secret(self, text: &HiddenText) -> Result<HiddenText, SecretError> {
-        self.purpose().check_secret(text.reveal().trim())
+/// Checks that the secret is there, without asking anybody for a password.
+#[cfg(not(target_os = "macos"))]
+pub(crate) fn check_presence(entry: KeyringEntry) -> Result<(), KeyringError> {
+    let ended = run_keyring_program(entry.name(), "search", "", LONGEST_TOKEN)?;
+    // The program prints what it finds, even if that is locked; the secret itself is not needed.
+    if !ended.stdout.trim().is_empty() {
+        return Ok(());
     }
+    let said = ended.complaint();
+    Err(said.map_or_else(|| absent_error(entry), |complaint| error_of_complaint(&complaint)))
+}
 
-    /// Reads the secret. The keyring may ask its user for a password meanwhile.
-    pub(super) fn look_up(self) -> Result<String, KeyringError> {
-        let ended = run_keyring_program(self.name(), "lookup", "", LONGEST_TOKEN)?;
-        match ended.complaint() {
-            _ if ended.status.success() => Ok(ended.stdout),
-            Some(complaint) => Err(error_of_complaint(&complaint)),
-            // A locked secret and a missing one look the same.
-            None => Err(self.check_presence().err().unwrap_or(KeyringError::Locked)),
-        }
-    }
-
-    /// Checks that the secret is there, without asking anybody for a password.
-    #[cfg(not(target_os = "macos"))]
-    pub(crate) fn check_presence(self) -> Result<(), KeyringError> {
-        let ended = run_keyring_program(self.name(), "search", "", LONGEST_TOKEN)?;
-        // The program prints what it finds, even if that is locked; the secret itself is not needed.
-        if !ended.stdout.trim().is_empty() {
-            return Ok(());
-        }
-        let absent = KeyringError::Absent { what: self.purpose().name, key: self.key() };
-        Err(ended.complaint().map_or(absent, |complaint| error_of_complaint(&complaint)))
-    }
-
-    /// Checks that the secret is there.
-    #[cfg(target_os = "macos")]
-    pub(crate) fn check_presence(self) -> Result<(), KeyringError> {
-        let absent = KeyringError::Absent { what: self.purpose().name, key: self.key() };
-        let ended = run_keyring_program(self.name(), "lookup", "", LONGEST_TOKEN)?;
-        ended.status.success().then_some(()).ok_or(absent)
-    }
-
-    /// Stores the secret in place of an older one.
-    pub(super) fn store(self, secret: &HiddenText) -> Result<(), KeyringError> {
-        store_secret(self.name(), secret)
-    }
+/// Checks that the secret is there.
+#[cfg(target_os = "macos")]
+pub(crate) fn check_presence(entry: KeyringEntry) -> Result<(), KeyringError> {
+    let ended = run_keyring_program(entry.name(), "lookup", "", LONGEST_TOKEN)?;
+    ended.status.success().then_some(()).ok_or_else(|| absent_error(entry))
 }
 
 /// Reads the secret of this name, or says why it is not there: a locked one and a missing one look

@@ -5,17 +5,15 @@ use std::path::{Path, PathBuf};
 
 use callgate_agent::budget::price;
 use callgate_settings::{
-    ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingValue, ValueKind, keys,
+    Config, ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingValue,
+    SettingsCheck, Surroundings, ValueKind, VariableScope, keys, read_sources,
 };
 use callgate_wire::desk::SettingAccess;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::Config;
-use super::check::ConfigCheck;
 use super::flags::EveryFlag;
-use super::raw::{RawConfig, VariableScope};
-use super::surroundings::Surroundings;
+use super::surroundings::process_surroundings;
 
 /// The word shown in place of a secret that is set.
 const HIDDEN: &str = "set";
@@ -53,20 +51,20 @@ pub(crate) struct ReportedSetting {
 impl ConfigReport {
     /// Reads the settings as `callgate agent` does, which uses the most of them.
     pub(crate) fn read_settings(file: Option<&Path>, flags: &EveryFlag) -> Self {
-        Self::read_in(file, flags, &Surroundings::of_process())
+        Self::read_in(file, flags, &process_surroundings())
     }
 
     pub(super) fn read_in(file: Option<&Path>, flags: &EveryFlag, around: &Surroundings) -> Self {
-        let mut raw = RawConfig::read_sources(file, around, VariableScope::Common);
+        let mut raw = read_sources(file, around, VariableScope::Common);
         for (key, text) in flags.given_values() {
             raw.add_flag(key, text);
         }
-        let mut check = ConfigCheck::new(&raw, around);
-        let config = check.check_all();
+        let mut check = SettingsCheck::new(&raw, around);
+        let config = Config::check_all(&mut check);
         let problems = ConfigProblems::value_or_problems((), check.problems.clone());
         let problems = problems.err().map_or_else(Vec::new, |ConfigProblems(problems)| problems);
         let settings =
-            keys::KEYS.iter().map(|key| report_setting(key, &mut check, &config, &problems));
+            keys::iter_keys().map(|key| report_setting(key, &mut check, &config, &problems));
         Self {
             settings: settings.collect(),
             has_api_key: config.agent.api_key.is_some(),
@@ -100,7 +98,7 @@ impl ConfigReport {
 
 fn report_setting(
     key: &'static SettingKey,
-    check: &mut ConfigCheck,
+    check: &mut SettingsCheck,
     config: &Config,
     problems: &[ConfigProblem],
 ) -> ReportedSetting {
@@ -125,7 +123,7 @@ fn report_setting(
 /// Returns what is in effect: what was given, else the default, which may depend on the machine.
 fn value_in_effect(
     key: &'static SettingKey,
-    check: &mut ConfigCheck,
+    check: &mut SettingsCheck,
     config: &Config,
 ) -> Option<Value> {
     let path = |path: &Path| Some(path.display().to_string().into());
@@ -136,7 +134,7 @@ fn value_in_effect(
         _ if is(&keys::DESK_SOCKET) => path(&config.desk_socket.value),
         _ if is(&keys::RULES) => path(&config.rules),
         _ if is(&keys::LEGACY_SOCKET) => {
-            path(config.legacy_socket.as_deref().unwrap_or(Path::new("")))
+            path(config.legacy_socket.0.as_deref().unwrap_or(Path::new("")))
         }
         _ if is(&keys::AGENT_HISTORY) => path(config.agent.history.as_ref()?),
         _ if is(&keys::AGENT_ROOTS) => {

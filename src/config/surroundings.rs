@@ -1,114 +1,36 @@
-//! The environment, the home folder, and the default places of files.
+//! The surroundings of this process, and whether the folder of its sockets is private.
 
 use std::env;
-use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use callgate_wire::hook::agents::AgentSettingsPlace;
+use callgate_link::text_file::read_text_file;
+use callgate_settings::Surroundings;
 use rustix::process::geteuid;
 
-/// Looks up an environment variable.
-type VariableLookup = dyn Fn(&str) -> Option<OsString>;
-
-/// What the settings depend on besides files: environment, home folder and working folder. A test
-/// has its own.
-pub(crate) struct Surroundings {
-    variable: Box<VariableLookup>,
-    home: Option<PathBuf>,
-    here: Option<PathBuf>,
+/// Returns what the settings of this process depend on.
+pub(crate) fn process_surroundings() -> Surroundings {
+    Surroundings {
+        variable: Box::new(|name| env::var_os(name)),
+        home: env::home_dir().filter(|home| home.is_absolute()),
+        here: env::current_dir().ok(),
+        read_file: read_text_file,
+    }
 }
 
-impl Surroundings {
-    pub(crate) fn of_process() -> Self {
-        let home = env::home_dir().filter(|home| home.is_absolute());
-        Self { variable: Box::new(|name| env::var_os(name)), home, here: env::current_dir().ok() }
-    }
-
-    /// Returns those that a test wants.
-    #[cfg(test)]
-    pub(crate) fn of_test(home: &Path, variables: &[(&str, &str)]) -> Self {
-        let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), OsString::from(value));
-        let variables: Vec<(String, OsString)> = variables.iter().map(owned).collect();
-        let variable = move |name: &str| {
-            variables.iter().find(|(other, _)| other == name).map(|(_, value)| value.clone())
-        };
-        let home = Some(home.to_owned());
-        Self { variable: Box::new(variable), home, here: Some("/here".into()) }
-    }
-
-    /// Returns an environment variable. An empty one counts as not set.
-    pub(crate) fn variable(&self, name: &str) -> Option<OsString> {
-        (self.variable)(name).filter(|value| !value.is_empty())
-    }
-
-    /// Returns a variable that names a folder. Relative folders are ignored, as XDG requires.
-    fn folder_variable(&self, name: &str) -> Option<PathBuf> {
-        self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
-    }
-
-    pub(crate) fn home(&self) -> Option<&Path> {
-        self.home.as_deref()
-    }
-
-    /// Returns the working folder.
-    pub(crate) fn working_folder(&self) -> Option<&Path> {
-        self.here.as_deref()
-    }
-
-    /// Expands `~/…`; returns every other path as it is.
-    pub(crate) fn expand(&self, path: &Path) -> PathBuf {
-        match (path.strip_prefix("~"), self.home()) {
-            (Ok(rest), Some(home)) => home.join(rest),
-            _ => path.to_owned(),
-        }
-    }
-
-    /// Makes a path absolute, relative to the working folder.
-    pub(crate) fn absolute(&self, path: &Path) -> PathBuf {
-        let path = self.expand(path);
-        self.here.as_ref().map_or_else(|| path.clone(), |here| here.join(&path))
-    }
-
-    /// Returns the folder of the settings: `$XDG_CONFIG_HOME/callgate` or `~/.config/callgate`.
-    pub(crate) fn config_folder(&self) -> Option<PathBuf> {
-        self.callgate_in("XDG_CONFIG_HOME", ".config")
-    }
-
-    /// Returns the folder of the data: `$XDG_DATA_HOME/callgate` or `~/.local/share/callgate`.
-    pub(crate) fn data_folder(&self) -> Option<PathBuf> {
-        self.callgate_in("XDG_DATA_HOME", ".local/share")
-    }
-
-    /// Returns the folder for what lives as long as the login: `$XDG_RUNTIME_DIR/callgate`.
-    pub(crate) fn runtime_folder(&self) -> Option<PathBuf> {
-        Some(self.folder_variable("XDG_RUNTIME_DIR")?.join("callgate"))
-    }
-
-    /// Returns the socket of this name in the folder of this login; `None` without such a folder.
-    pub(crate) fn socket_of_login(&self, file: &str) -> Option<PathBuf> {
-        Some(self.runtime_folder()?.join(file))
-    }
-
-    /// Returns the folder with the user's settings of an agent; `None` without a home folder.
-    pub(crate) fn agent_folder(&self, place: &AgentSettingsPlace) -> Option<PathBuf> {
-        if let Some(named) = place.variable.and_then(|variable| self.variable(variable)) {
-            return Some(self.absolute(named.as_ref()));
-        }
-        match place.folder.strip_prefix(".config/") {
-            Some(name) => Some(self.folder_or("XDG_CONFIG_HOME", ".config")?.join(name)),
-            None => Some(self.home()?.join(place.folder)),
-        }
-    }
-
-    fn callgate_in(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
-        Some(self.folder_or(variable, below_home)?.join("callgate"))
-    }
-
-    fn folder_or(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
-        self.folder_variable(variable).or_else(|| Some(self.home()?.join(below_home)))
+/// Returns the surroundings that a test wants.
+#[cfg(test)]
+pub(crate) fn test_surroundings(home: &Path, variables: &[(&str, &str)]) -> Surroundings {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).into());
+    let variables: std::collections::HashMap<String, std::ffi::OsString> =
+        variables.iter().map(owned).collect();
+    Surroundings {
+        variable: Box::new(move |name| variables.get(name).cloned()),
+        home: Some(home.to_owned()),
+        here: Some("/here".into()),
+        read_file: read_text_file,
     }
 }
 

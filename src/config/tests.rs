@@ -3,8 +3,12 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use callgate_settings::{KeyFlag, ValueKind, keys::KEYS};
+use callgate_approval::asker::AskerSettings;
+use callgate_approval::desk::Unattended;
+use callgate_rules::UnclearCommands;
+use callgate_settings::{KeyFlag, KeyringEntry, ValueKind, keys};
 use clap::{Args, FromArgMatches};
 use tempfile::TempDir;
 
@@ -81,7 +85,7 @@ impl Home {
 
     fn around(&self) -> Surroundings {
         let variables: Vec<_> = self.variables.iter().map(|(n, v)| (&n[..], &v[..])).collect();
-        Surroundings::of_test(self.folder.path(), &variables)
+        test_surroundings(self.folder.path(), &variables)
     }
 
     fn parsed_flags(&self) -> DeskFlags {
@@ -91,14 +95,14 @@ impl Home {
 
     fn load(&self) -> Result<Config, ConfigProblems> {
         let flags = self.parsed_flags();
-        Config::load_in(None, flags.given_values(), &self.around(), VariableScope::Ours)
+        Config::load(None, flags.given_values(), &self.around(), VariableScope::Ours)
     }
 
     fn load_for_agent(&self) -> Result<Config, ConfigProblems> {
         let command = AgentFlags::augment_args(clap::Command::new("test").no_binary_name(true));
         let matches = command.try_get_matches_from(&self.flags).unwrap();
         let flags = AgentFlags::from_arg_matches(&matches).unwrap();
-        Config::load_for_agent_in(None, &flags, &self.around())
+        Config::load(None, flags.given_values(), &self.around(), VariableScope::Common)
     }
 
     fn config(&self) -> Config {
@@ -129,16 +133,16 @@ fn with_nothing_configured_everything_has_a_default() {
     let home = Home::new();
     let config = home.config();
     assert_eq!(config.socket.value, home.path(".local/share/callgate/ask.sock"));
-    assert_eq!(config.legacy_socket, Some("/tmp/vibe-reachout.sock".into()));
-    assert_eq!(config.timeout, Duration::from_mins(5));
-    assert_eq!(config.grace, Duration::from_secs(15));
+    assert_eq!(config.legacy_socket.0, Some("/tmp/vibe-reachout.sock".into()));
+    assert_eq!(config.timeout_seconds, Duration::from_mins(5));
+    assert_eq!(config.grace_seconds, Duration::from_secs(15));
     assert_eq!(config.database, home.path(".local/share/callgate/callgate.db"));
     assert_eq!(config.desk_socket.value, home.path(".local/share/callgate/desk.sock"));
     assert_eq!(config.rules, home.path(".config/callgate/rules.toml"));
-    assert_eq!(config.phone_after, Duration::ZERO);
+    assert_eq!(config.phone_after_seconds, Duration::ZERO);
     assert!(!config.notify_on_stop && config.notify_on_wait && config.record_runs);
     assert_eq!(config.telegram.token, None);
-    assert_eq!(config.telegram.api_url, "https://api.telegram.org");
+    assert_eq!(&*config.telegram.api_url, "https://api.telegram.org");
     assert!(config.telegram.allowed_chats.value.is_empty());
     assert!(config.telegram.allowed_users.value.is_empty());
     assert_eq!(config.file.unwrap().value, home.path(".config/callgate/config.toml"));
@@ -168,7 +172,7 @@ fn the_folders_of_xdg_are_respected_if_they_are_absolute() {
 #[test]
 fn every_user_and_every_command_has_the_same_place() {
     let hook = |home: &Home| {
-        let config = HookConfig::read_in(&HookFlags::default(), home.around());
+        let config = HookConfig::read_settings(&HookFlags::default(), home.around());
         config.asker_settings().map(|settings| settings.socket)
     };
     let homes = [
@@ -193,7 +197,7 @@ fn every_user_and_every_command_has_the_same_place() {
 fn the_socket_of_the_first_contract_goes_with_the_default_and_can_be_switched_off() {
     let check = |text: &str, expected: Option<&str>| {
         let found = Home::with(text).config().legacy_socket;
-        assert_eq!(found, expected.map(PathBuf::from), "{text}");
+        assert_eq!(found.0, expected.map(PathBuf::from), "{text}");
     };
     check("", Some("/tmp/vibe-reachout.sock"));
     check("legacy_socket = \"\"", None);
@@ -251,15 +255,15 @@ fn every_key_can_be_set_in_the_file() {
     );
     let config = home.config();
     assert_eq!(config.socket.value, PathBuf::from("/s.sock"));
-    assert_eq!(config.timeout, Duration::from_secs(1000));
-    assert_eq!(config.grace, Duration::from_secs(10));
+    assert_eq!(config.timeout_seconds, Duration::from_secs(1000));
+    assert_eq!(config.grace_seconds, Duration::from_secs(10));
     assert_eq!(config.database, home.path("ledger.db"));
     assert_eq!(config.desk_socket.value, PathBuf::from("/d.sock"));
     assert_eq!(config.rules, PathBuf::from("/r.toml"));
-    assert_eq!(config.phone_after, Duration::from_secs(30));
+    assert_eq!(config.phone_after_seconds, Duration::from_secs(30));
     assert!(config.notify_on_stop && !config.notify_on_wait && !config.record_runs);
-    assert_eq!(config.telegram.token.unwrap(), TokenSource::File(home.path("token")));
-    assert_eq!(config.telegram.api_url, "http://127.0.0.1:8081");
+    assert_eq!(config.telegram.token.unwrap().value, TokenSource::File(home.path("token")));
+    assert_eq!(&*config.telegram.api_url, "http://127.0.0.1:8081");
     assert_eq!(config.telegram.allowed_chats.value, [12, -100_123]);
     assert_eq!(config.telegram.allowed_users.value, [1, 7]);
     assert_eq!(
@@ -280,9 +284,9 @@ fn the_environment_stands_over_the_file_and_flags_over_both() {
         .flag("--socket", "here.sock")
         .flag("--telegram-allowed-users", "3,4");
     let config = home.config();
-    assert_eq!(config.timeout, Duration::from_secs(30));
+    assert_eq!(config.timeout_seconds, Duration::from_secs(30));
     assert!(!config.notify_on_stop);
-    assert_eq!(config.grace, Duration::from_secs(1), "an empty variable is not set");
+    assert_eq!(config.grace_seconds, Duration::from_secs(1), "an empty variable is not set");
     assert_eq!(config.socket.value, PathBuf::from("/here/here.sock"), "as it was typed");
     assert_eq!(config.socket.origin, SettingOrigin::Flag("--socket".to_owned()));
     assert_eq!(config.telegram.allowed_chats.value, [1, -2]);
@@ -315,7 +319,7 @@ fn example(key: &SettingKey, number: usize) -> String {
 
 #[test]
 fn every_variable_and_every_flag_changes_its_setting() {
-    for (number, key) in KEYS.iter().enumerate() {
+    for (number, key) in iter_keys().enumerate() {
         let Some(variable) = key.variable() else { continue };
         let beside = Home::new().beside(key);
         let none = beside.load().ok();
@@ -334,9 +338,9 @@ fn every_variable_and_every_flag_changes_its_setting() {
         let is_secret = form.is_some_and(|form| ["", "_command", "_keyring"].contains(&form));
         !is_of_others && !is_secret && key.name != "gate.agents"
     };
-    let expected: Vec<String> = KEYS.iter().filter(has_flag).map(named).collect();
+    let expected: Vec<String> = iter_keys().filter(has_flag).map(named).collect();
     assert_eq!(flags, expected, "every key has a flag but secrets and tables");
-    for (number, key) in KEYS.iter().enumerate().filter(|(_, key)| has_flag(key)) {
+    for (number, key) in iter_keys().enumerate().filter(|(_, key)| has_flag(key)) {
         let home = Home::new().beside(key);
         let none = home.load().ok();
         let home = home.flag(&format!("--{}", named(key)), &example(key, number));
@@ -351,14 +355,14 @@ fn the_file_can_be_named() {
     let text = named.to_str().unwrap();
     let home = home.variable("CALLGATE_CONFIG", text);
     let config = home.config();
-    assert_eq!(config.timeout, Duration::from_secs(7));
+    assert_eq!(config.timeout_seconds, Duration::from_secs(7));
     assert_eq!(
         config.file.unwrap().origin,
         SettingOrigin::Environment("CALLGATE_CONFIG".to_owned())
     );
     let flagged = home.write("flagged.toml", "timeout_seconds = 8");
-    let config = Config::load_in(Some(&flagged), &[], &home.around(), VariableScope::Ours).unwrap();
-    assert_eq!(config.timeout, Duration::from_secs(8));
+    let config = Config::load(Some(&flagged), &[], &home.around(), VariableScope::Ours).unwrap();
+    assert_eq!(config.timeout_seconds, Duration::from_secs(8));
     // One that was named has to be there; the default need not.
     let absent = Home::new().variable("CALLGATE_CONFIG", "/nowhere/c.toml").problems();
     assert_eq!(

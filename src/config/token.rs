@@ -1,57 +1,48 @@
 //! The bot's token and the model's key: where they are kept, and how they are read.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use callgate_settings::TokenSource;
+use callgate_settings::token_source::{
+    BOT, CLIENT, DATABASE, LONGEST_TOKEN, MODEL, SecretError, SecretPurpose,
+};
 use callgate_wire::HiddenText;
 
-use super::keyring::{KeyringEntry, KeyringError};
-use super::secret::{
-    BOT, CLIENT, DATABASE, LONGEST_TOKEN, MODEL, PATIENCE, SecretError, SecretPurpose,
-};
+use super::keyring::{KeyringError, PATIENCE, look_up};
 use crate::program;
 
-/// Where a secret is kept.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum TokenSource {
-    Environment(HiddenText),
-    /// In the settings file at this path.
-    Config(HiddenText, PathBuf),
-    /// In a file of its own.
-    File(PathBuf),
-    /// Printed by a program.
-    Command(Vec<String>),
-    /// In the desktop's keyring.
-    Keyring(KeyringEntry),
-}
+/// Reads a secret from where it is kept. It is read only when it is needed, so that other commands
+/// neither run a program nor fail.
+pub(crate) trait ReadSecret {
+    fn read_secret(&self, purpose: SecretPurpose) -> Result<HiddenText, TokenError>;
 
-impl TokenSource {
-    /// Reads the bot's token. It is read only when it is needed, so that other commands neither run
-    /// a program nor fail.
-    pub(crate) fn read_token(&self) -> Result<HiddenText, TokenError> {
-        self.read_for(BOT)
+    /// Reads the bot's token.
+    fn read_token(&self) -> Result<HiddenText, TokenError> {
+        self.read_secret(BOT)
     }
 
     /// Reads the key of the model's API.
-    pub(crate) fn read_key(&self) -> Result<HiddenText, TokenError> {
-        self.read_for(MODEL)
+    fn read_key(&self) -> Result<HiddenText, TokenError> {
+        self.read_secret(MODEL)
     }
 
     /// Reads the secret of this desk at a provider of accounts.
-    pub(crate) fn read_client_secret(&self) -> Result<HiddenText, TokenError> {
-        self.read_for(CLIENT)
+    fn read_client_secret(&self) -> Result<HiddenText, TokenError> {
+        self.read_secret(CLIENT)
     }
 
     /// Reads the URL of the team's database.
-    pub(crate) fn read_database_url(&self) -> Result<HiddenText, TokenError> {
-        self.read_for(DATABASE)
+    fn read_database_url(&self) -> Result<HiddenText, TokenError> {
+        self.read_secret(DATABASE)
     }
+}
 
-    fn read_for(&self, purpose: SecretPurpose) -> Result<HiddenText, TokenError> {
+impl ReadSecret for TokenSource {
+    fn read_secret(&self, purpose: SecretPurpose) -> Result<HiddenText, TokenError> {
         let what = purpose.name;
         let token = match self {
             Self::Environment(token) => token.reveal().to_owned(),
@@ -62,22 +53,9 @@ impl TokenSource {
             }
             Self::File(path) => read_private(what, path)?,
             Self::Command(words) => run_token_program(what, words)?,
-            Self::Keyring(entry) => entry.look_up()?,
+            Self::Keyring(entry) => look_up(*entry)?,
         };
         Ok(purpose.check_secret(token.trim())?)
-    }
-}
-
-impl fmt::Display for TokenSource {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Environment(_) => f.write_str("the environment"),
-            Self::Config(_, path) | Self::File(path) => write!(f, "{}", path.display()),
-            Self::Command(words) => {
-                write!(f, "what `{}` prints", words.first().map_or("", String::as_str))
-            }
-            Self::Keyring(_) => f.write_str("the keyring"),
-        }
     }
 }
 

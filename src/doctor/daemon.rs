@@ -19,7 +19,7 @@ use rustix::process::geteuid;
 use super::finding::Findings;
 use crate::config::{Config, WhenAbsent};
 use crate::counted::time_span;
-use crate::status::{relay_lines, team_line};
+use crate::status::{listening_line, relay_lines, team_line};
 
 const START: &str = "start it: callgate up";
 /// How long the page may take to answer.
@@ -57,7 +57,7 @@ pub(super) fn check_running_desk(config: &Config, findings: &mut Findings) -> Op
 
 /// Says whether old clients, which know only the legacy socket, reach this desk.
 fn check_legacy_socket(config: &Config, status: &DeskStatus, findings: &mut Findings) {
-    let Some(path) = &config.legacy_socket else { return };
+    let Some(path) = &config.legacy_socket.0 else { return };
     let shown = path.display();
     let text = match server_process(path) {
         Some(process) if process == status.pid => format!("{shown}, the socket for old clients"),
@@ -205,6 +205,9 @@ fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) 
     }
     for line in relay_lines(status, now_ms()) {
         findings.add_ok("relay", line);
+    }
+    if let Some(line) = listening_line(status) {
+        findings.add_ok("team", line);
     }
     if let Some(line) = team_line(status, now_ms()) {
         let is_connected =

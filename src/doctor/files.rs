@@ -16,7 +16,7 @@ use crate::team_register::read_ledger_roster;
 
 /// Checks the settings file, which is known to be readable.
 pub(super) fn check_settings_file(config: &Config, findings: &mut Findings) {
-    let seconds = config.timeout.as_secs();
+    let seconds = config.timeout_seconds.as_secs();
     let about = format!("a question stays open for {seconds} s");
     match &config.file {
         Some(file) if file.value.exists() => {

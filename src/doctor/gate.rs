@@ -86,7 +86,7 @@ fn check_shell_wrapping(agent: CodingAgent, hooks: &[InstalledHook], findings: &
 
 /// Checks whether Codex itself says that it runs our hooks.
 fn check_codex_trust(hooks: &[InstalledHook], around: &Surroundings, findings: &mut Findings) {
-    let listed = codex::hooks_in_folder(around.working_folder().unwrap_or(Path::new("/")));
+    let listed = codex::hooks_in_folder(around.here.as_deref().unwrap_or(Path::new("/")));
     if let Err(error) = &listed {
         let text = format!("it is not known whether Codex trusts our hooks: {error}");
         return findings.add_warning(ABOUT, text, "put `codex` on your PATH");
@@ -165,7 +165,7 @@ fn test_hook_denial(
     hook: &InstalledHook,
     around: &Surroundings,
 ) -> Result<Option<String>, (String, CallFate)> {
-    let folder = around.working_folder().unwrap_or(Path::new("/"));
+    let folder = around.here.as_deref().unwrap_or(Path::new("/"));
     let mut command = hook_start_command(hook);
     command.current_dir(folder);
     let input = set_recorded_call(agent, folder, &mut command);

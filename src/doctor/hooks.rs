@@ -108,7 +108,7 @@ fn check_time_limits(
     config: &Config,
     findings: &mut Findings,
 ) {
-    let needed = config.timeout + config.grace;
+    let needed = config.timeout_seconds + config.grace_seconds;
     for InstalledHook { event, limit, install, .. } in hooks {
         let Some(limit) = limit.filter(|_| is_asking(agent, event)) else { continue };
         // The hook itself gives up before an agent that does not wait longer.

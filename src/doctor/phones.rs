@@ -5,7 +5,7 @@ use callgate_wire::desk::PhoneStatus;
 
 use super::daemon::RunningDesk;
 use super::finding::Findings;
-use crate::config::{Config, TokenSource};
+use crate::config::{Config, ReadSecret, TokenSource};
 
 const ABOUT: &str = "telegram";
 
@@ -22,9 +22,9 @@ pub(super) fn check_telegram(
         return;
     };
     // A keyring may ask for a password, and a program may do anything.
-    let is_quiet = !matches!(source, TokenSource::Command(_) | TokenSource::Keyring(_));
+    let is_quiet = !matches!(source.value, TokenSource::Command(_) | TokenSource::Keyring(_));
     if is_quiet || is_called {
-        match source.read_token() {
+        match source.value.read_token() {
             Ok(token) if is_called => ask_telegram(config, token.reveal(), findings),
             Ok(_) => {}
             Err(error) => findings.add_problem(ABOUT, error.to_string(), "then run this again"),
@@ -39,7 +39,7 @@ pub(super) fn check_telegram(
 fn ask_telegram(config: &Config, token: &str, findings: &mut Findings) {
     let ask = || -> Result<String, String> {
         let token = BotToken::new(token).map_err(|error| error.to_string())?;
-        let api_url = config.telegram.api_url.clone();
+        let api_url = config.telegram.api_url.to_string();
         let settings = telegram::BotSettings { api_url, ..telegram::BotSettings::new(token) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         runtime.map_err(|error| error.to_string())?.block_on(telegram::ask_bot_name(&settings))

@@ -9,7 +9,7 @@ use callgate_approval::hook::RulesOnly;
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Prompter};
 use callgate_wire::tool_act::ToolKind;
 
-use crate::config::{Config, HookConfig, HookFlags, WhenAbsent};
+use crate::config::{Config, HookConfig, HookFlags, WhenAbsent, process_surroundings};
 use crate::policy::LiveRules;
 
 /// What the user can do, in words that the model reads.
@@ -42,7 +42,8 @@ pub(super) fn answer_check(
 /// it would ask nobody.
 pub(super) fn by_rules(flags: HookFlags, request: ApprovalRequest) -> RulesOnly {
     Box::new(move || {
-        let config = HookConfig::read_settings(&flags).all_settings().ok()?;
+        let config =
+            HookConfig::read_settings(&flags, process_surroundings()).all_settings().ok()?;
         let (decision, message) = match judge_by_rules(&config, &request) {
             Ruling::Allow { .. } => (Decision::Allow, None),
             Ruling::Deny { because } => (Decision::Deny, Some(because)),

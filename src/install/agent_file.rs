@@ -25,7 +25,6 @@ pub(crate) struct AgentFile {
 /// What in a file is ours.
 #[derive(Debug, Clone)]
 pub(crate) enum FilePart {
-    /// Hooks in a JSON file.
     Json(&'static JsonHooks),
     /// Hooks in a TOML file.
     Toml,
@@ -60,7 +59,7 @@ pub(crate) fn agent_files(
     })?;
     let base = match scope {
         SettingsScope::User => around.home(),
-        SettingsScope::Project => around.working_folder(),
+        SettingsScope::Project => around.here.as_deref(),
     };
     let place = |file: &str| SettingsFile::new(folder.join(file)).with_base_folder(base);
     let file = |name: &str, part| AgentFile { place: place(name), part, is_target: true };

@@ -26,7 +26,7 @@ pub(crate) fn trust_our_hooks(
     around: &Surroundings,
 ) -> Result<String, String> {
     let text = hooks.read().map_err(|error| error.to_string())?.map_or(String::new(), |it| it.text);
-    let folder = around.working_folder().unwrap_or(Path::new("/"));
+    let folder = around.here.as_deref().unwrap_or(Path::new("/"));
     let listed = codex::hooks_in_folder(folder);
     let known: Vec<TrustedHook> = our_listed_hooks(&listed, hooks.path())
         .map(|it| TrustedHook { key: it.key.clone(), hash: it.current_hash.clone() })

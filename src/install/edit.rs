@@ -16,7 +16,6 @@ use crate::hook_command::{CommandOwner, split_command};
 /// A hook that the settings should have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WantedHook {
-    /// The event at which it runs.
     pub(crate) event: String,
     /// The command line that runs.
     pub(crate) command: String,
@@ -30,7 +29,6 @@ pub(crate) struct WantedHook {
 /// A settings file after [`install_json_hooks`], and what was done to it.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct InstalledSettings {
-    /// The new text.
     pub(crate) text: String,
     /// Events to which a hook was added.
     pub(crate) added: Vec<String>,
@@ -168,7 +166,6 @@ fn update_our_hooks(form: &JsonHooks, text: &str, found: &FoundHooks, hook: &Wan
     new
 }
 
-/// Updates one of our hooks.
 fn update_one_hook(
     form: &JsonHooks,
     mut new: String,

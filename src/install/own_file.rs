@@ -16,7 +16,6 @@ pub(crate) enum OwnText {
     Program,
     /// A plugin with this text, in which the command has to be filled in.
     Plugin(&'static str),
-    /// This text.
     Fixed(&'static str),
 }
 
@@ -25,7 +24,6 @@ const SHELL: &str =
     "#!/bin/sh\n# Written by callgate. `callgate uninstall` removes this file.\nexec ";
 
 impl OwnText {
-    /// Returns the text with this command.
     pub(crate) fn with_command(self, command: &str) -> String {
         match self {
             Self::Program => format!("{SHELL}{command}\n"),

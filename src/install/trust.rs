@@ -16,7 +16,6 @@ use crate::hook_command::CommandOwner;
 /// The time limit, in seconds, that Codex applies to a hook without one.
 const DEFAULT_LIMIT: u64 = 600;
 
-/// A hook that is to be trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TrustedHook {
     /// Its name in `hooks.state`.
@@ -202,7 +201,6 @@ fn with_empty_line(text: &str) -> String {
     }
 }
 
-/// Quotes a key for TOML.
 fn toml_quoted(key: &str) -> String {
     let mut quoted = String::from('"');
     for letter in key.chars() {

@@ -20,7 +20,7 @@ use super::entry_text::call_subject;
 use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
 use super::exported_entry::LedgerRow;
 use super::{EntryFilterArgs, LogArgs, TABLE, agent_id, follow};
-use crate::config::{Config, DeskFlags};
+use crate::config::{DeskFlags, load_config};
 use crate::counted::counted_noun;
 use crate::failure::{Failure, write_error_line};
 use crate::team_database::open_store;
@@ -33,7 +33,7 @@ type ChainMarks = BTreeMap<String, u64>;
 
 /// Shows, exports, follows or verifies the log.
 pub(super) fn show_team_log(args: &LogArgs, file: Option<&Path>) -> Result<ExitCode, Failure> {
-    let config = Config::load(file, &DeskFlags::default())?;
+    let config = load_config(file, &DeskFlags::default())?;
     let Some(store) = open_store(&config).map_err(Failure::Failed)? else {
         return Err(Failure::Failed(
             "no database is shared by the desks of a team here: set `team.database_url`, or leave \

@@ -1,5 +1,7 @@
 //! The questions of the machine that are open: at this desk alone, or at all desks of the team.
 
+use std::time::Duration;
+
 use callgate_approval::daemon::RelayedAsker;
 use callgate_approval::desk::DeferReason;
 use callgate_relay::LinePort;
@@ -9,6 +11,10 @@ use tokio::task::JoinSet;
 
 use super::MachineSession;
 use crate::shared_questions::{PendingAsker, SharedAsker};
+
+/// How long a machine that is connected may take to say what became of an answer, before the person
+/// who gave it is told that it waits.
+const CONFIRMED_WITHIN: Duration = Duration::from_secs(3);
 
 /// A question of the machine that is open.
 pub(super) enum OpenAsker {
@@ -27,11 +33,11 @@ impl OpenAsker {
         }
     }
 
-    /// Reports that the machine cannot be reached, and that its answer is kept.
-    pub(super) async fn report_deferred(&self) {
+    /// Reports that an answer is kept: the machine cannot be reached, or does not confirm it.
+    pub(super) async fn report_deferred(&self, reason: DeferReason) {
         // Each desk of the team sees by itself that an answer does not arrive.
         if let Self::Local(asker) = self {
-            asker.report_deferred(DeferReason::Machine).await;
+            asker.report_deferred(reason).await;
         }
     }
 
@@ -93,6 +99,13 @@ impl MachineSession {
         Ok(())
     }
 
+    /// Says that a machine has not confirmed an answer, unless it has meanwhile.
+    pub(super) async fn miss_receipt(&self, question: &RequestId) {
+        if let Some(asker) = self.asked.get(question) {
+            asker.report_deferred(DeferReason::Silence).await;
+        }
+    }
+
     fn await_answer(
         &mut self,
         id: RequestId,
@@ -139,6 +152,13 @@ impl MachineSession {
             asker.report_unanswered().await;
         }
         let mut port = port;
+        if port.is_some() {
+            let question = question.clone();
+            self.receipts.spawn(async move {
+                tokio::time::sleep(CONFIRMED_WITHIN).await;
+                question
+            });
+        }
         for act in self.upper.answer_question(question, answer) {
             self.carry_out(port.as_deref_mut(), act).await;
         }

@@ -8,7 +8,7 @@ use callgate_rules::{Guarded, GuardedKind};
 use callgate_wire::hook::agents::{AGENTS, CLAUDE, CODEX};
 
 use super::{home_folder, roles_path};
-use crate::config::{Config, Surroundings};
+use crate::config::{Config, Surroundings, process_surroundings};
 use crate::disk::RealDisk;
 
 /// The settings of agents and git in the user's home that may be links into another folder.
@@ -39,7 +39,7 @@ const AGENT_VARIABLES: [(GuardedKind, &str, &str); 11] = [
 
 /// Returns what no rule can allow an agent to touch.
 pub(crate) fn build_guarded(config: &Config) -> Guarded {
-    guarded_in(config, &Surroundings::of_process())
+    guarded_in(config, &process_surroundings())
 }
 
 pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
@@ -76,7 +76,7 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
     }
     add(GuardedKind::Socket, &config.socket.value);
     add(GuardedKind::Socket, &config.desk_socket.value);
-    if let Some(socket) = &config.legacy_socket {
+    if let Some(socket) = &config.legacy_socket.0 {
         add(GuardedKind::Socket, socket);
     }
     if let Some(folder) = around.runtime_folder() {
@@ -88,7 +88,7 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
         add(GuardedKind::Own, &units.join("callgate.service.d"));
     }
     add(GuardedKind::Own, &config.rules);
-    if let Some((_, key)) = &config.team.certificate {
+    if let Some((_, key)) = config.team.certificate_files() {
         add(GuardedKind::Own, key);
     }
     // Beside rules in the usual place they are guarded with their folder.

@@ -6,10 +6,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use callgate_link::file::{FileLock, create_private_folder, replace_private};
+use callgate_link::text_file::read_text_file;
 use callgate_rules::{RuleFile, Trust};
 use callgate_team::{LARGEST_BUNDLE, TeamRules};
-
-use crate::text::read_file;
 
 /// The name of the file, beside the database.
 const FILE: &str = "team.json";
@@ -38,7 +37,7 @@ impl TeamFile {
 
     /// Reads the file and checks its signature. Returns `None` if there is no file.
     pub(crate) fn read(&self) -> Result<Option<TeamRules>, String> {
-        match read_file(&self.path, LARGEST_BUNDLE as u64) {
+        match read_text_file(&self.path, LARGEST_BUNDLE as u64) {
             Ok(text) => TeamRules::from_json(&text).map(Some).map_err(|error| error.to_string()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error.to_string()),
@@ -57,7 +56,6 @@ impl TeamFile {
             .map_err(|error| self.unwritten(&error))
     }
 
-    /// Removes the file.
     pub(crate) fn remove(&self) -> Result<(), String> {
         let _lock = self.lock()?;
         fs::remove_file(&self.path).map_err(|error| self.unwritten(&error))

@@ -5,7 +5,7 @@ use tempfile::TempDir;
 
 use super::guarded::guarded_in;
 use super::*;
-use crate::config::AgentFlags;
+use crate::config::{test_config, test_surroundings};
 use crate::disk::tests::StuckDisk;
 
 struct Bench {
@@ -26,8 +26,8 @@ impl Bench {
         fs::create_dir_all(folder.path().join("a/b")).unwrap();
         let rules = folder.path().join("user.toml").display().to_string();
         let variables = [("CALLGATE_RULES", &*rules), ("CALLGATE_GATE_UNCLEAR", word)];
-        let around = Surroundings::of_test(folder.path(), &variables);
-        let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
+        let around = test_surroundings(folder.path(), &variables);
+        let config = test_config(&around);
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = Arc::clone(&warnings);
         let warn = move |text: &str| told.lock().unwrap().push(text.to_owned());
@@ -196,8 +196,8 @@ fn the_folders_that_the_environment_names_are_guarded() {
         ("XDG_RUNTIME_DIR", "/srv/run"),
         ("CALLGATE_LEGACY_SOCKET", "/srv/legacy.sock"),
     ];
-    let around = Surroundings::of_test(folder.path(), &variables);
-    let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
+    let around = test_surroundings(folder.path(), &variables);
+    let config = test_config(&around);
     let guarded = guarded_in(&config, &around);
     let asks = |path: &str| {
         let input = format!(r#"{{"file_path": "{path}"}}"#);

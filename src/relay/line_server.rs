@@ -13,7 +13,7 @@ use tokio::task::JoinHandle;
 
 use super::desk_entrance::DeskEntrance;
 use super::joined_desk::{DeskJoiner, JoinedDesk};
-use crate::config::Surroundings;
+use crate::config::process_surroundings;
 use crate::team::take_bundle;
 
 /// How long the last lines may take to be written.
@@ -64,7 +64,7 @@ pub(crate) async fn serve_line(
 }
 
 fn box_hello() -> BoxHello {
-    let around = Surroundings::of_process();
+    let around = process_surroundings();
     let user = around.variable("USER").or_else(|| around.variable("LOGNAME"));
     let user = user.and_then(|user| user.into_string().ok());
     BoxHello {

@@ -7,12 +7,12 @@ use std::fs::File;
 use std::path::Path;
 
 use callgate_approval::desk::Unattended;
+use callgate_link::text_file::read_limited_text;
 use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, judge_act};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::failure::Failure;
-use crate::text::read_limited;
 
 pub(super) use ledger::tasks_of_ledger;
 pub(super) use report::print_bench_table;
@@ -73,7 +73,7 @@ pub(super) struct BenchFigures {
 pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
     let failed = |why: String| Failure::Failed(format!("{}: {why}", path.display()));
     let text = File::open(path)
-        .and_then(|file| read_limited(file, LARGEST_FILE))
+        .and_then(|file| read_limited_text(file, LARGEST_FILE))
         .map_err(|error| failed(error.to_string()))?;
     let task = |(at, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {
@@ -86,7 +86,6 @@ pub(super) fn read_tasks(path: &Path) -> Result<Vec<BenchTask>, Failure> {
     text.lines().enumerate().map(task).collect()
 }
 
-/// Decides one call.
 fn decide_call(
     policy: &Policy,
     call: &BenchCall,

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use callgate_approval::rule_desk::{RecordedCall, RuleDesk, SavedRules, WorkMonitor};
+use callgate_link::text_file::read_text_file;
 use callgate_mask::mask_text;
 use callgate_rules::file::LARGEST_FILE;
 use callgate_rules::{
@@ -29,7 +30,6 @@ use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::config::Config;
 use crate::disk::RealDisk;
 use crate::policy::{self, LiveRules, LocalClock, TeamFile, home_folder};
-use crate::text::read_file;
 
 /// How many changed decisions are listed.
 const MOST_LISTED: usize = 200;
@@ -86,7 +86,8 @@ impl ServedRules {
         files.sort_by(|one, other| one.name.cmp(&other.name));
         files.dedup_by(|one, other| one.name == other.name);
         let view = |file: RuleFile| {
-            let text = read_file(Path::new(&file.name), LARGEST_FILE as u64).unwrap_or_default();
+            let text =
+                read_text_file(Path::new(&file.name), LARGEST_FILE as u64).unwrap_or_default();
             let rules = rule_views(&file, &text);
             RuleFileView { problems: rule_problems(&file), rules, path: file.name }
         };

@@ -98,7 +98,7 @@ impl InviteArgs {
             && roster.members.get(owner).is_none_or(|member| member.kind != MemberKind::Person)
         {
             return failed(format!(
-                "{owner} is no person of the team: invite them first, with `callgate team invite \
+                "{owner} is not a person of the team: invite them first, with `callgate team invite \
                  {owner} --person`"
             ));
         }
@@ -153,20 +153,26 @@ fn find_address(config: &Config) -> Result<String, Failure> {
 fn print_invitation(invitation: &Invitation, hours: Option<u32>) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     let name = &invitation.name;
-    let until = hours.map_or_else(|| "until it is revoked".to_owned(), |it| format!("for {it} h"));
+    let within = hours.map_or_else(String::new, |it| format!(" within {it} h"));
     match invitation.kind {
         MemberKind::Machine => {
-            writeln!(out, "On the machine, once, {until}:\n")?;
+            writeln!(out, "Run this on the machine, once{within}:\n")?;
             writeln!(out, "    callgate team join {}", invitation.to_text().reveal())?;
         }
         MemberKind::Job => {
-            writeln!(out, "A secret of the job named CALLGATE_INVITATION, {until}:\n")?;
+            let until = hours.map_or("until it is revoked".to_owned(), |it| format!("for {it} h"));
+            writeln!(
+                out,
+                "Give the job this secret as CALLGATE_INVITATION. It is good {until}:\n"
+            )?;
             writeln!(out, "    {}", invitation.to_text().reveal())?;
-            writeln!(out, "\nThe job runs `callgate team join` first, and `callgate ask` or its")?;
-            writeln!(out, "agent after that.")?;
+            writeln!(
+                out,
+                "\nThe job runs `callgate team join` first, then its agent or `callgate ask`."
+            )?;
         }
         MemberKind::Person => {
-            writeln!(out, "{name} opens this in a browser, once, {until}:\n")?;
+            writeln!(out, "{name} opens this in a browser, once{within}:\n")?;
             writeln!(out, "    {}", invitation.to_link().reveal())?;
         }
     }

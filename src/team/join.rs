@@ -1,12 +1,13 @@
 //! `callgate team join`: makes this machine a member of a team, by an invitation.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_client::DeskError;
 use callgate_client::viewer::Viewer;
+use callgate_link::text_file::read_limited_text;
 use callgate_mask::text::one_line;
 use callgate_team::{Invitation, TeamRules};
 use callgate_wire::HiddenText;
@@ -19,12 +20,12 @@ use super::line::open_service;
 use super::members::BY;
 use super::membership::MembershipFile;
 use super::{RULES, record_change};
-use crate::config::{Config, Surroundings};
+use crate::config::{Config, process_surroundings};
 use crate::failure::Failure;
 use crate::policy::TeamFile;
 use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
-use crate::text::read_limited;
+use crate::typed_secret::read_typed_secret;
 
 /// Where the team's desk takes secrets.
 pub(crate) const JOIN_PATH: &str = "/team/join";
@@ -87,10 +88,17 @@ pub(super) fn join_team(
 }
 
 fn read_invitation(given: Option<&str>) -> Result<Invitation, Failure> {
-    let of_environment = || Surroundings::of_process().variable(VARIABLE)?.into_string().ok();
+    let of_environment = || process_surroundings().variable(VARIABLE)?.into_string().ok();
+    // A secret of a job that is not set is an empty variable in many services.
+    let of_environment = || of_environment().filter(|text| !text.is_empty());
     let text = match given.map(str::to_owned).or_else(of_environment) {
         Some(text) => text,
-        None => read_limited(io::stdin().lock(), LONGEST)
+        None if io::stdin().is_terminal() => {
+            let typed = read_typed_secret("The invitation")
+                .map_err(|error| Failure::Failed(format!("cannot read the invitation: {error}")))?;
+            typed.map(|text| text.reveal().to_owned()).unwrap_or_default()
+        }
+        None => read_limited_text(io::stdin().lock(), LONGEST)
             .map_err(|error| Failure::Failed(format!("cannot read the invitation: {error}")))?,
     };
     text.parse().map_err(|error| Failure::Failed(format!("cannot join: {error}")))

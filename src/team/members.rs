@@ -74,7 +74,7 @@ pub(super) fn revoke_member(config: &Config, name: &str) -> Result<(), Failure> 
         roster.members.contains_key(&name).then_some(MemberChange { name, by, events })
     })?;
     if revoked.is_none() {
-        let text = format!("{name} is no member: see `callgate team list`");
+        let text = format!("the team has no member {name}: see `callgate team list`");
         return Err(Failure::Failed(text));
     }
     // Without a desk nobody is connected.

@@ -8,9 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use callgate_link::file::{create_private_folder, open_own, replace_private};
+use callgate_link::text_file::read_limited_text;
 use callgate_team::{Invitation, InvitationError};
-
-use crate::text::read_limited;
 
 /// The name of the file, beside the database.
 const FILE: &str = "team-line";
@@ -46,7 +45,7 @@ impl MembershipFile {
                   team leave`",
             ));
         }
-        let text = read_limited(file, LARGEST).map_err(|error| self.failed(&error))?;
+        let text = read_limited_text(file, LARGEST).map_err(|error| self.failed(&error))?;
         text.parse().map(Some).map_err(|error: InvitationError| self.failed(&error))
     }
 

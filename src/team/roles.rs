@@ -10,7 +10,9 @@ use std::sync::{Arc, Mutex};
 use callgate_approval::answer_roles::{AnswerRoles, AnswerScope};
 use callgate_approval::daemon::Warn;
 use callgate_link::sync::lock;
+use callgate_link::text_file::read_text_file;
 use callgate_mask::text::visible_text;
+use callgate_mask::text::without_mark;
 use callgate_rules::{
     DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleProblemLevel, file::LARGEST_FILE,
 };
@@ -22,7 +24,6 @@ use crate::failure::{Failure, write_error_line};
 use crate::policy::{FileStamp, home_folder, roles_path};
 use crate::team_database::open_store;
 use crate::team_register::TeamRegister;
-use crate::text::{self, without_mark};
 
 use super::members::BY;
 use super::roles_file::{read_roles_text, write_roles};
@@ -55,7 +56,7 @@ pub(super) fn set_roles(config: &Config, file: Option<&Path>) -> Result<(), Fail
 fn read_checked_roles(path: &Path) -> Result<String, Failure> {
     let name = path.display().to_string();
     let unread = |error| Failure::Failed(format!("cannot read {name}: {error}"));
-    let text = text::read_file(path, LARGEST_FILE as u64).map_err(unread)?;
+    let text = read_text_file(path, LARGEST_FILE as u64).map_err(unread)?;
     let checked = RoleFile::from_toml(&name, without_mark(&text));
     for problem in &checked.problems {
         write_error_line(&visible_text(&problem.to_string()));

@@ -5,17 +5,18 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use callgate_link::file::{create_private_folder, replace_private};
+use callgate_link::text_file::read_text_file;
+use callgate_mask::text::without_mark;
 use callgate_rules::{RoleFile, file::LARGEST_FILE};
 
 use super::record_change;
 use crate::config::Config;
 use crate::counted::counted_noun;
 use crate::policy::roles_path;
-use crate::text::{self, without_mark};
 
 /// Reads the text of the roles, if there is a file.
 pub(super) fn read_roles_text(path: &Path) -> io::Result<Option<String>> {
-    match text::read_file(path, LARGEST_FILE as u64 + 1) {
+    match read_text_file(path, LARGEST_FILE as u64 + 1) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(None)
         }

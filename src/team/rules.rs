@@ -4,7 +4,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use callgate_link::text_file::{read_limited_text, read_text_file};
 use callgate_mask::text::visible_text;
+use callgate_mask::text::without_mark;
 use callgate_rules::file::LARGEST_FILE;
 use callgate_rules::{RuleFile, Trust};
 use callgate_store::now_ms;
@@ -20,7 +22,6 @@ use crate::counted::counted_noun;
 use crate::failure::{Failure, write_error_line};
 use crate::policy::TeamFile;
 use crate::team_database::open_store;
-use crate::text::{self, read_limited, without_mark};
 
 #[derive(Debug, clap::Subcommand)]
 pub(super) enum TeamRulesCommand {
@@ -78,7 +79,7 @@ fn sign_rules(
     output: &Path,
 ) -> Result<(), Failure> {
     let unread = |error| Failure::Failed(format!("cannot read {}: {error}", file.display()));
-    let rules = text::read_file(file, LARGEST_FILE as u64).map_err(unread)?;
+    let rules = read_text_file(file, LARGEST_FILE as u64).map_err(unread)?;
     let rules = without_mark(&rules);
     let checked = RuleFile::from_toml(&file.display().to_string(), rules, Trust::Team);
     for problem in &checked.problems {
@@ -104,10 +105,10 @@ fn take_bundle(config: &Config, from: &str, key: Option<TeamKey>) -> Result<(), 
     let text = if is_address {
         fetch_once(config, from)
     } else if from == "-" {
-        let text = read_limited(io::stdin().lock(), LARGEST_BUNDLE as u64);
+        let text = read_limited_text(io::stdin().lock(), LARGEST_BUNDLE as u64);
         text.map_err(|error| error.to_string())
     } else {
-        let text = text::read_file(Path::new(from), LARGEST_BUNDLE as u64);
+        let text = read_text_file(Path::new(from), LARGEST_BUNDLE as u64);
         text.map_err(|error| error.to_string())
     };
     let text = text.map_err(|error| Failure::Failed(format!("cannot read {from}: {error}")))?;

@@ -7,7 +7,7 @@ use callgate_http::{ProxyChoice, TextSource};
 use callgate_team::{LARGEST_BUNDLE, TeamKey};
 
 use super::intake::BundleIntake;
-use crate::config::{Config, Surroundings};
+use crate::config::{Config, process_surroundings};
 use crate::policy::TeamFile;
 
 /// How often the desk looks for newer rules.
@@ -89,7 +89,7 @@ pub(crate) fn find_proxy(config: &Config) -> ProxyChoice {
     if let Some(own) = &config.agent.proxy {
         return ProxyChoice { proxy: Some(own.reveal().to_owned()), exempt: None };
     }
-    let around = Surroundings::of_process();
+    let around = process_surroundings();
     let named = |names: [&str; 2]| {
         let found = names.into_iter().filter_map(|name| around.variable(name));
         found.filter_map(|value| value.into_string().ok()).find(|value| !value.is_empty())

@@ -29,8 +29,8 @@ impl DeskCertificates {
     /// Returns those of the settings, or those of the desk's own authority, which is made the first
     /// time.
     pub(crate) fn open(config: &Config) -> Result<Self, String> {
-        if let Some((certificates, key)) = &config.team.certificate {
-            return Ok(Self::Files(certificates.clone(), key.clone()));
+        if let Some((certificates, key)) = config.team.certificate_files() {
+            return Ok(Self::Files(certificates.to_owned(), key.to_owned()));
         }
         let own = find_or_make_authority(&config.database);
         own.map(|own| Self::Own(Box::new(own)))

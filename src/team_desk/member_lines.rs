@@ -1,11 +1,11 @@
 //! The lines of the team's machines and jobs: one session for each, on one runtime.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use callgate_link::sync::lock;
-use callgate_relay::{LineBudget, LinePort, SharedLine};
+use callgate_relay::{LineBudget, LinePort, QuestionRoom, SharedLine};
 use callgate_wire::desk::RemoteState;
 use tokio::sync::{mpsc, watch};
 
@@ -39,13 +39,15 @@ pub(super) struct MemberLines {
     rules: watch::Sender<Option<SharedLine>>,
     /// The sessions, each with the way by which it gets its next line. It ends without one.
     sessions: Mutex<HashMap<LineOwner, mpsc::Sender<LinePort>>>,
+    /// The room for the questions of each job, which its runs share.
+    rooms: Mutex<HashMap<String, Weak<QuestionRoom>>>,
 }
 
 impl MemberLines {
     pub(super) fn new(home: SessionHome) -> Arc<Self> {
         let (rules, _) = watch::channel(None);
         let budget = LineBudget::new(MOST_ARRIVING);
-        Arc::new(Self { home, budget, rules, sessions: Mutex::default() })
+        Arc::new(Self { home, budget, rules, sessions: Mutex::default(), rooms: Mutex::default() })
     }
 
     pub(super) fn budget(&self) -> Arc<LineBudget> {
@@ -104,7 +106,7 @@ impl MemberLines {
         let machine = MachineSession::new(self.home.clone(), &owner.name);
         let mut machine = machine.with_rules(self.rules.subscribe());
         if let Some(run) = &owner.run {
-            machine = machine.for_run(run.clone());
+            machine = machine.for_run(run.clone(), self.room_of_job(&owner.name));
         }
         loop {
             let next = tokio::time::timeout(LOOK, ports.recv());
@@ -143,6 +145,18 @@ impl MemberLines {
         }
         machine.withdraw_all(NO_MEMBER).await;
         self.forget_job(&owner);
+    }
+
+    /// Returns the room for the questions of a job.
+    fn room_of_job(&self, name: &str) -> Arc<QuestionRoom> {
+        let mut rooms = lock(&self.rooms);
+        if let Some(room) = rooms.get(name).and_then(Weak::upgrade) {
+            return room;
+        }
+        rooms.retain(|_, room| room.strong_count() > 0);
+        let room = Arc::new(QuestionRoom::default());
+        rooms.insert(name.to_owned(), Arc::downgrade(&room));
+        room
     }
 
     /// Waits until the team's database does not answer, and returns why. Machines go on at a desk

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use callgate_approval::daemon::Warn;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
-use callgate_team_store::{DocumentKind, TeamChange, TeamDocument, TeamResult, TeamStore};
+use callgate_team_store::{DocumentKind, TeamDocument, TeamResult, TeamStore};
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved, MemberMirrored, SharedMember};
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
 use super::DeskRegister;
 use crate::config::Config;
@@ -25,7 +25,7 @@ pub(super) struct TeamMirror {
     copies: LedgerCopies,
     register: DeskRegister,
     warn: Warn,
-    changes: mpsc::UnboundedReceiver<TeamChange>,
+    documents: watch::Receiver<u64>,
     state: watch::Receiver<DatabaseState>,
 }
 
@@ -48,7 +48,7 @@ impl TeamMirror {
         let database = home.database.clone()?;
         Some(Self {
             config: Arc::clone(config),
-            changes: database.subscribe(),
+            documents: database.document_changes(),
             state: database.state(),
             database,
             copies: home.copies.clone(),
@@ -59,16 +59,10 @@ impl TeamMirror {
 
     /// Waits until a document has changed, or the database answers again.
     pub(super) async fn wait_for_news(&mut self) {
-        loop {
-            tokio::select! {
-                change = self.changes.recv() => match change {
-                    Some(TeamChange::Document(_)) => return,
-                    Some(TeamChange::Question(_)) => {}
-                    None => std::future::pending().await,
-                },
-                // The database is as long there as this.
-                _ = self.state.changed() => return,
-            }
+        // The database is as long there as this.
+        tokio::select! {
+            _ = self.documents.changed() => {}
+            _ = self.state.changed() => {}
         }
     }
 
@@ -78,6 +72,7 @@ impl TeamMirror {
         if *self.state.borrow_and_update() != DatabaseState::Reachable {
             return Ok(());
         }
+        self.documents.borrow_and_update();
         let read = self.database.run(|store| {
             // What changes after this number is told.
             let number = store.last_change()?;

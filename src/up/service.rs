@@ -12,7 +12,7 @@ use callgate_client::viewer::Viewer;
 use callgate_link::socket::server_process;
 
 use super::banner::{self, Answerers};
-use crate::config::{Config, SettingOrigin, Surroundings};
+use crate::config::{Config, SettingOrigin, Surroundings, process_surroundings};
 use crate::failure::Failure;
 use crate::invocation;
 use crate::program::{self, ProgramError};
@@ -33,7 +33,7 @@ const INACTIVE: [i32; 2] = [3, 4];
 /// Writes the unit, and starts it now and at every login. `words` are the settings on the command
 /// line, which the service gets, too.
 pub(super) fn install_unit(config: &Config, words: &[String]) -> Result<(), Failure> {
-    let around = Surroundings::of_process();
+    let around = process_surroundings();
     let path = unit_path(&around)?;
     let is_active = is_active()?;
     check_ours(&path)?;
@@ -59,7 +59,7 @@ pub(super) fn install_unit(config: &Config, words: &[String]) -> Result<(), Fail
 
 /// Stops the service and removes its unit.
 pub(super) fn remove_unit() -> Result<(), Failure> {
-    let path = unit_path(&Surroundings::of_process())?;
+    let path = unit_path(&process_surroundings())?;
     check_ours(&path)?;
     if !path.exists() {
         writeln!(io::stdout(), "callgate has no service: {} is absent", path.display())?;

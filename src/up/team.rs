@@ -12,7 +12,7 @@ use callgate_web::{
 use tokio::sync::watch;
 
 use super::cannot_open;
-use crate::config::{AccountSettings, Config, TokenSource};
+use crate::config::{AccountSettings, Config, ReadSecret, TokenSource};
 use crate::failure::Failure;
 use crate::machine_ledgers::MachineLedgers;
 use crate::machine_session::SessionHome;
@@ -111,7 +111,7 @@ pub(super) fn serve_team(
 
 /// Opens the provider of the company's accounts, if the settings name one.
 fn open_accounts(config: &Config, warn: Warn) -> Result<Option<Arc<dyn AccountProvider>>, Failure> {
-    let Some(accounts) = config.team.accounts.clone() else { return Ok(None) };
+    let Some(accounts) = config.team.accounts() else { return Ok(None) };
     let AccountSettings { issuer, client_id, client_secret } = accounts;
     let read = |path| TokenSource::File(path).read_client_secret();
     let client_secret = client_secret.map(read).transpose().map_err(|why| cannot_open(&why))?;

@@ -216,6 +216,16 @@ fn conversations_are_listed_and_searched(browser: &Browser) {
         "the one that was searched",
         "return document.querySelectorAll('.conversation').length === 1",
     );
+    // Also by words that were said in it, and in any order.
+    browser.fill("[data-search-chats]", "BREAD buy");
+    browser.wait_for(
+        "the one in which it was said",
+        "return document.querySelectorAll('.conversation').length === 1",
+    );
+    browser.fill("[data-search-chats]", "zebra");
+    browser.wait_for_text(".list-pane .end-note", "No conversation has these words");
+    browser.fill("[data-search-chats]", "bread");
+    browser.wait_for("it is found", "return document.querySelector('.conversation')");
     browser.click(".conversation");
     wait_for_answer(browser, "help");
     // What came before is loaded from the history.
@@ -293,9 +303,12 @@ fn an_answer_of_a_model_is_streamed_shown_and_stopped() {
     let long = (0..4_000).map(|at| format!("word{at}")).collect::<Vec<_>>().join(" ");
     let options = json!([{"label": "Red", "description": "warm"}, {"label": "Blue"}]);
     let question = json!({"question": "Which colour?", "options": options});
+    let ask = || Turn::tool_use("ask_user", json!({"questions": [question]}));
     let model = Messages::start([
-        Turn::tool_use("ask_user", json!({"questions": [question]})),
+        ask(),
         Turn::text("So be it."),
+        ask(),
+        Turn::text("It stays as it is."),
         Turn::new().thinking("The tests come first.").and_text(ANSWER).pieces(3),
         Turn::text(long).pieces(8),
         Turn::text("It never ends, because the test stops it here.").pieces(4).stall_after(6),
@@ -362,6 +375,17 @@ fn a_question_is_answered_in_a_form(browser: &Browser, model: &Messages) {
     browser.wait_until_gone(".chat-question");
     let told = &model.last().tool_results()[0].text;
     assert!(told.contains("rather green"), "{told}");
+    // A question that somebody declines is no failure.
+    say(browser, "Paint it once more");
+    browser.wait_for_text(".chat-question .question-form", "Which colour?");
+    browser.wait_for(
+        "presses count",
+        "return document.querySelector('.question-form:not([data-settling])')",
+    );
+    browser.click(".question-form [data-decline]");
+    wait_for_answer(browser, "It stays as it is.");
+    let card = "[data-turn]:last-of-type [data-tool=ask_user] .failed";
+    assert_eq!(browser.text(card), "no answer");
 }
 
 /// Somebody who has scrolled up stays there, with a way back to the end.

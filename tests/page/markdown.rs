@@ -67,6 +67,7 @@ const DRAW: &str = r"
       return {
         blocks: blocksOf(whole),
         grows: finished(growing, text).innerHTML === whole.innerHTML,
+        sections: [...whole.children].map((section) => section.childElementCount),
         plan: shownOf(plan('test-' + number, text)),
       };
     });
@@ -87,6 +88,8 @@ fn every_example_of_the_specification_is_shown_as_it_is_written() {
         ]
         .map(Into::into),
     );
+    // More blocks than a section of an answer has.
+    texts.push((0..50).map(|at| format!("# h{at}\n\nwords\n- of {at}\n\n")).collect());
     let script = format!(
         "const texts = arguments[0], done = arguments[1]; {BLOCKS} (async () => {{ {DRAW} }})().then(done);"
     );
@@ -100,6 +103,10 @@ fn every_example_of_the_specification_is_shown_as_it_is_written() {
             assert_eq!(drawn["blocks"], json!(expected), "{text:?}");
         }
         assert_eq!(drawn["grows"], true, "{text:?}");
+        // The browser looks at each section in each frame, so a long answer has few.
+        let sections: Vec<usize> = serde_json::from_value(drawn["sections"].clone()).unwrap();
+        let are_full = sections.iter().rev().skip(1).all(|blocks| *blocks == 16);
+        assert!(are_full && sections.last().is_none_or(|blocks| *blocks <= 16), "{sections:?}");
         let count = |text: &str, letter: char| text.chars().filter(|c| *c == letter).count();
         let shown = drawn["plan"].as_str().unwrap();
         for letter in text.chars().filter(|c| c.is_alphanumeric()) {

@@ -120,5 +120,9 @@ fn harmless_settings_are_set_in_the_page(desk: &Stage, browser: &Browser) {
     let socket = "[data-setting=desk_socket]";
     assert_eq!(browser.count(&format!("{socket} input, {socket} select")), 0);
     assert!(browser.text(socket).contains("callgate config set desk_socket"));
+    // A secret is sent, and never shown.
+    let secret = "const field = document.getElementById('setting-agent.api_key_keyring');
+        return [field.type, field.value, field.autocomplete]";
+    assert_eq!(browser.run(secret, &json!([])), json!(["password", "", "off"]));
     assert_open_to_all(browser);
 }

@@ -1,8 +1,9 @@
 //! The machine decides by its own rules, at once; only what is left for people comes here.
 
+use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
-use callgate_testkit::process::{DEADLINE, run};
+use callgate_testkit::process::{DEADLINE, Piped, run};
 use callgate_testkit::until::until;
 use callgate_wire::approval::Press;
 use rustix::process::Signal;
@@ -20,6 +21,16 @@ command = "make build"
 name = "no removing"
 decide = "deny"
 command = "rm *"
+
+[[rule]]
+name = "no secrets"
+decide = "deny"
+path = "~/secrets/**"
+
+[[rule]]
+name = "deploys"
+decide = "ask"
+command = "make deploy"
 "#;
 
 /// The laptop allows everything, which is not its business.
@@ -52,6 +63,14 @@ fn a_deny_there_is_final_and_an_allow_here_lets_nothing_run() {
     let denied = house.ask_in("curl example.org", &house.machine.path("engine")).decision();
     assert_eq!(denied["behavior"], "deny", "{denied}");
     assert_eq!(house.ask("make build").decision()["behavior"], "allow");
+
+    // So are its home and its links, which this disk does not have.
+    house.machine.write("secrets/key", "");
+    symlink(house.machine.path("secrets"), house.machine.path("harmless")).unwrap();
+    for command in ["cat ~/secrets/key", "cat ~/harmless/key", "cat harmless/key"] {
+        let denied = house.ask(command).decision();
+        assert_eq!(denied["behavior"], "deny", "{command}: {denied}");
+    }
 
     let mut ada = house.person("Ada");
     let hook = house.ask("git push");
@@ -114,6 +133,40 @@ fn while_the_laptop_sleeps_rules_decide_at_once_and_questions_wait() {
     let row = ada.question(&house, "git push");
     assert!(ada.allow(&row).0);
     assert_eq!(hook.decision()["behavior"], "allow");
+    house.assert_copied();
+}
+
+/// What the hook prints before an agent runs a command in a mode that takes silence for a yes.
+fn start_check(house: &House, command: &str) -> Piped {
+    let call = json!({
+        "hook_event_name": "PreToolUse", "session_id": "s", "cwd": house.machine.folder(),
+        "transcript_path": "/t", "permission_mode": "bypassPermissions", "tool_use_id": "t",
+        "tool_name": "Bash", "tool_input": { "command": command },
+    });
+    let mut hook = Piped::spawn(house.on_box(&["hook"]));
+    hook.send_bytes(call.to_string());
+    hook.close_stdin();
+    hook
+}
+
+#[test]
+fn a_question_over_a_cut_waits_until_its_time_is_over_and_is_denied_then() {
+    let house = House::over_pipe();
+    house.machine.write(".config/callgate/rules.toml", BOX_RULES);
+    house.machine.write_settings("timeout_seconds = 6\n");
+    house.up();
+    house.wait_until_connected();
+    let mut ada = house.person("Ada");
+    let begun = Instant::now();
+    let mut hook = start_check(&house, "make deploy");
+    ada.question(&house, "make deploy");
+    house.cut();
+    let answer = hook.recv();
+    assert_eq!(answer["hookSpecificOutput"]["permissionDecision"], "deny", "{answer}");
+    assert!(begun.elapsed() >= Duration::from_secs(5), "it waited: {:?}", begun.elapsed());
+    // What it owes is delivered, and is over here as well.
+    house.mend();
+    house.until("it is withdrawn", || ada.inbox().is_empty());
     house.assert_copied();
 }
 

@@ -1,138 +1,420 @@
-//! Bad input from a member, or from a stranger: it changes nothing, and is told.
+//! Attacks of members, and of strangers: they change nothing, reach nothing and are told.
 
+use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use callgate_http::{FetchError, ProxyChoice, ServiceError, TeamService};
-use callgate_store::Store;
+use callgate_store::{EntryDraft, Sha256Hash, Store};
 use callgate_team::Invitation;
-use callgate_testkit::process::DEADLINE;
-use callgate_wire::desk::RemoteState;
+use callgate_testkit::process::{DEADLINE, run};
+use callgate_wire::desk::{InboxRow, RemoteState};
+use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::runtime::Runtime;
 
-use super::team_house::TeamHouse;
+use super::hostile_lines::{HostileMember, SeededNumbers};
+use super::team_house::{Person, TeamHouse};
 
-/// How many lines of an attacker are tried for each connection.
-const LINES: u64 = 24;
-/// How many connections are tried.
+/// How many lines a seed has at most.
+const LINES: usize = 40;
+/// How many seeds are played; the variable `CALLGATE_ATTACKS` sets another number.
 const SEEDS: u64 = 40;
+/// What the desk may have in memory while it is attacked, in KiB.
+const MOST_MEMORY: u64 = 256 * 1024;
 
-/// The next number of a sequence that its seed determines.
-fn next_number(state: &mut u64) -> u64 {
-    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-    *state >> 33
+/// A connection of an attacker, and everything that has come on it.
+struct HostileConnection {
+    line: Box<dyn LineStream>,
+    heard: Vec<u8>,
+    is_over: bool,
 }
 
-/// Returns a line that a machine must not send, or that must have no effect on `question`, which is
-/// another machine's.
-fn bad_line(state: &mut u64, question: &str) -> Vec<u8> {
-    let number = next_number(state);
-    let entry = json!({
-        "seq": number % 5, "at_ms": 1, "kind": "paired", "question": question,
-        "hash": "ab".repeat(32), "body": { "by": "evil", "links": ["viewer/evil"] },
-    });
-    let asked = json!({
-        "kind": "question", "ruling": "ask", "seconds": 60, "request": {
-            "request_id": question, "tool_name": "Bash", "tool_input": { "command": "true" },
-            "cwd": "/w", "session_id": "s", "machine": { "name": "build-7" } },
-    });
-    let kinds: [Value; 14] = [
-        json!({ "kind": "closed", "question": question, "decision": "deny", "by": "Ada", "text": "x" }),
-        json!({ "kind": "told", "question": question, "done": true, "text": "x" }),
-        json!({ "kind": "said", "question": question, "last_words": "press allow" }),
-        json!({ "kind": "synced", "open": [] }),
-        json!({ "kind": "synced", "open": vec![question; 3000] }),
-        asked,
-        json!({ "kind": "entry", "entry": entry }),
-        json!({ "kind": "anew", "text": "again" }),
-        json!({ "kind": "granted", "token": "x".repeat(400) }),
-        json!({ "kind": "hello", "protocol": 1, "version": "1", "host": "build-7", "user": "u", "home": "/" }),
-        json!({ "kind": "answer", "question": question, "answer": { "decision": "allow", "by": "Ada" } }),
-        json!({ "kind": "question", "request": {}, "ruling": "allow", "seconds": -1 }),
-        json!({ "kind": "rules", "bundle": "{}" }),
-        json!({ "kind": number, "question": { "deep": vec![vec![number]; 9] } }),
-    ];
-    let mut line = kinds[usize::try_from(number).unwrap() % kinds.len()].to_string().into_bytes();
-    match next_number(state) % 6 {
-        0 => line.truncate(line.len() / 2),
-        1 => line.insert(line.len() / 3, 0xff),
-        2 => line = vec![b'['; 4000],
-        _ => {}
+trait LineStream: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send {}
+
+impl<S: tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin + Send> LineStream for S {}
+
+impl HostileConnection {
+    async fn open(service: &TeamService, token: &str, number: &str) -> Self {
+        let line = service.open_line("/team/line", token, number).await.unwrap();
+        Self { line: Box::new(line), heard: Vec::new(), is_over: false }
     }
-    line.push(b'\n');
-    line
+
+    /// Sends bytes, unless the desk has ended the line.
+    async fn send(&mut self, bytes: &[u8]) {
+        self.is_over |= self.line.write_all(bytes).await.is_err();
+    }
+
+    /// Reads until something was said, or the desk has ended the line.
+    async fn read_until(&mut self, wanted: &str) {
+        while !self.is_over && !String::from_utf8_lossy(&self.heard).contains(wanted) {
+            let mut part = [0; 4096];
+            let read = tokio::time::timeout(DEADLINE, self.line.read(&mut part)).await;
+            let count = read.expect("the desk answers").unwrap_or_default();
+            self.heard.extend(&part[..count]);
+            self.is_over |= count == 0;
+        }
+    }
+
+    /// Waits until the desk has handled everything that was sent.
+    async fn settle(&mut self, mark: &str) {
+        self.send(format!("{{\"kind\":\"{mark}\"}}\n").as_bytes()).await;
+        self.read_until(mark).await;
+    }
+
+    fn orders(&self, kind: &str) -> Vec<Value> {
+        let lines = self.heard.split(|byte| *byte == b'\n');
+        let orders = lines.filter_map(|line| serde_json::from_slice::<Value>(line).ok());
+        orders.filter(|order| order["kind"] == kind).collect()
+    }
 }
 
-#[test]
-fn what_a_member_sends_wrong_changes_nothing_and_is_told() {
-    let house = TeamHouse::new(None);
-    let victim = house.member("build-7");
-    let mut ada = house.desk.person("Ada");
-    let hook = victim.ask("make one");
-    let row = ada.question(&house.desk, "make one");
-    let invitation: Invitation = house.invite(&["evil"]).parse().unwrap();
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        let service = service_of(&invitation);
-        let body = json!({ "secret": invitation.secret.reveal() }).to_string();
-        let joined = service.post_json("/team/join", body.clone()).await.unwrap();
-        let token = serde_json::from_str::<Value>(&joined.text).unwrap()["token"].clone();
-        let token = token.as_str().unwrap().to_owned();
-        assert_eq!(service.post_json("/team/join", body).await.unwrap().status.as_u16(), 401);
-        for seed in 0..SEEDS {
-            let mut state = seed;
-            let mut line = service.open_line("/team/line", &token, "1").await.unwrap();
-            if seed % 8 != 0 {
-                let hello = json!({ "kind": "hello", "protocol": 1, "version": "1",
-                    "host": "build-7", "user": "bo", "home": "/home/bo" });
-                line.write_all(format!("{hello}\n").as_bytes()).await.unwrap();
-            }
-            for _ in 0..LINES {
-                // The desk may have ended the line.
-                if line.write_all(&bad_line(&mut state, &row.question)).await.is_err() {
-                    break;
-                }
-            }
-            if seed == 3 {
-                let long = vec![b'x'; 1024 * 1024];
-                for _ in 0..18 {
-                    line.write_all(&long).await.unwrap();
-                }
-                line.write_all(b"\n").await.unwrap();
-                // It says so, and nothing else has come of it.
-                let mut told = String::new();
-                while !told.contains("is too long") {
-                    let mut part = [0; 4096];
-                    let read = tokio::time::timeout(DEADLINE, line.read(&mut part)).await;
-                    let count = read.unwrap().unwrap();
-                    assert!(count > 0, "{told}");
-                    told.push_str(&String::from_utf8_lossy(&part[..count]));
-                }
-            }
-        }
-    });
-    let rows = ada.inbox();
-    let open: Vec<_> = rows.iter().filter(|it| it.question == row.question).collect();
-    assert_eq!(open.len(), 1, "{rows:?}");
-    assert_eq!(open[0].machine.as_deref(), Some("build-7"));
-    assert_eq!(open[0].summary, "make one");
-    assert!(ada.allow(&row).0);
-    assert_eq!(hook.decision()["behavior"], "allow");
-    // What it says of its own ledger is kept as its own, and gives it no right here.
-    house.assert_copied("build-7", &victim);
-    let links = Store::open_read_only(&house.desk.database()).unwrap().chained_links().unwrap();
-    assert!(!links.standing.contains_key("viewer/evil"), "{links:?}");
-    let log = house.desk.machine.home.text("up.log");
-    assert!(log.contains("evil: it sent something wrong"), "{log}");
-    assert_eq!(victim.line().unwrap().state, RemoteState::Connected);
-    assert_eq!(house.desk.status().unwrap().pid, house.desk.desk_pid());
+/// Returns the token that a machine gets for its invitation.
+async fn join(service: &TeamService, invitation: &Invitation) -> String {
+    let body = json!({ "secret": invitation.secret.reveal() }).to_string();
+    let joined = service.post_json("/team/join", body.clone()).await.unwrap();
+    assert_eq!(service.post_json("/team/join", body).await.unwrap().status.as_u16(), 401, "once");
+    let joined: Value = serde_json::from_str(&joined.text).unwrap();
+    joined["token"].as_str().unwrap().to_owned()
 }
 
 fn service_of(invitation: &Invitation) -> TeamService {
     let authority = invitation.authority.as_deref();
     TeamService::new(&invitation.address, authority, &ProxyChoice::default()).unwrap()
+}
+
+fn runtime() -> Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
+}
+
+/// Checks that the inbox has the questions of the others as they were, and beside them only what
+/// members have asked in their own name.
+fn check_inbox(seed: u64, rows: &[InboxRow], victims: &[InboxRow], members: &[HostileMember]) {
+    for victim in victims {
+        let same: Vec<_> = rows.iter().filter(|row| row.question == victim.question).collect();
+        assert_eq!(same, [victim], "seed {seed}");
+    }
+    for row in rows.iter().filter(|row| victims.iter().all(|it| it.question != row.question)) {
+        let owner = members.iter().find(|it| row.machine.as_deref() == Some(it.name));
+        let owner = owner.unwrap_or_else(|| panic!("seed {seed}: whose is {row:?}?"));
+        assert!(
+            owner.own.contains(&row.question),
+            "seed {seed}: {} never asked {row:?}",
+            owner.name
+        );
+    }
+}
+
+/// The entries that give rights, as they have to stay.
+fn entries_about_rights(house: &TeamHouse) -> Vec<String> {
+    const KINDS: [&str; 6] = ["paired", "unpaired", "invited", "joined", "revoked", "saved"];
+    let entries = house.desk.entries().into_iter();
+    entries.filter(|entry| KINDS.contains(&&*entry.kind)).map(|entry| entry.body).collect()
+}
+
+/// Checks that nothing was pressed or decided but what Ada has answered.
+fn check_decisions(house: &TeamHouse, answered: &BTreeSet<String>) {
+    let entries = house.desk.entries();
+    let decisions =
+        entries.iter().filter(|entry| ["pressed", "decided", "delivered"].contains(&&*entry.kind));
+    for entry in decisions {
+        let body: Value = serde_json::from_str(&entry.body).unwrap();
+        // Time decides, too: nobody has answered.
+        let is_timeout = body["decision"] == "timeout";
+        let is_answered = answered.contains(entry.question.as_deref().unwrap_or_default());
+        assert!(is_answered || is_timeout || entry.kind == "delivered", "{entry:?}");
+    }
+}
+
+/// Checks that no face shows what a terminal would act on.
+fn check_faces(house: &TeamHouse) {
+    let is_bad = |it: char| it.is_control() && it != '\n' || it == '\u{202e}';
+    let log = house.desk.machine.home.text("up.log");
+    assert!(!log.contains(is_bad), "{log:?}");
+    for arguments in [
+        &["status"][..],
+        &["team", "list"],
+        &["remote", "list"],
+        &["log"],
+        &["log", "--machine", "evil"],
+        &["log", "--verify"],
+    ] {
+        let told = run(house.desk.command(arguments), DEADLINE).success();
+        assert!(!told.stdout.contains(is_bad), "{arguments:?}: {:?}", told.stdout);
+        assert!(!told.stderr.contains(is_bad), "{arguments:?}: {:?}", told.stderr);
+    }
+}
+
+/// The memory of a process, in KiB.
+fn memory_of(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// A team's desk that two members attack: a machine, and a job that has more than one run.
+struct AttackedHouse {
+    house: TeamHouse,
+    service: TeamService,
+    /// The questions of the others.
+    victims: Vec<InboxRow>,
+    /// The attackers, each with its token.
+    members: Vec<HostileMember>,
+    tokens: Vec<String>,
+    /// The questions that Ada has answered.
+    answered: BTreeSet<String>,
+}
+
+impl AttackedHouse {
+    fn play_seed(&mut self, runtime: &Runtime, ada: &mut Person, seed: u64) {
+        let mut numbers = SeededNumbers(seed);
+        let at = numbers.below(self.members.len());
+        let run = format!("run-{}", numbers.below(3));
+        let (token, mark) = (&self.tokens[at], format!("mark-{seed}"));
+        let mut is_told = false;
+        let connection = runtime.block_on(async {
+            let mut connection = HostileConnection::open(&self.service, token, &run).await;
+            if !numbers.chance(8) {
+                connection.send(&HostileMember::hello(&mut numbers)).await;
+            }
+            for _ in 0..numbers.below(LINES) {
+                let line = self.members[at].next_line(&mut numbers, seed);
+                is_told |= line.is_wrong;
+                self.members[at].own.extend(line.asks);
+                let (first, rest) = line.bytes.split_at(numbers.below(line.bytes.len()));
+                connection.send(first).await;
+                connection.send(rest).await;
+            }
+            if numbers.chance(5) {
+                // It goes away in the middle of a line.
+                connection.send(b"{\"kind\":\"question\",").await;
+                return None;
+            }
+            connection.settle(&mark).await;
+            Some(connection)
+        });
+        let rows = ada.inbox();
+        check_inbox(seed, &rows, &self.victims, &self.members);
+        let Some(mut connection) = connection else { return };
+        if is_told {
+            assert!(connection.is_over || !connection.orders("error").is_empty(), "seed {seed}");
+        }
+        // Ada answers a question of this line, and it gets no other answer. It confirms it twice.
+        let of_seed = format!("{seed:08x}-");
+        let own = rows.iter().find(|row| row.question.starts_with(&of_seed));
+        if let Some(row) = own.filter(|_| !connection.is_over) {
+            self.answered.insert(row.question.clone());
+            let told =
+                json!({ "kind": "told", "question": row.question, "done": true, "text": "x" });
+            std::thread::scope(|scope| {
+                scope.spawn(|| ada.deny(row));
+                runtime.block_on(async {
+                    connection.read_until(&row.question).await;
+                    connection.send(format!("{told}\n{told}\n").as_bytes()).await;
+                    connection.settle(&format!("{mark}-answered")).await;
+                });
+            });
+        }
+        let mut heard = BTreeSet::new();
+        for answer in connection.orders("answer") {
+            let question = answer["question"].as_str().unwrap().to_owned();
+            assert!(self.answered.contains(&question), "seed {seed}: {answer}");
+            assert!(self.members[at].own.contains(&question), "seed {seed}: {answer}");
+            assert!(heard.insert(question), "seed {seed}: answered twice: {answer}");
+        }
+    }
+}
+
+#[test]
+fn hostile_members_change_nothing_of_others_and_are_told() {
+    let house = TeamHouse::new(None);
+    let victim = house.member("build-7");
+    let mut ada = house.desk.person("Ada");
+    let there = victim.ask("make one");
+    let here = house.desk.ask("make desk");
+    let victims =
+        vec![ada.question(&house.desk, "make one"), ada.question(&house.desk, "make desk")];
+    let foreign: Vec<String> = victims.iter().map(|row| row.question.clone()).collect();
+    let machine: Invitation = house.invite(&["evil"]).parse().unwrap();
+    let job: Invitation = house.invite(&["ci", "--job"]).parse().unwrap();
+    let runtime = runtime();
+    let service = service_of(&machine);
+    let tokens = vec![runtime.block_on(join(&service, &machine)), job.secret.reveal().to_owned()];
+    let members = ["evil", "ci"].map(|name| HostileMember::new(name, foreign.clone()));
+    let rights = entries_about_rights(&house);
+    let mut attacked = AttackedHouse {
+        house,
+        service,
+        victims,
+        members: members.into(),
+        tokens,
+        answered: BTreeSet::new(),
+    };
+    let seeds = std::env::var("CALLGATE_ATTACKS").ok().and_then(|it| it.parse().ok());
+    for seed in 0..seeds.unwrap_or(SEEDS) {
+        attacked.play_seed(&runtime, &mut ada, seed);
+    }
+
+    let AttackedHouse { house, victims, answered, .. } = attacked;
+    assert_eq!(entries_about_rights(&house), rights);
+    check_decisions(&house, &answered);
+    check_faces(&house);
+    assert!(house.desk.machine.home.text("up.log").contains("evil: it sent something wrong"));
+    let store = Store::open_read_only(&house.desk.database()).unwrap();
+    let copied = store.copied_machines().unwrap();
+    assert!(copied.iter().all(|it| it == "build-7" || it == "evil"), "{copied:?}");
+    // Of its own ledger it may tell another beginning, and nothing that does not follow.
+    for both in house.copy_of("evil").windows(2) {
+        assert!(both[1].follows(&both[0].head()), "{both:?}");
+    }
+    assert!(memory_of(house.desk.desk_pid()) < MOST_MEMORY);
+    // The others go on as if nothing had happened.
+    assert_eq!(house.desk.status().unwrap().pid, house.desk.desk_pid());
+    assert_eq!(victim.line().unwrap().state, RemoteState::Connected);
+    for (row, hook) in victims.iter().zip([there, here]) {
+        assert!(ada.allow(row).0);
+        assert_eq!(hook.decision()["behavior"], "allow");
+    }
+    house.assert_copied("build-7", &victim);
+}
+
+#[test]
+fn an_answer_that_a_member_does_not_confirm_keeps_nobody_waiting() {
+    let house = TeamHouse::new(None);
+    let mut ada = house.desk.person("Ada");
+    let invitation: Invitation = house.invite(&["evil"]).parse().unwrap();
+    let runtime = runtime();
+    let service = service_of(&invitation);
+    let id = "0000002a-0000-4000-8000-000000000000";
+    let connection = runtime.block_on(async {
+        let token = join(&service, &invitation).await;
+        let mut connection = HostileConnection::open(&service, &token, "1").await;
+        connection.send(&HostileMember::hello(&mut SeededNumbers(0))).await;
+        let question = json!({ "kind": "question", "ruling": "ask", "seconds": 60, "request": {
+            "request_id": id, "tool_name": "Bash", "tool_input": { "command": "make three" },
+            "cwd": "/", "session_id": "s" } });
+        connection.send(format!("{question}\n").as_bytes()).await;
+        connection
+    });
+    let row = ada.question(&house.desk, "make three");
+    let (is_done, text) = ada.deny(&row);
+    assert!(is_done && text.contains("evil has not confirmed it yet"), "{text}");
+    drop(connection);
+}
+
+#[test]
+fn a_line_without_end_is_told_and_takes_no_memory() {
+    let house = TeamHouse::new(None);
+    let invitation: Invitation = house.invite(&["evil"]).parse().unwrap();
+    runtime().block_on(async {
+        let service = service_of(&invitation);
+        let token = join(&service, &invitation).await;
+        let mut connection = HostileConnection::open(&service, &token, "1").await;
+        connection.send(&HostileMember::hello(&mut SeededNumbers(0))).await;
+        let part = vec![b'x'; 1024 * 1024];
+        for _ in 0..40 {
+            connection.send(&part).await;
+        }
+        connection.send(b"\n").await;
+        connection.read_until("is too long").await;
+        assert!(!connection.is_over, "the line goes on");
+    });
+    assert!(memory_of(house.desk.desk_pid()) < MOST_MEMORY);
+}
+
+/// What a token, or something like one, opens.
+async fn try_token(service: &TeamService, token: &str, path: &str) -> u16 {
+    match service.open_line(path, token, "1").await {
+        Err(ServiceError::Refused(answer)) => answer.status.as_u16(),
+        Err(other) => panic!("{path}: {other}"),
+        Ok(_) => 101,
+    }
+}
+
+#[test]
+fn a_token_opens_a_line_for_its_member_and_nothing_else() {
+    let house = TeamHouse::new(None);
+    let machine: Invitation = house.invite(&["old"]).parse().unwrap();
+    let job: Invitation = house.invite(&["ci", "--job"]).parse().unwrap();
+    let person = house.desk.done(&["team", "invite", "ada", "--person"]);
+    let person =
+        person.split_once("join=").unwrap().1.split_whitespace().next().unwrap().to_owned();
+    let job_token = job.secret.reveal().to_owned();
+    let runtime = runtime();
+    let service = service_of(&machine);
+    let (token, mut line) = runtime.block_on(async {
+        let token = join(&service, &machine).await;
+        let mut line = HostileConnection::open(&service, &token, "1").await;
+        line.send(&HostileMember::hello(&mut SeededNumbers(0))).await;
+        line.settle("mark").await;
+        (token, line)
+    });
+    runtime.block_on(async {
+        // A job cannot become a machine, nor can a person's invitation.
+        for secret in [&job_token, &person, &token] {
+            let body = json!({ "secret": secret }).to_string();
+            let answer = service.post_json("/team/join", body).await.unwrap();
+            assert_eq!(answer.status.as_u16(), 401, "{}", answer.text);
+        }
+        assert_eq!(try_token(&service, &person, "/team/line").await, 401);
+        for token in [&token, &job_token] {
+            for path in ["/api/desk", "/api/events", "/api/join", "/api/leave", "/team/join"] {
+                let status = try_token(&service, token, path).await;
+                assert!((400..500).contains(&status), "{path}: {status}");
+            }
+            for path in ["/api/desk", "/api/leave", "/api/join"] {
+                let inbox = json!({ "kind": "inbox", "key": token, "secret": token }).to_string();
+                let answer = service.post_json(path, inbox).await.unwrap();
+                assert!(answer.status.is_client_error(), "{path}: {answer:?}");
+            }
+        }
+    });
+    // Who is revoked is out at once, and nothing lets them in again.
+    house.desk.done(&["team", "revoke", "old"]);
+    house.desk.done(&["team", "revoke", "ci"]);
+    runtime.block_on(async {
+        line.read_until("this is never said").await;
+        assert!(line.is_over);
+        for token in [&token, &job_token] {
+            assert_eq!(try_token(&service, token, "/team/line").await, 401);
+            let body = json!({ "secret": token }).to_string();
+            let answer = service.post_json("/team/join", body).await.unwrap();
+            assert_eq!(answer.status.as_u16(), 401);
+        }
+    });
+    assert!(house.views().is_empty(), "{:?}", house.views());
+}
+
+#[test]
+fn strangers_do_not_keep_out_whoever_was_invited_a_moment_ago() {
+    let house = TeamHouse::new(None);
+    let invitations: Vec<Invitation> =
+        (0..4).map(|at| house.invite(&[&format!("m-{at}")]).parse().unwrap()).collect();
+    // The desk notices none of these by itself before it looks again.
+    let store = || Store::open(&house.desk.database()).unwrap();
+    runtime().block_on(async {
+        let service = service_of(&invitations[0]);
+        for (at, invitation) in invitations.iter().enumerate() {
+            // A stranger has just had the members read again.
+            assert_eq!(try_token(&service, "nobody", "/team/line").await, 401);
+            let (name, secret) = (format!("late-{at}"), format!("secret-{at}"));
+            let invited = LedgerEvent::Invited(MemberInvited {
+                name,
+                member: Some(MemberKind::Machine),
+                owner: None,
+                secret: Sha256Hash::hash_bytes(secret.as_bytes()).to_string(),
+                until_ms: None,
+                by: "the test".to_owned(),
+            });
+            store().append_entries(&[EntryDraft::new(1, None, &invited)]).unwrap();
+            let body = json!({ "secret": secret }).to_string();
+            let joined = service.post_json("/team/join", body).await.unwrap();
+            assert_eq!(joined.status.as_u16(), 200, "{}", joined.text);
+            join(&service, invitation).await;
+        }
+    });
 }
 
 #[test]

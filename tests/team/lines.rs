@@ -1,6 +1,7 @@
 //! Machines of a team: they join, ask at its desk, and are revoked.
 
 use callgate_wire::desk::RemoteState;
+use rustix::process::Signal;
 use serde_json::Value;
 
 use super::team_house::{DeskMachine, TeamHouse};
@@ -37,6 +38,12 @@ fn a_machine_joins_once_asks_and_is_answered() {
     }
     let listed = house.desk.done(&["team", "list"]);
     assert!(listed.starts_with("build-7: machine, connected for "), "{listed}");
+    let above = house.desk.done(&["status"]);
+    let reached = format!("its members reach it at https://127.0.0.1:{}.", house.port);
+    assert!(above.contains(&reached), "{above}");
+    let below = member.done(&["status"]);
+    assert!(below.contains("where this machine is build-7: connected for"), "{below}");
+    assert!(!below.contains("People at"), "the line is named once: {below}");
     let doctor = member.command(&["doctor"]).output().unwrap();
     let doctor = String::from_utf8_lossy(&doctor.stdout).into_owned();
     assert!(doctor.contains("where this machine is build-7: connected for"), "{doctor}");
@@ -113,7 +120,7 @@ fn a_revoked_machine_is_out_at_once() {
     assert_eq!(stays.decision()["behavior"], "allow");
     assert!(!house.desk.done(&["team", "list"]).contains("build-7"));
     let told = house.desk.refused(&["team", "revoke", "build-7"]);
-    assert!(told.contains("no member"), "{told}");
+    assert!(told.contains("the team has no member build-7"), "{told}");
     member.done(&["team", "leave"]);
     member.until("the desk forgets the team", || member.line().is_none());
     // An open invitation is taken back, too.
@@ -121,6 +128,24 @@ fn a_revoked_machine_is_out_at_once() {
     house.desk.done(&["team", "revoke", "build-9"]);
     let told = member.refused(&["team", "join", &invitation]);
     assert!(told.contains("taken back"), "{told}");
+}
+
+#[test]
+fn no_verdict_waits_for_a_desk_of_the_team_that_does_not_answer() {
+    let house = TeamHouse::new(None);
+    let member = house.member("build-7");
+    let rules = "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n\
+                 [[rule]]\nname = \"no removing\"\ndecide = \"deny\"\ncommand = \"rm *\"\n";
+    member.machine.home.write(".config/callgate/rules.toml", rules);
+    house.desk.signal_desk(Signal::STOP);
+    for (command, decision) in [("make build", "allow"), ("rm -rf build", "deny")] {
+        let told = member.machine.hook(env!("CARGO_BIN_EXE_callgate"), &["hook"], command);
+        assert!(told.contains(&format!("\"permissionDecision\":\"{decision}\"")), "{told}");
+    }
+    // Whoever had waited for the line would have seen it end.
+    assert_eq!(member.line().unwrap().state, RemoteState::Connected);
+    house.desk.signal_desk(Signal::CONT);
+    house.assert_copied("build-7", &member);
 }
 
 #[test]

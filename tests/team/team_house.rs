@@ -16,6 +16,7 @@ use callgate_wire::desk::{
     DeskAnswer, DeskCommand, DeskStatus, HiddenText, InboxRow, RemoteState, RemoteView,
     TeamLineView,
 };
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 use super::Machine;
@@ -86,6 +87,10 @@ impl DeskMachine {
 
     pub(crate) fn kill_desk(&self) {
         self.desk.lock().unwrap().take().unwrap().kill();
+    }
+
+    pub(crate) fn signal_desk(&self, signal: Signal) {
+        self.desk.lock().unwrap().as_ref().unwrap().signal(signal);
     }
 
     pub(crate) fn desk_pid(&self) -> u32 {
@@ -290,8 +295,16 @@ impl Person {
     }
 
     pub(crate) fn allow(&mut self, row: &InboxRow) -> (bool, String) {
+        self.press(row, Action::Allow)
+    }
+
+    pub(crate) fn deny(&mut self, row: &InboxRow) -> (bool, String) {
+        self.press(row, Action::Deny)
+    }
+
+    fn press(&mut self, row: &InboxRow, action: Action) -> (bool, String) {
         let request_id = RequestId::parse(&row.question).unwrap();
-        let press = Press::Button(Action::Allow);
+        let press = Press::Button(action);
         self.viewer.ask_for_reply(DeskCommand::Press { request_id, press, confirm: None }).unwrap()
     }
 }

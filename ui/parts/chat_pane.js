@@ -12,7 +12,9 @@ import { shown } from "./text.js";
 /** @param {ChatSession} chat @param {string} search @param {(words: string) => void} type */
 export function chatPane(chat, search, type) {
   const words = search.toLowerCase();
-  const found = chat.conversations.filter(({ title }) => (title ?? "").toLowerCase().includes(words));
+  // Those with the words in their titles are there at once, and the others when the runtime has looked.
+  const named = chat.conversations.filter(({ title }) => (title ?? "").toLowerCase().includes(words));
+  const found = (words && chat.found) || named;
   return html`<section class="list-pane" aria-label="Conversations">
     <div class="list-head">
       <a
@@ -49,7 +51,7 @@ export function chatPane(chat, search, type) {
       ${
         found.length
           ? nothing
-          : html`<p class="small muted end-note">${words ? "No title has these words" : "No conversation yet"}</p>`
+          : html`<p class="small muted end-note">${words ? "No conversation has these words" : "No conversation yet"}</p>`
       }
     </nav>
   </section>`;

@@ -115,7 +115,7 @@ function drawPart(app, turn, part, at) {
       const growing = drawn.get(part) ?? new GrowingMarkdown();
       drawn.set(part, growing);
       const node = growing.show(part.text, turn.isOver || !isLast);
-      if (growing.isBehind) app.update();
+      if (growing.isBehind) app.frames.requestGrown();
       return html`<div class="reply-text">${node}</div>`;
     }
     case "thinking":

@@ -15,6 +15,11 @@ const TOO_DEEP = /^[ \t>*+\-\d.)]{900,}/m;
 /** So many characters are drawn in one frame: to lay out many more would make people wait. */
 const MOST_IN_A_FRAME = 2_000;
 const frame = { left: MOST_IN_A_FRAME };
+/**
+ * So many blocks of an answer are a section. The browser looks at each section in each frame, and at the
+ * blocks of those that are seen.
+ */
+const SECTION = 16;
 const plans = new MarkdownNodes(true);
 const answers = new MarkdownNodes(false);
 
@@ -149,7 +154,7 @@ export class GrowingMarkdown {
     answers.append(fresh, tokens.slice(0, last), lines);
     const settled = this.#settled + fresh.childNodes.length;
     answers.append(fresh, tokens.slice(last), lines);
-    grow(this.node, fresh, this.#settled);
+    this.#place([...fresh.childNodes]);
     this.#settled = settled;
     const before = lines.slice(0, tokens[last]?.map?.[0] ?? 0);
     if (before.length === 0) return;
@@ -158,6 +163,18 @@ export class GrowingMarkdown {
     if (Object.keys(environment.references).length > 0) {
       parsers?.answers.parse(passed, { references: this.#known });
     }
+  }
+
+  /** Puts blocks into their sections, in place of those that are not settled. @param {Node[]} blocks */
+  #place(blocks) {
+    const end = this.#settled + blocks.length;
+    for (let at = this.#settled; at < end; ) {
+      const section = this.node.children[Math.floor(at / SECTION)] ?? appendSection(this.node);
+      const count = Math.min(SECTION - (at % SECTION), end - at);
+      grow(section, blocks.splice(0, count), at % SECTION);
+      at += count;
+    }
+    for (const rest of [...this.node.children].slice(Math.ceil(end / SECTION))) rest.remove();
   }
 
   /** Parses what is not settled. @param {string} text @param {{references?: Record<string, unknown>}} environment */
@@ -174,18 +191,17 @@ export class GrowingMarkdown {
 }
 
 /**
- * Makes the children of an element from `start` on like those of another one. What is the same stays,
- * and with it what somebody has selected.
- * @param {Element} element @param {Element} fresh @param {number} [start]
+ * Makes the children of an element from `start` on like these. What is the same stays, and with it what
+ * somebody has selected.
+ * @param {Element} element @param {Node[]} nodes @param {number} [start]
  */
-function grow(element, fresh, start = 0) {
+function grow(element, nodes, start = 0) {
   const known = [...element.childNodes].slice(start);
-  const nodes = [...fresh.childNodes];
   for (const [at, node] of nodes.entries()) {
     const old = known[at];
     if (!old) element.append(node);
     else if (old instanceof Text && node instanceof Text) growText(old, node.data);
-    else if (old instanceof Element && node instanceof Element && isAlike(old, node)) grow(old, node);
+    else if (old instanceof Element && node instanceof Element && isAlike(old, node)) grow(old, [...node.childNodes]);
     else old.replaceWith(node);
   }
   for (const old of known.slice(nodes.length)) old.remove();
@@ -206,6 +222,14 @@ function box() {
   const node = document.createElement("div");
   node.className = "markdown";
   return node;
+}
+
+/** @param {Element} parent */
+function appendSection(parent) {
+  const section = document.createElement("section");
+  section.className = "blocks";
+  parent.append(section);
+  return section;
 }
 
 /** @param {HTMLElement} node @param {string} text */

@@ -15,12 +15,13 @@ import { shown } from "./text.js";
  * @param {AgentQuestion} asked
  * @param {{problem: string, isSettling: boolean}} state why the last answer was refused, and whether the
  *   form has just appeared, so that no press on it counts yet
- * @param {(outcome: "answered" | "declined", values?: AnswerValues) => void} answer
+ * @param {(outcome: "answered" | "declined", at: number, values?: AnswerValues) => void} answer
+ *   also gets when it was pressed
  */
 export function questionForm(asked, { problem, isSettling }, answer) {
   const submit = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
-    answer("answered", formValues(asked.fields, new FormData(/** @type {HTMLFormElement} */ (event.target))));
+    answer("answered", event.timeStamp, formValues(asked.fields, new FormData(/** @type {HTMLFormElement} */ (event.target))));
   };
   const blocked = isSettling ? "true" : "false";
   return html`<form class="question-form" data-question=${asked.question} ?data-settling=${isSettling} @submit=${submit}>
@@ -37,7 +38,7 @@ export function questionForm(asked, { problem, isSettling }, answer) {
     ${asked.fields.map((one) => field(one, one.title === asked.text))}
     ${problem ? html`<p class="note red" role="alert">${icon("warning")}<span>${shown(problem)}</span></p>` : nothing}
     <div class="question-buttons">
-      <button class="button" type="button" data-decline aria-disabled=${blocked} @click=${() => answer("declined")}>Decline</button>
+      <button class="button" type="button" data-decline aria-disabled=${blocked} @click=${(/** @type {Event} */ event) => answer("declined", event.timeStamp)}>Decline</button>
       <button class="button primary" type="submit" data-answer aria-disabled=${blocked}>${asked.fields.length ? "Answer" : "Agree"}</button>
     </div>
   </form>`;

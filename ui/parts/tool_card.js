@@ -33,7 +33,7 @@ export function toolCard(app, turn, part) {
   const isOpen = app.isUnfolded(key);
   const toggle = (/** @type {Event} */ event) =>
     app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
-  const failed = part.isOver ? failure(part.result) || (part.isError ? wentWrong(part.result) : "") : "";
+  const failed = part.isOver ? failure(part.result) || (part.isError ? wentWrong(part) : "") : "";
   const isBad = failed !== "";
   const state = !part.isOver
     ? html`<span class="spinner"></span>`
@@ -97,9 +97,11 @@ function failure(result) {
   return Number.isInteger(result.exitCode) && result.exitCode !== 0 ? `exit code ${result.exitCode}` : "";
 }
 
-/** Returns what became of a call that did nothing. @param {any} result */
-function wentWrong(result) {
-  return result?.denied === true ? "denied" : result?.interrupted === true ? "interrupted" : "failed";
+/** Returns what became of a call that did nothing. @param {ToolPart} part */
+function wentWrong({ result, card }) {
+  if (result?.denied === true) return "denied";
+  if (result?.interrupted === true) return "interrupted";
+  return card?.body.type === "ask" ? "no answer" : "failed";
 }
 
 /** Returns how a command ended. @param {any} result */

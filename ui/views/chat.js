@@ -205,7 +205,7 @@ export class ChatView {
     };
     const search = (/** @type {string} */ words) => {
       this.#search = words;
-      app.update();
+      chat.search(words);
     };
     return html`<div
       class="chat ${this.#showsList ? "shows-list" : ""} ${this.#isDragging ? "is-dragging" : ""}"
@@ -321,8 +321,8 @@ export class ChatView {
     this.#formGuard.show(key, performance.now());
     const settling = this.#formGuard.remaining(key, performance.now());
     if (settling > 0) setTimeout(() => app.update(), settling + 5);
-    const form = questionForm(asked, { problem, isSettling: settling > 0 }, async (outcome, values) => {
-      if (this.#formGuard.remaining(key, performance.now()) > 0) return app.toast(TOO_SOON);
+    const form = questionForm(asked, { problem, isSettling: settling > 0 }, async (outcome, at, values) => {
+      if (this.#formGuard.remaining(key, at) > 0) return app.toast(TOO_SOON);
       const why = await this.#chat.answerQuestion(asked.question, outcome, values);
       this.#refused = { question: asked.question, why };
       app.update();

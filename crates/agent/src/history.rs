@@ -16,6 +16,7 @@ mod mender;
 mod page;
 mod process_mark;
 mod reservation;
+mod search;
 mod sendable;
 mod store;
 mod stored_message;
@@ -41,6 +42,7 @@ pub use history_step::HistoryStep;
 pub use mender::without_thoughts;
 pub use page::HistoryPage;
 pub use reservation::{PricedUsage, Reservation};
+pub use search::MOST_SEARCHED;
 pub use store::{FolderScope, HistoryLocation};
 pub use title::LONGEST_OPENING;
 
@@ -244,7 +246,6 @@ impl History {
         Ok(known.and_then(|known| ConversationMode::parse(known.mode.as_deref()?)))
     }
 
-    /// Chooses the mode of a conversation.
     pub async fn choose_mode(&self, id: &str, mode: ConversationMode) -> Result<(), HistoryError> {
         let id = checked_id(id)?;
         self.run_job(move |stores| Ok(stores.store.choose_mode(&id, mode.name(), now_ms())?)).await

@@ -182,7 +182,6 @@ pub struct StoredToolResult {
 }
 
 impl ChatMessage {
-    /// Creates a message of the user's.
     #[must_use]
     pub fn user(content: Vec<Block>) -> Self {
         Self { role: Role::User, content }

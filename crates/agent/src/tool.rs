@@ -123,7 +123,6 @@ pub struct TurnStay {
     gone: watch::Receiver<()>,
 }
 
-/// The turn in which there are shares.
 pub(crate) struct SharedTurn {
     shares: mpsc::Receiver<()>,
     /// Dropped with the turn.
@@ -210,7 +209,6 @@ pub enum PersonReply {
 }
 
 impl PersonAsker {
-    /// Creates one that asks by this function.
     #[must_use]
     pub fn new(ask: AskFunction) -> Self {
         Self(Some(ask))

@@ -103,7 +103,6 @@ impl Turn {
         self.ask_model(Duration::ZERO, todo);
     }
 
-    /// Handles a piece of the answer.
     pub fn handle_piece(&mut self, piece: AnswerPiece, todo: &mut Vec<TurnAction>) {
         if self.over || !self.asked {
             return;
@@ -171,7 +170,6 @@ impl Turn {
         todo.push(TurnAction::Tell(SessionEvent::ToolUse(call)));
     }
 
-    /// Handles an error of the engine.
     pub fn handle_error(&mut self, error: EngineError, todo: &mut Vec<TurnAction>) {
         if self.over || !self.asked {
             return;

@@ -305,7 +305,6 @@ impl Daemon {
         self.pulse.remote_board()
     }
 
-    /// Returns a handle to the desk.
     #[must_use]
     pub fn desk(&self) -> DeskHandle {
         self.desk.clone()

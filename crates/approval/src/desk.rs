@@ -119,7 +119,6 @@ pub struct DeskSettings {
     pub notify_on_wait: bool,
     /// Whether runs that nobody was asked about are recorded; those without a verdict always are.
     pub record_runs: bool,
-    /// Whether the desk has a terminal of its own.
     pub terminal: bool,
     /// Whether messages can be sent to phones.
     pub phones: bool,

@@ -34,7 +34,6 @@ pub fn open_for_people(store: &Store) -> Result<Vec<RelayedQuestion>, StoreError
     Ok(questions)
 }
 
-/// Returns how it stands with a question.
 pub fn standing_of_question(store: &Store, id: &RequestId) -> Result<QuestionStanding, StoreError> {
     let filter = EntryFilter { question: Some(id.as_str().to_owned()), ..EntryFilter::default() };
     let entries = store.entries_after(&filter, 0, usize::MAX)?;

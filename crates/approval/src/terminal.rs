@@ -90,7 +90,6 @@ impl Terminal {
         }
     }
 
-    /// Sets the width of the terminal.
     pub fn set_width(&mut self, columns: usize) {
         self.page.width = columns;
     }

@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 /// How many random bytes a token has.
 const TOKEN: usize = 32;
 
-/// Returns a new token for a viewer.
 pub fn new_viewer_token() -> io::Result<HiddenText> {
     Ok(HiddenText::new(hex_digits(&random_bytes::<TOKEN>()?)))
 }

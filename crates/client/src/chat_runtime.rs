@@ -96,7 +96,6 @@ impl Drop for ChatEvents {
 }
 
 impl ChatRuntime {
-    /// Returns the client of the runtime.
     pub fn client(&self) -> &Client {
         &self.client
     }

@@ -116,7 +116,6 @@ impl Viewer {
         }
     }
 
-    /// Returns the status of the desk.
     pub fn status(&mut self) -> Result<DeskStatus, DeskError> {
         match self.ask(DeskCommand::Status, PATIENCE)? {
             DeskAnswer::Status { status } => Ok(*status),

@@ -11,7 +11,6 @@ use crate::{FetchError, ProxyChoice, client_builder, is_private, read_body};
 /// How long a fetch may take, from the connection to the last byte.
 const FETCH_LIMIT: Duration = Duration::from_secs(20);
 
-/// Where a text is.
 #[derive(Debug, Clone)]
 pub struct TextSource {
     url: Url,

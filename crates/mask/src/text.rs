@@ -8,6 +8,7 @@ mod counted;
 mod csv;
 mod cut;
 mod diff;
+mod lines;
 mod unicode;
 mod visible;
 mod wrap;
@@ -19,6 +20,7 @@ pub use cut::{
     split_pages,
 };
 pub use diff::{diff_lines, diff_pieces};
+pub use lines::{BYTE_ORDER_MARK, line_and_column, without_mark};
 pub use visible::{one_line, visible_text};
 pub use wrap::wrap_text;
 

@@ -44,7 +44,6 @@ impl WordList {
         Self { text, filter }
     }
 
-    /// Returns the words.
     pub fn iter(&self) -> impl Iterator<Item = &'static str> {
         self.text.split_ascii_whitespace()
     }

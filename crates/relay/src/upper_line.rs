@@ -4,19 +4,21 @@
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use callgate_wire::HiddenText;
 use callgate_wire::approval::{RelayedAnswer, RequestId};
 use callgate_wire::desk::WatchedEntry;
 use callgate_wire::relay::{
-    BoxHello, ClosedOutcome, CopiedThrough, MOST_QUESTION_BYTES, MOST_QUESTIONS, PROTOCOL,
-    RelayOrder, RelayReport, RelayedQuestion, UpperHello,
+    BoxHello, ClosedOutcome, CopiedThrough, PROTOCOL, RelayOrder, RelayReport, RelayedQuestion,
+    UpperHello,
 };
 
+use crate::question_room::{QuestionRoom, QuestionShare};
 use crate::{DEAD_AFTER, LineArrival, LineHealth, LineNeed};
 
-/// How many wrong lines of one connection are reported. The next one ends the line.
+/// How many wrong lines and errors of one connection are reported. The next one ends the line.
 const MOST_WRONG: usize = 32;
 const NO_ROOM: &str = "too much is on its way from all machines at once";
 
@@ -66,6 +68,8 @@ pub struct UpperLine {
     token: Option<HiddenText>,
     /// The questions that are open here, with their answers.
     held: BTreeMap<RequestId, HeldQuestion>,
+    /// The room for them, which other lines of the same owner may share.
+    room: Arc<QuestionRoom>,
     /// Whether the ledger of the box is copied.
     wants_copy: bool,
     connection: Option<UpperConnection>,
@@ -75,8 +79,7 @@ pub struct UpperLine {
 #[derive(Debug)]
 struct HeldQuestion {
     answer: Option<RelayedAnswer>,
-    /// How many bytes its line had.
-    size: usize,
+    _share: QuestionShare,
 }
 
 /// What belongs to one connection.
@@ -91,6 +94,8 @@ struct UpperConnection {
     entries: Vec<WatchedEntry>,
     /// Whether the next entry begins a new copy.
     begins_anew: bool,
+    /// Whether an entry has come, or the copy was begun anew.
+    is_copying: bool,
     wrong: usize,
 }
 
@@ -101,6 +106,7 @@ impl UpperLine {
             name: name.to_owned(),
             token: None,
             held: BTreeMap::new(),
+            room: Arc::default(),
             wants_copy: true,
             connection: None,
         }
@@ -110,6 +116,12 @@ impl UpperLine {
     #[must_use]
     pub fn without_copy(self) -> Self {
         Self { wants_copy: false, ..self }
+    }
+
+    /// Makes the end of a line whose questions share their room with those of other lines.
+    #[must_use]
+    pub fn in_room(self, room: Arc<QuestionRoom>) -> Self {
+        Self { room, ..self }
     }
 
     /// Returns true if no question is open here.
@@ -123,7 +135,10 @@ impl UpperLine {
         &mut self,
         questions: impl IntoIterator<Item = (RequestId, Option<RelayedAnswer>, usize)>,
     ) {
-        let held = |(id, answer, size)| (id, HeldQuestion { answer, size });
+        let held = |(id, answer, size)| {
+            let share = QuestionShare::take_anyway(&self.room, size);
+            (id, HeldQuestion { answer, _share: share })
+        };
         self.held = questions.into_iter().map(held).collect();
     }
 
@@ -136,6 +151,7 @@ impl UpperLine {
             named: BTreeSet::new(),
             entries: Vec::new(),
             begins_anew: after.is_none(),
+            is_copying: false,
             wrong: 0,
         });
         vec![UpperAct::Send(RelayOrder::Hello(UpperHello {
@@ -177,7 +193,7 @@ impl UpperLine {
         let report = RelayReport::decode(line).map_err(|why| why.to_string());
         match report {
             Ok(RelayReport::Hello(hello)) if !connection.is_greeted => self.greet(hello),
-            Ok(RelayReport::Error { text }) => vec![UpperAct::Warn(text)],
+            Ok(RelayReport::Error { text }) => self.note_wrong(vec![UpperAct::Warn(text)]),
             Ok(_) if !connection.is_greeted => self.refuse("it has not said hello"),
             Ok(RelayReport::Question(question)) => self.take_question(*question, line.len()),
             Ok(report) => self.handle_report(report),
@@ -217,18 +233,20 @@ impl UpperLine {
                 self.refuse("its ledger is not copied here")
             }
             RelayReport::Anew { text } => {
-                if let Some(connection) = &mut self.connection {
-                    connection.begins_anew = true;
-                }
+                let connection = self.connection.as_mut().filter(|it| !it.is_copying);
+                let Some(connection) = connection else {
+                    return self.refuse("its ledger begins anew in the middle of the copy");
+                };
+                (connection.begins_anew, connection.is_copying) = (true, true);
                 vec![UpperAct::Warn(text)]
             }
             RelayReport::Entry { entry } => {
                 if let Some(connection) = &mut self.connection {
+                    connection.is_copying = true;
                     connection.entries.push(entry);
                 }
                 Vec::new()
             }
-            // A question has its own way.
             RelayReport::Question(_)
             | RelayReport::Said { .. }
             | RelayReport::Beat
@@ -245,12 +263,11 @@ impl UpperLine {
             }
             return answer.map(|answer| send_answer(id, answer)).into_iter().collect();
         }
-        let bytes: usize = self.held.values().map(|held| held.size).sum();
-        if self.held.len() >= MOST_QUESTIONS || bytes + size > MOST_QUESTION_BYTES {
+        let Some(share) = QuestionShare::take(&self.room, size) else {
             return self.refuse("too many of its questions are open");
-        }
+        };
         self.note_named(&id);
-        self.held.insert(id, HeldQuestion { answer: None, size });
+        self.held.insert(id, HeldQuestion { answer: None, _share: share });
         vec![UpperAct::Ask(Box::new(question))]
     }
 
@@ -361,13 +378,20 @@ impl UpperLine {
 
     /// Tells the box that something it sent was not accepted. Nothing else changes.
     fn refuse(&mut self, why: &str) -> Vec<UpperAct> {
+        let order = RelayOrder::Error { text: why.to_owned() };
+        let warning = UpperAct::Warn(format!("it sent something wrong: {why}"));
+        self.note_wrong(vec![UpperAct::Send(order), warning])
+    }
+
+    /// Counts something that is wrong, and returns what is done about it: this, or the end of the
+    /// line.
+    fn note_wrong(&mut self, acts: Vec<UpperAct>) -> Vec<UpperAct> {
         let Some(connection) = &mut self.connection else { return Vec::new() };
         connection.wrong += 1;
         if connection.wrong > MOST_WRONG {
             return vec![UpperAct::End("it sends too much that is wrong".to_owned())];
         }
-        let order = RelayOrder::Error { text: why.to_owned() };
-        vec![UpperAct::Send(order), UpperAct::Warn(format!("it sent something wrong: {why}"))]
+        acts
     }
 }
 

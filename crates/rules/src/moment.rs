@@ -158,7 +158,6 @@ impl RuleEnd {
         Ok(Self::Local(date.at(local.hour(), local.minute(), 0, 0)))
     }
 
-    /// Returns true from this end on.
     pub(crate) fn is_over(self, moment: &Moment) -> bool {
         match self {
             Self::Instant(end) => moment.timestamp >= end,

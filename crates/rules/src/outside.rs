@@ -44,7 +44,6 @@ pub struct CommandBounds {
     pub is_root_writable: bool,
 }
 
-/// Where a command runs.
 struct CommandPlace<'a> {
     cwd: &'a str,
     bounds: &'a CommandBounds,

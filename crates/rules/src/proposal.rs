@@ -170,7 +170,6 @@ impl RuleConditions {
         self
     }
 
-    /// Returns the rule with these conditions.
     pub(crate) fn rule(
         &self,
         decision: RuleDecision,

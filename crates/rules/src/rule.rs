@@ -65,7 +65,6 @@ pub struct Rule {
     /// Its name, unique in its file.
     pub name: String,
     pub decision: RuleDecision,
-    /// Whose rule it is.
     pub trust: Trust,
     pub file: String,
     /// The line in which it begins.
@@ -332,7 +331,6 @@ impl Rule {
     }
 }
 
-/// Returns a rule as it is shown.
 pub(crate) fn shown_rule(name: &str, file: &str, line: usize) -> String {
     format!("`{name}` ({file}:{line})")
 }

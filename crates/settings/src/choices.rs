@@ -38,6 +38,7 @@ callgate_wire::words! {
 }
 
 /// How much effort the model puts into an answer; `None` for its default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EffortSetting(pub Option<Effort>);
 
 impl EffortSetting {

@@ -4,6 +4,7 @@
 use callgate_mask::text::list_choices;
 use callgate_wire::desk::SettingAccess;
 
+use crate::keyring_entry::KeyringEntry;
 use crate::value::{SettingValue, ValueKind, check_url};
 
 /// One key of the settings.
@@ -17,6 +18,8 @@ pub struct SettingKey {
     pub(crate) about: &'static str,
     /// What only the guide says.
     pub note: &'static str,
+    /// What stands for the value in the help.
+    pub placeholder: &'static str,
     /// The default as a variable would have it; for a path, words for the guide. Empty for none.
     pub default: &'static str,
     /// A variable that other programs use too. It ranks below our own, and only `callgate agent`
@@ -25,6 +28,8 @@ pub struct SettingKey {
     pub flag: KeyFlag,
     /// What a viewer of the desk, such as the page, may do with it.
     pub access: SettingAccess,
+    /// The secret in the keyring that can be used in place of this key's value.
+    pub entry: Option<KeyringEntry>,
 }
 
 /// How a key is set on the command line.
@@ -49,8 +54,29 @@ impl SettingKey {
             ValueKind::Secret | ValueKind::Command | ValueKind::Tables { .. } => KeyFlag::None,
             _ => KeyFlag::Value,
         };
-        let access = SettingAccess::See;
-        Self { name, kind, about: "", note: "", default: "", common: None, flag, access }
+        Self {
+            name,
+            kind,
+            about: "",
+            note: "",
+            placeholder: kind.placeholder(),
+            default: "",
+            common: None,
+            flag,
+            access: SettingAccess::See,
+            entry: None,
+        }
+    }
+
+    pub(crate) const fn of_entry(mut self, entry: KeyringEntry, about: &'static str) -> Self {
+        (self.entry, self.about) = (Some(entry), about);
+        self
+    }
+
+    /// Lets a viewer of the desk send the secret, which goes into the keyring.
+    pub(crate) const fn sent_by_viewers(mut self) -> Self {
+        (self.flag, self.access, self.default) = (KeyFlag::None, SettingAccess::Secret, "false");
+        self
     }
 
     /// Returns the environment variable that sets the key. There is no one way to split a
@@ -78,7 +104,7 @@ impl SettingKey {
     /// Returns what the key is, with its range.
     pub fn help(&self) -> String {
         match self.kind {
-            ValueKind::Whole { least, most, .. } if most < UNLIMITED => {
+            ValueKind::Whole { least, most } if most < UNLIMITED => {
                 format!("{} ({least} to {most})", self.about)
             }
             ValueKind::Choice { words, .. } => format!("{}: {}", self.about, list_choices(words)),
@@ -90,17 +116,17 @@ impl SettingKey {
     pub fn check_value(&self, value: &SettingValue) -> Result<(), String> {
         let name = self.name;
         match (&self.kind, value) {
-            (ValueKind::Whole { least, most, .. }, SettingValue::Whole(number))
+            (ValueKind::Whole { least, most }, SettingValue::Whole(number))
                 if !(least..=most).contains(&number) =>
             {
                 Err(format!("`{name}` is {number}, but must be {least} to {most}"))
             }
-            (ValueKind::Text { must_be, is_valid, .. }, SettingValue::Text(text))
+            (ValueKind::Text { must_be, is_valid }, SettingValue::Text(text))
                 if !is_valid(text.trim()) =>
             {
                 Err(format!("`{name}` must be {must_be}"))
             }
-            (ValueKind::Choice { words, is_valid, .. }, SettingValue::Text(text))
+            (ValueKind::Choice { words, is_valid }, SettingValue::Text(text))
                 if !is_valid(text.trim()) =>
             {
                 Err(format!("`{name}` must be {}", list_choices(words)))

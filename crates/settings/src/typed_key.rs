@@ -1,35 +1,22 @@
-//! Keys that know the types of their values.
+//! A key that knows the type of its value, and the declaration of a section of keys.
 
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::path::PathBuf;
-use std::time::Duration;
 
-use callgate_agent::budget::price::{self, ModelPrices};
-use callgate_agent::engine::CacheLife;
-
-use callgate_agent::session::{LogLevel, ResumedConversation};
-use callgate_approval::desk::Unattended;
-use callgate_rules::UnclearCommands;
-use callgate_wire::HiddenText;
 use callgate_wire::desk::SettingAccess;
 
-use crate::choices::{
-    EffortSetting, EngineSetting, ShellTheme, WhenAbsent, is_model_name, parse_log_level,
-};
+use crate::keyring_entry::KeyringEntry;
 use crate::setting_key::{KeyFlag, SettingKey};
-use crate::value::{HiddenTables, SettingValue, ValueKind};
+use crate::setting_type::SettingType;
+use crate::value::ValueKind;
 
-const RESUME: &str = "true, false or the id of a conversation in quotes";
-
-/// A key whose value has the type `T`: an `Option` if there may be none.
-///
-/// A path, a secret and a table have to be checked together with their surroundings, so their
-/// types are not [`SettingType`]s.
+/// A key whose value has the type `T`.
 #[derive(Debug)]
 pub struct Key<T> {
     /// The key without its type, for constants.
     pub key: SettingKey,
+    /// Further keys by which the same can be set.
+    pub(crate) others: &'static [SettingKey],
     value: PhantomData<fn() -> T>,
 }
 
@@ -41,13 +28,43 @@ impl<T> Deref for Key<T> {
     }
 }
 
+/// Begins a declaration: a key of the kind that its type has.
+pub(crate) const fn key<T: SettingType>() -> Key<T> {
+    Key { key: SettingKey::new("", T::KIND), others: &[], value: PhantomData }
+}
+
 impl<T> Key<T> {
-    pub(crate) const fn new(name: &'static str, kind: ValueKind) -> Self {
-        Self { key: SettingKey::new(name, kind), value: PhantomData }
+    pub(crate) const fn named(mut self, name: &'static str, about: &'static str) -> Self {
+        self.key.name = name;
+        self.key.about = about.trim_ascii_start();
+        self
     }
 
-    pub(crate) const fn about(mut self, about: &'static str) -> Self {
-        self.key.about = about;
+    /// Sets the range of a whole number. For ids, only the lowest counts.
+    pub(crate) const fn range(mut self, lowest: i64, highest: i64) -> Self {
+        match &mut self.key.kind {
+            ValueKind::Whole { least, most } => (*least, *most) = (lowest, highest),
+            ValueKind::Ids { least } => *least = lowest,
+            _ => panic!("only numbers have a range"),
+        }
+        self
+    }
+
+    /// Sets what stands for the value in the help.
+    pub(crate) const fn shown_as(mut self, placeholder: &'static str) -> Self {
+        self.key.placeholder = placeholder;
+        self
+    }
+
+    /// Sets what a text must be, and how that is checked.
+    pub(crate) const fn text(mut self, must_be: &'static str, is_valid: fn(&str) -> bool) -> Self {
+        self.key.kind = ValueKind::Text { must_be, is_valid };
+        self
+    }
+
+    /// Sets what the secret is called that is sent to this address.
+    pub(crate) const fn sent_secret(mut self, secret: &'static str) -> Self {
+        self.key.kind = ValueKind::Url { secret };
         self
     }
 
@@ -71,221 +88,74 @@ impl<T> Key<T> {
         self
     }
 
+    pub(crate) const fn of_entry(
+        mut self,
+        entry: KeyringEntry,
+        others: &'static [SettingKey],
+    ) -> Self {
+        (self.key.entry, self.others) = (Some(entry), others);
+        self
+    }
+
     /// Lets a viewer set the key. It must name no program, file, socket or address.
     pub(crate) const fn set_by_viewers(mut self) -> Self {
         self.key.access = SettingAccess::Set;
         self
     }
-
-    /// Lets a viewer send the secret that is kept in the keyring.
-    pub(crate) const fn secret_of_viewers(mut self) -> Self {
-        self.key.access = SettingAccess::Secret;
-        self
-    }
-
-    /// Makes the value `None` unless somebody sets it. A default is then only for the guide.
-    pub(crate) const fn optional(self) -> Key<Option<T>> {
-        Key { key: self.key, value: PhantomData }
-    }
 }
 
-/// The type of a value that depends on nothing but what was given.
-pub trait SettingType: Sized {
-    /// Converts a value of the key's kind. Without one, or if it is wrong, which is reported where
-    /// it is checked, this is some value that nobody uses.
-    fn of_value(value: Option<SettingValue>) -> Self;
-}
+/// Declares a section of the settings: a struct with a field for each key, and a constant for each
+/// key. The name of a key is that of its field, and its words in the help are the field's comment.
+/// The parts after `with` are sections of their own, or depend on no key.
+macro_rules! declare_section {
+    (
+        $(#[$about_section:meta])*
+        pub struct $section:ident in $table:literal {
+            $($(#[doc = $about:literal])+ $constant:ident $field:ident: $value:ty = $key:expr;)*
+        } $(with { $($part:ident: $part_type:ty,)* })?
+    ) => {
+        $(#[$about_section])*
+        #[derive(Debug, Clone, PartialEq)]
+        pub struct $section {
+            $($(#[doc = $about])+ pub $field: $value,)*
+            $($(pub $part: $part_type,)*)?
+        }
 
-/// The type of a whole number.
-pub trait WholeNumber: SettingType {}
+        $(pub const $constant: Key<$value> =
+            $key.named(concat!($table, stringify!($field)), concat!($($about),+));)*
 
-/// The type of one of a few words.
-pub trait ChoiceWord: SettingType + 'static {
-    /// The words that the help names.
-    const WORDS: &'static [&'static str];
+        impl $section {
+            /// The keys, each with others by which the same can be set.
+            pub(crate) const KEYS: &'static [(&'static SettingKey, &'static [SettingKey])] =
+                &[$((&$constant.key, $constant.others)),*];
+        }
 
-    /// Returns the meaning of a word in lower case.
-    fn parse_word(word: &str) -> Option<Self>;
-}
-
-/// The address of a server, without a slash at its end.
-pub struct ServerUrl(pub String);
-
-macro_rules! whole_numbers {
-    ($($number:ty),*) => {$(
-        impl WholeNumber for $number {}
-
-        impl SettingType for $number {
-            fn of_value(value: Option<SettingValue>) -> Self {
-                let Some(SettingValue::Whole(number)) = value else { return 0 };
-                number.max(0).try_into().unwrap_or(Self::MAX)
+        impl SettingsPart for $section {
+            fn read_part(check: &mut SettingsCheck) -> Self {
+                Self {
+                    $($field: <$value>::read_setting(check, &$constant),)*
+                    $($($part: <$part_type>::read_part(check),)*)?
+                }
             }
         }
-    )*};
+    };
 }
 
-whole_numbers!(u16, u32, u64);
-
-impl WholeNumber for Duration {}
-
-impl SettingType for Duration {
-    fn of_value(value: Option<SettingValue>) -> Self {
-        Self::from_secs(u64::of_value(value))
-    }
+/// Makes the key of a secret, together with those of a file that has it, of a program that prints
+/// it, and of the keyring.
+macro_rules! secret_key {
+    ($name:literal, $entry:expr, $of_all:literal, $of_this:literal) => {{
+        const OTHERS: &[SettingKey] = &[
+            SettingKey::new(concat!($name, "_file"), ValueKind::File)
+                .of_entry($entry, concat!("The file with ", $of_all)),
+            SettingKey::new(concat!($name, "_command"), ValueKind::Command)
+                .of_entry($entry, concat!("A program, with its arguments, that prints ", $of_this)),
+            SettingKey::new(concat!($name, "_keyring"), ValueKind::Switch)
+                .of_entry($entry, concat!("Whether ", $of_this, " is in the desktop's keyring"))
+                .sent_by_viewers(),
+        ];
+        key().of_entry($entry, OTHERS)
+    }};
 }
 
-/// Declares which words a type has, its parser, and the value in place of a wrong word.
-macro_rules! choice_words {
-    ($($choice:ty: $words:expr, $parse:expr, $otherwise:expr;)*) => {$(
-        impl ChoiceWord for $choice {
-            const WORDS: &'static [&'static str] = &$words;
-
-            fn parse_word(word: &str) -> Option<Self> {
-                $parse(word)
-            }
-        }
-
-        impl SettingType for $choice {
-            fn of_value(value: Option<SettingValue>) -> Self {
-                Self::parse_word(&String::of_value(value)).unwrap_or($otherwise)
-            }
-        }
-    )*};
-}
-
-choice_words! {
-    Unattended: Self::NAMES, Self::parse, Self::Rules;
-    WhenAbsent: Self::NAMES, Self::parse, Self::Agent;
-    UnclearCommands: Self::NAMES, Self::parse, Self::Ask;
-    EngineSetting: Self::NAMES, Self::parse, Self::Auto;
-    EffortSetting: Self::WORDS, Self::parse, Self(None);
-    CacheLife: Self::NAMES, Self::parse, Self::default();
-    LogLevel: Self::NAMES, parse_log_level, Self::Info;
-    ShellTheme: Self::NAMES, Self::parse, Self::System;
-}
-
-impl SettingType for bool {
-    fn of_value(value: Option<SettingValue>) -> Self {
-        value == Some(SettingValue::Switch(true))
-    }
-}
-
-impl SettingType for f64 {
-    fn of_value(value: Option<SettingValue>) -> Self {
-        let Some(SettingValue::Dollars(millionths)) = value else { return 0.0 };
-        price::dollars_of_micro(millionths)
-    }
-}
-
-impl SettingType for String {
-    fn of_value(value: Option<SettingValue>) -> Self {
-        let Some(SettingValue::Text(text)) = value else { return Self::new() };
-        text.trim().to_owned()
-    }
-}
-
-impl SettingType for ServerUrl {
-    fn of_value(value: Option<SettingValue>) -> Self {
-        Self(String::of_value(value).trim_end_matches('/').to_owned())
-    }
-}
-
-impl SettingType for Vec<i64> {
-    fn of_value(value: Option<SettingValue>) -> Self {
-        let Some(SettingValue::Ids(ids)) = value else { return Self::new() };
-        ids
-    }
-}
-
-impl SettingType for ResumedConversation {
-    fn of_value(value: Option<SettingValue>) -> Self {
-        match value {
-            Some(SettingValue::Switch(true)) => Self::Last,
-            Some(SettingValue::Text(id)) if !id.is_empty() => Self::Id(id),
-            _ => Self::None,
-        }
-    }
-}
-
-pub(crate) const fn socket_key(name: &'static str) -> Key<PathBuf> {
-    Key::new(name, ValueKind::Socket)
-}
-
-pub(crate) const fn file_key(name: &'static str) -> Key<PathBuf> {
-    Key::new(name, ValueKind::File)
-}
-
-pub(crate) const fn folders_key(name: &'static str) -> Key<Vec<PathBuf>> {
-    Key::new(name, ValueKind::Folders)
-}
-
-pub(crate) const fn switch_key(name: &'static str) -> Key<bool> {
-    Key::new(name, ValueKind::Switch)
-}
-
-pub(crate) const fn secret_key(name: &'static str) -> Key<HiddenText> {
-    Key::new(name, ValueKind::Secret)
-}
-
-pub(crate) const fn command_key(name: &'static str) -> Key<Vec<String>> {
-    Key::new(name, ValueKind::Command)
-}
-
-pub(crate) const fn dollars_key(name: &'static str) -> Key<f64> {
-    Key::new(name, ValueKind::Dollars)
-}
-
-pub(crate) const fn resume_key(name: &'static str) -> Key<ResumedConversation> {
-    Key::new(name, ValueKind::SwitchOrId { must_be: RESUME })
-}
-
-pub(crate) const fn tables_key(name: &'static str, must_be: &'static str) -> Key<HiddenTables> {
-    Key::new(name, ValueKind::Tables { must_be })
-}
-
-pub(crate) const fn ids_key(name: &'static str, least: i64) -> Key<Vec<i64>> {
-    Key::new(name, ValueKind::Ids { least })
-}
-
-/// Makes a key for the address of a server to which this secret is sent.
-pub(crate) const fn url_key(name: &'static str, secret: &'static str) -> Key<ServerUrl> {
-    Key::new(name, ValueKind::Url { secret })
-}
-
-pub(crate) const fn whole_key<T: WholeNumber>(
-    name: &'static str,
-    (least, most): (i64, i64),
-    unit: &'static str,
-) -> Key<T> {
-    Key::new(name, ValueKind::Whole { least, most, unit })
-}
-
-pub(crate) const fn seconds_key(name: &'static str, range: (i64, i64)) -> Key<Duration> {
-    whole_key(name, range, "SECONDS")
-}
-
-/// Makes a key whose value is text that `is_valid` accepts.
-pub(crate) const fn text_key(
-    name: &'static str,
-    placeholder: &'static str,
-    must_be: &'static str,
-    is_valid: fn(&str) -> bool,
-) -> Key<String> {
-    Key::new(name, ValueKind::Text { placeholder, must_be, is_valid })
-}
-
-pub(crate) const fn model_key(name: &'static str, must_be: &'static str) -> Key<String> {
-    text_key(name, "NAME", must_be, is_model_name)
-}
-
-pub(crate) fn is_price_list(text: &str) -> bool {
-    ModelPrices::parse(text).is_some()
-}
-
-pub(crate) const fn choice_key<T: ChoiceWord>(
-    name: &'static str,
-    placeholder: &'static str,
-) -> Key<T> {
-    let is_valid = |text: &str| T::parse_word(text).is_some();
-    Key::new(name, ValueKind::Choice { placeholder, words: T::WORDS, is_valid })
-}
+pub(crate) use {declare_section, secret_key};

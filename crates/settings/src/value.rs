@@ -20,16 +20,12 @@ pub enum ValueKind {
     /// A list of folders.
     Folders,
     Text {
-        /// What stands for the value in the help.
-        placeholder: &'static str,
         must_be: &'static str,
         /// Returns true if it is.
         is_valid: fn(&str) -> bool,
     },
     /// One of a few words.
     Choice {
-        /// What stands for the value in the help.
-        placeholder: &'static str,
         /// The words that the help names.
         words: &'static [&'static str],
         /// Returns true if a word in lower case is one of them or means the same.
@@ -49,17 +45,18 @@ pub enum ValueKind {
         least: i64,
         /// The highest that is allowed.
         most: i64,
-        /// What it counts, for the help.
-        unit: &'static str,
     },
     /// An amount of dollars with at most six decimals.
     Dollars,
-    /// True or false.
     Switch,
     /// True, false, or the id of something.
-    SwitchOrId { must_be: &'static str },
+    SwitchOrId {
+        must_be: &'static str,
+    },
     /// A table for each of several names.
-    Tables { must_be: &'static str },
+    Tables {
+        must_be: &'static str,
+    },
     /// A list of whole numbers, none of them 0.
     Ids {
         /// The lowest that is allowed.
@@ -183,15 +180,15 @@ impl ValueKind {
         }
     }
 
-    /// Returns the placeholder for the value in the help.
-    pub fn placeholder(&self) -> &'static str {
+    /// Returns what stands for the value in the help, unless the key says something better.
+    pub(crate) const fn placeholder(&self) -> &'static str {
         match self {
             Self::File => "FILE",
             Self::Socket => "PATH",
             Self::Folders => "FOLDER",
-            Self::Text { placeholder, .. } | Self::Choice { placeholder, .. } => placeholder,
+            Self::Text { .. } | Self::Choice { .. } => "TEXT",
             Self::Url { .. } => "URL",
-            Self::Whole { unit, .. } => unit,
+            Self::Whole { .. } => "SECONDS",
             Self::Dollars => "USD",
             Self::Switch => "SWITCH",
             Self::SwitchOrId { .. } => "ID",

@@ -14,7 +14,6 @@ use crate::TeamKey;
 const PREFIX: &str = "callgate-invitation-";
 /// The longest invitation, in bytes: certificates of authorities have room in it.
 const LONGEST: usize = 16 * 1024;
-/// The longest name of a member.
 pub const LONGEST_MEMBER_NAME: usize = 64;
 
 /// An invitation. Whoever has it can use it, so it is shown only where somebody asks for it.

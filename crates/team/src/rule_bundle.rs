@@ -12,7 +12,6 @@ use crate::team_key::{TeamKey, TeamSigner};
 const DOMAIN: &str = "callgate team rules 1";
 /// The largest bundle, in bytes of JSON. The largest file of rules fits however it is escaped.
 pub const LARGEST_BUNDLE: usize = 2 * 1024 * 1024;
-/// The longest name of a team.
 pub const LONGEST_TEAM_NAME: usize = 64;
 
 /// A team's rules: which, of when, and who has signed them.

@@ -27,7 +27,6 @@ pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
-/// Opens a stream.
 pub(crate) async fn stream_desk_events(
     State(state): State<PageState>,
     PageAccess { key, session }: PageAccess,

@@ -39,7 +39,6 @@ static FILES: [EmbeddedFile; 6] = [
     embedded!("desktop.js", "desktop.js"),
 ];
 
-/// Serves the page.
 pub(crate) async fn serve_index_page(headers: HeaderMap) -> Response {
     file_response("index.html", &headers)
 }

@@ -90,7 +90,6 @@ impl PageHost {
         self.tasks.shutdown().await;
     }
 
-    /// Returns the page's address.
     pub fn address(&self) -> PageAddress {
         self.address
     }
@@ -118,7 +117,6 @@ fn build_router(address: PageAddress, state: PageState) -> Router {
     guard_routes(routes, PageHosts::on_loopback(address.port())).with_state(state)
 }
 
-/// Returns the routes of every page.
 pub(crate) fn shared_routes() -> Router<PageState> {
     Router::new()
         .route("/", get(files::serve_index_page))

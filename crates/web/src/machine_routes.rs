@@ -69,7 +69,6 @@ pub struct MachineJoined {
     pub team: String,
 }
 
-/// What a machine sends to join.
 #[derive(Deserialize)]
 struct MachineSecret {
     secret: String,

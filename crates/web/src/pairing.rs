@@ -18,7 +18,6 @@ use crate::state::PageState;
 /// The most bytes of a request.
 const LARGEST: usize = 4 * 1024;
 
-/// What a page sends to be paired.
 #[derive(Deserialize)]
 struct PagePairing {
     code: String,

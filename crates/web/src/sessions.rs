@@ -37,7 +37,6 @@ pub(crate) struct PageSessions {
     kind: SessionKind,
 }
 
-/// Whose sessions there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionKind {
     /// The owner of the desk.

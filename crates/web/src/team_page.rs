@@ -35,7 +35,6 @@ const MOST_STREAMS: usize = 100;
 /// The most bytes of a request to join.
 const LARGEST: usize = 4 * 1024;
 
-/// The options of a team's page.
 pub struct TeamPageOptions {
     /// The desk's socket for viewers.
     pub desk_socket: PathBuf,
@@ -62,7 +61,6 @@ pub struct WantedPage {
     pub name: String,
 }
 
-/// The people of a team.
 pub trait TeamPeople: Send + Sync + 'static {
     /// Links the page of the person whose invitation has this secret, which is used up. Returns the
     /// key of the page, or `None` if there is no such invitation. May take a while.
@@ -72,7 +70,6 @@ pub trait TeamPeople: Send + Sync + 'static {
         page: &WantedPage,
     ) -> Result<Option<HiddenText>, String>;
 
-    /// Returns true for a person of the team with this name.
     fn has_person(&self, name: &str) -> Result<bool, String>;
 
     /// Links the page of a person who has signed in with an account. Returns its key, or `None` if

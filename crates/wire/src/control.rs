@@ -32,7 +32,6 @@ pub enum CliMessage<'a> {
 }
 
 impl<'a> CliMessage<'a> {
-    /// Reads a line.
     pub fn decode(line: &'a [u8]) -> Result<Self, NotJson> {
         let line = std::str::from_utf8(line)
             .map_err(|error| NotJson { bytes_read: error.valid_up_to() })?;

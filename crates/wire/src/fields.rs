@@ -51,7 +51,6 @@ pub(crate) fn members_of(line: &[u8]) -> Result<Members<'_>, Malformed> {
     Members::from_text(line).map_err(|NotJson { bytes_read }| Malformed::NotJson { bytes_read })
 }
 
-/// Returns the value of a required field.
 pub(crate) fn required_field<T: DeserializeOwned>(
     members: &Members,
     field: &'static str,

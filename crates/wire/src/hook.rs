@@ -46,7 +46,6 @@ pub enum AgentHookEvent {
     PostToolUseFailure,
     /// A turn has ended.
     Stop,
-    /// The session has ended.
     SessionEnd,
     /// The agent has something to report.
     Notification,
@@ -119,7 +118,6 @@ const TRUNCATED: &str = "toolInputTruncated";
 /// The modes of Claude Code in which it shows a dialog if a hook asks for one.
 const MODES_WITH_DIALOG: [&str; 4] = ["default", "acceptEdits", "plan", "auto"];
 
-/// The input of a hook.
 #[derive(Debug, Clone)]
 pub struct AgentHookInput<'a> {
     text: &'a str,
@@ -199,13 +197,11 @@ impl<'a> AgentHookInput<'a> {
         input.is_some_and(|input| check_exact(input.get(), MOST_LEVELS - 1).is_err())
     }
 
-    /// Returns the event.
     #[must_use]
     pub fn event(&self) -> AgentHookEvent {
         self.known.event
     }
 
-    /// Returns the agent.
     #[must_use]
     pub fn agent(&self) -> &'static AgentProfile {
         self.agent
@@ -234,7 +230,6 @@ impl<'a> AgentHookInput<'a> {
         if has_dialog { Prompter::Agent } else { Prompter::Desk }
     }
 
-    /// Returns the path of the agent's transcript.
     #[must_use]
     pub fn transcript_path(&self) -> Option<Cow<'a, str>> {
         self.text("transcript_path")

@@ -65,7 +65,6 @@ pub enum NotMcpMessage {
 }
 
 impl<'a> McpMessage<'a> {
-    /// Reads a line.
     pub fn decode(line: &'a [u8]) -> Result<Self, NotMcpMessage> {
         let line = std::str::from_utf8(line).map_err(|_| NotMcpMessage::Unreadable)?;
         match Members::read_with(line, "params") {

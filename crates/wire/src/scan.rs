@@ -34,7 +34,6 @@ enum ScanPlace {
 }
 
 impl IdScan {
-    /// Reads on.
     pub fn push(&mut self, chunk: &[u8]) {
         if self.found.is_some() {
             return;

@@ -22,7 +22,6 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 /// What the front end is shown of a question that was withdrawn.
 const WITHDRAWN: &str = "It was withdrawn";
 
-/// One question and where to ask it.
 pub(super) struct QuestionToAsk {
     pub(super) settings: AskerSettings,
     pub(super) request: ApprovalRequest,

@@ -150,8 +150,8 @@ impl fmt::Debug for InsideDesk {
 
 fn desk_settings(config: &Config) -> DeskSettings {
     DeskSettings {
-        timeout: config.timeout,
-        grace: config.grace,
+        timeout: config.timeout_seconds,
+        grace: config.grace_seconds,
         viewer_grace: Duration::ZERO,
         phone_after: Duration::ZERO,
         notify_on_stop: false,

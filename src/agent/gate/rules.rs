@@ -78,7 +78,7 @@ impl RuntimeRules {
     pub(super) fn judge_call(&self, tool: &str, input: &str) -> ToolRuling {
         let (policy, home) = self.current_policy();
         // A folder whose name is not UTF-8 makes an act that nothing allows.
-        let folder = self.config.agent.folder.to_str().unwrap_or_default();
+        let folder = self.config.agent.folder().to_str().unwrap_or_default();
         let act = Act::from_call(tool, input, folder, AGENT, &home);
         let verdict = judge_act(&policy, &act, &*self.disk, &local_now());
         let ruling = ruling_of(&verdict);
@@ -108,7 +108,7 @@ impl RuntimeRules {
         let (policy, home) = self.current_policy();
         SearchJudge {
             policy: Policy::clone(&policy),
-            folder: self.config.agent.folder.to_str().unwrap_or_default().to_owned(),
+            folder: self.config.agent.folder().to_str().unwrap_or_default().to_owned(),
             home: home.as_ref().to_owned(),
             now: local_now(),
         }
@@ -118,7 +118,7 @@ impl RuntimeRules {
     /// is used.
     fn current_policy(&self) -> (Arc<Policy>, Arc<str>) {
         let ReadRules { ruler, home } = self.known.get_or_init(|| self.read_rules());
-        (ruler.policy_for_folder(&self.config.agent.folder), Arc::clone(home))
+        (ruler.policy_for_folder(self.config.agent.folder()), Arc::clone(home))
     }
 
     /// Returns the folders in which commands may work, and where programs are.

@@ -5,13 +5,14 @@ use std::fs;
 use callgate_wire::hook::AgentProfile;
 
 use super::*;
+use crate::config::test_surroundings;
 
 fn mode(agent: CodingAgent, file: &str, text: &str) -> StartingMode {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join(file);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(&path, text).unwrap();
-    let found = StartingMode::for_agent(agent, &Surroundings::of_test(home.path(), &[]));
+    let found = StartingMode::for_agent(agent, &test_surroundings(home.path(), &[]));
     assert!(found.file.as_ref().is_none_or(|file| *file == path));
     found
 }

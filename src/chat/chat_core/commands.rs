@@ -26,7 +26,6 @@ const MOST_SEARCHED: u32 = 1000;
 const MOST_LOADED: u32 = 40;
 
 impl ChatCore {
-    /// Runs a command with a slash.
     pub(super) fn run_slash_command(&mut self, now: Duration, command: SlashCommand, rest: &str) {
         let needs = command.find_entry().and_then(|entry| entry.needs);
         if let Some(missing) = needs.filter(|needed| !self.has_capability(needed)) {
@@ -41,9 +40,12 @@ impl ChatCore {
                 self.send_errand(Errand::New, command);
             }
             SlashCommand::List => {
-                let limit = Some(if rest.is_empty() { MOST_LISTED } else { MOST_SEARCHED });
-                let command = SessionCommand::ListConversations { limit, before: None };
-                self.send_errand(Errand::List { words: rest.to_owned() }, command);
+                let words = Some(rest.to_owned()).filter(|words| !words.is_empty());
+                let is_found = words.is_none() || self.has_capability(capability::SEARCH);
+                let limit = Some(if is_found { MOST_LISTED } else { MOST_SEARCHED });
+                let search = words.filter(|_| is_found);
+                let command = SessionCommand::ListConversations { limit, before: None, search };
+                self.send_errand(Errand::List { words: rest.to_owned(), is_found }, command);
             }
             SlashCommand::Open => match self.listed_at(rest) {
                 Ok(id) => self.open_conversation(now, id),
@@ -177,9 +179,9 @@ impl ChatCore {
     fn errand_succeeded(&mut self, now: Duration, errand: Errand, reply: &SessionReply) {
         match errand {
             Errand::Status => self.status_came(now, &reply.event),
-            Errand::List { words } => {
+            Errand::List { words, is_found } => {
                 if let Some(list) = reply.event.done_data::<ConversationList>() {
-                    self.list_came(list, &words);
+                    self.list_came(list, &words, is_found);
                 }
             }
             Errand::New => {
@@ -281,7 +283,8 @@ impl ChatCore {
     pub(super) fn look_for_wanted(&mut self) {
         let wanted = std::mem::take(&mut self.wanted);
         if wanted.is_some() && self.has_capability(capability::CONVERSATIONS) {
-            let command = SessionCommand::ListConversations { limit: Some(1), before: None };
+            let command =
+                SessionCommand::ListConversations { limit: Some(1), before: None, search: None };
             self.send_errand(Errand::Resume(wanted), command);
         }
     }
@@ -304,12 +307,14 @@ impl ChatCore {
         }
     }
 
-    fn list_came(&mut self, mut list: ConversationList, words: &str) {
+    /// Shows a list of conversations: those in which the words were found, or all, of which those
+    /// count whose titles have the words.
+    fn list_came(&mut self, mut list: ConversationList, words: &str, is_found: bool) {
         let words = words.to_lowercase();
         let has = |listed: &ConversationSummary| {
             listed.title.as_deref().unwrap_or_default().to_lowercase().contains(&words)
         };
-        list.conversations.retain(has);
+        list.conversations.retain(|listed| is_found || has(listed));
         list.conversations.truncate(MOST_LISTED as usize);
         let mut rows = Vec::new();
         for (number, listed) in (1..).zip(&list.conversations) {
@@ -320,6 +325,7 @@ impl ChatCore {
         if rows.is_empty() {
             return self.show_note(match words.as_str() {
                 "" => "There are no conversations yet.",
+                _ if is_found => "No conversation contains that.",
                 _ => "No title of a conversation contains that.",
             });
         }
@@ -347,7 +353,6 @@ impl ChatCore {
     }
 }
 
-/// Makes a sentence of the words of an error.
 fn sentence_of_error(words: &str) -> String {
     let (first, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
     format!("{}{rest}.", first.to_uppercase())

@@ -8,7 +8,6 @@ use crate::chat::question_prompt::most_rows;
 use crate::chat::styled_text::{StyledText, TextStyle, WrapAt};
 
 impl ChatCore {
-    /// Returns what the screen shows from now on.
     pub(in crate::chat) fn next_frame(&mut self, now: Duration) -> ScreenFrame {
         let page = self.page;
         let final_rows = self.transcript.take_rows();

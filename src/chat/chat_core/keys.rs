@@ -20,7 +20,6 @@ const TWICE: Duration = Duration::from_secs(2);
 const MOST_SHOWN: usize = 12;
 
 impl ChatCore {
-    /// Handles a key.
     pub(in crate::chat) fn handle_key(&mut self, now: Duration, key: KeyStroke) {
         self.hint.clear();
         match key {

@@ -68,7 +68,6 @@ impl<'a> BlockDrawer<'a> {
         }
     }
 
-    /// Draws all events.
     pub(super) fn draw_events<'e>(
         mut self,
         events: impl Iterator<Item = (Event<'e>, Range<usize>)>,

@@ -7,7 +7,6 @@ use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::*;
-use crate::config::agent::ChosenEngine;
 
 /// What is wrong with a settings file for the runtime, without the file's name.
 fn check_wrong_for_agent(text: &str, expected: &[&str]) {
@@ -48,9 +47,9 @@ fn every_key_has_a_flag_but_those_that_hold_secrets() {
             ]
             .contains(&key.name)
     };
-    let expected: Vec<String> = KEYS.iter().filter(has_flag).map(|key| named(key.name)).collect();
+    let expected: Vec<String> = iter_keys().filter(has_flag).map(|key| named(key.name)).collect();
     assert_eq!(flags, expected);
-    for (number, key) in KEYS.iter().enumerate().filter(|(_, key)| has_flag(key)) {
+    for (number, key) in iter_keys().enumerate().filter(|(_, key)| has_flag(key)) {
         let mut home = Home::new().beside(key);
         let none = home.load_for_agent().ok();
         home.flags.push(format!("--{}", named(key.name)));
@@ -101,7 +100,7 @@ fn what_is_wrong_with_a_server_is_said_without_its_values() {
 
 #[test]
 fn the_variables_of_others_stand_below_ours_and_over_the_file() {
-    for (number, key) in KEYS.iter().enumerate() {
+    for (number, key) in iter_keys().enumerate() {
         let Some(common) = key.common else { continue };
         let home = Home::new();
         let (none, none_for_agent) = (home.config(), home.load_for_agent().unwrap());
@@ -124,7 +123,7 @@ fn a_name_that_begins_like_this_machine_is_another() {
     }
     for url in ["http://127.0.0.1:8080", "http://127.9.9.9", "http://[::1]:1", "http://localhost"] {
         let home = Home::new().variable("ANTHROPIC_BASE_URL", url);
-        assert_eq!(agent(&home).base_url, url);
+        assert_eq!(&*agent(&home).base_url, url);
     }
 }
 
@@ -151,11 +150,11 @@ fn the_variables_of_others_are_checked_for_the_agent_alone() {
 #[test]
 fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
     let home = Home::with("agent.api_key = \"sk-SECRET\"").variable("ANTHROPIC_API_KEY", "sk-TWO");
-    let key = agent(&home).api_key.unwrap();
+    let key = agent(&home).api_key.unwrap().value;
     assert_eq!(key, TokenSource::Environment(HiddenText::new("sk-TWO")));
     assert!(!format!("{key:?}").contains("TWO"));
     let home = home.variable("CALLGATE_AGENT_API_KEY_FILE", "/key");
-    let key = agent(&home).api_key.unwrap();
+    let key = agent(&home).api_key.unwrap().value;
     assert_eq!(key, TokenSource::File("/key".into()), "ours stand over theirs");
     check_wrong_for_agent(
         "[agent]\napi_key = \"1\"\napi_key_file = \"/t\"",
@@ -163,7 +162,7 @@ fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
     );
     let file = Home::with("agent.api_key_file = \"~/key\"");
     let path = file.write("key", "sk-ant/+SECRET=\n");
-    let read = || agent(&file).api_key.unwrap().read_key();
+    let read = || agent(&file).api_key.unwrap().value.read_key();
     assert_eq!(read().unwrap().reveal(), "sk-ant/+SECRET=");
     fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
     let error = read().unwrap_err().to_string();
@@ -174,7 +173,7 @@ fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
                     the provider of the model gives you one";
     assert_eq!(read().unwrap_err().to_string(), expected);
     let command = Home::with("agent.api_key_command = [\"/bin/echo\", \"sk-run\"]");
-    assert_eq!(agent(&command).api_key.unwrap().read_key().unwrap().reveal(), "sk-run");
+    assert_eq!(agent(&command).api_key.unwrap().value.read_key().unwrap().reveal(), "sk-run");
 }
 
 #[test]
@@ -207,7 +206,7 @@ fn amounts_have_six_decimals_at_most_and_no_sign() {
     let check = |text: &str, expected: Option<u64>| {
         let home = Home::with(&format!("agent.day_usd = {text}"));
         let found = home.load_for_agent().ok();
-        let found = found.map(|config| config.agent.budget.day_usd.unwrap());
+        let found = found.map(|config| config.agent.day_usd.unwrap());
         assert_eq!(found, expected.map(callgate_agent::budget::price::dollars_of_micro), "{text}");
         let home = Home::new().variable("CALLGATE_AGENT_DAY_USD", text);
         assert_eq!(home.load_for_agent().is_ok(), expected.is_some(), "{text}");
@@ -291,31 +290,33 @@ fn settings(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> AgentSett
 }
 
 fn engine(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> (EngineSetting, String) {
-    let ChosenEngine { setting, because } = settings(file, variables, flags).engine;
+    let ChosenEngine { setting, because } = settings(file, variables, flags).chosen_engine();
     (setting, because)
 }
 
 #[test]
 fn with_nothing_set_the_built_in_engine_works_in_the_working_folder() {
     let found = settings("", &[], &[]);
-    assert_eq!(found.engine.setting, EngineSetting::Auto);
+    assert_eq!(found.engine.value, EngineSetting::Auto);
     assert_eq!(found.local_ports, [11434, 1234, 8080, 8000]);
-    assert_eq!((found.openai_url, found.openai_model), (None, None));
+    assert_eq!((&found.openai_url, &found.openai_model), (&None, &None));
     assert_eq!(
         (&*found.model, &*found.base_url),
         ("claude-sonnet-5-5", "https://api.anthropic.com")
     );
-    assert_eq!((found.max_tokens, found.thinking_tokens), (16_384, None));
+    assert_eq!((found.max_tokens, found.thinking()), (16_384, None));
     assert_eq!((found.context_tokens, found.max_rounds), (200_000, 50));
     assert_eq!(found.roots, [PathBuf::from("/here")]);
-    assert_eq!(found.folder, PathBuf::from("/here"));
-    assert_eq!(found.max_file_size, 10 * 1024 * 1024);
-    assert_eq!(found.command_timeout, Duration::from_secs(50));
-    assert!(found.history.is_some_and(|history| history.ends_with("callgate/callgate.db")));
+    assert_eq!(found.folder(), Path::new("/here"));
+    assert_eq!(found.max_file_size(), 10 * 1024 * 1024);
+    assert_eq!(found.command_timeout_seconds, Duration::from_secs(50));
+    assert!(
+        found.history.as_ref().is_some_and(|history| history.ends_with("callgate/callgate.db"))
+    );
     assert!(found.resume == ResumedConversation::None && !found.all_folders);
     assert!(found.system_prompt_file.is_none() && found.project_instructions);
     assert!(found.snapshots);
-    assert_eq!((found.budget, found.prices), (Budget::default(), ModelPrices::default()));
+    assert_eq!((found.budget(), found.model_prices()), (Budget::default(), ModelPrices::default()));
     assert_eq!(found.log_level, LogLevel::Info);
 }
 
@@ -353,7 +354,7 @@ fn servers_are_looked_for_at_the_ports_that_are_set() {
 
 #[test]
 fn relative_paths_begin_in_the_working_folder_if_it_is_in_a_root() {
-    let folder = |flags: &[&str]| settings("", &[], flags).folder;
+    let folder = |flags: &[&str]| settings("", &[], flags).folder().to_owned();
     assert_eq!(folder(&["--root", "/"]), PathBuf::from("/here"));
     assert_eq!(folder(&["--root", "/a", "--root", "/here"]), PathBuf::from("/here"));
     assert_eq!(folder(&["--root", "/a", "--root", "/here/b"]), PathBuf::from("/a"));
@@ -374,8 +375,8 @@ fn what_is_set_arrives_in_the_units_of_the_runtime() {
         price_output = 1.000001
     ";
     let found = settings(file, &[], &["--no-history", "--resume"]);
-    assert_eq!((found.max_tokens, found.thinking_tokens), (4_000, Some(2_000)));
-    assert_eq!(found.max_file_size, 2 * 1024 * 1024);
+    assert_eq!((found.max_tokens, found.thinking()), (4_000, Some(2_000)));
+    assert_eq!(found.max_file_size(), 2 * 1024 * 1024);
     assert_eq!(found.history, None);
     assert_eq!(found.resume, ResumedConversation::Last);
     let budget = Budget {
@@ -385,9 +386,9 @@ fn what_is_set_arrives_in_the_units_of_the_runtime() {
         day_tokens: None,
         requests_per_minute: Some(6),
     };
-    assert_eq!(found.budget, budget);
+    assert_eq!(found.budget(), budget);
     let others = TokenPrices { input: 0.25, output: 1.000_001, cached: None };
-    assert_eq!(found.prices.others, Some(others));
+    assert_eq!(found.model_prices().others, Some(others));
 }
 
 #[test]
@@ -408,8 +409,8 @@ fn the_key_is_read_when_it_is_wanted_and_shown_nowhere() {
     assert!(settings("", &[], &[]).api_key.is_none());
     let found = settings("", &[("ANTHROPIC_API_KEY", " sk-SECRET/1 ")], &[]);
     assert!(!format!("{found:?}").contains("SECRET"));
-    assert_eq!(found.api_key.unwrap().read_key().unwrap().reveal(), "sk-SECRET/1");
+    assert_eq!(found.api_key.unwrap().value.read_key().unwrap().reveal(), "sk-SECRET/1");
     let absent = settings("agent.api_key_file = \"/nowhere/key\"", &[], &[]);
-    let error = absent.api_key.unwrap().read_key().unwrap_err().to_string();
+    let error = absent.api_key.unwrap().value.read_key().unwrap_err().to_string();
     assert!(error.starts_with("cannot read the API key in /nowhere/key: No such file"), "{error}");
 }

@@ -9,9 +9,9 @@ const TOKEN: &str = "123456:very-SECRET_token";
 
 fn token(home: &Home) -> Result<String, String> {
     let config = home.config();
-    let shown = format!("{config:?} {}", config.telegram.token.as_ref().unwrap());
+    let shown = format!("{config:?} {}", config.telegram.token.as_ref().unwrap().value);
     assert!(!shown.contains("SECRET"), "{shown}");
-    let read = config.telegram.token.unwrap().read_token();
+    let read = config.telegram.token.unwrap().value.read_token();
     read.map(|token| token.reveal().to_owned()).map_err(|error| {
         let text = error.to_string().replace(home.folder.path().to_str().unwrap(), "~");
         assert!(!text.contains("SECRET") && !format!("{error:?}").contains("SECRET"), "{text}");
@@ -81,10 +81,10 @@ fn only_one_place_keeps_the_token() {
         &["3:14: there are both `telegram.token` and `telegram.token_file`; keep one"],
     );
     let off = Home::with("telegram.token_keyring = false\ntelegram.token_file = \"/t\"").config();
-    assert_eq!(off.telegram.token.unwrap(), TokenSource::File("/t".into()));
+    assert_eq!(off.telegram.token.unwrap().value, TokenSource::File("/t".into()));
     let keyring = Home::with("telegram.token_keyring = true").config();
-    assert_eq!(keyring.telegram.token.unwrap(), TokenSource::Keyring(KeyringEntry::BotToken));
+    assert_eq!(keyring.telegram.token.unwrap().value, TokenSource::Keyring(KeyringEntry::BotToken));
     let over =
         Home::with("telegram.token_keyring = true").variable("CALLGATE_TELEGRAM_TOKEN_FILE", "/e");
-    assert_eq!(over.config().telegram.token.unwrap(), TokenSource::File("/e".into()));
+    assert_eq!(over.config().telegram.token.unwrap().value, TokenSource::File("/e".into()));
 }

@@ -82,7 +82,7 @@ fn the_token_goes_unencrypted_to_this_machine_only() {
     ];
     for url in fine {
         let text = format!("telegram.api_url = {url:?}");
-        assert_eq!(Home::with(&text).config().telegram.api_url, url.trim_end_matches('/'));
+        assert_eq!(&*Home::with(&text).config().telegram.api_url, url.trim_end_matches('/'));
     }
     let open = Home::with("telegram.api_url = \"http://a.example\"").problems();
     assert!(open[0].ends_with("the token would go unencrypted to another machine"), "{open:?}");

@@ -3,7 +3,7 @@
 use super::*;
 
 fn hook_in(home: &Home, flags: &HookFlags) -> Result<AskerSettings, ConfigProblems> {
-    HookConfig::read_in(flags, home.around()).asker_settings()
+    HookConfig::read_settings(flags, home.around()).asker_settings()
 }
 
 #[test]
@@ -37,11 +37,11 @@ fn an_installed_hook_reads_no_variable() {
     let socket = Some(PathBuf::from("/s"));
     let flags = HookFlags { config, socket, ..HookFlags::default() };
     assert_eq!(hook_in(&home, &flags).unwrap().socket, PathBuf::from("/s"));
-    let whole = HookConfig::read_in(&flags, home.around()).all_settings().unwrap();
+    let whole = HookConfig::read_settings(&flags, home.around()).all_settings().unwrap();
     assert_eq!(whole.rules, PathBuf::from("/h/rules.toml"));
     assert_eq!(whole.gate.when_absent, WhenAbsent::Deny);
     let flags = HookFlags { rules: Some("/r".into()), ..flags };
-    let whole = HookConfig::read_in(&flags, home.around()).all_settings().unwrap();
+    let whole = HookConfig::read_settings(&flags, home.around()).all_settings().unwrap();
     assert_eq!(whole.rules, PathBuf::from("/r"));
     // Without a settings file of its own it has an environment of ours, and a flag is above that.
     let flags = HookFlags { config: None, ..flags };
@@ -58,10 +58,10 @@ fn the_settings_file_of_an_installed_hook_may_be_absent_but_not_broken() {
     let home = Home::with("gate.unattended = \"perhaps\"\nagent.max_rounds = 0");
     let config = Some(home.path(".config/callgate/config.toml"));
     let flags = HookFlags { config, ..HookFlags::default() };
-    let problems = HookConfig::read_in(&flags, home.around()).all_settings().unwrap_err();
+    let problems = HookConfig::read_settings(&flags, home.around()).all_settings().unwrap_err();
     assert!(problems.one_line().ends_with("`gate.unattended` must be rules or ask"), "{problems}");
     let home = Home::with("gate.unclear = \"perhaps\"");
-    HookConfig::read_in(&HookFlags::default(), home.around()).all_settings().unwrap_err();
+    HookConfig::read_settings(&HookFlags::default(), home.around()).all_settings().unwrap_err();
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! What is reported about a daemon, and about none.
 
 use super::*;
-use crate::config::DeskFlags;
+use crate::config::{DeskFlags, load_config};
 
 fn told(version: &str, socket: &str) -> String {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let config = Config::load(Some(file.path()), &DeskFlags::default()).unwrap();
+    let config = load_config(Some(file.path()), &DeskFlags::default()).unwrap();
     let status = DeskStatus {
         version: version.to_owned(),
         pid: 7,

@@ -11,7 +11,7 @@ use callgate_wire::desk::{RiskKind, RuleDecision};
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::{AgentFlags, Surroundings};
+use crate::config::{test_config, test_surroundings};
 
 const RULES: &str = "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n\
                      until = 2030-12-31\nreason = \"quick\"\n\n[[rule]]\nname = \"never\"\n\
@@ -26,8 +26,8 @@ impl Bench {
     fn new(rules: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("user.toml").display().to_string();
-        let around = Surroundings::of_test(folder.path(), &[("CALLGATE_RULES", &path)]);
-        let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
+        let around = test_surroundings(folder.path(), &[("CALLGATE_RULES", &path)]);
+        let config = test_config(&around);
         if !rules.is_empty() {
             fs::write(&path, rules).unwrap();
         }

@@ -8,7 +8,7 @@ use std::thread;
 use callgate_team::{RuleBundle, TeamRules, TeamSigner};
 
 use super::*;
-use crate::config::AgentFlags;
+use crate::config::{test_config, test_surroundings};
 
 const RULES: &str = "[[rule]]\nname = \"x\"\ndecide = \"deny\"\ncommand = \"x\"\n";
 
@@ -34,8 +34,8 @@ fn serve(text: &Arc<Mutex<String>>) -> String {
 #[tokio::test]
 async fn a_newer_bundle_is_taken_and_anything_else_is_told_once() {
     let home = tempfile::tempdir().unwrap();
-    let around = Surroundings::of_test(home.path(), &[]);
-    let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
+    let around = test_surroundings(home.path(), &[]);
+    let config = test_config(&around);
     let signer = TeamSigner::from_seed(&[1; 32]).unwrap();
     let bundle = |signer: &TeamSigner, serial| {
         RuleBundle::sign(signer, "acme", serial, 0, RULES).unwrap().to_json()

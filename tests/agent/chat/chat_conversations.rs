@@ -109,11 +109,11 @@ fn exchanges_are_taken_away_copied_repeated_and_changed() {
 }
 
 #[test]
-fn conversations_are_found_by_words_of_their_titles() {
+fn conversations_are_found_by_words_of_their_titles_and_messages() {
     let mut chat = Chat::start(&Setup::new(), 80);
     for title in ["The ledger", "Cheese", "The old ledger"] {
         chat.say(&format!("/new {title}"));
-        chat.say("help");
+        chat.say(if title == "Cheese" { "read brie.txt" } else { "help" });
         chat.say(&format!("/rename {title}"));
     }
     chat.see_times(3, "The conversation is renamed.");
@@ -121,8 +121,10 @@ fn conversations_are_found_by_words_of_their_titles() {
     chat.see("› 1 The old ledger");
     chat.see(" 2 The ledger");
     assert!(!chat.shows(" 2 Cheese") && !chat.shows(" 3 "));
+    chat.say("/list Brie");
+    chat.see(" 1 Cheese");
     chat.say("/list zebra");
-    chat.see("No title of a conversation contains that.");
+    chat.see("No conversation contains that.");
     chat.say("/open 1");
     chat.see("/list shows them");
     assert!(chat.quit().success());

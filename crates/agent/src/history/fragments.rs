@@ -36,7 +36,6 @@ impl MessageFragments {
         append_text(&mut self.answer, piece);
     }
 
-    /// Appends a piece of a thought.
     pub fn append_thought(&mut self, piece: &str) {
         append_thought(&mut self.answer, piece);
     }

@@ -66,7 +66,6 @@ impl HeldConversation {
         Self { history, id, token, loaded, replaces: None, pending: None }
     }
 
-    /// Returns the id of the conversation.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id

@@ -75,7 +75,6 @@ pub(super) struct LoadedConversation {
     pub(super) mender: Mender,
     /// How many messages it has.
     pub(super) length: u64,
-    /// Whether it has a title.
     pub(super) is_titled: bool,
     /// The engine that was chosen for it.
     pub(super) engine: Option<EngineSelection>,

@@ -34,6 +34,16 @@ pub(super) fn parse_results(text: &str) -> Vec<StoredToolResult> {
         .collect()
 }
 
+/// Returns what the user and the model say in a stored message: no thoughts, calls or results.
+pub(super) fn said_text(text: &str) -> String {
+    let Ok(StoredMessage { content, .. }) = serde_json::from_str(text) else {
+        return String::new();
+    };
+    let blocks = content.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok());
+    let said = blocks.filter(|block: &SaidBlock| block.r#type == "text").map(|block| block.text);
+    said.collect::<Vec<_>>().join("\n")
+}
+
 fn kept_result(block: StoredResult) -> Option<StoredToolResult> {
     Some(StoredToolResult { tool_use_id: block.tool_use_id, result: block.result? })
 }
@@ -103,6 +113,13 @@ struct StoredMessage<'a> {
 struct BlockTag<'a> {
     #[serde(borrow)]
     r#type: Cow<'a, str>,
+}
+
+#[derive(Deserialize)]
+struct SaidBlock<'a> {
+    #[serde(borrow)]
+    r#type: Cow<'a, str>,
+    text: String,
 }
 
 #[derive(Deserialize)]

@@ -23,7 +23,6 @@ impl History {
         self.run_job(move |stores| Ok(stores.store.changed_turns(&id)?)).await
     }
 
-    /// Returns what a turn changed.
     pub(crate) async fn turn_changes(&self, turn: u64) -> Result<Vec<StoredChange>, HistoryError> {
         self.run_job(move |stores| Ok(stores.store.turn_changes(turn)?)).await
     }

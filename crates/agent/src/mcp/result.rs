@@ -13,7 +13,6 @@ use crate::tool::run::MOST_OUTPUT;
 /// What stands for a content that this version does not know.
 const UNKNOWN: &str = "[something of an unknown kind is left out]";
 
-/// Returns the outcome of a call.
 pub(super) fn outcome_of_result(result: &CallToolResult) -> CallOutcome {
     let mut parts = Vec::new();
     let mut images = Vec::new();

@@ -30,7 +30,6 @@ impl MessageList {
         self.last.is_empty()
     }
 
-    /// Returns the last message.
     #[must_use]
     pub fn last(&self) -> Option<&Arc<ChatMessage>> {
         self.last.last()

@@ -9,8 +9,8 @@ use std::time::Duration;
 use callgate_link::sync::lock;
 use callgate_wire::session::{
     BUSY, ConversationCreated, ConversationEvents, ConversationList, ConversationMessages,
-    ConversationTrimmed, IDLE, InstructionFile, LoadAs, ModeSet, ModelList, PastMessage,
-    PermissionAnswer, RuntimeStatus, SessionCommand, SessionEvent,
+    ConversationSummary, ConversationTrimmed, IDLE, InstructionFile, LoadAs, ModeSet, ModelList,
+    PastMessage, PermissionAnswer, RuntimeStatus, SessionCommand, SessionEvent,
 };
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -95,7 +95,6 @@ pub(super) async fn find_resumed(
     }
 }
 
-/// Returns a new id for a conversation.
 fn new_conversation_id() -> String {
     format!("conv-{}", uuid::Uuid::new_v4())
 }
@@ -198,8 +197,8 @@ pub(super) async fn carry_out_request(
             current.set(&conversation_id);
             Ok(SessionEvent::done(&ConversationCreated { conversation_id }))
         }
-        SessionCommand::ListConversations { limit, before } => {
-            let conversations = history.list_conversations(page_size(limit), before).await?;
+        SessionCommand::ListConversations { limit, before, search } => {
+            let conversations = list_conversations(history, limit, before, search).await?;
             Ok(SessionEvent::done(&ConversationList {
                 conversations,
                 current: Some(current.name()),
@@ -329,6 +328,18 @@ fn file_picker(shared: &SessionShared) -> Result<&FilePicker, RequestFailure> {
 
 fn file_failure(reason: String) -> RequestFailure {
     RequestFailure::permanent("file", reason)
+}
+
+async fn list_conversations(
+    history: &History,
+    limit: Option<u32>,
+    before: Option<u64>,
+    search: Option<String>,
+) -> Result<Vec<ConversationSummary>, HistoryError> {
+    match search {
+        Some(words) => history.search_conversations(&words, page_size(limit), before).await,
+        None => history.list_conversations(page_size(limit), before).await,
+    }
 }
 
 fn page_size(limit: Option<u32>) -> usize {

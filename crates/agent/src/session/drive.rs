@@ -109,7 +109,6 @@ enum StoredExtent {
 
 /// What a turn needs before it can be driven.
 pub(super) struct PreparedTurn {
-    /// The conversation.
     pub(super) held: HeldConversation,
     /// The message to answer.
     pub(super) user: ChatMessage,

@@ -49,7 +49,6 @@ pub(super) enum JobKind {
 pub(super) struct TurnControl {
     /// Receives the reason to stop.
     pub(super) halt: watch::Receiver<Option<HaltReason>>,
-    /// The jobs that wait for this one.
     pub(super) waiting: WaitingJobs,
 }
 
@@ -107,7 +106,6 @@ impl ConversationLanes {
         Some(job)
     }
 
-    /// Returns the jobs that wait in a lane.
     pub(super) fn waiting(&self, lane: &str) -> WaitingJobs {
         self.lanes.get(lane).cloned().unwrap_or_default()
     }

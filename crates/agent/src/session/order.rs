@@ -152,7 +152,6 @@ impl RequestOrder {
         self.open.contains_key(id)
     }
 
-    /// Returns the ids of the open requests.
     pub(crate) fn open_ids(&self) -> Vec<String> {
         let mut ids: Vec<String> = self.open.keys().cloned().collect();
         ids.sort();

@@ -15,7 +15,6 @@ use super::SessionOptions;
 #[derive(Debug, Default)]
 pub(super) struct ConversationPrompts(Mutex<HashMap<String, Arc<SystemPrompt>>>);
 
-/// The system prompt of a conversation.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct SystemPrompt {
     pub(super) text: Arc<str>,

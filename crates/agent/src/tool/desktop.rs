@@ -40,7 +40,6 @@ const X11_SCREEN: [Helper; 3] = [
 ];
 const X11_WINDOW: [Helper; 1] = [Helper::new("scrot", &["--focused", "-"])];
 
-/// The kind of display that there is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum DisplayKind {
     Wayland,

@@ -64,7 +64,6 @@ impl DaemonPulse {
         Arc::clone(&self.remotes)
     }
 
-    /// Returns the status of the daemon.
     pub(super) fn status(
         &self,
         head: u64,

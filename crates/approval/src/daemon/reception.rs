@@ -90,7 +90,6 @@ impl Reception {
 }
 
 impl Intake {
-    /// Returns the id for a new asker.
     pub(super) fn next_asker(&self) -> AskerId {
         AskerId(self.next.fetch_add(1, Ordering::Relaxed))
     }

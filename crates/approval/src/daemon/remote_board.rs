@@ -87,7 +87,6 @@ impl RemoteBoard {
         }
     }
 
-    /// Removes a remote.
     pub fn remove(&self, host: &str) {
         lock(&self.views).remove(host);
     }

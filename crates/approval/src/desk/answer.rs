@@ -126,8 +126,10 @@ impl Desk {
             step.forget_value(copy_key(copy));
         }
         let awaits = self.awaited_run(&open, &mark);
+        if !open.is_relayed() {
+            self.lately.add_closed(step.now, &open.card.row.session);
+        }
         let copies = open.copies;
-        self.lately.add_closed(step.now, &open.card.row.session);
         self.release_twins(step, id);
         self.past.add(id.clone(), ClosedQuestion { text: mark.text, awaits, copies });
     }

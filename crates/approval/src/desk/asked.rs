@@ -84,8 +84,8 @@ impl Desk {
             Ruling::Allow { .. } | Ruling::Deny { .. } => {}
         }
         let masked = record::masked_request(&request, input.shown());
-        let retry =
-            card.blocked.is_some().then(|| CallDigest::of_retry(&self.settings.key, &request));
+        let is_tried_here = card.blocked.is_some() && request.machine.is_none();
+        let retry = is_tried_here.then(|| CallDigest::of_retry(&self.settings.key, &request));
         let event = record::asked_event(&masked, &card, &digest, &ruling, retry.as_ref());
         step.record_for_question(&id, &event);
         let is_kept = record::is_kept(input.shown());

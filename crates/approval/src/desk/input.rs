@@ -12,6 +12,8 @@ use crate::rule_desk::SavedRules;
 pub enum DeferReason {
     /// The machine of the asker cannot be reached.
     Machine,
+    /// The machine of the asker is connected, and does not say what became of the answer.
+    Silence,
     /// The database that the desks of the team share cannot be reached, so the answer does not
     /// count yet.
     Database,

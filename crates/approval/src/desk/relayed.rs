@@ -133,6 +133,9 @@ impl Desk {
             DeferReason::Machine => {
                 format!("{machine} cannot be reached, and gets it when it is back")
             }
+            DeferReason::Silence => {
+                format!("{machine} has not confirmed it yet, and gets it again if it comes back")
+            }
             DeferReason::Database => "The team's database cannot be reached: this counts when it \
                                       is back, unless somebody else is faster"
                 .to_owned(),

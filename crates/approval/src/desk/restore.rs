@@ -79,7 +79,9 @@ impl Desk {
             return;
         };
         let call = match asked.event() {
-            LedgerEvent::Asked(asked) => asked.retry.as_deref().and_then(CallDigest::parse),
+            LedgerEvent::Asked(asked) if asked.machine.is_none() => {
+                asked.retry.as_deref().and_then(CallDigest::parse)
+            }
             _ => None,
         };
         let question = asked.question.as_deref().and_then(RequestId::parse);

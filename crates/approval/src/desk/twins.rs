@@ -78,6 +78,7 @@ impl Desk {
         let first = self.open.iter().find(|(_, open)| {
             open.decided.is_none()
                 && open.asker.is_some()
+                && !open.is_relayed()
                 && open.request.as_ref().is_some_and(is_same)
         });
         let Some(first) = first.map(|(id, _)| id.clone()) else { return false };
@@ -93,7 +94,8 @@ impl Desk {
         id: &RequestId,
         response: &ApprovalResponse,
     ) {
-        let Some(open) = self.open.get(id) else { return };
+        // Both hooks of a call on another machine are answered by the desk there.
+        let Some(open) = self.open.get(id).filter(|open| !open.is_relayed()) else { return };
         let (Some(request), Some(decided)) = (&open.request, &open.decided) else { return };
         let by = format!("{}, at the agent's other hook", decided.by);
         let followers: Vec<AskerId> = self.twins.waiting_for(id);

@@ -48,7 +48,6 @@ impl HookOutcome {
         }
     }
 
-    /// Prints the outcome and returns the exit code.
     pub(super) fn print_to(self, output: BorrowedFd<'_>) -> ExitCode {
         match self {
             Self::Silent => ExitCode::SUCCESS,

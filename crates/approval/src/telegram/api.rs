@@ -13,7 +13,6 @@ use super::BotSettings;
 /// The longest response, in bytes; a hundred updates with the longest texts stay below it.
 const MAX_ANSWER: usize = 16 * 1024 * 1024;
 
-/// The Bot API for one bot.
 pub(super) struct BotApi {
     client: Client,
     /// The URL up to the method's name, with the token.

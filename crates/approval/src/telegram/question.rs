@@ -16,7 +16,6 @@ use crate::channel::{CopyPart, News, QuestionCopy};
 /// For how long an edit is tried again.
 const EDIT: Duration = Duration::from_mins(10);
 
-/// The newest look of a question.
 pub(super) type Newest = watch::Receiver<Arc<QuestionLook>>;
 
 /// What the courier knows of one question.

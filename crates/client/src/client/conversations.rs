@@ -25,7 +25,7 @@ impl Client {
         limit: Option<u32>,
         before: Option<u64>,
     ) -> Result<ConversationList, ClientError> {
-        self.request_data(SessionCommand::ListConversations { limit, before }).await
+        self.request_data(SessionCommand::ListConversations { limit, before, search: None }).await
     }
 
     /// Makes a conversation the current one, and returns at most `limit` of its last messages,

@@ -65,7 +65,6 @@ impl ClientCore {
         self.numbers.start_replay(id, from, now + REPLAY_LIMIT);
     }
 
-    /// Handles the end of a replay.
     fn handle_replay_end(&mut self, now: Duration, reply: &SessionReply) {
         if !reply.event.is_end() {
             return;

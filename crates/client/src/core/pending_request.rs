@@ -92,7 +92,6 @@ impl PendingRequest {
         }
     }
 
-    /// Notes an event of the request.
     pub(super) fn note_event(&mut self, now: Duration, event: &SessionEvent) {
         self.heard = now;
         self.is_queued = matches!(event, SessionEvent::Notice(notice) if notice.kind == QUEUED);

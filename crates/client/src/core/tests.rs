@@ -201,7 +201,7 @@ fn what_a_runtime_does_not_understand_as_it_is_meant_is_not_sent() {
 #[test]
 fn extensions_are_for_runtimes_that_have_them() {
     let mut bench = Bench::ready("[]");
-    let list = SessionCommand::ListConversations { limit: None, before: None };
+    let list = SessionCommand::ListConversations { limit: None, before: None, search: None };
     let expected = "a: the runtime does not support `list_conversations`: use a newer one";
     assert_eq!(bench.ask("a", list), expected);
     bench.send("b", None);

@@ -25,7 +25,6 @@ const LOGINS: &WordList = words!(
 const MOST_ARGUMENTS: usize = 6;
 const LONGEST_ARGUMENT: usize = 256;
 
-/// Finds all secrets in calls.
 pub(super) fn find_call_secrets(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     for open in memchr_iter(b'(', bytes) {

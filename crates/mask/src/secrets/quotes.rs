@@ -8,7 +8,6 @@
 /// What is open at a position.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct OpenQuotes {
-    /// The outermost open quote.
     pub(super) outer: Option<u8>,
     /// Whether, inside it, the other kind of quote is open.
     pub(super) inner: bool,

@@ -21,11 +21,9 @@ const AFTER: usize = 80;
 pub(super) struct ValueSearch<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) quotes: QuoteTracker<'a>,
-    /// The variables whose values it uses.
     pub(super) uses: &'a UsedVariables<'a>,
 }
 
-/// Finds all secrets by their names.
 pub(super) fn find_named_secrets(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
     spans.begin_search();
     let mut search = ValueSearch { bytes, quotes: QuoteTracker::new(bytes), uses };

@@ -1,7 +1,7 @@
 //! The end at the desk above, with a fake clock.
 
 use callgate_wire::approval::{AllowDemands, Decision};
-use callgate_wire::relay::MAX_LINE;
+use callgate_wire::relay::{MAX_LINE, MOST_QUESTIONS};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -194,6 +194,47 @@ fn no_more_questions_are_open_than_there_is_room_for() {
     assert_eq!(say(&mut upper, &question(99_999))[0], "error");
     let acts = told(&upper.withdraw_all("It was removed"));
     assert_eq!((acts.len(), &*acts[0]), (MOST_QUESTIONS, "withdraw: It was removed"));
+}
+
+#[test]
+fn the_runs_of_one_job_share_the_room_for_its_questions() {
+    let room = Arc::new(QuestionRoom::default());
+    let run = || {
+        let mut upper = UpperLine::new("desk").without_copy().in_room(Arc::clone(&room));
+        reconnect(&mut upper, at(0));
+        upper
+    };
+    let (mut first, mut second) = (run(), run());
+    for number in 0..MOST_QUESTIONS as u64 {
+        let one = if number % 2 == 0 { &mut first } else { &mut second };
+        assert_eq!(say(one, &question(number)), ["ask"]);
+    }
+    assert_eq!(say(&mut second, &question(99_999))[0], "error");
+    // A run that ends leaves its room.
+    drop(first);
+    assert_eq!(say(&mut second, &question(99_999)), ["ask"]);
+}
+
+#[test]
+fn errors_of_a_box_are_told_but_not_for_ever() {
+    let mut upper = connected();
+    let error = json!({ "kind": "error", "text": "no" });
+    for _ in 0..MOST_WRONG {
+        assert_eq!(say(&mut upper, &error), ["warn: no"]);
+    }
+    assert_eq!(say(&mut upper, &error), ["end: it sends too much that is wrong"]);
+}
+
+#[test]
+fn a_copy_begins_anew_once_and_not_in_the_middle() {
+    let mut upper = connected();
+    let anew = json!({ "kind": "anew", "text": "it was pruned" });
+    assert_eq!(say(&mut upper, &anew), ["warn: it was pruned"]);
+    assert!(say(&mut upper, &anew)[1].contains("in the middle of the copy"));
+    reconnect(&mut upper, at(2));
+    let entry = json!({ "seq": 1, "at_ms": 1, "kind": "started", "question": null, "hash": "0", "body": {} });
+    assert_eq!(say(&mut upper, &json!({ "kind": "entry", "entry": entry })), [""; 0]);
+    assert!(say(&mut upper, &anew)[1].contains("in the middle of the copy"));
 }
 
 #[test]

@@ -14,7 +14,6 @@ use crate::steps;
 /// Why an input that gives something twice is unclear: tools differ in which of the two they take.
 const TWICE: &str = "its input says the same thing in more than one place";
 
-/// Returns the class of a kind of tools.
 pub(crate) fn class_of_kind(kind: ToolKind) -> Class {
     match kind {
         ToolKind::Run(_) => Class::Run,

@@ -95,7 +95,6 @@ impl RoleFile {
         !self.has_errors() && self.roles_of(person).any(|role| role.covers(subject))
     }
 
-    /// Returns the roles of a person.
     pub fn roles_of(&self, person: &str) -> impl Iterator<Item = &TeamRole> {
         self.roles.iter().filter(move |role| role.has_person(person))
     }

@@ -33,7 +33,6 @@ enum NumberRelation {
 enum ExpectedValue {
     /// A text that matches the pattern.
     Text(ArgumentPattern),
-    /// A number for which all of these are true.
     Number(Vec<(NumberRelation, Decimal)>),
     /// `true` or `false`.
     Truth(bool),

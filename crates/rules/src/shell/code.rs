@@ -51,7 +51,6 @@ impl QuotedRow {
 }
 
 impl CodeWords {
-    /// Adds a quoted text and its words.
     fn add_quoted(&mut self, QuotedText { resolved, kept }: &QuotedText) {
         for word in resolved.split(|c: char| !is_word(c)).filter(|word| !word.is_empty()) {
             if steps::spend_budget(steps::WORD) {

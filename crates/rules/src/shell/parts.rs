@@ -121,7 +121,6 @@ impl ShellReader<'_> {
     }
 }
 
-/// Returns what a word of a command is.
 fn style_of(word: &ShellWord, open: &OpenCommand) -> SegmentStyle {
     let text = word.first_text();
     if open.command.words.is_empty() {

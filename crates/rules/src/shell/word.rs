@@ -62,7 +62,6 @@ impl ShellWord {
         word
     }
 
-    /// Returns a word of these pieces.
     pub(crate) fn of_pieces(pieces: Vec<WordPiece>) -> Self {
         let mut word = Self { is_quoted: true, ..Self::default() };
         for piece in pieces {

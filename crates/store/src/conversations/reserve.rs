@@ -93,7 +93,6 @@ impl Store {
     }
 }
 
-/// Removes a reservation.
 pub(super) fn remove_reservation(
     transaction: &Transaction<'_>,
     reservation: Option<i64>,

@@ -6,7 +6,6 @@ words! {
     /// One demand of a rule, as rules, the ledger and the relay protocol spell it.
     #[derive(PartialOrd, Ord)]
     pub enum AllowDemand {
-        /// Two people have to allow it.
         TwoPeople "two_people",
         /// Nobody may allow what a machine of their own asks.
         NotOwn "not_own",

@@ -10,7 +10,6 @@ use super::{AllowDemands, Decision};
 pub struct RelayedAnswer {
     /// [`Decision::Allow`] or [`Decision::Deny`].
     pub decision: Decision,
-    /// Who answered.
     pub by: String,
     /// A message for the agent, with a deny.
     #[serde(default, skip_serializing_if = "Option::is_none")]

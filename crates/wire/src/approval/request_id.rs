@@ -18,7 +18,6 @@ impl RequestId {
         is_uuid_v4(text.as_bytes()).then(|| Self(text.to_owned()))
     }
 
-    /// Makes an id of random bytes.
     #[must_use]
     pub fn from_random(bytes: [u8; 16]) -> Self {
         let version_and_variant = 0xf000_c000_0000_0000_0000_u128;

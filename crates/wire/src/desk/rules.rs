@@ -38,7 +38,6 @@ pub struct RulesView {
     /// The rules of the team to which the machine belongs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Box<RuleFileView>>,
-    /// The files of projects.
     pub projects: Vec<RuleFileView>,
 }
 

@@ -122,19 +122,16 @@ pub enum InputForm {
 /// An event at which an agent runs hooks.
 #[derive(Debug)]
 pub struct AgentEvent {
-    /// The agent's name for the event.
     pub name: &'static str,
     /// What happens then.
     pub event: AgentHookEvent,
     /// What the agent accepts in an answer.
     pub takes: AnswerAbilities,
-    /// Writes an answer in the agent's form.
     pub form: AnswerForm,
     /// How long the agent is to wait for the hook; `None` if no hook is installed for this event.
     pub limit: Option<Duration>,
 }
 
-/// Writes an answer in the form of an agent's event.
 pub type AnswerForm = fn(&HookAnswer<'_>) -> HookReply;
 
 /// What an agent accepts in the answer to an event.
@@ -200,7 +197,6 @@ pub enum CallFate {
     GoesOn,
     /// The agent asks its user.
     Asked,
-    /// The call is denied.
     Denied,
 }
 
@@ -283,7 +279,6 @@ impl AgentProfile {
         self.events.iter().find(is_it).or_else(of_others).unwrap_or(&UNKNOWN)
     }
 
-    /// Returns the event before a tool runs.
     #[must_use]
     pub fn before_tool_event(&self) -> &'static AgentEvent {
         let is_check = |event: &&AgentEvent| event.event == AgentHookEvent::PreToolUse;

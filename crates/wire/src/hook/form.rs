@@ -34,7 +34,6 @@ pub enum HookAnswer<'a> {
     NoDecision,
 }
 
-/// What a hook prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HookReply {
     /// The decision, as one line of JSON.
@@ -47,7 +46,6 @@ pub enum HookReply {
     Refusal(String),
 }
 
-/// Prints nothing.
 pub(super) fn print_nothing(_: &HookAnswer<'_>) -> HookReply {
     HookReply::Nothing
 }
@@ -81,7 +79,6 @@ pub(super) fn claude_reply_line<const N: usize>(
     reply_line([("hookSpecificOutput", Some(json_object(name.into_iter().chain(members))))])
 }
 
-/// Returns the text of a value.
 pub(super) fn json_text(value: &RawValue) -> String {
     value.get().to_owned()
 }

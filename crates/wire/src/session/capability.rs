@@ -73,4 +73,6 @@ capabilities! {
     QUESTION "question",
     /// `turn_diff` and `undo_turn` are understood. In `hello`: the front end accepts `turn_changes`.
     TURN_DIFF "turn_diff",
+    /// `search` in `list_conversations` is understood.
+    SEARCH "search",
 }

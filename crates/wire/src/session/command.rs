@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::conversation::{
     conversation_id, decode_metadata, decode_title, of_metadata, optional_conversation_id,
+    optional_search,
 };
 use super::engine::{engine_name, optional_engine, optional_model};
 use super::file::decode_query;
@@ -65,6 +66,9 @@ pub enum SessionCommand {
         /// epoch.
         #[serde(skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
+        /// Lists only those in whose title or messages all of these words occur.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        search: Option<String>,
     },
     /// Loads a conversation and makes it the current one.
     LoadConversation {
@@ -258,6 +262,7 @@ impl SessionCommand {
                 Some(capability::INLINE_ATTACHMENTS)
             }
             Self::LoadConversation { load_as: LoadAs::Events, .. } => Some(capability::LOAD_EVENTS),
+            Self::ListConversations { search: Some(_), .. } => Some(capability::SEARCH),
             Self::ListModels { .. } => Some(capability::LIST_MODELS),
             Self::SetEngine { .. } => Some(capability::SET_ENGINE),
             Self::UserMessage(said) if said.steer => Some(capability::STEER),
@@ -323,6 +328,7 @@ impl SessionCommand {
             "list_conversations" => Self::ListConversations {
                 limit: decode_limit(members)?,
                 before: optional_field(members, "before", WHOLE_NUMBER)?,
+                search: optional_search(members)?,
             },
             "load_conversation" => Self::LoadConversation {
                 conversation_id: conversation_id(members)?,

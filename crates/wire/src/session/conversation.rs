@@ -132,9 +132,18 @@ pub(super) fn optional_conversation_id(members: &Members) -> Result<Option<Strin
 }
 
 pub(super) fn decode_title(members: &Members) -> Result<String, Malformed> {
-    let title: String = required_field(members, "title", TITLE)?;
-    let is_short = title.chars().nth(LONGEST_TITLE).is_none();
-    if is_short { Ok(title) } else { Err(Malformed::wrong_field("title", TITLE)) }
+    decode_short_text(members, "title")
+}
+
+/// Reads the words that are searched for, which are no longer than a title.
+pub(super) fn optional_search(members: &Members) -> Result<Option<String>, Malformed> {
+    members.get_non_null("search").map(|_| decode_short_text(members, "search")).transpose()
+}
+
+fn decode_short_text(members: &Members, name: &'static str) -> Result<String, Malformed> {
+    let text: String = required_field(members, name, TITLE)?;
+    let is_short = text.chars().nth(LONGEST_TITLE).is_none();
+    if is_short { Ok(text) } else { Err(Malformed::wrong_field(name, TITLE)) }
 }
 
 /// Reads the metadata, and checks the id of the conversation in it.

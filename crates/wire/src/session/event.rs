@@ -153,7 +153,6 @@ impl SessionEvent {
         RawValue::from_string(whole).map_or(self, |whole| Self::Done(Some(whole)))
     }
 
-    /// Returns a notice of this kind.
     #[must_use]
     pub fn notice(kind: &str, text: impl Into<String>) -> Self {
         Self::Notice(Notice { kind: kind.to_owned(), text: text.into() })

@@ -107,7 +107,6 @@ pub struct OpenRequest {
     pub since: u64,
     /// The lowest number that a response to it can have: `replay` from here returns all of them.
     pub from_seq: u64,
-    /// The conversation in which it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub conversation_id: Option<String>,
     /// The user's message, shortened if it is long.

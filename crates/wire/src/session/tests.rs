@@ -196,8 +196,8 @@ fn greeting() {
         response,
         &[&String::from_utf8_lossy(&greeting.to_line())],
         &expect![[r#"
-            Ready(RuntimeReady { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "inline_attachments", "engine", "hello", "cancel", "permission", "conversations", "load_events", "edit", "thinking", "tool_progress", "notice", "replay", "set_engine", "list_models", "modes", "steer", "fork", "rewind", "usage", "tool_input", "files", "front_tools", "output_schema", "compact", "leave_out", "question", "turn_diff"], timestamp: 1, seq: None })
-              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"inline_attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"load_events\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\",\"set_engine\",\"list_models\",\"modes\",\"steer\",\"fork\",\"rewind\",\"usage\",\"tool_input\",\"files\",\"front_tools\",\"output_schema\",\"compact\",\"leave_out\",\"question\",\"turn_diff\"],\"timestamp\":1}\n"
+            Ready(RuntimeReady { version: Some("1.0.0"), capabilities: ["streaming", "tools", "attachments", "inline_attachments", "engine", "hello", "cancel", "permission", "conversations", "load_events", "edit", "thinking", "tool_progress", "notice", "replay", "set_engine", "list_models", "modes", "steer", "fork", "rewind", "usage", "tool_input", "files", "front_tools", "output_schema", "compact", "leave_out", "question", "turn_diff", "search"], timestamp: 1, seq: None })
+              = "{\"type\":\"ready\",\"version\":\"1.0.0\",\"capabilities\":[\"streaming\",\"tools\",\"attachments\",\"inline_attachments\",\"engine\",\"hello\",\"cancel\",\"permission\",\"conversations\",\"load_events\",\"edit\",\"thinking\",\"tool_progress\",\"notice\",\"replay\",\"set_engine\",\"list_models\",\"modes\",\"steer\",\"fork\",\"rewind\",\"usage\",\"tool_input\",\"files\",\"front_tools\",\"output_schema\",\"compact\",\"leave_out\",\"question\",\"turn_diff\",\"search\"],\"timestamp\":1}\n"
         "#]],
     );
 }

@@ -10,7 +10,7 @@ use callgate_approval::asker::fresh_id;
 use callgate_approval::daemon::lock_path;
 use callgate_link::file::FileLock;
 
-use crate::config::Surroundings;
+use crate::config::process_surroundings;
 
 /// What the name of such a folder begins with.
 const PREFIX: &str = "callgate-agent-";
@@ -27,7 +27,7 @@ impl PrivateFolder {
     /// Makes one in the folder of this login, else in the folder for temporary files. Folders of
     /// processes that were killed are removed.
     pub(crate) fn new() -> io::Result<Self> {
-        let of_login = Surroundings::of_process().runtime_folder();
+        let of_login = process_surroundings().runtime_folder();
         let of_login = of_login.filter(|folder| folder.as_os_str().len() < LONGEST);
         let made = of_login.and_then(|folder| Self::within(&folder).ok());
         made.map_or_else(|| Self::within(&std::env::temp_dir()), Ok)

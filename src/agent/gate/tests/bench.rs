@@ -21,7 +21,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinHandle;
 
 use super::super::Gatekeeper;
-use crate::config::{AgentFlags, Config, Surroundings};
+use crate::config::{Config, test_config, test_surroundings};
 use crate::policy::LiveRules;
 
 /// Long enough for any machine.
@@ -59,8 +59,8 @@ impl Bench {
             ("CALLGATE_GRACE_SECONDS", "1"),
         ];
         all.extend(variables);
-        let around = Surroundings::of_test(folder.path(), &all);
-        let config = Config::load_for_agent_in(None, &AgentFlags::default(), &around).unwrap();
+        let around = test_surroundings(folder.path(), &all);
+        let config = test_config(&around);
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let gate = Arc::new(gate(&config, &warnings));
         let runtime = Builder::new_current_thread().enable_all().build().unwrap();

@@ -18,7 +18,8 @@ fn conversations_are_listed_opened_and_deleted_after_a_question() {
     let list = ConversationList { conversations, current: Some("c1".into()) };
     let listed = |core: &mut ChatCore, words: &str| {
         let words = words.to_owned();
-        core.errand_done(NOW, Errand::List { words }, Ok(reply(SessionEvent::done(&list))));
+        let errand = Errand::List { words, is_found: false };
+        core.errand_done(NOW, errand, Ok(reply(SessionEvent::done(&list))));
         shown(core, NOW)
     };
     let text = listed(&mut core, "LEDGER");

@@ -24,7 +24,6 @@ struct ServerModels {
     data: Vec<ListedModel>,
 }
 
-/// A model in the list of a server.
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ListedModel {
     pub(crate) id: String,

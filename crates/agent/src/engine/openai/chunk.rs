@@ -56,7 +56,6 @@ pub(super) struct CallPiece<'a> {
     pub(super) function: Option<FunctionPiece<'a>>,
 }
 
-/// A piece of the called function.
 #[derive(Deserialize)]
 pub(super) struct FunctionPiece<'a> {
     #[serde(borrow, default)]

@@ -28,7 +28,6 @@ enum TagState {
 }
 
 impl ThoughtTags {
-    /// Adds a piece of the answer.
     pub(super) fn push(&mut self, text: &str, into: &mut Vec<AnswerPiece>) {
         if self.state == TagState::Text {
             into.push(AnswerPiece::Text(text.to_owned()));

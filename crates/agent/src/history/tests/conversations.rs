@@ -38,6 +38,54 @@ async fn they_are_listed_when_they_are_written_to_the_last_one_first() {
 }
 
 #[tokio::test]
+async fn they_are_found_by_words_of_their_titles_and_messages() {
+    let house = House::new();
+    let history = &house.history;
+    keep(history, "a", "u Where is the LEDGER kept? | a In one file, with an (Änderung)").await;
+    keep(history, "b", "u [png] | a ?ledger | u !ledger | a done").await;
+    keep(history, "c", "u hi | a ok").await;
+    history.rename_conversation("c", "A file of the Ledger").await.unwrap();
+    let found = async |words: &str, limit: usize| {
+        let found = history.search_conversations(words, limit, None).await.unwrap();
+        found.into_iter().map(|one| one.conversation_id).collect::<Vec<_>>().concat()
+    };
+    for (words, expected) in [
+        ("ledger", "ca"),
+        ("  kept   where ", "a"),
+        ("änderung", "a"),
+        // Words of two messages.
+        ("where file", ""),
+        // What tools were called with, and what they returned.
+        ("tool_use", ""),
+        ("text", ""),
+        ("done", "b"),
+        ("", "cba"),
+        ("%", ""),
+    ] {
+        assert_eq!(found(words, 10).await, expected, "{words:?}");
+    }
+    assert_eq!(found("ledger", 1).await, "c");
+    let listed = history.list_conversations(10, None).await.unwrap();
+    let older = history.search_conversations("ledger", 10, Some(listed[0].updated_at)).await;
+    assert_eq!(ids(&older.unwrap()), ["a"]);
+}
+
+#[tokio::test]
+async fn a_search_reads_only_so_much() {
+    let house = House::new();
+    house
+        .write_rows("old", &[r#"{"role":"user","content":[{"type":"text","text":"the ledger"}]}"#]);
+    let large = "x".repeat(MOST_SEARCHED);
+    let large = format!(r#"{{"role":"user","content":[{{"type":"text","text":"{large}"}}]}}"#);
+    let found = async || house.history.search_conversations("ledger", 10, None).await.unwrap();
+    assert_eq!(ids(&found().await), ["old"]);
+    house.write_rows("new", &[&large]);
+    assert_eq!(ids(&found().await), Vec::<&str>::new());
+    house.history.rename_conversation("old", "The ledger").await.unwrap();
+    assert_eq!(ids(&found().await), ["old"]);
+}
+
+#[tokio::test]
 async fn titles_are_given_or_the_first_words_without_secrets() {
     let house = House::new();
     let history = &house.history;

@@ -97,7 +97,6 @@ impl ToolSet {
         Self { by_name, specs: specs.into(), revision }
     }
 
-    /// Returns the tool of this name.
     pub(in crate::session) fn get(&self, name: &str) -> Option<&Arc<dyn AgentTool>> {
         self.by_name.get(name)
     }

@@ -29,7 +29,6 @@ impl UsageMeter {
         *self = Self { before, cost, ..Self::default() };
     }
 
-    /// Counts a piece of the answer.
     pub(super) fn count_piece(&mut self, piece: &AnswerPiece) {
         let bytes = match piece {
             AnswerPiece::Usage(usage) => {

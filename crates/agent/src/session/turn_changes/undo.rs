@@ -126,7 +126,6 @@ async fn ask_and_restore(
     }
 }
 
-/// Returns the first of these names.
 fn first_names(names: &[String]) -> String {
     let more = match names.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),

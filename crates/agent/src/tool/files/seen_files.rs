@@ -61,7 +61,6 @@ pub(super) enum Replacement {
 }
 
 impl SeenFiles {
-    /// Returns the mark of this content.
     pub(super) fn mark(&self, content: &[u8]) -> ContentMark {
         ContentMark::Whole(content.len(), self.hasher.hash_one(content))
     }

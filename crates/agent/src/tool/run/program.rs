@@ -14,7 +14,6 @@ const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 /// Commands that exist only in a shell.
 const SHELL_WORDS: [&str; 8] = ["cd", "export", "source", ".", "alias", "set", "unset", "ulimit"];
 
-/// Returns the value of a variable.
 pub(super) fn variable_value<'a>(env: &'a [(OsString, OsString)], name: &str) -> Option<&'a OsStr> {
     env.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_os_str())
 }
@@ -25,7 +24,6 @@ pub(crate) fn path_folders(env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
-/// Finds a program by its name.
 pub(crate) fn find_program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
 }

@@ -285,7 +285,6 @@ pub(super) fn each_past_call(
     Ok(())
 }
 
-/// Returns a page of the history.
 pub(super) fn history_page(
     store: &Store,
     filter: &HistoryFilter,

@@ -112,7 +112,6 @@ impl ViewerSeat {
         self.has_spoken = true;
     }
 
-    /// Returns the person at this viewer.
     pub(super) fn person_at(&self, viewer: u64) -> Person {
         let place =
             PersonPlace::Viewer { viewer, paired: self.is_unlocked(), process: self.process };

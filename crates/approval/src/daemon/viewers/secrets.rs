@@ -10,7 +10,6 @@ const ALPHABET: &[u8; 30] = b"23456789ABCDEFGHJKMNPQRSTVWXYZ";
 /// The length of a code.
 const CODE: usize = 8;
 
-/// Returns a new pairing code.
 pub(in crate::daemon) fn new_pairing_code() -> io::Result<HiddenText> {
     let mut code = String::new();
     while code.len() < CODE {

@@ -11,8 +11,9 @@ use serde_json::json;
 use super::super::{
     AskerId, Authority, DeferReason, Desk, DeskInput, DeskOutput, DeskSettings, Ruling,
 };
-use super::cases::{Table, answer, answers, marks, shown, told};
-use super::checks::{check, permission};
+use super::cases::{Table, answer, answers, is_shown, marks, shown, told};
+use super::checks::{blocked, check, permission, rule_asks};
+use super::twins::call as call_of_twin;
 use super::{ada, id, request, settings};
 use crate::channel::{MarkState, Person, PersonPlace, ReplyTo};
 
@@ -74,6 +75,19 @@ fn an_answer_for_a_machine_that_is_away_is_said_to_be_kept_at_once() {
 }
 
 #[test]
+fn an_answer_that_its_machine_does_not_confirm_is_said_to_be_kept() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    table.button(1, Action::Deny);
+    let silent = DeskInput::Deferred { asker: AskerId(1), reason: DeferReason::Silence };
+    let kept = "Denied by Ada. box has not confirmed it yet, and gets it again if it comes back.";
+    assert_eq!(told(&table.give(silent)), [kept]);
+    let outputs = table.give(DeskInput::Delivered(AskerId(1)));
+    assert_eq!(marks(&outputs)[0], (MarkState::Denied, "Denied by Ada"));
+}
+
+#[test]
 fn an_allow_for_another_machine_lets_nothing_run_here() {
     let mut table = Table::new();
     // The same call of the same session and prompt: a check is remembered for its permission.
@@ -83,6 +97,40 @@ fn an_allow_for_another_machine_lets_nothing_run_here() {
     table.give(DeskInput::Delivered(AskerId(1)));
     let outputs = table.bring(2, permission(2, "make"), ask());
     assert!(answers(&outputs).is_empty(), "a person is asked: {outputs:?}");
+}
+
+#[test]
+fn an_allow_for_a_blocked_call_there_lets_none_try_again_here_after_a_restart() {
+    let mut table = Table::new();
+    table.bring(1, relayed(blocked(1, "make"), 60), ask());
+    table.button(1, Action::Allow);
+    table.give(DeskInput::Delivered(AskerId(1)));
+    table.restart();
+    let outputs = table.bring(2, check(2, "make", "auto", "desk"), ask());
+    assert_ne!(answer(&outputs).decision, Decision::Allow, "{outputs:?}");
+    // The same of an agent here, to show that the two calls are one.
+    table.bring(3, blocked(3, "make"), ask());
+    table.button(3, Action::Allow);
+    table.give(DeskInput::Delivered(AskerId(3)));
+    table.restart();
+    let outputs = table.bring(4, check(4, "make", "auto", "desk"), ask());
+    assert_eq!(answer(&outputs).decision, Decision::Allow);
+}
+
+#[test]
+fn no_hook_here_gets_the_answer_to_a_hook_there() {
+    let is_open = |outputs: &[DeskOutput]| answers(outputs).is_empty() && is_shown(outputs);
+    // The other hook asks while the first one waits, and after it was answered.
+    let mut table = Table::new();
+    table.bring(1, relayed(call_of_twin(1, "make", None), 60), ask());
+    assert!(is_open(&table.bring(2, call_of_twin(2, "make", Some("claude")), rule_asks())));
+    assert_eq!(answers(&table.button(1, Action::Allow)).len(), 1);
+    table.give(DeskInput::Delivered(AskerId(1)));
+    let mut table = Table::new();
+    table.bring(1, relayed(call_of_twin(1, "make", None), 60), ask());
+    table.button(1, Action::Allow);
+    table.give(DeskInput::Delivered(AskerId(1)));
+    assert!(is_open(&table.bring(2, call_of_twin(2, "make", Some("claude")), rule_asks())));
 }
 
 #[test]

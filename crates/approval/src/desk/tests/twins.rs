@@ -9,7 +9,7 @@ use super::checks::rule_asks;
 use super::{ada, edited_input, request_of};
 
 /// A call of Copilot's: its own hook, or the one in Claude Code's settings.
-fn call(number: u64, command: &str, hook_of: Option<&str>) -> ApprovalRequest {
+pub(super) fn call(number: u64, command: &str, hook_of: Option<&str>) -> ApprovalRequest {
     let tool = if hook_of.is_some() { "Bash" } else { "bash" };
     let takes = if hook_of.is_some() { json!([]) } else { json!(["edit"]) };
     let mut context = json!({ "event": "PreToolUse", "takes": takes });

@@ -83,7 +83,7 @@ impl Trial {
         self.ends.insert(id.clone(), 0);
         let command = match self.dice.roll(6) {
             0 => SessionCommand::GetStatus,
-            1 => SessionCommand::ListConversations { limit: None, before: None },
+            1 => SessionCommand::ListConversations { limit: None, before: None, search: None },
             2 => message(Some("one")),
             3 => message(Some("two")),
             _ => message(None),

@@ -13,9 +13,7 @@ pub(super) enum ProgramKind {
     InputRunner,
     /// Runs a script that it is given, or else its input.
     Language,
-    /// Runs a program in a container.
     Container,
-    /// Runs a program that it is given.
     Wrapper,
     /// Runs nothing that we know of.
     Other,

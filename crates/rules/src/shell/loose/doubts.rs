@@ -17,7 +17,6 @@ const LINE_READERS: &WordList = words!("source . ssh su at batch parallel");
 /// Variables of one shell that define what names mean.
 const TABLES: [&str; 6] = ["aliases[", "galiases[", "saliases[", "functions[", "commands[", "dis_"];
 
-/// Who runs what it reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InputReader {
     Shell,

@@ -81,11 +81,8 @@ pub const PLUGIN_COMMAND: &str = "[\"CALLGATE_HOOK\"]";
 /// The unit of the time limits in an agent's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitUnit {
-    /// Seconds.
     Seconds,
-    /// Milliseconds.
     Milliseconds,
-    /// There are no limits.
     None,
 }
 

@@ -1,7 +1,7 @@
 //! Who is a member after which entries.
 
 use super::*;
-use crate::ledger::{ChainedLinks, MemberMirrored, MemberRevoked, ViewerPaired};
+use crate::ledger::{ChainedLinks, MemberMirrored, MemberRevoked, SharedMember, ViewerPaired};
 
 fn invited(name: &str, kind: MemberKind, secret: &str, until_ms: Option<i64>) -> LedgerEvent {
     LedgerEvent::Invited(MemberInvited {

@@ -95,8 +95,9 @@ fn command() -> impl Strategy<Value = SessionCommand> {
         (of(conversation()), of(text())).prop_map(|(conversation_id, title)| {
             SessionCommand::NewConversation { conversation_id, title }
         }),
-        (any::<Option<u32>>(), any::<Option<u64>>())
-            .prop_map(|(limit, before)| SessionCommand::ListConversations { limit, before }),
+        (any::<Option<u32>>(), any::<Option<u64>>(), of(text())).prop_map(
+            |(limit, before, search)| SessionCommand::ListConversations { limit, before, search }
+        ),
         (conversation(), any::<Option<u32>>(), any::<Option<u64>>(), any::<bool>()).prop_map(
             |(conversation_id, limit, before, events)| {
                 let load_as = if events { LoadAs::Events } else { LoadAs::Messages };

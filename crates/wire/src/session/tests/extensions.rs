@@ -20,6 +20,7 @@ fn requests() {
             r#"{"id":"1","kind":"new_conversation","conversationId":"c","title":"T"}"#,
             r#"{"id":"1","kind":"list_conversations"}"#,
             r#"{"id":"1","kind":"list_conversations","limit":5,"before":9}"#,
+            r#"{"id":"1","kind":"list_conversations","search":"the ledger"}"#,
             r#"{"id":"1","kind":"load_conversation","conversationId":"c"}"#,
             r#"{"id":"1","kind":"load_conversation","conversationId":"c","limit":5,"before":9}"#,
             r#"{"id":"1","kind":"load_conversation","conversationId":"c","as":"events"}"#,
@@ -53,10 +54,12 @@ fn requests() {
               = "{\"id\":\"1\",\"kind\":\"new_conversation\"}\n"
             SessionRequest { id: "1", command: NewConversation { conversation_id: Some("c"), title: Some("T") } }
               = "{\"id\":\"1\",\"kind\":\"new_conversation\",\"conversationId\":\"c\",\"title\":\"T\"}\n"
-            SessionRequest { id: "1", command: ListConversations { limit: None, before: None } }
+            SessionRequest { id: "1", command: ListConversations { limit: None, before: None, search: None } }
               = "{\"id\":\"1\",\"kind\":\"list_conversations\"}\n"
-            SessionRequest { id: "1", command: ListConversations { limit: Some(5), before: Some(9) } }
+            SessionRequest { id: "1", command: ListConversations { limit: Some(5), before: Some(9), search: None } }
               = "{\"id\":\"1\",\"kind\":\"list_conversations\",\"limit\":5,\"before\":9}\n"
+            SessionRequest { id: "1", command: ListConversations { limit: None, before: None, search: Some("the ledger") } }
+              = "{\"id\":\"1\",\"kind\":\"list_conversations\",\"search\":\"the ledger\"}\n"
             SessionRequest { id: "1", command: LoadConversation { conversation_id: "c", limit: None, before: None, load_as: Messages } }
               = "{\"id\":\"1\",\"kind\":\"load_conversation\",\"conversationId\":\"c\"}\n"
             SessionRequest { id: "1", command: LoadConversation { conversation_id: "c", limit: Some(5), before: Some(9), load_as: Messages } }
@@ -139,6 +142,7 @@ fn unreadable_requests() {
             r#"{"id":"1","kind":"new_conversation","title":7}"#,
             r#"{"id":"1","kind":"list_conversations","limit":-1}"#,
             r#"{"id":"1","kind":"list_conversations","before":1.5}"#,
+            r#"{"id":"1","kind":"list_conversations","search":["secret"]}"#,
             r#"{"id":"1","kind":"load_conversation"}"#,
             r#"{"id":"1","kind":"load_conversation","conversationId":"a\nb"}"#,
             r#"{"id":"1","kind":"load_conversation","conversationId":"c","limit":4294967296}"#,
@@ -173,6 +177,7 @@ fn unreadable_requests() {
             Some("1"): `title` must be a string of at most 256 characters
             Some("1"): `limit` must be a whole number of at most 4294967295
             Some("1"): `before` must be a whole number
+            Some("1"): `search` must be a string of at most 256 characters
             Some("1"): `conversationId` must be a string of 1 to 128 bytes without control characters
             Some("1"): `conversationId` must be a string of 1 to 128 bytes without control characters
             Some("1"): `limit` must be a whole number of at most 4294967295

@@ -128,7 +128,6 @@ impl SnapshotPack {
         self.file.flush()
     }
 
-    /// Reads a content.
     pub(super) fn content(&mut self, (at, length): ContentSpan) -> io::Result<Vec<u8>> {
         self.file.flush()?;
         let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];

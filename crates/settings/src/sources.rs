@@ -5,16 +5,17 @@ use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use callgate_settings::{
-    ConfigProblem, ProblemScope, Setting, SettingKey, SettingOrigin, SettingValue,
-    keys::{self, KEYS},
-    no_such_key,
-};
+use callgate_mask::text::{line_and_column, without_mark};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::surroundings::Surroundings;
-use crate::text::{line_and_column, read_file, without_mark};
+use crate::given::{GivenSetting, RawConfig};
+use crate::key_names::no_such_key;
+use crate::keys::{self, iter_keys};
+use crate::problem::{ConfigProblem, ProblemScope, Setting, SettingOrigin};
+use crate::setting_key::SettingKey;
+use crate::surroundings::Surroundings;
+use crate::value::SettingValue;
 
 /// The largest settings file that is read.
 const LARGEST_FILE: u64 = 1 << 20;
@@ -25,7 +26,7 @@ const FILE_FLAG: &str = "--config";
 
 /// Which variables of the environment are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum VariableScope {
+pub enum VariableScope {
     /// None. The settings file that was named may then be absent.
     Ignored,
     /// Our own, which begin with `CALLGATE_`.
@@ -34,48 +35,24 @@ pub(crate) enum VariableScope {
     Common,
 }
 
-/// A value that somebody gave to a key.
-#[derive(Debug)]
-pub(crate) struct GivenSetting {
-    pub(crate) key: &'static SettingKey,
-    pub(crate) value: SettingValue,
-    pub(crate) origin: SettingOrigin,
-}
-
-/// All values that were given: the file's first, then the environment's, then the flags'.
-#[derive(Debug, Default)]
-pub(crate) struct RawConfig {
-    /// The file, and who named it; `None` without a home folder.
-    pub(crate) file: Option<Setting<PathBuf>>,
-    /// Whether the settings are for `callgate agent`.
-    pub(crate) is_for_agent: bool,
-    /// The values.
-    pub(crate) given: Vec<GivenSetting>,
-    /// What could not be read.
-    pub(crate) problems: Vec<ConfigProblem>,
+/// Reads the file (`file` names it in place of the default) and the environment.
+pub fn read_sources(file: Option<&Path>, around: &Surroundings, which: VariableScope) -> RawConfig {
+    let is_for_agent = which == VariableScope::Common;
+    let mut raw =
+        RawConfig { file: which_file(file, around), is_for_agent, ..RawConfig::default() };
+    raw.read_file(around, which == VariableScope::Ignored);
+    if is_for_agent {
+        raw.read_variables(around, |key| key.common.map(str::to_owned));
+    }
+    if which != VariableScope::Ignored {
+        raw.read_variables(around, SettingKey::variable);
+    }
+    raw
 }
 
 impl RawConfig {
-    /// Reads the file (`file` names it in place of the default) and the environment.
-    pub(crate) fn read_sources(
-        file: Option<&Path>,
-        around: &Surroundings,
-        which: VariableScope,
-    ) -> Self {
-        let is_for_agent = which == VariableScope::Common;
-        let mut raw = Self { file: which_file(file, around), is_for_agent, ..Self::default() };
-        raw.read_file(which == VariableScope::Ignored);
-        if is_for_agent {
-            raw.read_variables(around, |key| key.common.map(str::to_owned));
-        }
-        if which != VariableScope::Ignored {
-            raw.read_variables(around, SettingKey::variable);
-        }
-        raw
-    }
-
     /// Reads a text as if it were in the settings file at `path`, and nothing else.
-    pub(crate) fn of_text(path: &Path, text: &str) -> Self {
+    pub fn of_text(path: &Path, text: &str) -> Self {
         let mut raw = Self::default();
         if text.len() as u64 > LARGEST_FILE {
             let text = format!("the settings would be larger than {LARGEST_FILE} bytes");
@@ -88,7 +65,7 @@ impl RawConfig {
     }
 
     fn read_variables(&mut self, around: &Surroundings, of: fn(&SettingKey) -> Option<String>) {
-        for key in KEYS {
+        for key in iter_keys() {
             let Some(variable) = of(key) else { continue };
             if let Some(text) = around.variable(&variable) {
                 self.add_text(key, &text, SettingOrigin::Environment(variable));
@@ -96,21 +73,15 @@ impl RawConfig {
         }
     }
 
-    /// Adds the value of a flag.
-    pub(crate) fn add_flag(&mut self, key: &'static SettingKey, text: &OsStr) {
+    pub fn add_flag(&mut self, key: &'static SettingKey, text: &OsStr) {
         if let Some(flag) = key.flag_name() {
             self.add_text(key, text, SettingOrigin::Flag(format!("--{flag}")));
         }
     }
 
-    /// Returns the value of this key that ranks highest.
-    pub(crate) fn get(&self, key: &SettingKey) -> Option<&GivenSetting> {
-        self.given.iter().rfind(|given| given.key.name == key.name)
-    }
-
-    fn read_file(&mut self, may_be_absent: bool) {
+    fn read_file(&mut self, around: &Surroundings, may_be_absent: bool) {
         let Some(Setting { value: path, origin }) = self.file.clone() else { return };
-        match read_file(&path, LARGEST_FILE) {
+        match (around.read_file)(&path, LARGEST_FILE) {
             Ok(text) => self.read_toml(&path, without_mark(&text)),
             Err(error)
                 if error.kind() == ErrorKind::NotFound

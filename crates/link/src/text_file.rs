@@ -1,4 +1,4 @@
-//! Helpers for text: reading it from files, line numbers, and the byte order mark.
+//! Reading text from files and streams, with a limit.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read};
@@ -8,19 +8,11 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// The mark that some editors put before UTF-8 text.
-pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
-
-/// Returns the text of a file without a byte order mark.
-pub(crate) fn without_mark(text: &str) -> &str {
-    text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text)
-}
-
 /// Reads the text of a regular file of at most `most` bytes. The errors complete "cannot read it: ".
 ///
 /// Anything else at the path is refused at once: opening a pipe would wait for its other end, and a
 /// device may never end.
-pub(crate) fn read_file(path: &Path, most: u64) -> io::Result<String> {
+pub fn read_text_file(path: &Path, most: u64) -> io::Result<String> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     // A socket cannot even be opened.
     let opened = File::options().read(true).custom_flags(flags).open(path);
@@ -41,7 +33,7 @@ fn not_a_file() -> io::Error {
 }
 
 /// Reads text of at most `most` bytes. The errors complete "cannot read it: ".
-pub(crate) fn read_limited(input: impl Read, most: u64) -> io::Result<String> {
+pub fn read_limited_text(input: impl Read, most: u64) -> io::Result<String> {
     read_expected(input, most, 0)
 }
 
@@ -56,13 +48,6 @@ fn read_expected(input: impl Read, most: u64, expected: u64) -> io::Result<Strin
     }
     let not_text = |_| io::Error::new(ErrorKind::InvalidData, "it is not UTF-8 text");
     String::from_utf8(bytes).map_err(not_text)
-}
-
-/// Returns the line and the column of the byte `at`, both from 1.
-pub(crate) fn line_and_column(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
 #[cfg(test)]
@@ -80,26 +65,13 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, path("pipe"), fifo, mode, 0).unwrap();
         let _listener = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
         for name in ["file", "link"] {
-            assert_eq!(read_file(&path(name), 4).unwrap(), "text");
+            assert_eq!(read_text_file(&path(name), 4).unwrap(), "text");
         }
-        assert_eq!(read_file(&path("file"), 3).unwrap_err().kind(), ErrorKind::FileTooLarge);
+        assert_eq!(read_text_file(&path("file"), 3).unwrap_err().kind(), ErrorKind::FileTooLarge);
         for other in [path("pipe"), path("socket"), folder.path().to_owned(), "/dev/zero".into()] {
-            let error = read_file(&other, 4).unwrap_err();
+            let error = read_text_file(&other, 4).unwrap_err();
             assert_eq!(error.to_string(), "it is not a regular file", "{}", other.display());
         }
-        assert_eq!(read_file(&path("none"), 4).unwrap_err().kind(), ErrorKind::NotFound);
-    }
-
-    #[test]
-    fn lines_and_characters_count_from_one() {
-        let check = |text: &str, at: usize, expected: (usize, usize)| {
-            assert_eq!(line_and_column(text, at), expected, "{at}");
-        };
-        check("", 0, (1, 1));
-        check("ab", 1, (1, 2));
-        check("a\nüb\n", 2, (2, 1));
-        check("a\nüb\n", 4, (2, 2));
-        check("a\r\nb", 3, (2, 1));
-        check("a\n", 99, (2, 1));
+        assert_eq!(read_text_file(&path("none"), 4).unwrap_err().kind(), ErrorKind::NotFound);
     }
 }

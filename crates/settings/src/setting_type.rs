@@ -1,0 +1,385 @@
+//! The types of settings: each says what its key holds, and how it is read.
+
+use std::ffi::OsStr;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::ops::Deref;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use callgate_agent::budget::price::{self, ModelPrices, TokenPrices};
+use callgate_agent::engine::CacheLife;
+use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
+use callgate_agent::session::{LogLevel, ResumedConversation};
+use callgate_approval::desk::Unattended;
+use callgate_rules::UnclearCommands;
+use callgate_wire::HiddenText;
+use callgate_wire::hook::AgentProfile;
+use callgate_wire::hook::agents::AGENTS;
+use serde_json::Value;
+
+use crate::choices::{EffortSetting, EngineSetting, ShellTheme, WhenAbsent, parse_log_level};
+use crate::given::{GivenSetting, SettingsCheck, is_short_enough};
+use crate::problem::{Setting, SettingOrigin};
+use crate::setting_key::{SettingKey, UNLIMITED};
+use crate::token_source::TokenSource;
+use crate::value::{SettingValue, ValueKind};
+
+/// The largest number of folders for tools.
+const MOST_ROOTS: usize = 64;
+
+pub(crate) trait SettingType: Sized {
+    /// What a key of this type holds, unless it says more.
+    const KIND: ValueKind;
+
+    /// Reads the value in effect. One that is wrong is reported, and this is then some value that
+    /// nobody uses.
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self;
+}
+
+/// A part of the settings that is more than one key, or depends on none.
+pub(crate) trait SettingsPart {
+    fn read_part(check: &mut SettingsCheck) -> Self;
+}
+
+/// The type of a value that depends on nothing but what was given.
+pub trait PlainValue: Sized {
+    const KIND: ValueKind;
+
+    /// Converts a value of the key's kind; without one, some value that nobody uses.
+    fn of_value(value: Option<SettingValue>) -> Self;
+}
+
+impl<T: PlainValue> SettingType for T {
+    const KIND: ValueKind = T::KIND;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        let default = || key.kind.read_text(OsStr::new(key.default), false);
+        let has_default = !key.default.is_empty();
+        T::of_value(check.given_value(key).or_else(|| has_default.then(default)?))
+    }
+}
+
+/// `None` unless somebody sets it. A default is then only for the guide.
+impl<T: PlainValue> SettingType for Option<T> {
+    const KIND: ValueKind = T::KIND;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        check.given_value(key).map(|value| T::of_value(Some(value)))
+    }
+}
+
+impl<T: PlainValue> SettingType for Setting<T> {
+    const KIND: ValueKind = T::KIND;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        Self { value: T::read_setting(check, key), origin: check.origin(key) }
+    }
+}
+
+impl<T: PlainValue> SettingType for Option<Setting<T>> {
+    const KIND: ValueKind = T::KIND;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        let value = Option::<T>::read_setting(check, key)?;
+        Some(Setting { value, origin: check.origin(key) })
+    }
+}
+
+/// The address of a server, without a slash at its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ServerUrl(pub String);
+
+impl Deref for ServerUrl {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The prices of some models.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PriceList(pub Vec<(String, TokenPrices)>);
+
+/// A socket that an empty path turns off.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OptionalSocket(pub Option<PathBuf>);
+
+/// What becomes of calls of some agents that no rule denies while no desk can be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentExceptions(pub Vec<(&'static AgentProfile, WhenAbsent)>);
+
+/// The folders on which the settings of the runtime depend.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentPlaces {
+    /// The working folder.
+    pub(crate) here: Option<PathBuf>,
+    /// Where the user's own tools are; `None` without a home folder.
+    pub tools_folder: Option<PathBuf>,
+}
+
+/// Declares the types of values that are converted by a pattern and an expression. A value of
+/// another kind becomes the default of the type.
+macro_rules! plain_values {
+    ($($value:ty: $kind:expr, $pattern:pat => $converted:expr, $otherwise:expr;)*) => {$(
+        impl PlainValue for $value {
+            const KIND: ValueKind = $kind;
+
+            fn of_value(value: Option<SettingValue>) -> Self {
+                match value {
+                    Some($pattern) => $converted,
+                    _ => $otherwise,
+                }
+            }
+        }
+    )*};
+}
+
+/// Declares the types of settings that are one of a few words.
+macro_rules! choice_words {
+    ($($choice:ty: $words:expr, $parse:expr, $otherwise:expr;)*) => {
+        plain_values! {$(
+            $choice: ValueKind::Choice {
+                words: &$words,
+                is_valid: |word| { let parsed: Option<$choice> = $parse(word); parsed.is_some() },
+            },
+            SettingValue::Text(word) => $parse(word.trim()).unwrap_or($otherwise), $otherwise;
+        )*}
+    };
+}
+
+const NUMBER: ValueKind = ValueKind::Whole { least: 1, most: UNLIMITED };
+const UNSPECIFIED: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
+const TEXT: ValueKind = ValueKind::Text { must_be: "text", is_valid: |_| true };
+
+plain_values! {
+    u16: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
+    u32: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
+    u64: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
+    Duration: NUMBER,
+        SettingValue::Whole(seconds) => Self::from_secs(seconds.try_into().unwrap_or_default()),
+        Self::ZERO;
+    bool: ValueKind::Switch, SettingValue::Switch(is_on) => is_on, false;
+    f64: ValueKind::Dollars,
+        SettingValue::Dollars(millionths) => price::dollars_of_micro(millionths), 0.0;
+    String: TEXT, SettingValue::Text(text) => text.trim().to_owned(), Self::new();
+    SocketAddr: TEXT,
+        SettingValue::Text(text) => text.trim().parse().unwrap_or(UNSPECIFIED), UNSPECIFIED;
+    PriceList: TEXT,
+        SettingValue::Text(text) => Self(ModelPrices::parse(&text).unwrap_or_default()),
+        Self(Vec::new());
+    ServerUrl: ValueKind::Url { secret: "token" },
+        SettingValue::Text(url) => Self(url.trim().trim_end_matches('/').to_owned()),
+        Self(String::new());
+    Vec<i64>: ValueKind::Ids { least: 1 }, SettingValue::Ids(ids) => ids, Self::new();
+}
+
+choice_words! {
+    Unattended: Unattended::NAMES, Unattended::parse, Unattended::Rules;
+    WhenAbsent: WhenAbsent::NAMES, WhenAbsent::parse, WhenAbsent::Agent;
+    UnclearCommands: UnclearCommands::NAMES, UnclearCommands::parse, UnclearCommands::Ask;
+    EngineSetting: EngineSetting::NAMES, EngineSetting::parse, EngineSetting::Auto;
+    EffortSetting: EffortSetting::WORDS, EffortSetting::parse, EffortSetting(None);
+    CacheLife: CacheLife::NAMES, CacheLife::parse, CacheLife::default();
+    LogLevel: LogLevel::NAMES, parse_log_level, LogLevel::Info;
+    ShellTheme: ShellTheme::NAMES, ShellTheme::parse, ShellTheme::System;
+}
+
+impl PlainValue for ResumedConversation {
+    const KIND: ValueKind =
+        ValueKind::SwitchOrId { must_be: "true, false or the id of a conversation in quotes" };
+
+    fn of_value(value: Option<SettingValue>) -> Self {
+        match value {
+            Some(SettingValue::Switch(true)) => Self::Last,
+            Some(SettingValue::Text(id)) if !id.is_empty() => Self::Id(id),
+            _ => Self::None,
+        }
+    }
+}
+
+impl SettingType for Option<PathBuf> {
+    const KIND: ValueKind = ValueKind::File;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        check.given_path(key)
+    }
+}
+
+/// A file of ours, in the folder that its default names.
+impl SettingType for PathBuf {
+    const KIND: ValueKind = ValueKind::File;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        let path = check.given_path(key).or_else(|| check.around.default_path(key.default));
+        path.unwrap_or_else(|| {
+            let text = format!("there is no home folder; set HOME or `{}`", key.name);
+            check.add_problem(key, SettingOrigin::Default, &text);
+            Self::new()
+        })
+    }
+}
+
+/// A socket of ours. It is empty if its usual folder is not there or too deep, and then lies beside
+/// the database.
+impl SettingType for Setting<PathBuf> {
+    const KIND: ValueKind = ValueKind::Socket;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        let usual = || check.around.default_path(key.default).filter(|path| is_short_enough(path));
+        let value = check.given_path(key).or_else(usual).unwrap_or_default();
+        Self { value, origin: check.origin(key) }
+    }
+}
+
+impl SettingType for OptionalSocket {
+    const KIND: ValueKind = ValueKind::Socket;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        let empty = SettingValue::Path(PathBuf::new());
+        let is_off = check.raw.get(key).is_some_and(|given| given.value == empty);
+        Self(if is_off { None } else { check.given_path(key) })
+    }
+}
+
+impl SettingType for Option<HiddenText> {
+    const KIND: ValueKind = ValueKind::Secret;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        check.given_secret(key)
+    }
+}
+
+impl SettingType for Option<Setting<TokenSource>> {
+    const KIND: ValueKind = ValueKind::Secret;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        check.token(key.entry?)
+    }
+}
+
+/// Ports.
+impl SettingType for Vec<u16> {
+    const KIND: ValueKind = ValueKind::Ids { least: 1 };
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        let ports = Vec::<i64>::read_setting(check, key).into_iter().map(u16::try_from);
+        ports.collect::<Result<_, _>>().unwrap_or_else(|_| {
+            let text = format!("`{}` must hold ports, from 1 to 65535", key.name);
+            check.add_problem_of_value(key, &text);
+            Self::new()
+        })
+    }
+}
+
+/// The folders in which tools work. The flag may be given several times. Unless set, they are the
+/// working folder.
+impl SettingType for Vec<PathBuf> {
+    const KIND: ValueKind = ValueKind::Folders;
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        let raw = check.raw;
+        let Some(GivenSetting { origin, .. }) = raw.get(key) else {
+            let here = check.around.here.clone();
+            if here.is_none() && raw.is_for_agent {
+                let text = format!(
+                    "the working folder is gone; start in another one, or set `{}`",
+                    key.name
+                );
+                check.add_problem(key, SettingOrigin::Default, &text);
+            }
+            return here.into_iter().collect();
+        };
+        let is_in_effect = |given: &&GivenSetting| {
+            given.key.name == key.name && given.origin.source_rank() == origin.source_rank()
+        };
+        let mut roots = Self::new();
+        for given in raw.given.iter().filter(is_in_effect) {
+            let SettingValue::Paths(paths) = &given.value else { continue };
+            let absolute = |path: &PathBuf| check.absolute_path(key, path, &given.origin);
+            roots.extend(paths.iter().map(absolute));
+        }
+        if roots.is_empty() || roots.len() > MOST_ROOTS {
+            let text = format!("`{}` must name 1 to {MOST_ROOTS} folders", key.name);
+            check.add_problem_of_value(key, &text);
+        }
+        roots
+    }
+}
+
+/// Reads each table of a key. What is wrong with one is reported, and the others are used.
+fn read_tables<T>(
+    check: &mut SettingsCheck,
+    key: &SettingKey,
+    mut read: impl FnMut(&str, &Value) -> Result<T, String>,
+) -> Vec<T> {
+    let raw = check.raw;
+    let Some(GivenSetting { value: SettingValue::Tables(tables), .. }) = raw.get(key) else {
+        return Vec::new();
+    };
+    let mut report = |text: String| check.add_problem_of_value(key, &text);
+    let read = tables.iter_tables().map(|(name, table)| read(name, table));
+    read.filter_map(|one| one.map_err(&mut report).ok()).collect()
+}
+
+impl SettingType for AgentExceptions {
+    const KIND: ValueKind =
+        ValueKind::Tables { must_be: "a table for each agent, such as [gate.agents.gemini]" };
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        let of = key.name;
+        Self(read_tables(check, key, |name, table| {
+            let agent = AgentProfile::find(name).ok_or_else(|| {
+                let known = AGENTS.map(|agent| agent.word).join(", ");
+                format!("`{of}`: there is no agent `{name}`, only {known}")
+            })?;
+            let word = table["when_absent"].as_str().unwrap_or_default();
+            let is_alone = table.as_object().is_some_and(|table| table.len() == 1);
+            let meaning = WhenAbsent::parse(word).filter(|_| is_alone);
+            let wrong = || format!("`{of}.{name}` must have `when_absent`, agent or deny, alone");
+            Ok((agent, meaning.ok_or_else(wrong)?))
+        }))
+    }
+}
+
+impl SettingType for Vec<McpServerSettings> {
+    const KIND: ValueKind =
+        ValueKind::Tables { must_be: "a table for each server, such as [agent.mcp_servers.files]" };
+
+    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
+        // Only the runtime has the variables that they may need.
+        if !check.raw.is_for_agent {
+            return Self::new();
+        }
+        let (of, around) = (key.name, check.around);
+        let variable = |name: &str| around.variable(name)?.into_string().ok();
+        let mut wrong = Vec::new();
+        let servers = read_tables(check, key, |name, form| {
+            if let Some(member) = McpServerSettings::unknown_member(form) {
+                wrong.push(format!("the server `{name}` has no `{member}`"));
+            }
+            McpServerSettings::from_json(name, form, &variable)
+                .map_err(|why| format!("`{of}`: {why}"))
+        });
+        if servers.len() > MOST_SERVERS {
+            wrong.push(format!("there may be {MOST_SERVERS} servers"));
+        }
+        for why in wrong {
+            check.add_problem_of_value(key, &format!("`{of}`: {why}"));
+        }
+        servers
+    }
+}
+
+impl SettingsPart for Option<Setting<PathBuf>> {
+    fn read_part(check: &mut SettingsCheck) -> Self {
+        check.raw.file.clone()
+    }
+}
+
+impl SettingsPart for AgentPlaces {
+    fn read_part(check: &mut SettingsCheck) -> Self {
+        let tools_folder = check.around.config_folder().map(|folder| folder.join("tools"));
+        Self { here: check.around.here.clone(), tools_folder }
+    }
+}

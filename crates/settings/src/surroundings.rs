@@ -1,0 +1,93 @@
+//! What the settings depend on: the environment, the home folder, and how a file is read.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use callgate_wire::hook::agents::AgentSettingsPlace;
+
+/// Looks up an environment variable.
+type VariableLookup = dyn Fn(&str) -> Option<OsString>;
+
+/// What the settings depend on besides what is given to keys. A test has its own.
+pub struct Surroundings {
+    pub variable: Box<VariableLookup>,
+    pub home: Option<PathBuf>,
+    /// The working folder.
+    pub here: Option<PathBuf>,
+    /// Reads the text of a file of at most so many bytes.
+    pub read_file: fn(&Path, u64) -> io::Result<String>,
+}
+
+impl Surroundings {
+    /// Returns an environment variable. An empty one counts as not set.
+    pub fn variable(&self, name: &str) -> Option<OsString> {
+        (self.variable)(name).filter(|value| !value.is_empty())
+    }
+
+    /// Returns a variable that names a folder. Relative folders are ignored, as XDG requires.
+    fn folder_variable(&self, name: &str) -> Option<PathBuf> {
+        self.variable(name).map(PathBuf::from).filter(|path| path.is_absolute())
+    }
+
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// Expands `~/…`; returns every other path as it is.
+    pub fn expand(&self, path: &Path) -> PathBuf {
+        match (path.strip_prefix("~"), self.home()) {
+            (Ok(rest), Some(home)) => home.join(rest),
+            _ => path.to_owned(),
+        }
+    }
+
+    /// Makes a path absolute, relative to the working folder.
+    pub fn absolute(&self, path: &Path) -> PathBuf {
+        let path = self.expand(path);
+        self.here.as_ref().map_or_else(|| path.clone(), |here| here.join(&path))
+    }
+
+    /// Returns the folder of the settings: `$XDG_CONFIG_HOME/callgate` or `~/.config/callgate`.
+    pub fn config_folder(&self) -> Option<PathBuf> {
+        Some(self.folder_or("XDG_CONFIG_HOME", ".config")?.join("callgate"))
+    }
+
+    /// Returns the folder of the data: `$XDG_DATA_HOME/callgate` or `~/.local/share/callgate`.
+    pub fn data_folder(&self) -> Option<PathBuf> {
+        Some(self.folder_or("XDG_DATA_HOME", ".local/share")?.join("callgate"))
+    }
+
+    /// Returns the folder for what lives as long as the login: `$XDG_RUNTIME_DIR/callgate`.
+    pub fn runtime_folder(&self) -> Option<PathBuf> {
+        Some(self.folder_variable("XDG_RUNTIME_DIR")?.join("callgate"))
+    }
+
+    /// Returns the path that a default stands for: one of our folders by its usual name, and a file
+    /// in it. Returns `None` for a default in words, and without that folder.
+    pub(crate) fn default_path(&self, default: &str) -> Option<PathBuf> {
+        let below = |folder: &str| default.strip_prefix(folder);
+        if let Some(file) = below("$XDG_RUNTIME_DIR/callgate/") {
+            return Some(self.runtime_folder()?.join(file));
+        }
+        if let Some(file) = below("~/.config/callgate/") {
+            return Some(self.config_folder()?.join(file));
+        }
+        Some(self.data_folder()?.join(below("~/.local/share/callgate/")?))
+    }
+
+    /// Returns the folder with the user's settings of an agent; `None` without a home folder.
+    pub fn agent_folder(&self, place: &AgentSettingsPlace) -> Option<PathBuf> {
+        if let Some(named) = place.variable.and_then(|variable| self.variable(variable)) {
+            return Some(self.absolute(named.as_ref()));
+        }
+        match place.folder.strip_prefix(".config/") {
+            Some(name) => Some(self.folder_or("XDG_CONFIG_HOME", ".config")?.join(name)),
+            None => Some(self.home()?.join(place.folder)),
+        }
+    }
+
+    fn folder_or(&self, variable: &str, below_home: &str) -> Option<PathBuf> {
+        self.folder_variable(variable).or_else(|| Some(self.home()?.join(below_home)))
+    }
+}
