@@ -52,7 +52,7 @@ impl HostileConnection {
         while !self.is_over && !String::from_utf8_lossy(&self.heard).contains(wanted) {
             let mut part = [0; 4096];
             let read = tokio::time::timeout(DEADLINE, self.line.read(&mut part)).await;
-            let count = read.expect("the desk answers").unwrap_or_default();
+            let count = read.unwrap().unwrap_or_default();
             self.heard.extend(&part[..count]);
             self.is_over |= count == 0;
         }
