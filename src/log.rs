@@ -35,6 +35,7 @@ const TABLE: usize = 50;
 /// The table leaves out what only repeats a decision (that it was pressed, delivered and closed);
 /// --all, --kind and --question show that too.
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command")]
 pub(crate) struct LogArgs {
     /// Print one JSON object per line, with everything in it
     #[arg(long)]

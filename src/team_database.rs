@@ -144,8 +144,9 @@ impl DatabaseWatcher {
         match self.next_changes() {
             Ok(changes) => {
                 self.note_state(news, DatabaseState::Reachable);
-                let documents = changes.iter().filter(|it| matches!(it, TeamChange::Document(_)));
-                if let Some(last) = documents.last() {
+                let mut documents =
+                    changes.iter().filter(|it| matches!(it, TeamChange::Document(_)));
+                if let Some(last) = documents.next_back() {
                     news.documents.send_replace(last.number());
                 }
                 let mut readers = lock(&news.readers);

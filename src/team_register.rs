@@ -26,14 +26,14 @@ pub(crate) struct MemberChange {
 
 /// The members of the team, for a command.
 pub(crate) enum TeamRegister {
-    Ledger(Config),
+    Ledger(Box<Config>),
     Database(Box<dyn TeamStore>),
 }
 
 impl TeamRegister {
     pub(crate) fn open(config: &Config) -> Result<Self, Failure> {
         let database = open_store(config).map_err(Failure::Failed)?;
-        Ok(database.map_or_else(|| Self::Ledger(config.clone()), Self::Database))
+        Ok(database.map_or_else(|| Self::Ledger(Box::new(config.clone())), Self::Database))
     }
 
     /// Returns true if several desks share the members.
@@ -66,6 +66,7 @@ impl TeamRegister {
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn explain(error: TeamStoreError) -> Failure {
     Failure::Failed(error.to_string())
 }

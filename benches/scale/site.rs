@@ -79,8 +79,16 @@ impl TeamSite {
             TeamService::new(&address, Some(&trusted), &ProxyChoice::default()).unwrap()
         };
         let (service, desk_services) = (service_at(address), listen.map(service_at));
-        let _certificates = certificates;
-        Self { desks, homes, server, database, team, service, desk_services, _certificates }
+        Self {
+            desks,
+            homes,
+            server,
+            database,
+            team,
+            service,
+            desk_services,
+            _certificates: certificates,
+        }
     }
 
     /// Waits until both desks take machines in: until then they say so to any token.

@@ -329,7 +329,7 @@ fn every_variable_and_every_flag_changes_its_setting() {
     let command = DeskFlags::augment_args(clap::Command::new("test"));
     let flags: Vec<&str> = command.get_arguments().filter_map(|arg| arg.get_long()).collect();
     let named = |key: &SettingKey| {
-        key.flag_name().map_or_else(|| key.name.replace(['.', '_'], "-"), |name| name.to_string())
+        key.flag_name().map_or_else(|| key.name.replace(['.', '_'], "-"), |name| name.clone())
     };
     let secrets = ["telegram.token", "team.database_url"];
     let has_flag = |key: &&SettingKey| {

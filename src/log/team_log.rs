@@ -307,6 +307,7 @@ fn report_line(chain: &str, report: &AuditChainReport, tells_all: bool) -> Optio
     }
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn explain(error: TeamStoreError) -> Failure {
     Failure::Failed(error.to_string())
 }

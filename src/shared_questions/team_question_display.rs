@@ -37,7 +37,7 @@ pub(super) struct TeamQuestionDisplay<'a> {
 /// What became of a press.
 enum PressReceipt {
     /// The question is closed, by this answer or otherwise.
-    Closed(TeamQuestion),
+    Closed(Box<TeamQuestion>),
     /// It cannot be recorded.
     Refused,
 }
@@ -47,12 +47,12 @@ impl<'a> TeamQuestionDisplay<'a> {
     pub(super) async fn follow(shared: &'a SharedQuestions, mut news: QuestionNews) {
         let Some(question) = news.borrow_and_update().clone() else { return };
         let act = SharedAct::read(&question);
-        let asked = act.as_ref().and_then(|act| act.relayed_question(&question));
-        let (Some(act), Some(asked)) = (act, asked) else {
+        let relayed = act.as_ref().and_then(|act| act.relayed_question(&question));
+        let (Some(act), Some(relayed)) = (act, relayed) else {
             return shared
                 .warn("a question in the team's database cannot be read: update callgate");
         };
-        let asker = shared.0.askers.ask(&act.machine, asked).await;
+        let asker = shared.0.askers.ask(&act.machine, relayed).await;
         let last_words = question.last_words.clone();
         let (first_allow, unrecorded) = (None, None);
         let shown = Self { shared, asker, news, question, last_words, first_allow, unrecorded };
@@ -145,7 +145,7 @@ impl<'a> TeamQuestionDisplay<'a> {
     /// Records the answer that somebody here has given, and says what becomes of it.
     async fn press(mut self, answer: &RelayedAnswer) {
         let question = match self.record_answer(answer).await {
-            PressReceipt::Closed(question) => question,
+            PressReceipt::Closed(question) => *question,
             PressReceipt::Refused => return self.asker.report_lost().await,
         };
         self.shared.note_news(question.clone());
@@ -171,7 +171,7 @@ impl<'a> TeamQuestionDisplay<'a> {
                     AnswerReceipt::Recorded(question)
                     | AnswerReceipt::Repeated(question)
                     | AnswerReceipt::TooLate(question),
-                ) => return PressReceipt::Closed(question),
+                ) => return PressReceipt::Closed(Box::new(question)),
                 Ok(AnswerReceipt::Unknown) => return PressReceipt::Refused,
                 Err(error @ TeamStoreError::Refused { .. }) => {
                     self.shared.warn(&error.to_string());

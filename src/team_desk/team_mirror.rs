@@ -82,10 +82,10 @@ impl TeamMirror {
         let (number, members, policies) = read.await.map_err(|error| error.to_string())?;
         self.take_over_members(members).await?;
         self.register.note_mirrored(number);
-        let roles = take_over_roles(&self.config, &policies);
-        let rules = take_over_rules(&self.config, &self.database, &policies).await;
+        let taken = take_over_roles(&self.config, &policies);
+        let bundle = take_over_rules(&self.config, &self.database, &policies).await;
         let told = |told: Vec<String>| told.iter().for_each(|told| (self.warn)(told));
-        roles.map(told).and(rules.map(told))
+        taken.map(told).and(bundle.map(told))
     }
 
     async fn take_over_members(&self, documents: Vec<TeamDocument>) -> Result<(), String> {

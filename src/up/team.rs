@@ -62,7 +62,8 @@ pub(super) fn serve_team(
         sessions.shared = Some(shared);
         // Members know all desks behind one address by one name.
         let address = reached_at(config, listen);
-        sessions.desk_name = address.rsplit_once(':').map_or("", |(host, _)| host).to_owned();
+        let host = address.rsplit_once(':').map_or("", |(host, _)| host);
+        host.clone_into(&mut sessions.desk_name);
     }
     let certificates = DeskCertificates::open(config).map_err(|why| cannot_open(&why))?;
     let names = certificate_names(config, listen);

@@ -89,7 +89,9 @@ fn every_example_of_the_specification_is_shown_as_it_is_written() {
         .map(Into::into),
     );
     // More blocks than a section of an answer has.
-    texts.push((0..50).map(|at| format!("# h{at}\n\nwords\n- of {at}\n\n")).collect());
+    let sections: Vec<String> =
+        (0..50).map(|at| format!("# h{at}\n\nwords\n- of {at}\n\n")).collect();
+    texts.push(sections.concat());
     let script = format!(
         "const texts = arguments[0], done = arguments[1]; {BLOCKS} (async () => {{ {DRAW} }})().then(done);"
     );

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// Clears the screen of a terminal, and renames its window.
 const ESCAPES: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}";
 
-/// The numbers of a seed (SplitMix64).
+/// The numbers of a seed (`SplitMix64`).
 pub(crate) struct SeededNumbers(pub(crate) u64);
 
 impl SeededNumbers {

@@ -1,5 +1,6 @@
 //! Several desks of a team behind one address, which share a real PostgreSQL database.
 
+use std::path::Path;
 use std::sync::RwLockReadGuard;
 
 use callgate_store::Sha256Hash;
@@ -72,10 +73,18 @@ impl TeamCertificates {
     fn start_desk(&self, balancer: &NetworkProxy, settings: &str) -> TeamHouse {
         let folder = self.folder.path();
         let [certificate, key] = ["desk.crt", "desk.key"].map(|name| folder.join(name));
-        let settings =
-            format!("certificate = {certificate:?}\ncertificate_key = {key:?}\n{settings}");
+        let settings = format!(
+            "certificate = {}\ncertificate_key = {}\n{settings}",
+            quoted(&certificate),
+            quoted(&key)
+        );
         TeamHouse::sharing(&balancer.address.to_string(), &settings, &folder.join("ca.crt"))
     }
+}
+
+/// Returns a path as settings have it.
+fn quoted(path: &Path) -> String {
+    format!("\"{}\"", path.display())
 }
 
 fn database_settings(server: &PostgresServer, database: &str, number: usize) -> String {
@@ -192,10 +201,10 @@ fn rules_and_roles_of_one_desk_hold_at_the_other() {
         .until("the member has them", || member.done(&["team", "rules", "show"]).contains("acme"));
     assert_eq!(member.ask("git push origin main").decision()["behavior"], "deny");
     one.desk.machine.home.write("r.toml", "[[role]]\nname = \"x\"\npeople = \"ada\"\n");
-    let roles = one.desk.machine.home.text_path("r.toml");
+    let role_file = one.desk.machine.home.text_path("r.toml");
     let told = two.desk.command(&["team", "roles", "--set", "/dev/null/none"]).output().unwrap();
     assert_eq!(told.status.code(), Some(1), "a file that cannot be read changes nothing");
-    let told = one.desk.done(&["team", "roles", "--set", &roles]);
+    let told = one.desk.done(&["team", "roles", "--set", &role_file]);
     assert_eq!(told, "All desks of the team take them.\n");
     let file = two.desk.machine.home.path(".config/callgate/roles.toml");
     two.desk.until("the roles are there", || file.exists());
@@ -321,7 +330,8 @@ fn the_log_of_the_team_has_the_ledgers_of_all_machines() {
     assert!(first.contains("\"git push origin next\"") || first.contains("git push origin next"));
     assert_eq!(export(), "");
     assert_eq!(member.ask("git push origin last").decision()["behavior"], "deny");
-    let more = two.desk.until("what is new is exported", || Some(export()).filter(|it| it != ""));
+    let more =
+        two.desk.until("what is new is exported", || Some(export()).filter(|it| !it.is_empty()));
     assert!(more.contains("git push origin last") && !more.contains("origin next"), "{more}");
     // Somebody who can write to the database is found out.
     let change = "UPDATE audit SET body = replace(body, 'git push origin next', 'git pull')";
