@@ -124,6 +124,9 @@ fn a_killed_desk_loses_nothing_and_its_members_go_to_another() {
     let mut hook = member.ask("make one");
     let mut ben = two.desk.person("Ben");
     let before = ben.question(&two.desk, "make one");
+    one.desk.until("it is recorded there, too", || {
+        one.desk.entries().iter().any(|entry| entry.kind == "asked")
+    });
     one.desk.kill_desk();
     team.lead_to(1);
     member.wait_for_line(RemoteState::Failed);
