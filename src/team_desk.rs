@@ -181,6 +181,10 @@ impl TeamDesk {
     /// Lets a machine join with the secret of its invitation, which is used up. Returns `None` if
     /// there is no such invitation.
     async fn let_machine_join(&self, secret: &str) -> Result<Option<MachineJoined>, String> {
+        // Whether it is good is not known then.
+        if let Some(why) = self.find_ailment() {
+            return Err(why.to_owned());
+        }
         let secret = hash_text(secret);
         // A wrong secret costs no look into the ledger.
         let is_known = |roster: &TeamRoster| {

@@ -223,7 +223,13 @@ impl TeamHouse {
     }
 
     pub(crate) fn let_join(&self, member: &DeskMachine, name: &str) {
-        member.done(&["team", "join", &self.invite(&[name])]);
+        let invitation = self.invite(&[name]);
+        // A desk that has just started may not have reached its database yet.
+        member.until("it joins", || {
+            let told = run(member.command(&["team", "join", &invitation]), DEADLINE);
+            assert!(told.status.success() || told.stderr.contains("desk"), "{}", told.stderr);
+            told.status.success()
+        });
     }
 
     pub(crate) fn views(&self) -> Vec<RemoteView> {
