@@ -157,7 +157,6 @@ impl QuestionText {
             LedgerEvent::Closed(QuestionClosed {
                 how: Some(ClosedHow::Answered),
                 text: format!("Allowed by {by}"),
-                ..QuestionClosed::default()
             }),
         ]
     }

@@ -13,7 +13,7 @@ use crate::home::Home;
 
 /// How long somebody thinks: as many different times as there are, in turn.
 const THOUGHTS: [Duration; 3] =
-    [Duration::from_millis(900), Duration::from_millis(2100), Duration::from_millis(3000)];
+    [Duration::from_millis(900), Duration::from_millis(2100), Duration::from_secs(3)];
 
 /// Somebody at a desk. They leave with this.
 pub(crate) struct DeskPerson {

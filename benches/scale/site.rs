@@ -1,4 +1,4 @@
-//! What an organisation runs: one PostgreSQL, two desks that share it, and one address before them.
+//! What an organisation runs: one `PostgreSQL`, two desks that share it, and one address before them.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};
@@ -79,8 +79,16 @@ impl TeamSite {
             TeamService::new(&address, Some(&trusted), &ProxyChoice::default()).unwrap()
         };
         let (service, desk_services) = (service_at(address), listen.map(service_at));
-        let _certificates = certificates;
-        Self { desks, homes, server, database, team, service, desk_services, _certificates }
+        Self {
+            desks,
+            homes,
+            server,
+            database,
+            team,
+            service,
+            desk_services,
+            _certificates: certificates,
+        }
     }
 
     /// Waits until both desks take machines in: until then they say so to any token.
