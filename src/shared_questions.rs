@@ -93,7 +93,7 @@ impl SharedQuestions {
         loop {
             tokio::select! {
                 change = changes.recv() => match change {
-                    Some(TeamChange::Question(question)) => self.take_change(question),
+                    Some(TeamChange::Question(question)) => self.take_change(*question),
                     Some(TeamChange::Document(_)) => {}
                     None => return,
                 },

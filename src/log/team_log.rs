@@ -58,11 +58,14 @@ pub(super) fn show_team_log(args: &LogArgs, file: Option<&Path>) -> Result<ExitC
     if !is_table || args.resume.is_some() {
         log.write_new(&mut marks)?;
     }
-    while args.follow {
+    if !args.follow {
+        return Ok(ExitCode::SUCCESS);
+    }
+    // Until nobody reads it any more.
+    loop {
         follow::wait_while_read(LOOK_EVERY)?;
         log.write_new(&mut marks)?;
     }
-    Ok(ExitCode::SUCCESS)
 }
 
 /// The log, and what is wanted of it.

@@ -60,7 +60,7 @@ pub use sqlite::SqliteTeamStore;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamChange {
     /// A question was asked or closed, or something was noted about it.
-    Question(TeamQuestion),
+    Question(Box<TeamQuestion>),
     /// A document was made, changed or removed.
     Document(TeamDocument),
 }
@@ -193,7 +193,8 @@ pub trait TeamStore: Send {
 /// Joins changes of both kinds in their order. Of each at most [`MOST_ROWS`] were read, so there is
 /// no gap before the last that is returned.
 fn order_changes(questions: Vec<TeamQuestion>, documents: Vec<TeamDocument>) -> Vec<TeamChange> {
-    let mut changes: Vec<TeamChange> = questions.into_iter().map(TeamChange::Question).collect();
+    let question = |question| TeamChange::Question(Box::new(question));
+    let mut changes: Vec<TeamChange> = questions.into_iter().map(question).collect();
     changes.extend(documents.into_iter().map(TeamChange::Document));
     changes.sort_by_key(TeamChange::number);
     changes.truncate(MOST_ROWS);

@@ -48,8 +48,8 @@ fn every_entry_of_an_earlier_version_is_known_and_written_again_as_it_was() {
         seen.insert(entry.kind);
     }
     // What that version did not write yet.
-    use LedgerKind::{Invited, Joined, Mirrored, Revoked, Said};
-    seen.extend([Said, Invited, Joined, Revoked, Mirrored].map(|kind| kind.name().to_owned()));
+    let newer = ["said", "invited", "joined", "revoked", "mirrored"];
+    seen.extend(newer.map(str::to_owned));
     let all: BTreeSet<String> = LedgerKind::ALL.iter().map(|kind| kind.name().to_owned()).collect();
     assert_eq!(seen, all, "every kind is in it");
 }

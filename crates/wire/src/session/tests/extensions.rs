@@ -95,6 +95,7 @@ fn requests() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a line for each case")]
 fn unreadable_requests() {
     let long = |field: &str, length: usize| {
         let rest = r#""kind":"rename_conversation","conversationId":"c","title":"t""#;
