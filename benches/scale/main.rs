@@ -1,4 +1,4 @@
-//! What an organisation costs: two desks behind one address and one PostgreSQL, with the machines of
+//! What an organisation costs: two desks behind one address and one `PostgreSQL`, with the machines of
 //! 1,000 developers and their 10,000 agents:
 //! `cargo bench --bench scale [-- --check] [-- --quick] [-- --machines N] [-- --seconds N]
 //! [-- --peak N]`.
