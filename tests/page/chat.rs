@@ -4,6 +4,9 @@ use std::fs;
 
 use callgate_testkit::browser::Browser;
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::page_chat::{
+    commands_that_fail_are_no_success, say, turns_with_failing_commands, wait_for_answer,
+};
 use callgate_testkit::terminal::Terminal;
 use serde_json::{Value, json};
 
@@ -25,32 +28,6 @@ fn begin(desk: &Stage, browser: &Browser) {
     browser.click("[data-start]");
     browser.wait_for_text(".folder", "work");
     browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
-}
-
-/// Sends a message, and waits until it is the last one on the page.
-pub(crate) fn say(browser: &Browser, words: &str) {
-    browser.fill("[data-message]", words);
-    browser.click("[data-send]");
-    browser.wait_for(
-        words,
-        &format!(
-            "const last = [...document.querySelectorAll('[data-turn] .bubble')].at(-1);
-            return last?.innerText.includes({})",
-            json!(words)
-        ),
-    );
-}
-
-/// Waits until the last answer is whole and has this in its text.
-pub(crate) fn wait_for_answer(browser: &Browser, text: &str) {
-    browser.wait_for(
-        text,
-        &format!(
-            "const last = [...document.querySelectorAll('[data-turn]')].at(-1);
-            return last?.dataset.over === 'true' && last.innerText.includes({})",
-            json!(text)
-        ),
-    );
 }
 
 #[test]
@@ -412,42 +389,6 @@ fn steer(browser: &Browser, words: &str) {
     browser.wait_for_text(".chat-inner", words);
 }
 
-/// Commands that fail, each with its time limit in seconds and with what its card says.
-const FAILING: [(&str, f64, &str); 3] = [
-    ("echo oops; exit 3", 30.0, "exit code 3"),
-    ("echo oops; kill -KILL $$", 30.0, "SIGKILL"),
-    ("echo oops; exec sleep 60", 0.2, "time limit"),
-];
-
-/// The turns of a model that runs them.
-fn failing_turns() -> impl Iterator<Item = Turn> {
-    FAILING.into_iter().flat_map(|(script, seconds, how)| {
-        let input = json!({"command": "sh", "args": ["-c", script], "timeoutSeconds": seconds});
-        [Turn::tool_use("run_shell_command", input), Turn::text(format!("It has failed: {how}."))]
-    })
-}
-
-/// Allows commands that fail, and looks at their cards.
-fn a_command_that_failed_is_no_success(browser: &Browser) {
-    for (script, _, how) in FAILING {
-        say(browser, "Run it");
-        browser.wait_for_text(".chat-question .card", script);
-        browser.wait_for(
-            "presses count",
-            "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
-        );
-        browser.click(".chat-question [data-press=allow]");
-        wait_for_answer(browser, &format!("It has failed: {how}."));
-        let card = "[data-turn]:last-of-type [data-tool=run_shell_command]";
-        assert_eq!(browser.text(&format!("{card} summary .failed")), how);
-        assert_eq!(browser.count(&format!("{card} .is-good")), 0, "{how}");
-        assert_eq!(browser.count(&format!("{card} .is-bad")), 1, "{how}");
-        browser.click(&format!("{card} summary"));
-        browser.wait_for_text(&format!("{card} .terminal"), "oops");
-        browser.wait_for_text(&format!("{card} .terminal .exit"), how);
-    }
-}
-
 fn choose_mode(browser: &Browser, mode: &str) {
     browser.click(&format!(".chat-pane [data-choice={mode}]"));
     browser.wait_for(
@@ -468,7 +409,8 @@ fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
         Turn::text("As you wish."),
     ];
     let after = [write(), Turn::text("This is only a plan.")];
-    let model = Messages::start(before.into_iter().chain(failing_turns()).chain(after));
+    let model =
+        Messages::start(before.into_iter().chain(turns_with_failing_commands()).chain(after));
     let stage = Stage::without_phone_unstarted();
     let mut command = stage.callgate(&["up"]);
     command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());
@@ -496,7 +438,7 @@ fn a_turn_shows_its_plan_and_context_and_is_steered_and_obeys_the_mode() {
 
     browser.click("[data-tool=write_file] summary");
     browser.wait_for_text("[data-tool=write_file] .tool-body", "x");
-    a_command_that_failed_is_no_success(&browser);
+    commands_that_fail_are_no_success(&browser);
 
     fs::remove_file(stage.path("work/a.txt")).unwrap();
     choose_mode(&browser, "plan");

@@ -12,11 +12,11 @@ use base64::engine::general_purpose::STANDARD;
 use callgate_testkit::browser::Browser;
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::page::show;
+use callgate_testkit::page_chat::{say, wait_for_answer};
 use callgate_testkit::terminal::Terminal;
 use callgate_testkit::tools::repo_root;
 use serde_json::{Value, json};
 
-use crate::chat::{say, wait_for_answer};
 use crate::fixture::{Hook, Stage, bash, permission};
 use crate::stage::{link, wait_until_live};
 

@@ -5,6 +5,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::page_chat::{
+    answer_question, commands_that_fail_are_no_success, turns_with_failing_commands,
+};
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::{proc, tools};
 use serde_json::{Value, json};
@@ -75,17 +78,20 @@ fn tools_are_shown_and_what_is_risky_is_asked_in_the_window() {
     model.assert_played();
 }
 
-/// Answers the question about a file, once presses count.
+/// Answers the question about a file that is not there yet.
 fn answer(stage: &Stage, file: &str, press: &str) {
     stage.page.wait_for_text(".chat-question .card", file);
     assert!(!stage.path(&format!("work/{file}")).exists(), "nobody has answered yet");
-    assert_eq!(stage.page.count(".chat-question .card"), 1);
-    let button = format!(".chat-question [data-press={press}]");
-    stage.page.wait_for(
-        "presses count",
-        &format!("return document.querySelector('{button}[aria-disabled=false]')"),
-    );
-    stage.page.click(&button);
+    answer_question(&stage.page, file, press);
+}
+
+#[test]
+fn a_command_that_failed_is_no_success() {
+    let model = Messages::start(turns_with_failing_commands());
+    let Some(stage) = with_model(&model) else { return };
+    stage.begin_chat();
+    commands_that_fail_are_no_success(&stage.page);
+    model.assert_played();
 }
 
 fn the_status_is_shown(stage: &Stage) {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use callgate_testkit::browser::Browser;
-use callgate_testkit::proc;
 use callgate_testkit::process::{DEADLINE, run};
 use callgate_testkit::tools::repo_root;
+use callgate_testkit::{page_chat, proc};
 use serde_json::{Value, json};
 
 use crate::test_desktop::TestDesktop;
@@ -152,28 +152,12 @@ impl Stage {
 
     /// Sends a message, and waits until it is the last one on the page.
     pub(crate) fn say(&self, words: &str) {
-        self.page.fill("[data-message]", words);
-        self.page.click("[data-send]");
-        self.page.wait_for(
-            words,
-            &format!(
-                "const last = [...document.querySelectorAll('[data-turn] .bubble')].at(-1);
-                return last?.innerText.includes({})",
-                json!(words)
-            ),
-        );
+        page_chat::say(&self.page, words);
     }
 
     /// Waits until the last answer is whole and has this in its text.
     pub(crate) fn wait_for_answer(&self, text: &str) {
-        self.page.wait_for(
-            text,
-            &format!(
-                "const last = [...document.querySelectorAll('[data-turn]')].at(-1);
-                return last?.dataset.over === 'true' && last.innerText.includes({})",
-                json!(text)
-            ),
-        );
+        page_chat::wait_for_answer(&self.page, text);
     }
 }
 
