@@ -198,9 +198,7 @@ impl MachineSession {
                     Vec::new()
                 }
                 () = tokio::time::sleep(alarm.saturating_sub(self.clock.elapsed())) => {
-                    if port.take_activity() {
-                        self.upper.note_heard(self.clock.elapsed());
-                    }
+                    self.upper.note_heard(port.heard_at().saturating_duration_since(self.clock));
                     self.upper.handle_time(self.clock.elapsed())
                 }
             };

@@ -51,9 +51,7 @@ pub(crate) async fn serve_line(
             joined = wait_to_join(&mut server.joining) => server.take_joined(joined).await,
             acts = next_of_desk(&mut server.joined, &mut server.lower) => acts,
             () = tokio::time::sleep(alarm) => {
-                if port.take_activity() {
-                    server.lower.note_heard(clock.elapsed());
-                }
+                server.lower.note_heard(port.heard_at().saturating_duration_since(clock));
                 server.lower.handle_time(clock.elapsed())
             }
         };

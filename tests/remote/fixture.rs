@@ -40,6 +40,13 @@ fn database_in(home: &Path) -> PathBuf {
     home.join(DATA).join("callgate.db")
 }
 
+/// Checks that the ledger of a machine is whole.
+pub(crate) fn verify_ledger(home: &TestHome) {
+    let store = Store::open_read_only(&database_in(home.folder())).unwrap();
+    let verified = store.verify().unwrap();
+    assert!(matches!(verified, ChainReport::Whole { .. }), "{verified:?}");
+}
+
 impl House {
     /// A laptop whose `ssh` runs the command in the box's home, and a box on which callgate is.
     pub(crate) fn over_pipe() -> Self {
@@ -123,6 +130,10 @@ impl House {
 
     pub(crate) fn signal_desk(&self, signal: Signal) {
         self.desk.lock().unwrap().as_ref().unwrap().signal(signal);
+    }
+
+    pub(crate) fn desk_pid(&self) -> u32 {
+        self.desk.lock().unwrap().as_ref().unwrap().pid()
     }
 
     fn desk_socket(&self) -> PathBuf {
@@ -230,11 +241,8 @@ impl House {
             let whole = self.box_entries();
             !whole.is_empty() && self.copied_entries() == whole
         });
-        for home in [&self.laptop, &self.machine] {
-            let store = Store::open_read_only(&database_in(home.folder())).unwrap();
-            let verified = store.verify().unwrap();
-            assert!(matches!(verified, ChainReport::Whole { .. }), "{verified:?}");
-        }
+        verify_ledger(&self.laptop);
+        verify_ledger(&self.machine);
     }
 
     /// The kinds of the entries about the one question about a command.
@@ -304,6 +312,10 @@ impl Person {
 
     pub(crate) fn allow(&mut self, row: &InboxRow) -> (bool, String) {
         self.press(row, Press::Button(Action::Allow))
+    }
+
+    pub(crate) fn deny(&mut self, row: &InboxRow) -> (bool, String) {
+        self.press(row, Press::Button(Action::Deny))
     }
 
     pub(crate) fn links(&mut self) -> Vec<NamedLink> {

@@ -2,9 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
+mod container;
 mod cut;
+mod faces;
 mod fixture;
 mod hostile;
+#[path = "../team/hostile_lines.rs"]
+mod hostile_lines;
 mod machine_rules;
 mod over_ssh;
 mod own_desk;

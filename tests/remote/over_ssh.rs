@@ -1,9 +1,11 @@
 //! A box behind a real sshd: another user where root can make one, and a mount namespace that hides
 //! the laptop's home.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use callgate_client::viewer::Viewer;
@@ -38,7 +40,9 @@ impl Sshd {
             keygen.args(["-q", "-t", "ed25519", "-N", "", "-f", &path(key)]);
             assert!(run(keygen, DEADLINE).status.success());
         }
-        fs::copy(path("user_key.pub"), path("authorized_keys")).unwrap();
+        // A restricted key forwards nothing and gets no terminal; and there is no sftp here.
+        let key = fs::read_to_string(path("user_key.pub")).unwrap();
+        fs::write(path("authorized_keys"), format!("restrict {key}")).unwrap();
         let home = house.machine.folder().display();
         let user = format!("setpriv --reuid={NOBODY} --regid={NOBODY} --clear-groups ");
         let user = if is_root() { user } else { String::new() };
@@ -88,6 +92,22 @@ impl Sshd {
     }
 }
 
+/// The paths of all files below a folder, from there.
+fn files_below(folder: &Path) -> BTreeSet<String> {
+    let mut find = Command::new("find");
+    find.arg(folder).args(["!", "-type", "d", "-printf", "%P\\n"]);
+    run(find, DEADLINE).success().stdout.lines().map(str::to_owned).collect()
+}
+
+/// Whether a process of this user waits for connections over a network.
+fn listens(user: u32) -> bool {
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| fs::read_to_string(path).unwrap());
+    tables.iter().flat_map(|table| table.lines().skip(1)).any(|line| {
+        let fields: Vec<&str> = line.split_ascii_whitespace().collect();
+        (fields[3], fields[7]) == ("0A", user.to_string().as_str())
+    })
+}
+
 /// The box's own callgate, as the box's user.
 fn on_box(house: &House, arguments: &[&str]) -> Command {
     house.as_box_user(house.machine.command(house.machine.path(PROGRAM), arguments))
@@ -103,6 +123,7 @@ fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
         chown.args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(house.machine.folder());
         assert!(run(chown, DEADLINE).status.success());
     }
+    let before = files_below(house.machine.folder());
     house.up();
     let said = house.run_on_laptop(&["remote", "add", BOX]).success().stdout;
     assert!(said.contains(&format!("{BOX}: connected for ")), "{said}");
@@ -117,6 +138,7 @@ fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
         look.env("PATH", "/usr/bin:/bin");
         assert!(!run(look, DEADLINE).status.success());
     }
+    assert!(!is_root() || !listens(NOBODY), "nothing listens there");
     let doctor = run(on_box(&house, &["doctor"]), DEADLINE).stdout;
     assert!(doctor.contains("its desk has been connected for"), "{doctor}");
 
@@ -140,6 +162,14 @@ fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     assert_eq!(left, serde_json::json!({ "theme": "dark" }));
     assert!(!house.machine.path(".local/share/callgate/bin").exists());
     assert!(Viewer::connect(&house.box_desk_socket()).is_err(), "its desk has ended");
+    let after = files_below(house.machine.folder());
+    let left: Vec<_> = after.difference(&before).collect();
+    let is_ledger = |file: &str| {
+        let name = file.strip_prefix(".local/share/callgate/").unwrap_or_default();
+        name.starts_with("callgate.db") || name.ends_with(".lock")
+    };
+    assert!(left.iter().all(|file| is_ledger(file)), "only its ledger stays: {left:?}");
+    assert!(before.is_subset(&after), "{before:?} {after:?}");
     house.until("it is gone here", || house.remote().is_none());
     let list = house.run_on_laptop(&["remote", "list"]).success().stdout;
     assert_eq!(list, "There are none. To add one: callgate remote add HOST\n");

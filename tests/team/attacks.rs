@@ -281,6 +281,73 @@ fn hostile_members_change_nothing_of_others_and_are_told() {
 }
 
 #[test]
+fn members_that_drip_are_served_and_hold_up_nobody() {
+    const DRIPPERS: usize = 12;
+    let house = TeamHouse::new(None);
+    let victim = house.member("build-7");
+    let mut ada = house.desk.person("Ada");
+    let job: Invitation = house.invite(&["ci", "--job"]).parse().unwrap();
+    let (runtime, service) = (runtime(), service_of(&job));
+    let seed = std::env::var("CALLGATE_ATTACKS").ok().and_then(|it| it.parse().ok()).unwrap_or(7);
+    let mut numbers = SeededNumbers(seed);
+    // Each has a question on its way, and half of them never end theirs.
+    let question = |number: usize| {
+        let question = json!({ "kind": "question", "ruling": "ask", "seconds": 300, "request": {
+            "request_id": format!("{number:08x}-0000-4000-8000-000000000000"), "tool_name": "Bash",
+            "tool_input": { "command": format!("make drip-{number}") }, "cwd": "/",
+            "session_id": "s" } });
+        let mut bytes = format!("{question}\n").into_bytes();
+        bytes.truncate(bytes.len() - number % 2);
+        bytes
+    };
+    let mut drippers: Vec<(HostileConnection, Vec<u8>)> = (0..DRIPPERS)
+        .map(|number| {
+            let connection = runtime.block_on(async {
+                let token = job.secret.reveal();
+                let run = format!("drip-{number}");
+                let mut connection = HostileConnection::open(&service, token, &run).await;
+                connection.send(&HostileMember::hello(&mut SeededNumbers(seed))).await;
+                connection
+            });
+            (connection, question(number))
+        })
+        .collect();
+    let mut others = 0;
+    while drippers.iter().any(|(_, rest)| !rest.is_empty()) {
+        let (connection, rest) = &mut drippers[numbers.below(DRIPPERS)];
+        let part = rest.len().min(1 + numbers.below(24));
+        let part: Vec<u8> = rest.drain(..part).collect();
+        runtime.block_on(connection.send(&part));
+        assert!(!connection.is_over, "seed {seed}");
+        if numbers.chance(40) {
+            let command = format!("make {others}");
+            let hook =
+                if others % 2 == 0 { victim.ask(&command) } else { house.desk.ask(&command) };
+            let row = ada.question(&house.desk, &command);
+            assert!(ada.allow(&row).0, "seed {seed}");
+            assert_eq!(hook.decision()["behavior"], "allow", "seed {seed}");
+            others += 1;
+        }
+    }
+    assert!(others > 0, "seed {seed}: nobody else was served");
+    let whole = |number: &usize| number % 2 == 0;
+    let wanted: BTreeSet<_> =
+        (0..DRIPPERS).filter(whole).map(|it| format!("make drip-{it}")).collect();
+    house.desk.until("whole questions are asked", || ada.inbox().len() == wanted.len());
+    let rows = ada.inbox();
+    assert!(rows.iter().all(|row| row.machine.as_deref() == Some("ci")), "seed {seed}: {rows:?}");
+    let asked: BTreeSet<_> = rows.into_iter().map(|row| row.summary).collect();
+    assert_eq!(asked, wanted, "seed {seed}");
+    // Whoever goes away in the middle of a line has asked nothing.
+    drop(drippers);
+    house.desk.until("their lines are gone", || {
+        house.views().iter().all(|view| view.host != "ci" || view.state != RemoteState::Connected)
+    });
+    assert!(ada.inbox().iter().all(|row| wanted.contains(&row.summary)), "seed {seed}");
+    assert!(memory_of(house.desk.desk_pid()) < MOST_MEMORY);
+}
+
+#[test]
 fn an_answer_that_a_member_does_not_confirm_keeps_nobody_waiting() {
     let house = TeamHouse::new(None);
     let mut ada = house.desk.person("Ada");

@@ -48,7 +48,7 @@ pub(crate) struct HostileMember {
     /// The questions that it has asked.
     pub(crate) own: Vec<String>,
     /// A ledger of its own, which says what it likes.
-    ledger: Vec<LedgerEntry>,
+    pub(crate) ledger: Vec<LedgerEntry>,
 }
 
 impl HostileMember {

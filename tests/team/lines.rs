@@ -131,6 +131,36 @@ fn a_revoked_machine_is_out_at_once() {
 }
 
 #[test]
+fn a_new_invitation_renews_the_token_of_a_machine() {
+    let house = TeamHouse::new(None);
+    let member = house.member("build-7");
+    let file = ".local/share/callgate/team-line";
+    let old = member.machine.home.text(file);
+    let invitation = house.invite(&["build-7"]);
+    assert_eq!(member.line().unwrap().state, RemoteState::Connected, "the old one is still good");
+    let told = member.refused(&["team", "join", &invitation]);
+    assert!(told.contains("to leave it: callgate team leave"), "{told}");
+    member.done(&["team", "leave"]);
+    member.done(&["team", "join", &invitation]);
+    assert_ne!(member.machine.home.text(file), old);
+    member.wait_for_line(RemoteState::Connected);
+    let mut ada = house.desk.person("Ada");
+    let hook = member.ask("make one");
+    let row = ada.question(&house.desk, "make one");
+    assert!(ada.allow(&row).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
+    // A copy of the old one opens nothing.
+    let thief = DeskMachine::new();
+    thief.machine.home.make_private_folder(".local/share/callgate");
+    thief.machine.home.write_private(file, &old);
+    thief.up();
+    thief.until("it is refused", || {
+        thief.line().and_then(|line| line.text).filter(|text| text.contains("revoked"))
+    });
+    assert_eq!(house.views().len(), 1, "{:?}", house.views());
+}
+
+#[test]
 fn no_verdict_waits_for_a_desk_of_the_team_that_does_not_answer() {
     let house = TeamHouse::new(None);
     let member = house.member("build-7");

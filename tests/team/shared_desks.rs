@@ -87,8 +87,14 @@ fn quoted(path: &Path) -> String {
     format!("\"{}\"", path.display())
 }
 
+/// Names the database in the settings of a desk: the second one has a program that prints it.
 fn database_settings(server: &PostgresServer, database: &str, number: usize) -> String {
-    format!("desk_name = \"desk-{number}\"\ndatabase_url = \"{}\"\n", server.url(database))
+    let url = server.url(database);
+    let address = match number {
+        2 => format!("database_url_command = [\"echo\", \"{url}\"]"),
+        _ => format!("database_url = \"{url}\""),
+    };
+    format!("desk_name = \"desk-{number}\"\n{address}\n")
 }
 
 #[test]
@@ -114,6 +120,44 @@ fn what_is_asked_at_one_desk_is_answered_at_the_other() {
     });
     assert!(!ben.allow(&of_ben).0, "it is answered once");
     assert_eq!(team.count("SELECT count(*), max(answered_by) FROM questions"), "1|Ada");
+}
+
+#[test]
+fn the_status_says_how_it_stands_with_the_team_and_its_database() {
+    let Some(team) = SharedDesks::start() else { return };
+    let [one, two] = &team.desks;
+    let member = one.member("build-7");
+    invite_person(one, "ada");
+    let status = |house: &TeamHouse| house.desk.done(&["team", "status"]);
+    let line = |status: &str, about: &str| {
+        let line = status.lines().find(|line| line.starts_with(about));
+        line.unwrap_or_else(|| panic!("{about}: {status}")).to_owned()
+    };
+    let told = two.desk.until("it knows the members", || {
+        Some(status(two)).filter(|told| told.contains("1 machine, 0 jobs, 1 person"))
+    });
+    assert!(line(&told, "desk ").contains("desk-2, at "), "{told}");
+    assert!(line(&told, "members ").ends_with("connected to this desk: 0"), "{told}");
+    assert!(line(&status(one), "members ").ends_with("connected to this desk: 1"));
+    assert!(line(&told, "database ").ends_with(" answers"), "{told}");
+    assert!(line(&told, "size ").contains("B, of which the audit log "), "{told}");
+    assert!(line(&told, "kept ").ends_with("for 400 days"), "{told}");
+    assert!(line(&told, "protected ").contains("a role that cannot change or remove"), "{told}");
+    assert!(!told.contains("opensesame"), "the password is not shown: {told}");
+    // Each desk has few connections, however many machines it serves.
+    let mut others: Vec<DeskMachine> = Vec::new();
+    for name in ["build-8", "build-9"] {
+        others.push(one.member(name));
+    }
+    let count = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND application_name = 'callgate'";
+    let count: u32 = team.count(count).parse().unwrap();
+    assert!((2..=6).contains(&count), "{count} connections of two desks");
+    drop((member, others));
+    for desk in [one, two] {
+        let shown = desk.desk.done(&["config", "show"]);
+        assert!(!shown.contains("opensesame"), "{shown}");
+    }
 }
 
 #[test]

@@ -4,10 +4,10 @@
 //! `bind`, never by a process-wide umask) and gets its name only once it accepts connections. So a
 //! socket that refuses connections is dead: it is never between the two.
 
-use std::ffi::OsString;
+use std::ffi::{OsString, c_int, c_void};
 use std::fs;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use rustix::fs::{Mode, fchmod};
 use rustix::io::Errno;
 use rustix::net::{
     AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, connect as connect_fd, listen,
-    socket_with, sockopt::socket_peercred,
+    socket_with,
 };
 use rustix::process::geteuid;
 
@@ -128,8 +128,51 @@ pub fn listen_at_path(path: &Path) -> Result<UnixListener, SocketError> {
 /// Returns the id of the process that serves `path`; `None` if nobody does, or if it lives in
 /// another process namespace.
 pub fn server_process(path: &Path) -> Option<u32> {
-    let server = socket_peercred(open_connection(path).ok()?).ok()?;
-    u32::try_from(server.pid.as_raw_nonzero().get()).ok()
+    let server = read_peer_credentials(&open_connection(path).ok()?).ok()?;
+    (server.process != 0).then_some(server.process)
+}
+
+/// Who is at the other end of a socket.
+struct PeerCredentials {
+    /// 0 if the process lives in a PID namespace that is not seen from here.
+    process: u32,
+    user: u32,
+}
+
+/// Returns who is at the other end of a socket. The call of rustix cannot be used: to it, the id 0 of
+/// a process outside a container is no valid answer.
+#[allow(unsafe_code)]
+fn read_peer_credentials(socket: &impl AsFd) -> io::Result<PeerCredentials> {
+    unsafe extern "C" {
+        fn getsockopt(
+            socket: c_int,
+            level: c_int,
+            name: c_int,
+            value: *mut c_void,
+            size: *mut u32,
+        ) -> c_int;
+    }
+    /// `SOL_SOCKET` and `SO_PEERCRED`, which have the same numbers on every architecture of Linux
+    /// except five (Alpha, MIPS, PA-RISC, PowerPC, SPARC), where this fails and no peer is trusted.
+    const OPTION: (c_int, c_int) = (1, 17);
+    // The id of the process, of the user and of the group.
+    let mut value = [0_u32; 3];
+    let mut size = 12;
+    // SAFETY: the call writes at most `size` bytes to `value`, which has that many.
+    let outcome = unsafe {
+        getsockopt(
+            socket.as_fd().as_raw_fd(),
+            OPTION.0,
+            OPTION.1,
+            value.as_mut_ptr().cast(),
+            &raw mut size,
+        )
+    };
+    match (outcome, size) {
+        (0, 12) => Ok(PeerCredentials { process: value[0], user: value[1] }),
+        (0, _) => Err(io::ErrorKind::Unsupported.into()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn listen_at(path: &Path) -> Result<UnixListener, SocketError> {
@@ -210,10 +253,9 @@ fn open_connection(path: &Path) -> Result<OwnedFd, SocketError> {
 
 /// Checks that the process at the other end runs as our user; `path` is for the message.
 pub fn check_peer(stream: &impl AsFd, path: &Path) -> Result<(), SocketError> {
-    let theirs = socket_peercred(stream)
+    let theirs = read_peer_credentials(stream)
         .map_err(|error| SocketError::io("cannot tell who is behind", path, error))?
-        .uid
-        .as_raw();
+        .user;
     let ours = geteuid().as_raw();
     if theirs == ours {
         return Ok(());

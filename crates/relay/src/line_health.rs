@@ -30,8 +30,9 @@ impl LineHealth {
     }
 
     /// Notes that something has come.
-    pub fn note_heard(&mut self, now: Duration) {
-        self.heard = now;
+    pub fn note_heard(&mut self, at: Duration) {
+        // Bytes of a line that is not whole yet are noted later than they came.
+        self.heard = self.heard.max(at);
     }
 
     /// Notes that something was sent.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -56,11 +56,11 @@ impl LinePort {
         }
     }
 
-    /// Returns true if bytes have come since the last call, also of a line that is not whole yet.
-    pub fn take_activity(&mut self) -> bool {
-        match &mut self.0 {
-            LineCarrier::Threads(lines) => lines.take_activity(),
-            LineCarrier::Stream(lines) => lines.take_activity(),
+    /// Returns when bytes have come last, also of a line that is not whole yet.
+    pub fn heard_at(&self) -> Instant {
+        match &self.0 {
+            LineCarrier::Threads(lines) => lines.heard_at(),
+            LineCarrier::Stream(lines) => lines.heard_at(),
         }
     }
 

@@ -152,8 +152,8 @@ impl LowerLine {
     }
 
     /// Notes that bytes have come which are no whole line yet.
-    pub fn note_heard(&mut self, now: Duration) {
-        self.health.note_heard(now);
+    pub fn note_heard(&mut self, at: Duration) {
+        self.health.note_heard(at);
     }
 
     /// Notes that a report was sent.

@@ -11,7 +11,7 @@ use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use callgate_wire::frame::LineDecoder;
 use callgate_wire::relay::MAX_LINE;
@@ -37,7 +37,8 @@ pub(crate) struct StreamedLines {
     /// How many bytes of the first unsent line are written.
     written: usize,
     is_flushed: bool,
-    is_active: bool,
+    /// When bytes have come last.
+    heard_at: Instant,
 }
 
 impl StreamedLines {
@@ -49,7 +50,7 @@ impl StreamedLines {
             unsent: VecDeque::new(),
             written: 0,
             is_flushed: true,
-            is_active: false,
+            heard_at: Instant::now(),
         }
     }
 
@@ -66,8 +67,8 @@ impl StreamedLines {
         arrived
     }
 
-    pub(crate) fn take_activity(&mut self) -> bool {
-        std::mem::take(&mut self.is_active)
+    pub(crate) fn heard_at(&self) -> Instant {
+        self.heard_at
     }
 
     pub(crate) fn send(&mut self, line: SharedLine) -> bool {
@@ -101,7 +102,7 @@ impl StreamedLines {
             if !matches!(ready!(self.poll_fill(context)), Ok(1..)) {
                 return Poll::Ready(None);
             }
-            self.is_active = true;
+            self.heard_at = Instant::now();
             if !self.share.resize(self.lines.buffered()) {
                 return Poll::Ready(Some(LineArrival::NoRoom));
             }

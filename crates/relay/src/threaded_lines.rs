@@ -1,12 +1,12 @@
 //! Lines over blocking streams: one thread reads, one writes, and neither holds up the other.
 
 use std::io::{self, Read, Write};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use callgate_link::blocking::fill_lines;
+use callgate_link::sync::lock;
 use callgate_wire::frame::LineDecoder;
 use callgate_wire::relay::MAX_LINE;
 use tokio::sync::mpsc;
@@ -22,8 +22,8 @@ pub(crate) struct ThreadedLines {
     outgoing: mpsc::Sender<SharedLine>,
     /// Ends when all lines are written.
     written: std::sync::mpsc::Receiver<()>,
-    /// Whether bytes have come lately.
-    is_active: Arc<AtomicBool>,
+    /// When bytes have come last.
+    heard_at: Arc<Mutex<Instant>>,
 }
 
 impl ThreadedLines {
@@ -36,9 +36,9 @@ impl ThreadedLines {
         let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
             thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
         };
-        let is_active = Arc::new(AtomicBool::new(false));
-        let active = Arc::clone(&is_active);
-        spawn("line in", Box::new(move || read_lines(input, &arrived, &active)))?;
+        let heard_at = Arc::new(Mutex::new(Instant::now()));
+        let heard = Arc::clone(&heard_at);
+        spawn("line in", Box::new(move || read_lines(input, &arrived, &heard)))?;
         let (writing, written) = std::sync::mpsc::channel();
         spawn(
             "line out",
@@ -47,7 +47,7 @@ impl ThreadedLines {
                 drop(writing);
             }),
         )?;
-        Ok(Self { incoming, outgoing, written, is_active })
+        Ok(Self { incoming, outgoing, written, heard_at })
     }
 
     pub(crate) async fn next(&mut self) -> Option<LineArrival> {
@@ -58,8 +58,8 @@ impl ThreadedLines {
         self.incoming.try_recv().ok()
     }
 
-    pub(crate) fn take_activity(&self) -> bool {
-        self.is_active.swap(false, Ordering::Relaxed)
+    pub(crate) fn heard_at(&self) -> Instant {
+        *lock(&self.heard_at)
     }
 
     pub(crate) fn close(self, within: Duration) {
@@ -73,7 +73,11 @@ impl ThreadedLines {
     }
 }
 
-fn read_lines(mut input: impl Read, arrived: &mpsc::Sender<LineArrival>, is_active: &AtomicBool) {
+fn read_lines(
+    mut input: impl Read,
+    arrived: &mpsc::Sender<LineArrival>,
+    heard_at: &Mutex<Instant>,
+) {
     let mut lines = LineDecoder::new(MAX_LINE);
     loop {
         while let Some(line) = lines.next_frame() {
@@ -84,7 +88,7 @@ fn read_lines(mut input: impl Read, arrived: &mpsc::Sender<LineArrival>, is_acti
         if !matches!(fill_lines(&mut input, &mut lines), Ok(1..)) {
             return;
         }
-        is_active.store(true, Ordering::Relaxed);
+        *lock(heard_at) = Instant::now();
     }
 }
 

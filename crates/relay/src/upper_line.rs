@@ -344,10 +344,10 @@ impl UpperLine {
         all.map(|question| UpperAct::Withdraw { question, text: text.to_owned() }).collect()
     }
 
-    /// Notes that bytes have come which are no whole line yet.
-    pub fn note_heard(&mut self, now: Duration) {
+    /// Notes when bytes have come last, also of a line that is not whole yet.
+    pub fn note_heard(&mut self, at: Duration) {
         if let Some(connection) = &mut self.connection {
-            connection.health.note_heard(now);
+            connection.health.note_heard(at);
         }
     }
 

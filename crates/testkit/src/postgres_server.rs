@@ -1,13 +1,14 @@
 //! A `PostgreSQL` server of the tests' own: Debian's programs, a temporary folder, a Unix socket and a
 //! port on loopback.
 
+use std::env;
 use std::fs;
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{self, Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Mutex, OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use rustix::process::{Pid, Signal, kill_process};
 
@@ -17,15 +18,18 @@ use crate::{proc, until};
 
 /// The password of the administrator.
 pub const PASSWORD: &str = "opensesame-7431";
+/// Names the folder of the one server that all test programs of a run share. `scripts/test` sets it,
+/// and ends the server.
+const RUN_FOLDER: &str = "CALLGATE_TEST_POSTGRES";
 
-/// A server. Its folder is removed and its processes end with the test program, however that ends.
+/// A server. Its folder is removed and its processes end with the test program, however that ends,
+/// or with the run.
 pub struct PostgresServer {
     pub folder: PathBuf,
     pub port: u16,
-    process: Mutex<Option<Child>>,
     databases: AtomicU32,
-    /// Ends the server when its standard input is closed.
-    _keeper: Child,
+    /// Ends the server when its standard input is closed; none for the server of a run.
+    keeper: Option<Child>,
     /// Whoever kills the server waits until no other test uses it.
     used: RwLock<()>,
 }
@@ -34,12 +38,19 @@ pub struct PostgresServer {
 pub fn shared_server() -> Option<&'static PostgresServer> {
     static SERVER: OnceLock<Option<PostgresServer>> = OnceLock::new();
     let start = || {
+        if let Some(folder) = env::var_os(RUN_FOLDER) {
+            return PostgresServer::of_run(folder.into());
+        }
         let server = PostgresServer::create()?;
         server.make_certificate();
         server.start();
         Some(server)
     };
     SERVER.get_or_init(start).as_ref()
+}
+
+fn unused_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Returns the folder of the programs of `PostgreSQL`.
@@ -79,14 +90,42 @@ impl PostgresServer {
     /// Makes an empty cluster.
     pub fn create() -> Option<Self> {
         let server = Self::create_folder()?;
-        let password = server.folder.join("password");
+        server.init_cluster();
+        Some(server)
+    }
+
+    /// Returns the server of the whole run, which the first test program makes and the others find.
+    fn of_run(folder: PathBuf) -> Option<Self> {
+        programs()?;
+        let (databases, used) = (AtomicU32::new(0), RwLock::default());
+        let mut server = Self { folder, port: unused_port(), databases, keeper: None, used };
+        if !server.data().exists() {
+            give_to_server(&server.folder);
+            server.init_cluster();
+            server.make_certificate();
+        }
+        let running = server.running();
+        // It may have been started in another network namespace.
+        match running.filter(|(_, port)| TcpStream::connect(("127.0.0.1", *port)).is_ok()) {
+            Some((_, port)) => server.port = port,
+            None => {
+                if running.is_some() {
+                    server.kill();
+                }
+                server.start();
+            }
+        }
+        Some(server)
+    }
+
+    fn init_cluster(&self) {
+        let password = self.folder.join("password");
         fs::write(&password, PASSWORD).unwrap();
         give_to_server(&password);
         let mut init = postgres_command("initdb");
-        init.arg("-D").arg(server.data()).args(["-U", "admin", "--no-sync", "--pwfile"]);
+        init.arg("-D").arg(self.data()).args(["-U", "admin", "--no-sync", "--pwfile"]);
         init.arg(&password).args(["--auth-local=trust", "--auth-host=scram-sha-256", "-E", "UTF8"]);
         run_command(init);
-        Some(server)
     }
 
     /// Makes a folder for a cluster, with whoever ends its server.
@@ -105,13 +144,11 @@ impl PostgresServer {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         Some(Self {
             folder,
-            port,
-            process: Mutex::default(),
+            port: unused_port(),
             databases: AtomicU32::new(0),
-            _keeper: keeper,
+            keeper: Some(keeper),
             used: RwLock::default(),
         })
     }
@@ -144,40 +181,49 @@ impl PostgresServer {
     }
 
     pub fn start_with(&self, options: &[&str]) {
-        let log = fs::File::options().create(true).append(true).open(self.folder.join("log"));
-        let mut start = postgres_command("postgres");
-        start.arg("-D").arg(self.data()).arg("-p").arg(self.port.to_string());
-        start.arg("-c").arg(format!("unix_socket_directories={}", self.folder.display()));
-        start.args(["-c", "max_connections=60", "-c", "listen_addresses=127.0.0.1"]).args(options);
-        let child = start.stdin(Stdio::null()).stderr(log.unwrap()).spawn().unwrap();
-        *self.process.lock().unwrap() = Some(child);
-        let log = || fs::read_to_string(self.folder.join("log")).unwrap_or_default();
-        until::until_or(log, || {
-            let mut ready = postgres_command("pg_isready");
-            ready.arg("-q").arg("-h").arg(&self.folder).arg("-p").arg(self.port.to_string());
-            ready.status().unwrap().success()
-        });
+        let options = format!(
+            "-p {} -c unix_socket_directories={} -c max_connections=60 -c listen_addresses=127.0.0.1 {}",
+            self.port,
+            self.folder.display(),
+            options.join(" ")
+        );
+        let mut start = postgres_command("pg_ctl");
+        start.arg("-D").arg(self.data()).arg("-l").arg(self.data().join("log"));
+        start.args(["-w", "-s", "-o", &options, "start"]);
+        run_command(start);
     }
 
     /// Returns the id of the server's first process, the parent of all others.
     pub fn pid(&self) -> u32 {
-        self.process.lock().unwrap().as_ref().unwrap().id()
+        self.running().expect("the server runs").0
+    }
+
+    /// Returns the first process and the port of the server, if it runs.
+    fn running(&self) -> Option<(u32, u16)> {
+        let file = fs::read_to_string(self.data().join("postmaster.pid")).ok()?;
+        let mut lines = file.lines();
+        let (pid, port) = (lines.next()?.parse().ok()?, lines.nth(2)?.parse().ok()?);
+        proc::is_running(pid).then_some((pid, port))
     }
 
     /// Kills all processes of the server at once.
     pub fn kill(&self) {
-        let mut child = self.process.lock().unwrap().take().unwrap();
-        let parent = child.id();
-        let children: Vec<u32> =
-            proc::all().into_iter().filter(|it| it.parent == parent).map(|it| it.pid).collect();
-        for pid in std::iter::once(parent).chain(children.iter().copied()) {
-            let pid = Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
+        let (parent, port) = self.running().expect("the server runs");
+        let children = proc::all().into_iter().filter(|it| it.parent == parent).map(|it| it.pid);
+        let all: Vec<u32> = std::iter::once(parent).chain(children).collect();
+        for pid in &all {
+            let pid = Pid::from_raw(i32::try_from(*pid).unwrap()).unwrap();
             kill_process(pid, Signal::KILL).ok();
         }
-        child.wait().unwrap();
         until::until("the end of the server's processes", || {
-            !children.iter().any(|pid| proc::is_running(*pid))
+            !all.iter().any(|pid| proc::is_running(*pid))
         });
+        // A zombie that nobody has waited for yet would be taken for a running server.
+        for lock in
+            [self.data().join("postmaster.pid"), self.folder.join(format!(".s.PGSQL.{port}.lock"))]
+        {
+            fs::remove_file(lock).unwrap();
+        }
     }
 
     /// Runs a statement as the administrator.
@@ -197,7 +243,8 @@ impl PostgresServer {
 
     /// Makes an empty database, and returns its name.
     pub fn make_database(&self) -> String {
-        let name = format!("team_{}", self.databases.fetch_add(1, Ordering::Relaxed));
+        let number = self.databases.fetch_add(1, Ordering::Relaxed);
+        let name = format!("team_{}_{number}", process::id());
         self.query("postgres", &format!("CREATE DATABASE {name}"));
         name
     }
@@ -220,7 +267,7 @@ impl PostgresServer {
 
 impl Drop for PostgresServer {
     fn drop(&mut self) {
-        if self.process.lock().unwrap().is_some() {
+        if self.keeper.is_some() && self.running().is_some() {
             self.kill();
         }
     }

@@ -13,8 +13,17 @@ use callgate_testkit::tools::repo_root;
 use super::fixture::settings;
 use super::team::{answer, ask, ledger};
 
-/// Runs the file that prepares a server.
+/// Makes the role of desks, as every desk does that may.
+const MAKE_ROLE: &str = "CREATE ROLE callgate_desk NOLOGIN;";
+
+/// Runs the file that prepares a server. The role of desks is there, as other tests use this server,
+/// and nothing of a run before.
 fn prepare(server: &PostgresServer) {
+    server.try_query("postgres", MAKE_ROLE).ok();
+    for database in ["callgate", "restored"] {
+        server.query("postgres", &format!("DROP DATABASE IF EXISTS {database}"));
+    }
+    server.query("postgres", "DROP ROLE IF EXISTS callgate_owner, callgate_login");
     let mut psql = postgres_command("psql");
     psql.args(["-Xq", "-U", "admin", "-d", "postgres", "-h"]).arg(&server.folder);
     psql.args(["-p", &server.port.to_string()]);
@@ -22,7 +31,9 @@ fn prepare(server: &PostgresServer) {
     // The server's user may not read the repository.
     let script = std::fs::read_to_string(repo_root().join("examples/organisation/database.sql"));
     let file = server.folder.join("database.sql");
-    std::fs::write(&file, script.unwrap()).unwrap();
+    let script = script.unwrap();
+    assert!(script.contains(MAKE_ROLE));
+    std::fs::write(&file, script.replace(MAKE_ROLE, "")).unwrap();
     run_command({
         psql.arg("-f").arg(file);
         psql
@@ -43,9 +54,9 @@ fn back_up_and_restore(server: &PostgresServer, from: &str, to: &str) {
 
 #[test]
 fn a_database_is_prepared_backed_up_and_restored_as_the_guide_says() {
-    let Some(server) = PostgresServer::create() else { return };
-    server.start();
-    prepare(&server);
+    let Some(server) = shared_server() else { return };
+    let _used = server.use_server();
+    prepare(server);
     let url = |login: &str, database: &str| {
         format!("postgres://{login}@127.0.0.1:{}/{database}", server.port)
     };
@@ -65,7 +76,7 @@ fn a_database_is_prepared_backed_up_and_restored_as_the_guide_says() {
     let entries = ledger(ChainHead::NONE, 10);
     let head = desk.copy_entries("laptop", ChainHead::NONE, &entries[..5]).unwrap();
 
-    back_up_and_restore(&server, &url(owner, "callgate"), &url(owner, "restored"));
+    back_up_and_restore(server, &url(owner, "callgate"), &url(owner, "restored"));
     // What comes later is not in the backup.
     desk.copy_entries("laptop", head, &entries[5..]).unwrap();
     let mut desk = PostgresTeamStore::open(&settings(&url(login, "restored"), "desk-1")).unwrap();
