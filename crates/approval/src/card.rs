@@ -164,7 +164,6 @@ impl Card {
         self.blocked.is_some() || is_form && !self.takes_words
     }
 
-    /// Returns the labels of the picked answers.
     pub(crate) fn picked_labels(&self, picks: &[Vec<u8>]) -> String {
         let label = |picker: &CardPicker, at: u8| {
             picker.choices.get(usize::from(at)).map(|choice| plain::safe_line(choice.label.trim()))

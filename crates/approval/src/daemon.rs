@@ -73,7 +73,6 @@ const OLDEST_MS: i64 = 2 * 3_600_000;
 /// Takes warnings for the person who runs the process. It never waits.
 pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What a daemon is started with.
 pub struct DaemonOptions {
     pub claim: Claim,
     pub store: Store,
@@ -89,15 +88,12 @@ pub struct DaemonOptions {
     pub rule_desk: Option<Arc<dyn RuleDesk>>,
     /// Answers what viewers ask about the settings.
     pub settings_desk: Option<Arc<dyn SettingsDesk>>,
-    /// The settings of the Telegram channel, if there is one.
     pub telegram: Option<telegram::BotSettings>,
     /// The terminal that shows questions, if there is one.
     pub terminal: Option<mpsc::Sender<ChannelOrder>>,
-    /// Is called with warnings.
     pub warn: Warn,
 }
 
-/// Why a daemon could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -299,7 +295,6 @@ impl Daemon {
         self.relayed.clone()
     }
 
-    /// Returns the board on which it stands how remotes are connected.
     #[must_use]
     pub fn remote_board(&self) -> Arc<RemoteBoard> {
         self.pulse.remote_board()
@@ -335,7 +330,6 @@ fn raise_descriptor_limit() {
     setrlimit(Resource::Nofile, limit).ok();
 }
 
-/// Returns a desk restored from the ledger.
 fn restore_desk(
     store: &Store,
     settings: DeskSettings,

@@ -29,7 +29,6 @@ impl ProcessStat {
         Self::parse(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
     }
 
-    /// Reads the process that runs this code.
     #[must_use]
     pub fn own() -> Option<Self> {
         // Not by its id, which may differ in the namespace of whoever mounted `/proc`.

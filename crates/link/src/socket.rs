@@ -54,9 +54,7 @@ pub enum SocketError {
     ForeignPeer {
         /// The socket, or a description of it.
         path: PathBuf,
-        /// Their user id.
         theirs: u32,
-        /// Our user id.
         ours: u32,
     },
     /// The operating system refused.
@@ -75,7 +73,6 @@ impl SocketError {
     }
 }
 
-/// What there is at a socket path.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum SocketState {
     Nothing,

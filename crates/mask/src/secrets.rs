@@ -76,7 +76,6 @@ struct HiddenSecret {
     times: usize,
 }
 
-/// Hides the secrets in any text.
 pub fn mask_text(text: &str) -> MaskedText {
     mask_with(text, &[])
 }

@@ -19,18 +19,15 @@ pub use rule_test::RuleTest;
 use crate::moment::Moment;
 use crate::rule::{Rule, Trust};
 
-/// The largest file of rules.
 pub const LARGEST_FILE: usize = 256 * 1024;
 /// The most rules of a file, and the most tests.
 pub const MOST_RULES: usize = 1_000;
-/// The most patterns of one condition.
 pub const MOST_PATTERNS: usize = 256;
 pub const LONGEST_PATTERN: usize = 1_024;
 
 /// An error or a warning about a file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// How bad it is.
     pub level: RuleProblemLevel,
     pub file: String,
     /// The line, from 1.
@@ -52,9 +49,7 @@ impl fmt::Display for Problem {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RuleFile {
-    /// Its name, as it is shown.
     pub name: String,
-    /// Whose rules they are.
     pub trust: Trust,
     /// The rules that could be read.
     pub rules: Vec<Arc<Rule>>,
@@ -83,7 +78,6 @@ impl RuleFile {
         Self { problems: vec![problem], ..Self::empty(name, trust) }
     }
 
-    /// Returns a file without rules.
     fn empty(name: &str, trust: Trust) -> Self {
         let name = name.into();
         Self { name, trust, rules: Vec::new(), tests: Vec::new(), problems: Vec::new() }

@@ -189,7 +189,6 @@ impl Guarded {
         self.places.iter().find(is_above).map(GuardedPlace::reason).or_else(said)
     }
 
-    /// Returns why a text names something guarded.
     fn names_guarded(&self, text: &str) -> Option<String> {
         self.names_guarded_by(text, |_| true)
     }

@@ -103,7 +103,6 @@ impl Weekdays {
         Ok(Self((0..=span).map(|step| 1 << ((from + step) % 7)).sum()))
     }
 
-    /// Returns the days of both.
     pub(crate) fn union_with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

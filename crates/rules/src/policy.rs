@@ -31,13 +31,11 @@ use crate::steps;
 /// The most commands of one line that an explanation names.
 const MOST_SHOWN: usize = 4;
 
-/// The rule that decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleName {
     pub name: String,
     pub file: String,
     pub line: usize,
-    /// The reason that its author gave.
     pub reason: Option<String>,
 }
 
@@ -48,12 +46,10 @@ impl RuleName {
     }
 }
 
-/// What was decided, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
     pub decision: RuleDecision,
-    /// The rule that decided, if one did.
     pub rule: Option<RuleName>,
     /// The reason in a sentence, with secrets masked.
     pub because: String,
@@ -65,7 +61,6 @@ pub struct Verdict {
     /// Whether it asks because the command was not understood well enough to rule out that a rule
     /// or the guard concerns it.
     pub is_unclear: bool,
-    /// What rules demand of an allow.
     pub demands: AllowDemands,
     /// The rules that demand it, as they are shown.
     pub demanded_by: Vec<String>,
@@ -99,7 +94,6 @@ pub struct Policy {
     has_demands: bool,
 }
 
-/// A file with errors.
 #[derive(Debug, Clone)]
 struct BrokenFile {
     name: String,

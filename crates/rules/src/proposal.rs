@@ -30,7 +30,6 @@ pub(crate) struct RuleConditions {
     subject: String,
 }
 
-/// A rule that was written for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleProposal {
     pub name: String,
@@ -164,7 +163,6 @@ fn argument_table(act: &Act) -> Option<String> {
 }
 
 impl RuleConditions {
-    /// Limits the conditions to the project of an act.
     fn in_project(mut self, act: &Act) -> Self {
         self.lines.push(("project", toml_string(&act.project)));
         self

@@ -80,7 +80,6 @@ pub struct ShellScript {
 pub struct ShellCommand {
     /// The assignments before the program, such as `LANG=C`.
     pub assigns: Vec<ShellWord>,
-    /// The program and its arguments.
     pub words: Vec<ShellWord>,
     /// The files to or from which it is redirected.
     pub redirects: Vec<ShellWord>,
@@ -98,9 +97,7 @@ pub struct ShellCommand {
     pub(crate) fed_by: Option<usize>,
     /// Whether it reads the output of another command, or a text in the line.
     pub(crate) is_piped: bool,
-    /// Whether it reads a text in the line.
     pub(crate) has_here_text: bool,
-    /// Whether it reads a file by a redirect.
     pub(crate) reads_file: bool,
 }
 
@@ -154,7 +151,6 @@ impl ShellScript {
         other.unclear.into_iter().for_each(|reason| self.note_doubt(reason));
     }
 
-    /// Returns true if everything was understood.
     pub fn is_clear(&self) -> bool {
         self.unclear.is_empty()
     }
@@ -167,12 +163,10 @@ impl ShellScript {
 }
 
 impl ShellCommand {
-    /// Returns the program, if it is known.
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.text()
     }
 
-    /// Returns the command on one line, as it is shown.
     pub fn render_line(&self) -> String {
         let words: Vec<String> =
             self.assigns.iter().chain(&self.words).map(ShellWord::render_text).collect();

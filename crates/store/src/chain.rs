@@ -95,7 +95,6 @@ pub(crate) struct EntryContent<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// Returns the hash of an entry that follows `previous`.
 pub(crate) fn hash_entry(previous: &[u8; 32], content: &EntryContent<'_>) -> [u8; 32] {
     Linker::default().hash_entry(previous, content)
 }

@@ -83,7 +83,6 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the machines of whose ledgers there are copies.
     pub fn copied_machines(&self) -> Result<Vec<String>, StoreError> {
         self.read_rows("SELECT DISTINCT machine FROM copied_entries ORDER BY 1", [], |row| {
             row.get(0)

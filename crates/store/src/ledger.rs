@@ -120,7 +120,6 @@ pub(crate) fn write_entries(
 }
 
 impl LedgerEntry {
-    /// Makes an entry of `draft` that follows `head`.
     #[must_use]
     pub fn chain_draft(head: &ChainHead, draft: EntryDraft) -> Self {
         let EntryDraft { at_ms, kind, question, body } = draft;
@@ -134,7 +133,6 @@ impl LedgerEntry {
         Some(self.seq) == head.seq.checked_add(1) && self.hash == self.hash_after(head)
     }
 
-    /// Returns the end of a chain whose last entry this is.
     pub fn head(&self) -> ChainHead {
         ChainHead { seq: self.seq, hash: self.hash }
     }
@@ -164,7 +162,6 @@ pub(crate) fn read_marked_head(connection: &Connection) -> rusqlite::Result<Opti
     read_head(connection, MARKED)
 }
 
-/// Returns the last entry in the table.
 pub(crate) fn read_last_head(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
     read_head(connection, PRESENT)
 }

@@ -15,7 +15,6 @@ use crate::{EntryDraft, LedgerEntry, Store, ledger, now_ms};
 /// does not stop at it.
 pub const LONGEST_OPEN_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The result of pruning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PruneReport {
     /// How many entries were removed.

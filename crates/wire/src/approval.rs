@@ -104,9 +104,7 @@ pub struct ApprovalResponse {
 words! {
     /// What was decided about a question.
     pub enum Decision {
-        /// The tool may run.
         Allow "allow",
-        /// The tool may not run.
         Deny "deny",
         /// Nobody decided: the agent asks in its own way.
         Timeout "timeout",
@@ -166,7 +164,6 @@ impl ApprovalRequest {
         Ok(Self { machine, ..Self::decode(line)? })
     }
 
-    /// Returns the request as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }
@@ -209,7 +206,6 @@ impl ApprovalResponse {
         })
     }
 
-    /// Returns the response as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

@@ -60,7 +60,6 @@ pub(crate) fn required_field<T: DeserializeOwned>(
     value.ok_or(Malformed::wrong_field(field, expected))
 }
 
-/// Returns the value of a field if it is a string.
 pub(crate) fn text_field(members: &Members, field: &'static str) -> Option<String> {
     required_field(members, field, "a string").ok()
 }

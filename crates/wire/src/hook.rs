@@ -34,15 +34,12 @@ pub use transcript::{LastWords, MAX_WORDS, cut_last_words, find_last_words};
 pub enum AgentHookEvent {
     /// The agent is about to ask its user.
     PermissionRequest,
-    /// The agent is about to run a tool.
     PreToolUse,
     /// The agent has blocked a tool call by itself.
     PermissionDenied,
     /// One of the agent's MCP servers asks the user for something.
     Elicitation,
-    /// A tool has run.
     PostToolUse,
-    /// A tool has failed.
     PostToolUseFailure,
     /// A turn has ended.
     Stop,
@@ -207,7 +204,6 @@ impl<'a> AgentHookInput<'a> {
         self.agent
     }
 
-    /// Returns what the agent accepts at this event, and how it is answered.
     #[must_use]
     pub fn known_event(&self) -> &'static AgentEvent {
         self.known

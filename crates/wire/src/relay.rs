@@ -40,7 +40,6 @@ pub const MOST_QUESTIONS: usize = 1024;
 /// at the desk above.
 pub const MOST_QUESTION_BYTES: usize = 64 * 1024 * 1024;
 
-/// Reads a name that a side gives itself.
 fn decode_name(members: &Members, field: &'static str) -> Result<String, Malformed> {
     bounded_text(members, field, LONGEST_NAME, "a string of at most 256 bytes")
 }
@@ -55,7 +54,6 @@ fn decode_ids(members: &Members, field: &'static str) -> Result<Vec<RequestId>, 
     read.ok_or(Malformed::wrong_field(field, EXPECTED))
 }
 
-/// Reads a text for a person.
 fn decode_text(members: &Members) -> Result<String, Malformed> {
     bounded_text(members, "text", LONGEST_TEXT, "a string of at most 64 KiB")
 }

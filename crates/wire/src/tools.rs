@@ -29,7 +29,6 @@ pub mod error_type {
     pub const ARGUMENT: &str = "ToolArgumentError";
     /// The tool exceeded its time limit.
     pub const TIMEOUT: &str = "ToolTimeoutError";
-    /// The call was cancelled.
     pub const CANCELLED: &str = "ToolCancelledError";
     /// The tool failed or panicked without naming the error.
     pub const EXECUTION: &str = "IPCToolExecutionError";
@@ -41,7 +40,6 @@ pub mod error_type {
     pub const PROTOCOL: &str = "IPCError";
 }
 
-/// The request of the bridge: `call_tool`.
 #[derive(Debug)]
 pub struct CallRequest<'a> {
     pub name: Cow<'a, str>,

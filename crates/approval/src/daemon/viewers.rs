@@ -49,7 +49,6 @@ use seat::ViewerSeat;
 /// How many viewers are served at once.
 const MOST_VIEWERS: usize = 256;
 
-/// All connected viewers.
 #[derive(Debug)]
 pub(super) struct Viewers {
     database: PathBuf,
@@ -128,7 +127,6 @@ impl Viewers {
         connections.spawn(Arc::clone(self).serve(viewer, stream, hears, stays));
     }
 
-    /// Removes a viewer that has disconnected.
     async fn remove_viewer(&self, viewer: u64) {
         let is_last = {
             let mut seats = self.seats();
@@ -193,7 +191,6 @@ impl Viewers {
             .map(|mut it| it.pop())
     }
 
-    /// Returns the valid links, with their names.
     fn standing_links(&self) -> Result<BTreeMap<String, String>, StoreError> {
         self.read_ledger(Store::chained_links).map(|links| links.standing)
     }

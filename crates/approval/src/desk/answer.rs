@@ -243,7 +243,6 @@ fn is_permission(request: &ApprovalRequest) -> bool {
     Occasion::from_request(request) == Occasion::Permission
 }
 
-/// Returns true if a decision fits this request.
 pub(super) fn is_fitting_decision(
     request: &ApprovalRequest,
     card: &Card,

@@ -257,7 +257,6 @@ impl Desk {
         self.decide_question(step, id, decided);
     }
 
-    /// Handles a question whose alarm is due.
     pub(super) fn handle_alarm(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.alarm = None;

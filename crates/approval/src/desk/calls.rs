@@ -43,7 +43,6 @@ struct CheckAnswer {
 pub(super) struct Grant {
     /// The question that was answered with yes.
     pub(super) question: RequestId,
-    /// Who said yes.
     pub(super) by: String,
 }
 
@@ -89,12 +88,10 @@ impl CallMemory {
         });
     }
 
-    /// Remembers that a call was denied.
     pub(super) fn remember_denial(&mut self, now: Duration, call: CallDigest, by: &str) {
         self.denials.insert(now + REMEMBERED, call, by.to_owned());
     }
 
-    /// Returns who denied this call, if that is remembered.
     pub(super) fn denied_by(&self, now: Duration, call: &CallDigest) -> Option<&str> {
         self.denials.get(now, call).map(String::as_str)
     }

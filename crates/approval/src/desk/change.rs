@@ -20,11 +20,9 @@ pub(super) struct WantedChange {
     reply_to: ReplyTo,
 }
 
-/// A code that somebody wants to use.
 #[derive(Debug)]
 pub(super) struct WantedCode {
     pub(super) code: String,
-    /// Whether it is for a page.
     pub(super) is_for_page: bool,
     /// The member of the team whom it links; `None` for the owner of the desk.
     pub(super) member: Option<String>,
@@ -124,7 +122,6 @@ impl Desk {
         self.register(step, asker, request, digest, ruling, None);
     }
 
-    /// Returns true if this question is about a change of links.
     pub(super) fn is_about_links(&self, id: &RequestId) -> bool {
         self.changes.contains_key(id)
     }

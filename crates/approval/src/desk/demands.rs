@@ -21,7 +21,6 @@ const OWN_MACHINE: &str =
 const CHANGED: &str = "Two people have to allow the same: it cannot be changed.";
 const AGAIN: &str = "You have allowed it already: one more person is needed.";
 
-/// What the answer of a person does.
 #[derive(Debug)]
 pub(super) enum AnswerEffect {
     /// It decides, and these people have decided.

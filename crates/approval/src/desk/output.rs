@@ -23,13 +23,11 @@ pub(crate) struct DeskStep {
 /// Something that the desk wants done.
 #[derive(Debug)]
 pub(crate) enum DeskOutput {
-    /// Send the asker its answer.
     Answer(AskerId, ApprovalResponse),
     /// Tell the asker of a relayed question that a person has given the first of two allows.
     FirstAllow {
         asker: AskerId,
         first: FirstAllow,
-        /// The one that it replaces.
         replaces: Option<FirstAllow>,
     },
     /// An order for the Telegram channel.
@@ -48,9 +46,7 @@ pub(crate) enum DeskOutput {
     /// A notice to a viewer that its request waits for a person.
     Waiting {
         viewer: u64,
-        /// Its id of what it did.
         id: String,
-        /// What it waits for.
         text: String,
         /// The longest time that it waits.
         within: Duration,

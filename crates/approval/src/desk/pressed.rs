@@ -189,7 +189,6 @@ impl Desk {
         }
     }
 
-    /// Returns what a press on an open question means.
     fn meaning_of_press(&self, id: &RequestId, press: Press) -> PressMeaning {
         let Some(open) = self.open.get(id) else { return PressMeaning::Nothing(UNKNOWN) };
         let card = &open.card;
@@ -312,7 +311,6 @@ impl Desk {
     }
 }
 
-/// What is ordered for the chat of a press.
 #[derive(Clone, Copy)]
 pub(super) enum ChatOrder {
     Words(ReplyPurpose),

@@ -30,7 +30,6 @@ impl Desk {
         send_reply(step, Some(reply_to), true, "The question is open.");
     }
 
-    /// Returns true if this is the question to try.
     pub(super) fn is_rehearsal(&self, id: &RequestId) -> bool {
         self.rehearsal.as_ref() == Some(id)
     }

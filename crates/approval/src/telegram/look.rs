@@ -38,7 +38,6 @@ pub(super) struct QuestionLook {
     /// The version; later looks have higher ones.
     pub(super) version: u64,
     pub(super) html: String,
-    /// The buttons, if it has any.
     pub(super) buttons: Option<Value>,
     /// The text and the buttons of a message below the question in full.
     pub(super) after_full: (String, Option<Value>),
@@ -65,7 +64,6 @@ impl QuestionLook {
         Self { version: 0, html, buttons: None, after_full, last }
     }
 
-    /// Returns the parameters of a message with this look.
     pub(super) fn params(&self, chat: i64, part: CopyPart) -> Value {
         let (html, buttons) = match part {
             CopyPart::Question => (&self.html, &self.buttons),

@@ -24,7 +24,6 @@ const MESSAGE: usize = 4096;
 /// The longest note, which is sent as several messages.
 const NOTE: usize = 3 * MESSAGE;
 
-/// Replies to an act of a person.
 pub(super) async fn send_reply(line: &TelegramLine, reply_to: &ReplyTo, text: &str, alert: bool) {
     match reply_to {
         ReplyTo::Callback(callback) => answer_press(line, callback, text, alert).await,
@@ -63,7 +62,6 @@ async fn call_persistently(
     .await;
 }
 
-/// Asks for a written reply.
 pub(super) async fn ask_words(
     line: &TelegramLine,
     card: &Card,
@@ -85,7 +83,6 @@ pub(super) async fn ask_words(
     });
 }
 
-/// Shows a question in full.
 pub(super) async fn show_in_full(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, chat: i64) {
     let end = Instant::now() + SAY;
     let pages = async {

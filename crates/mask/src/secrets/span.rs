@@ -10,7 +10,6 @@ use super::{MOST_SPANS, REST};
 pub(super) struct SecretSpan {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The kind of secret.
     pub(super) label: Cow<'static, str>,
 }
 
@@ -25,7 +24,6 @@ pub(super) struct SpanList {
     all: Vec<SecretSpan>,
     /// How many there were when the current search began.
     before: usize,
-    /// The length of the text.
     len: usize,
 }
 

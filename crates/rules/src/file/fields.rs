@@ -13,7 +13,6 @@ use super::nearest::nearest_word_hint;
 use super::{LONGEST_PATTERN, MOST_PATTERNS, Problem, RuleProblemLevel};
 use crate::rule::RuleDecision;
 
-/// The text of a file, and its problems.
 pub(super) struct FileSource<'a> {
     pub(super) name: &'a str,
     text: &'a str,
@@ -45,7 +44,6 @@ impl<'a> FileSource<'a> {
         ends + 1
     }
 
-    /// Returns the line and the column of a byte of the part.
     fn line_and_column(&self, at: usize) -> (usize, usize) {
         let before = self.text.get(..self.part + at).unwrap_or(self.text);
         let start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |end| end + 1);
@@ -80,7 +78,6 @@ pub(super) struct TextField<'a> {
     pub(super) at: usize,
 }
 
-/// One table of a file.
 pub(super) struct TableFields<'a> {
     pub(super) table: &'a DeTable<'a>,
     pub(super) span: Range<usize>,
@@ -91,12 +88,10 @@ impl<'a> TableFields<'a> {
         Some(Self { table: value.get_ref().as_table()?, span: value.span() })
     }
 
-    /// Returns where the table begins.
     pub(super) fn at(&self) -> usize {
         self.span.start
     }
 
-    /// Reports every unknown member.
     pub(super) fn report_unknown_keys(&self, known: &[&str], source: &mut FileSource<'_>) {
         for (key, _) in self.table {
             let name: &str = key.get_ref();
@@ -137,7 +132,6 @@ impl<'a> TableFields<'a> {
         Some(TextField { text, at })
     }
 
-    /// Returns a member that is a text or a list of texts.
     pub(super) fn texts(
         &self,
         name: &str,
@@ -200,7 +194,6 @@ impl<'a> TableFields<'a> {
         value.is_some()
     }
 
-    /// Returns the members that demand something of an allow.
     pub(super) fn demands(&self, source: &mut FileSource<'_>) -> AllowDemands {
         let is_demanded = |demand: &AllowDemand| self.is_set(demand.name(), source);
         AllowDemand::ALL.into_iter().filter(is_demanded).collect::<Vec<_>>().into()

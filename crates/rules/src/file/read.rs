@@ -17,7 +17,6 @@ use crate::rule::host::HostPattern;
 use crate::rule::path::PathPattern;
 use crate::rule::{NamePattern, Rule, RuleDecision, Trust};
 
-/// The conditions of a rule.
 const CONDITIONS: [&str; 13] = [
     "tool",
     "verb",

@@ -13,26 +13,20 @@ use crate::rule::path::PathPattern;
 
 /// The name under which roles know the machine of the team's desk itself.
 pub const DESK_MACHINE: &str = "desk";
-/// The keys of a role.
 const KEYS: [&str; 6] = ["name", "people", "machine", "project", "agent", "class"];
 
-/// A file of roles, read and checked.
 #[derive(Debug, Clone)]
 pub struct RoleFile {
-    /// Its name, as it is shown.
     pub name: String,
     /// The roles that could be read.
     pub roles: Vec<TeamRole>,
-    /// What is wrong with it, in the order of the file.
     pub problems: Vec<Problem>,
 }
 
 /// What some people of a team may answer.
 #[derive(Debug, Clone)]
 pub struct TeamRole {
-    /// Its name, unique in its file.
     pub name: String,
-    /// The line in which it begins.
     pub line: usize,
     people: Vec<NamePattern>,
     machine: Option<Vec<NamePattern>>,
@@ -101,7 +95,6 @@ impl RoleFile {
 }
 
 impl TeamRole {
-    /// Returns true if a person has the role.
     pub fn has_person(&self, person: &str) -> bool {
         fits_one(&self.people, person)
     }
@@ -129,7 +122,6 @@ impl TeamRole {
         self.machine.iter().flatten().map(|machine| &*machine.text)
     }
 
-    /// Returns what the role covers, in words.
     pub fn describe_scope(&self) -> String {
         let names = |about: &str, patterns: &Option<Vec<NamePattern>>| {
             let list = |patterns: &Vec<NamePattern>| {

@@ -36,7 +36,6 @@ impl PolicyDefaults {
         self
     }
 
-    /// Returns why an act is allowed by default, if it is.
     pub(super) fn allow_reason(&self, act: &Act) -> Option<String> {
         let is_code = act.kind == ToolKind::Code;
         if is_code || !self.allowed.contains(&act.class) || act.doubt_reason().is_some() {

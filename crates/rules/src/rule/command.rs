@@ -12,7 +12,6 @@ use crate::place::last_name;
 use crate::shell::{GAP, ShellCommand, ShellWord};
 use crate::shown::short_command;
 
-/// The most words of a pattern.
 const MOST_WORDS: usize = 64;
 /// The characters that separate words.
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -44,7 +43,6 @@ pub(crate) struct CommandPattern {
     is_open: bool,
 }
 
-/// A word of a pattern's form.
 #[derive(Clone, Copy)]
 struct PatternWord<'a>(&'a str);
 
@@ -78,7 +76,6 @@ impl<'a> PatternWord<'a> {
         !is_same && !self.is_wild() && self.0.is_ascii() && text.is_ascii()
     }
 
-    /// Returns true if a word could match.
     fn could_fit(self, word: &ShellWord, home: &str) -> bool {
         !word.text().is_some_and(|text| self.differs(text))
             && word.could_be(&self.pattern(&[], home))

@@ -15,7 +15,6 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Returns true if a pattern of a `case` is next.
     pub(super) fn is_at_pattern(&self) -> bool {
         self.regions.is_at_pattern()
     }

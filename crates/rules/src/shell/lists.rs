@@ -12,7 +12,6 @@ use super::{
 };
 use crate::steps;
 
-/// Parses a whole text.
 pub(super) fn parse_script(text: &str, home: &str, depth: usize) -> ShellScript {
     let mut reader = ShellReader::new(text, home, depth);
     reader.parse_list(false);
@@ -69,7 +68,6 @@ pub(super) enum CommandContent {
     Group,
 }
 
-/// The command that is being read.
 #[derive(Default)]
 pub(super) struct OpenCommand {
     pub(super) command: ShellCommand,

@@ -85,7 +85,6 @@ pub(crate) fn program_text<'a>(program: &str, rest: &'a [ShellWord]) -> Option<&
     None
 }
 
-/// Returns the scripts among the arguments of `sed`.
 pub(crate) fn sed_scripts(rest: &[ShellWord]) -> impl Iterator<Item = &ShellWord> {
     let is_script_option = |word: &ShellWord| matches!(word.text(), Some("-e" | "--expression"));
     let has_file = rest.iter().any(|word| word.first_text().starts_with("-f"));

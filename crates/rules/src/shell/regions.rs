@@ -22,7 +22,6 @@ pub(super) struct RegionTracker {
 struct OpenStatement {
     /// How many regions it is in.
     base: usize,
-    /// Its first command.
     first: usize,
     /// The first command of the part of a pipeline that is being read.
     element: usize,
@@ -137,7 +136,6 @@ impl RegionTracker {
         self.next_in_list(commands, if is_after_or { base } else { pipeline }, false);
     }
 
-    /// Continues after `||`.
     pub(super) fn continue_after_or(&mut self, commands: usize) {
         self.next_in_list(commands, self.statement.base, true);
     }
@@ -235,7 +233,6 @@ impl RegionTracker {
         }
     }
 
-    /// Returns true if a pattern of a `case` is next.
     pub(super) fn is_at_pattern(&self) -> bool {
         self.frames.last().is_some_and(|frame| frame.is_at_pattern)
     }

@@ -42,7 +42,6 @@ struct Assignment {
 enum AssignedValue {
     /// One of these words, as a `for` gives them.
     OneOf(Vec<ShellWord>),
-    /// The elements of an array.
     Array(Vec<ShellWord>),
     /// A word as in `x=word`.
     Word(ShellWord),
@@ -52,7 +51,6 @@ enum AssignedValue {
     Unknown,
 }
 
-/// The values of the variables of a line.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct ShellValues<'a> {
@@ -139,7 +137,6 @@ impl<'a> ShellValues<'a> {
         &self.script.bodies
     }
 
-    /// Returns a command of the line.
     pub(super) fn command(&self, at: usize) -> Option<&ShellCommand> {
         self.script.commands.get(at)
     }

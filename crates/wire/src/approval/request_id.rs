@@ -26,7 +26,6 @@ impl RequestId {
         Self([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
     }
 
-    /// Reads a field that holds an id.
     pub(crate) fn from_member(members: &Members, field: &'static str) -> Result<Self, Malformed> {
         const EXPECTED: &str = "a UUID of version 4";
         let text: String = required_field(members, field, EXPECTED)?;

@@ -14,24 +14,20 @@ use crate::fields::{
 };
 use crate::raw::Members;
 
-/// A request of a viewer.
 #[derive(Debug, Clone, Serialize)]
 pub struct DeskRequest {
     /// The id, chosen by the viewer. The answer repeats it.
     pub id: String,
-    /// What the request asks for.
     #[serde(flatten)]
     pub command: DeskCommand,
 }
 
-/// The kinds of [`DeskRequest`].
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DeskCommand {
     /// Sends the ledger's entries from this number on, and each new one when it is written; without
     /// a number, only the new ones.
     Watch {
-        /// The first number.
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<u64>,
     },
@@ -124,17 +120,11 @@ pub enum DeskCommand {
     /// Asks for the rules that apply now.
     Rules,
     /// Asks what is wrong with these rules.
-    CheckRules {
-        /// The text of a file of rules.
-        text: String,
-    },
+    CheckRules { text: String },
     /// Asks what the rules would decide about a call.
     Explain(ExplainQuery),
     /// Asks what these rules would have decided so far.
-    Backtest {
-        /// The text of a file of rules.
-        text: String,
-    },
+    Backtest { text: String },
     /// Replaces the user's rules.
     SaveRules {
         text: String,
@@ -143,7 +133,6 @@ pub enum DeskCommand {
     },
     /// Asks for a rule for a call.
     Propose {
-        /// The call.
         #[serde(flatten)]
         of: ProposalSource,
         decide: RuleDecision,
@@ -184,7 +173,6 @@ impl DeskRequest {
         }
     }
 
-    /// Returns the request as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

@@ -11,11 +11,9 @@ words! {
     #[derive(PartialOrd, Ord)]
     pub enum RuleDecision {
         Allow "allow",
-        /// Somebody has to be asked.
         Ask "ask",
         /// Somebody has to be asked, and to type a word of what they allow.
         Confirm "confirm",
-        /// It may not run.
         Deny "deny",
     }
 }
@@ -29,19 +27,16 @@ pub struct RulesView {
     pub text: String,
     /// A hash of the text, which `save_rules` repeats.
     pub hash: String,
-    /// What is wrong with it.
     pub problems: Vec<RuleProblem>,
     pub rules: Vec<RuleView>,
     /// The text of a file to start with, while the user has no rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<String>,
-    /// The rules of the team to which the machine belongs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Box<RuleFileView>>,
     pub projects: Vec<RuleFileView>,
 }
 
-/// A rule in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleView {
     pub name: String,
@@ -52,10 +47,8 @@ pub struct RuleView {
     pub text: String,
     /// When it ends, as it is written.
     pub until: Option<String>,
-    /// Whether it has ended.
     pub is_over: bool,
     pub reason: Option<String>,
-    /// The file that contains it.
     pub source: String,
 }
 
@@ -64,23 +57,19 @@ pub struct RuleView {
 pub struct RuleFileView {
     /// The project's file, or the name of the team's rules.
     pub path: String,
-    /// What is wrong with it.
     pub problems: Vec<RuleProblem>,
     pub rules: Vec<RuleView>,
 }
 
-/// Something that is wrong with a file of rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleProblem {
     /// The line, from 1.
     pub line: u64,
-    /// How bad it is.
     pub level: RuleProblemLevel,
     /// What is wrong, in words for a person.
     pub text: String,
 }
 
-/// How bad a [`RuleProblem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleProblemLevel {
@@ -115,7 +104,6 @@ pub struct RuleExplanation {
     pub because: String,
     /// The rules that were considered, in order.
     pub considered: Vec<RuleMatch>,
-    /// The command in pieces, if it is one.
     pub segments: Option<Vec<CommandSegment>>,
 }
 
@@ -124,7 +112,6 @@ pub struct RuleExplanation {
 #[serde(rename_all = "snake_case")]
 pub enum ExplainedDecision {
     Allow,
-    /// It may not run.
     Deny,
     Ask,
     /// A person decides, and types a word to allow it.
@@ -133,7 +120,6 @@ pub enum ExplainedDecision {
     Undecided,
 }
 
-/// A rule that was considered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleMatch {
     pub rule: String,
@@ -166,13 +152,10 @@ pub struct TurnedCall {
     pub seq: u64,
     /// When it was, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What it was about.
     pub summary: String,
     /// The folder the agent worked in.
     pub project: String,
-    /// What was decided.
     pub was: RuleDecision,
-    /// What the rules would decide.
     pub would: RuleDecision,
 }
 
@@ -186,7 +169,6 @@ pub struct TurnedCount {
     pub count: u64,
 }
 
-/// What a rule is proposed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum ProposalSource {
     /// An open or past question.
@@ -197,7 +179,6 @@ pub enum ProposalSource {
     Entry(u64),
 }
 
-/// A rule for one call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposedRule {
     /// The rule, as one `[[rule]]`.
@@ -231,7 +212,6 @@ pub struct SuggestedRule {
 pub struct BeyondCall {
     /// The number of its entry.
     pub seq: u64,
-    /// What it was about.
     pub summary: String,
     /// The folder the agent worked in.
     pub project: String,

@@ -7,9 +7,7 @@ use serde::{Deserialize, Serialize};
 /// A step of an agent's plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {
-    /// What is to be done.
     pub text: String,
-    /// How far it is.
     pub status: TodoStatus,
 }
 

@@ -26,7 +26,6 @@ struct DroppedPart {
     scan: IdScan,
 }
 
-/// One line of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum DecodedLine<'a> {
     /// A line within the limit, without its line end.

@@ -82,7 +82,6 @@ pub struct AgentProfile {
     pub word: &'static str,
     /// The agent's name in requests, rules and the ledger.
     pub id: &'static str,
-    /// The agent's name for people.
     pub name: &'static str,
     /// The names of its program.
     pub programs: &'static [&'static str],
@@ -90,7 +89,6 @@ pub struct AgentProfile {
     pub mark: Option<&'static str>,
     /// The words of other agents in whose settings it finds hooks, too.
     pub reads: &'static [&'static str],
-    /// How it gives a call to its hook.
     pub input: InputForm,
     /// The events at which it runs hooks, in the order in which they are installed. The first one
     /// comes before a tool runs.
@@ -103,7 +101,6 @@ pub struct AgentProfile {
     pub next: &'static str,
 }
 
-/// How an agent gives a call to its hook.
 pub enum InputForm {
     /// As an object on standard input.
     Object {
@@ -113,10 +110,7 @@ pub enum InputForm {
         decode: for<'a> fn(Members<'a>) -> Members<'a>,
     },
     /// The tool's input alone is on standard input, and this variable has the tool's name.
-    Bare {
-        /// The variable.
-        tool: &'static str,
-    },
+    Bare { tool: &'static str },
 }
 
 /// An event at which an agent runs hooks.
@@ -125,7 +119,6 @@ pub struct AgentEvent {
     pub name: &'static str,
     /// What happens then.
     pub event: AgentHookEvent,
-    /// What the agent accepts in an answer.
     pub takes: AnswerAbilities,
     pub form: AnswerForm,
     /// How long the agent is to wait for the hook; `None` if no hook is installed for this event.
@@ -134,7 +127,6 @@ pub struct AgentEvent {
 
 pub type AnswerForm = fn(&HookAnswer<'_>) -> HookReply;
 
-/// What an agent accepts in the answer to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate ability")]
 pub struct AnswerAbilities {

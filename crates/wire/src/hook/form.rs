@@ -11,7 +11,6 @@ use crate::raw::{flatten_json, json_string};
 pub enum HookAnswer<'a> {
     /// It may run.
     Allow {
-        /// What was asked.
         asked: &'a ApprovalRequest,
         /// The input to run it with instead.
         input: Option<&'a RawValue>,

@@ -91,7 +91,6 @@ impl<'a> Cursor<'a> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Skips `byte` if it is next, and returns true if it was.
     fn skip_if_next(&mut self, byte: u8) -> bool {
         self.expect_byte(byte).is_some()
     }

@@ -83,7 +83,6 @@ impl RelayOrder {
         })
     }
 
-    /// Returns the order as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

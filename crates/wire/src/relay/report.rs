@@ -34,7 +34,6 @@ pub enum RelayReport {
         /// Those that are open, or whose answer is on its way to the agent.
         open: Vec<RequestId>,
     },
-    /// What came of an answer.
     Told {
         question: RequestId,
         /// Whether the agent has got it.
@@ -75,21 +74,18 @@ pub struct RelayedQuestion {
     /// Why, if a rule says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// What rules demand of an allow.
     #[serde(skip_serializing_if = "AllowDemands::is_empty")]
     pub demands: AllowDemands,
     /// How long it stays open, in seconds.
     pub seconds: u64,
 }
 
-/// How a question of a box ended.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClosedOutcome {
     pub question: RequestId,
     /// What was decided and has reached the agent, if anything was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// Who decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// What became of it, in words for a person.
@@ -145,7 +141,6 @@ impl RelayReport {
         })
     }
 
-    /// Returns the report as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

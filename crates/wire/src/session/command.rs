@@ -18,7 +18,8 @@ use super::{
 use crate::fields::{Malformed, optional_field, required_field, text_field};
 use crate::raw::Members;
 
-/// The kinds of [`SessionRequest`](super::SessionRequest).
+/// The kinds of [`SessionRequest`](super::SessionRequest). Where the conversation may be left out,
+/// the current one is meant.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum SessionCommand {
@@ -30,13 +31,11 @@ pub enum SessionCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Box<RawValue>>,
     },
-    /// Asks for the status of the runtime.
     GetStatus,
     /// Announces that the front end knows the extensions.
     Hello {
         /// What the front end accepts, see [`capability`](super::capability).
         capabilities: Vec<String>,
-        /// The tools that the front end supplies.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tools: Vec<FrontTool>,
     },
@@ -92,7 +91,6 @@ pub enum SessionCommand {
     },
     /// Copies a conversation, and makes the copy the current one.
     ForkConversation {
-        /// The conversation to copy.
         conversation_id: String,
         /// How many of its messages to copy; all if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,7 +101,6 @@ pub enum SessionCommand {
     },
     /// Removes the last messages of a conversation.
     Rewind {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
         /// How many messages stay.
@@ -111,19 +108,16 @@ pub enum SessionCommand {
     },
     /// Replaces the messages of a conversation by a summary, for the model.
     Compact {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
     },
     /// Has the model no longer read a message that its provider refuses.
     LeaveOut {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
     },
     /// Sets who decides about tool calls.
     SetMode {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
         mode: ConversationMode,
@@ -138,7 +132,6 @@ pub enum SessionCommand {
     EditLast(UserMessage),
     /// Lists the engines and their models.
     ListModels {
-        /// Lists only this engine.
         #[serde(skip_serializing_if = "Option::is_none")]
         engine: Option<String>,
     },
@@ -159,15 +152,12 @@ pub enum SessionCommand {
     FindFiles {
         /// Words that occur in the paths.
         query: String,
-        /// The most files to return.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// Reads a file for the front end.
     ReadFile(WantedFile),
     /// Asks what a turn has changed.
     TurnDiff {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
         /// The turn; the last one that was not undone if `None`.
@@ -176,7 +166,6 @@ pub enum SessionCommand {
     },
     /// Puts back what a turn has changed.
     UndoTurn {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
         /// The turn; the last one that was not undone if `None`.
@@ -211,7 +200,6 @@ impl LoadAs {
 }
 
 impl SessionCommand {
-    /// Returns its name in the protocol.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::UserMessage(_) => "user_message",

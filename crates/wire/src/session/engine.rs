@@ -9,7 +9,6 @@ use crate::raw::Members;
 /// The data of the `done` of `list_models`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelList {
-    /// The engines of the runtime.
     pub engines: Vec<EngineListing>,
     /// The engine that answers in the current conversation.
     pub engine: String,
@@ -17,13 +16,11 @@ pub struct ModelList {
     pub model: Option<String>,
 }
 
-/// An engine of the runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EngineListing {
     /// Its name, such as `anthropic`.
     pub name: String,
-    /// Whether it can answer now.
     pub is_available: bool,
     /// Where it was found, or why it cannot answer and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]

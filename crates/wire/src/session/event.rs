@@ -122,12 +122,10 @@ const ERROR: &str = "an object with kind, status and retryable";
 pub struct Notice {
     /// Its kind in one word, such as `retry`. A reader accepts other words.
     pub kind: String,
-    /// The text for a person.
     pub text: String,
 }
 
 impl SessionEvent {
-    /// Creates a `done` with data.
     #[must_use]
     pub fn done(data: &impl Serialize) -> Self {
         Self::Done(to_raw_value(data).ok())
@@ -164,7 +162,6 @@ impl SessionEvent {
         Self::Error { error: error.into(), data: None }
     }
 
-    /// Returns the data of a `done`, if it has data of this type.
     pub fn done_data<T: DeserializeOwned>(&self) -> Option<T> {
         match self {
             Self::Done(Some(data)) => from_object(data.get()).ok(),

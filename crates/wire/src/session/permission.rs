@@ -25,7 +25,6 @@ pub struct PermissionAnswer {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRequest {
-    /// The id of the question.
     pub question: String,
     /// The tool call that waits for the answer.
     pub tool_id: String,

@@ -104,13 +104,11 @@ pub struct ToolResult {
 #[serde(rename_all = "camelCase")]
 pub struct ToolProgress {
     pub tool_id: String,
-    /// The stream to which it was written.
     pub stream: ToolStream,
     /// The output, to be appended.
     pub text: String,
 }
 
-/// The streams of a running tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolStream {

@@ -11,7 +11,6 @@ pub struct TurnEnd {
     /// Why the answer ended here: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`,
     /// `cancelled` or `steered`. A reader accepts other words.
     pub stop_reason: String,
-    /// The tokens that it took.
     #[serde(default)]
     pub usage: TokenUsage,
     /// Its price in US dollars, if known.

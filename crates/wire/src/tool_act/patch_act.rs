@@ -17,7 +17,6 @@ const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 const END_OF_FILE: &str = "*** End of File";
 
-/// A change of files by a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatchAct<'a> {
     /// The patch; more than one if the input gives several.

@@ -247,7 +247,6 @@ impl ToolKind {
         matches!(self, AskUser | Script | Elicit)
     }
 
-    /// Returns true if it changes files.
     pub fn changes_files(self) -> bool {
         matches!(self, Write | Edit | Notebook | Patch | Undo)
     }

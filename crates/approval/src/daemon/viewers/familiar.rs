@@ -34,7 +34,6 @@ pub(super) struct FamiliarCalls {
 }
 
 impl FamiliarCalls {
-    /// Reads what is new in the ledger.
     pub(super) fn read_new_entries(&mut self, store: &Store) -> Result<(), StoreError> {
         let last = store.last_seq()?;
         let begin = last.saturating_sub(LOOKED_BACK);

@@ -87,7 +87,6 @@ impl<'a> ShellTokens<'a> {
         (!is_descriptor && (quotes >= 2 || !word.is_empty())).then_some(word)
     }
 
-    /// Reads the operator that begins here.
     fn parse_operator(&mut self) -> Option<ShellOperator> {
         let byte = self.peek(0)?;
         let start = self.at;

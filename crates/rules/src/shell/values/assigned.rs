@@ -20,7 +20,6 @@ const CHANGERS: &WordList = words!("eval source . emulate enable zmodload");
 const HIDDEN_OPTIONS: [&str; 4] = ["dotglob", "globdots", "glob_dots", "globignore"];
 
 impl<'a> ShellValues<'a> {
-    /// Notes what a command assigns.
     pub(super) fn note_command(&mut self, at: usize, command: &'a ShellCommand) {
         let is_lasting = command.words.is_empty();
         let sets_home = |word: &ShellWord| word.first_text().starts_with("HOME=");

@@ -10,7 +10,6 @@ use super::{
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
 
-/// Claude Code.
 pub static CLAUDE: AgentProfile = AgentProfile {
     word: "claude",
     id: "claude-code",

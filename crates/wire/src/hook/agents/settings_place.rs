@@ -16,9 +16,7 @@ pub struct AgentSettingsPlace {
     /// The files in the project's folder. Ours name files of this user, so the first one is not
     /// shared.
     pub project_files: &'static [&'static str],
-    /// How a hook is written.
     pub format: SettingsFormat,
-    /// The unit of time limits.
     pub unit: LimitUnit,
 }
 
@@ -62,7 +60,6 @@ pub struct JsonHooks {
 }
 
 impl JsonHooks {
-    /// The form of Claude Code.
     pub const CLAUDE: Self = Self {
         command: "command",
         timeout: "timeout",
