@@ -40,7 +40,6 @@ pub struct SqliteTeamStore {
     connection: Connection,
     path: PathBuf,
     file: FileIdentity,
-    /// The chain of this desk.
     desk: String,
     kept_days: u32,
     signal: Arc<ChangeSignal>,

@@ -26,7 +26,6 @@ const HABITS: &str = "SET search_path = callgate_team; SET timezone = 'UTC';
     SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') IN ('off', 'local');";
 
-/// One session with the server.
 pub(super) struct ServerSession {
     pub(super) client: Client,
     statements: HashMap<&'static str, Statement>,
