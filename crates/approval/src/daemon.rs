@@ -212,6 +212,7 @@ impl Daemon {
             raise_descriptor_limit();
         }
         let unattended = settings.unattended;
+        // Kept beside the ledger: after a restart an asker is known by the same digest.
         settings.key = store.find_or_make_secret("digest")?;
         let limits = RulingLimits::new(settings.timeout);
         let started = Instant::now();
@@ -290,17 +291,14 @@ impl Daemon {
     }
 
     /// Returns the way by which other machines ask.
-    #[must_use]
     pub fn relayed_askers(&self) -> RelayedAskers {
         self.relayed.clone()
     }
 
-    #[must_use]
     pub fn remote_board(&self) -> Arc<RemoteBoard> {
         self.pulse.remote_board()
     }
 
-    #[must_use]
     pub fn desk(&self) -> DeskHandle {
         self.desk.clone()
     }

@@ -146,9 +146,7 @@ pub(crate) struct Desk {
     roles: Option<Arc<dyn AnswerRoles>>,
     /// Changes of the links that wait for an answer, by their questions.
     changes: HashMap<RequestId, WantedChange>,
-    /// How many questions the desk itself has asked.
     own_questions: u64,
-    /// The last question to try.
     rehearsal: Option<RequestId>,
     /// What a single press does not decide.
     care: PressCare,
@@ -165,7 +163,6 @@ pub(crate) struct Desk {
     most_open: usize,
     bytes: usize,
     past: ClosedQuestions,
-    /// The sessions whose questions were closed lately.
     lately: LateSessions,
     /// What was decided lately about calls, for later requests about the same calls.
     calls: CallMemory,

@@ -119,6 +119,7 @@ impl HookCommand<'_> {
                     .unusable_outcome(&format!("cannot use the agent's input: {error}"), input);
             }
         };
+        // A report is only recorded, so it need not be read in one way only.
         if read.event().decides()
             && let Err(error) = read.check_exact()
         {

@@ -86,7 +86,6 @@ pub struct WorkMonitor<'a> {
 
 impl<'a> WorkMonitor<'a> {
     /// Makes a monitor. The work is to end soon after `cancelled` is set.
-    #[must_use]
     pub fn new(cancelled: &'a AtomicBool, progress: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
         Self { cancelled, progress }
     }

@@ -36,7 +36,6 @@ use poll::UpdatePoll;
 use presses::RecentPresses;
 use retry::ChatGates;
 
-/// The default address of the Bot API.
 pub const API_URL: &str = "https://api.telegram.org";
 
 /// How long one call may take.
@@ -46,7 +45,6 @@ const CALL: Duration = Duration::from_secs(30);
 pub struct BotSettings {
     pub token: BotToken,
     pub api_url: String,
-    /// The address of an HTTP proxy, if one is used.
     pub proxy: Option<String>,
     /// How long Telegram may take to say who the bot is, and how long unsent messages are waited
     /// for at the end.
@@ -58,7 +56,6 @@ pub struct BotSettings {
 }
 
 impl BotSettings {
-    #[must_use]
     pub fn new(token: BotToken) -> Self {
         Self {
             token,

@@ -75,7 +75,6 @@ struct WaitingCard {
 
 impl Terminal {
     /// Makes a terminal at which `name` sits, with or without colours.
-    #[must_use]
     pub fn new(name: &str, colours: bool) -> Self {
         Self {
             name: name.to_owned(),

@@ -31,7 +31,6 @@ const UNFINISHED_PREFIX: &str = ".cg";
 const UNFINISHED_FOR: Duration = Duration::from_mins(1);
 const BACKLOG: i32 = 1024;
 
-/// Why a socket could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {

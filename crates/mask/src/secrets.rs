@@ -101,7 +101,6 @@ impl MaskedText {
         &self.shown
     }
 
-    /// Returns the text with placeholders, without the originals.
     pub fn into_shown(self) -> String {
         self.shown
     }

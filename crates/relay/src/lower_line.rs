@@ -57,7 +57,6 @@ impl LowerLine {
         (line, vec![LowerAct::Send(RelayReport::Hello(hello))])
     }
 
-    /// Handles what has come from the desk above.
     pub fn handle_arrival(&mut self, now: Duration, arrival: &LineArrival) -> Vec<LowerAct> {
         self.health.note_heard(now);
         let line = match arrival {
@@ -132,7 +131,6 @@ impl LowerLine {
         Some(LowerAct::Send(RelayReport::Said { question, last_words }))
     }
 
-    /// Sends what has become of a question.
     pub fn report_closed(&mut self, closed: ClosedOutcome) -> Option<LowerAct> {
         let is_sent = self.sent.remove(&closed.question);
         is_sent.then_some(LowerAct::Send(RelayReport::Closed(closed)))

@@ -78,7 +78,6 @@ pub struct PathFollower<'a> {
 
 impl<'a> PathFollower<'a> {
     /// Creates a follower that has not looked at this disk yet.
-    #[must_use]
     pub fn new(disk: &'a dyn Disk) -> Self {
         Self {
             disk,

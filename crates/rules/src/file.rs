@@ -18,6 +18,7 @@ pub use rule_test::RuleTest;
 
 use crate::moment::Moment;
 use crate::rule::{Rule, Trust};
+use fields::FileSource;
 
 pub const LARGEST_FILE: usize = 256 * 1024;
 /// The most rules of a file, and the most tests.
@@ -25,7 +26,6 @@ pub const MOST_RULES: usize = 1_000;
 pub const MOST_PATTERNS: usize = 256;
 pub const LONGEST_PATTERN: usize = 1_024;
 
-/// An error or a warning about a file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     pub level: RuleProblemLevel,
@@ -60,22 +60,13 @@ pub struct RuleFile {
 
 impl RuleFile {
     /// Reads a file. It never fails: what is wrong is in [`RuleFile::problems`].
-    #[must_use]
     pub fn from_toml(name: &str, text: &str, trust: Trust) -> Self {
         read::parse_rule_file(name, text, trust)
     }
 
     /// Returns a file that exists and could not be read, for the reason given.
-    #[must_use]
     pub fn unreadable(name: &str, reason: &str, trust: Trust) -> Self {
-        let problem = Problem {
-            level: RuleProblemLevel::Error,
-            file: name.into(),
-            line: 1,
-            column: 1,
-            message: reason.into(),
-        };
-        Self { problems: vec![problem], ..Self::empty(name, trust) }
+        Self { problems: FileSource::unreadable(name, reason), ..Self::empty(name, trust) }
     }
 
     fn empty(name: &str, trust: Trust) -> Self {

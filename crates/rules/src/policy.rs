@@ -104,7 +104,6 @@ struct BrokenFile {
 
 impl Policy {
     /// Returns a policy without rules: everything asks.
-    #[must_use]
     pub fn new(guarded: impl Into<Arc<Guarded>>) -> Self {
         Self {
             rules: Vec::new(),
@@ -180,6 +179,7 @@ impl Policy {
         let (verdict, was_enough) =
             steps::run_with_budget(steps::JUDGING, || self.decide_within(act, moment));
         let is_whole = was_enough && !act.is_cut;
+        // What was found within the budget stays found. That nothing was found proves nothing then.
         if is_whole || verdict.decision >= RuleDecision::Confirm || verdict.is_guarded {
             return verdict;
         }
@@ -191,6 +191,7 @@ impl Policy {
             return verdict;
         }
         let guarded = self.guarded.touches(act);
+        // Before the question of the guard, which asks for less: a confirm needs a typed word.
         if let Some(verdict) = self.tightening_verdict(RuleDecision::Confirm, act, moment) {
             return Verdict { is_guarded: guarded.is_some(), ..verdict };
         }

@@ -64,7 +64,6 @@ pub fn propose_rule(
     Ok(proposal)
 }
 
-/// Returns the conditions that hold for exactly this call.
 fn exact_conditions(act: &Act, decision: RuleDecision) -> Result<RuleConditions, String> {
     let conditions = match &act.script {
         Some(script) => {
@@ -194,7 +193,6 @@ fn command_words(command: &ShellCommand) -> Option<Vec<String>> {
     words.map(|word| word.text().map(str::to_owned)).collect()
 }
 
-/// Returns a pattern that matches exactly these words.
 fn exact_pattern(words: &[String]) -> Option<String> {
     if words.is_empty() {
         return None;

@@ -115,7 +115,7 @@ impl Rule {
     }
 
     /// Checks what every kind of rule requires: who, where, when and by which tool.
-    fn check_surroundings(&self, act: &Act, moment: &Moment) -> Result<(), String> {
+    pub(crate) fn check_surroundings(&self, act: &Act, moment: &Moment) -> Result<(), String> {
         let lean = self.lean();
         if self.is_over(moment) {
             return Err("it has expired".into());
@@ -159,11 +159,6 @@ impl Rule {
             return Ok(());
         }
         arguments::check_all_conditions(&self.arguments, act, lean)
-    }
-
-    /// Returns true if what every kind of rule requires is true for the act.
-    pub(crate) fn holds_around(&self, act: &Act, moment: &Moment) -> bool {
-        self.check_surroundings(act, moment).is_ok()
     }
 
     /// Returns true if the rule is about writing and the act is a command that writes: then its

@@ -52,7 +52,6 @@ pub const MOST_WORDS: usize = 20_000;
 /// The most words with wildcards in a line that counts as understood.
 pub const MOST_WILD_WORDS: usize = 300;
 
-/// A parsed command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellScript {
     /// The simple commands in the order of the text, including those in substitutions.
@@ -103,7 +102,6 @@ pub struct ShellCommand {
 
 impl ShellScript {
     /// Parses a command line that would run in `cwd`; `home` is what `~` stands for.
-    #[must_use]
     pub fn from_line(text: &str, cwd: &str, home: &str) -> Self {
         Self::from_nested_line(text, BaseFolders { cwd, home }, 0)
     }
@@ -116,7 +114,6 @@ impl ShellScript {
     }
 
     /// Returns a program with its arguments, started without a shell.
-    #[must_use]
     pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>, cwd: &str) -> Self {
         let known = |text| {
             steps::spend_budget(steps::WORD + str::len(text)).then(|| ShellWord::known(text))

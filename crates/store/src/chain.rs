@@ -16,7 +16,6 @@ impl Sha256Hash {
     /// The hash that the first entry follows.
     pub(crate) const NONE: Self = Self([0; 32]);
 
-    #[must_use]
     pub fn hash_bytes(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }

@@ -18,7 +18,6 @@ const COPIED: &str = "SELECT series, seq, hash FROM copied_entries WHERE machine
 const INSERT: &str = "INSERT INTO copied_entries
     (machine, series, seq, at_ms, kind, question, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// What became of entries that were to be copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyOutcome {
     /// They are stored, up to this one.

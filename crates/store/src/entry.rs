@@ -79,7 +79,6 @@ pub enum MemberMatch {
 }
 
 impl EntryDraft {
-    #[must_use]
     pub fn new(at_ms: i64, question: Option<String>, event: &LedgerEvent) -> Self {
         let body = event.body(&Members::default());
         Self { at_ms, kind: event.kind().to_owned(), question, body }

@@ -63,17 +63,13 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        self.check_place()?;
+        // What is written to a removed file is lost.
+        self.file.as_ref().map_or(Ok(()), FileIdentity::check_unchanged)?;
         let failed = self.explain_failure("write to");
         let transaction = self.begin_transaction()?;
         let done = work(&transaction).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(done)
-    }
-
-    /// Checks that the file is still at its path: whatever is written to a removed file is lost.
-    pub(crate) fn check_place(&self) -> Result<(), StoreError> {
-        self.file.as_ref().map_or(Ok(()), FileIdentity::check_unchanged)
     }
 
     /// Moves what was written into the main file, so that no append has to. Call it when nobody
@@ -97,7 +93,6 @@ pub(crate) fn check_drafts(drafts: &[EntryDraft]) -> Result<(), StoreError> {
     faults.next().map_or(Ok(()), |(index, why)| Err(StoreError::Refused { index, why }))
 }
 
-/// Appends `drafts` within a transaction.
 pub(crate) fn write_entries(
     transaction: &Transaction<'_>,
     drafts: &[EntryDraft],
@@ -120,7 +115,6 @@ pub(crate) fn write_entries(
 }
 
 impl LedgerEntry {
-    #[must_use]
     pub fn chain_draft(head: &ChainHead, draft: EntryDraft) -> Self {
         let EntryDraft { at_ms, kind, question, body } = draft;
         let mut entry = Self { seq: head.seq + 1, at_ms, kind, question, body, hash: [0; 32] };

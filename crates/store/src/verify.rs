@@ -17,7 +17,6 @@ use crate::chain::{ChainHead, Linker};
 use crate::error::{ChainFault, StoreError, is_misread};
 use crate::{Store, ledger};
 
-/// The result of a walk along the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChainReport {
     /// Every entry follows the one before it.

@@ -83,7 +83,6 @@ pub struct AuditPosition {
     pub(crate) seq: i64,
 }
 
-/// The result of a walk along a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditChainReport {
     /// Every entry follows the one before it.
@@ -114,7 +113,6 @@ words! {
     }
 }
 
-/// A chain as it is recorded beside its entries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChainMark {
     pub(crate) key: i64,

@@ -45,7 +45,6 @@ const ANSWERED: (QuestionChange, &str) = (QuestionChange::Answered, statements::
 const WITHDRAWN: (QuestionChange, &str) = (QuestionChange::Withdrawn, statements::WITHDRAW);
 const EXPIRED: (QuestionChange, &str) = (QuestionChange::Expired, statements::EXPIRE);
 
-/// How a desk uses the server.
 #[derive(Debug, Clone)]
 pub struct PostgresSettings {
     /// `postgres://USER:PASSWORD@HOST[,HOST]/DATABASE`. Of several hosts, the one is used that is

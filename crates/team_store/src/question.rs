@@ -97,7 +97,6 @@ words! {
     }
 }
 
-/// What became of a request to record a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskReceipt {
     Recorded(TeamQuestion),
@@ -107,7 +106,6 @@ pub enum AskReceipt {
     OtherQuestion,
 }
 
-/// What became of a request to record an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerReceipt {
     Recorded(TeamQuestion),
@@ -160,14 +158,11 @@ impl TeamAnswer {
 }
 
 impl TeamQuestion {
-    fn is_asked_by(&self, ask: &TeamAsk) -> bool {
-        let ours = (&self.id, &self.machine, &self.project, &self.agent, &self.act);
-        ours == (&ask.id, &ask.machine, &ask.project, &ask.agent, &ask.act)
-    }
-
     /// Returns the outcome for the asker of a question that was recorded before.
     pub(crate) fn receipt_for(self, ask: &TeamAsk) -> AskReceipt {
-        if self.is_asked_by(ask) { AskReceipt::Repeated(self) } else { AskReceipt::OtherQuestion }
+        let ours = (&self.id, &self.machine, &self.project, &self.agent, &self.act);
+        let is_same = ours == (&ask.id, &ask.machine, &ask.project, &ask.agent, &ask.act);
+        if is_same { AskReceipt::Repeated(self) } else { AskReceipt::OtherQuestion }
     }
 
     /// Returns the outcome for the author of an answer that could not be recorded.

@@ -343,7 +343,6 @@ fn select<T>(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the first row that a query selects.
 fn select_one<T>(
     connection: &Connection,
     query: &str,

@@ -11,7 +11,6 @@ use serde::Serialize;
 pub struct HiddenText(String);
 
 impl HiddenText {
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }

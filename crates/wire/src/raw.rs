@@ -116,7 +116,6 @@ impl<'a> Members<'a> {
         cut::parse_members(text, Some(inner))
     }
 
-    /// Returns the value of the member called `name`.
     pub fn get(&self, name: &str) -> Option<Json<'a>> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }

@@ -74,7 +74,6 @@ pub enum ToolAct<'a> {
     Other,
 }
 
-/// A command that an agent wants to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunAct<'a> {
     pub shell: ToolShell,
@@ -129,12 +128,10 @@ pub enum EditChange<'a> {
 pub struct TextChange<'a> {
     pub old: &'a str,
     pub new: &'a str,
-    /// Whether every occurrence is replaced.
     pub everywhere: bool,
 }
 
 impl<'a> ToolAct<'a> {
-    #[must_use]
     pub fn from_call(agent: &str, tool: &'a str, input: &'a Map<String, Value>) -> Self {
         let text = |name| text_member(input, name);
         let file = || FileAct::from_input(agent, tool, input);

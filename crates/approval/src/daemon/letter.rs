@@ -129,22 +129,22 @@ impl LetterQueue {
     pub(super) fn is_empty(&self) -> bool {
         self.letters.is_empty()
     }
-
-    #[cfg(test)]
-    pub(super) fn try_take(&mut self) -> Option<Letter> {
-        self.letters.try_recv().ok()
-    }
-
-    #[cfg(test)]
-    pub(super) async fn take_letter(&mut self) -> Option<Letter> {
-        self.letters.recv().await
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::desk::AskerId;
+
+    impl LetterQueue {
+        pub(in crate::daemon) fn try_take(&mut self) -> Option<Letter> {
+            self.letters.try_recv().ok()
+        }
+
+        pub(in crate::daemon) async fn take_letter(&mut self) -> Option<Letter> {
+            self.letters.recv().await
+        }
+    }
 
     fn letter(asker: u64) -> Letter {
         Letter::new(DeskInput::Gone(AskerId(asker)))

@@ -101,12 +101,10 @@ impl RelayedAsker {
         self.notify_desk(DeskInput::Said { asker: self.id, last_words }).await;
     }
 
-    /// Reports that the answer is kept for now.
     pub async fn report_deferred(&self, reason: DeferReason) {
         self.notify_desk(DeskInput::Deferred { asker: self.id, reason }).await;
     }
 
-    /// Reports that the answer has reached the agent.
     pub async fn report_delivered(self) {
         self.notify_desk(DeskInput::Delivered(self.id)).await;
     }

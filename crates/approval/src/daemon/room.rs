@@ -12,7 +12,6 @@ use tokio::time::{Instant, sleep_until};
 /// How long nobody has to go.
 const STAY: Duration = Duration::from_secs(1);
 
-/// A room with a limited number of seats.
 #[derive(Debug)]
 pub(super) struct Room {
     most: usize,

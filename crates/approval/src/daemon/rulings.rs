@@ -60,7 +60,6 @@ pub(super) struct RulingLimits {
     ruled_within: Duration,
     /// How long one question may keep a thread before it counts as stuck.
     stuck_after: Duration,
-    /// How many questions may wait at once.
     most_waiting: usize,
 }
 

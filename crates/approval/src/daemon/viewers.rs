@@ -22,7 +22,7 @@ mod session_list;
 mod tests;
 mod verified;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -46,7 +46,6 @@ use errands::ErrandLimits;
 use familiar::FamiliarCalls;
 use seat::ViewerSeat;
 
-/// How many viewers are served at once.
 const MOST_VIEWERS: usize = 256;
 
 #[derive(Debug)]
@@ -164,7 +163,6 @@ impl Viewers {
         }
     }
 
-    /// Tells a viewer that its request waits for a person.
     pub(super) fn send_waiting(&self, viewer: u64, id: &str, text: &str, within: Duration) {
         let mut seats = self.seats();
         let (Some(seat), Ok(number)) = (seats.get_mut(&viewer), id.parse()) else { return };
@@ -189,10 +187,6 @@ impl Viewers {
         let after = from.saturating_sub(1);
         self.read_ledger(|store| store.entries_after(&EntryFilter::default(), after, 1))
             .map(|mut it| it.pop())
-    }
-
-    fn standing_links(&self) -> Result<BTreeMap<String, String>, StoreError> {
-        self.read_ledger(Store::chained_links).map(|links| links.standing)
     }
 
     /// Reads from the ledger. Writers never block readers, so this does not wait.

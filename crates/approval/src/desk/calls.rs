@@ -19,7 +19,6 @@ pub(super) const REMEMBERED: Duration = Duration::from_mins(10);
 /// How many decisions of each kind are remembered; then the oldest is forgotten.
 pub(super) const MOST: usize = 4_096;
 
-/// The recent decisions about calls.
 #[derive(Debug, Default)]
 pub(super) struct CallMemory {
     /// Decisions of people at a check, for the question that may follow about the same call.

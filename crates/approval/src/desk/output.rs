@@ -6,7 +6,7 @@ use callgate_store::EntryDraft;
 use callgate_wire::approval::{ApprovalResponse, FirstAllow};
 
 use super::{AskerId, Now};
-use crate::channel::ChannelOrder;
+use crate::channel::{ChannelOrder, ReplyTo};
 
 /// What follows from one input: records to be committed, and then outputs to be carried out.
 #[derive(Debug, Default)]
@@ -20,7 +20,6 @@ pub(crate) struct DeskStep {
     pub(crate) outputs: Vec<DeskOutput>,
 }
 
-/// Something that the desk wants done.
 #[derive(Debug)]
 pub(crate) enum DeskOutput {
     Answer(AskerId, ApprovalResponse),
@@ -57,4 +56,19 @@ pub(crate) enum DeskOutput {
         /// Why, in words for their user.
         text: String,
     },
+}
+
+impl DeskStep {
+    /// Replies to an act of a person; `done` says whether it did what they wanted.
+    pub(super) fn reply(&mut self, reply_to: &ReplyTo, done: bool, text: &str) {
+        let text = text.to_owned();
+        let order = |text| ChannelOrder::Tell { reply_to: reply_to.clone(), text, alert: !done };
+        self.outputs.push(match reply_to {
+            ReplyTo::Key => DeskOutput::Terminal(order(text)),
+            ReplyTo::Viewer { viewer, id } => {
+                DeskOutput::Viewer { viewer: *viewer, id: id.clone(), done, text }
+            }
+            ReplyTo::Callback(_) | ReplyTo::Message { .. } => DeskOutput::Phones(order(text)),
+        });
+    }
 }

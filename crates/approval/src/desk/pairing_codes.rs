@@ -88,6 +88,7 @@ impl PairingCodes {
         self.used.retain(|(used, _)| *used != code);
         let until = now.mono + lifetime;
         self.codes.push(PairingCode { code, until, is_for_page, member });
+        // The tries of a sender are counted for each code.
         self.wrong_by.clear();
         lifetime
     }

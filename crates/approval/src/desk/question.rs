@@ -213,7 +213,6 @@ impl PendingQuestion {
         }
     }
 
-    /// Returns the order to show the question in these chats while it is open.
     pub(super) fn order_to_show(&self, now: Now, chats: Vec<i64>) -> ChannelOrder {
         let within = self.deadline.saturating_sub(now.mono);
         ChannelOrder::Show { card: Arc::clone(&self.card), chats, within }

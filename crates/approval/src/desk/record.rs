@@ -63,7 +63,6 @@ impl DeskStep {
         self.keeps.push((key, Some(value)));
     }
 
-    /// Forgets a value kept beside the ledger.
     pub(super) fn forget_value(&mut self, key: String) {
         self.keeps.push((key, None));
     }
@@ -103,7 +102,6 @@ pub(super) fn is_kept(input: &str) -> bool {
     is_cut(input) && input.len() <= LONGEST_KEPT && input.matches("\\n").count() <= MOST_KEPT_LINES
 }
 
-/// Returns the key of the masked input of an open question.
 pub(crate) fn input_key(id: &RequestId) -> String {
     format!("input/{id}")
 }

@@ -26,7 +26,6 @@ impl fmt::Debug for BotApi {
     }
 }
 
-/// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TelegramFault {
     /// It may work later.

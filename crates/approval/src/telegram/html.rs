@@ -43,7 +43,6 @@ pub(crate) enum HtmlStyle<'a> {
     Quote,
 }
 
-/// A message being built.
 #[must_use]
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Html {

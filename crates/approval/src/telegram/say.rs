@@ -12,7 +12,7 @@ use super::look::{self, FullQuestion, QuestionLook};
 use super::retry::{ChatLane, retry_until};
 use super::{CALL, TelegramLine, TelegramReport};
 use crate::card::Card;
-use crate::channel::{CopyPart, News, QuestionCopy, ReplyPurpose, ReplyTo};
+use crate::channel::{CopyPart, MarkState, News, QuestionCopy, ReplyPurpose, ReplyTo};
 
 /// About how long Telegram waits for the answer to a press.
 const PRESS: Duration = Duration::from_secs(15);
@@ -140,7 +140,7 @@ pub(super) async fn send_text(line: &TelegramLine, chat: i64, text: &str) {
 
 /// Removes the buttons from a copy of which only the outcome is known.
 pub(super) async fn retire_copy(line: &TelegramLine, copy: &QuestionCopy, text: &str) {
-    let html = look::retired_text(&copy.question, text);
+    let html = look::outcome_text(&copy.question, MarkState::Settled, text);
     let mut params = look::html_message(copy.chat, &html);
     params["message_id"] = copy.message.into();
     let end = Instant::now() + SAY;

@@ -165,7 +165,6 @@ impl TerminalPage {
         lines
     }
 
-    /// Renders the whole question.
     pub(super) fn render_in_full(&self, card: &Card, picks: &[Vec<u8>]) -> String {
         let (title, keys) = (self.bold(&card_title(card)), self.render_keys(card, picks, true));
         format!("\n{title}\n{}\n{}\n{keys}", session_line(card), card_body(card))

@@ -5,7 +5,6 @@ use std::cmp::Ordering;
 
 use super::{MOST_SPANS, REST};
 
-/// A piece of a text that is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SecretSpan {
     pub(super) start: usize,
@@ -28,7 +27,6 @@ pub(super) struct SpanList {
 }
 
 impl SpanList {
-    /// Returns an empty list for a text of `len` bytes.
     pub(super) fn new(len: usize) -> Self {
         Self { all: Vec::new(), before: 0, len }
     }

@@ -10,7 +10,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::nearest::nearest_word_hint;
-use super::{LONGEST_PATTERN, MOST_PATTERNS, Problem, RuleProblemLevel};
+use super::{LARGEST_FILE, LONGEST_PATTERN, MOST_PATTERNS, Problem, RuleProblemLevel};
 use crate::rule::RuleDecision;
 
 pub(super) struct FileSource<'a> {
@@ -26,6 +26,35 @@ pub(super) struct FileSource<'a> {
 impl<'a> FileSource<'a> {
     pub(super) fn new(name: &'a str, text: &'a str) -> Self {
         Self { name, text, problems: Vec::new(), part: 0, counted: Cell::new((0, 0)) }
+    }
+
+    /// Has `read` read the tables of the whole text, if it is TOML of a bearable size.
+    pub(super) fn parse_whole(&mut self, read: impl FnOnce(&DeTable<'_>, &mut Self)) {
+        let text = self.text;
+        if text.len() > LARGEST_FILE {
+            return self.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
+        }
+        match DeTable::parse(text) {
+            Ok(table) => read(table.get_ref(), self),
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start);
+                self.error(at, error.message().to_owned());
+            }
+        }
+    }
+
+    /// Returns all problems in the order of the file.
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        let mut problems = self.problems;
+        problems.sort_by_key(|problem| (problem.line, problem.column));
+        problems
+    }
+
+    /// Returns the problems of a file that exists and could not be read, for the reason given.
+    pub(super) fn unreadable(name: &str, reason: &str) -> Vec<Problem> {
+        let mut source = FileSource::new(name, "");
+        source.error(0, reason);
+        source.problems
     }
 
     /// Begins a part of the file, at this byte.

@@ -18,7 +18,6 @@ pub struct PolicyDefaults {
 
 impl PolicyDefaults {
     /// Returns the runtime's defaults: reading inside the roots is allowed, everything else asks.
-    #[must_use]
     pub fn read_inside<'a>(roots: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             allowed: vec![Class::Read],

@@ -13,7 +13,6 @@ use crate::shell::{GAP, ShellCommand, ShellWord};
 use crate::shown::short_command;
 
 const MOST_WORDS: usize = 64;
-/// The characters that separate words.
 const BLANKS: [char; 2] = [' ', '\t'];
 /// The characters that mean something in a pattern, each with the one that stands for it where it is
 /// quoted. No text contains the latter.
@@ -150,7 +149,6 @@ impl CommandPattern {
         self.words().map_while(PatternWord::known_text).collect()
     }
 
-    /// Returns true if more words may follow.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }

@@ -165,6 +165,12 @@ impl<'a> ShellReader<'a> {
         is_next
     }
 
+    pub(super) fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.at += 1;
+        }
+    }
+
     pub(super) fn note_doubt(&mut self, reason: &'static str) {
         self.script.note_doubt(reason);
     }
@@ -215,7 +221,7 @@ impl<'a> ShellReader<'a> {
                     self.at += 2;
                     self.paint_since(self.at - 2, SegmentStyle::Operator);
                 }
-                _ if open.stands == CommandContent::Nothing && self.is_at_pattern() => {
+                _ if open.stands == CommandContent::Nothing && self.regions.is_at_pattern() => {
                     self.case_pattern();
                 }
                 ')' if in_parens => {

@@ -58,7 +58,7 @@ impl ShellValues<'_> {
         let has = |wanted: &[&str]| options().any(|option| wanted.contains(&option));
         match name {
             "echo" | "printf" => self.printed_by_echo(name, rest, at, depth),
-            "pwd" => self.folder_names(at),
+            "pwd" => self.folders(at).into_single_words(),
             "basename" | "dirname" => self.path_part(name, rest, at, depth),
             "date" => printed_by_date(rest),
             "mktemp" => printed_by_mktemp(rest),
@@ -142,10 +142,6 @@ impl ShellValues<'_> {
                 .collect();
         }
         printed
-    }
-
-    fn folder_names(&self, at: usize) -> Vec<PrintedText> {
-        self.folders(at).into_single_words()
     }
 
     /// Returns the last name of a path, or the folder before it.

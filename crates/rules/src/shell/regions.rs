@@ -108,9 +108,7 @@ impl RegionTracker {
             first: commands,
             element: commands,
             pipeline: base,
-            is_after_or: false,
-            feeder: None,
-            is_piped: false,
+            ..OpenStatement::default()
         };
     }
 
@@ -123,11 +121,10 @@ impl RegionTracker {
         self.here.truncate(regions);
         let region = self.new_region();
         self.here.push(region);
-        self.statement.element = commands;
-        self.statement.pipeline = self.here.len();
-        self.statement.is_after_or = is_after_or;
-        self.statement.feeder = None;
-        self.statement.is_piped = false;
+        let (element, pipeline) = (commands, self.here.len());
+        let (feeder, is_piped) = (None, false);
+        self.statement =
+            OpenStatement { element, pipeline, is_after_or, feeder, is_piped, ..self.statement };
     }
 
     /// Continues after `&&`: only if everything before it succeeded, unless there was an `||`.

@@ -52,7 +52,6 @@ pub struct ShellWord {
 }
 
 impl ShellWord {
-    #[must_use]
     pub fn known(text: &str) -> Self {
         let mut word = Self { is_quoted: true, ..Self::default() };
         word.push_text(text);
@@ -175,7 +174,6 @@ impl ShellWord {
         }
     }
 
-    /// Adds what the shell inserts here.
     pub(super) fn push_expansion(&mut self, expansion: WordExpansion) {
         self.push_piece(WordPiece::Expansion(Box::new(expansion)));
     }

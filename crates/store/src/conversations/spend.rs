@@ -50,7 +50,6 @@ impl AnswerCost {
     }
 }
 
-/// The cost of several answers together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CostSum {
     /// Tokens read anew.
@@ -58,7 +57,6 @@ pub struct CostSum {
     /// Tokens written.
     pub output: u64,
     pub cache_read: u64,
-    /// Tokens put into a cache.
     pub cache_write: u64,
     /// The price in millionths of a dollar, as far as it is known.
     pub micro_usd: u64,

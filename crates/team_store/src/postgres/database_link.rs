@@ -52,7 +52,6 @@ impl ServerSession {
         self.seen = self.seen.max(change);
     }
 
-    /// Asks the server for hints of changes.
     pub(super) async fn listen(&mut self) -> Result<(), Error> {
         if !self.is_listening {
             self.client.batch_execute("LISTEN callgate_team").await?;

@@ -15,7 +15,6 @@ pub struct QuestionCard {
     pub body: CardContent,
     /// The whole input as JSON: what a person may edit.
     pub input: String,
-    /// The agent's last words before the question.
     pub last_words: Option<String>,
     /// What can be allowed from now on.
     pub offers: Vec<CardOffer>,
@@ -227,7 +226,6 @@ impl fmt::Display for ChangedLine {
 /// One change to a file, line by line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentChange {
-    /// Whether every occurrence is replaced.
     pub everywhere: bool,
     /// After which line of the file a patch makes it, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -281,7 +279,6 @@ pub enum LineOperation {
     Removed,
 }
 
-/// Something that can be allowed from now on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardOffer {
     /// The action of its button.

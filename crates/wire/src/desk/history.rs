@@ -42,7 +42,6 @@ pub struct HistoryFilter {
 pub enum HistoryDecision {
     Allow,
     Deny,
-    /// Nobody answered in time.
     Timeout,
     /// Its asker went away before anybody answered.
     Withdrawn,
@@ -92,14 +91,12 @@ pub struct HistoryRow {
     pub mode: Option<String>,
     pub decision: HistoryDecision,
     pub by: Option<String>,
-    /// The channel through which the decision came.
     pub channel: Option<AnswerChannel>,
     /// How long the answer took, in milliseconds.
     pub took_ms: Option<u64>,
     /// Whether the tool succeeded, if it is known.
     pub ok: Option<bool>,
     pub words: Option<String>,
-    /// Whether the person changed the input.
     pub edited: bool,
 }
 
@@ -124,9 +121,7 @@ pub struct ExportedPage {
 pub struct LedgerFigures {
     /// The hours in which anything happened, in order.
     pub hours: Vec<HourFigures>,
-    /// How long people took to answer.
     pub answer_ms: AnswerTimes,
-    /// How calls were decided.
     pub shares: DecisionShares,
     /// By project, the largest first.
     pub by_project: Vec<NamedFigures>,

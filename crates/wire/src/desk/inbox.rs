@@ -14,7 +14,6 @@ pub struct DeskInbox {
     pub rows: Vec<InboxRow>,
 }
 
-/// An open question in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboxRow {
     pub question: String,

@@ -59,7 +59,6 @@ impl WatchedEntry {
 }
 
 impl DeskMessage {
-    #[must_use]
     pub fn answer(id: impl Into<String>, answer: DeskAnswer) -> Self {
         Self::Answer { id: id.into(), answer }
     }

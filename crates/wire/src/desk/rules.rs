@@ -66,7 +66,6 @@ pub struct RuleProblem {
     /// The line, from 1.
     pub line: u64,
     pub level: RuleProblemLevel,
-    /// What is wrong, in words for a person.
     pub text: String,
 }
 
@@ -91,7 +90,6 @@ pub struct ExplainQuery {
     /// The tool's input: an object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Box<RawValue>>,
-    /// The folder the agent works in.
     pub project: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -107,7 +105,6 @@ pub struct RuleExplanation {
     pub segments: Option<Vec<CommandSegment>>,
 }
 
-/// What the rules say about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExplainedDecision {
@@ -131,7 +128,6 @@ pub struct RuleMatch {
 /// What changed rules would have decided over the whole ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BacktestReport {
-    /// How many calls were judged.
     pub judged: u64,
     /// Calls that were denied and that the rules would allow, the newest first.
     pub let_through: Vec<TurnedCall>,
@@ -153,7 +149,6 @@ pub struct TurnedCall {
     /// When it was, in milliseconds since 1970.
     pub at_ms: i64,
     pub summary: String,
-    /// The folder the agent worked in.
     pub project: String,
     pub was: RuleDecision,
     pub would: RuleDecision,
@@ -213,6 +208,5 @@ pub struct BeyondCall {
     /// The number of its entry.
     pub seq: u64,
     pub summary: String,
-    /// The folder the agent worked in.
     pub project: String,
 }

@@ -16,7 +16,6 @@ pub struct SettingView {
     pub key: String,
     /// Its value; null if it has none, and `"set"` for a secret.
     pub value: Value,
-    /// Where the value comes from.
     pub origin: String,
     pub help: String,
     /// The words that the value may be, if there are only a few.

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 pub struct DeskStatus {
     pub version: String,
     pub pid: u32,
-    /// How long it has been running, in seconds.
     pub uptime_seconds: u64,
     /// How many questions are open.
     pub open: u64,

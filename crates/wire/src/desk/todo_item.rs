@@ -11,7 +11,6 @@ pub struct TodoItem {
     pub status: TodoStatus,
 }
 
-/// How far a step of a plan is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TodoStatus {

@@ -55,7 +55,6 @@ pub struct OverlongLine {
 
 impl LineDecoder {
     /// Creates a decoder for lines of at most `limit` bytes.
-    #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
             buffer: Buffer::default(),

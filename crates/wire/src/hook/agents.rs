@@ -51,7 +51,6 @@ pub use settings_place::{
     AgentSettingsPlace, JsonHooks, LimitUnit, PLUGIN_COMMAND, SettingsFormat,
 };
 
-/// Every agent that is known here.
 pub static AGENTS: [&AgentProfile; 15] = [
     &CLAUDE, &CODEX, &GEMINI, &QWEN, &COPILOT, &OPENCODE, &CLINE, &KIMI, &DROID, &GOOSE, &GROK,
     &PI, &KILO, &OPENHANDS, &AMP,
@@ -226,7 +225,6 @@ impl HookFailures {
     };
 
     /// Returns true if some failure lets the call run.
-    #[must_use]
     pub fn is_open(self) -> bool {
         [self.exit, self.timeout, self.garbage, self.missing].contains(&CallFate::GoesOn)
     }
@@ -248,7 +246,6 @@ impl fmt::Debug for AgentProfile {
 
 impl AgentProfile {
     /// Returns the agent with this word or name.
-    #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         AGENTS.into_iter().find(|agent| agent.word == name || agent.id == name)
     }
@@ -261,7 +258,6 @@ impl AgentProfile {
     /// Returns the event of this name. A name that is only known from another agent is that agent's
     /// event if it comes before a tool: the hook may be in the wrong settings, and silence would be
     /// a yes.
-    #[must_use]
     pub fn event(&self, name: &str) -> &'static AgentEvent {
         let is_it = |event: &&AgentEvent| event.name == name;
         let of_others = || {
@@ -271,7 +267,6 @@ impl AgentProfile {
         self.events.iter().find(is_it).or_else(of_others).unwrap_or(&UNKNOWN)
     }
 
-    #[must_use]
     pub fn before_tool_event(&self) -> &'static AgentEvent {
         let is_check = |event: &&AgentEvent| event.event == AgentHookEvent::PreToolUse;
         // Every agent has one; a test checks that.
@@ -279,13 +274,11 @@ impl AgentProfile {
     }
 
     /// Returns true if the agent also runs the hooks in the settings of `other`.
-    #[must_use]
     pub fn reads_settings_of(&self, other: &Self) -> bool {
         self.reads.contains(&other.word)
     }
 
     /// Guesses the event of input that is too long or too broken to be read.
-    #[must_use]
     pub fn glimpse(&self, input: &[u8]) -> Option<&'static AgentEvent> {
         let InputForm::Object { event, .. } = self.input else {
             return Some(self.before_tool_event());
@@ -318,10 +311,19 @@ fn rename_members<'a>(mut members: Members<'a>, names: &[(&str, &'static str)]) 
     members
 }
 
+/// An event at which the agent waits for a person's answer.
+const fn decision(
+    name: &'static str,
+    event: AgentHookEvent,
+    takes: AnswerAbilities,
+    form: AnswerForm,
+) -> AgentEvent {
+    AgentEvent { name, event, takes, form, limit: Some(ANSWER_LIMIT) }
+}
+
 /// The event before a tool runs, at which the agent waits until a person has answered.
 const fn before_tool(name: &'static str, takes: AnswerAbilities, form: AnswerForm) -> AgentEvent {
-    let (event, limit) = (AgentHookEvent::PreToolUse, Some(ANSWER_LIMIT));
-    AgentEvent { name, event, takes, form, limit }
+    decision(name, AgentHookEvent::PreToolUse, takes, form)
 }
 
 /// A report after which nothing is printed.

@@ -6,7 +6,6 @@ use super::AgentHookEvent;
 use crate::approval::ApprovalRequest;
 use crate::raw::{flatten_json, json_string};
 
-/// What a hook says about a call.
 #[derive(Debug, Clone)]
 pub enum HookAnswer<'a> {
     /// It may run.

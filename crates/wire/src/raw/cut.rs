@@ -43,7 +43,6 @@ pub(super) fn parse_members<'a>(
     }
 }
 
-/// A position in JSON text.
 struct Cursor<'a> {
     text: &'a str,
     at: usize,

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{LONGEST_HOME, UnreadableReason, decode_ids, decode_name, decode_text};
+use super::{LONGEST_HOME, UnreadableReason, decode_ids, decode_name, decode_text, decode_token};
 use crate::approval::{AllowDemands, ApprovalRequest, Decision, RelayedAnswer, RequestId};
 use crate::desk::WatchedEntry;
 use crate::fields::{
@@ -111,11 +111,7 @@ impl RelayReport {
         Ok(match kind.as_str() {
             "hello" => Self::Hello(decode_hello(&members)?),
             "waiting" => Self::Waiting { text: decode_text(&members)? },
-            "granted" => {
-                const TOKEN: &str = "a string of at most 128 bytes";
-                let token = bounded_text(&members, "token", 128, TOKEN)?;
-                Self::Granted { token: HiddenText::new(token) }
-            }
+            "granted" => Self::Granted { token: decode_token(&members, "token")? },
             "question" => Self::Question(Box::new(decode_question(&members)?)),
             "said" => Self::Said {
                 question: question()?,
@@ -162,6 +158,7 @@ fn decode_question(members: &Members) -> Result<RelayedQuestion, Malformed> {
     const RULING: &str = "ask, guard or confirm";
     let request = members.get("request").ok_or(Malformed::wrong_field("request", "an object"))?;
     let ruling: LedgerRuling = required_field(members, "ruling", RULING)?;
+    // What the rules of the box decide stays there: no line may allow or deny by them.
     if !ruling.is_for_people() {
         return Err(Malformed::wrong_field("ruling", RULING));
     }

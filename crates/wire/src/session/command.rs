@@ -5,17 +5,18 @@ use serde_json::value::RawValue;
 
 use super::conversation::{
     conversation_id, decode_metadata, decode_title, of_metadata, optional_conversation_id,
-    optional_search,
 };
-use super::engine::{engine_name, optional_engine, optional_model};
+use super::engine::{engine_name, model_name};
 use super::file::decode_query;
-use super::front_tool::{decode_capabilities, decode_tools};
+use super::front_tool::decode_tools;
 use super::{
     Attachment, ConversationMode, FrontTool, FrontToolAnswer, LONGEST_ID, PermissionAnswer,
     QuestionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile, bounded_string,
     capability,
 };
-use crate::fields::{Malformed, optional_field, required_field, text_field};
+use crate::fields::{
+    Malformed, if_present, is_default, optional_field, required_field, text_field,
+};
 use crate::raw::Members;
 
 /// The kinds of [`SessionRequest`](super::SessionRequest). Where the conversation may be left out,
@@ -58,7 +59,6 @@ pub enum SessionCommand {
         title: Option<String>,
     },
     ListConversations {
-        /// The most conversations to list.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
         /// Lists only those that were last changed before this time, in milliseconds since the Unix
@@ -72,14 +72,13 @@ pub enum SessionCommand {
     /// Loads a conversation and makes it the current one.
     LoadConversation {
         conversation_id: String,
-        /// The most messages to load.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
         /// Loads only messages before the one with this number.
         #[serde(skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
         /// The form in which the messages are sent.
-        #[serde(rename = "as", skip_serializing_if = "LoadAs::is_default")]
+        #[serde(rename = "as", skip_serializing_if = "is_default")]
         load_as: LoadAs,
     },
     RenameConversation {
@@ -103,7 +102,6 @@ pub enum SessionCommand {
     Rewind {
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
-        /// How many messages stay.
         length: u64,
     },
     /// Replaces the messages of a conversation by a summary, for the model.
@@ -176,7 +174,6 @@ pub enum SessionCommand {
         partial: bool,
     },
     Replay {
-        /// The number of the first response.
         from_seq: u64,
     },
 }
@@ -190,13 +187,6 @@ pub enum LoadAs {
     Messages,
     /// As the events of a live answer, sent before `done`.
     Events,
-}
-
-impl LoadAs {
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 impl SessionCommand {
@@ -302,7 +292,7 @@ impl SessionCommand {
             "clear_history" => Self::ClearHistory { metadata: decode_metadata(members)? },
             "get_status" => Self::GetStatus,
             "hello" => Self::Hello {
-                capabilities: decode_capabilities(members)?,
+                capabilities: required_field(members, "capabilities", "an array of strings")?,
                 tools: decode_tools(members)?,
             },
             "tool_answer" => Self::ToolAnswer(FrontToolAnswer::from_members(members)?),
@@ -311,12 +301,12 @@ impl SessionCommand {
             "question_answer" => Self::QuestionAnswer(QuestionAnswer::from_members(members)?),
             "new_conversation" => Self::NewConversation {
                 conversation_id: optional_conversation_id(members)?,
-                title: optional_title(members)?,
+                title: if_present(members, "title", decode_title)?,
             },
             "list_conversations" => Self::ListConversations {
                 limit: decode_limit(members)?,
                 before: optional_field(members, "before", WHOLE_NUMBER)?,
-                search: optional_search(members)?,
+                search: if_present(members, "search", decode_title)?,
             },
             "load_conversation" => Self::LoadConversation {
                 conversation_id: conversation_id(members)?,
@@ -326,7 +316,7 @@ impl SessionCommand {
             },
             "rename_conversation" => Self::RenameConversation {
                 conversation_id: conversation_id(members)?,
-                title: decode_title(members)?,
+                title: decode_title(members, "title")?,
             },
             "delete_conversation" => {
                 Self::DeleteConversation { conversation_id: conversation_id(members)? }
@@ -334,7 +324,7 @@ impl SessionCommand {
             "fork_conversation" => Self::ForkConversation {
                 conversation_id: conversation_id(members)?,
                 length: optional_field(members, "length", WHOLE_NUMBER)?,
-                title: optional_title(members)?,
+                title: if_present(members, "title", decode_title)?,
             },
             "rewind" => Self::Rewind {
                 conversation_id: optional_conversation_id(members)?,
@@ -348,11 +338,13 @@ impl SessionCommand {
             },
             "regenerate" => Self::Regenerate { metadata: decode_metadata(members)? },
             "edit_last" => Self::EditLast(UserMessage::from_members(members)?),
-            "list_models" => Self::ListModels { engine: optional_engine(members)? },
+            "list_models" => {
+                Self::ListModels { engine: if_present(members, "engine", engine_name)? }
+            }
             "set_engine" => Self::SetEngine {
                 conversation_id: optional_conversation_id(members)?,
-                engine: engine_name(members)?,
-                model: optional_model(members)?,
+                engine: engine_name(members, "engine")?,
+                model: if_present(members, "model", model_name)?,
                 metadata: decode_metadata(members)?,
             },
             "find_files" => {
@@ -378,8 +370,4 @@ impl SessionCommand {
 
 fn decode_limit(members: &Members) -> Result<Option<u32>, Malformed> {
     optional_field(members, "limit", "a whole number of at most 4294967295")
-}
-
-fn optional_title(members: &Members) -> Result<Option<String>, Malformed> {
-    members.get_non_null("title").map(|_| decode_title(members)).transpose()
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{LONGEST_CONVERSATION_ID, LONGEST_TITLE};
-use crate::fields::{Malformed, optional_object, required_field};
+use crate::fields::{Malformed, if_present, optional_object, required_field};
 use crate::raw::{Json, Members};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -119,19 +119,11 @@ pub(super) fn conversation_id(members: &Members) -> Result<String, Malformed> {
 }
 
 pub(super) fn optional_conversation_id(members: &Members) -> Result<Option<String>, Malformed> {
-    members.get_non_null("conversationId").map(|_| conversation_id(members)).transpose()
+    if_present(members, "conversationId", |members, _| conversation_id(members))
 }
 
-pub(super) fn decode_title(members: &Members) -> Result<String, Malformed> {
-    decode_short_text(members, "title")
-}
-
-/// Reads the words that are searched for, which are no longer than a title.
-pub(super) fn optional_search(members: &Members) -> Result<Option<String>, Malformed> {
-    members.get_non_null("search").map(|_| decode_short_text(members, "search")).transpose()
-}
-
-fn decode_short_text(members: &Members, name: &'static str) -> Result<String, Malformed> {
+/// Reads a title, or words that are searched for.
+pub(super) fn decode_title(members: &Members, name: &'static str) -> Result<String, Malformed> {
     let text: String = required_field(members, name, TITLE)?;
     let is_short = text.chars().nth(LONGEST_TITLE).is_none();
     if is_short { Ok(text) } else { Err(Malformed::wrong_field(name, TITLE)) }

@@ -57,17 +57,12 @@ pub struct ConversationEngine {
 const ENGINE: &str = "a string of 1 to 64 bytes without control characters";
 const MODEL: &str = "a string of 1 to 256 bytes without control characters";
 
-pub(super) fn engine_name(members: &Members) -> Result<String, Malformed> {
-    decode_name(members, "engine", LONGEST_ENGINE, ENGINE)
+pub(super) fn engine_name(members: &Members, field: &'static str) -> Result<String, Malformed> {
+    decode_name(members, field, LONGEST_ENGINE, ENGINE)
 }
 
-pub(super) fn optional_engine(members: &Members) -> Result<Option<String>, Malformed> {
-    members.get_non_null("engine").map(|_| engine_name(members)).transpose()
-}
-
-pub(super) fn optional_model(members: &Members) -> Result<Option<String>, Malformed> {
-    let read = |_| decode_name(members, "model", LONGEST_MODEL, MODEL);
-    members.get_non_null("model").map(read).transpose()
+pub(super) fn model_name(members: &Members, field: &'static str) -> Result<String, Malformed> {
+    decode_name(members, field, LONGEST_MODEL, MODEL)
 }
 
 /// Returns the name of an engine or a model, which is not empty.

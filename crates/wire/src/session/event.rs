@@ -126,7 +126,6 @@ pub struct Notice {
 }
 
 impl SessionEvent {
-    #[must_use]
     pub fn done(data: &impl Serialize) -> Self {
         Self::Done(to_raw_value(data).ok())
     }
@@ -151,13 +150,11 @@ impl SessionEvent {
         RawValue::from_string(whole).map_or(self, |whole| Self::Done(Some(whole)))
     }
 
-    #[must_use]
     pub fn notice(kind: &str, text: impl Into<String>) -> Self {
         Self::Notice(Notice { kind: kind.to_owned(), text: text.into() })
     }
 
     /// Creates an error without data.
-    #[must_use]
     pub fn error(error: impl Into<String>) -> Self {
         Self::Error { error: error.into(), data: None }
     }

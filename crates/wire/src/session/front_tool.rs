@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::fields::{Malformed, optional_field, required_field};
+use crate::fields::{Malformed, optional_field};
 use crate::raw::Members;
 
 pub const MOST_FRONT_TOOLS: usize = 64;
@@ -58,10 +58,6 @@ impl FrontToolAnswer {
             is_error: optional_field(members, "isError", "true or false")?.unwrap_or_default(),
         })
     }
-}
-
-pub(super) fn decode_capabilities(members: &Members) -> Result<Vec<String>, Malformed> {
-    required_field(members, "capabilities", "an array of strings")
 }
 
 pub(super) fn decode_tools(members: &Members) -> Result<Vec<FrontTool>, Malformed> {

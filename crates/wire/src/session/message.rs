@@ -50,7 +50,6 @@ pub struct PastAttachment {
 
 impl UserMessage {
     /// Returns a message without files that names no conversation.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),

@@ -19,7 +19,6 @@ use crate::raw::Members;
 #[serde(rename_all = "camelCase")]
 pub struct AgentQuestion {
     pub question: String,
-    /// The tool call that waits for the answer.
     pub tool_id: String,
     /// The tool server that asks; `None` if the model asks.
     #[serde(skip_serializing_if = "Option::is_none")]

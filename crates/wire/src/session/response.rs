@@ -82,7 +82,6 @@ impl SessionResponse {
 
 impl RuntimeReady {
     /// Creates the greeting of this version of the protocol.
-    #[must_use]
     pub fn at(timestamp: u64) -> Self {
         let capabilities = capability::ALL.map(str::to_owned).to_vec();
         Self { version: Some(VERSION.to_owned()), capabilities, timestamp, seq: None }

@@ -16,7 +16,6 @@ pub mod request_state {
 pub struct RuntimeStatus {
     /// [`IDLE`](super::IDLE) or [`BUSY`](super::BUSY). A reader accepts other words.
     pub state: String,
-    /// How many messages the current conversation has.
     pub conversation_length: u64,
     /// Milliseconds since the runtime started.
     pub uptime: u64,

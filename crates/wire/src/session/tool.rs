@@ -48,7 +48,6 @@ pub struct ToolUse {
 
 impl ToolUse {
     /// Creates an announcement of what the model has sent, without anything that is for display.
-    #[must_use]
     pub fn new(tool_id: String, tool_name: String, input: Box<RawValue>) -> Self {
         Self { tool_id, tool_name, input, kind: None, locations: None, card: None }
     }

@@ -99,7 +99,6 @@ impl ViewerSeat {
         })
     }
 
-    /// Returns true if the viewer has sent nothing yet.
     pub(super) fn is_silent(&self) -> bool {
         !self.has_spoken
     }

@@ -60,7 +60,7 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
     }
     let runs_sed = program.could_name(words!("sed gsed"))
         && operands::sed_scripts(&command.words[1..])
-            .any(|script| script.texts().any(|text| !operands::is_quiet_sed(&text)));
+            .any(|script| script.texts().any(|text| !operands::runs_nothing(&text)));
     if runs_sed {
         return Some("a script for sed that could run commands");
     }

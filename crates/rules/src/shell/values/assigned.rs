@@ -55,7 +55,7 @@ impl<'a> ShellValues<'a> {
             command.words.first().is_some_and(|program| !program.is_known())
         };
         let is_lost = commands.filter(is_open).any(|(at, command)| {
-            let mut program = self.joined(&command.words[0], at);
+            let mut program = self.joined_word(&command.words[0], at);
             program.open_unknown();
             [DECLARERS, READERS, CHANGERS].iter().any(|list| program.could_name(list))
         });

@@ -70,6 +70,15 @@ impl JsonHooks {
         has_comments: false,
         beside: &[],
     };
+
+    /// The form of Gemini CLI, which Qwen Code shares.
+    pub const GEMINI: Self = Self {
+        more: &[("name", "callgate")],
+        matcher: Some("*"),
+        members: &[("hooksConfig", r#"{"enabled":true}"#)],
+        has_comments: true,
+        ..Self::CLAUDE
+    };
 }
 
 /// What stands in the text of a plugin for the hook's program and its arguments, a JSON list.
@@ -85,7 +94,6 @@ pub enum LimitUnit {
 
 impl LimitUnit {
     /// Returns a time limit as a number in this unit; `None` if there are no limits.
-    #[must_use]
     pub fn count(self, limit: Duration) -> Option<u64> {
         match self {
             Self::Seconds => Some(limit.as_secs()),
