@@ -44,7 +44,6 @@ pub struct AskerSettings {
     pub grace: Duration,
 }
 
-/// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoAnswer {

@@ -39,7 +39,6 @@ pub struct Card {
     pub shown: QuestionCard,
     /// The word that has to be typed to allow it, if a rule wants that.
     pub confirm: Option<ConfirmWord>,
-    /// What blocked the call, if the question is whether it may try again.
     pub blocked: Option<BlockedCall>,
 }
 
@@ -60,7 +59,6 @@ impl DerefMut for Card {
 impl Card {
     /// Makes the card of a request. `input` is its masked input; the last words and the suggestions
     /// are masked here.
-    #[must_use]
     pub fn new(request: &ApprovalRequest, input: &str, asked_ms: i64, until_ms: i64) -> Self {
         let fields = serde_json::from_str(input).unwrap_or_default();
         let (agent, tool) = (request.agent.as_deref().unwrap_or("agent"), &request.tool_name);
@@ -164,7 +162,6 @@ impl Card {
         self.blocked.is_some() || is_form && !self.takes_words
     }
 
-    /// Returns the labels of the picked answers.
     pub(crate) fn picked_labels(&self, picks: &[Vec<u8>]) -> String {
         let label = |picker: &CardPicker, at: u8| {
             picker.choices.get(usize::from(at)).map(|choice| plain::safe_line(choice.label.trim()))

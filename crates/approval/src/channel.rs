@@ -33,14 +33,12 @@ impl Person {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PersonPlace {
-    /// A chat on Telegram.
     Telegram {
         chat: i64,
         user: i64,
         /// Whether it is a private chat with the bot, not a group.
         private: bool,
     },
-    /// The terminal in which the daemon runs.
     Terminal,
     /// A viewer on the desk socket.
     Viewer {
@@ -59,14 +57,9 @@ pub enum ReplyTo {
     /// A press of a button on Telegram, by the id of its callback query.
     Callback(String),
     /// A message on Telegram.
-    Message {
-        /// The chat it was written in.
-        chat: i64,
-        message: i64,
-    },
+    Message { chat: i64, message: i64 },
     /// A key at the daemon's own terminal.
     Key,
-    /// A request of a viewer.
     Viewer {
         viewer: u64,
         /// The number of the request.
@@ -74,7 +67,6 @@ pub enum ReplyTo {
     },
 }
 
-/// What happened in a channel.
 #[derive(Debug, Clone, PartialEq)]
 pub enum News {
     /// A copy of a question was sent to a chat.
@@ -107,7 +99,6 @@ pub enum News {
         who: Person,
         /// The command's name without the slash, in lower case.
         name: String,
-        /// The rest of the message.
         rest: String,
         reply_to: ReplyTo,
     },
@@ -120,28 +111,24 @@ pub enum News {
     },
 }
 
-/// A copy of a question in a chat.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct QuestionCopy {
     pub question: RequestId,
     pub chat: i64,
     /// The message's number in that chat.
     pub message: i64,
-    /// What of the question the message shows.
     pub part: CopyPart,
 }
 
 /// What of a question a message shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CopyPart {
-    /// The question with its buttons.
     #[default]
     Question,
     /// The buttons alone, below the question in full.
     Buttons,
 }
 
-/// An order of the desk to a channel.
 #[derive(Debug, Clone)]
 pub enum ChannelOrder {
     /// Show a question in these chats.
@@ -157,34 +144,25 @@ pub enum ChannelOrder {
         card: Arc<Card>,
         /// The copies that are known; others may be on their way.
         copies: Vec<QuestionCopy>,
-        /// What has become of it.
         mark: QuestionMark,
     },
     /// Show a question anew on every copy: answers were chosen, or the agent's last words have come.
     Redraw {
         /// The question as it is now.
         card: Arc<Card>,
-        /// The copies that are known.
         copies: Vec<QuestionCopy>,
         /// The options chosen so far, for each of the agent's questions.
         picks: Vec<Vec<u8>>,
     },
     /// Remove the buttons from a copy of a question that is over and no longer known.
-    Retire {
-        copy: QuestionCopy,
-        /// What became of the question.
-        text: String,
-    },
+    Retire { copy: QuestionCopy, text: String },
     /// Reply to an act of a person.
     Tell {
-        /// The act.
         reply_to: ReplyTo,
-        /// What came of it.
         text: String,
         /// Whether the reply must be hard to miss.
         alert: bool,
     },
-    /// Ask for a written reply.
     AskWords {
         card: Arc<Card>,
         /// The button that led to this.
@@ -197,7 +175,6 @@ pub enum ChannelOrder {
         card: Arc<Card>,
         /// The button that led to this.
         reply_to: ReplyTo,
-        /// Where to show it.
         chat: i64,
     },
     /// Show one line about something that nobody has to answer; for the terminal.
@@ -213,7 +190,6 @@ pub enum ChannelOrder {
     },
 }
 
-/// What a written reply is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReplyPurpose {
     /// A deny, with a message for the agent.
@@ -224,7 +200,6 @@ pub enum ReplyPurpose {
     Confirm,
 }
 
-/// What has become of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QuestionMark {
     pub state: MarkState,

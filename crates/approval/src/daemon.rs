@@ -73,7 +73,6 @@ const OLDEST_MS: i64 = 2 * 3_600_000;
 /// Takes warnings for the person who runs the process. It never waits.
 pub type Warn = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// What a daemon is started with.
 pub struct DaemonOptions {
     pub claim: Claim,
     pub store: Store,
@@ -89,15 +88,12 @@ pub struct DaemonOptions {
     pub rule_desk: Option<Arc<dyn RuleDesk>>,
     /// Answers what viewers ask about the settings.
     pub settings_desk: Option<Arc<dyn SettingsDesk>>,
-    /// The settings of the Telegram channel, if there is one.
     pub telegram: Option<telegram::BotSettings>,
     /// The terminal that shows questions, if there is one.
     pub terminal: Option<mpsc::Sender<ChannelOrder>>,
-    /// Is called with warnings.
     pub warn: Warn,
 }
 
-/// Why a daemon could not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
@@ -216,6 +212,7 @@ impl Daemon {
             raise_descriptor_limit();
         }
         let unattended = settings.unattended;
+        // Kept beside the ledger: after a restart an asker is known by the same digest.
         settings.key = store.find_or_make_secret("digest")?;
         let limits = RulingLimits::new(settings.timeout);
         let started = Instant::now();
@@ -294,18 +291,14 @@ impl Daemon {
     }
 
     /// Returns the way by which other machines ask.
-    #[must_use]
     pub fn relayed_askers(&self) -> RelayedAskers {
         self.relayed.clone()
     }
 
-    /// Returns the board on which it stands how remotes are connected.
-    #[must_use]
     pub fn remote_board(&self) -> Arc<RemoteBoard> {
         self.pulse.remote_board()
     }
 
-    #[must_use]
     pub fn desk(&self) -> DeskHandle {
         self.desk.clone()
     }
@@ -335,7 +328,6 @@ fn raise_descriptor_limit() {
     setrlimit(Resource::Nofile, limit).ok();
 }
 
-/// Returns a desk restored from the ledger.
 fn restore_desk(
     store: &Store,
     settings: DeskSettings,

@@ -124,11 +124,9 @@ pub struct DeskSettings {
     pub phones: bool,
     /// What happens to calls that no rule matches, in modes in which the agent asks nobody.
     pub unattended: Unattended,
-    /// The key of the digests.
     pub key: [u8; 32],
 }
 
-/// The id of an asker's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct AskerId(pub(crate) u64);
 
@@ -143,21 +141,17 @@ pub(crate) struct Desk {
     given: Authority,
     /// The links, `chat/ID`, `user/ID` or `viewer/HASH`, each with its name.
     links: BTreeMap<String, String>,
-    /// The members of the team whose desk this is.
     roster: TeamRoster,
     /// What they may answer; everything if there are no roles.
     roles: Option<Arc<dyn AnswerRoles>>,
     /// Changes of the links that wait for an answer, by their questions.
     changes: HashMap<RequestId, WantedChange>,
-    /// How many questions the desk itself has asked.
     own_questions: u64,
-    /// The last question to try.
     rehearsal: Option<RequestId>,
     /// What a single press does not decide.
     care: PressCare,
     /// Who was asked to write words, and for which question.
     replies: ExpectedReplies,
-    /// The values that hosts have registered.
     gates: HostGates,
     /// The processes and ancestors of those askers for which they matter.
     lineages: HashMap<AskerId, Vec<u32>>,
@@ -169,11 +163,9 @@ pub(crate) struct Desk {
     most_open: usize,
     bytes: usize,
     past: ClosedQuestions,
-    /// The sessions whose questions were closed lately.
     lately: LateSessions,
     /// What was decided lately about calls, for later requests about the same calls.
     calls: CallMemory,
-    /// The second hooks of calls.
     twins: TwinCalls,
     /// The checks that came, by which runs without one are recognized.
     seen_checks: SeenChecks,
@@ -231,7 +223,6 @@ impl Desk {
         }
     }
 
-    /// Sets what the members of a team may answer.
     pub(crate) fn with_roles(self, roles: Option<Arc<dyn AnswerRoles>>) -> Self {
         Self { roles, ..self }
     }
@@ -324,7 +315,6 @@ impl Desk {
         question.into_iter().chain(self.quiet.due()).min()
     }
 
-    /// Returns how many questions are open.
     pub(crate) fn open_count(&self) -> usize {
         self.open.len()
     }
@@ -374,7 +364,6 @@ impl Desk {
         }
     }
 
-    /// Handles every question whose alarm is due.
     fn handle_due_alarms(&mut self, step: &mut DeskStep) {
         while let Some((at, id)) = self.alarms.first().cloned() {
             if at > step.now.mono {

@@ -41,7 +41,6 @@ const SLOW: Duration = Duration::from_secs(1);
 /// How long before the agent's own limit the hook gives up.
 const BEFORE_LIMIT: Duration = Duration::from_secs(10);
 
-/// A hook with its settings.
 pub struct HookCommand<'a> {
     /// The agent in whose settings the hook is; `None` if the input says which.
     pub agent: Option<&'static AgentProfile>,
@@ -120,6 +119,7 @@ impl HookCommand<'_> {
                     .unusable_outcome(&format!("cannot use the agent's input: {error}"), input);
             }
         };
+        // A report is only recorded, so it need not be read in one way only.
         if read.event().decides()
             && let Err(error) = read.check_exact()
         {
@@ -171,7 +171,6 @@ impl HookCommand<'_> {
         self.agent.is_none_or(|agent| marked.reads_settings_of(agent)).then_some(marked)
     }
 
-    /// Returns the outcome of an input that cannot be used.
     fn unusable_outcome(&self, reason: &str, input: &[u8]) -> HookOutcome {
         let agent = self.agent.or_else(|| self.running_agent()).unwrap_or(&CLAUDE);
         unusable_outcome(agent, reason, agent.glimpse(input))
@@ -314,7 +313,6 @@ impl HookCommand<'_> {
     }
 }
 
-/// Returns the working folder of this process.
 pub fn working_folder() -> String {
     let folder = getcwd(Vec::new());
     folder.map_or_else(|_| "/".to_owned(), |folder| folder.to_string_lossy().into_owned())

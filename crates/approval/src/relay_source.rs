@@ -10,7 +10,6 @@ use crate::desk::{RecordedQuestion, input_key};
 /// Questions older than this cannot be open.
 const OLDEST_MS: i64 = 2 * 3_600_000;
 
-/// How it stands with a question.
 #[derive(Debug)]
 pub enum QuestionStanding {
     /// People have to answer it.
@@ -20,7 +19,6 @@ pub enum QuestionStanding {
     Over(ClosedOutcome),
 }
 
-/// Returns the questions that people have to answer.
 pub fn open_for_people(store: &Store) -> Result<Vec<RelayedQuestion>, StoreError> {
     let open = store.open_questions(now_ms() - OLDEST_MS)?;
     let ids = open.iter().filter_map(|entries| entries.first()?.question.clone());

@@ -14,10 +14,8 @@ use callgate_wire::desk::{
 /// Every method may block: it is called on a thread of its own and delays nobody. An error is shown
 /// to the viewer's user, so it says what to do.
 pub trait RuleDesk: fmt::Debug + Send + Sync {
-    /// Returns the rules that apply now.
     fn current_rules(&self) -> Result<RulesView, String>;
 
-    /// Returns what is wrong with the text of a file of rules.
     fn check_rules(&self, text: &str) -> Vec<RuleProblem>;
 
     /// Returns what the rules decide about a call.
@@ -54,7 +52,6 @@ pub trait RuleDesk: fmt::Debug + Send + Sync {
 /// The user's rules after they were replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedRules {
-    /// How many rules there are now.
     pub count: usize,
     pub hash: String,
 }
@@ -89,7 +86,6 @@ pub struct WorkMonitor<'a> {
 
 impl<'a> WorkMonitor<'a> {
     /// Makes a monitor. The work is to end soon after `cancelled` is set.
-    #[must_use]
     pub fn new(cancelled: &'a AtomicBool, progress: &'a (dyn Fn(u64, u64) + Sync)) -> Self {
         Self { cancelled, progress }
     }
@@ -99,7 +95,6 @@ impl<'a> WorkMonitor<'a> {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Reports that so much is done.
     pub fn report_progress(&self, done: u64, total: u64) {
         (self.progress)(done, total);
     }

@@ -36,19 +36,15 @@ use poll::UpdatePoll;
 use presses::RecentPresses;
 use retry::ChatGates;
 
-/// The default address of the Bot API.
 pub const API_URL: &str = "https://api.telegram.org";
 
 /// How long one call may take.
 const CALL: Duration = Duration::from_secs(30);
 
-/// The settings of the channel.
 #[derive(Debug, Clone)]
 pub struct BotSettings {
     pub token: BotToken,
-    /// The address of the Bot API, such as [`API_URL`].
     pub api_url: String,
-    /// The address of an HTTP proxy, if one is used.
     pub proxy: Option<String>,
     /// How long Telegram may take to say who the bot is, and how long unsent messages are waited
     /// for at the end.
@@ -60,8 +56,6 @@ pub struct BotSettings {
 }
 
 impl BotSettings {
-    /// Returns the default settings.
-    #[must_use]
     pub fn new(token: BotToken) -> Self {
         Self {
             token,
@@ -98,7 +92,6 @@ impl BotToken {
 )]
 pub struct BadBotToken;
 
-/// What the channel reports.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "people press seldom")]
 pub enum TelegramReport {
@@ -138,7 +131,6 @@ struct TelegramLine {
 }
 
 impl TelegramLine {
-    /// Reports something for the desk.
     async fn report_news(&self, news: News) {
         self.report(TelegramReport::from_news(news)).await;
     }

@@ -37,7 +37,6 @@ const HELD: Duration = Duration::from_millis(150);
 const NOWHERE: &str =
     "The question you are replying to is closed: your words are not sent. Press Enter or Esc.\n";
 
-/// A key that a person pressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TerminalKey {
     Char(char),
@@ -76,7 +75,6 @@ struct WaitingCard {
 
 impl Terminal {
     /// Makes a terminal at which `name` sits, with or without colours.
-    #[must_use]
     pub fn new(name: &str, colours: bool) -> Self {
         Self {
             name: name.to_owned(),

@@ -28,7 +28,6 @@ pub fn token_identity(token: &HiddenText, origin: Option<&str>) -> String {
     }
 }
 
-/// Formats bytes in hex.
 pub(crate) fn hex_digits(bytes: &[u8]) -> String {
     let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or('0');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 0xf)]).collect()

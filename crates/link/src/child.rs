@@ -97,7 +97,8 @@ impl LeashedChild {
             all.map(|fd| PollFd::from_borrowed_fd(fd, PollFlags::IN)).collect();
         while !self.has_ended()? {
             let left = limit.map(|limit| limit.saturating_duration_since(Instant::now()));
-            let is_let_go = pipe.is_some() && polled.first().is_some_and(has_happened);
+            let is_let_go =
+                pipe.is_some() && polled.first().is_some_and(|pipe| !pipe.revents().is_empty());
             if is_let_go || left.is_some_and(|left| left.is_zero()) {
                 return Ok(false);
             }
@@ -193,11 +194,6 @@ impl Drop for LeashedChild {
         // There is nobody to report the outcome to.
         self.end().ok();
     }
-}
-
-/// Returns true if the last poll has found something to read, or the end.
-fn has_happened(polled: &PollFd<'_>) -> bool {
-    !polled.revents().is_empty()
 }
 
 fn new_mark() -> io::Result<String> {

@@ -17,14 +17,12 @@ use rustix::net::sockopt::socket_error;
 /// How many hang-ups are reported at once.
 const BATCH: usize = 256;
 
-/// The sockets that are watched.
 #[derive(Debug)]
 pub struct HangupWatcher {
     epoll: OwnedFd,
 }
 
 impl HangupWatcher {
-    /// Creates a watcher without sockets.
     pub fn new() -> io::Result<Self> {
         Ok(Self { epoll: epoll::create(CreateFlags::CLOEXEC)? })
     }

@@ -24,13 +24,10 @@ pub struct ProcessStat {
 
 impl ProcessStat {
     /// Reads a process; `None` if there is none with this id.
-    #[must_use]
     pub fn read(id: u32) -> Option<Self> {
         Self::parse(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
     }
 
-    /// Reads the process that runs this code.
-    #[must_use]
     pub fn own() -> Option<Self> {
         // Not by its id, which may differ in the namespace of whoever mounted `/proc`.
         Self::parse(&fs::read_to_string("/proc/self/stat").ok()?)

@@ -31,7 +31,6 @@ const UNFINISHED_PREFIX: &str = ".cg";
 const UNFINISHED_FOR: Duration = Duration::from_mins(1);
 const BACKLOG: i32 = 1024;
 
-/// Why a socket could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SocketError {
@@ -54,9 +53,7 @@ pub enum SocketError {
     ForeignPeer {
         /// The socket, or a description of it.
         path: PathBuf,
-        /// Their user id.
         theirs: u32,
-        /// Our user id.
         ours: u32,
     },
     /// The operating system refused.
@@ -75,7 +72,6 @@ impl SocketError {
     }
 }
 
-/// What there is at a socket path.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum SocketState {
     Nothing,

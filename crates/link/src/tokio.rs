@@ -20,7 +20,6 @@ pub enum FrameError {
     /// The stream ended inside a frame.
     #[error(transparent)]
     Cut(#[from] CutFrame),
-    /// The stream could not be read.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -74,7 +73,6 @@ where
     Ok(output.flush().await?)
 }
 
-/// Reads a pipe to its end, and keeps the last `most` bytes in `end`.
 pub async fn keep_end(mut pipe: impl AsyncRead + Unpin, end: Arc<Mutex<Vec<u8>>>, most: usize) {
     let mut chunk = [0; 4096];
     while let Ok(count @ 1..) = pipe.read(&mut chunk).await {
@@ -85,7 +83,6 @@ pub async fn keep_end(mut pipe: impl AsyncRead + Unpin, end: Arc<Mutex<Vec<u8>>>
     }
 }
 
-/// Waits until the child has ended.
 pub async fn child_ended(child: &LeashedChild) -> io::Result<()> {
     // If the kernel does not report the end, the child is polled.
     exit_reported(child).await.ok();

@@ -7,7 +7,6 @@ use serde_json::{Map, Value};
 use crate::card_content::{content_of, quoted_word, typed_command};
 use crate::text::{one_line, shortened_text};
 
-/// The most files of a patch that are named.
 const MOST_FILES: usize = 3;
 /// The longest subject of a card, in characters.
 const LONGEST_SUBJECT: usize = 300;

@@ -102,7 +102,6 @@ fn content_of_command(run: &RunAct<'_>) -> Option<CardContent> {
     Some(CardContent::Command { segments, description: command_description(run) })
 }
 
-/// Returns a command whose parts are not known.
 fn unparsed_command(text: String) -> Vec<CommandSegment> {
     vec![CommandSegment { text, style: SegmentStyle::Unclear, breaks: false }]
 }

@@ -76,7 +76,6 @@ struct HiddenSecret {
     times: usize,
 }
 
-/// Hides the secrets in any text.
 pub fn mask_text(text: &str) -> MaskedText {
     mask_with(text, &[])
 }
@@ -102,7 +101,6 @@ impl MaskedText {
         &self.shown
     }
 
-    /// Returns the text with placeholders, without the originals.
     pub fn into_shown(self) -> String {
         self.shown
     }

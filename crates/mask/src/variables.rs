@@ -36,7 +36,6 @@ pub struct SecretVariables {
 
 impl SecretVariables {
     /// Collects the values of those variables that are secret by their names.
-    #[must_use]
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
         let secret = variables.into_iter().filter(|(name, value)| is_secret_name(name, value));
         let values = secret.map(|(_, value)| value.to_string_lossy().into_owned());

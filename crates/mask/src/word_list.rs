@@ -26,7 +26,6 @@ macro_rules! words {
 }
 
 impl WordList {
-    #[must_use]
     pub const fn new(text: &'static str) -> Self {
         let bytes = text.as_bytes();
         let mut filter = [0; BITS / 64];

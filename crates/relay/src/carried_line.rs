@@ -7,7 +7,6 @@ use callgate_wire::frame::DecodedLine;
 /// How many lines may wait to be sent.
 pub(crate) const MOST_UNSENT: usize = 4096;
 
-/// What has come on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineArrival {
     Line(Vec<u8>),

@@ -14,7 +14,6 @@ pub struct LineHealth {
     said: Duration,
 }
 
-/// What a line needs now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineNeed {
     Nothing,
@@ -24,23 +23,19 @@ pub enum LineNeed {
 }
 
 impl LineHealth {
-    /// Makes the health of a line that begins now.
     pub fn begin(now: Duration) -> Self {
         Self { heard: now, said: now }
     }
 
-    /// Notes that something has come.
     pub fn note_heard(&mut self, at: Duration) {
         // Bytes of a line that is not whole yet are noted later than they came.
         self.heard = self.heard.max(at);
     }
 
-    /// Notes that something was sent.
     pub fn note_said(&mut self, now: Duration) {
         self.said = now;
     }
 
-    /// Returns what the line needs now.
     pub fn need_at(&self, now: Duration) -> LineNeed {
         if now.saturating_sub(self.heard) >= DEAD_AFTER {
             LineNeed::End

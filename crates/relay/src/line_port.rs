@@ -11,7 +11,6 @@ use crate::line_budget::LineBudget;
 use crate::streamed_lines::StreamedLines;
 use crate::threaded_lines::ThreadedLines;
 
-/// Both directions of a line.
 #[derive(Debug)]
 pub struct LinePort(LineCarrier);
 

@@ -36,7 +36,6 @@ pub enum LowerAct {
     End(String),
 }
 
-/// The end of a line at the box.
 #[derive(Debug)]
 pub struct LowerLine {
     health: LineHealth,
@@ -48,7 +47,6 @@ pub struct LowerLine {
 }
 
 impl LowerLine {
-    /// Begins a line.
     pub fn begin(now: Duration, hello: BoxHello) -> (Self, Vec<LowerAct>) {
         let line = Self {
             health: LineHealth::begin(now),
@@ -59,7 +57,6 @@ impl LowerLine {
         (line, vec![LowerAct::Send(RelayReport::Hello(hello))])
     }
 
-    /// Handles what has come from the desk above.
     pub fn handle_arrival(&mut self, now: Duration, arrival: &LineArrival) -> Vec<LowerAct> {
         self.health.note_heard(now);
         let line = match arrival {
@@ -134,18 +131,15 @@ impl LowerLine {
         Some(LowerAct::Send(RelayReport::Said { question, last_words }))
     }
 
-    /// Sends what has become of a question.
     pub fn report_closed(&mut self, closed: ClosedOutcome) -> Option<LowerAct> {
         let is_sent = self.sent.remove(&closed.question);
         is_sent.then_some(LowerAct::Send(RelayReport::Closed(closed)))
     }
 
-    /// Returns true if another entry may be sent.
     pub fn takes_entries(&self) -> bool {
         self.unacked.values().sum::<usize>() < MOST_UNACKED
     }
 
-    /// Sends an entry of the ledger.
     pub fn report_entry(&mut self, entry: WatchedEntry) -> LowerAct {
         self.unacked.insert(entry.seq, entry.body.get().len() + entry.kind.len() + 256);
         LowerAct::Send(RelayReport::Entry { entry })
@@ -156,7 +150,6 @@ impl LowerLine {
         self.health.note_heard(at);
     }
 
-    /// Notes that a report was sent.
     pub fn note_sent(&mut self, now: Duration) {
         self.health.note_said(now);
     }

@@ -23,7 +23,6 @@ use crate::line_budget::{BudgetShare, LineBudget};
 /// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;
 
-/// A stream that can be read and written.
 pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
 impl<S: AsyncRead + AsyncWrite + Send + Unpin> ByteStream for S {}

@@ -26,13 +26,11 @@ const NO_ROOM: &str = "too much is on its way from all machines at once";
 #[derive(Debug)]
 pub enum UpperAct {
     Send(RelayOrder),
-    /// The box is there.
     Connected(BoxHello),
     /// A person at the box has to allow it, in words for a person.
     Waiting(String),
     /// Its questions come, and answers go back.
     Synced,
-    /// Ask people a question.
     Ask(Box<RelayedQuestion>),
     /// Add the agent's last words to a question.
     AddWords {
@@ -53,7 +51,6 @@ pub enum UpperAct {
         question: RequestId,
         text: String,
     },
-    /// Warn the user of the desk.
     Warn(String),
     /// The line is over, for this reason, and has to be made again.
     End(String),
@@ -62,7 +59,6 @@ pub enum UpperAct {
 /// The end of a line at the desk above.
 #[derive(Debug)]
 pub struct UpperLine {
-    /// The name of this desk.
     name: String,
     /// The token by which the desk of the box knows this one. It is nowhere but in memory.
     token: Option<HiddenText>,
@@ -70,7 +66,6 @@ pub struct UpperLine {
     held: BTreeMap<RequestId, HeldQuestion>,
     /// The room for them, which other lines of the same owner may share.
     room: Arc<QuestionRoom>,
-    /// Whether the ledger of the box is copied.
     wants_copy: bool,
     connection: Option<UpperConnection>,
 }
@@ -82,7 +77,6 @@ struct HeldQuestion {
     _share: QuestionShare,
 }
 
-/// What belongs to one connection.
 #[derive(Debug)]
 struct UpperConnection {
     began: Duration,
@@ -174,12 +168,10 @@ impl UpperLine {
         answered.map(|(question, _)| UpperAct::Defer(question.clone())).collect()
     }
 
-    /// Returns true if a question of this id is open here.
     pub fn holds(&self, question: &RequestId) -> bool {
         self.held.contains_key(question)
     }
 
-    /// Handles what has come from the box.
     pub fn handle_arrival(&mut self, now: Duration, arrival: &LineArrival) -> Vec<UpperAct> {
         let Some(connection) = &mut self.connection else { return Vec::new() };
         connection.health.note_heard(now);
@@ -351,7 +343,6 @@ impl UpperLine {
         }
     }
 
-    /// Notes that an order was sent.
     pub fn note_sent(&mut self, now: Duration) {
         if let Some(connection) = &mut self.connection {
             connection.health.note_said(now);

@@ -33,7 +33,6 @@ pub const SELF_TEST_COMMAND: &str = "callgate-self-test";
 const LONGEST_NAME: usize = 1_000;
 
 callgate_wire::words! {
-    /// The class of an act.
     #[derive(Default)]
     pub enum Class {
         Read "read",
@@ -56,7 +55,6 @@ pub struct Act {
     pub tool: String,
     pub(crate) kind: ToolKind,
     pub class: Class,
-    /// The command line, if it runs one.
     pub command: Option<String>,
     /// The files and folders it names, absolute and without `..`; not those of a command.
     pub paths: Vec<String>,
@@ -86,7 +84,6 @@ pub struct Act {
     pub(crate) script: Option<ShellScript>,
     /// Everything that could run: in its script, or in the input of an unknown tool.
     pub(crate) runs: PossibleRuns,
-    /// The paths that it could touch.
     pub(crate) touched: Vec<Vec<Tok>>,
     /// The paths that its commands write.
     pub(crate) written: Vec<Vec<Tok>>,
@@ -110,7 +107,6 @@ impl Act {
     /// Reads a tool call. `tool_input` is a JSON object; `cwd` and `home` are absolute.
     ///
     /// It knows the tools that [`ToolKind`] knows. For input that it cannot read, [`Act::unsure`] gives the reason, and no rule allows the act.
-    #[must_use]
     pub fn from_call(tool: &str, tool_input: &str, cwd: &str, agent: &str, home: &str) -> Self {
         let kind = ToolKind::for_tool(agent, tool);
         let mut act = Self {
@@ -156,7 +152,6 @@ impl Act {
         }
     }
 
-    /// Finds the paths that it could touch.
     fn find_paths(&mut self) {
         self.touched = touch::touched_paths(self);
         self.swept = touch::swept_folders(self);

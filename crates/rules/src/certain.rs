@@ -23,24 +23,20 @@ const FILE_OPTIONS: [&str; 6] = ["-v", "--volume", "--file", "--env-file", "-C",
 /// Options after which a program begins.
 const RUN_OPTIONS: [&str; 7] = ["-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec"];
 
-/// A program that certainly runs.
 pub(crate) struct CertainRun<'a> {
     /// The program and its arguments.
     pub(crate) words: &'a [ShellWord],
 }
 
 impl<'a> CertainRun<'a> {
-    /// Returns the words that are known.
     pub(crate) fn texts(&self) -> impl Iterator<Item = &'a str> + use<'a> {
         self.words.iter().filter_map(ShellWord::text)
     }
 
-    /// Returns true if this is the program's name.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.words.first().and_then(ShellWord::text).is_some_and(|text| last_name(text) == name)
     }
 
-    /// Returns true if all its words are known.
     pub(crate) fn is_known(&self) -> bool {
         self.words.iter().all(ShellWord::is_known)
     }
@@ -51,7 +47,6 @@ impl<'a> CertainRun<'a> {
     }
 }
 
-/// What is certain about a call.
 pub(crate) struct CertainReading<'a> {
     act: &'a Act,
     /// The commands that run, as far as they are known.

@@ -17,7 +17,6 @@ const MOST_LETTERS: usize = 250_000;
 /// Links that the system keeps for each process. They lead elsewhere for the agent than for us.
 const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
-/// What is found at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DiskEntry {
     Missing,
@@ -27,7 +26,6 @@ pub enum DiskEntry {
     Link(String),
 }
 
-/// A source of what is at each path.
 pub trait Disk {
     /// Looks at an absolute path without following its last name.
     fn entry(&self, path: &str) -> DiskEntry;
@@ -53,7 +51,6 @@ pub trait Disk {
     }
 }
 
-/// A disk without symbolic links.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoLinks;
 
@@ -81,7 +78,6 @@ pub struct PathFollower<'a> {
 
 impl<'a> PathFollower<'a> {
     /// Creates a follower that has not looked at this disk yet.
-    #[must_use]
     pub fn new(disk: &'a dyn Disk) -> Self {
         Self {
             disk,

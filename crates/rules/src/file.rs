@@ -18,19 +18,16 @@ pub use rule_test::RuleTest;
 
 use crate::moment::Moment;
 use crate::rule::{Rule, Trust};
+use fields::FileSource;
 
-/// The largest file of rules.
 pub const LARGEST_FILE: usize = 256 * 1024;
 /// The most rules of a file, and the most tests.
 pub const MOST_RULES: usize = 1_000;
-/// The most patterns of one condition.
 pub const MOST_PATTERNS: usize = 256;
 pub const LONGEST_PATTERN: usize = 1_024;
 
-/// An error or a warning about a file of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// How bad it is.
     pub level: RuleProblemLevel,
     pub file: String,
     /// The line, from 1.
@@ -52,9 +49,7 @@ impl fmt::Display for Problem {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RuleFile {
-    /// Its name, as it is shown.
     pub name: String,
-    /// Whose rules they are.
     pub trust: Trust,
     /// The rules that could be read.
     pub rules: Vec<Arc<Rule>>,
@@ -65,25 +60,15 @@ pub struct RuleFile {
 
 impl RuleFile {
     /// Reads a file. It never fails: what is wrong is in [`RuleFile::problems`].
-    #[must_use]
     pub fn from_toml(name: &str, text: &str, trust: Trust) -> Self {
         read::parse_rule_file(name, text, trust)
     }
 
     /// Returns a file that exists and could not be read, for the reason given.
-    #[must_use]
     pub fn unreadable(name: &str, reason: &str, trust: Trust) -> Self {
-        let problem = Problem {
-            level: RuleProblemLevel::Error,
-            file: name.into(),
-            line: 1,
-            column: 1,
-            message: reason.into(),
-        };
-        Self { problems: vec![problem], ..Self::empty(name, trust) }
+        Self { problems: FileSource::unreadable(name, reason), ..Self::empty(name, trust) }
     }
 
-    /// Returns a file without rules.
     fn empty(name: &str, trust: Trust) -> Self {
         let name = name.into();
         Self { name, trust, rules: Vec::new(), tests: Vec::new(), problems: Vec::new() }

@@ -9,7 +9,6 @@ use crate::steps;
 /// The most steps of one comparison without a budget; anything larger is not compared.
 const MOST_STEPS: usize = 4_000_000;
 
-/// One step of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tok {
     /// This character.
@@ -47,7 +46,6 @@ pub(crate) enum Lean {
     Generous,
 }
 
-/// Returns the tokens of a literal text.
 pub(crate) fn literal_toks(text: &str) -> Vec<Tok> {
     let mut toks = Vec::with_capacity(text.len());
     toks.extend(text.chars().map(Tok::Is));

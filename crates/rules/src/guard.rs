@@ -39,7 +39,6 @@ pub struct Guarded {
 impl Guarded {
     /// Returns what is guarded for everybody: callgate's folders in their usual places, its socket,
     /// the files that determine what agents and git run, terminals, and the rules of every project.
-    #[must_use]
     pub fn new(home: &str) -> Self {
         let mut guarded = Self { places: Vec::new() };
         for folder in [".config", ".local/share", ".local/state", ".cache"] {
@@ -166,7 +165,7 @@ impl Guarded {
         };
         let by_path = self.places.iter().find(is_hit).map(GuardedPlace::reason);
         by_path
-            .or_else(|| act.strings.iter().find_map(|text| self.names_guarded(text)))
+            .or_else(|| act.strings.iter().find_map(|text| self.names_guarded_by(text, |_| true)))
             .or_else(|| self.some_text_touches(act))
             .or_else(|| terminals::terminal_typing_reason(act))
     }
@@ -187,11 +186,6 @@ impl Guarded {
         let is_line = text.contains(['*', '?', '[', '/', '~']);
         let said = || is_line.then(|| self.line_touches(text, act)).flatten();
         self.places.iter().find(is_above).map(GuardedPlace::reason).or_else(said)
-    }
-
-    /// Returns why a text names something guarded.
-    fn names_guarded(&self, text: &str) -> Option<String> {
-        self.names_guarded_by(text, |_| true)
     }
 
     /// Returns why a text names something guarded among the places that count.

@@ -31,6 +31,7 @@ pub fn judge_act(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> V
 
 /// Asks a person about what leads out of its folders or into a trap, whatever the rules say.
 fn with_disk_reasons(policy: &Policy, act: &Act, disk: &dyn Disk, verdict: Verdict) -> Verdict {
+    // A deny or a confirm is stricter than the question that follows here.
     if verdict.decision >= RuleDecision::Confirm {
         return verdict;
     }

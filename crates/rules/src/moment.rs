@@ -19,7 +19,6 @@ pub struct Moment {
 
 impl Moment {
     /// Returns the moment for a user whose clock is this many minutes ahead of UTC.
-    #[must_use]
     pub fn from_unix_ms(unix_ms: i64, ahead_minutes: i32) -> Self {
         let limit = if unix_ms < 0 { Timestamp::MIN } else { Timestamp::MAX };
         let offset = Offset::from_seconds(ahead_minutes.saturating_mul(60));
@@ -103,7 +102,6 @@ impl Weekdays {
         Ok(Self((0..=span).map(|step| 1 << ((from + step) % 7)).sum()))
     }
 
-    /// Returns the days of both.
     pub(crate) fn union_with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }

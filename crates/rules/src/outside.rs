@@ -27,7 +27,6 @@ const SHELL_CHARACTERS: &str = "'\"`;|&<>()[]{}$*?!#\\";
 /// Folders of programs even if PATH does not contain them.
 const PROGRAMS: [&str; 7] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/bin"];
-/// Devices that everybody may use.
 const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
@@ -265,7 +264,6 @@ impl OutsideSearch<'_> {
     }
 }
 
-/// Returns true for an empty name, `.` and `..`.
 fn is_dots(name: &str) -> bool {
     matches!(name, "" | "." | "..")
 }
@@ -305,12 +303,10 @@ impl CommandPlace<'_> {
         !is_dots(name) && programs.any(|known| known == folder)
     }
 
-    /// Returns true if something is there.
     fn exists(&self, path: &str) -> bool {
         self.follower.entry(path) != DiskEntry::Missing
     }
 
-    /// Extends a path without links by one name.
     fn extend_path(&self, at: &str, name: &str) -> Option<String> {
         self.follower.walk(at.trim_end_matches('/').to_owned(), name)
     }

@@ -31,13 +31,11 @@ use crate::steps;
 /// The most commands of one line that an explanation names.
 const MOST_SHOWN: usize = 4;
 
-/// The rule that decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleName {
     pub name: String,
     pub file: String,
     pub line: usize,
-    /// The reason that its author gave.
     pub reason: Option<String>,
 }
 
@@ -48,12 +46,10 @@ impl RuleName {
     }
 }
 
-/// What was decided, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verdict {
     pub decision: RuleDecision,
-    /// The rule that decided, if one did.
     pub rule: Option<RuleName>,
     /// The reason in a sentence, with secrets masked.
     pub because: String,
@@ -65,7 +61,6 @@ pub struct Verdict {
     /// Whether it asks because the command was not understood well enough to rule out that a rule
     /// or the guard concerns it.
     pub is_unclear: bool,
-    /// What rules demand of an allow.
     pub demands: AllowDemands,
     /// The rules that demand it, as they are shown.
     pub demanded_by: Vec<String>,
@@ -99,7 +94,6 @@ pub struct Policy {
     has_demands: bool,
 }
 
-/// A file with errors.
 #[derive(Debug, Clone)]
 struct BrokenFile {
     name: String,
@@ -110,7 +104,6 @@ struct BrokenFile {
 
 impl Policy {
     /// Returns a policy without rules: everything asks.
-    #[must_use]
     pub fn new(guarded: impl Into<Arc<Guarded>>) -> Self {
         Self {
             rules: Vec::new(),
@@ -186,6 +179,7 @@ impl Policy {
         let (verdict, was_enough) =
             steps::run_with_budget(steps::JUDGING, || self.decide_within(act, moment));
         let is_whole = was_enough && !act.is_cut;
+        // What was found within the budget stays found. That nothing was found proves nothing then.
         if is_whole || verdict.decision >= RuleDecision::Confirm || verdict.is_guarded {
             return verdict;
         }
@@ -197,6 +191,7 @@ impl Policy {
             return verdict;
         }
         let guarded = self.guarded.touches(act);
+        // Before the question of the guard, which asks for less: a confirm needs a typed word.
         if let Some(verdict) = self.tightening_verdict(RuleDecision::Confirm, act, moment) {
             return Verdict { is_guarded: guarded.is_some(), ..verdict };
         }

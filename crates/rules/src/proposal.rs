@@ -30,7 +30,6 @@ pub(crate) struct RuleConditions {
     subject: String,
 }
 
-/// A rule that was written for a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleProposal {
     pub name: String,
@@ -65,7 +64,6 @@ pub fn propose_rule(
     Ok(proposal)
 }
 
-/// Returns the conditions that hold for exactly this call.
 fn exact_conditions(act: &Act, decision: RuleDecision) -> Result<RuleConditions, String> {
     let conditions = match &act.script {
         Some(script) => {
@@ -164,7 +162,6 @@ fn argument_table(act: &Act) -> Option<String> {
 }
 
 impl RuleConditions {
-    /// Limits the conditions to the project of an act.
     fn in_project(mut self, act: &Act) -> Self {
         self.lines.push(("project", toml_string(&act.project)));
         self
@@ -196,7 +193,6 @@ fn command_words(command: &ShellCommand) -> Option<Vec<String>> {
     words.map(|word| word.text().map(str::to_owned)).collect()
 }
 
-/// Returns a pattern that matches exactly these words.
 fn exact_pattern(words: &[String]) -> Option<String> {
     if words.is_empty() {
         return None;

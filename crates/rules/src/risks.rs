@@ -17,7 +17,6 @@ use crate::place::is_in;
 use crate::rule::command::CommandPattern;
 use crate::steps;
 
-/// Commands that delete something.
 const DELETING: &str = "rm; rmdir; shred; unlink; truncate; find * -delete; git clean; \
     git reset --hard; git branch -D; dropdb; kubectl delete; docker rm; docker rmi; \
     docker volume rm; docker system prune; terraform destroy";
@@ -73,7 +72,6 @@ pub fn find_risks(act: &Act, guarded: &Guarded) -> Vec<RiskNote> {
     steps::run_with_budget(steps::JUDGING, find).0
 }
 
-/// Returns the first path outside of the project.
 fn find_outside_path(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
     let is_usual =
         |path: &str| act.projects().chain(SCRATCH).chain(DEVICES).any(|folder| is_in(path, folder));

@@ -24,7 +24,6 @@ use command::CommandPattern;
 use host::HostPattern;
 use path::PathPattern;
 
-/// A pattern of tools or agents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NamePattern {
     pub(crate) text: Box<str>,
@@ -58,7 +57,6 @@ pub enum Trust {
     Project,
 }
 
-/// One rule, read and checked.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Rule {
@@ -67,11 +65,9 @@ pub struct Rule {
     pub decision: RuleDecision,
     pub trust: Trust,
     pub file: String,
-    /// The line in which it begins.
     pub line: usize,
     /// Why it exists, in its author's words; an agent that is denied something reads it.
     pub reason: Option<String>,
-    /// What it demands of an allow, if it asks.
     pub demands: AllowDemands,
     pub(crate) tool: Option<Vec<NamePattern>>,
     /// Words of the tool's name.
@@ -110,7 +106,6 @@ impl Rule {
         self.between.is_some() || self.days.is_some() || self.until.is_some()
     }
 
-    /// Returns true if it has expired.
     pub fn is_over(&self, moment: &Moment) -> bool {
         self.until.is_some_and(|until| until.is_over(moment))
     }
@@ -120,7 +115,7 @@ impl Rule {
     }
 
     /// Checks what every kind of rule requires: who, where, when and by which tool.
-    fn check_surroundings(&self, act: &Act, moment: &Moment) -> Result<(), String> {
+    pub(crate) fn check_surroundings(&self, act: &Act, moment: &Moment) -> Result<(), String> {
         let lean = self.lean();
         if self.is_over(moment) {
             return Err("it has expired".into());
@@ -164,11 +159,6 @@ impl Rule {
             return Ok(());
         }
         arguments::check_all_conditions(&self.arguments, act, lean)
-    }
-
-    /// Returns true if what every kind of rule requires is true for the act.
-    pub(crate) fn holds_around(&self, act: &Act, moment: &Moment) -> bool {
-        self.check_surroundings(act, moment).is_ok()
     }
 
     /// Returns true if the rule is about writing and the act is a command that writes: then its

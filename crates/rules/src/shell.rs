@@ -52,7 +52,6 @@ pub const MOST_WORDS: usize = 20_000;
 /// The most words with wildcards in a line that counts as understood.
 pub const MOST_WILD_WORDS: usize = 300;
 
-/// A parsed command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ShellScript {
     /// The simple commands in the order of the text, including those in substitutions.
@@ -80,7 +79,6 @@ pub struct ShellScript {
 pub struct ShellCommand {
     /// The assignments before the program, such as `LANG=C`.
     pub assigns: Vec<ShellWord>,
-    /// The program and its arguments.
     pub words: Vec<ShellWord>,
     /// The files to or from which it is redirected.
     pub redirects: Vec<ShellWord>,
@@ -98,15 +96,12 @@ pub struct ShellCommand {
     pub(crate) fed_by: Option<usize>,
     /// Whether it reads the output of another command, or a text in the line.
     pub(crate) is_piped: bool,
-    /// Whether it reads a text in the line.
     pub(crate) has_here_text: bool,
-    /// Whether it reads a file by a redirect.
     pub(crate) reads_file: bool,
 }
 
 impl ShellScript {
     /// Parses a command line that would run in `cwd`; `home` is what `~` stands for.
-    #[must_use]
     pub fn from_line(text: &str, cwd: &str, home: &str) -> Self {
         Self::from_nested_line(text, BaseFolders { cwd, home }, 0)
     }
@@ -119,7 +114,6 @@ impl ShellScript {
     }
 
     /// Returns a program with its arguments, started without a shell.
-    #[must_use]
     pub fn of_words<'a>(words: impl IntoIterator<Item = &'a str>, cwd: &str) -> Self {
         let known = |text| {
             steps::spend_budget(steps::WORD + str::len(text)).then(|| ShellWord::known(text))
@@ -154,7 +148,6 @@ impl ShellScript {
         other.unclear.into_iter().for_each(|reason| self.note_doubt(reason));
     }
 
-    /// Returns true if everything was understood.
     pub fn is_clear(&self) -> bool {
         self.unclear.is_empty()
     }
@@ -167,12 +160,10 @@ impl ShellScript {
 }
 
 impl ShellCommand {
-    /// Returns the program, if it is known.
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.text()
     }
 
-    /// Returns the command on one line, as it is shown.
     pub fn render_line(&self) -> String {
         let words: Vec<String> =
             self.assigns.iter().chain(&self.words).map(ShellWord::render_text).collect();

@@ -10,7 +10,6 @@ const LONGEST_MASKED: usize = 4_096;
 /// The longest piece of a path that a reason quotes, in bytes.
 const LONGEST_PATH: usize = 200;
 
-/// Returns a command as a reason quotes it.
 pub(crate) fn short_command(command: &str) -> String {
     let beginning = cut_to_length(command, LONGEST_MASKED, Measure::Bytes);
     let masked = mask_text(beginning).into_shown();
@@ -20,7 +19,6 @@ pub(crate) fn short_command(command: &str) -> String {
     format!("{short}{more}")
 }
 
-/// Returns a path as a reason quotes it.
 pub(crate) fn short_path(path: &str) -> String {
     let mut shown = mask_text(path).into_shown();
     if shown.len() > LONGEST_PATH {

@@ -68,7 +68,6 @@ pub(crate) fn note_omission() {
     IS_CUT.set(true);
 }
 
-/// Spends what is left.
 pub(crate) fn exhaust_budget() {
     spend_budget(usize::MAX);
 }

@@ -15,11 +15,8 @@ use crate::policy::Policy;
 use crate::proposal::{RuleConditions, RuleProposal, similar_conditions};
 use crate::rule::{RuleDecision, Trust};
 
-/// The most rules that are suggested.
 const MOST_SUGGESTIONS: usize = 8;
-/// The fewest questions that a suggested rule saves.
 const FEWEST_SAVED: u64 = 2;
-/// The most rules that are tried.
 const MOST_TRIED: usize = 64;
 
 /// A call, and how often what was decided about it.
@@ -28,13 +25,10 @@ pub struct DecidedCall {
     pub act: Act,
     /// How often a person was asked about it and allowed it.
     pub allowed: u64,
-    /// How often it was denied.
     pub denied: u64,
-    /// How often nobody decided.
     pub undecided: u64,
 }
 
-/// A rule that would have saved questions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RuleSuggestion {
     pub rule: RuleProposal,

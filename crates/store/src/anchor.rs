@@ -7,7 +7,6 @@ use rusqlite::{Connection, OptionalExtension};
 use crate::chain::{ChainHead, Sha256Hash};
 use crate::ledger;
 
-/// Reads the body of an entry of the kind `anchor`.
 pub(crate) fn read_anchor(body: &str) -> Option<EntriesPruned> {
     match LedgerEvent::decode_body(LedgerKind::Anchor.name(), body).0 {
         LedgerEvent::Anchor(anchor) => Some(anchor),
@@ -15,7 +14,6 @@ pub(crate) fn read_anchor(body: &str) -> Option<EntriesPruned> {
     }
 }
 
-/// Returns the head from which the chain continues after an anchor.
 pub(crate) fn head_after(anchor: &EntriesPruned) -> Option<ChainHead> {
     Some(ChainHead { seq: anchor.through, hash: anchor.hash.parse::<Sha256Hash>().ok()?.0 })
 }

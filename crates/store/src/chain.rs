@@ -16,7 +16,6 @@ impl Sha256Hash {
     /// The hash that the first entry follows.
     pub(crate) const NONE: Self = Self([0; 32]);
 
-    #[must_use]
     pub fn hash_bytes(bytes: &[u8]) -> Self {
         Self(Sha256::digest(bytes).into())
     }
@@ -95,7 +94,6 @@ pub(crate) struct EntryContent<'a> {
     pub(crate) body: &'a [u8],
 }
 
-/// Returns the hash of an entry that follows `previous`.
 pub(crate) fn hash_entry(previous: &[u8; 32], content: &EntryContent<'_>) -> [u8; 32] {
     Linker::default().hash_entry(previous, content)
 }

@@ -37,12 +37,10 @@ pub const LONGEST_FOLDER: usize = 4096;
 /// A conversation that is created and never used is deleted after this time.
 const ABANDONED_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// A message to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewMessage {
     /// The message as JSON. The store does not look into it.
     pub body: String,
-    /// Whether a turn begins with this message.
     pub begins: bool,
 }
 
@@ -62,9 +60,7 @@ pub struct Addition<'a> {
     /// How the conversation began; ignored if that is already known.
     pub opening: Option<&'a str>,
     pub spending: Option<&'a AnswerCost>,
-    /// The reservation that this settles.
     pub reservation: Option<i64>,
-    /// Entries for the ledger.
     pub drafts: &'a [EntryDraft],
     /// What the engine has to remember of the conversation. `None` discards what it had to remember
     /// before.

@@ -18,7 +18,6 @@ const COPIED: &str = "SELECT series, seq, hash FROM copied_entries WHERE machine
 const INSERT: &str = "INSERT INTO copied_entries
     (machine, series, seq, at_ms, kind, question, body, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)";
 
-/// What became of entries that were to be copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CopyOutcome {
     /// They are stored, up to this one.
@@ -83,7 +82,6 @@ impl Store {
         Ok(store)
     }
 
-    /// Returns the machines of whose ledgers there are copies.
     pub fn copied_machines(&self) -> Result<Vec<String>, StoreError> {
         self.read_rows("SELECT DISTINCT machine FROM copied_entries ORDER BY 1", [], |row| {
             row.get(0)

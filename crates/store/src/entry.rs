@@ -12,14 +12,12 @@ pub const LONGEST_KIND: usize = 32;
 /// The longest id of a question, in bytes.
 pub const LONGEST_QUESTION: usize = 128;
 
-/// An entry to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntryDraft {
     /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
     /// What happened: a short word in lower case.
     pub kind: String,
-    /// The id of the question that it belongs to.
     pub question: Option<String>,
     /// One JSON object. Secrets in it are already masked.
     pub body: String,
@@ -32,7 +30,6 @@ pub struct LedgerEntry {
     /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
     pub kind: String,
-    /// The id of the question that it belongs to.
     pub question: Option<String>,
     /// One JSON object.
     pub body: String,
@@ -41,7 +38,6 @@ pub struct LedgerEntry {
 }
 
 impl LedgerEntry {
-    /// Returns what the entry records.
     pub fn event(&self) -> LedgerEvent {
         LedgerEvent::decode_body(&self.kind, &self.body).0
     }
@@ -62,7 +58,6 @@ impl LedgerEntry {
 pub struct EntryFilter {
     pub kinds: Vec<LedgerKind>,
     pub question: Option<String>,
-    /// At this time or later.
     pub since_ms: Option<i64>,
     pub until_ms: Option<i64>,
     /// With this text in a value of the body, at any depth; the case of ASCII letters is ignored.
@@ -84,8 +79,6 @@ pub enum MemberMatch {
 }
 
 impl EntryDraft {
-    /// Creates the draft of an entry that records `event`.
-    #[must_use]
     pub fn new(at_ms: i64, question: Option<String>, event: &LedgerEvent) -> Self {
         let body = event.body(&Members::default());
         Self { at_ms, kind: event.kind().to_owned(), question, body }

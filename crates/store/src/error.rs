@@ -33,20 +33,13 @@ pub enum StoreError {
         "{path} belongs to user {theirs}, not to user {ours}: run callgate as that user or use \
          another path"
     )]
-    Foreign {
-        path: PathBuf,
-        /// Its owner.
-        theirs: u32,
-        /// Our user id.
-        ours: u32,
-    },
+    Foreign { path: PathBuf, theirs: u32, ours: u32 },
     #[error(
         "{path} was written by a newer callgate (its layout is version {found}, known is {known}): \
          update callgate"
     )]
     Newer {
         path: PathBuf,
-        /// Its version.
         found: i64,
         /// The newest version that is known here.
         known: i64,
@@ -56,13 +49,7 @@ pub enum StoreError {
         "{path} was written by an older callgate (its layout is version {found}, wanted is \
          {known}): start `callgate up` once, which brings it up to date"
     )]
-    Older {
-        path: PathBuf,
-        /// Its version.
-        found: i64,
-        /// The version that is wanted.
-        known: i64,
-    },
+    Older { path: PathBuf, found: i64, known: i64 },
     /// The file cannot be written, or was opened for reading.
     #[error("cannot write to {0}: it is read-only; look at its permissions and its folder's")]
     ReadOnly(PathBuf),
@@ -96,12 +83,7 @@ pub enum StoreError {
     },
     /// What was to be kept beside the ledger is too long.
     #[error("cannot keep {what}: it is longer than {limit} bytes")]
-    TooLong {
-        /// Which part of it.
-        what: &'static str,
-        /// How long it may be.
-        limit: usize,
-    },
+    TooLong { what: &'static str, limit: usize },
     /// SQLite refused for another reason.
     #[error("cannot {doing} {path}: {source}")]
     Sqlite { doing: &'static str, path: PathBuf, source: rusqlite::Error },

@@ -16,14 +16,12 @@ pub struct FileIdentity {
 }
 
 impl FileIdentity {
-    /// Returns the identity of the file at `path`.
     pub fn for_path(path: &Path) -> Result<Self, StoreError> {
         let metadata =
             fs::metadata(path).map_err(|error| StoreError::io("cannot find", path, error))?;
         Ok(Self { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() })
     }
 
-    /// Returns the path at which it was opened.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

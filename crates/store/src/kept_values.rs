@@ -47,7 +47,6 @@ impl Store {
         keep(&self.connection).map_err(self.explain_failure("write to")).map(drop)
     }
 
-    /// Returns the value kept under `key`.
     pub fn kept_value(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.read_row("SELECT value FROM kept WHERE key = ?", [key], |row| row.get(0))
     }

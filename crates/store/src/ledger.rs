@@ -63,17 +63,13 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        self.check_place()?;
+        // What is written to a removed file is lost.
+        self.file.as_ref().map_or(Ok(()), FileIdentity::check_unchanged)?;
         let failed = self.explain_failure("write to");
         let transaction = self.begin_transaction()?;
         let done = work(&transaction).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(done)
-    }
-
-    /// Checks that the file is still at its path: whatever is written to a removed file is lost.
-    pub(crate) fn check_place(&self) -> Result<(), StoreError> {
-        self.file.as_ref().map_or(Ok(()), FileIdentity::check_unchanged)
     }
 
     /// Moves what was written into the main file, so that no append has to. Call it when nobody
@@ -97,7 +93,6 @@ pub(crate) fn check_drafts(drafts: &[EntryDraft]) -> Result<(), StoreError> {
     faults.next().map_or(Ok(()), |(index, why)| Err(StoreError::Refused { index, why }))
 }
 
-/// Appends `drafts` within a transaction.
 pub(crate) fn write_entries(
     transaction: &Transaction<'_>,
     drafts: &[EntryDraft],
@@ -120,8 +115,6 @@ pub(crate) fn write_entries(
 }
 
 impl LedgerEntry {
-    /// Makes an entry of `draft` that follows `head`.
-    #[must_use]
     pub fn chain_draft(head: &ChainHead, draft: EntryDraft) -> Self {
         let EntryDraft { at_ms, kind, question, body } = draft;
         let mut entry = Self { seq: head.seq + 1, at_ms, kind, question, body, hash: [0; 32] };
@@ -134,7 +127,6 @@ impl LedgerEntry {
         Some(self.seq) == head.seq.checked_add(1) && self.hash == self.hash_after(head)
     }
 
-    /// Returns the end of a chain whose last entry this is.
     pub fn head(&self) -> ChainHead {
         ChainHead { seq: self.seq, hash: self.hash }
     }
@@ -164,7 +156,6 @@ pub(crate) fn read_marked_head(connection: &Connection) -> rusqlite::Result<Opti
     read_head(connection, MARKED)
 }
 
-/// Returns the last entry in the table.
 pub(crate) fn read_last_head(connection: &Connection) -> rusqlite::Result<Option<ChainHead>> {
     read_head(connection, PRESENT)
 }

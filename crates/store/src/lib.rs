@@ -87,7 +87,6 @@ impl Store {
         self.file.as_ref()
     }
 
-    /// Returns the first row that a query selects.
     fn read_row<T>(
         &self,
         query: &str,

@@ -15,10 +15,8 @@ use crate::{EntryDraft, LedgerEntry, Store, ledger, now_ms};
 /// does not stop at it.
 pub const LONGEST_OPEN_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The result of pruning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PruneReport {
-    /// How many entries were removed.
     pub removed: u64,
     /// The anchor that replaces them; `None` if nothing was removed.
     pub anchor: Option<LedgerEntry>,
@@ -39,6 +37,7 @@ impl Store {
     ) -> Result<PruneReport, StoreError> {
         let failed = self.explain_failure("prune");
         let transaction = self.begin_transaction()?;
+        // A broken chain may be evidence, so nothing is removed from it.
         check_whole(&walk_chain(&transaction, None, &|_, _| ()).map_err(&failed)?)?;
         let anchor = remove_entries(&transaction, before_ms, now_ms).map_err(&failed)?;
         transaction.commit().map_err(failed)?;

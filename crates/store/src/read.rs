@@ -67,7 +67,6 @@ impl Store {
         self.read_rows(query, params![beginning, limit], |row| row.get(0))
     }
 
-    /// Returns true if any entry belongs to this question.
     pub fn has_question(&self, id: &str) -> Result<bool, StoreError> {
         let query = "SELECT 1 FROM entries WHERE question = ? LIMIT 1";
         Ok(self.read_row(query, [id], |_| Ok(()))?.is_some())

@@ -294,7 +294,6 @@ pub(crate) fn apply_steps(
     transaction.commit().map_err(failed)
 }
 
-/// Returns the version that `steps` lead to.
 pub(crate) fn version_of_steps(steps: &[&str]) -> i64 {
     i64::try_from(steps.len()).unwrap_or(i64::MAX)
 }

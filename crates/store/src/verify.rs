@@ -17,12 +17,10 @@ use crate::chain::{ChainHead, Linker};
 use crate::error::{ChainFault, StoreError, is_misread};
 use crate::{Store, ledger};
 
-/// The result of a walk along the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChainReport {
     /// Every entry follows the one before it.
     Whole {
-        /// How many entries there are.
         entries: u64,
         /// The anchor of the entries that pruning removed before the first one, if there are any.
         from_anchor: Option<EntriesPruned>,
@@ -35,7 +33,6 @@ pub enum ChainReport {
     Broken {
         /// The number of the first such entry.
         seq: u64,
-        /// What is wrong with it.
         why: ChainFault,
     },
 }
@@ -44,7 +41,6 @@ pub enum ChainReport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotedHead {
     NotGiven,
-    /// The chain contains the head.
     Found,
     /// The entry was pruned since, so nothing can be said about it.
     Pruned,

@@ -9,7 +9,6 @@ pub(crate) fn write_digits(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Res
     bytes.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
 }
 
-/// Parses exactly `N` bytes.
 pub(crate) fn parse_digits<const N: usize>(text: &str) -> Option<[u8; N]> {
     let digits = text.as_bytes();
     if digits.len() != 2 * N {

@@ -15,7 +15,6 @@ const LEEWAY: i64 = 60;
 /// The longest token, in bytes.
 const LONGEST_TOKEN: usize = 16 * 1024;
 
-/// What a token has to say.
 #[derive(Debug, Clone, Copy)]
 pub struct ExpectedIdToken<'a> {
     pub issuer: &'a str,
@@ -26,7 +25,6 @@ pub struct ExpectedIdToken<'a> {
     pub now: i64,
 }
 
-/// Why a token is not accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum IdTokenError {
     #[error("the ID token cannot be read")]

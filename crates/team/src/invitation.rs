@@ -24,16 +24,13 @@ pub struct Invitation {
     /// The certificate of the authority by which the desk is recognized, as DER. Without one it is
     /// an authority that the system trusts.
     pub authority: Option<Vec<u8>>,
-    /// The name of the member in the team.
     pub name: String,
     pub kind: MemberKind,
     /// What proves that the invitation is not invented.
     pub secret: HiddenText,
-    /// The key with which the team's rules are signed, if it has any.
     pub rules_key: Option<TeamKey>,
 }
 
-/// Why a text is not an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum InvitationError {
     #[error(
@@ -50,7 +47,6 @@ pub enum InvitationError {
     Name,
 }
 
-/// An invitation as it is written.
 #[derive(Serialize, Deserialize)]
 struct InvitationJson {
     address: String,
@@ -113,7 +109,6 @@ impl FromStr for Invitation {
     }
 }
 
-/// Returns an error for a name that a member cannot have.
 pub fn check_member_name(name: &str) -> Result<(), InvitationError> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.@+".contains(&byte);
     let fits = (1..=LONGEST_MEMBER_NAME).contains(&name.len()) && name.bytes().all(is_plain);

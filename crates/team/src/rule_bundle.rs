@@ -39,7 +39,6 @@ struct UncheckedBundle {
     signature: [u8; 64],
 }
 
-/// Why something is not a bundle.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BundleError {
     #[error("it is not a bundle of rules: {0}")]
@@ -80,7 +79,6 @@ impl RuleBundle {
         Self::try_from(unchecked)
     }
 
-    /// Returns the bundle as one line of JSON.
     pub fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

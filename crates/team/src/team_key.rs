@@ -12,7 +12,6 @@ use crate::hex::{deserialize_digits, parse_digits, write_digits};
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TeamKey([u8; 32]);
 
-/// The error for a text that is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("a team's key is 64 hex digits, as `callgate team rules sign` prints it")]
 pub struct NotATeamKey;
@@ -68,7 +67,6 @@ impl TeamSigner {
         Ed25519KeyPair::from_seed_unchecked(seed).ok().map(|pair| Self { pair })
     }
 
-    /// Returns the public half.
     pub fn public_key(&self) -> TeamKey {
         let mut key = [0; 32];
         key.copy_from_slice(self.pair.public_key().as_ref());

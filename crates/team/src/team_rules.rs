@@ -23,7 +23,6 @@ struct UncheckedRules {
     source: Option<String>,
 }
 
-/// What taking a bundle has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TakenBundle {
     /// It replaces an older one, or is the first.
@@ -66,12 +65,10 @@ impl TeamRules {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Returns the key that bundles have to be signed with.
     pub fn key(&self) -> TeamKey {
         self.key
     }
 
-    /// Returns the bundle that applies.
     pub fn bundle(&self) -> Option<&RuleBundle> {
         self.bundle.as_ref()
     }

@@ -56,7 +56,6 @@ pub struct LedgerPart {
     pub copies: Vec<AuditCopy>,
 }
 
-/// A recorded entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditRecord {
     /// The machine or the desk to whose chain it belongs.
@@ -84,7 +83,6 @@ pub struct AuditPosition {
     pub(crate) seq: i64,
 }
 
-/// The result of a walk along a chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditChainReport {
     /// Every entry follows the one before it.
@@ -115,7 +113,6 @@ words! {
     }
 }
 
-/// A chain as it is recorded beside its entries.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ChainMark {
     pub(crate) key: i64,
@@ -126,7 +123,6 @@ pub(crate) struct ChainMark {
 }
 
 impl ChainMark {
-    /// Reads the columns of a chain.
     pub(crate) fn read(
         key: i64,
         [start_seq, head_seq]: [i64; 2],
@@ -277,20 +273,21 @@ impl AuditWalk {
 pub(crate) const AUDIT_COLUMNS: &str = "chain, seq, recorded_ms, at_ms, kind, question, project, \
      agent, who, decision, body, hash";
 
-/// An entry as a row has it.
-pub(crate) struct AuditRow {
-    pub(crate) chain: i64,
-    pub(crate) seq: i64,
-    pub(crate) recorded_ms: i64,
-    pub(crate) at_ms: i64,
-    pub(crate) kind: String,
-    pub(crate) question: Option<String>,
-    pub(crate) project: Option<String>,
-    pub(crate) agent: Option<String>,
-    pub(crate) who: Option<String>,
-    pub(crate) decision: Option<String>,
-    pub(crate) body: String,
-    pub(crate) hash: Vec<u8>,
+stored_row! {
+    AuditRow {
+        chain: i64,
+        seq: i64,
+        recorded_ms: i64,
+        at_ms: i64,
+        kind: String,
+        question: Option<String>,
+        project: Option<String>,
+        agent: Option<String>,
+        who: Option<String>,
+        decision: Option<String>,
+        body: String,
+        hash: Vec<u8>,
+    }
 }
 
 impl AuditRow {

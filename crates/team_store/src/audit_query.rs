@@ -30,7 +30,6 @@ pub struct AuditFilter {
     pub most: usize,
 }
 
-/// A value of a condition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FilterValue {
     Text(String),
@@ -102,7 +101,6 @@ impl AuditFilter {
 pub(crate) const READ_HEADS: &str = "SELECT machine, head_seq, head_hash FROM chains
     WHERE CAST($1 AS text) IS NULL OR machine = $1 OR (machine >= $2 AND machine < $3) ORDER BY key";
 
-/// Returns the values of [`READ_HEADS`].
 pub(crate) fn chain_names(machine: Option<&str>) -> [Option<String>; 3] {
     let marked = |mark| machine.map(|machine| format!("{machine}{mark}"));
     [machine.map(str::to_owned), marked(SERIES_MARK), marked(SERIES_END)]

@@ -1,5 +1,5 @@
-//! The columns of questions and documents, as parts of statements. The time by the clock of the
-//! store follows those of a question.
+//! The columns of questions and documents, as parts of statements, and how rows are declared. The
+//! time by the clock of the store follows the columns of a question.
 
 /// The columns of a question, in the order in which `QuestionRow` has them.
 macro_rules! question_columns {
@@ -13,6 +13,29 @@ macro_rules! question_columns {
 macro_rules! document_columns {
     () => {
         "kind, name, version, body, edit_id, edited_by, edited_ms, changed"
+    };
+}
+
+/// Declares a row as both databases return it: one field for each column, in their order.
+macro_rules! stored_row {
+    ($row:ident { $($(#[$about:meta])* $column:ident: $type:ty,)* }) => {
+        pub(crate) struct $row {
+            $($(#[$about])* pub(crate) $column: $type,)*
+        }
+
+        impl $row {
+            pub(crate) fn from_sqlite(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
+                // By their places: a look for each name would take longer than the rest.
+                let mut places = 0_usize..;
+                Ok(Self { $($column: row.get(places.next().unwrap_or_default())?,)* })
+            }
+
+            #[cfg(feature = "postgres")]
+            pub(crate) fn from_postgres(row: &tokio_postgres::Row) -> Self {
+                let mut places = 0_usize..;
+                Self { $($column: row.get(places.next().unwrap_or_default()),)* }
+            }
+        }
     };
 }
 

@@ -10,7 +10,6 @@ use crate::error::TeamStoreError;
 use crate::limits::{check_name, check_object};
 
 words! {
-    /// What a document is about.
     pub enum DocumentKind {
         /// A machine or a person of the team.
         Member "member",
@@ -21,7 +20,6 @@ words! {
     }
 }
 
-/// A document of the team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamDocument {
     pub kind: DocumentKind,
@@ -30,13 +28,10 @@ pub struct TeamDocument {
     pub version: u64,
     /// One JSON object, or `None` if the document was removed.
     pub body: Option<String>,
-    /// The id of the last edit.
     pub edit: RequestId,
-    /// Who made it.
     pub by: String,
-    /// When it was made, in milliseconds since 1970 by the clock of the store.
+    /// When it was last edited, in milliseconds since 1970 by the clock of the store.
     pub edited_ms: i64,
-    /// The number of the last change.
     pub changed: u64,
 }
 
@@ -54,7 +49,6 @@ pub struct DocumentEdit {
     pub body: Option<String>,
 }
 
-/// What became of an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EditReceipt {
     Recorded(TeamDocument),
@@ -100,16 +94,17 @@ impl TeamDocument {
     }
 }
 
-/// A document as a row has it.
-pub(crate) struct DocumentRow {
-    pub(crate) kind: String,
-    pub(crate) name: String,
-    pub(crate) version: i64,
-    pub(crate) body: Option<String>,
-    pub(crate) edit_id: String,
-    pub(crate) edited_by: String,
-    pub(crate) edited_ms: i64,
-    pub(crate) changed: i64,
+stored_row! {
+    DocumentRow {
+        kind: String,
+        name: String,
+        version: i64,
+        body: Option<String>,
+        edit_id: String,
+        edited_by: String,
+        edited_ms: i64,
+        changed: i64,
+    }
 }
 
 impl DocumentRow {

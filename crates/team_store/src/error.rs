@@ -3,7 +3,6 @@
 
 use callgate_store::StoreError;
 
-/// The result of a call to the store.
 pub type TeamResult<T> = Result<T, TeamStoreError>;
 
 /// Why the store could not do what it was asked.

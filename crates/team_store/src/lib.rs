@@ -56,12 +56,10 @@ pub use question::{
 };
 pub use sqlite::SqliteTeamStore;
 
-/// A change of the store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamChange {
     /// A question was asked or closed, or something was noted about it.
     Question(Box<TeamQuestion>),
-    /// A document was made, changed or removed.
     Document(TeamDocument),
 }
 
@@ -78,7 +76,6 @@ impl TeamChange {
 /// How large the store is, and what it guarantees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamStoreStatus {
-    /// The bytes that everything takes.
     pub bytes: u64,
     /// The bytes of the audit log among them.
     pub audit_bytes: u64,

@@ -13,9 +13,7 @@ pub const LONGEST_NAME: usize = 256;
 pub const LONGEST_WAIT: Duration = Duration::from_hours(24);
 /// How long after the end of a question's time its answer may still reach the agent.
 pub const LONGEST_DELIVERY: Duration = Duration::from_mins(10);
-/// The most entries that are copied at once.
 pub const MOST_COPIES: usize = 1000;
-/// The most rows that one call returns.
 pub const MOST_ROWS: usize = 1000;
 
 /// Refuses a name that is empty, too long or not printable; `what` names it in the error.

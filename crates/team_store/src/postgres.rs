@@ -13,13 +13,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use callgate_store::ChainHead;
+use callgate_store::{ChainHead, EntryDraft};
 use callgate_wire::HiddenText;
 use callgate_wire::approval::RequestId;
 use tokio::runtime::Runtime;
 use tokio::time::{Instant, timeout_at};
 
-use crate::audit::{AuditChain, AuditChainReport, AuditCopy, AuditRecord, LedgerPart, rounds_of};
+use crate::audit::{
+    AuditChain, AuditChainReport, AuditCopy, AuditLabels, AuditRecord, LedgerPart, rounds_of,
+};
 use crate::audit_query::AuditFilter;
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
@@ -33,6 +35,7 @@ use address::ServerAddress;
 use database_link::{DatabaseLink, ServerSession};
 use faults::ServerFault;
 pub use layout::OLDEST_SERVER;
+use rows::{RowValue, Values};
 
 /// How long a walk along a chain may take.
 const LONGEST_WALK: Duration = Duration::from_mins(10);
@@ -42,7 +45,6 @@ const ANSWERED: (QuestionChange, &str) = (QuestionChange::Answered, statements::
 const WITHDRAWN: (QuestionChange, &str) = (QuestionChange::Withdrawn, statements::WITHDRAW);
 const EXPIRED: (QuestionChange, &str) = (QuestionChange::Expired, statements::EXPIRE);
 
-/// How a desk uses the server.
 #[derive(Debug, Clone)]
 pub struct PostgresSettings {
     /// `postgres://USER:PASSWORD@HOST[,HOST]/DATABASE`. Of several hosts, the one is used that is
@@ -121,23 +123,50 @@ impl PostgresTeamStore {
         runtime.block_on(self.link.run(patience, work))
     }
 
+    /// Does `write`. Returns what it has changed; as an error what `find` finds, if it changed nothing.
+    fn change_row<T: RowValue>(
+        &mut self,
+        write: &'static str,
+        values: Values<'_>,
+        audit: impl Fn(&T) -> (AuditLabels, EntryDraft),
+        find: (&'static str, Values<'_>),
+    ) -> TeamResult<Result<T, Option<T>>> {
+        let desk = self.desk.clone();
+        self.run(async |session| {
+            match rows::change_row(session, &desk, write, values, &audit).await? {
+                Some(changed) => Ok(Ok(changed)),
+                None => Ok(Err(rows::read_all(session, find.0, find.1).await?.pop())),
+            }
+        })
+    }
+
+    fn change_question(
+        &mut self,
+        id: &str,
+        (change, write): (QuestionChange, &'static str),
+        values: Values<'_>,
+    ) -> TeamResult<Result<TeamQuestion, Option<TeamQuestion>>> {
+        let audit = |question: &TeamQuestion| question.audit_entry(change);
+        self.change_row(write, values, audit, (statements::FIND_QUESTION, &[&id]))
+    }
+
     /// Does a change of a question, and returns the question as it is then, whether or not it was
     /// changed.
     fn change_or_find(
         &mut self,
         id: &str,
         change: (QuestionChange, &'static str),
-        values: rows::Values<'_>,
+        values: Values<'_>,
     ) -> TeamResult<Option<TeamQuestion>> {
-        let desk = self.desk.clone();
-        self.run(async |session| {
-            let changed = rows::change_question(session, &desk, change, values).await?;
-            if changed.is_some() {
-                return Ok(changed);
-            }
-            let found = rows::read_questions(session, statements::FIND_QUESTION, &[&id]).await?;
-            Ok(found.into_iter().next())
-        })
+        Ok(self.change_question(id, change, values)?.map_or_else(|found| found, Some))
+    }
+
+    fn read_all<T: RowValue>(
+        &mut self,
+        query: &'static str,
+        values: Values<'_>,
+    ) -> TeamResult<Vec<T>> {
+        self.run(async |session| rows::read_all(session, query, values).await)
     }
 }
 
@@ -157,36 +186,25 @@ impl TeamStore for PostgresTeamStore {
 
     fn ask_question(&mut self, ask: &TeamAsk) -> TeamResult<AskReceipt> {
         ask.check()?;
-        let desk = self.desk.clone();
-        self.run(async |session| {
-            let TeamAsk { id, machine, project, agent, act, .. } = ask;
-            let (id, wait) = (id.as_str(), ask.wait_ms());
-            let values: rows::Values<'_> = &[&id, machine, project, agent, act, &wait];
-            let asked = rows::change_question(session, &desk, ASKED, values).await?;
-            if let Some(question) = asked {
-                return Ok(AskReceipt::Recorded(question));
-            }
-            let found = rows::read_questions(session, statements::FIND_QUESTION, &[&id]).await?;
-            let found = found.into_iter().next();
-            Ok(found.map_or(AskReceipt::OtherQuestion, |question| question.receipt_for(ask)))
+        let TeamAsk { id, machine, project, agent, act, .. } = ask;
+        let (id, wait) = (id.as_str(), ask.wait_ms());
+        let values: Values<'_> = &[&id, machine, project, agent, act, &wait];
+        Ok(match self.change_question(id, ASKED, values)? {
+            Ok(question) => AskReceipt::Recorded(question),
+            Err(Some(found)) => found.receipt_for(ask),
+            Err(None) => AskReceipt::OtherQuestion,
         })
     }
 
     fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt> {
         answer.check()?;
-        let desk = self.desk.clone();
-        self.run(async |session| {
-            let TeamAnswer { id, question, by, decision, body } = answer;
-            let (id, question, decision) = (id.as_str(), question.as_str(), decision.name());
-            let values: rows::Values<'_> = &[&question, &id, by, &decision, body];
-            let answered = rows::change_question(session, &desk, ANSWERED, values);
-            if let Some(question) = answered.await? {
-                return Ok(AnswerReceipt::Recorded(question));
-            }
-            let values: rows::Values<'_> = &[&question];
-            let found = rows::read_questions(session, statements::FIND_QUESTION, values).await?;
-            let found = found.into_iter().next();
-            Ok(found.map_or(AnswerReceipt::Unknown, |question| question.receipt_for_answer(answer)))
+        let TeamAnswer { id, question, by, decision, body } = answer;
+        let (id, question, decision) = (id.as_str(), question.as_str(), decision.name());
+        let values: Values<'_> = &[&question, &id, by, &decision, body];
+        Ok(match self.change_question(question, ANSWERED, values)? {
+            Ok(question) => AnswerReceipt::Recorded(question),
+            Err(Some(found)) => found.receipt_for_answer(answer),
+            Err(None) => AnswerReceipt::Unknown,
         })
     }
 
@@ -231,9 +249,7 @@ impl TeamStore for PostgresTeamStore {
         let lost = QuestionNote::Outcome(DeliveryOutcome::Lost);
         let mut expired = Vec::new();
         loop {
-            let due = self.run(async |session| {
-                rows::read_questions(session, statements::DUE_QUESTIONS, &[&late]).await
-            })?;
+            let due: Vec<TeamQuestion> = self.read_all(statements::DUE_QUESTIONS, &[&late])?;
             if due.is_empty() {
                 return Ok(expired);
             }
@@ -251,40 +267,25 @@ impl TeamStore for PostgresTeamStore {
     }
 
     fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>> {
-        let id = id.as_str();
-        let found = self.run(async |session| {
-            rows::read_questions(session, statements::FIND_QUESTION, &[&id]).await
-        })?;
-        Ok(found.into_iter().next())
+        Ok(self.read_all(statements::FIND_QUESTION, &[&id.as_str()])?.pop())
     }
 
     fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
-        self.run(async |session| {
-            rows::read_questions(session, statements::OPEN_QUESTIONS, &[]).await
-        })
+        self.read_all(statements::OPEN_QUESTIONS, &[])
     }
 
     fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>> {
-        self.run(async |session| {
-            rows::read_questions(session, statements::PENDING_QUESTIONS, &[&machine]).await
-        })
+        self.read_all(statements::PENDING_QUESTIONS, &[&machine])
     }
 
     fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt> {
         edit.check()?;
-        let desk = self.desk.clone();
-        self.run(async |session| {
-            let DocumentEdit { kind, name, id, by, body, .. } = edit;
-            let (kind, id, replaced) = (kind.name(), id.as_str(), edit.replaced_version());
-            let values: rows::Values<'_> = &[&kind, name, &replaced, body, &id, by];
-            let edited = rows::change_document(session, &desk, statements::EDIT, values).await?;
-            if let Some(document) = edited {
-                return Ok(EditReceipt::Recorded(document));
-            }
-            let values: rows::Values<'_> = &[&kind, name];
-            let found = rows::read_documents(session, statements::FIND_DOCUMENT, values).await?;
-            Ok(edit.receipt_for(found.into_iter().next()))
-        })
+        let DocumentEdit { kind, name, id, by, body, .. } = edit;
+        let (kind, id, replaced) = (kind.name(), id.as_str(), edit.replaced_version());
+        let values: Values<'_> = &[&kind, name, &replaced, body, &id, by];
+        let find: (_, Values<'_>) = (statements::FIND_DOCUMENT, &[&kind, name]);
+        let edited = self.change_row(statements::EDIT, values, TeamDocument::audit_entry, find)?;
+        Ok(edited.map_or_else(|found| edit.receipt_for(found), EditReceipt::Recorded))
     }
 
     fn find_document(
@@ -293,17 +294,11 @@ impl TeamStore for PostgresTeamStore {
         name: &str,
     ) -> TeamResult<Option<TeamDocument>> {
         check_name("the name of a document", name)?;
-        let found = self.run(async |session| {
-            let values: rows::Values<'_> = &[&kind.name(), &name];
-            rows::read_documents(session, statements::FIND_DOCUMENT, values).await
-        })?;
-        Ok(found.into_iter().next())
+        Ok(self.read_all(statements::FIND_DOCUMENT, &[&kind.name(), &name])?.pop())
     }
 
     fn list_documents(&mut self, kind: DocumentKind) -> TeamResult<Vec<TeamDocument>> {
-        self.run(async |session| {
-            rows::read_documents(session, statements::LIST_DOCUMENTS, &[&kind.name()]).await
-        })
+        self.read_all(statements::LIST_DOCUMENTS, &[&kind.name()])
     }
 
     fn last_change(&mut self) -> TeamResult<u64> {

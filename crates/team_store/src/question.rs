@@ -15,7 +15,6 @@ use crate::limits::{LONGEST_WAIT, check_name, check_object, check_text};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamAsk {
     pub id: RequestId,
-    /// The machine whose desk asks.
     pub machine: String,
     pub project: String,
     pub agent: String,
@@ -25,7 +24,6 @@ pub struct TeamAsk {
     pub wait: Duration,
 }
 
-/// A recorded question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamQuestion {
     pub id: RequestId,
@@ -41,23 +39,19 @@ pub struct TeamQuestion {
     /// What was left of its time when it was read.
     pub remaining: Duration,
     pub state: TeamQuestionState,
-    /// When it was closed.
     pub closed_ms: Option<i64>,
     /// What its machine said when it withdrew it, in words for a person.
     pub closed_text: Option<String>,
     /// The agent's last words, if they came after the question.
     pub last_words: Option<String>,
-    /// The first allow, if two people have to allow it.
     pub first_allow: Option<FirstAllow>,
     /// What became of its answer; `None` while nobody knows.
     pub outcome: Option<DeliveryOutcome>,
     /// When it was read, by the clock of the store.
     pub read_ms: i64,
-    /// The number of its last change.
     pub changed: u64,
 }
 
-/// What has become of a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamQuestionState {
     Open,
@@ -68,20 +62,17 @@ pub enum TeamQuestionState {
     Expired,
 }
 
-/// A person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamAnswer {
     /// The answer's own id, by which a repetition is recognised.
     pub id: RequestId,
     pub question: RequestId,
-    /// Who answered.
     pub by: String,
     pub decision: Decision,
     /// The whole answer for the agent: one JSON object.
     pub body: String,
 }
 
-/// Something to be noted about a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QuestionNote {
     /// The agent's last words, which came after the question. Only the first words count, and only
@@ -98,7 +89,6 @@ pub enum QuestionNote {
 }
 
 words! {
-    /// What became of an answer.
     pub enum DeliveryOutcome {
         /// It has reached the agent.
         Delivered "delivered",
@@ -107,7 +97,6 @@ words! {
     }
 }
 
-/// What became of a request to record a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AskReceipt {
     Recorded(TeamQuestion),
@@ -117,7 +106,6 @@ pub enum AskReceipt {
     OtherQuestion,
 }
 
-/// What became of a request to record an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerReceipt {
     Recorded(TeamQuestion),
@@ -125,7 +113,6 @@ pub enum AnswerReceipt {
     Repeated(TeamQuestion),
     /// The question was closed before, or its time is over. Nothing was recorded.
     TooLate(TeamQuestion),
-    /// There is no such question.
     Unknown,
 }
 
@@ -171,15 +158,11 @@ impl TeamAnswer {
 }
 
 impl TeamQuestion {
-    /// Returns true if this is the question that `ask` asks.
-    fn is_asked_by(&self, ask: &TeamAsk) -> bool {
-        let ours = (&self.id, &self.machine, &self.project, &self.agent, &self.act);
-        ours == (&ask.id, &ask.machine, &ask.project, &ask.agent, &ask.act)
-    }
-
     /// Returns the outcome for the asker of a question that was recorded before.
     pub(crate) fn receipt_for(self, ask: &TeamAsk) -> AskReceipt {
-        if self.is_asked_by(ask) { AskReceipt::Repeated(self) } else { AskReceipt::OtherQuestion }
+        let ours = (&self.id, &self.machine, &self.project, &self.agent, &self.act);
+        let is_same = ours == (&ask.id, &ask.machine, &ask.project, &ask.agent, &ask.act);
+        if is_same { AskReceipt::Repeated(self) } else { AskReceipt::OtherQuestion }
     }
 
     /// Returns the outcome for the author of an answer that could not be recorded.
@@ -201,7 +184,6 @@ impl TeamQuestion {
         }
     }
 
-    /// Returns the entry that records this change of the question.
     pub(crate) fn audit_entry(&self, change: QuestionChange) -> (AuditLabels, EntryDraft) {
         let at_ms = match change {
             QuestionChange::Asked => self.asked_ms,
@@ -283,33 +265,33 @@ impl QuestionNote {
     }
 }
 
-/// Returns a first allow as it is stored.
 pub(crate) fn allow_text(first: &FirstAllow) -> String {
     serde_json::to_string(first).unwrap_or_default()
 }
 
-/// A question as a row has it.
-pub(crate) struct QuestionRow {
-    pub(crate) id: String,
-    pub(crate) machine: String,
-    pub(crate) project: String,
-    pub(crate) agent: String,
-    pub(crate) act: String,
-    pub(crate) asked_ms: i64,
-    pub(crate) deadline_ms: i64,
-    pub(crate) state: String,
-    pub(crate) closed_ms: Option<i64>,
-    pub(crate) closed_text: Option<String>,
-    pub(crate) last_words: Option<String>,
-    pub(crate) first_allow: Option<String>,
-    pub(crate) answer_id: Option<String>,
-    pub(crate) answered_by: Option<String>,
-    pub(crate) decision: Option<String>,
-    pub(crate) answer: Option<String>,
-    pub(crate) outcome: Option<String>,
-    pub(crate) changed: i64,
-    /// The time by the clock of the store.
-    pub(crate) now_ms: i64,
+stored_row! {
+    QuestionRow {
+        id: String,
+        machine: String,
+        project: String,
+        agent: String,
+        act: String,
+        asked_ms: i64,
+        deadline_ms: i64,
+        state: String,
+        closed_ms: Option<i64>,
+        closed_text: Option<String>,
+        last_words: Option<String>,
+        first_allow: Option<String>,
+        answer_id: Option<String>,
+        answered_by: Option<String>,
+        decision: Option<String>,
+        answer: Option<String>,
+        outcome: Option<String>,
+        changed: i64,
+        /// The time by the clock of the store.
+        now_ms: i64,
+    }
 }
 
 impl QuestionRow {

@@ -40,7 +40,6 @@ pub struct SqliteTeamStore {
     connection: Connection,
     path: PathBuf,
     file: FileIdentity,
-    /// The chain of this desk.
     desk: String,
     kept_days: u32,
     signal: Arc<ChangeSignal>,
@@ -344,7 +343,6 @@ fn select<T>(
     Ok(rows.collect::<rusqlite::Result<_>>()?)
 }
 
-/// Returns the first row that a query selects.
 fn select_one<T>(
     connection: &Connection,
     query: &str,

@@ -20,7 +20,8 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use crate::fields::{
-    members_of, one_line, optional_field, optional_list, optional_object, required_field,
+    is_default, members_of, one_line, optional_field, optional_list, optional_object,
+    required_field,
 };
 use crate::raw::Members;
 
@@ -47,22 +48,19 @@ const DECISION: &str = "allow, deny, timeout, ask or none";
 pub struct ApprovalRequest {
     /// The id of the question; the answer repeats it.
     pub request_id: RequestId,
-    /// The tool the agent wants to run.
     pub tool_name: String,
     /// The arguments of the tool, a JSON object, unchanged.
     pub tool_input: Box<RawValue>,
-    /// The folder the agent works in.
     pub cwd: String,
     pub session_id: String,
     /// The permissions that the agent suggests for "always", each unchanged.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub permission_suggestions: Vec<Box<RawValue>>,
-    #[serde(skip_serializing_if = "RequestKind::is_ask")]
+    #[serde(skip_serializing_if = "is_default")]
     pub kind: RequestKind,
     /// Which agent asks, such as `claude-code` or `codex`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// What the asker adds to the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<RequestContext>,
     /// The machine on which the agent runs, if it is another one. Only a desk sets it: whatever an
@@ -71,7 +69,6 @@ pub struct ApprovalRequest {
     pub machine: Option<AskerMachine>,
 }
 
-/// The desk's answer to an [`ApprovalRequest`].
 #[derive(Debug, Clone, Serialize)]
 pub struct ApprovalResponse {
     pub request_id: RequestId,
@@ -102,11 +99,8 @@ pub struct ApprovalResponse {
 }
 
 words! {
-    /// What was decided about a question.
     pub enum Decision {
-        /// The tool may run.
         Allow "allow",
-        /// The tool may not run.
         Deny "deny",
         /// Nobody decided: the agent asks in its own way.
         Timeout "timeout",
@@ -156,6 +150,7 @@ impl ApprovalRequest {
                 .unwrap_or_default(),
             agent: optional_field(&members, "agent", "a string")?,
             context: decode_context(&members)?,
+            // An asker that could name a machine would count as judged by the rules there.
             machine: None,
         })
     }
@@ -166,7 +161,6 @@ impl ApprovalRequest {
         Ok(Self { machine, ..Self::decode(line)? })
     }
 
-    /// Returns the request as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }
@@ -174,7 +168,6 @@ impl ApprovalRequest {
 
 impl ApprovalResponse {
     /// Creates a response with a decision and nothing else.
-    #[must_use]
     pub fn new(request_id: RequestId, decision: Decision) -> Self {
         Self {
             request_id,
@@ -209,7 +202,6 @@ impl ApprovalResponse {
         })
     }
 
-    /// Returns the response as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

@@ -60,7 +60,6 @@ pub(crate) fn required_field<T: DeserializeOwned>(
     value.ok_or(Malformed::wrong_field(field, expected))
 }
 
-/// Returns the value of a field if it is a string.
 pub(crate) fn text_field(members: &Members, field: &'static str) -> Option<String> {
     required_field(members, field, "a string").ok()
 }
@@ -71,7 +70,16 @@ pub(crate) fn optional_field<T: DeserializeOwned>(
     field: &'static str,
     expected: &'static str,
 ) -> Result<Option<T>, Malformed> {
-    members.get_non_null(field).map(|_| required_field(members, field, expected)).transpose()
+    if_present(members, field, |members, field| required_field(members, field, expected))
+}
+
+/// Reads a field with `read`, or returns `None` if it is absent or `null`.
+pub(crate) fn if_present<T>(
+    members: &Members,
+    field: &'static str,
+    read: impl FnOnce(&Members, &'static str) -> Result<T, Malformed>,
+) -> Result<Option<T>, Malformed> {
+    members.get_non_null(field).map(|_| read(members, field)).transpose()
 }
 
 /// Like [`required_field`], for an object. An array of its values in order is not accepted.
@@ -101,6 +109,11 @@ pub(crate) fn optional_object(
         Some(value) if !value.is_object() => Err(Malformed::wrong_field(field, "an object")),
         value => Ok(value.and_then(Json::to_boxed)),
     }
+}
+
+/// Returns true for a value that is left out where it is written.
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// Writes a field that may be absent.
@@ -133,9 +146,13 @@ pub(crate) fn bounded_text(
     if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong_field(field, expected)) }
 }
 
-/// Returns a message and the line it is written as, for tests of the line protocols.
 #[cfg(test)]
-pub(crate) fn render_with_line(message: &impl fmt::Debug, line: &[u8]) -> String {
-    let message = format!("{message:?}").replace('\r', "␍").replace('\n', "␊");
-    format!("{message}\n  = {:?}", String::from_utf8_lossy(line))
+pub(crate) mod tests {
+    use std::fmt;
+
+    /// Returns a message and the line it is written as, for tests of the line protocols.
+    pub(crate) fn render_with_line(message: &impl fmt::Debug, line: &[u8]) -> String {
+        let message = format!("{message:?}").replace('\r', "␍").replace('\n', "␊");
+        format!("{message}\n  = {:?}", String::from_utf8_lossy(line))
+    }
 }

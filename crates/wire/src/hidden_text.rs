@@ -11,8 +11,6 @@ use serde::Serialize;
 pub struct HiddenText(String);
 
 impl HiddenText {
-    /// Hides `text`.
-    #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }

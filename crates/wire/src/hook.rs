@@ -34,15 +34,12 @@ pub use transcript::{LastWords, MAX_WORDS, cut_last_words, find_last_words};
 pub enum AgentHookEvent {
     /// The agent is about to ask its user.
     PermissionRequest,
-    /// The agent is about to run a tool.
     PreToolUse,
     /// The agent has blocked a tool call by itself.
     PermissionDenied,
     /// One of the agent's MCP servers asks the user for something.
     Elicitation,
-    /// A tool has run.
     PostToolUse,
-    /// A tool has failed.
     PostToolUseFailure,
     /// A turn has ended.
     Stop,
@@ -70,13 +67,11 @@ const EVENTS: [(&str, AgentHookEvent); 10] = [
 
 impl AgentHookEvent {
     /// Returns the event's name in requests, which is that of Claude Code.
-    #[must_use]
     pub fn name(self) -> &'static str {
         EVENTS.iter().find(|(_, event)| *event == self).map_or("", |(name, _)| name)
     }
 
     /// Returns the kind of request to the desk; `None` for an event that callgate does not handle.
-    #[must_use]
     pub fn kind(self) -> Option<RequestKind> {
         match self {
             Self::PreToolUse => Some(RequestKind::Check),
@@ -92,7 +87,6 @@ impl AgentHookEvent {
     }
 
     /// Returns true if the agent waits for an answer to this event.
-    #[must_use]
     pub fn decides(self) -> bool {
         self.kind().is_some_and(RequestKind::is_answered)
     }
@@ -191,31 +185,25 @@ impl<'a> AgentHookInput<'a> {
     }
 
     /// Returns true if the tool's input alone is such that the rules deny it.
-    #[must_use]
     pub fn has_inexact_tool_input(&self) -> bool {
         let input = self.members.get_non_null("tool_input");
         input.is_some_and(|input| check_exact(input.get(), MOST_LEVELS - 1).is_err())
     }
 
-    #[must_use]
     pub fn event(&self) -> AgentHookEvent {
         self.known.event
     }
 
-    #[must_use]
     pub fn agent(&self) -> &'static AgentProfile {
         self.agent
     }
 
-    /// Returns what the agent accepts at this event, and how it is answered.
-    #[must_use]
     pub fn known_event(&self) -> &'static AgentEvent {
         self.known
     }
 
     /// Returns who can put a question about this tool call to a person. The desk always can; the
     /// agent only where it is known to show its own dialog to somebody who is there.
-    #[must_use]
     pub fn choose_prompter(&self, is_attended: bool) -> Prompter {
         let is_one_of = |field, names: &[&str]| {
             self.text(field).is_some_and(|name| names.contains(&name.as_ref()))
@@ -230,19 +218,16 @@ impl<'a> AgentHookInput<'a> {
         if has_dialog { Prompter::Agent } else { Prompter::Desk }
     }
 
-    #[must_use]
     pub fn transcript_path(&self) -> Option<Cow<'a, str>> {
         self.text("transcript_path")
     }
 
     /// Returns the subagent that the event is about.
-    #[must_use]
     pub fn agent_id(&self) -> Option<Cow<'a, str>> {
         self.text("agent_id")
     }
 
     /// Returns whose settings have changed, in the agent's words, and which file.
-    #[must_use]
     pub fn changed_settings(&self) -> Option<(Cow<'a, str>, Cow<'a, str>)> {
         self.text("source").zip(self.text("file_path"))
     }
@@ -351,7 +336,6 @@ impl<'a> AgentHookInput<'a> {
 
 /// Returns the input of an agent that gives the tool's input alone, in the form of Claude Code;
 /// `None` if it is not an object, or if the tool's name is not known.
-#[must_use]
 pub fn bare_input(tool: Option<String>, input: &[u8]) -> Option<Vec<u8>> {
     let input = std::str::from_utf8(input).ok()?;
     let input = Json::from_text(input).ok().filter(|input| input.is_object())?;

@@ -42,7 +42,6 @@ pub mod code {
     pub const UNSUPPORTED_VERSION: i32 = -32022;
 }
 
-/// A message from a client.
 #[derive(Debug)]
 pub struct McpMessage<'a> {
     /// The id of a request; absent in a notification.
@@ -53,7 +52,6 @@ pub struct McpMessage<'a> {
     pub params: Members<'a>,
 }
 
-/// Why a line is not a message.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub enum NotMcpMessage {
     /// It is not JSON.

@@ -29,12 +29,10 @@ impl<'a> Json<'a> {
         self.0
     }
 
-    /// Returns true if the value is an object.
     pub fn is_object(self) -> bool {
         self.0.starts_with('{')
     }
 
-    /// Returns true if the value is `null`.
     pub fn is_null(self) -> bool {
         self.0 == "null"
     }
@@ -71,7 +69,6 @@ impl<'a> Json<'a> {
         Json(space)
     }
 
-    /// Copies the value.
     pub fn to_boxed(self) -> Option<Box<RawValue>> {
         RawValue::from_string(self.0.to_owned()).ok()
     }
@@ -92,7 +89,6 @@ impl fmt::Display for Json<'_> {
 /// Text that is not JSON, or not the expected JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NotJson {
-    /// How many of its bytes could be read.
     pub bytes_read: usize,
 }
 
@@ -120,7 +116,6 @@ impl<'a> Members<'a> {
         cut::parse_members(text, Some(inner))
     }
 
-    /// Returns the value of the member called `name`.
     pub fn get(&self, name: &str) -> Option<Json<'a>> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
@@ -155,7 +150,6 @@ pub fn flatten_json(json: &mut [u8]) {
     }
 }
 
-/// Returns `text` as a JSON string.
 pub fn json_string(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }

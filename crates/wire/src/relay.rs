@@ -8,7 +8,9 @@ mod order;
 mod report;
 
 use crate::approval::RequestId;
+use crate::desk::LONGEST_SECRET;
 use crate::fields::{Malformed, bounded_text, optional_field};
+use crate::hidden_text::HiddenText;
 use crate::raw::Members;
 
 pub use crate::unreadable::UnreadableReason;
@@ -40,9 +42,13 @@ pub const MOST_QUESTIONS: usize = 1024;
 /// at the desk above.
 pub const MOST_QUESTION_BYTES: usize = 64 * 1024 * 1024;
 
-/// Reads a name that a side gives itself.
 fn decode_name(members: &Members, field: &'static str) -> Result<String, Malformed> {
     bounded_text(members, field, LONGEST_NAME, "a string of at most 256 bytes")
+}
+
+fn decode_token(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
+    bounded_text(members, field, LONGEST_SECRET, "a string of at most 128 bytes")
+        .map(HiddenText::new)
 }
 
 /// Reads the ids of questions; none if the field is absent.
@@ -55,7 +61,6 @@ fn decode_ids(members: &Members, field: &'static str) -> Result<Vec<RequestId>, 
     read.ok_or(Malformed::wrong_field(field, EXPECTED))
 }
 
-/// Reads a text for a person.
 fn decode_text(members: &Members) -> Result<String, Malformed> {
     bounded_text(members, "text", LONGEST_TEXT, "a string of at most 64 KiB")
 }

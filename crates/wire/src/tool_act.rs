@@ -52,7 +52,6 @@ pub enum ToolAct<'a> {
     /// Write a whole file with this content.
     Write(FileAct<'a>, Option<&'a str>),
     Edit(FileAct<'a>, EditChange<'a>),
-    /// Change files by a patch.
     Patch(PatchAct<'a>),
     /// Fetch a page, or search the web.
     Fetch {
@@ -75,7 +74,6 @@ pub enum ToolAct<'a> {
     Other,
 }
 
-/// A command that an agent wants to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunAct<'a> {
     pub shell: ToolShell,
@@ -84,7 +82,6 @@ pub struct RunAct<'a> {
     pub args: Option<&'a Value>,
     /// The members that are the folder in which it runs.
     pub folders: Vec<&'a Value>,
-    /// What the agent says it is for.
     pub description: Option<&'a str>,
     /// The other members that are set: they may change how it is run.
     pub others: Vec<(&'a str, &'a Value)>,
@@ -99,7 +96,6 @@ pub enum GivenCommand<'a> {
     Words(Vec<&'a str>),
 }
 
-/// The file or folder of an act.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileAct<'a> {
     /// The members that name it; one, unless the input is unclear.
@@ -110,9 +106,7 @@ pub struct FileAct<'a> {
     pub is_odd: bool,
     /// Whether the tool is one of our own, which refuse unknown members.
     pub is_own: bool,
-    /// What is searched for.
     pub pattern: Option<&'a str>,
-    /// The files in which it is searched for.
     pub glob: Option<&'a str>,
 }
 
@@ -120,7 +114,6 @@ pub struct FileAct<'a> {
 pub enum EditChange<'a> {
     /// Texts are replaced, in order.
     Texts(Vec<TextChange<'a>>),
-    /// A cell of a notebook is changed.
     Cell {
         /// What happens to which cell, as in "replace the code cell `a1`".
         what: String,
@@ -131,18 +124,14 @@ pub enum EditChange<'a> {
     Unclear,
 }
 
-/// A text that replaces another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TextChange<'a> {
     pub old: &'a str,
     pub new: &'a str,
-    /// Whether every occurrence is replaced.
     pub everywhere: bool,
 }
 
 impl<'a> ToolAct<'a> {
-    /// Returns what a tool call would do.
-    #[must_use]
     pub fn from_call(agent: &str, tool: &'a str, input: &'a Map<String, Value>) -> Self {
         let text = |name| text_member(input, name);
         let file = || FileAct::from_input(agent, tool, input);

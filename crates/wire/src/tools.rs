@@ -29,7 +29,6 @@ pub mod error_type {
     pub const ARGUMENT: &str = "ToolArgumentError";
     /// The tool exceeded its time limit.
     pub const TIMEOUT: &str = "ToolTimeoutError";
-    /// The call was cancelled.
     pub const CANCELLED: &str = "ToolCancelledError";
     /// The tool failed or panicked without naming the error.
     pub const EXECUTION: &str = "IPCToolExecutionError";
@@ -41,7 +40,6 @@ pub mod error_type {
     pub const PROTOCOL: &str = "IPCError";
 }
 
-/// The request of the bridge: `call_tool`.
 #[derive(Debug)]
 pub struct CallRequest<'a> {
     pub name: Cow<'a, str>,
@@ -65,7 +63,6 @@ pub struct RetryFields<'a> {
 
 impl<'a> RetryFields<'a> {
     /// Reads both from the parameters of a call.
-    #[must_use]
     pub fn from_params(params: &Members<'a>) -> Self {
         Self {
             input_responses: params.get_non_null("inputResponses"),
@@ -84,7 +81,6 @@ pub enum HostResponse<'a> {
     Progress(CallProgress<'a>),
 }
 
-/// Why a call failed.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct ErrorPayload<'a> {
     /// What could not be done, and what to do next.
@@ -154,7 +150,6 @@ impl<'a> HostResponse<'a> {
         }
     }
 
-    /// Returns the message as JSON text.
     pub fn encode(&self) -> Vec<u8> {
         match self {
             Self::Result(result) => format!(r#"{{"result":{result}}}"#).into_bytes(),
@@ -184,7 +179,6 @@ pub struct CallFrame {
 
 impl CallFrame {
     /// Creates a request for the tool `name`; `meta` and `retry` are passed on unchanged.
-    #[must_use]
     pub fn new(name: &str, meta: Option<Json<'_>>, retry: RetryFields<'_>) -> Self {
         let head = format!(
             r#"{{"method":"{CALL_TOOL}","params":{{"name":{},"arguments":"#,

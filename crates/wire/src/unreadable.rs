@@ -14,7 +14,6 @@ pub(crate) const QUOTED_KIND_CHARS: usize = 64;
 pub struct Unreadable {
     /// The message's id, if it could be read: an error response can be sent to it.
     pub id: Option<String>,
-    /// What is wrong with the line.
     pub reason: UnreadableReason,
 }
 
@@ -27,7 +26,6 @@ pub enum UnreadableReason {
     NoId,
     /// It has no `kind` (a response: no `type`), or one that is not a string.
     NoKind,
-    /// Its kind is unknown to this protocol.
     UnknownKind(String),
 }
 

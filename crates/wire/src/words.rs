@@ -23,7 +23,6 @@ macro_rules! words {
             $visibility const NAMES: [&'static str; Self::ALL.len()] = [$($name),*];
 
             /// Returns its word.
-            #[must_use]
             $visibility const fn name(self) -> &'static str {
                 match self {
                     $(Self::$word => $name,)*
@@ -31,7 +30,6 @@ macro_rules! words {
             }
 
             /// Returns the one with this word.
-            #[must_use]
             $visibility fn parse(name: &str) -> Option<Self> {
                 Self::ALL.into_iter().find(|word| word.name() == name)
             }
@@ -51,6 +49,7 @@ macro_rules! words {
 
         impl<'de> $crate::serde::Deserialize<'de> for $words {
             fn deserialize<D: $crate::serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+                // Not a `&str`: a word may be escaped, or come from a reader that owns it.
                 let name = <::std::borrow::Cow<'de, str>>::deserialize(from)?;
                 let unknown = || $crate::serde::de::Error::unknown_variant(&name, &Self::NAMES);
                 Self::parse(&name).ok_or_else(unknown)

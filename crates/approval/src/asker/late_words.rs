@@ -13,7 +13,6 @@ pub enum WordsLook {
     Found(String),
     /// They are not there yet: the next look is due after this time.
     Later(Duration),
-    /// There will be none.
     Never,
 }
 
@@ -30,13 +29,11 @@ pub(super) struct PendingWords<'a> {
 }
 
 impl<'a> PendingWords<'a> {
-    /// Makes the pending words of a question.
     pub(super) fn new(id: &'a RequestId, look: &'a mut dyn FnMut() -> WordsLook) -> Self {
         let look_at = Some(Instant::now() + FIRST_LOOK);
         Self { id, look, look_at, line: None, is_sent: false }
     }
 
-    /// Returns the id of the question.
     pub(super) fn id(&self) -> &'a RequestId {
         self.id
     }
@@ -46,7 +43,6 @@ impl<'a> PendingWords<'a> {
         self.is_sent = false;
     }
 
-    /// Returns when the next look is due, if there is one.
     pub(super) fn next_look(&self) -> Option<Instant> {
         self.look_at
     }

@@ -17,7 +17,6 @@ pub struct UnreadAlarm<'a> {
 
 impl<'a> UnreadAlarm<'a> {
     /// Creates an alarm that calls `ring` on the asker's thread, after this time.
-    #[must_use]
     pub fn after(time: Duration, ring: &'a dyn Fn()) -> Self {
         Self { at: Instant::now() + time, ring, is_over: Cell::new(false) }
     }

@@ -18,7 +18,6 @@ pub struct ConfirmWord {
 }
 
 impl ConfirmWord {
-    /// Returns the word for a question.
     fn for_card(card: &Card) -> Self {
         let last_part = |path: &str| path.trim_end_matches('/').rsplit('/').next().map(bare_word);
         let (word, hint) = match &card.body {

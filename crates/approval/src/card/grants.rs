@@ -2,7 +2,6 @@
 
 use callgate_wire::desk::{CardContent, CardGrants};
 
-/// Returns what each answer grants.
 pub(super) fn grants_of(body: &CardContent, is_blocked: bool, is_picked: bool) -> CardGrants {
     let allow = match body {
         _ if is_blocked => "Lets this call try again, once.",

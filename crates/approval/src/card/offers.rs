@@ -31,7 +31,6 @@ fn parse_suggestions(suggestions: &[Box<RawValue>]) -> Vec<Value> {
     suggestions.iter().map(|raw| serde_json::from_str(raw.get()).unwrap_or_default()).collect()
 }
 
-/// Groups suggestions by their destination.
 fn group_by_destination(values: &[Value]) -> Vec<(Option<&str>, Vec<usize>)> {
     let mut groups: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
     for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_object()) {

@@ -48,7 +48,6 @@ struct RelayedPort {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotedAllow {
     pub first: FirstAllow,
-    /// The one that it replaces.
     pub replaces: Option<FirstAllow>,
 }
 
@@ -81,7 +80,6 @@ enum QuestionState {
 /// How much of the answer to an asker has been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerState {
-    /// There is no answer yet.
     Absent,
     /// A part has been sent.
     Sending,
@@ -134,7 +132,6 @@ impl Askers {
         }
     }
 
-    /// Removes an asker of another machine.
     pub(super) fn remove_relayed(&self, id: AskerId) {
         lock(&self.relayed).remove(&id);
     }

@@ -15,9 +15,7 @@ use super::{StartError, io_error};
 /// It is taken before the ledger is opened, so that a second daemon creates nothing.
 #[derive(Debug)]
 pub struct Claim {
-    /// The socket for askers.
     pub(super) socket: PathBuf,
-    /// The socket for viewers.
     pub(super) desk_socket: PathBuf,
     /// The socket for programs that know no other address.
     pub(super) legacy: Option<PathBuf>,

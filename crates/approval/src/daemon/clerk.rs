@@ -112,6 +112,7 @@ impl Clerk {
         let now = self.now();
         let mut whole = DeskStep::default();
         let mut receipts = Vec::new();
+        // Another process may have removed the link of whoever presses.
         if letters.iter().any(|letter| letter.input.depends_on_links()) {
             append_step(&mut whole, self.read_links(now));
         }
@@ -123,6 +124,7 @@ impl Clerk {
         append_step(&mut whole, self.desk.handle(now, DeskInput::Tick));
         // Before the entries are there: a viewer that has read of a question finds it in the status.
         self.pulse.set_open_count(self.desk.open_count());
+        // The outputs are carried out only after this: nothing takes effect before it is recorded.
         let recorded = self.record_entries(&whole.records, &whole.keeps).unwrap_or_else(|error| {
             (self.warn)(&format!("{error}; open questions fall back to their agents"));
             let unrecorded = std::mem::take(&mut whole.outputs);

@@ -21,7 +21,6 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long to wait when no connection can be accepted, as when there are no descriptors left.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// A listening socket.
 pub(super) struct Door {
     path: PathBuf,
     listener: UnixListener,

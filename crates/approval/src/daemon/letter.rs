@@ -35,12 +35,10 @@ pub(super) struct LetterBox {
 /// Handles a letter on the calling thread.
 pub(super) type HandleAtOnce = Box<dyn Fn(Letter) -> HandledAtOnce + Send + Sync>;
 
-/// What became of a letter that was to be handled at once.
 pub(super) enum HandledAtOnce {
     Done,
     /// It was handled, and the desk's thread has to wake up earlier than it knows.
     WakeDesk,
-    /// The desk is busy.
     Busy(Box<Letter>),
 }
 
@@ -51,7 +49,6 @@ pub(super) struct LetterQueue {
     unhandled: Arc<AtomicUsize>,
 }
 
-/// The desk has ended.
 #[derive(Debug)]
 pub(super) struct DeskEnded;
 
@@ -64,7 +61,6 @@ impl LetterBox {
         (Self { letters: sender, unhandled, at_once: Arc::default() }, queue)
     }
 
-    /// Sets how letters are handled at once.
     pub(super) fn set_at_once(&self, handle: HandleAtOnce) {
         // There is one desk, so it is set once.
         self.at_once.set(handle).ok();
@@ -93,7 +89,6 @@ impl LetterBox {
         }
     }
 
-    /// Waits until the desk has ended.
     pub(super) async fn wait_for_end(&self) {
         self.letters.closed().await;
     }
@@ -134,22 +129,22 @@ impl LetterQueue {
     pub(super) fn is_empty(&self) -> bool {
         self.letters.is_empty()
     }
-
-    #[cfg(test)]
-    pub(super) fn try_take(&mut self) -> Option<Letter> {
-        self.letters.try_recv().ok()
-    }
-
-    #[cfg(test)]
-    pub(super) async fn take_letter(&mut self) -> Option<Letter> {
-        self.letters.recv().await
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::desk::AskerId;
+
+    impl LetterQueue {
+        pub(in crate::daemon) fn try_take(&mut self) -> Option<Letter> {
+            self.letters.try_recv().ok()
+        }
+
+        pub(in crate::daemon) async fn take_letter(&mut self) -> Option<Letter> {
+            self.letters.recv().await
+        }
+    }
 
     fn letter(asker: u64) -> Letter {
         Letter::new(DeskInput::Gone(AskerId(asker)))

@@ -10,7 +10,6 @@ use callgate_wire::desk::{ConnectedRelay, DeskStatus, PhoneStatus, Reach, Viewer
 
 use super::remote_board::RemoteBoard;
 
-/// The state of the daemon.
 #[derive(Debug)]
 pub(super) struct DaemonPulse {
     started: Instant,
@@ -37,7 +36,6 @@ impl DaemonPulse {
         }
     }
 
-    /// Sets the number of open questions.
     pub(super) fn set_open_count(&self, count: usize) {
         self.open.store(count as u64, Ordering::Relaxed);
     }
@@ -59,7 +57,6 @@ impl DaemonPulse {
         *phones = Some(PhoneStatus { bot, trouble: Some(why.to_owned()) });
     }
 
-    /// Returns the board on which it stands how remotes are connected.
     pub(super) fn remote_board(&self) -> Arc<RemoteBoard> {
         Arc::clone(&self.remotes)
     }

@@ -94,7 +94,6 @@ impl Intake {
         AskerId(self.next.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Returns those who wait for answers.
     pub(super) fn askers(&self) -> &Arc<Askers> {
         &self.askers
     }

@@ -34,7 +34,6 @@ impl fmt::Debug for RelayedAsker {
 }
 
 impl RelayedAskers {
-    /// Asks people a question of a machine.
     pub async fn ask(&self, machine: &AskerMachine, question: RelayedQuestion) -> RelayedAsker {
         let RelayedQuestion { mut request, ruling, because, demands, seconds } = question;
         let context = request.context.get_or_insert_default();
@@ -98,17 +97,14 @@ impl RelayedAsker {
         self.notify_desk(DeskInput::TeamAllowed { asker: self.id, first }).await;
     }
 
-    /// Adds the agent's last words.
     pub async fn add_last_words(&self, last_words: String) {
         self.notify_desk(DeskInput::Said { asker: self.id, last_words }).await;
     }
 
-    /// Reports that the answer is kept for now.
     pub async fn report_deferred(&self, reason: DeferReason) {
         self.notify_desk(DeskInput::Deferred { asker: self.id, reason }).await;
     }
 
-    /// Reports that the answer has reached the agent.
     pub async fn report_delivered(self) {
         self.notify_desk(DeskInput::Delivered(self.id)).await;
     }

@@ -55,7 +55,6 @@ impl RemoteBoard {
         lock(&self.team).clone()
     }
 
-    /// Notes how it stands with a remote.
     pub fn set_state(&self, host: &str, state: RemoteState, text: Option<String>) {
         let mut views = lock(&self.views);
         let view = views.entry(host.to_owned()).or_insert_with(|| RemoteView {

@@ -12,7 +12,6 @@ use tokio::time::{Instant, sleep_until};
 /// How long nobody has to go.
 const STAY: Duration = Duration::from_secs(1);
 
-/// A room with a limited number of seats.
 #[derive(Debug)]
 pub(super) struct Room {
     most: usize,
@@ -43,7 +42,6 @@ pub(super) struct RoomSeat {
 }
 
 impl Room {
-    /// Makes a room with `most` seats.
     pub(super) fn new(most: usize) -> Arc<Self> {
         Arc::new(Self { most, seats: Mutex::default(), left: Notify::new() })
     }
@@ -81,14 +79,12 @@ impl Room {
         Ok(RoomSeat { room: Arc::clone(self), number, stays })
     }
 
-    /// Clears the oldest seat.
     pub(super) fn clear_oldest(&self) {
         drop(lock(&self.seats).taken.pop_first());
     }
 }
 
 impl RoomSeat {
-    /// Waits until the seat is cleared for another.
     pub(super) async fn wait_until_cleared(&mut self) {
         // Nothing is ever sent: the end of the channel is the signal.
         let _ = (&mut self.stays).await;

@@ -53,7 +53,6 @@ pub(super) struct RulingQueue {
     look_sooner: Notify,
 }
 
-/// The limits for questions that wait for the rules.
 pub(super) struct RulingLimits {
     /// How long a question may wait for its answer.
     timeout: Duration,
@@ -61,12 +60,10 @@ pub(super) struct RulingLimits {
     ruled_within: Duration,
     /// How long one question may keep a thread before it counts as stuck.
     stuck_after: Duration,
-    /// How many questions may wait at once.
     most_waiting: usize,
 }
 
 impl RulingLimits {
-    /// Returns the limits for a desk with this timeout.
     pub(super) fn new(timeout: Duration) -> Self {
         Self {
             timeout,
@@ -105,7 +102,6 @@ struct QueuedQuestion {
     until: Instant,
     /// When the question itself times out.
     ends: Instant,
-    /// Whether it is still queued.
     is_queued: bool,
 }
 
@@ -255,7 +251,6 @@ impl RulingQueue {
         }
     }
 
-    /// Waits for the next question.
     fn wait_for_question(&self, number: u64) -> Option<(AskerId, Arc<ApprovalRequest>)> {
         let mut state = lock(&self.state);
         while state.worker == number && state.askers.is_some() {

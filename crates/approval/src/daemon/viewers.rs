@@ -22,7 +22,7 @@ mod session_list;
 mod tests;
 mod verified;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -46,10 +46,8 @@ use errands::ErrandLimits;
 use familiar::FamiliarCalls;
 use seat::ViewerSeat;
 
-/// How many viewers are served at once.
 const MOST_VIEWERS: usize = 256;
 
-/// All connected viewers.
 #[derive(Debug)]
 pub(super) struct Viewers {
     database: PathBuf,
@@ -128,7 +126,6 @@ impl Viewers {
         connections.spawn(Arc::clone(self).serve(viewer, stream, hears, stays));
     }
 
-    /// Removes a viewer that has disconnected.
     async fn remove_viewer(&self, viewer: u64) {
         let is_last = {
             let mut seats = self.seats();
@@ -166,7 +163,6 @@ impl Viewers {
         }
     }
 
-    /// Tells a viewer that its request waits for a person.
     pub(super) fn send_waiting(&self, viewer: u64, id: &str, text: &str, within: Duration) {
         let mut seats = self.seats();
         let (Some(seat), Ok(number)) = (seats.get_mut(&viewer), id.parse()) else { return };
@@ -191,11 +187,6 @@ impl Viewers {
         let after = from.saturating_sub(1);
         self.read_ledger(|store| store.entries_after(&EntryFilter::default(), after, 1))
             .map(|mut it| it.pop())
-    }
-
-    /// Returns the valid links, with their names.
-    fn standing_links(&self) -> Result<BTreeMap<String, String>, StoreError> {
-        self.read_ledger(Store::chained_links).map(|links| links.standing)
     }
 
     /// Reads from the ledger. Writers never block readers, so this does not wait.

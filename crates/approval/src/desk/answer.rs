@@ -18,7 +18,7 @@ use super::past::ClosedQuestion;
 use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::card::{Card, offers, picks};
-use crate::channel::{ChannelOrder, MarkState, QuestionMark, ReplyTo};
+use crate::channel::{ChannelOrder, MarkState, QuestionMark};
 use crate::plain;
 
 /// How much of an answer is shown after the name of who gave it, in characters.
@@ -50,7 +50,9 @@ impl Desk {
         let Some(open) = self.open.get_mut(id) else { return };
         let Some(decided) = open.decided.as_mut() else { return };
         let text = format!("{}. {why}.", outcome_text(decided, &open.card));
-        send_reply(step, decided.reply_to.take().as_ref(), true, &text);
+        if let Some(reply_to) = decided.reply_to.take() {
+            step.reply(&reply_to, true, &text);
+        }
         let mark = QuestionMark { state: MarkState::Waiting, text };
         mark_all(step, self.settings.terminal, open, &mark);
     }
@@ -92,7 +94,6 @@ impl Desk {
         }
     }
 
-    /// Closes a question and shows everywhere what became of it.
     pub(super) fn close_question(&mut self, step: &mut DeskStep, id: &RequestId, how: ClosedHow) {
         let Some(open) = self.open.remove(id) else { return };
         if let Some(alarm) = open.alarm {
@@ -105,6 +106,7 @@ impl Desk {
             self.askers.remove(&asker);
             self.lineages.remove(&asker);
         }
+        // Nobody has got the decision, so nothing may follow from it.
         if how == ClosedHow::Gone {
             self.forget_undelivered(&open);
         }
@@ -119,8 +121,9 @@ impl Desk {
         let mark = mark_of(&open, how);
         let closed = QuestionClosed { how: Some(how), text: mark.text.clone() };
         step.record_for_question(id, &LedgerEvent::Closed(closed));
-        let reply_to = open.decided.as_ref().and_then(|decided| decided.reply_to.as_ref());
-        send_reply(step, reply_to, how == ClosedHow::Answered, &mark.text);
+        if let Some(reply_to) = open.decided.as_ref().and_then(|it| it.reply_to.as_ref()) {
+            step.reply(reply_to, how == ClosedHow::Answered, &mark.text);
+        }
         mark_all(step, self.settings.terminal, &open, &mark);
         for copy in &open.copies {
             step.forget_value(copy_key(copy));
@@ -154,8 +157,9 @@ impl Desk {
                 step.outputs.push(DeskOutput::Answer(asker, response));
             }
             let text = "The ledger cannot be written, so this was not decided".to_owned();
-            let reply_to = open.decided.as_ref().and_then(|decided| decided.reply_to.as_ref());
-            send_reply(step, reply_to, false, &text);
+            if let Some(reply_to) = open.decided.as_ref().and_then(|it| it.reply_to.as_ref()) {
+                step.reply(reply_to, false, &text);
+            }
             mark_all(
                 step,
                 self.settings.terminal,
@@ -195,7 +199,9 @@ fn build_response(
         .and_then(|_| decided.relayed_answer(card.row.demands).map(Box::new));
     match decided.decision {
         // The agent's own prompt, to which it would turn, knows nothing of the rule.
-        Decision::Timeout if card.is_for_desk() && is_permission(request) => {
+        Decision::Timeout
+            if card.is_for_desk() && Occasion::from_request(request) == Occasion::Permission =>
+        {
             response.decision = Decision::Deny;
             let why = message.as_deref().unwrap_or("nobody answered in time");
             let wanted = match card.row.demands.sentence() {
@@ -238,12 +244,6 @@ fn build_response(
     Some(response)
 }
 
-/// Returns true if an agent asks for permission, which asks its user itself without an answer.
-fn is_permission(request: &ApprovalRequest) -> bool {
-    Occasion::from_request(request) == Occasion::Permission
-}
-
-/// Returns true if a decision fits this request.
 pub(super) fn is_fitting_decision(
     request: &ApprovalRequest,
     card: &Card,
@@ -366,25 +366,5 @@ fn mark_all(step: &mut DeskStep, terminal: bool, open: &PendingQuestion, mark: &
     }
     if !open.copies.is_empty() || !open.sending.is_empty() {
         step.outputs.push(DeskOutput::Phones(order()));
-    }
-}
-
-/// Replies to an act of a person.
-pub(super) fn send_reply(step: &mut DeskStep, reply_to: Option<&ReplyTo>, done: bool, text: &str) {
-    let order = |reply_to: &ReplyTo| ChannelOrder::Tell {
-        reply_to: reply_to.clone(),
-        text: text.to_owned(),
-        alert: !done,
-    };
-    match reply_to {
-        None => {}
-        Some(ReplyTo::Key) => step.outputs.push(DeskOutput::Terminal(order(&ReplyTo::Key))),
-        Some(ReplyTo::Viewer { viewer, id }) => step.outputs.push(DeskOutput::Viewer {
-            viewer: *viewer,
-            id: id.clone(),
-            done,
-            text: text.to_owned(),
-        }),
-        Some(phone) => step.outputs.push(DeskOutput::Phones(order(phone))),
     }
 }

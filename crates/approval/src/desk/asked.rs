@@ -35,12 +35,14 @@ impl Desk {
             refuse_question(step, asker, &id, why, decision);
         };
         if let Some(open) = self.open.get(&id) {
+            // Only who brought the question can make its digest: nobody else is given its answer.
             if open.asker.is_none() && open.digest == digest {
                 self.handle_returned_asker(step, asker, request);
             } else {
                 refuse(step, "another question has this id");
             }
         } else if is_replay || self.past.get(&id).is_some() {
+            // Whoever repeats an id might be given what was decided for another question.
             refuse(step, "a question with this id is over");
         } else if self.open.len() >= self.most_open || self.bytes + size_of(&request) > MOST_BYTES {
             refuse(step, "too many questions are open");
@@ -245,6 +247,7 @@ impl Desk {
         // Whoever comes later sees it: the desk of a relayed question waits, and so does one above.
         let is_held = open.is_relayed() || self.authority.has_relay();
         let can_be_seen = can_be_seen || open.answers_itself() || is_held;
+        // A question whose asker is away stays: the asker has its grace to come back.
         if !can_be_seen && open.decided.is_none() && open.asker.is_some() {
             self.time_out(step, id, UNREACHABLE);
         }
@@ -257,7 +260,6 @@ impl Desk {
         self.decide_question(step, id, decided);
     }
 
-    /// Handles a question whose alarm is due.
     pub(super) fn handle_alarm(&mut self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get_mut(id) else { return };
         open.alarm = None;

@@ -21,7 +21,6 @@ pub struct Authority {
 
 /// The beginning of a viewer's link.
 pub(crate) const VIEWER_LINK: &str = "viewer/";
-/// The origin of a relay's token.
 pub const RELAY_ORIGIN: &str = "relay";
 /// The origin of the token of the line to the team's desk, which this process keeps itself.
 pub const TEAM_ORIGIN: &str = "team";

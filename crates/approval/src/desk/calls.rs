@@ -19,7 +19,6 @@ pub(super) const REMEMBERED: Duration = Duration::from_mins(10);
 /// How many decisions of each kind are remembered; then the oldest is forgotten.
 pub(super) const MOST: usize = 4_096;
 
-/// The recent decisions about calls.
 #[derive(Debug, Default)]
 pub(super) struct CallMemory {
     /// Decisions of people at a check, for the question that may follow about the same call.
@@ -43,7 +42,6 @@ struct CheckAnswer {
 pub(super) struct Grant {
     /// The question that was answered with yes.
     pub(super) question: RequestId,
-    /// Who said yes.
     pub(super) by: String,
 }
 
@@ -89,12 +87,10 @@ impl CallMemory {
         });
     }
 
-    /// Remembers that a call was denied.
     pub(super) fn remember_denial(&mut self, now: Duration, call: CallDigest, by: &str) {
         self.denials.insert(now + REMEMBERED, call, by.to_owned());
     }
 
-    /// Returns who denied this call, if that is remembered.
     pub(super) fn denied_by(&self, now: Duration, call: &CallDigest) -> Option<&str> {
         self.denials.get(now, call).map(String::as_str)
     }

@@ -30,7 +30,6 @@ pub(super) struct PressCare {
 }
 
 impl PressCare {
-    /// Notes that a question was shown in full in a chat.
     pub(super) fn shown_in_full(&mut self, question: RequestId, chat: i64) {
         self.in_full.insert((question, chat));
     }

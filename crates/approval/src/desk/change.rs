@@ -6,7 +6,6 @@ use callgate_wire::ledger::{ClosedHow, CodeMade, LedgerEvent};
 use serde_json::json;
 use serde_json::value::to_raw_value;
 
-use super::answer::send_reply;
 use super::digest::CallDigest;
 use super::links::LinkKey;
 use super::question::Ruling;
@@ -20,11 +19,9 @@ pub(super) struct WantedChange {
     reply_to: ReplyTo,
 }
 
-/// A code that somebody wants to use.
 #[derive(Debug)]
 pub(super) struct WantedCode {
     pub(super) code: String,
-    /// Whether it is for a page.
     pub(super) is_for_page: bool,
     /// The member of the team whom it links; `None` for the owner of the desk.
     pub(super) member: Option<String>,
@@ -74,13 +71,13 @@ impl Desk {
     ) {
         let known = |link: &LinkKey| self.links.contains_key(&link.to_string());
         let Some(link) = LinkKey::parse(link).filter(known) else {
-            return send_reply(step, Some(&reply_to), false, "There is no such link.");
+            return step.reply(&reply_to, false, "There is no such link.");
         };
         if who.member.is_some()
             && self.roster.person_of_link(&link.to_string()) != who.member.as_deref()
         {
             let text = "Only the owner of this desk can remove the links of others.";
-            return send_reply(step, Some(&reply_to), false, text);
+            return step.reply(&reply_to, false, text);
         }
         if self.authority.allows(who) {
             return self.unlink(step, &link, &record::shown_name(&who.name), &reply_to);
@@ -124,7 +121,6 @@ impl Desk {
         self.register(step, asker, request, digest, ruling, None);
     }
 
-    /// Returns true if this question is about a change of links.
     pub(super) fn is_about_links(&self, id: &RequestId) -> bool {
         self.changes.contains_key(id)
     }
@@ -139,17 +135,12 @@ impl Desk {
                 self.unlink(step, &link, &decided.by, &reply_to);
             }
             (Decision::Deny, _) => {
-                send_reply(
-                    step,
-                    Some(&reply_to),
-                    false,
-                    &format!("{} did not allow it.", decided.by),
-                );
+                step.reply(&reply_to, false, &format!("{} did not allow it.", decided.by));
             }
             _ => {
                 let text = "Nobody who may allow this has answered. Start `callgate up` in a \
                             terminal, or have a linked phone at hand, and try again.";
-                send_reply(step, Some(&reply_to), false, text);
+                step.reply(&reply_to, false, text);
             }
         }
         self.close_question(step, id, ClosedHow::Answered);
@@ -158,12 +149,7 @@ impl Desk {
     /// Drops a change whose question was closed without a decision.
     pub(super) fn drop_change(&mut self, step: &mut DeskStep, id: &RequestId) {
         if let Some(WantedChange { reply_to, .. }) = self.changes.remove(id) {
-            send_reply(
-                step,
-                Some(&reply_to),
-                false,
-                "The question was closed before anybody answered it.",
-            );
+            step.reply(&reply_to, false, "The question was closed before anybody answered it.");
         }
     }
 
@@ -171,7 +157,7 @@ impl Desk {
     pub(super) fn drop_all_changes(&mut self, step: &mut DeskStep) {
         for (_, WantedChange { reply_to, .. }) in std::mem::take(&mut self.changes) {
             let text = "The ledger cannot be written, so this was not decided.";
-            send_reply(step, Some(&reply_to), false, text);
+            step.reply(&reply_to, false, text);
         }
     }
 
@@ -211,7 +197,7 @@ impl Desk {
         let WantedCode { code, is_for_page, member } = wanted;
         let lifetime = self.codes.add(step.now, code, *is_for_page, member.clone());
         step.record_event(None, &LedgerEvent::Code(CodeMade { seconds: lifetime.as_secs() }));
-        send_reply(step, Some(reply_to), true, "The code can be used.");
+        step.reply(reply_to, true, "The code can be used.");
     }
 }
 
@@ -222,7 +208,6 @@ fn process_of(who: &Person) -> String {
     }
 }
 
-/// Makes a question that callgate itself asks.
 fn own_question(id: &RequestId, text: &str) -> ApprovalRequest {
     ApprovalRequest {
         request_id: id.clone(),

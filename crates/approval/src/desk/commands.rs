@@ -4,7 +4,6 @@ use std::fmt::Write as _;
 
 use callgate_wire::ledger::{AnswerChannel, LedgerEvent, PersonPress, PressOutcome, ViewerPaired};
 
-use super::answer::send_reply;
 use super::links::{LinkKey, describe_link};
 use super::pairing_codes::CodeTry;
 use super::{Desk, DeskOutput, DeskStep, Now, record};
@@ -41,16 +40,16 @@ impl Desk {
         match name {
             "status" => {
                 let text = self.status_text(step.now, chat);
-                send_reply(step, Some(reply_to), true, &text);
+                step.reply(reply_to, true, &text);
             }
             "pending" => self.show_pending(step, chat, reply_to),
             "mute" => self.mute_chat(step, chat, rest, reply_to),
             "unmute" => {
                 self.muted.remove(&chat);
                 step.forget_value(mute_key(chat));
-                send_reply(step, Some(reply_to), true, "Questions are shown here again.");
+                step.reply(reply_to, true, "Questions are shown here again.");
             }
-            _ => send_reply(step, Some(reply_to), true, HELP),
+            _ => step.reply(reply_to, true, HELP),
         }
     }
 
@@ -70,7 +69,7 @@ impl Desk {
             "This chat is not linked. Its id is {chat}: add it to allowed_chats, or run \
              `callgate pair` and send /pair with the code."
         );
-        send_reply(step, Some(reply_to), false, &text);
+        step.reply(reply_to, false, &text);
     }
 
     fn status_text(&self, now: Now, chat: i64) -> String {
@@ -91,7 +90,7 @@ impl Desk {
         let mut waiting: Vec<_> =
             self.open.values_mut().filter(|open| open.decided.is_none()).collect();
         if waiting.is_empty() {
-            return send_reply(step, Some(reply_to), true, "No question is open.");
+            return step.reply(reply_to, true, "No question is open.");
         }
         waiting.sort_by_key(|open| open.deadline);
         let count = waiting.len();
@@ -104,13 +103,13 @@ impl Desk {
             more if more <= MOST_PENDING => format!("{more} questions are open."),
             more => format!("{more} questions are open; these are the {MOST_PENDING} oldest."),
         };
-        send_reply(step, Some(reply_to), true, &text);
+        step.reply(reply_to, true, &text);
     }
 
     fn mute_chat(&mut self, step: &mut DeskStep, chat: i64, rest: &str, reply_to: &ReplyTo) {
         let Some(length) = length_of(rest.trim()) else {
             let text = "For how long? For example /mute 30m, /mute 2h or /mute 1d.";
-            return send_reply(step, Some(reply_to), false, text);
+            return step.reply(reply_to, false, text);
         };
         let until = step.now.wall_ms + length;
         self.muted.insert(chat, until);
@@ -119,25 +118,21 @@ impl Desk {
         let text = format!(
             "No questions here for {minutes} minutes. Agents ask elsewhere meanwhile; /unmute ends it."
         );
-        send_reply(step, Some(reply_to), true, &text);
+        step.reply(reply_to, true, &text);
     }
 
     fn pair_chat(&mut self, step: &mut DeskStep, who: &Person, code: &str, reply_to: &ReplyTo) {
         let PersonPlace::Telegram { chat, user, private } = who.place else { return };
-        let taken = match self.codes.take_for_chat(step.now, user, code) {
-            CodeTry::Good(member) if self.is_known(member.as_deref()) => Ok(member),
-            CodeTry::Good(_) | CodeTry::Wrong => {
-                Err("This code is not valid, or has expired. Run `callgate pair` for a new one.")
-            }
-            CodeTry::TooMany => Err(TOO_MANY),
-        };
-        let member = match taken {
+        const INVALID: &str =
+            "This code is not valid, or has expired. Run `callgate pair` for a new one.";
+        let tried = self.codes.take_for_chat(step.now, user, code);
+        let member = match self.linked_member(tried, INVALID) {
             Ok(member) => member,
             Err(text) => {
                 if self.strangers.try_take_act(step.now) {
                     step.record_press(None, who, "pair", PressOutcome::WrongCode);
                 }
-                return send_reply(step, Some(reply_to), false, text);
+                return step.reply(reply_to, false, text);
             }
         };
         let mut links = vec![LinkKey::Chat(chat)];
@@ -155,7 +150,21 @@ impl Desk {
         step.record_event(None, &LedgerEvent::ChatPaired(paired));
         self.make_links(step, &links, &who.name, member.as_deref());
         let text = "Linked. Questions of your agents are shown here from now on.";
-        send_reply(step, Some(reply_to), true, text);
+        step.reply(reply_to, true, text);
+    }
+
+    /// Returns the member whom a code links, `None` for the owner of the desk, or why it links
+    /// nobody.
+    fn linked_member(
+        &self,
+        tried: CodeTry,
+        invalid: &'static str,
+    ) -> Result<Option<String>, &'static str> {
+        match tried {
+            CodeTry::Good(member) if self.is_known(member.as_deref()) => Ok(member),
+            CodeTry::Good(_) | CodeTry::Wrong => Err(invalid),
+            CodeTry::TooMany => Err(TOO_MANY),
+        }
     }
 
     pub(super) fn pair_viewer(
@@ -170,14 +179,10 @@ impl Desk {
             let link = LinkKey::Viewer(hash.to_owned());
             return self.code_came_twice(step, &link, reply_to);
         }
-        let taken = match self.codes.take_for_viewer(step.now, code, token_hash) {
-            CodeTry::Good(member) if self.is_known(member.as_deref()) => Ok(member),
-            CodeTry::Good(_) | CodeTry::Wrong => Err("This code is not valid, or has expired."),
-            CodeTry::TooMany => Err(TOO_MANY),
-        };
-        let member = match taken {
+        let tried = self.codes.take_for_viewer(step.now, code, token_hash);
+        let member = match self.linked_member(tried, "This code is not valid, or has expired.") {
             Ok(member) => member,
-            Err(text) => return send_reply(step, Some(reply_to), false, text),
+            Err(text) => return step.reply(reply_to, false, text),
         };
         let link = LinkKey::Viewer(token_hash.to_owned());
         self.announce(step, &format!("{} was linked.", describe_link(&link, name)));
@@ -189,7 +194,7 @@ impl Desk {
         };
         step.record_event(None, &LedgerEvent::ViewerPaired(paired));
         self.make_links(step, &[link], name, member.as_deref());
-        send_reply(step, Some(reply_to), true, "Linked.");
+        step.reply(reply_to, true, "Linked.");
     }
 
     /// Revokes the link of a page whose code was used once more: one of the two users has
@@ -204,7 +209,7 @@ impl Desk {
         }
         let text = "This code was used before, so both uses are void. If the other one was not \
                     you, another program has read the code.";
-        send_reply(step, Some(reply_to), false, text);
+        step.reply(reply_to, false, text);
     }
 }
 

@@ -6,12 +6,11 @@
 
 use callgate_wire::approval::{Action, Press, RequestId};
 
-use super::answer::send_reply;
 use super::care::word_key;
-use super::pressed::ChatOrder;
+use super::pressed::{ChatOrder, PersonAct};
 use super::{Desk, DeskStep};
 use crate::card::ConfirmWord;
-use crate::channel::{Person, PersonPlace, ReplyPurpose, ReplyTo};
+use crate::channel::{PersonPlace, ReplyPurpose};
 
 impl Desk {
     /// Returns a press together with the word that was typed for it. A reply that was asked for as
@@ -19,8 +18,7 @@ impl Desk {
     pub(super) fn with_word(
         &mut self,
         step: &mut DeskStep,
-        who: &Person,
-        id: &RequestId,
+        PersonAct { who, id, .. }: PersonAct<'_>,
         press: Press,
         confirm: Option<String>,
     ) -> (Press, Option<String>) {
@@ -48,23 +46,21 @@ impl Desk {
     pub(super) fn ask_word(
         &mut self,
         step: &mut DeskStep,
-        who: &Person,
-        id: &RequestId,
+        act: PersonAct<'_>,
         typed: Option<&str>,
-        reply_to: &ReplyTo,
     ) {
+        let PersonAct { who, id, reply_to, .. } = act;
         let wanted = self.open.get(id).and_then(|open| open.card.confirm.as_ref());
         let Some(hint) = wanted.map(ConfirmWord::hint) else { return };
         if let (PersonPlace::Telegram { chat, user, .. }, None) = (who.place, typed) {
             self.care.await_word(id.clone(), chat, user);
             step.keep_value(word_key(id, chat, user), String::new());
-            let words = ChatOrder::Words(ReplyPurpose::Confirm);
-            return self.for_chat(step, who, id, reply_to, words);
+            return self.for_chat(step, act, ChatOrder::Words(ReplyPurpose::Confirm));
         }
         let text = match typed {
             Some(_) => format!("That is not {hint}. It was neither allowed nor denied: try again."),
             None => format!("A rule wants this confirmed: type {hint} to allow it."),
         };
-        send_reply(step, Some(reply_to), false, &text);
+        step.reply(reply_to, false, &text);
     }
 }

@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use callgate_wire::approval::{Decision, FirstAllow, RequestId};
 
-use super::answer::send_reply;
+use super::pressed::PersonAct;
 use super::question::{DecisionDetails, PendingQuestion};
 use super::{Desk, DeskOutput, DeskStep, record};
-use crate::channel::{Person, ReplyTo};
+use crate::channel::Person;
 
 const AT_DESK: &str = "A rule wants this decided at the desk, not here.";
 const TWO_ABOVE: &str = "Two people of the team have to allow this: it waits at the team's desk.";
@@ -21,7 +21,6 @@ const OWN_MACHINE: &str =
 const CHANGED: &str = "Two people have to allow the same: it cannot be changed.";
 const AGAIN: &str = "You have allowed it already: one more person is needed.";
 
-/// What the answer of a person does.
 #[derive(Debug)]
 pub(super) enum AnswerEffect {
     /// It decides, and these people have decided.
@@ -89,11 +88,10 @@ impl Desk {
     pub(super) fn note_first_allow(
         &mut self,
         step: &mut DeskStep,
-        id: &RequestId,
+        act: PersonAct<'_>,
         first: FirstAllow,
-        reply_to: &ReplyTo,
     ) {
-        let Some(open) = self.open.get_mut(id) else { return };
+        let Some(open) = self.open.get_mut(act.id) else { return };
         let row = &mut Arc::make_mut(&mut open.card).row;
         row.allowed_by = Some(first.name.clone());
         let text = row.demand_text().unwrap_or_default();
@@ -101,8 +99,8 @@ impl Desk {
         if let Some(asker) = open.asker.filter(|_| open.is_relayed()) {
             step.outputs.push(DeskOutput::FirstAllow { asker, first, replaces });
         }
-        self.redraw_question(step, id);
+        self.redraw_question(step, act.id);
         // Nothing is decided yet, and whoever pressed must not take it for done.
-        send_reply(step, Some(reply_to), false, &format!("{text}."));
+        step.reply(act.reply_to, false, &format!("{text}."));
     }
 }

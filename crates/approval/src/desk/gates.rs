@@ -10,7 +10,6 @@ use std::collections::HashMap;
 use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::ledger::{HostGated, LedgerEvent};
 
-use super::answer::send_reply;
 use super::question::Ruling;
 use super::{AskerId, Desk, DeskStep};
 use crate::channel::{Person, PersonPlace, ReplyTo};
@@ -46,6 +45,7 @@ impl Desk {
         let value = request.context.as_ref().and_then(|context| context.gated.as_ref());
         let host = value.and_then(|value| self.gates.0.get(value));
         let (Some(host), Some(lineage)) = (host, self.lineages.get(&asker)) else { return false };
+        // What a rule denies or wants decided at the desk is not left to a host.
         let is_ours = matches!(ruling, Ruling::Deny { .. } | Ruling::AtDesk { .. });
         !is_ours && lineage.contains(&host.process)
     }
@@ -60,26 +60,16 @@ impl Desk {
     ) {
         let PersonPlace::Viewer { viewer, process: Some(process), .. } = who.place else {
             let why = "The system does not say which process this is: no value can be taken.";
-            return send_reply(step, Some(reply_to), false, why);
+            return step.reply(reply_to, false, why);
         };
         if self.gates.0.len() >= MOST_GATES {
-            return send_reply(
-                step,
-                Some(reply_to),
-                false,
-                "Too many hosts are registered: end some.",
-            );
+            return step.reply(reply_to, false, "Too many hosts are registered: end some.");
         }
         if self.gates.0.contains_key(&value) {
-            return send_reply(
-                step,
-                Some(reply_to),
-                false,
-                "This value is taken: make another one.",
-            );
+            return step.reply(reply_to, false, "This value is taken: make another one.");
         }
         self.gates.0.insert(value, GateHost { viewer, process });
         step.record_event(None, &LedgerEvent::Gated(HostGated { process }));
-        send_reply(step, Some(reply_to), true, "Registered for as long as this connection stays.");
+        step.reply(reply_to, true, "Registered for as long as this connection stays.");
     }
 }

@@ -19,7 +19,6 @@ pub enum DeferReason {
     Database,
 }
 
-/// An event that the desk handles.
 #[derive(Debug)]
 pub(crate) enum DeskInput {
     /// An asker asks a question, or wants a call checked.
@@ -109,7 +108,6 @@ pub(crate) enum DeskInput {
     },
     /// The line to the team's desk has this token from now on; `None` if there is no team.
     TeamLine {
-        /// How the desk knows the token.
         token_hash: Option<String>,
     },
     /// A viewer sends a code to be paired.
@@ -117,13 +115,11 @@ pub(crate) enum DeskInput {
         code: String,
         /// The viewer's name for itself.
         name: String,
-        /// The hash of its token, in hex.
         token_hash: String,
         reply_to: ReplyTo,
     },
     /// A viewer sends its token to be allowed to press.
     Unlock {
-        /// The hash of its token, in hex.
         token_hash: String,
         reply_to: ReplyTo,
     },
@@ -157,7 +153,6 @@ pub(crate) enum DeskInput {
     ReadLinks,
     /// The links and the members of the team that the ledger has now.
     LinksRead(ChainedLinks),
-    /// A viewer has disconnected.
     ViewerLeft(u64),
     Tick,
     /// The last records could not be written: nothing of that step may take effect.

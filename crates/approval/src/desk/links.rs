@@ -5,7 +5,6 @@ use std::fmt;
 use callgate_store::KEPT_LINKS;
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved};
 
-use super::answer::send_reply;
 use super::{Desk, DeskOutput, DeskStep, VIEWER_LINK, is_team, record};
 use crate::channel::ReplyTo;
 
@@ -78,11 +77,11 @@ impl Desk {
     /// Tells a viewer whether its token is valid.
     pub(super) fn handle_unlock(&self, step: &mut DeskStep, token_hash: &str, reply_to: &ReplyTo) {
         if self.authority.viewers.contains(token_hash) {
-            return send_reply(step, Some(reply_to), true, "You may answer.");
+            return step.reply(reply_to, true, "You may answer.");
         }
         let text =
             "This token is not valid, or was revoked. Pair again with a code of `callgate pair`.";
-        send_reply(step, Some(reply_to), false, text);
+        step.reply(reply_to, false, text);
     }
 
     /// Lets the line to the team's desk bring answers, or no longer. Its token is in the memory of
@@ -105,12 +104,12 @@ impl Desk {
         reply_to: &ReplyTo,
     ) {
         if !self.links.contains_key(&link.to_string()) {
-            return send_reply(step, Some(reply_to), false, "There is no such link.");
+            return step.reply(reply_to, false, "There is no such link.");
         }
         let said = format!("{} was unlinked by {by}.", self.link_description(link));
         let is_given = self.remove_link(step, link, by, &said);
         let more = if is_given { " The settings still let it answer." } else { "" };
-        send_reply(step, Some(reply_to), true, &format!("The link is gone.{more}"));
+        step.reply(reply_to, true, &format!("The link is gone.{more}"));
     }
 
     /// Removes a link and tells everybody. Returns true if whoever it names may answer all the same,
@@ -149,7 +148,6 @@ impl Desk {
         }
     }
 
-    /// Describes a link by its name and kind.
     pub(super) fn link_description(&self, link: &LinkKey) -> String {
         let name = self.links.get(&link.to_string()).map_or("", String::as_str);
         describe_link(link, name)

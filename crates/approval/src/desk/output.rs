@@ -6,7 +6,7 @@ use callgate_store::EntryDraft;
 use callgate_wire::approval::{ApprovalResponse, FirstAllow};
 
 use super::{AskerId, Now};
-use crate::channel::ChannelOrder;
+use crate::channel::{ChannelOrder, ReplyTo};
 
 /// What follows from one input: records to be committed, and then outputs to be carried out.
 #[derive(Debug, Default)]
@@ -20,16 +20,13 @@ pub(crate) struct DeskStep {
     pub(crate) outputs: Vec<DeskOutput>,
 }
 
-/// Something that the desk wants done.
 #[derive(Debug)]
 pub(crate) enum DeskOutput {
-    /// Send the asker its answer.
     Answer(AskerId, ApprovalResponse),
     /// Tell the asker of a relayed question that a person has given the first of two allows.
     FirstAllow {
         asker: AskerId,
         first: FirstAllow,
-        /// The one that it replaces.
         replaces: Option<FirstAllow>,
     },
     /// An order for the Telegram channel.
@@ -48,9 +45,7 @@ pub(crate) enum DeskOutput {
     /// A notice to a viewer that its request waits for a person.
     Waiting {
         viewer: u64,
-        /// Its id of what it did.
         id: String,
-        /// What it waits for.
         text: String,
         /// The longest time that it waits.
         within: Duration,
@@ -61,4 +56,19 @@ pub(crate) enum DeskOutput {
         /// Why, in words for their user.
         text: String,
     },
+}
+
+impl DeskStep {
+    /// Replies to an act of a person; `done` says whether it did what they wanted.
+    pub(super) fn reply(&mut self, reply_to: &ReplyTo, done: bool, text: &str) {
+        let text = text.to_owned();
+        let order = |text| ChannelOrder::Tell { reply_to: reply_to.clone(), text, alert: !done };
+        self.outputs.push(match reply_to {
+            ReplyTo::Key => DeskOutput::Terminal(order(text)),
+            ReplyTo::Viewer { viewer, id } => {
+                DeskOutput::Viewer { viewer: *viewer, id: id.clone(), done, text }
+            }
+            ReplyTo::Callback(_) | ReplyTo::Message { .. } => DeskOutput::Phones(order(text)),
+        });
+    }
 }

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use super::Now;
 
-/// How long a pairing code can be used.
 pub const CODE_LIFETIME: Duration = Duration::from_mins(10);
 /// How long a code for a page can be used, which is read from the desk's own terminal.
 pub const PAGE_CODE_LIFETIME: Duration = Duration::from_mins(1);
@@ -59,14 +58,12 @@ struct WrongCodes {
 pub(super) enum CodeTry {
     /// It was valid, and is used up. It links this member of the team, or the owner of the desk.
     Good(Option<String>),
-    /// It is not valid.
     Wrong,
     /// It was not looked at, because too many wrong ones came before.
     TooMany,
 }
 
 impl WrongCodes {
-    /// Returns true if one more code may be tried now.
     fn has_room(&mut self, now: Now) -> bool {
         if now.mono >= self.since + SPAN {
             (self.since, self.count) = (now.mono, 0);
@@ -91,6 +88,7 @@ impl PairingCodes {
         self.used.retain(|(used, _)| *used != code);
         let until = now.mono + lifetime;
         self.codes.push(PairingCode { code, until, is_for_page, member });
+        // The tries of a sender are counted for each code.
         self.wrong_by.clear();
         lifetime
     }

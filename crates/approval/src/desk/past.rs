@@ -10,7 +10,6 @@ use crate::channel::QuestionCopy;
 /// How many closed questions are remembered.
 const MOST: usize = 10_000;
 
-/// The closed questions that are remembered.
 #[derive(Debug, Default)]
 pub(super) struct ClosedQuestions {
     by_id: HashMap<RequestId, ClosedQuestion>,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 use callgate_wire::ledger::PressOutcome;
 
-use super::answer::{is_fitting_decision, send_reply};
+use super::answer::is_fitting_decision;
 use super::demands::AnswerEffect;
 use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
 use super::replies::reply_key;
@@ -15,6 +15,27 @@ use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
 pub(super) const OWN_REMOVAL: &str = "It is your own link: only others can keep it.";
 const UNKNOWN: &str = "This question is no longer open.";
+
+/// What a person does about a question, by its name in the ledger, and where the reply goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PersonAct<'a> {
+    pub(super) who: &'a Person,
+    pub(super) id: &'a RequestId,
+    pub(super) name: &'a str,
+    pub(super) reply_to: &'a ReplyTo,
+}
+
+impl PersonAct<'_> {
+    fn record(&self, step: &mut DeskStep, outcome: PressOutcome) {
+        step.record_press(Some(self.id), self.who, self.name, outcome);
+    }
+
+    /// Records that it did nothing, and says why.
+    pub(super) fn refuse(&self, step: &mut DeskStep, outcome: PressOutcome, why: &str) {
+        self.record(step, outcome);
+        step.reply(self.reply_to, false, why);
+    }
+}
 
 enum PressMeaning {
     Decide(Decision, DecisionDetails),
@@ -38,108 +59,83 @@ impl Desk {
         confirm: Option<String>,
         reply_to: &ReplyTo,
     ) {
-        let action = name_of(&press);
+        let name = name_of(&press);
         let own = self.is_own(who, id).then(|| Person { name: OWN.to_owned(), ..who.clone() });
         let is_own = own.is_some();
         let who = own.as_ref().unwrap_or(who);
-        if is_own {
-            if !self.is_in_time(step, who, id, &action, reply_to) {
-                return;
-            }
-        } else if !self.may_answer(step, who, id, &action, reply_to) {
+        let act = PersonAct { who, id, name: &name, reply_to };
+        if !(if is_own { self.is_in_time(step, act) } else { self.may_answer(step, act) }) {
             return;
         }
-        let (press, confirm) = self.with_word(step, who, id, press, confirm);
+        let (press, confirm) = self.with_word(step, act, press, confirm);
         if let Some(why) = self.not_yet(step.now, who, id, &press) {
-            step.record_press(Some(id), who, &action, PressOutcome::NotYet);
-            return send_reply(step, Some(reply_to), false, &why);
+            return act.refuse(step, PressOutcome::NotYet, &why);
         }
         match self.meaning_of_press(id, press) {
             PressMeaning::Decide(Decision::Deny, _) if self.is_own_removal(id, who) => {
-                step.record_press(Some(id), who, &action, PressOutcome::Nothing);
-                send_reply(step, Some(reply_to), false, OWN_REMOVAL);
+                act.refuse(step, PressOutcome::Nothing, OWN_REMOVAL);
             }
             PressMeaning::Decide(Decision::Allow, _) if !self.has_word(id, confirm.as_deref()) => {
-                step.record_press(Some(id), who, &action, PressOutcome::Unconfirmed);
-                self.ask_word(step, who, id, confirm.as_deref(), reply_to);
+                act.record(step, PressOutcome::Unconfirmed);
+                self.ask_word(step, act, confirm.as_deref());
             }
             PressMeaning::Decide(decision, with) => {
-                let by = match self.effect_of_answer(who, id, decision, &with, is_own) {
-                    AnswerEffect::Decides { by } => by,
+                match self.effect_of_answer(who, id, decision, &with, is_own) {
+                    AnswerEffect::Decides { by } => self.decide_by(step, act, by, decision, with),
                     AnswerEffect::Noted(first) => {
-                        step.record_press(Some(id), who, &action, PressOutcome::OneOfTwo);
-                        return self.note_first_allow(step, id, first, reply_to);
+                        act.record(step, PressOutcome::OneOfTwo);
+                        self.note_first_allow(step, act, first);
                     }
-                    AnswerEffect::Barred(why) => {
-                        step.record_press(Some(id), who, &action, PressOutcome::Barred);
-                        return send_reply(step, Some(reply_to), false, why);
-                    }
-                };
-                self.decide_by(step, who, by, id, reply_to, decision, with, &action);
+                    AnswerEffect::Barred(why) => act.refuse(step, PressOutcome::Barred, why),
+                }
             }
             PressMeaning::Pick(question, option) => {
-                step.record_press(Some(id), who, &action, PressOutcome::Picked);
-                self.handle_pick(step, id, usize::from(question), option, reply_to);
+                act.record(step, PressOutcome::Picked);
+                self.handle_pick(step, act, usize::from(question), option);
             }
             PressMeaning::AskWords => {
                 let answers = self.open.get(id).is_some_and(|open| open.card.takes_words);
                 let purpose = if answers { ReplyPurpose::Answer } else { ReplyPurpose::Deny };
-                self.for_chat(step, who, id, reply_to, ChatOrder::Words(purpose));
+                self.for_chat(step, act, ChatOrder::Words(purpose));
             }
-            PressMeaning::Full => self.for_chat(step, who, id, reply_to, ChatOrder::Full),
-            PressMeaning::Nothing(why) => {
-                step.record_press(Some(id), who, &action, PressOutcome::Nothing);
-                send_reply(step, Some(reply_to), false, why);
-            }
+            PressMeaning::Full => self.for_chat(step, act, ChatOrder::Full),
+            PressMeaning::Nothing(why) => act.refuse(step, PressOutcome::Nothing, why),
         }
     }
 
     /// Returns true if a person may answer this question and it is open. Otherwise the
     /// desk replies why not.
-    pub(super) fn may_answer(
-        &mut self,
-        step: &mut DeskStep,
-        who: &Person,
-        id: &RequestId,
-        action: &str,
-        reply_to: &ReplyTo,
-    ) -> bool {
+    pub(super) fn may_answer(&mut self, step: &mut DeskStep, act: PersonAct<'_>) -> bool {
+        let PersonAct { who, id, name, reply_to } = act;
         if self.authority.allows(who) {
-            let is_open = self.is_in_time(step, who, id, action, reply_to);
+            let is_open = self.is_in_time(step, act);
             let refusal = self.role_refusal(who, id).filter(|_| is_open);
             if let Some(why) = refusal {
-                step.record_press(Some(id), who, action, PressOutcome::Barred);
-                send_reply(step, Some(reply_to), false, why);
+                act.refuse(step, PressOutcome::Barred, why);
             }
             return is_open && refusal.is_none();
         }
         // Every viewer may know what became of a question; the question's own asker may press late.
         if matches!(who.place, PersonPlace::Viewer { .. }) && self.past.get(id).is_some() {
-            send_reply(step, Some(reply_to), false, &self.too_late(id));
+            step.reply(reply_to, false, &self.too_late(id));
             return false;
         }
         if self.strangers.try_take_act(step.now) {
             let question = self.open.contains_key(id).then_some(id);
-            step.record_press(question, who, action, PressOutcome::Stranger);
+            step.record_press(question, who, name, PressOutcome::Stranger);
         }
-        send_reply(step, Some(reply_to), false, STRANGER);
+        step.reply(reply_to, false, STRANGER);
         false
     }
 
     /// Returns true if a question is open. Otherwise the desk replies what became of it.
-    fn is_in_time(
-        &self,
-        step: &mut DeskStep,
-        who: &Person,
-        id: &RequestId,
-        action: &str,
-        reply_to: &ReplyTo,
-    ) -> bool {
+    fn is_in_time(&self, step: &mut DeskStep, act: PersonAct<'_>) -> bool {
+        let PersonAct { who, id, name, reply_to } = act;
         let is_open = self.open.get(id).is_some_and(|open| open.decided.is_none());
         if !is_open {
             let known = self.knows(id).then_some(id);
-            step.record_press(known, who, action, PressOutcome::Late);
-            send_reply(step, Some(reply_to), false, &self.too_late(id));
+            step.record_press(known, who, name, PressOutcome::Late);
+            step.reply(reply_to, false, &self.too_late(id));
         }
         is_open
     }
@@ -161,35 +157,29 @@ impl Desk {
         lineage.and_then(|lineage| lineage.first()) == Some(&process)
     }
 
-    #[allow(clippy::too_many_arguments, reason = "all of it goes into the record")]
     pub(super) fn decide_by(
         &mut self,
         step: &mut DeskStep,
-        who: &Person,
+        act: PersonAct<'_>,
         by: String,
-        id: &RequestId,
-        reply_to: &ReplyTo,
         decision: Decision,
         with: DecisionDetails,
-        action: &str,
     ) {
-        let decided = DeskDecision { decision, by, with, reply_to: Some(reply_to.clone()) };
-        let Some(open) = self.open.get(id) else { return };
+        let decided = DeskDecision { decision, by, with, reply_to: Some(act.reply_to.clone()) };
+        let Some(open) = self.open.get(act.id) else { return };
         let fits = open
             .request
             .as_ref()
             .is_none_or(|request| is_fitting_decision(request, &open.card, &decided));
-        let outcome = if fits { PressOutcome::Decided } else { PressOutcome::Nothing };
-        step.record_press(Some(id), who, action, outcome);
         if fits {
-            self.decide_question(step, id, decided);
+            act.record(step, PressOutcome::Decided);
+            self.decide_question(step, act.id, decided);
         } else {
             let why = "That cannot be the answer here. Hidden parts cannot be changed.";
-            send_reply(step, Some(reply_to), false, why);
+            act.refuse(step, PressOutcome::Nothing, why);
         }
     }
 
-    /// Returns what a press on an open question means.
     fn meaning_of_press(&self, id: &RequestId, press: Press) -> PressMeaning {
         let Some(open) = self.open.get(id) else { return PressMeaning::Nothing(UNKNOWN) };
         let card = &open.card;
@@ -244,12 +234,11 @@ impl Desk {
     fn handle_pick(
         &mut self,
         step: &mut DeskStep,
-        id: &RequestId,
+        act: PersonAct<'_>,
         question: usize,
         option: u8,
-        reply_to: &ReplyTo,
     ) {
-        let Some(open) = self.open.get_mut(id) else { return };
+        let Some(open) = self.open.get_mut(act.id) else { return };
         let many = open.card.pickers.get(question).is_some_and(|picker| picker.many);
         let Some(picks) = open.picks.get_mut(question) else { return };
         match picks.iter().position(|chosen| *chosen == option) {
@@ -258,22 +247,16 @@ impl Desk {
             None => *picks = vec![option],
         }
         picks.sort_unstable();
-        self.redraw_question(step, id);
-        send_reply(step, Some(reply_to), true, "Noted. Press Done when all is chosen.");
+        self.redraw_question(step, act.id);
+        step.reply(act.reply_to, true, "Noted. Press Done when all is chosen.");
     }
 
     /// Sends an order to the chat in which a button was pressed.
-    pub(super) fn for_chat(
-        &mut self,
-        step: &mut DeskStep,
-        who: &Person,
-        id: &RequestId,
-        reply_to: &ReplyTo,
-        what: ChatOrder,
-    ) {
+    pub(super) fn for_chat(&mut self, step: &mut DeskStep, act: PersonAct<'_>, what: ChatOrder) {
+        let PersonAct { who, id, reply_to, .. } = act;
         let Some(open) = self.open.get(id) else { return };
         let PersonPlace::Telegram { chat, user, .. } = who.place else {
-            return send_reply(step, Some(reply_to), false, "That is not offered here.");
+            return step.reply(reply_to, false, "That is not offered here.");
         };
         if let ChatOrder::Words(_) = what {
             step.keep_value(reply_key(chat, user), id.to_string());
@@ -297,7 +280,6 @@ impl Desk {
         }
     }
 
-    /// Handles a button whose data is not valid.
     pub(super) fn handle_forged_press(
         &mut self,
         step: &mut DeskStep,
@@ -308,11 +290,10 @@ impl Desk {
         if self.strangers.try_take_act(step.now) {
             step.record_press(None, who, "unknown", PressOutcome::Forged);
         }
-        send_reply(step, Some(reply_to), false, if is_stranger { STRANGER } else { UNKNOWN });
+        step.reply(reply_to, false, if is_stranger { STRANGER } else { UNKNOWN });
     }
 }
 
-/// What is ordered for the chat of a press.
 #[derive(Clone, Copy)]
 pub(super) enum ChatOrder {
     Words(ReplyPurpose),

@@ -13,7 +13,6 @@ use crate::answer_roles::AnswerScope;
 use crate::card::Card;
 use crate::channel::{ChannelOrder, QuestionCopy, ReplyTo};
 
-/// The ruling of the rules about a question.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
     Ask {
@@ -29,16 +28,12 @@ pub enum Ruling {
         because: String,
         /// Whether whoever allows it types a word.
         needs_word: bool,
-        /// What rules demand of an allow.
         demands: AllowDemands,
     },
     Allow {
-        /// By which rule, and why.
         because: String,
     },
-    /// It may not run.
     Deny {
-        /// By which rule, and why.
         because: String,
     },
 }
@@ -72,9 +67,7 @@ callgate_wire::words! {
 pub(super) enum Occasion {
     /// The call is about to run.
     Check,
-    /// The agent asks for permission.
     Permission,
-    /// The agent has blocked the call.
     Blocked,
     /// Anything else, such as a script or a runtime.
     Other,
@@ -93,7 +86,6 @@ impl Occasion {
     }
 }
 
-/// An open question.
 #[derive(Debug)]
 pub(super) struct PendingQuestion {
     pub(super) card: Arc<Card>,
@@ -105,12 +97,10 @@ pub(super) struct PendingQuestion {
     pub(super) is_cut_for_viewers: bool,
     /// Whether its input is kept beside the ledger.
     pub(super) keeps_input: bool,
-    /// Whether phones are not shown all of it.
     pub(super) is_cut_on_phones: bool,
     pub(super) digest: CallDigest,
     /// The asker; `None` until it comes back after a restart.
     pub(super) asker: Option<AskerId>,
-    /// When the question times out.
     pub(super) deadline: Duration,
     /// When phones are asked, if they have not been yet.
     pub(super) phone_at: Option<Duration>,
@@ -125,7 +115,6 @@ pub(super) struct PendingQuestion {
     pub(super) sending: Vec<i64>,
     /// The answers chosen so far, for each of the agent's questions.
     pub(super) picks: Vec<Vec<u8>>,
-    /// The first allow, if two people have to allow it.
     pub(super) first_allow: Option<FirstAllow>,
     pub(super) decided: Option<DeskDecision>,
     /// What has become of it on the machine that asked, if it was withdrawn there.
@@ -142,7 +131,6 @@ pub(super) const LONGEST_RELAYED: Duration = Duration::from_hours(2);
 /// Who decided, if it was the person at the asker's own front end.
 pub(super) const OWN: &str = "you";
 
-/// A decision about a question.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct DeskDecision {
     pub(super) decision: Decision,
@@ -158,12 +146,10 @@ pub(super) struct DeskDecision {
 /// the request.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct DecisionDetails {
-    /// A message for the agent.
     pub(super) message: Option<String>,
     /// The offer that is allowed from now on.
     pub(super) offer: Option<usize>,
     pub(super) picks: Option<Vec<Vec<u8>>>,
-    /// The words that answer a question.
     pub(super) words: Option<String>,
     /// The changed input, with its secrets still hidden.
     pub(super) edited: Option<String>,
@@ -227,7 +213,6 @@ impl PendingQuestion {
         }
     }
 
-    /// Returns the order to show the question in these chats while it is open.
     pub(super) fn order_to_show(&self, now: Now, chats: Vec<i64>) -> ChannelOrder {
         let within = self.deadline.saturating_sub(now.mono);
         ChannelOrder::Show { card: Arc::clone(&self.card), chats, within }

@@ -38,7 +38,6 @@ pub(super) const LONGEST_TEXT: usize = 4 * 1024;
 const MOST_BRIEF: usize = 16 * 1024;
 
 impl DeskStep {
-    /// Adds a record about a question.
     pub(super) fn record_for_question(&mut self, question: &RequestId, event: &LedgerEvent) {
         self.record_event(Some(question), event);
     }
@@ -60,18 +59,15 @@ impl DeskStep {
         self.record_event(of, &LedgerEvent::Pressed(person_press(who, action, outcome)));
     }
 
-    /// Keeps a value beside the ledger.
     pub(super) fn keep_value(&mut self, key: String, value: String) {
         self.keeps.push((key, Some(value)));
     }
 
-    /// Forgets a value kept beside the ledger.
     pub(super) fn forget_value(&mut self, key: String) {
         self.keeps.push((key, None));
     }
 }
 
-/// Returns the request with everything in it masked, for the ledger.
 pub(super) fn masked_request(request: &ApprovalRequest, input: &str) -> ApprovalRequest {
     let hidden = |text: &str| plain::without_secrets(text);
     let mut masked = request.clone();
@@ -106,12 +102,10 @@ pub(super) fn is_kept(input: &str) -> bool {
     is_cut(input) && input.len() <= LONGEST_KEPT && input.matches("\\n").count() <= MOST_KEPT_LINES
 }
 
-/// Returns the key of the masked input of an open question.
 pub(crate) fn input_key(id: &RequestId) -> String {
     format!("input/{id}")
 }
 
-/// Returns true if this is the record of an input that was cut.
 pub(super) fn was_cut(kept: &str) -> bool {
     let Ok(Members(members)) = Members::from_text(kept) else { return false };
     let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
@@ -200,7 +194,6 @@ pub(super) fn call_that_ran(request: &ApprovalRequest, input: Option<&str>) -> A
     }
 }
 
-/// Returns what is recorded of every call.
 fn call_of_request(request: &ApprovalRequest, input: &str) -> AgentCall {
     let id = request.context.as_ref().and_then(|context| context.tool_use_id.as_deref());
     AgentCall {
@@ -237,7 +230,6 @@ pub(super) fn brief_input(request: &ApprovalRequest) -> String {
     mask_json(&brief).shown().to_owned()
 }
 
-/// Returns the record of a press.
 pub(super) fn person_press(who: &Person, action: &str, outcome: PressOutcome) -> PersonPress {
     let (chat, user) = match who.place {
         PersonPlace::Telegram { chat, user, .. } => (Some(chat), Some(user)),
@@ -281,7 +273,6 @@ pub(super) fn saved_event(who: &Person, saved: &SavedRules) -> LedgerEvent {
     })
 }
 
-/// Returns the channel at which somebody is.
 fn channel_of_place(place: &PersonPlace) -> AnswerChannel {
     match place {
         PersonPlace::Telegram { .. } => AnswerChannel::Telegram,

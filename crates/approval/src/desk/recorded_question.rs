@@ -9,7 +9,6 @@ use super::digest::CallDigest;
 use super::record;
 use crate::card::Card;
 
-/// A question as the ledger has it.
 #[derive(Debug)]
 pub(crate) struct RecordedQuestion {
     /// The number of its first entry.
@@ -18,9 +17,7 @@ pub(crate) struct RecordedQuestion {
     /// The request, masked, and cut if it is long and was not kept.
     pub(crate) request: ApprovalRequest,
     pub(super) digest: CallDigest,
-    /// The first allow, if two people have to allow it.
     pub(super) first_allow: Option<FirstAllow>,
-    /// What the rules said.
     pub(crate) ruling: LedgerRuling,
     /// Whether only the beginning and the end of the input are in the ledger.
     pub(crate) is_long: bool,
@@ -66,7 +63,6 @@ impl RecordedQuestion {
     }
 }
 
-/// Returns the first of two allows, if an entry records one.
 fn first_allow_in(entry: &LedgerEntry) -> Option<FirstAllow> {
     if !entry.is_of_kind(LedgerKind::Pressed) {
         return None;

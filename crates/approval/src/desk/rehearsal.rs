@@ -2,7 +2,6 @@
 
 use callgate_wire::approval::RequestId;
 
-use super::answer::send_reply;
 use super::{Desk, DeskStep};
 use crate::channel::{Person, ReplyTo};
 
@@ -20,17 +19,16 @@ impl Desk {
         reply_to: &ReplyTo,
     ) {
         if !self.authority.allows(who) {
-            return send_reply(step, Some(reply_to), false, LOCKED);
+            return step.reply(reply_to, false, LOCKED);
         }
         if self.rehearsal.as_ref().is_some_and(|last| self.open.contains_key(last)) {
-            return send_reply(step, Some(reply_to), false, "A question to try is open already.");
+            return step.reply(reply_to, false, "A question to try is open already.");
         }
         self.rehearsal = Some(id.clone());
         self.ask_own(step, id, TEXT, BECAUSE, false);
-        send_reply(step, Some(reply_to), true, "The question is open.");
+        step.reply(reply_to, true, "The question is open.");
     }
 
-    /// Returns true if this is the question to try.
     pub(super) fn is_rehearsal(&self, id: &RequestId) -> bool {
         self.rehearsal.as_ref() == Some(id)
     }

@@ -8,9 +8,8 @@ use callgate_wire::approval::{
 };
 use callgate_wire::ledger::{ClosedHow, LedgerEvent, PressOutcome};
 
-use super::answer::send_reply;
 use super::input::DeferReason;
-use super::pressed::OWN_REMOVAL;
+use super::pressed::{OWN_REMOVAL, PersonAct};
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
 use super::{AskerId, Desk, DeskStep, LONGEST_WORDS, record};
 use crate::channel::{Person, ReplyTo};
@@ -50,27 +49,27 @@ impl Desk {
         answer: RelayedAnswer,
         reply_to: &ReplyTo,
     ) {
-        let who = Person { name: answer.attributed_name(&relay.name), ..relay.clone() };
-        if !self.may_answer(step, &who, id, ACTION, reply_to) {
+        let who = &Person { name: answer.attributed_name(&relay.name), ..relay.clone() };
+        let act = PersonAct { who, id, name: ACTION, reply_to };
+        if !self.may_answer(step, act) {
             return;
         }
         let is_allow = answer.decision == Decision::Allow;
         let pressed = Press::Button(if is_allow { Action::Allow } else { Action::Deny });
-        let refusal = self.not_yet(step.now, &who, id, &pressed);
+        let refusal = self.not_yet(step.now, who, id, &pressed);
         let Some(open) = self.open.get(id) else { return };
         let refusal = refusal.or_else(|| misfit_of_answer(open, &answer).map(str::to_owned));
-        let is_own = !is_allow && self.is_own_removal(id, &who);
+        let is_own = !is_allow && self.is_own_removal(id, who);
         let refusal = refusal.or_else(|| is_own.then(|| OWN_REMOVAL.to_owned()));
         if let Some(why) = refusal {
-            step.record_press(Some(id), &who, ACTION, PressOutcome::Nothing);
-            return send_reply(step, Some(reply_to), false, &why);
+            return act.refuse(step, PressOutcome::Nothing, &why);
         }
         let RelayedAnswer { decision, message, offer, picks, words, edited, interrupt, .. } =
             answer;
         let (message, words) = (message.map(shortened_words), words.map(shortened_words));
         let with = DecisionDetails { message, offer, picks, words, edited, interrupt };
         let by = record::shown_name(&who.name);
-        self.decide_by(step, &who, by, id, reply_to, decision, with, ACTION);
+        self.decide_by(step, act, by, decision, with);
     }
 
     /// Takes the answer of a person at another desk of the team, which is the one that counts: who
@@ -93,7 +92,9 @@ impl Desk {
                 return before.reply_to = slower;
             }
             let text = format!("Too late: {} was faster.", decided.by);
-            send_reply(step, slower.as_ref(), false, &text);
+            if let Some(slower) = slower {
+                step.reply(&slower, false, &text);
+            }
         }
         self.decide_question(step, &id, decided);
     }

@@ -4,7 +4,6 @@ use std::collections::HashMap;
 
 use callgate_wire::approval::{Press, RequestId};
 
-use super::answer::send_reply;
 use super::{Desk, DeskStep};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
@@ -51,7 +50,7 @@ impl Desk {
             Some(question) => {
                 self.handle_press(step, who, &question, Press::Words(text), None, reply_to);
             }
-            None => send_reply(step, Some(reply_to), false, HINT),
+            None => step.reply(reply_to, false, HINT),
         }
     }
 }

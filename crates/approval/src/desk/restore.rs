@@ -134,6 +134,7 @@ impl Desk {
     }
 
     fn restore_kept(&mut self, key: &str, value: &str) {
+        let open_question = |id: &str| RequestId::parse(id).filter(|id| self.open.contains_key(id));
         let mut parts = key.split('/');
         match (parts.next(), parts.next(), parts.next(), parts.next()) {
             (Some("copy"), Some(id), Some(chat), Some(message)) => {
@@ -146,20 +147,21 @@ impl Desk {
                 }
             }
             (Some("word"), Some(id), Some(chat), Some(user)) => {
-                let id = RequestId::parse(id).filter(|id| self.open.contains_key(id));
-                if let (Some(id), Ok(chat), Ok(user)) = (id, chat.parse(), user.parse()) {
+                if let (Some(id), Ok(chat), Ok(user)) =
+                    (open_question(id), chat.parse(), user.parse())
+                {
                     self.care.await_word(id, chat, user);
                 }
             }
             (Some("full"), Some(id), Some(chat), None) => {
-                let id = RequestId::parse(id).filter(|id| self.open.contains_key(id));
-                if let (Some(id), Ok(chat)) = (id, chat.parse()) {
+                if let (Some(id), Ok(chat)) = (open_question(id), chat.parse()) {
                     self.care.shown_in_full(id, chat);
                 }
             }
             (Some("reply"), Some(chat), Some(user), None) => {
-                let id = RequestId::parse(value).filter(|id| self.open.contains_key(id));
-                if let (Some(id), Ok(chat), Ok(user)) = (id, chat.parse(), user.parse()) {
+                if let (Some(id), Ok(chat), Ok(user)) =
+                    (open_question(value), chat.parse(), user.parse())
+                {
                     self.replies.expect_reply(chat, user, id);
                 }
             }

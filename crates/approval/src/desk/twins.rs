@@ -45,7 +45,6 @@ struct WaitingTwin {
 struct AnsweredTwin {
     until: Duration,
     call: CallDigest,
-    /// The hook that has asked.
     hook_of: Option<String>,
     response: ApprovalResponse,
     by: String,

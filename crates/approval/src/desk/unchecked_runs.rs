@@ -61,7 +61,6 @@ impl SeenChecks {
         self.order.push_back((now, digests));
     }
 
-    /// Returns true if a session may be mentioned now.
     fn can_mention(&mut self, now: Duration, session: &str) -> bool {
         self.mentioned.retain(|(until, _)| *until > now);
         let is_new = !self.mentioned.iter().any(|(_, known)| known == session);

@@ -19,7 +19,6 @@ const MOST: usize = 1_024;
 pub(super) struct LateSessions(VecDeque<(Duration, String)>);
 
 impl LateSessions {
-    /// Notes that a question of a session is over.
     pub(super) fn add_closed(&mut self, now: Now, session: &str) {
         while self.0.len() >= MOST || self.0.front().is_some_and(|(at, _)| *at + LATELY < now.mono)
         {

@@ -27,7 +27,6 @@ pub enum HookOutcome {
 }
 
 impl HookOutcome {
-    /// Returns what is done with a reply to an agent.
     pub(super) fn from_reply(reply: HookReply, agent: &AgentProfile) -> Self {
         match reply {
             HookReply::Line(line) => Self::Decided(line),

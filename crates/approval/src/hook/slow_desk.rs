@@ -45,7 +45,6 @@ impl SlowDesk {
         thread::Builder::new().name("rules".to_owned()).spawn(work).ok();
     }
 
-    /// Takes the decision, if there is one.
     pub(super) fn take_decision(&self) -> Option<ApprovalResponse> {
         lock(&self.0.response).take()
     }

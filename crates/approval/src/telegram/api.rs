@@ -26,7 +26,6 @@ impl fmt::Debug for BotApi {
     }
 }
 
-/// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TelegramFault {
     /// It may work later.
@@ -35,7 +34,6 @@ pub(super) enum TelegramFault {
         /// How long to wait, if the server says so.
         wait: Option<Duration>,
     },
-    /// The server refuses the call.
     Refused {
         code: u16,
         /// What is wrong, in the server's words.
@@ -53,7 +51,6 @@ impl TelegramFault {
         Self::Passing { why: why.into(), wait: None }
     }
 
-    /// Returns what is wrong.
     pub(super) fn why(&self) -> &str {
         match self {
             Self::Passing { why, .. } | Self::Refused { why, .. } | Self::Token { why } => why,

@@ -33,7 +33,6 @@ pub(super) struct Courier {
     notes: usize,
 }
 
-/// The result of a piece of work.
 #[derive(Debug)]
 enum CourierWork {
     /// A copy was sent, with this message number and version, or never will be.

@@ -10,7 +10,6 @@ use std::borrow::Cow;
 
 use callgate_mask::text::{Measure, cut_to_length, measured_length, visible_text};
 
-/// How long a message may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MessageLimits {
     /// UTF-16 units of the text that is left when the tags and entities are parsed.
@@ -30,7 +29,6 @@ pub(crate) const UNSEEN: char = '\u{200b}';
 /// The most that is kept of a part: several times what any message can show.
 const KEPT: usize = 64 * 1024;
 
-/// The style of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HtmlStyle<'a> {
     Plain,
@@ -45,7 +43,6 @@ pub(crate) enum HtmlStyle<'a> {
     Quote,
 }
 
-/// A message being built.
 #[must_use]
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Html {
@@ -72,7 +69,6 @@ struct HtmlPart {
 }
 
 impl Html {
-    /// Makes an empty message.
     pub(crate) fn new() -> Self {
         Self::default()
     }
@@ -199,7 +195,6 @@ fn html_entity(c: char) -> Option<&'static str> {
     }
 }
 
-/// Returns how many bytes `c` has when it is escaped.
 fn escaped_len(c: char) -> usize {
     html_entity(c).map_or(c.len_utf8(), str::len)
 }

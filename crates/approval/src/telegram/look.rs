@@ -38,7 +38,6 @@ pub(super) struct QuestionLook {
     /// The version; later looks have higher ones.
     pub(super) version: u64,
     pub(super) html: String,
-    /// The buttons, if it has any.
     pub(super) buttons: Option<Value>,
     /// The text and the buttons of a message below the question in full.
     pub(super) after_full: (String, Option<Value>),
@@ -65,7 +64,6 @@ impl QuestionLook {
         Self { version: 0, html, buttons: None, after_full, last }
     }
 
-    /// Returns the parameters of a message with this look.
     pub(super) fn params(&self, chat: i64, part: CopyPart) -> Value {
         let (html, buttons) = match part {
             CopyPart::Question => (&self.html, &self.buttons),
@@ -227,7 +225,6 @@ fn add_offers(mut html: Html, card: &Card) -> Html {
     html
 }
 
-/// Adds until when an answer counts.
 fn add_deadline(html: Html, card: &Card) -> Html {
     html.text(&format!("\n⏳ Waits {}\n", card.deadline()))
 }
@@ -237,13 +234,8 @@ fn begin_message(id: &RequestId) -> Html {
     Html::new().unseen_link(&format!("{ADDRESS}{id}"))
 }
 
-/// Returns the text of a copy of a closed question of which only the outcome is known.
-pub(super) fn retired_text(id: &RequestId, text: &str) -> String {
-    outcome_text(id, MarkState::Settled, text)
-}
-
 /// Returns the outcome of a question without the question.
-fn outcome_text(id: &RequestId, state: MarkState, text: &str) -> String {
+pub(super) fn outcome_text(id: &RequestId, state: MarkState, text: &str) -> String {
     let html = begin_message(id).text(mark_icon(state)).content(HtmlStyle::Bold, text);
     html.render(MessageLimits::MESSAGE).html
 }
@@ -299,7 +291,6 @@ fn short_name(text: &str) -> &str {
     }
 }
 
-/// Shortens a folder's path at its beginning.
 fn short_folder(path: &str) -> String {
     let units = text::measured_length(path, Measure::Utf16);
     if units <= FOLDER {

@@ -5,7 +5,6 @@ use std::sync::Mutex;
 
 use callgate_link::sync::lock;
 
-/// How many presses are remembered.
 const MOST_PRESSES: usize = 512;
 
 /// Who pressed a button, and where.

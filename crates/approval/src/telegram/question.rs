@@ -27,7 +27,6 @@ pub(super) struct ShownQuestion {
     copies: Vec<ShownCopy>,
 }
 
-/// A copy in a chat.
 #[derive(Debug)]
 struct ShownCopy {
     chat: i64,
@@ -49,12 +48,10 @@ impl ShownQuestion {
         self.look.subscribe()
     }
 
-    /// Returns true if the question is known to be closed.
     pub(super) fn is_closed(&self) -> bool {
         self.look.borrow().last
     }
 
-    /// Gives all copies another look.
     pub(super) fn change_look(&mut self, look: QuestionLook) {
         let version = self.look.borrow().version + 1;
         self.look.send_replace(Arc::new(QuestionLook { version, ..look }));

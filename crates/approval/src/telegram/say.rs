@@ -12,7 +12,7 @@ use super::look::{self, FullQuestion, QuestionLook};
 use super::retry::{ChatLane, retry_until};
 use super::{CALL, TelegramLine, TelegramReport};
 use crate::card::Card;
-use crate::channel::{CopyPart, News, QuestionCopy, ReplyPurpose, ReplyTo};
+use crate::channel::{CopyPart, MarkState, News, QuestionCopy, ReplyPurpose, ReplyTo};
 
 /// About how long Telegram waits for the answer to a press.
 const PRESS: Duration = Duration::from_secs(15);
@@ -24,7 +24,6 @@ const MESSAGE: usize = 4096;
 /// The longest note, which is sent as several messages.
 const NOTE: usize = 3 * MESSAGE;
 
-/// Replies to an act of a person.
 pub(super) async fn send_reply(line: &TelegramLine, reply_to: &ReplyTo, text: &str, alert: bool) {
     match reply_to {
         ReplyTo::Callback(callback) => answer_press(line, callback, text, alert).await,
@@ -63,7 +62,6 @@ async fn call_persistently(
     .await;
 }
 
-/// Asks for a written reply.
 pub(super) async fn ask_words(
     line: &TelegramLine,
     card: &Card,
@@ -85,7 +83,6 @@ pub(super) async fn ask_words(
     });
 }
 
-/// Shows a question in full.
 pub(super) async fn show_in_full(line: &TelegramLine, card: &Card, reply_to: &ReplyTo, chat: i64) {
     let end = Instant::now() + SAY;
     let pages = async {
@@ -143,7 +140,7 @@ pub(super) async fn send_text(line: &TelegramLine, chat: i64, text: &str) {
 
 /// Removes the buttons from a copy of which only the outcome is known.
 pub(super) async fn retire_copy(line: &TelegramLine, copy: &QuestionCopy, text: &str) {
-    let html = look::retired_text(&copy.question, text);
+    let html = look::outcome_text(&copy.question, MarkState::Settled, text);
     let mut params = look::html_message(copy.chat, &html);
     params["message_id"] = copy.message.into();
     let end = Instant::now() + SAY;

@@ -26,7 +26,6 @@ impl BotIdentity {
     }
 }
 
-/// The content of an update.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum TelegramUpdate {
     /// Somebody pressed a button.
@@ -34,7 +33,6 @@ pub(super) enum TelegramUpdate {
         /// The id by which to answer the press.
         callback: String,
         presser: Presser,
-        /// The news for the desk.
         news: News,
     },
     Message(News),

@@ -19,11 +19,9 @@ const LAST_CHARS: usize = 100;
 /// The space between two keys.
 const GAP: &str = "   ";
 
-/// Renders questions for a terminal.
 #[derive(Debug)]
 pub(super) struct TerminalPage {
     pub(super) colours: bool,
-    /// The width of the terminal in columns.
     pub(super) width: usize,
 }
 
@@ -66,7 +64,6 @@ impl TerminalPage {
         lines + "\n"
     }
 
-    /// Renders a question with its keys.
     pub(super) fn render_question(
         &self,
         card: &Card,
@@ -168,13 +165,11 @@ impl TerminalPage {
         lines
     }
 
-    /// Renders the whole question.
     pub(super) fn render_in_full(&self, card: &Card, picks: &[Vec<u8>]) -> String {
         let (title, keys) = (self.bold(&card_title(card)), self.render_keys(card, picks, true));
         format!("\n{title}\n{}\n{}\n{keys}", session_line(card), card_body(card))
     }
 
-    /// Renders what has become of a question.
     pub(super) fn render_mark(&self, card: &Card, mark: &QuestionMark) -> String {
         let (sign, colour) = match mark.state {
             MarkState::Allowed => ("✓", "32"),

@@ -36,7 +36,6 @@ pub(super) fn find_call_secrets(bytes: &[u8], spans: &mut SpanList) {
     }
 }
 
-/// Examines the call whose parenthesis is at `open`.
 fn examine_call(bytes: &[u8], open: usize, spans: &mut SpanList) {
     let end = if bytes[..open].ends_with(b"=") { open - 1 } else { open };
     let is_name = |byte: &&u8| byte.is_ascii_alphanumeric() || **byte == b'_';

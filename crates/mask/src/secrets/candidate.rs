@@ -36,7 +36,6 @@ pub(super) struct SecretCandidate<'a> {
 }
 
 impl SecretCandidate<'_> {
-    /// Returns true if the value is hidden.
     pub(super) fn is_secret(&self) -> bool {
         let value = self.value;
         if value.is_empty() || is_reference(value) || is_nothing(value) || is_place(value) {
@@ -54,7 +53,6 @@ impl SecretCandidate<'_> {
             && !(self.may_run() && is_more_than_a_word(value))
     }
 
-    /// Returns true if a shell may run the value.
     fn may_run(&self) -> bool {
         !matches!(self.link, NameLink::Query | NameLink::Member)
     }
@@ -102,7 +100,6 @@ impl SecretCandidate<'_> {
     }
 }
 
-/// Returns true if a text would be more than one word to a shell.
 pub(super) fn is_more_than_a_word(value: &[u8]) -> bool {
     let has = |text: &[u8]| memchr::memmem::find(value, text).is_some();
     value.iter().any(|byte| byte.is_ascii_whitespace() || is_operator(*byte))
@@ -152,7 +149,6 @@ fn only_variables(value: &[u8]) -> bool {
     variables > 0
 }
 
-/// Returns the length of a variable's name, with its braces if it has any.
 fn variable_name_length(value: &[u8]) -> Option<usize> {
     let (open, inner) = match value.first()? {
         b'{' => (1, &value[1..]),
@@ -266,7 +262,6 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     head.len() >= 6 && digits > 0 && letters > 0 && count_distinct_bytes(head) >= 5
 }
 
-/// Returns how many different bytes there are.
 pub(super) fn count_distinct_bytes(bytes: &[u8]) -> u32 {
     let mut seen = [0_u128; 2];
     for byte in bytes {

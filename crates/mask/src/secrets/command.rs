@@ -22,7 +22,6 @@ use super::span::{SecretSpan, SpanList};
 use super::used_variables::UsedVariables;
 use super::value_search::ValueSearch;
 
-/// Finds all secrets that are recognised by the command they are in.
 pub(super) fn find_command_secrets(bytes: &[u8], uses: &UsedVariables, spans: &mut SpanList) {
     spans.begin_search();
     let search = ValueSearch { bytes, quotes: QuoteTracker::new(bytes), uses };
@@ -33,24 +32,20 @@ pub(super) fn find_command_secrets(bytes: &[u8], uses: &UsedVariables, spans: &m
     }
 }
 
-/// The state of the command so far.
 #[derive(Debug, Clone, Copy, Default)]
 struct CommandState {
     program: Option<&'static str>,
-    /// A subcommand on which an option depends.
     subcommand: Option<&'static str>,
     next: NextWord,
     /// The first argument of an `echo` before the last `|`, and that of this command.
     piped: Option<usize>,
     echoed: Option<usize>,
     language: Option<WordLanguage>,
-    /// The state of a call of `htpasswd`.
     htpasswd: Option<HtpasswdCall>,
     /// Whether the output of a command in an option is a secret: `--password-command "echo …"`.
     prints_secret: bool,
     /// Whether a program was named that works with commits or checksums.
     has_hashes: bool,
-    /// The word before this one.
     last: Option<(usize, usize)>,
 }
 

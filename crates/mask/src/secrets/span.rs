@@ -5,12 +5,10 @@ use std::cmp::Ordering;
 
 use super::{MOST_SPANS, REST};
 
-/// A piece of a text that is hidden.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SecretSpan {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// The kind of secret.
     pub(super) label: Cow<'static, str>,
 }
 
@@ -25,12 +23,10 @@ pub(super) struct SpanList {
     all: Vec<SecretSpan>,
     /// How many there were when the current search began.
     before: usize,
-    /// The length of the text.
     len: usize,
 }
 
 impl SpanList {
-    /// Returns an empty list for a text of `len` bytes.
     pub(super) fn new(len: usize) -> Self {
         Self { all: Vec::new(), before: 0, len }
     }

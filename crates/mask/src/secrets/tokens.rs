@@ -57,7 +57,6 @@ const HEAD: usize = 64;
 /// The most quotes inside one token.
 const MOST_JOINS: usize = 64;
 
-/// Finds all tokens of the table.
 pub(super) fn find_prefixed_tokens(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     let mut at = 0;
@@ -100,7 +99,6 @@ pub(super) fn starts_word(bytes: &[u8], at: usize) -> bool {
     back(2) == Some(b'\\') || (back(3) == Some(b'%') && before.is_ascii_hexdigit())
 }
 
-/// Returns the end of the token whose body begins at `from`, if it is one.
 fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
     let mut head = [0; HEAD];
     let mut len = 0;

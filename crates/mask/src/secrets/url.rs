@@ -13,7 +13,6 @@ use super::span::{SecretSpan, SpanList};
 /// The longest user, password and host together, in bytes.
 const LONGEST_AUTHORITY: usize = 4096;
 
-/// Finds all passwords in addresses.
 pub(super) fn find_url_passwords(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     let mut end = 0;

@@ -77,7 +77,6 @@ fn is_part(byte: u8) -> bool {
 /// Returns true if a text may use a variable whose name is the value of another one: `${!x}`,
 /// `${(P)x}`, `declare -n x=NAME`.
 fn has_indirection(bytes: &[u8]) -> bool {
-    /// Words that declare a variable.
     const DECLARING: [&str; 5] = ["declare ", "typeset ", "local ", "readonly ", "export "];
     let makes_reference = |at: usize| {
         let window = &bytes[at..bytes.len().min(at + 64)];

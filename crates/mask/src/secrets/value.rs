@@ -88,7 +88,6 @@ fn unclosed_word(bytes: &[u8], start: usize) -> ValueRange {
     ValueRange { start, end: start + len, is_quoted: false }
 }
 
-/// Returns where the quotation that begins at `start` closes.
 fn find_closing_quote(bytes: &[u8], start: usize, mark: QuoteMark) -> Option<usize> {
     let window = &bytes[start..bytes.len().min(start + LONGEST_QUOTED)];
     let mut from = 0;

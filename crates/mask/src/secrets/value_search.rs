@@ -17,7 +17,6 @@ const MOST_BLANKS: usize = 64;
 /// How many bytes after a value are examined to find out whether it is the last on its line.
 const AFTER: usize = 80;
 
-/// A text in which names and values are searched.
 pub(super) struct ValueSearch<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) quotes: QuoteTracker<'a>,
@@ -219,7 +218,6 @@ impl ValueSearch<'_> {
         })
     }
 
-    /// Hides the value at `from` if it is a secret.
     pub(super) fn hide_value(
         &mut self,
         from: usize,
@@ -265,7 +263,6 @@ fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.') || byte >= 0x80
 }
 
-/// Returns the label of a secret with this name.
 pub(super) fn label_of_strength(level: NameStrength) -> &'static str {
     match level {
         NameStrength::Strong | NameStrength::Pass => "password",

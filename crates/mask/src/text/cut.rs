@@ -9,7 +9,6 @@ use unicode_segmentation::GraphemeCursor;
 /// impossible.
 const LONGEST_GRAPHEME: usize = 128;
 
-/// What a limit counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
     /// Bytes of UTF-8.
@@ -21,7 +20,6 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// Returns how much `c` counts.
     pub fn measure_char(self, c: char) -> usize {
         match self {
             Self::Bytes => c.len_utf8(),
@@ -31,7 +29,6 @@ impl Measure {
     }
 }
 
-/// Returns the length of `text`.
 pub fn measured_length(text: &str, by: Measure) -> usize {
     match by {
         Measure::Bytes => text.len(),

@@ -86,7 +86,6 @@ fn last_lines(text: &str) -> (u64, &str) {
     (memchr_iter(b'\n', &bytes[..from]).count() as u64, &text[from..])
 }
 
-/// Compares the lines of two texts.
 fn compare_texts<'a>(old: &'a str, new: &'a str) -> Vec<ComparedLine<'a>> {
     let lines = |text: &'a str| text.split_inclusive('\n').collect::<Vec<&str>>();
     let (old, new) = (lines(old), lines(new));
@@ -102,7 +101,6 @@ fn compare_texts<'a>(old: &'a str, new: &'a str) -> Vec<ComparedLine<'a>> {
     compared
 }
 
-/// Compares lines between two anchors.
 fn compare_between_anchors<'a>(
     old: &[&'a str],
     new: &[&'a str],

@@ -26,7 +26,6 @@ pub(crate) fn class_of_kind(kind: ToolKind) -> Class {
     }
 }
 
-/// Reads the input of a tool into the act.
 pub(super) fn fill_act(act: &mut Act, json: &str) {
     let input = match input::parse_object(json) {
         Ok(input) => input,
@@ -173,7 +172,6 @@ fn is_tied(is_own: bool, pattern: &str) -> bool {
     !is_own || pattern.trim_end_matches('/').contains('/')
 }
 
-/// Returns the folder in which a search by this pattern begins.
 fn search_folder(folder: &str, pattern: &str, home: &str) -> String {
     let is_wild = |segment: &&str| segment.contains(['*', '?', '[', '{', '!', '(']);
     let fixed: Vec<&str> = pattern.split('/').take_while(|segment| !is_wild(segment)).collect();

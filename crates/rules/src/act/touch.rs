@@ -25,7 +25,6 @@ const MOST_WILD_PATHS: usize = 2_000;
 /// The most paths that are found in one act; one with more is too long to judge.
 const MOST_PATHS: usize = 20_000;
 
-/// Returns all paths an act could touch, absolute.
 pub(super) fn touched_paths(act: &Act) -> Vec<Vec<Tok>> {
     let named = act.paths.iter().chain(&act.cwds);
     let mut found: Vec<Vec<Tok>> = named.map(|path| literal_toks(path)).collect();
@@ -86,7 +85,6 @@ pub(super) fn join_unresolved(part: &str, folder: &str, home: &str) -> String {
     }
 }
 
-/// Returns the words of a text that is not a command.
 pub(super) fn text_words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_whitespace() || is_bracket(c)).filter(|piece| !piece.is_empty())
 }

@@ -317,7 +317,6 @@ fn value_at(text: &str, option: &str) -> Option<usize> {
     (is_it && option.starts_with(name)).then(|| (name.len() + 1).min(text.chars().count()))
 }
 
-/// Returns the rest of a word after this beginning.
 fn value_of(word: &ShellWord, beginning: &str) -> Option<Vec<Tok>> {
     let is_it = word.gapped_text().starts_with(beginning);
     let first = word.patterns().next().filter(|_| is_it)?;

@@ -61,7 +61,6 @@ fn parse_members(
     }
 }
 
-/// Returns the values that one argument may have.
 fn argument_values(value: &Spanned<DeValue<'_>>) -> Result<Vec<WrittenValue>, String> {
     match value.get_ref() {
         DeValue::Array(values) if values.len() > MOST_PATTERNS => {

@@ -10,10 +10,9 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::nearest::nearest_word_hint;
-use super::{LONGEST_PATTERN, MOST_PATTERNS, Problem, RuleProblemLevel};
+use super::{LARGEST_FILE, LONGEST_PATTERN, MOST_PATTERNS, Problem, RuleProblemLevel};
 use crate::rule::RuleDecision;
 
-/// The text of a file, and its problems.
 pub(super) struct FileSource<'a> {
     pub(super) name: &'a str,
     text: &'a str,
@@ -27,6 +26,35 @@ pub(super) struct FileSource<'a> {
 impl<'a> FileSource<'a> {
     pub(super) fn new(name: &'a str, text: &'a str) -> Self {
         Self { name, text, problems: Vec::new(), part: 0, counted: Cell::new((0, 0)) }
+    }
+
+    /// Has `read` read the tables of the whole text, if it is TOML of a bearable size.
+    pub(super) fn parse_whole(&mut self, read: impl FnOnce(&DeTable<'_>, &mut Self)) {
+        let text = self.text;
+        if text.len() > LARGEST_FILE {
+            return self.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
+        }
+        match DeTable::parse(text) {
+            Ok(table) => read(table.get_ref(), self),
+            Err(error) => {
+                let at = error.span().map_or(0, |span| span.start);
+                self.error(at, error.message().to_owned());
+            }
+        }
+    }
+
+    /// Returns all problems in the order of the file.
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        let mut problems = self.problems;
+        problems.sort_by_key(|problem| (problem.line, problem.column));
+        problems
+    }
+
+    /// Returns the problems of a file that exists and could not be read, for the reason given.
+    pub(super) fn unreadable(name: &str, reason: &str) -> Vec<Problem> {
+        let mut source = FileSource::new(name, "");
+        source.error(0, reason);
+        source.problems
     }
 
     /// Begins a part of the file, at this byte.
@@ -45,7 +73,6 @@ impl<'a> FileSource<'a> {
         ends + 1
     }
 
-    /// Returns the line and the column of a byte of the part.
     fn line_and_column(&self, at: usize) -> (usize, usize) {
         let before = self.text.get(..self.part + at).unwrap_or(self.text);
         let start = memchr::memrchr(b'\n', before.as_bytes()).map_or(0, |end| end + 1);
@@ -80,7 +107,6 @@ pub(super) struct TextField<'a> {
     pub(super) at: usize,
 }
 
-/// One table of a file.
 pub(super) struct TableFields<'a> {
     pub(super) table: &'a DeTable<'a>,
     pub(super) span: Range<usize>,
@@ -91,12 +117,10 @@ impl<'a> TableFields<'a> {
         Some(Self { table: value.get_ref().as_table()?, span: value.span() })
     }
 
-    /// Returns where the table begins.
     pub(super) fn at(&self) -> usize {
         self.span.start
     }
 
-    /// Reports every unknown member.
     pub(super) fn report_unknown_keys(&self, known: &[&str], source: &mut FileSource<'_>) {
         for (key, _) in self.table {
             let name: &str = key.get_ref();
@@ -137,7 +161,6 @@ impl<'a> TableFields<'a> {
         Some(TextField { text, at })
     }
 
-    /// Returns a member that is a text or a list of texts.
     pub(super) fn texts(
         &self,
         name: &str,
@@ -200,7 +223,6 @@ impl<'a> TableFields<'a> {
         value.is_some()
     }
 
-    /// Returns the members that demand something of an allow.
     pub(super) fn demands(&self, source: &mut FileSource<'_>) -> AllowDemands {
         let is_demanded = |demand: &AllowDemand| self.is_set(demand.name(), source);
         AllowDemand::ALL.into_iter().filter(is_demanded).collect::<Vec<_>>().into()

@@ -17,7 +17,6 @@ use crate::rule::host::HostPattern;
 use crate::rule::path::PathPattern;
 use crate::rule::{NamePattern, Rule, RuleDecision, Trust};
 
-/// The conditions of a rule.
 const CONDITIONS: [&str; 13] = [
     "tool",
     "verb",
@@ -62,7 +61,7 @@ fn read_by_part(name: &str, text: &str, trust: Trust) -> Option<RuleFile> {
     if source.error_count() > 0 || file.rules.len().max(file.tests.len()) > MOST_RULES {
         return None;
     }
-    Some(with_problems(file, source))
+    Some(RuleFile { problems: source.into_problems(), ..file })
 }
 
 /// Returns where the parts of a file end. Each begins with a line that says only `[[rule]]` or
@@ -80,24 +79,8 @@ pub(super) fn part_ends(text: &str) -> impl Iterator<Item = usize> {
 fn read_whole(name: &str, text: &str, trust: Trust) -> RuleFile {
     let mut file = RuleFile::empty(name, trust);
     let mut source = FileSource::new(name, text);
-    if text.len() > LARGEST_FILE {
-        source.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
-    } else {
-        match DeTable::parse(text) {
-            Ok(table) => parse_tables(table.get_ref(), &mut file, &mut source),
-            Err(error) => {
-                let at = error.span().map_or(0, |span| span.start);
-                source.error(at, error.message().to_owned());
-            }
-        }
-    }
-    with_problems(file, source)
-}
-
-fn with_problems(mut file: RuleFile, source: FileSource<'_>) -> RuleFile {
-    file.problems = source.problems;
-    file.problems.sort_by_key(|problem| (problem.line, problem.column));
-    file
+    source.parse_whole(|table, source| parse_tables(table, &mut file, source));
+    RuleFile { problems: source.into_problems(), ..file }
 }
 
 fn parse_tables(table: &DeTable<'_>, file: &mut RuleFile, source: &mut FileSource<'_>) {

@@ -5,7 +5,7 @@ use toml::de::DeTable;
 use super::fields::{FileSource, TableFields};
 use super::nearest::nearest_word_hint;
 use super::read::{parse_classes, parse_each_table, parse_names, parse_patterns};
-use super::{LARGEST_FILE, Problem, RuleProblemLevel};
+use super::{Problem, RuleProblemLevel};
 use crate::act::{Act, Class};
 use crate::glob::Lean;
 use crate::rule::NamePattern;
@@ -13,26 +13,20 @@ use crate::rule::path::PathPattern;
 
 /// The name under which roles know the machine of the team's desk itself.
 pub const DESK_MACHINE: &str = "desk";
-/// The keys of a role.
 const KEYS: [&str; 6] = ["name", "people", "machine", "project", "agent", "class"];
 
-/// A file of roles, read and checked.
 #[derive(Debug, Clone)]
 pub struct RoleFile {
-    /// Its name, as it is shown.
     pub name: String,
     /// The roles that could be read.
     pub roles: Vec<TeamRole>,
-    /// What is wrong with it, in the order of the file.
     pub problems: Vec<Problem>,
 }
 
 /// What some people of a team may answer.
 #[derive(Debug, Clone)]
 pub struct TeamRole {
-    /// Its name, unique in its file.
     pub name: String,
-    /// The line in which it begins.
     pub line: usize,
     people: Vec<NamePattern>,
     machine: Option<Vec<NamePattern>>,
@@ -56,32 +50,17 @@ pub struct RoleSubject<'a> {
 
 impl RoleFile {
     /// Reads a file. It never fails: what is wrong is in [`RoleFile::problems`].
-    #[must_use]
     pub fn from_toml(name: &str, text: &str) -> Self {
         let mut source = FileSource::new(name, text);
         let mut roles = Vec::new();
-        if text.len() > LARGEST_FILE {
-            source.error(0, format!("the file is larger than {LARGEST_FILE} bytes"));
-        } else {
-            match DeTable::parse(text) {
-                Ok(table) => parse_roles(table.get_ref(), &mut roles, &mut source),
-                Err(error) => {
-                    let at = error.span().map_or(0, |span| span.start);
-                    source.error(at, error.message().to_owned());
-                }
-            }
-        }
-        let mut problems = source.problems;
-        problems.sort_by_key(|problem| (problem.line, problem.column));
-        Self { name: name.into(), roles, problems }
+        source.parse_whole(|table, source| parse_roles(table, &mut roles, source));
+        Self { name: name.into(), roles, problems: source.into_problems() }
     }
 
     /// Returns a file that exists and could not be read, for the reason given.
-    #[must_use]
     pub fn unreadable(name: &str, reason: &str) -> Self {
-        let mut source = FileSource::new(name, "");
-        source.error(0, reason);
-        Self { name: name.into(), roles: Vec::new(), problems: source.problems }
+        let problems = FileSource::unreadable(name, reason);
+        Self { name: name.into(), roles: Vec::new(), problems }
     }
 
     /// Returns true if the file has errors, so that its meaning is uncertain.
@@ -101,7 +80,6 @@ impl RoleFile {
 }
 
 impl TeamRole {
-    /// Returns true if a person has the role.
     pub fn has_person(&self, person: &str) -> bool {
         fits_one(&self.people, person)
     }
@@ -129,26 +107,22 @@ impl TeamRole {
         self.machine.iter().flatten().map(|machine| &*machine.text)
     }
 
-    /// Returns what the role covers, in words.
     pub fn describe_scope(&self) -> String {
-        let names = |about: &str, patterns: &Option<Vec<NamePattern>>| {
-            let list = |patterns: &Vec<NamePattern>| {
-                patterns.iter().map(|pattern| &*pattern.text).collect::<Vec<_>>().join(", ")
-            };
-            patterns.as_ref().map(|patterns| format!("{about} {}", list(patterns)))
+        let texts = |patterns: &[NamePattern]| {
+            patterns.iter().map(|pattern| pattern.text.to_string()).collect::<Vec<_>>()
         };
-        let projects = self.project.as_ref().map(|patterns| {
-            let list: Vec<&str> = patterns.iter().map(|pattern| &*pattern.text).collect();
-            format!("project {}", list.join(", "))
-        });
-        let classes = self.class.as_ref().map(|classes| {
-            let list: Vec<&str> = classes.iter().map(|class| class.name()).collect();
-            format!("class {}", list.join(", "))
-        });
-        let (machine, agent) = (names("machine", &self.machine), names("agent", &self.agent));
-        let parts: Vec<String> =
-            [machine, projects, agent, classes].into_iter().flatten().collect();
-        if parts.is_empty() { "everything".to_owned() } else { parts.join("; ") }
+        let projects = self.project.iter().flatten().map(|pattern| pattern.text.to_string());
+        let classes = self.class.iter().flatten().map(|class| class.name().to_owned());
+        let parts = [
+            ("machine", texts(self.machine.as_deref().unwrap_or_default())),
+            ("project", projects.collect()),
+            ("agent", texts(self.agent.as_deref().unwrap_or_default())),
+            ("class", classes.collect()),
+        ];
+        let given = parts.into_iter().filter(|(_, texts)| !texts.is_empty());
+        let given: Vec<_> =
+            given.map(|(about, texts)| format!("{about} {}", texts.join(", "))).collect();
+        if given.is_empty() { "everything".to_owned() } else { given.join("; ") }
     }
 }
 

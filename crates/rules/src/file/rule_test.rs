@@ -8,7 +8,6 @@ use crate::act::Act;
 use crate::moment::{Moment, RuleEnd};
 use crate::rule::RuleDecision;
 
-/// The keys of a test.
 const KEYS: [&str; 12] = [
     "name",
     "tool",
@@ -24,13 +23,11 @@ const KEYS: [&str; 12] = [
     "not_own",
 ];
 
-/// One test of a file of rules.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct RuleTest {
     /// The text that is shown for it: its name, or what it is about.
     pub name: String,
-    /// The line in which it begins.
     pub line: usize,
     pub expect: RuleDecision,
     /// What has to be demanded of an allow; more may be.
@@ -44,7 +41,6 @@ pub struct RuleTest {
 }
 
 impl RuleTest {
-    /// Returns what is expected, as the file spells it.
     pub fn expected_words(&self) -> String {
         let demands = self.demands.list().map(|demand| format!(" with {demand}"));
         [self.expect.name().to_owned()].into_iter().chain(demands).collect()

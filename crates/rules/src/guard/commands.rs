@@ -30,7 +30,6 @@ const CHECKOUTS: &WordList = words!(
 );
 
 impl Guarded {
-    /// Returns why a command touches what is guarded.
     pub(super) fn command_touches(&self, command: &ShellCommand, act: &Act) -> Option<String> {
         if let Some(reason) = program::writes_us(command, act) {
             return Some(reason);
@@ -139,7 +138,6 @@ impl Guarded {
     }
 }
 
-/// Returns the paths that a command could touch.
 fn paths_of(command: &ShellCommand, act: &Act) -> Vec<Vec<Tok>> {
     let mut paths = Vec::new();
     touch::of_command(command, &act.home, &mut paths);

@@ -12,7 +12,6 @@ use crate::shell::ShellWord;
 pub(super) struct ProgramNames(HashSet<String>);
 
 impl ProgramNames {
-    /// Takes the names from lists.
     pub(super) fn new(lists: &[&WordList]) -> Self {
         let names = lists.iter().flat_map(|list| list.iter());
         Self(names.map(str::to_ascii_lowercase).collect())

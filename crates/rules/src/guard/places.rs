@@ -13,7 +13,6 @@ static WORKTREES: LazyLock<Vec<Tok>> = LazyLock::new(|| literal_toks("/worktrees
 /// What follows a place in the paths below it.
 const BELOW: [Tok; 2] = [Tok::Is('/'), Tok::Cross];
 
-/// The kinds of guarded places.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GuardedKind {
     /// Callgate's own: even reading it asks, since it may contain secrets.
@@ -42,7 +41,6 @@ pub(super) struct GuardedPlace {
     /// The text by which it is recognised inside other texts, in lower case.
     pub(super) mark: String,
     shown: String,
-    /// Whether it may be in any folder.
     is_anywhere: bool,
     /// The place, then a slash and anything below it.
     toks: Vec<Tok>,
@@ -60,7 +58,6 @@ impl GuardedPlace {
         Self { mark, above, ..Self::new(kind, path, literal_toks(path)) }
     }
 
-    /// Creates a place in every folder.
     pub(super) fn anywhere(kind: GuardedKind, path: &str) -> Self {
         let toks = [&[Tok::Cross, Tok::Is('/')], literal_toks(path).as_slice()].concat();
         let above = path.rsplit_once('/').map(|(folder, _)| 2 + folder.chars().count());

@@ -12,9 +12,7 @@ use crate::place::last_name;
 use crate::shell::names::{MOVERS, SEARCHERS};
 use crate::shell::{ShellCommand, ShellWord};
 
-/// Programs that end others.
 pub(super) const KILLERS: &WordList = words!("kill pkill killall skill fuser xkill tskill snice");
-/// Programs that start and stop services.
 pub(super) const SERVICES: &WordList =
     words!("systemctl service launchctl rc-service initctl supervisorctl loginctl");
 /// Programs that read and change the secrets in a keyring, of which some are ours.
@@ -99,7 +97,6 @@ fn kills_others(program: &str, words: &[String]) -> bool {
         && signals.iter().all(|word| is_signal(word))
 }
 
-/// Returns true if `cargo` installs a program that may be ours.
 fn installs_us(words: &[String]) -> bool {
     let is_install = |word: &String| matches!(word.as_str(), "install" | "binstall");
     let may_be_us = |word: &String| word.contains(PROGRAM) || word.starts_with("--path");

@@ -9,10 +9,8 @@ pub const LONGEST_LIST: usize = 1_000;
 /// An act on which the policy decides differently.
 #[derive(Debug, Clone)]
 pub struct TurnedVerdict {
-    /// A label that identifies it.
     pub label: String,
     pub decided: RuleDecision,
-    /// What would be decided now.
     pub verdict: Verdict,
 }
 
@@ -20,7 +18,6 @@ pub struct TurnedVerdict {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Backtest {
-    /// How many acts there were.
     pub acts: usize,
     /// How many of them would have been allowed, asked, confirmed and denied.
     pub would: [usize; 4],

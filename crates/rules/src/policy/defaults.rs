@@ -18,7 +18,6 @@ pub struct PolicyDefaults {
 
 impl PolicyDefaults {
     /// Returns the runtime's defaults: reading inside the roots is allowed, everything else asks.
-    #[must_use]
     pub fn read_inside<'a>(roots: impl IntoIterator<Item = &'a str>) -> Self {
         Self {
             allowed: vec![Class::Read],
@@ -36,7 +35,6 @@ impl PolicyDefaults {
         self
     }
 
-    /// Returns why an act is allowed by default, if it is.
     pub(super) fn allow_reason(&self, act: &Act) -> Option<String> {
         let is_code = act.kind == ToolKind::Code;
         if is_code || !self.allowed.contains(&act.class) || act.doubt_reason().is_some() {

@@ -59,7 +59,7 @@ impl Verdict {
 /// Returns true if a rule could be about an act that is not fully known, or about something in a
 /// folder that it takes as a whole. `opened` is the act with what is not known in it.
 fn could_concern(rule: &Rule, act: &Act, opened: Option<&Act>, moment: &Moment) -> bool {
-    (act.runs.anything.is_some() && rule.holds_around(act, moment))
+    (act.runs.anything.is_some() && rule.check_surroundings(act, moment).is_ok())
         || opened.is_some_and(|open| rule.tightens(open, moment).is_ok())
         || rule.reaches_listed(opened.unwrap_or(act), moment).is_some()
         || rule.reaches_swept(act, moment).is_some()

@@ -7,7 +7,6 @@ use crate::rule::{Rule, RuleDecision, Trust};
 use crate::shown::short_command;
 use crate::steps;
 
-/// One rule, and whether it applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConsideredRule {
     /// The rule, with its file and line.
@@ -26,7 +25,6 @@ pub struct LevelVerdict {
     pub decision: Option<RuleDecision>,
 }
 
-/// How a verdict came about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Explanation {

@@ -7,7 +7,6 @@ use crate::act::{Act, Class, host_of, split_port};
 use crate::certain::{CertainReading, CertainRun};
 use crate::rule::command::CommandPattern;
 
-/// Commands that use the network.
 pub(super) const CONNECTING: &str = "\
     curl; wget; aria2c; http; https; xh; nc; ncat; socat; telnet; ftp; ssh; scp; sftp; rsync; \
     rclone; gh; git push; git pull; git fetch; git clone; git ls-remote; git remote update; git \

@@ -159,7 +159,6 @@ impl ArgumentCondition {
 }
 
 impl ExpectedValue {
-    /// Returns true if the value has this type and matches.
     fn is_match(&self, value: Json<'_>) -> bool {
         match self {
             Self::Text(pattern) => value.string().is_some_and(|text| pattern.is_match(&text)),

@@ -12,9 +12,7 @@ use crate::place::last_name;
 use crate::shell::{GAP, ShellCommand, ShellWord};
 use crate::shown::short_command;
 
-/// The most words of a pattern.
 const MOST_WORDS: usize = 64;
-/// The characters that separate words.
 const BLANKS: [char; 2] = [' ', '\t'];
 /// The characters that mean something in a pattern, each with the one that stands for it where it is
 /// quoted. No text contains the latter.
@@ -44,7 +42,6 @@ pub(crate) struct CommandPattern {
     is_open: bool,
 }
 
-/// A word of a pattern's form.
 #[derive(Clone, Copy)]
 struct PatternWord<'a>(&'a str);
 
@@ -78,7 +75,6 @@ impl<'a> PatternWord<'a> {
         !is_same && !self.is_wild() && self.0.is_ascii() && text.is_ascii()
     }
 
-    /// Returns true if a word could match.
     fn could_fit(self, word: &ShellWord, home: &str) -> bool {
         !word.text().is_some_and(|text| self.differs(text))
             && word.could_be(&self.pattern(&[], home))
@@ -153,7 +149,6 @@ impl CommandPattern {
         self.words().map_while(PatternWord::known_text).collect()
     }
 
-    /// Returns true if more words may follow.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }

@@ -23,7 +23,6 @@ enum PathRoot {
 pub(crate) struct PathPattern {
     pub(crate) text: Box<str>,
     root: PathRoot,
-    /// How many `**` it has.
     crossing_count: usize,
 }
 

@@ -13,7 +13,6 @@ pub(crate) fn find_written_outside(patterns: &[PathPattern], act: &Act) -> Resul
     }
 }
 
-/// Returns what a command writes.
 pub(crate) fn shown_all(act: &Act) -> String {
     let paths: Vec<String> = act.written.iter().take(3).map(|path| render_path(path)).collect();
     format!("it could write {}", paths.join(", "))

@@ -12,7 +12,6 @@ const LONGEST_WORD: usize = 4_096;
 pub(crate) struct CodeWords {
     /// All words in their order, without punctuation.
     pub(crate) words: Vec<String>,
-    /// The contents of its quotes.
     pub(crate) quoted: Vec<String>,
 }
 
@@ -127,7 +126,6 @@ const STARTERS: [&str; 16] = [
     "|\"",
 ];
 
-/// Returns true if a program could start another one.
 pub(crate) fn starts_programs(text: &str, runs_backticks: bool) -> bool {
     let lower = text.to_ascii_lowercase();
     (runs_backticks && lower.contains('`')) || STARTERS.iter().any(|name| lower.contains(name))

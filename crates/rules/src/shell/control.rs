@@ -15,11 +15,6 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Returns true if a pattern of a `case` is next.
-    pub(super) fn is_at_pattern(&self) -> bool {
-        self.regions.is_at_pattern()
-    }
-
     /// Returns true if these words are `case WORD in`; patterns follow.
     pub(super) fn begins_patterns(&mut self, open: &OpenCommand) -> bool {
         let words = &open.command.words;
@@ -53,15 +48,11 @@ impl ShellReader<'_> {
         let begin = self.at;
         self.eat_char('(');
         loop {
-            while matches!(self.peek(), Some(' ' | '\t')) {
-                self.at += 1;
-            }
+            self.skip_blanks();
             let before = self.at;
             self.parse_word();
             let is_word = self.at > before;
-            while matches!(self.peek(), Some(' ' | '\t')) {
-                self.at += 1;
-            }
+            self.skip_blanks();
             match self.peek() {
                 Some('|') if is_word => self.at += 1,
                 Some(')') if is_word => {

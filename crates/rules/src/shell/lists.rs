@@ -12,7 +12,6 @@ use super::{
 };
 use crate::steps;
 
-/// Parses a whole text.
 pub(super) fn parse_script(text: &str, home: &str, depth: usize) -> ShellScript {
     let mut reader = ShellReader::new(text, home, depth);
     reader.parse_list(false);
@@ -69,7 +68,6 @@ pub(super) enum CommandContent {
     Group,
 }
 
-/// The command that is being read.
 #[derive(Default)]
 pub(super) struct OpenCommand {
     pub(super) command: ShellCommand,
@@ -167,6 +165,12 @@ impl<'a> ShellReader<'a> {
         is_next
     }
 
+    pub(super) fn skip_blanks(&mut self) {
+        while matches!(self.peek(), Some(' ' | '\t')) {
+            self.at += 1;
+        }
+    }
+
     pub(super) fn note_doubt(&mut self, reason: &'static str) {
         self.script.note_doubt(reason);
     }
@@ -217,7 +221,7 @@ impl<'a> ShellReader<'a> {
                     self.at += 2;
                     self.paint_since(self.at - 2, SegmentStyle::Operator);
                 }
-                _ if open.stands == CommandContent::Nothing && self.is_at_pattern() => {
+                _ if open.stands == CommandContent::Nothing && self.regions.is_at_pattern() => {
                     self.case_pattern();
                 }
                 ')' if in_parens => {

@@ -58,7 +58,6 @@ struct TextPlace<'a> {
     runs_code: bool,
 }
 
-/// How the commands of a line are read.
 #[derive(Debug, Clone, Copy)]
 struct ReadLine {
     kind: TextKind,
@@ -144,7 +143,6 @@ impl PossibleRuns {
         self.runs.push(self.runs.get(index).copied().unwrap_or_default());
     }
 
-    /// Notes why it could run anything.
     pub(crate) fn note_anything(&mut self, reason: &'static str) {
         self.anything.get_or_insert(reason);
     }

@@ -14,6 +14,7 @@ use callgate_mask::words;
 use crate::place::last_name;
 
 use super::{GAP, ShellCommand, ShellWord};
+pub(crate) use sed::runs_nothing;
 
 /// Programs that use the files that they are given, and nothing else in their folder.
 const ONLY_NAMED: &WordList = words!(
@@ -85,7 +86,6 @@ pub(crate) fn program_text<'a>(program: &str, rest: &'a [ShellWord]) -> Option<&
     None
 }
 
-/// Returns the scripts among the arguments of `sed`.
 pub(crate) fn sed_scripts(rest: &[ShellWord]) -> impl Iterator<Item = &ShellWord> {
     let is_script_option = |word: &ShellWord| matches!(word.text(), Some("-e" | "--expression"));
     let has_file = rest.iter().any(|word| word.first_text().starts_with("-f"));
@@ -93,11 +93,6 @@ pub(crate) fn sed_scripts(rest: &[ShellWord]) -> impl Iterator<Item = &ShellWord
     let has_given = rest.iter().any(is_script_option);
     let first = rest.iter().find(|word| !word.first_text().starts_with('-'));
     given.chain(first.filter(|_| !has_given && !has_file))
-}
-
-/// Returns true if a text, as a script of `sed`, runs nothing.
-pub(crate) fn is_quiet_sed(script: &str) -> bool {
-    sed::runs_nothing(script)
 }
 
 /// Returns true if the command uses nothing but the files that its words name.

@@ -27,7 +27,6 @@ const SILENT: &str = "cd pushd popd set export test [ [[ true : sleep mkdir rm t
 type PrintedText = Vec<WordPiece>;
 
 impl ShellValues<'_> {
-    /// Returns what the commands of a substitution could print.
     pub(super) fn printed_by_all(&self, commands: &Range<usize>, depth: usize) -> Vec<PrintedText> {
         let all = || commands.clone().filter_map(|at| Some((at, self.command(at)?)));
         let Some(level) = all().map(|(_, command)| command.level).min() else {
@@ -48,7 +47,6 @@ impl ShellValues<'_> {
         }
     }
 
-    /// Returns what one command could print.
     pub(super) fn printed_by(&self, at: usize, depth: usize) -> Vec<PrintedText> {
         let Some(command) = self.command(at).filter(|_| depth < super::DEEPEST) else {
             return printed_unknown();
@@ -60,7 +58,7 @@ impl ShellValues<'_> {
         let has = |wanted: &[&str]| options().any(|option| wanted.contains(&option));
         match name {
             "echo" | "printf" => self.printed_by_echo(name, rest, at, depth),
-            "pwd" => self.folder_names(at),
+            "pwd" => self.folders(at).into_single_words(),
             "basename" | "dirname" => self.path_part(name, rest, at, depth),
             "date" => printed_by_date(rest),
             "mktemp" => printed_by_mktemp(rest),
@@ -144,10 +142,6 @@ impl ShellValues<'_> {
                 .collect();
         }
         printed
-    }
-
-    fn folder_names(&self, at: usize) -> Vec<PrintedText> {
-        self.folders(at).into_single_words()
     }
 
     /// Returns the last name of a path, or the folder before it.
@@ -294,7 +288,6 @@ fn printed_by_date(rest: &[ShellWord]) -> Vec<PrintedText> {
     vec![printed.pieces().to_vec()]
 }
 
-/// Returns the names that `mktemp` gives.
 fn printed_by_mktemp(rest: &[ShellWord]) -> Vec<PrintedText> {
     let texts: Option<Vec<&str>> = rest.iter().map(ShellWord::text).collect();
     let Some(texts) = texts else { return printed_unknown() };

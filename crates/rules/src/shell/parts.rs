@@ -47,7 +47,6 @@ impl ShellReader<'_> {
         is_function
     }
 
-    /// Parses a word or a redirect.
     pub(super) fn parse_part(&mut self, open: &mut OpenCommand) {
         if self.is_redirect() {
             self.parse_redirect(open, false);

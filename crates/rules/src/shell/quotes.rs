@@ -87,7 +87,6 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Returns true if the word is complete.
     pub(super) fn ends_word(&self) -> bool {
         self.peek().is_none_or(|c| ENDS.contains(c))
     }
@@ -207,7 +206,6 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Parses what follows a `$`.
     pub(super) fn parse_dollar(&mut self, word: &mut ShellWord, in_quotes: bool) {
         let begin = self.at - 1;
         self.parse_expansion(word, in_quotes);

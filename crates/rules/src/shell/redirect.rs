@@ -62,9 +62,7 @@ impl ShellReader<'_> {
 
     /// Returns the word after a redirect; an empty one if there is none.
     fn parse_target(&mut self) -> ShellWord {
-        while matches!(self.peek(), Some(' ' | '\t')) {
-            self.at += 1;
-        }
+        self.skip_blanks();
         match self.peek() {
             None | Some('\n' | ';' | '&' | '|' | '(' | ')' | '<' | '>' | '#') => {
                 self.note_doubt("a redirect without a file");
@@ -94,9 +92,7 @@ impl ShellReader<'_> {
         }
         let strips_tabs = self.eat_char('-');
         self.paint_since(begin, SegmentStyle::Operator);
-        while matches!(self.peek(), Some(' ' | '\t')) {
-            self.at += 1;
-        }
+        self.skip_blanks();
         let begin = self.at;
         let end = self.parse_target().gapped_text();
         let raw = &self.chars[begin..self.at.max(begin)];

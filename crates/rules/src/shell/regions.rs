@@ -22,7 +22,6 @@ pub(super) struct RegionTracker {
 struct OpenStatement {
     /// How many regions it is in.
     base: usize,
-    /// Its first command.
     first: usize,
     /// The first command of the part of a pipeline that is being read.
     element: usize,
@@ -109,9 +108,7 @@ impl RegionTracker {
             first: commands,
             element: commands,
             pipeline: base,
-            is_after_or: false,
-            feeder: None,
-            is_piped: false,
+            ..OpenStatement::default()
         };
     }
 
@@ -124,11 +121,10 @@ impl RegionTracker {
         self.here.truncate(regions);
         let region = self.new_region();
         self.here.push(region);
-        self.statement.element = commands;
-        self.statement.pipeline = self.here.len();
-        self.statement.is_after_or = is_after_or;
-        self.statement.feeder = None;
-        self.statement.is_piped = false;
+        let (element, pipeline) = (commands, self.here.len());
+        let (feeder, is_piped) = (None, false);
+        self.statement =
+            OpenStatement { element, pipeline, is_after_or, feeder, is_piped, ..self.statement };
     }
 
     /// Continues after `&&`: only if everything before it succeeded, unless there was an `||`.
@@ -137,7 +133,6 @@ impl RegionTracker {
         self.next_in_list(commands, if is_after_or { base } else { pipeline }, false);
     }
 
-    /// Continues after `||`.
     pub(super) fn continue_after_or(&mut self, commands: usize) {
         self.next_in_list(commands, self.statement.base, true);
     }
@@ -235,7 +230,6 @@ impl RegionTracker {
         }
     }
 
-    /// Returns true if a pattern of a `case` is next.
     pub(super) fn is_at_pattern(&self) -> bool {
         self.frames.last().is_some_and(|frame| frame.is_at_pattern)
     }

@@ -42,7 +42,6 @@ struct Assignment {
 enum AssignedValue {
     /// One of these words, as a `for` gives them.
     OneOf(Vec<ShellWord>),
-    /// The elements of an array.
     Array(Vec<ShellWord>),
     /// A word as in `x=word`.
     Word(ShellWord),
@@ -52,7 +51,6 @@ enum AssignedValue {
     Unknown,
 }
 
-/// The values of the variables of a line.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct ShellValues<'a> {
@@ -105,7 +103,7 @@ impl<'a> ShellValues<'a> {
         if !has_expansions(command) && !self.finds_hidden {
             return Some(vec![command.clone()]);
         }
-        let one = |word: &ShellWord| self.joined(word, at);
+        let one = |word: &ShellWord| self.joined_word(word, at);
         let base = ShellCommand {
             words: Vec::new(),
             assigns: command.assigns.iter().map(one).collect(),
@@ -134,27 +132,20 @@ impl<'a> ShellValues<'a> {
         Some(forms)
     }
 
-    /// Returns the here-documents of the line.
     pub(super) fn bodies(&self) -> &[String] {
         &self.script.bodies
     }
 
-    /// Returns a command of the line.
     pub(super) fn command(&self, at: usize) -> Option<&ShellCommand> {
         self.script.commands.get(at)
     }
 
-    /// Returns the words that a word of a command could become.
     pub(super) fn resolve(&self, word: &ShellWord, at: usize) -> WordChoices {
         self.resolve_at(word, at, 0)
     }
 
     /// Returns a word with its values where a shell makes no several words of it.
     pub(super) fn joined_word(&self, word: &ShellWord, at: usize) -> ShellWord {
-        self.joined(word, at)
-    }
-
-    fn joined(&self, word: &ShellWord, at: usize) -> ShellWord {
         let choices = self.resolve(word, at).into_single_words();
         one_word(word, choices)
     }

@@ -18,7 +18,6 @@ pub use expansion::{ValueChange, WordExpansion};
 /// Stands for what is not known in a text. No real word contains it.
 pub(crate) const GAP: char = '\0';
 
-/// A part of a word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordPiece {
     Text(String),
@@ -28,7 +27,6 @@ pub enum WordPiece {
     Digits,
     /// A path beneath the folder before it, from a list that a program prints.
     Listing,
-    /// Anything.
     Unknown,
     /// What the shell inserts here.
     Expansion(Box<WordExpansion>),
@@ -54,8 +52,6 @@ pub struct ShellWord {
 }
 
 impl ShellWord {
-    /// Returns a literal word.
-    #[must_use]
     pub fn known(text: &str) -> Self {
         let mut word = Self { is_quoted: true, ..Self::default() };
         word.push_text(text);
@@ -103,7 +99,6 @@ impl ShellWord {
         self.text().is_some()
     }
 
-    /// Returns the parts of the word.
     pub fn pieces(&self) -> &[WordPiece] {
         &self.pieces
     }
@@ -117,7 +112,6 @@ impl ShellWord {
         std::iter::once(self.pieces.as_slice()).chain(self.others.iter().map(Vec::as_slice))
     }
 
-    /// Adds what it could be instead.
     pub(crate) fn add_choice(&mut self, pieces: Vec<WordPiece>) {
         if self.pieces != pieces
             && !self.others.contains(&pieces)
@@ -180,7 +174,6 @@ impl ShellWord {
         }
     }
 
-    /// Adds what the shell inserts here.
     pub(super) fn push_expansion(&mut self, expansion: WordExpansion) {
         self.push_piece(WordPiece::Expansion(Box::new(expansion)));
     }
@@ -248,7 +241,6 @@ impl ShellWord {
         })
     }
 
-    /// Returns true if the word could be this text.
     pub(crate) fn could_be_text(&self, text: &str) -> bool {
         match self.text() {
             Some(known) => known.eq_ignore_ascii_case(text),
@@ -256,7 +248,6 @@ impl ShellWord {
         }
     }
 
-    /// Returns true if the word could begin with this text.
     pub(crate) fn could_begin_with(&self, start: &str) -> bool {
         match self.text() {
             Some(known) => known.starts_with(start),
@@ -264,7 +255,6 @@ impl ShellWord {
         }
     }
 
-    /// Returns true if the word could contain this text.
     pub(crate) fn could_contain(&self, text: &str) -> bool {
         match self.text() {
             Some(known) => known.contains(text),
@@ -279,7 +269,6 @@ impl ShellWord {
         self.could_be_text(name) || self.could_be(&pattern)
     }
 
-    /// Returns true if the word could name one of some programs, from a list.
     pub(crate) fn could_name(&self, programs: &WordList) -> bool {
         match self.text() {
             Some(name) => is_one_of(name, programs),

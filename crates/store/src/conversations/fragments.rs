@@ -53,7 +53,6 @@ pub(super) fn append_to_conversation(
     fragments.iter().try_for_each(|body| insert.execute(params![key, body]).map(drop))
 }
 
-/// Removes the fragments of the conversation with this key.
 pub(super) fn remove_by_conversation(
     transaction: &Transaction<'_>,
     key: i64,

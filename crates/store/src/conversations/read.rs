@@ -23,9 +23,7 @@ pub struct StoredConversation {
     pub summarized: u64,
     /// Messages below this number are older than the summary.
     pub aged: u64,
-    /// The engine that was chosen for it.
     pub engine: Option<EngineSelection>,
-    /// The mode that was chosen for it.
     pub mode: Option<String>,
     /// What the engine has to remember of it.
     pub engine_state: Option<String>,
@@ -33,7 +31,6 @@ pub struct StoredConversation {
     pub folder: Option<String>,
 }
 
-/// The engine that was chosen for a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineSelection {
     pub engine: String,
@@ -96,13 +93,11 @@ impl Store {
         self.read_rows(&query, params![before_ms, limit, folder], conversation_from_row)
     }
 
-    /// Returns how many conversations there are.
     pub fn count_conversations(&self) -> Result<u64, StoreError> {
         let count = self.read_row("SELECT count(*) FROM conversations", [], |row| row.get(0))?;
         Ok(count.map_or(0, i64::unsigned_abs))
     }
 
-    /// Calls `each` with the id of each conversation.
     pub fn each_conversation(&self, mut each: impl FnMut(&str)) -> Result<(), StoreError> {
         let mut read = || {
             let mut query = self.connection.prepare("SELECT id FROM conversations")?;

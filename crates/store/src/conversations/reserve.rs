@@ -45,10 +45,8 @@ pub struct Settlement<'a> {
     pub account: &'a str,
     /// When, in milliseconds since 1970.
     pub at_ms: i64,
-    /// The reservation, if there was one.
     pub reservation: Option<i64>,
     pub spending: Option<&'a AnswerCost>,
-    /// Entries for the ledger.
     pub drafts: &'a [EntryDraft],
 }
 

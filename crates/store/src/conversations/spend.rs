@@ -15,9 +15,7 @@ pub struct AnswerCost {
     /// Input tokens that were not cached.
     pub input: u64,
     pub output: u64,
-    /// Tokens read from a cache.
     pub cache_read: u64,
-    /// Tokens written to a cache.
     pub cache_write: u64,
     /// The price in millionths of a dollar; `None` if it is unknown.
     pub micro_usd: Option<u64>,
@@ -52,16 +50,13 @@ impl AnswerCost {
     }
 }
 
-/// The cost of several answers together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CostSum {
     /// Tokens read anew.
     pub input: u64,
     /// Tokens written.
     pub output: u64,
-    /// Tokens read from a cache.
     pub cache_read: u64,
-    /// Tokens put into a cache.
     pub cache_write: u64,
     /// The price in millionths of a dollar, as far as it is known.
     pub micro_usd: u64,
@@ -69,7 +64,6 @@ pub struct CostSum {
     pub unpriced: u64,
 }
 
-/// The costs of one conversation and of all of them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct CostTotals {
     /// The conversation, in all its time.

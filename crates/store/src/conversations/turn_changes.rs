@@ -10,12 +10,10 @@ use crate::error::StoreError;
 use crate::ledger::sql_number;
 use crate::transaction::Transaction;
 
-/// How long the changes of a turn are kept.
 const KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1000;
 /// How many bytes of contents all turns together may have.
 const MOST_BYTES: i64 = 256 * 1024 * 1024;
 
-/// A turn that changed files.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StoredTurn {
     /// Its number, which no other turn ever has.
@@ -32,7 +30,6 @@ pub struct StoredTurn {
     pub unknown: Option<String>,
 }
 
-/// What a turn changed at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredChange {
     pub path: String,
@@ -114,7 +111,6 @@ impl Store {
         })
     }
 
-    /// Notes that the changes of a turn were undone.
     pub fn mark_undone(&mut self, turn: u64) -> Result<(), StoreError> {
         self.write_in_transaction(|transaction| {
             let mark = "UPDATE turns SET undone = 1 WHERE turn = ?";
@@ -123,7 +119,6 @@ impl Store {
     }
 }
 
-/// Removes the changes of a conversation.
 pub(super) fn remove_by_conversation(
     transaction: &Transaction<'_>,
     key: i64,

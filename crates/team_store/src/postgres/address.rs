@@ -60,7 +60,6 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-/// Takes a parameter out of a URL.
 fn take_parameter(url: &str, name: &str) -> (String, Option<String>) {
     let Some((before, query)) = url.split_once('?') else { return (url.to_owned(), None) };
     let (taken, kept): (Vec<&str>, Vec<&str>) =

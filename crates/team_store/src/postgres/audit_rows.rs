@@ -277,19 +277,5 @@ fn read_mark(row: &Row) -> Result<ChainMark, TeamStoreError> {
 }
 
 fn read_entry(row: &Row, machine: String) -> Result<AuditRecord, TeamStoreError> {
-    let row = AuditRow {
-        chain: row.get(0),
-        seq: row.get(1),
-        recorded_ms: row.get(2),
-        at_ms: row.get(3),
-        kind: row.get(4),
-        question: row.get(5),
-        project: row.get(6),
-        agent: row.get(7),
-        who: row.get(8),
-        decision: row.get(9),
-        body: row.get(10),
-        hash: row.get(11),
-    };
-    row.read(machine)
+    AuditRow::from_postgres(row).read(machine)
 }

@@ -26,7 +26,6 @@ const HABITS: &str = "SET search_path = callgate_team; SET timezone = 'UTC';
     SELECT set_config('synchronous_commit', 'on', false)
         WHERE current_setting('synchronous_commit') IN ('off', 'local');";
 
-/// One session with the server.
 pub(super) struct ServerSession {
     pub(super) client: Client,
     statements: HashMap<&'static str, Statement>,
@@ -53,7 +52,6 @@ impl ServerSession {
         self.seen = self.seen.max(change);
     }
 
-    /// Asks the server for hints of changes.
     pub(super) async fn listen(&mut self) -> Result<(), Error> {
         if !self.is_listening {
             self.client.batch_execute("LISTEN callgate_team").await?;

@@ -27,7 +27,6 @@ impl From<TeamStoreError> for ServerFault {
     }
 }
 
-/// When a failure happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FaultMoment {
     /// Before the login was complete: the server's words name the user and the database.

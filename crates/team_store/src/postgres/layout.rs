@@ -8,7 +8,6 @@ use crate::error::TeamStoreError;
 /// The oldest version of PostgreSQL that is used.
 pub const OLDEST_SERVER: i32 = 13;
 
-/// A migration.
 struct LayoutStep {
     sql: &'static str,
     /// The oldest layout whose program can use the tables after this step, so that desks can be

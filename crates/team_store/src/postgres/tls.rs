@@ -59,7 +59,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> MakeTlsConnect<S> for T
     }
 }
 
-/// Begins TLS with one host.
 pub(super) struct HostConnector {
     connector: TlsConnector,
     host: ServerName<'static>,
@@ -77,7 +76,6 @@ impl<S: AsyncRead + AsyncWrite + Unpin + Send + 'static> TlsConnect<S> for HostC
     }
 }
 
-/// A connection within TLS.
 pub(super) struct TlsChannel<S>(tokio_rustls::client::TlsStream<S>);
 
 impl<S: AsyncRead + AsyncWrite + Unpin> TlsStream for TlsChannel<S> {

@@ -3,7 +3,7 @@
 use callgate_store::{ChainHead, EntryDraft, LedgerEntry};
 use callgate_wire::approval::Decision;
 use rusqlite::types::Value;
-use rusqlite::{Connection, Row, params, params_from_iter};
+use rusqlite::{Connection, params, params_from_iter};
 
 use super::{NOW, select, select_one};
 use crate::audit::{
@@ -113,7 +113,8 @@ pub(super) fn read_chain_entries(
     after: u64,
 ) -> TeamResult<Vec<AuditRecord>> {
     let query = read_chain_query();
-    let rows = select(connection, &query, params![chain, sql_number(after)], audit_row)?;
+    let rows =
+        select(connection, &query, params![chain, sql_number(after)], AuditRow::from_sqlite)?;
     rows.into_iter().map(|row| row.read(chain.to_owned())).collect()
 }
 
@@ -126,7 +127,8 @@ pub(super) fn search(
         FilterValue::Text(text) => Value::Text(text),
         FilterValue::Number(number) => Value::Integer(number),
     }));
-    let rows = select(connection, &query, values, |row| Ok((audit_row(row)?, row.get(12)?)))?;
+    let rows =
+        select(connection, &query, values, |row| Ok((AuditRow::from_sqlite(row)?, row.get(12)?)))?;
     rows.into_iter().map(|(row, machine)| row.read(machine)).collect()
 }
 
@@ -141,7 +143,7 @@ pub(super) fn verify(
     let mut rows = query.query([mark.key, sql_number(mark.start.seq)])?;
     let mut walk = AuditWalk::new(mark.start);
     while let Some(row) = rows.next()? {
-        let record = audit_row(row)?.read(String::new())?;
+        let record = AuditRow::from_sqlite(row)?.read(String::new())?;
         if let Some(broken) = walk.take_entry(&record.entry) {
             return Ok(Some(broken));
         }
@@ -161,21 +163,4 @@ pub(super) fn remove_old(connection: &Connection, kept_days: u32) -> TeamResult<
              AND changed < (SELECT max(changed) FROM questions);"
     ))?;
     Ok(())
-}
-
-fn audit_row(row: &Row<'_>) -> rusqlite::Result<AuditRow> {
-    Ok(AuditRow {
-        chain: row.get(0)?,
-        seq: row.get(1)?,
-        recorded_ms: row.get(2)?,
-        at_ms: row.get(3)?,
-        kind: row.get(4)?,
-        question: row.get(5)?,
-        project: row.get(6)?,
-        agent: row.get(7)?,
-        who: row.get(8)?,
-        decision: row.get(9)?,
-        body: row.get(10)?,
-        hash: row.get(11)?,
-    })
 }

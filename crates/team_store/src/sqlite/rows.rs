@@ -1,6 +1,6 @@
 //! Questions and documents as rows of SQLite.
 
-use rusqlite::{Connection, Params, Row};
+use rusqlite::{Connection, Params};
 
 use super::{NOW, audit_rows, select, select_one};
 use crate::columns::{DOCUMENT_COLUMNS, QUESTION_COLUMNS};
@@ -23,7 +23,9 @@ pub(super) fn record_question(
 
 pub(super) fn find_question(connection: &Connection, id: &str) -> TeamResult<Option<TeamQuestion>> {
     let query = format!("SELECT {QUESTION_COLUMNS}, {NOW} FROM questions WHERE id = ?");
-    select_one(connection, &query, [id], question_row)?.map(QuestionRow::read).transpose()
+    select_one(connection, &query, [id], QuestionRow::from_sqlite)?
+        .map(QuestionRow::read)
+        .transpose()
 }
 
 pub(super) fn read_questions(
@@ -31,7 +33,7 @@ pub(super) fn read_questions(
     query: &str,
     values: impl Params,
 ) -> TeamResult<Vec<TeamQuestion>> {
-    let rows = select(connection, query, values, question_row)?;
+    let rows = select(connection, query, values, QuestionRow::from_sqlite)?;
     rows.into_iter().map(QuestionRow::read).collect()
 }
 
@@ -41,7 +43,7 @@ pub(super) fn find_document(
     name: &str,
 ) -> TeamResult<Option<TeamDocument>> {
     let query = format!("SELECT {DOCUMENT_COLUMNS} FROM documents WHERE kind = ? AND name = ?");
-    let found = select_one(connection, &query, [kind.name(), name], document_row)?;
+    let found = select_one(connection, &query, [kind.name(), name], DocumentRow::from_sqlite)?;
     found.map(DocumentRow::read).transpose()
 }
 
@@ -50,43 +52,6 @@ pub(super) fn read_documents(
     query: &str,
     values: impl Params,
 ) -> TeamResult<Vec<TeamDocument>> {
-    let rows = select(connection, query, values, document_row)?;
+    let rows = select(connection, query, values, DocumentRow::from_sqlite)?;
     rows.into_iter().map(DocumentRow::read).collect()
-}
-
-fn question_row(row: &Row<'_>) -> rusqlite::Result<QuestionRow> {
-    Ok(QuestionRow {
-        id: row.get(0)?,
-        machine: row.get(1)?,
-        project: row.get(2)?,
-        agent: row.get(3)?,
-        act: row.get(4)?,
-        asked_ms: row.get(5)?,
-        deadline_ms: row.get(6)?,
-        state: row.get(7)?,
-        closed_ms: row.get(8)?,
-        closed_text: row.get(9)?,
-        last_words: row.get(10)?,
-        first_allow: row.get(11)?,
-        answer_id: row.get(12)?,
-        answered_by: row.get(13)?,
-        decision: row.get(14)?,
-        answer: row.get(15)?,
-        outcome: row.get(16)?,
-        changed: row.get(17)?,
-        now_ms: row.get(18)?,
-    })
-}
-
-fn document_row(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
-    Ok(DocumentRow {
-        kind: row.get(0)?,
-        name: row.get(1)?,
-        version: row.get(2)?,
-        body: row.get(3)?,
-        edit_id: row.get(4)?,
-        edited_by: row.get(5)?,
-        edited_ms: row.get(6)?,
-        changed: row.get(7)?,
-    })
 }

@@ -44,11 +44,6 @@ words! {
 }
 
 impl RequestKind {
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    pub(super) fn is_ask(&self) -> bool {
-        *self == Self::Ask
-    }
-
     /// Returns true if the desk answers a request of this kind.
     pub fn is_answered(self) -> bool {
         matches!(self, Self::Ask | Self::Check)

@@ -24,18 +24,15 @@ pub struct AllowDemands {
 }
 
 impl AllowDemands {
-    /// Returns true if nothing is demanded.
     #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Returns the demands, if there are any.
     pub fn non_empty(self) -> Option<Self> {
         Some(self).filter(|demands| !demands.is_empty())
     }
 
-    /// Returns the demands of both.
     #[must_use]
     pub fn union_with(self, other: Self) -> Self {
         Self {

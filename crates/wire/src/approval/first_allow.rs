@@ -8,6 +8,5 @@ pub struct FirstAllow {
     /// Their name in the roster of the team; `None` for the owner of the desk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub member: Option<String>,
-    /// Their name, as it is shown.
     pub name: String,
 }

@@ -11,7 +11,6 @@ pub const MAX_WORDS_LINE: usize = 64 * 1024;
 /// The agent's last words before a question, sent on the connection of the question after it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LateWords {
-    /// The id of the question.
     pub request_id: RequestId,
     pub last_words: String,
 }
@@ -26,7 +25,6 @@ impl LateWords {
         })
     }
 
-    /// Returns the words as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

@@ -41,7 +41,6 @@ pub struct Callback {
     pub action: Action,
 }
 
-/// The buttons under a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
     Allow,
@@ -61,14 +60,12 @@ pub enum Action {
     },
     /// Send the answers chosen so far.
     Done,
-    /// Show the question in full.
     More,
 }
 
 impl Callback {
     /// Parses callback data of the form `{request_id}:{action}`. Returns `None` for data that none
     /// of our buttons carries.
-    #[must_use]
     pub fn parse(data: &str) -> Option<Self> {
         let (id, action) = data.split_once(':').filter(|_| data.len() <= MAX_CALLBACK)?;
         Some(Self { request_id: RequestId::parse(id)?, action: Action::parse(action)? })
@@ -105,7 +102,6 @@ impl Serialize for Action {
 
 impl Action {
     /// Parses an action's name. Only the spelling that [`Display`](fmt::Display) writes is accepted.
-    #[must_use]
     pub fn parse(name: &str) -> Option<Self> {
         let action = match name {
             "allow" => Self::Allow,
@@ -117,6 +113,7 @@ impl Action {
             "more" => Self::More,
             _ => Self::parse_numbered(name)?,
         };
+        // Otherwise `always007` would be a second spelling of one button.
         (action.to_string() == name).then_some(action)
     }
 

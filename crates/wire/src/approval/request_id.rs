@@ -13,12 +13,10 @@ pub struct RequestId(String);
 
 impl RequestId {
     /// Parses a UUID of version 4 in its hyphenated form.
-    #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         is_uuid_v4(text.as_bytes()).then(|| Self(text.to_owned()))
     }
 
-    #[must_use]
     pub fn from_random(bytes: [u8; 16]) -> Self {
         let version_and_variant = 0xf000_c000_0000_0000_0000_u128;
         let bits = u128::from_be_bytes(bytes) & !version_and_variant | 0x4000_8000_0000_0000_0000;
@@ -26,7 +24,6 @@ impl RequestId {
         Self([&hex[..8], &hex[8..12], &hex[12..16], &hex[16..20], &hex[20..]].join("-"))
     }
 
-    /// Reads a field that holds an id.
     pub(crate) fn from_member(members: &Members, field: &'static str) -> Result<Self, Malformed> {
         const EXPECTED: &str = "a UUID of version 4";
         let text: String = required_field(members, field, EXPECTED)?;

@@ -4,7 +4,7 @@ use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
-use crate::fields::render_with_line;
+use crate::fields::tests::render_with_line;
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 

@@ -12,7 +12,7 @@ use super::{
 use crate::fields::{Malformed, optional_list, required_field, required_object};
 use crate::raw::{Members, from_object};
 
-/// The kinds of answers.
+/// The kinds of answers. Where nothing else is said, one answers the request of its name.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DeskAnswer {
@@ -29,7 +29,6 @@ pub enum DeskAnswer {
         /// What came of it, in words for a person.
         text: String,
     },
-    /// The answer to `code`.
     Code {
         code: HiddenText,
         /// How long it can be used.
@@ -40,51 +39,38 @@ pub enum DeskAnswer {
         /// The token that unlocks later connections.
         token: HiddenText,
     },
-    /// The answer to `links`.
     Links {
-        /// Who was linked with a code.
         links: Vec<NamedLink>,
     },
-    /// The answer to `status`.
     Status {
-        /// The state of the desk.
         status: Box<DeskStatus>,
     },
-    /// The answer to `remotes`.
-    Remotes { remotes: Vec<RemoteView> },
-    /// The answer to `inbox`.
+    Remotes {
+        remotes: Vec<RemoteView>,
+    },
     Inbox(DeskInbox),
     /// The answer to `card`, if the question is open.
-    Card { card: Box<QuestionCard> },
-    /// The answer to `history`.
+    Card {
+        card: Box<QuestionCard>,
+    },
     History(DeskHistory),
-    /// The answer to `figures`.
     Figures(LedgerFigures),
-    /// The answer to `export`.
     Exported(ExportedPage),
-    /// The answer to `verify`.
     Verified(VerifiedLedger),
-    /// The answer to `sessions`.
     Sessions {
         /// The sessions, the most recently active first.
         sessions: Vec<SessionView>,
     },
-    /// The answer to `rules`.
     Rules(RulesView),
     /// The answer to `check_rules`.
     Problems {
         /// What is wrong, by line.
         problems: Vec<RuleProblem>,
     },
-    /// The answer to `explain`.
     Explained(RuleExplanation),
-    /// The answer to `backtest`.
     Backtested(BacktestReport),
-    /// The answer to `propose`.
     Proposed(ProposedRule),
-    /// The answer to `suggest`.
     Suggested(SuggestedRules),
-    /// The answer to `settings`.
     Settings(SettingsView),
 }
 

@@ -10,14 +10,11 @@ use super::{CommandSegment, InboxRow, TodoItem};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate fact that is shown")]
 pub struct QuestionCard {
-    /// The question as it is in the list.
     #[serde(flatten)]
     pub row: InboxRow,
-    /// What the tool would do.
     pub body: CardContent,
     /// The whole input as JSON: what a person may edit.
     pub input: String,
-    /// The agent's last words before the question.
     pub last_words: Option<String>,
     /// What can be allowed from now on.
     pub offers: Vec<CardOffer>,
@@ -40,7 +37,6 @@ pub struct QuestionCard {
     pub blocked: Option<String>,
     /// Which word has to be typed, in words, if the question needs that.
     pub confirm_word_of: Option<String>,
-    /// What each answer grants.
     pub grants: CardGrants,
     /// Whether only the beginning and the end of the input are shown. It cannot be allowed then.
     pub is_cut: bool,
@@ -50,7 +46,6 @@ pub struct QuestionCard {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum CardContent {
-    /// Run a shell command.
     Command {
         /// The command line in pieces.
         segments: Vec<CommandSegment>,
@@ -65,18 +60,12 @@ pub enum CardContent {
         what: Option<String>,
     },
     /// Write a whole file.
-    Write {
-        path: String,
-        content: String,
-        /// How many lines the content has.
-        lines: u64,
-    },
+    Write { path: String, content: String, lines: u64 },
     Edit {
         path: String,
         /// The changes, in order.
         changes: Vec<ContentChange>,
     },
-    /// Change a cell of a notebook.
     Notebook {
         path: String,
         /// What happens to which cell.
@@ -85,10 +74,7 @@ pub enum CardContent {
         content: String,
     },
     /// Change files by a patch.
-    Patch {
-        /// The files, in order.
-        files: Vec<PatchedFile>,
-    },
+    Patch { files: Vec<PatchedFile> },
     Fetch {
         url: String,
         /// What the agent wants to know about it.
@@ -97,10 +83,7 @@ pub enum CardContent {
     /// Begin to carry out a plan.
     Plan { markdown: String },
     /// Keep the agent's own plan.
-    Todo {
-        /// Its steps, in order.
-        items: Vec<TodoItem>,
-    },
+    Todo { items: Vec<TodoItem> },
     /// A question of an agent, a script or a tool server.
     Ask { question: String, detail: Option<String> },
     /// Call a tool of an MCP server.
@@ -243,7 +226,6 @@ impl fmt::Display for ChangedLine {
 /// One change to a file, line by line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentChange {
-    /// Whether every occurrence is replaced.
     pub everywhere: bool,
     /// After which line of the file a patch makes it, if it says so.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -255,10 +237,8 @@ pub struct ContentChange {
 /// What a patch does to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchedFile {
-    /// What happens to the file.
     pub operation: FileOperation,
     pub path: String,
-    /// Its new path, if it is moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub moved_to: Option<String>,
     /// What else happens to it, or why its lines are not shown.
@@ -268,7 +248,6 @@ pub struct PatchedFile {
     pub changes: Vec<ContentChange>,
 }
 
-/// What happens to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileOperation {
@@ -280,7 +259,6 @@ pub enum FileOperation {
 /// A line of a change. Its numbers count within the old and the new text, from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedLine {
-    /// What happens to the line.
     pub op: LineOperation,
     /// Its number in the old text.
     pub old: Option<u64>,
@@ -290,7 +268,6 @@ pub struct ChangedLine {
     pub text: String,
 }
 
-/// What happens to a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum LineOperation {
     /// It stays.
@@ -302,14 +279,12 @@ pub enum LineOperation {
     Removed,
 }
 
-/// Something that can be allowed from now on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardOffer {
     /// The action of its button.
     pub action: String,
     pub meaning: String,
     pub lasts: String,
-    /// Whether it changes the agent's mode.
     pub changes_mode: bool,
 }
 

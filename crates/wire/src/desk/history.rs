@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::ledger::AnswerChannel;
 
-/// The most rows of one page of the history.
 pub const MOST_HISTORY_ROWS: u64 = 200;
 
 /// Selects rows of the history. Each condition narrows the selection; the default selects all.
@@ -26,7 +25,6 @@ pub struct HistoryFilter {
     /// The beginning of the session's name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session: Option<String>,
-    /// What became of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<HistoryDecision>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,17 +37,14 @@ pub struct HistoryFilter {
     pub until_ms: Option<i64>,
 }
 
-/// What became of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryDecision {
     Allow,
     Deny,
-    /// Nobody answered in time.
     Timeout,
     /// Its asker went away before anybody answered.
     Withdrawn,
-    /// The question is open.
     Open,
     /// It ran, and callgate learned of it afterwards.
     Ran,
@@ -57,7 +52,6 @@ pub enum HistoryDecision {
     Saved,
 }
 
-/// Who decided about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HistoryDecider {
@@ -95,19 +89,14 @@ pub struct HistoryRow {
     pub machine: Option<String>,
     /// The agent's permission mode.
     pub mode: Option<String>,
-    /// What became of it.
     pub decision: HistoryDecision,
-    /// Who or what decided.
     pub by: Option<String>,
-    /// The channel through which the decision came.
     pub channel: Option<AnswerChannel>,
     /// How long the answer took, in milliseconds.
     pub took_ms: Option<u64>,
     /// Whether the tool succeeded, if it is known.
     pub ok: Option<bool>,
-    /// What the person wrote.
     pub words: Option<String>,
-    /// Whether the person changed the input.
     pub edited: bool,
 }
 
@@ -120,10 +109,8 @@ pub enum ExportFormat {
     Csv,
 }
 
-/// A part of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExportedPage {
-    /// The text of this part.
     pub text: String,
     /// The number before which the next part begins; `None` at the end.
     pub next: Option<u64>,
@@ -134,9 +121,7 @@ pub struct ExportedPage {
 pub struct LedgerFigures {
     /// The hours in which anything happened, in order.
     pub hours: Vec<HourFigures>,
-    /// How long people took to answer.
     pub answer_ms: AnswerTimes,
-    /// How calls were decided.
     pub shares: DecisionShares,
     /// By project, the largest first.
     pub by_project: Vec<NamedFigures>,
@@ -149,7 +134,6 @@ pub struct LedgerFigures {
     pub by_machine: Vec<NamedFigures>,
 }
 
-/// What happened in one hour.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HourFigures {
     /// When the hour began, in milliseconds since 1970.
@@ -210,9 +194,7 @@ pub struct NamedFigures {
 /// What a walk along the ledger's chain found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerifiedLedger {
-    /// Whether the chain is whole.
     pub whole: bool,
-    /// How many entries were read.
     pub entries: u64,
     /// The head of the chain, as `SEQ:HASH`, to be noted elsewhere.
     pub head: Option<String>,

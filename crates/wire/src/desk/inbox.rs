@@ -14,7 +14,6 @@ pub struct DeskInbox {
     pub rows: Vec<InboxRow>,
 }
 
-/// An open question in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InboxRow {
     pub question: String,
@@ -36,22 +35,18 @@ pub struct InboxRow {
     pub asked_ms: i64,
     /// Until when an answer counts, in milliseconds since 1970.
     pub until_ms: i64,
-    /// What led to the question.
     pub ruling: AskedRuling,
     /// Why a person is asked, if a rule says so.
     pub because: Option<String>,
-    /// What it takes to allow it.
     pub needs: AnswerNeeds,
     /// The agent's permission mode, if it is known.
     pub mode: Option<String>,
-    /// What is unusual about it.
     pub risks: Vec<RiskNote>,
     /// Equal for questions that may be answered together; `None` if it has to be answered alone.
     pub alike: Option<String>,
     /// The machine on which the agent runs, if it is another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<String>,
-    /// What rules demand of an allow.
     #[serde(default, skip_serializing_if = "AllowDemands::is_empty")]
     pub demands: AllowDemands,
     /// Who has allowed it, while another person has to.
@@ -78,7 +73,6 @@ impl InboxRow {
     }
 }
 
-/// What led to a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskedRuling {
@@ -105,7 +99,6 @@ pub struct RiskNote {
     pub text: String,
 }
 
-/// The kinds of [`RiskNote`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RiskKind {

@@ -9,7 +9,6 @@ use crate::fields::{members_of, one_line, required_field, required_object, text_
 use crate::ledger::LedgerEvent;
 use crate::raw::Members;
 
-/// A message of the desk to a viewer.
 #[derive(Debug, Clone)]
 pub enum DeskMessage {
     /// An entry of the ledger, for a viewer that watches.
@@ -25,13 +24,7 @@ pub enum DeskMessage {
         seconds: u64,
     },
     /// A request is under way; its answer follows.
-    Progress {
-        id: String,
-        /// How much is done.
-        done: u64,
-        /// How much there is to do.
-        total: u64,
-    },
+    Progress { id: String, done: u64, total: u64 },
     /// The token that unlocked this connection is no longer valid.
     Locked {
         /// Why, in words for a person.
@@ -46,14 +39,12 @@ pub enum DeskMessage {
     },
 }
 
-/// An entry of the ledger.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct WatchedEntry {
     pub seq: u64,
     /// When it happened, in milliseconds since 1970.
     pub at_ms: i64,
     pub kind: String,
-    /// The question that it belongs to.
     pub question: Option<String>,
     /// Its hash, in hex.
     pub hash: String,
@@ -62,15 +53,12 @@ pub struct WatchedEntry {
 }
 
 impl WatchedEntry {
-    /// Returns what the entry records.
     pub fn event(&self) -> LedgerEvent {
         LedgerEvent::decode_body(&self.kind, self.body.get()).0
     }
 }
 
 impl DeskMessage {
-    /// Creates the answer to the request `id`.
-    #[must_use]
     pub fn answer(id: impl Into<String>, answer: DeskAnswer) -> Self {
         Self::Answer { id: id.into(), answer }
     }
@@ -109,7 +97,6 @@ impl DeskMessage {
         }
     }
 
-    /// Returns the message as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

@@ -9,29 +9,25 @@ use super::{
 };
 use crate::approval::{Action, Press, RelayedAnswer, RequestId};
 use crate::fields::{
-    Malformed, bounded_text, members_of, one_line, optional_field, optional_object,
+    Malformed, bounded_text, if_present, members_of, one_line, optional_field, optional_object,
     required_object, text_field,
 };
 use crate::raw::Members;
 
-/// A request of a viewer.
 #[derive(Debug, Clone, Serialize)]
 pub struct DeskRequest {
     /// The id, chosen by the viewer. The answer repeats it.
     pub id: String,
-    /// What the request asks for.
     #[serde(flatten)]
     pub command: DeskCommand,
 }
 
-/// The kinds of [`DeskRequest`].
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum DeskCommand {
     /// Sends the ledger's entries from this number on, and each new one when it is written; without
     /// a number, only the new ones.
     Watch {
-        /// The first number.
         #[serde(skip_serializing_if = "Option::is_none")]
         from: Option<u64>,
     },
@@ -124,17 +120,11 @@ pub enum DeskCommand {
     /// Asks for the rules that apply now.
     Rules,
     /// Asks what is wrong with these rules.
-    CheckRules {
-        /// The text of a file of rules.
-        text: String,
-    },
+    CheckRules { text: String },
     /// Asks what the rules would decide about a call.
     Explain(ExplainQuery),
     /// Asks what these rules would have decided so far.
-    Backtest {
-        /// The text of a file of rules.
-        text: String,
-    },
+    Backtest { text: String },
     /// Replaces the user's rules.
     SaveRules {
         text: String,
@@ -143,7 +133,6 @@ pub enum DeskCommand {
     },
     /// Asks for a rule for a call.
     Propose {
-        /// The call.
         #[serde(flatten)]
         of: ProposalSource,
         decide: RuleDecision,
@@ -172,11 +161,8 @@ impl DeskRequest {
         let members = members_of(line).map_err(UnreadableReason::from)?;
         let id = text_field(&members, "id").ok_or(UnreadableReason::NoId)?;
         if id.len() > LONGEST_ID {
-            return Err(UnreadableReason::from(Malformed::wrong_field(
-                "id",
-                "at most 128 bytes long",
-            ))
-            .into());
+            let wrong = Malformed::wrong_field("id", "at most 128 bytes long");
+            return Err(UnreadableReason::from(wrong).into());
         }
         match DeskCommand::from_members(&members) {
             Ok(command) => Ok(Self { id, command }),
@@ -184,7 +170,6 @@ impl DeskRequest {
         }
     }
 
-    /// Returns the request as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }
@@ -203,10 +188,7 @@ impl DeskCommand {
             "unlock" => Self::Unlock {
                 token: decode_secret(members, "token")?,
                 origin: decode_origin(members)?,
-                name: members
-                    .get_non_null("name")
-                    .map(|_| decode_pair_name(members))
-                    .transpose()?,
+                name: if_present(members, "name", |members, _| decode_pair_name(members))?,
             },
             "pair" => Self::Pair {
                 code: decode_secret(members, "code")?,
@@ -234,13 +216,17 @@ impl DeskCommand {
     }
 
     fn decode_press(members: &Members) -> Result<Self, Malformed> {
+        const BUTTON: &str = "one of the buttons";
         const ONE: &str = "given alone, or words or input instead";
         let request_id = RequestId::from_member(members, "request_id")?;
-        let action: Option<String> = optional_field(members, "action", "one of the buttons")?;
+        let action: Option<String> = optional_field(members, "action", BUTTON)?;
         let words = optional_field(members, "words", "a string")?;
         let input = optional_object(members, "input")?;
         let press = match (action, words, input) {
-            (Some(name), None, None) => Press::Button(self::parse_action(&name)?),
+            (Some(name), None, None) => {
+                let action = Action::parse(&name);
+                Press::Button(action.ok_or(Malformed::wrong_field("action", BUTTON))?)
+            }
             (None, Some(words), None) => Press::Words(words),
             (None, None, Some(input)) => Press::Input(input),
             _ => return Err(Malformed::wrong_field("action", ONE)),
@@ -254,10 +240,6 @@ impl DeskCommand {
 const SETTING: &str = "a string of at most 4096 bytes";
 const LINK: &str = "a link, such as chat/123456789";
 
-fn parse_action(name: &str) -> Result<Action, Malformed> {
-    Action::parse(name).ok_or(Malformed::wrong_field("action", "one of the buttons"))
-}
-
 fn decode_secret(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
     bounded_text(members, field, LONGEST_SECRET, "a string of at most 128 bytes")
         .map(HiddenText::new)
@@ -265,12 +247,9 @@ fn decode_secret(members: &Members, field: &'static str) -> Result<HiddenText, M
 
 fn decode_gate_value(members: &Members) -> Result<HiddenText, Malformed> {
     const EXPECTED: &str = "a string of 32 to 128 bytes";
-    let value = bounded_text(members, "value", LONGEST_SECRET, EXPECTED)?;
-    let is_long = value.len() >= SHORTEST_GATE;
-    if is_long {
-        Ok(HiddenText::new(value))
-    } else {
-        Err(Malformed::wrong_field("value", EXPECTED))
+    match bounded_text(members, "value", LONGEST_SECRET, EXPECTED)? {
+        value if value.len() >= SHORTEST_GATE => Ok(HiddenText::new(value)),
+        _ => Err(Malformed::wrong_field("value", EXPECTED)),
     }
 }
 
@@ -294,5 +273,5 @@ fn optional_bounded(
     limit: usize,
     expected: &'static str,
 ) -> Result<Option<String>, Malformed> {
-    members.get_non_null(field).map(|_| bounded_text(members, field, limit, expected)).transpose()
+    if_present(members, field, |members, field| bounded_text(members, field, limit, expected))
 }

@@ -11,11 +11,9 @@ words! {
     #[derive(PartialOrd, Ord)]
     pub enum RuleDecision {
         Allow "allow",
-        /// Somebody has to be asked.
         Ask "ask",
         /// Somebody has to be asked, and to type a word of what they allow.
         Confirm "confirm",
-        /// It may not run.
         Deny "deny",
     }
 }
@@ -29,19 +27,16 @@ pub struct RulesView {
     pub text: String,
     /// A hash of the text, which `save_rules` repeats.
     pub hash: String,
-    /// What is wrong with it.
     pub problems: Vec<RuleProblem>,
     pub rules: Vec<RuleView>,
     /// The text of a file to start with, while the user has no rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub recommended: Option<String>,
-    /// The rules of the team to which the machine belongs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team: Option<Box<RuleFileView>>,
     pub projects: Vec<RuleFileView>,
 }
 
-/// A rule in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleView {
     pub name: String,
@@ -52,10 +47,8 @@ pub struct RuleView {
     pub text: String,
     /// When it ends, as it is written.
     pub until: Option<String>,
-    /// Whether it has ended.
     pub is_over: bool,
     pub reason: Option<String>,
-    /// The file that contains it.
     pub source: String,
 }
 
@@ -64,23 +57,18 @@ pub struct RuleView {
 pub struct RuleFileView {
     /// The project's file, or the name of the team's rules.
     pub path: String,
-    /// What is wrong with it.
     pub problems: Vec<RuleProblem>,
     pub rules: Vec<RuleView>,
 }
 
-/// Something that is wrong with a file of rules.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleProblem {
     /// The line, from 1.
     pub line: u64,
-    /// How bad it is.
     pub level: RuleProblemLevel,
-    /// What is wrong, in words for a person.
     pub text: String,
 }
 
-/// How bad a [`RuleProblem`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleProblemLevel {
@@ -102,7 +90,6 @@ pub struct ExplainQuery {
     /// The tool's input: an object.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input: Option<Box<RawValue>>,
-    /// The folder the agent works in.
     pub project: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
@@ -115,16 +102,13 @@ pub struct RuleExplanation {
     pub because: String,
     /// The rules that were considered, in order.
     pub considered: Vec<RuleMatch>,
-    /// The command in pieces, if it is one.
     pub segments: Option<Vec<CommandSegment>>,
 }
 
-/// What the rules say about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExplainedDecision {
     Allow,
-    /// It may not run.
     Deny,
     Ask,
     /// A person decides, and types a word to allow it.
@@ -133,7 +117,6 @@ pub enum ExplainedDecision {
     Undecided,
 }
 
-/// A rule that was considered.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleMatch {
     pub rule: String,
@@ -145,7 +128,6 @@ pub struct RuleMatch {
 /// What changed rules would have decided over the whole ledger.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BacktestReport {
-    /// How many calls were judged.
     pub judged: u64,
     /// Calls that were denied and that the rules would allow, the newest first.
     pub let_through: Vec<TurnedCall>,
@@ -166,13 +148,9 @@ pub struct TurnedCall {
     pub seq: u64,
     /// When it was, in milliseconds since 1970.
     pub at_ms: i64,
-    /// What it was about.
     pub summary: String,
-    /// The folder the agent worked in.
     pub project: String,
-    /// What was decided.
     pub was: RuleDecision,
-    /// What the rules would decide.
     pub would: RuleDecision,
 }
 
@@ -186,7 +164,6 @@ pub struct TurnedCount {
     pub count: u64,
 }
 
-/// What a rule is proposed for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub enum ProposalSource {
     /// An open or past question.
@@ -197,7 +174,6 @@ pub enum ProposalSource {
     Entry(u64),
 }
 
-/// A rule for one call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProposedRule {
     /// The rule, as one `[[rule]]`.
@@ -231,8 +207,6 @@ pub struct SuggestedRule {
 pub struct BeyondCall {
     /// The number of its entry.
     pub seq: u64,
-    /// What it was about.
     pub summary: String,
-    /// The folder the agent worked in.
     pub project: String,
 }

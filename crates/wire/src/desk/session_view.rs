@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A session of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionView {
     pub session: String,

@@ -8,7 +8,6 @@ use serde_json::Value;
 pub struct SettingsView {
     /// The settings, in the order of the guide.
     pub settings: Vec<SettingView>,
-    /// What is wrong with them.
     pub problems: Vec<String>,
 }
 
@@ -17,13 +16,11 @@ pub struct SettingView {
     pub key: String,
     /// Its value; null if it has none, and `"set"` for a secret.
     pub value: Value,
-    /// Where the value comes from.
     pub origin: String,
     pub help: String,
     /// The words that the value may be, if there are only a few.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub choices: Option<Vec<String>>,
-    /// What a viewer may do with it.
     pub access: SettingAccess,
 }
 

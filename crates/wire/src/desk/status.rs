@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 pub struct DeskStatus {
     pub version: String,
     pub pid: u32,
-    /// How long it has been running, in seconds.
     pub uptime_seconds: u64,
     /// How many questions are open.
     pub open: u64,
@@ -16,7 +15,6 @@ pub struct DeskStatus {
     pub socket: String,
     /// The path of the ledger.
     pub database: String,
-    /// How people can be reached.
     pub reach: Reach,
     /// Whether a relay has started it: it serves nobody but the desk above.
     #[serde(default)]
@@ -35,9 +33,7 @@ pub struct DeskStatus {
 /// How it stands with the line of this machine to the desk of its team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TeamLineView {
-    /// The address of the team's desk.
     pub address: String,
-    /// The name of this machine in the team.
     pub name: String,
     pub state: RemoteState,
     /// Since when, in milliseconds since 1970.
@@ -46,7 +42,6 @@ pub struct TeamLineView {
     pub text: Option<String>,
 }
 
-/// A relay that is connected to the desk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConnectedRelay {
     /// The name of the desk above.
@@ -99,7 +94,6 @@ pub struct Reach {
     pub viewers: ViewerCount,
 }
 
-/// The state of the phones.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PhoneStatus {
     /// The bot's name without the `@`, once Telegram has reported it.
@@ -108,7 +102,6 @@ pub struct PhoneStatus {
     pub trouble: Option<String>,
 }
 
-/// How many viewers there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ViewerCount {
     /// The number of connected viewers. Connections that one token has unlocked are one viewer.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::approval::{Press, RequestId};
-use crate::fields::render_with_line;
+use crate::fields::tests::render_with_line;
 
 const ID: &str = "550e8400-e29b-41d4-a716-446655440000";
 

@@ -7,13 +7,10 @@ use serde::{Deserialize, Serialize};
 /// A step of an agent's plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TodoItem {
-    /// What is to be done.
     pub text: String,
-    /// How far it is.
     pub status: TodoStatus,
 }
 
-/// How far a step of a plan is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TodoStatus {

@@ -26,7 +26,6 @@ struct DroppedPart {
     scan: IdScan,
 }
 
-/// One line of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub enum DecodedLine<'a> {
     /// A line within the limit, without its line end.
@@ -56,7 +55,6 @@ pub struct OverlongLine {
 
 impl LineDecoder {
     /// Creates a decoder for lines of at most `limit` bytes.
-    #[must_use]
     pub fn new(limit: usize) -> Self {
         Self {
             buffer: Buffer::default(),

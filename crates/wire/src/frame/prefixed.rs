@@ -59,7 +59,6 @@ pub fn length_prefix(length: usize, limit: usize) -> Result<[u8; PREFIX], Oversi
 
 impl FrameDecoder {
     /// Creates a decoder for payloads of at most `limit` bytes.
-    #[must_use]
     pub fn new(limit: usize) -> Self {
         Self { buffer: Buffer::default(), limit }
     }

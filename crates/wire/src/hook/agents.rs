@@ -51,7 +51,6 @@ pub use settings_place::{
     AgentSettingsPlace, JsonHooks, LimitUnit, PLUGIN_COMMAND, SettingsFormat,
 };
 
-/// Every agent that is known here.
 pub static AGENTS: [&AgentProfile; 15] = [
     &CLAUDE, &CODEX, &GEMINI, &QWEN, &COPILOT, &OPENCODE, &CLINE, &KIMI, &DROID, &GOOSE, &GROK,
     &PI, &KILO, &OPENHANDS, &AMP,
@@ -82,7 +81,6 @@ pub struct AgentProfile {
     pub word: &'static str,
     /// The agent's name in requests, rules and the ledger.
     pub id: &'static str,
-    /// The agent's name for people.
     pub name: &'static str,
     /// The names of its program.
     pub programs: &'static [&'static str],
@@ -90,7 +88,6 @@ pub struct AgentProfile {
     pub mark: Option<&'static str>,
     /// The words of other agents in whose settings it finds hooks, too.
     pub reads: &'static [&'static str],
-    /// How it gives a call to its hook.
     pub input: InputForm,
     /// The events at which it runs hooks, in the order in which they are installed. The first one
     /// comes before a tool runs.
@@ -103,7 +100,6 @@ pub struct AgentProfile {
     pub next: &'static str,
 }
 
-/// How an agent gives a call to its hook.
 pub enum InputForm {
     /// As an object on standard input.
     Object {
@@ -113,10 +109,7 @@ pub enum InputForm {
         decode: for<'a> fn(Members<'a>) -> Members<'a>,
     },
     /// The tool's input alone is on standard input, and this variable has the tool's name.
-    Bare {
-        /// The variable.
-        tool: &'static str,
-    },
+    Bare { tool: &'static str },
 }
 
 /// An event at which an agent runs hooks.
@@ -125,7 +118,6 @@ pub struct AgentEvent {
     pub name: &'static str,
     /// What happens then.
     pub event: AgentHookEvent,
-    /// What the agent accepts in an answer.
     pub takes: AnswerAbilities,
     pub form: AnswerForm,
     /// How long the agent is to wait for the hook; `None` if no hook is installed for this event.
@@ -134,7 +126,6 @@ pub struct AgentEvent {
 
 pub type AnswerForm = fn(&HookAnswer<'_>) -> HookReply;
 
-/// What an agent accepts in the answer to an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a separate ability")]
 pub struct AnswerAbilities {
@@ -234,7 +225,6 @@ impl HookFailures {
     };
 
     /// Returns true if some failure lets the call run.
-    #[must_use]
     pub fn is_open(self) -> bool {
         [self.exit, self.timeout, self.garbage, self.missing].contains(&CallFate::GoesOn)
     }
@@ -256,7 +246,6 @@ impl fmt::Debug for AgentProfile {
 
 impl AgentProfile {
     /// Returns the agent with this word or name.
-    #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         AGENTS.into_iter().find(|agent| agent.word == name || agent.id == name)
     }
@@ -269,7 +258,6 @@ impl AgentProfile {
     /// Returns the event of this name. A name that is only known from another agent is that agent's
     /// event if it comes before a tool: the hook may be in the wrong settings, and silence would be
     /// a yes.
-    #[must_use]
     pub fn event(&self, name: &str) -> &'static AgentEvent {
         let is_it = |event: &&AgentEvent| event.name == name;
         let of_others = || {
@@ -279,7 +267,6 @@ impl AgentProfile {
         self.events.iter().find(is_it).or_else(of_others).unwrap_or(&UNKNOWN)
     }
 
-    #[must_use]
     pub fn before_tool_event(&self) -> &'static AgentEvent {
         let is_check = |event: &&AgentEvent| event.event == AgentHookEvent::PreToolUse;
         // Every agent has one; a test checks that.
@@ -287,13 +274,11 @@ impl AgentProfile {
     }
 
     /// Returns true if the agent also runs the hooks in the settings of `other`.
-    #[must_use]
     pub fn reads_settings_of(&self, other: &Self) -> bool {
         self.reads.contains(&other.word)
     }
 
     /// Guesses the event of input that is too long or too broken to be read.
-    #[must_use]
     pub fn glimpse(&self, input: &[u8]) -> Option<&'static AgentEvent> {
         let InputForm::Object { event, .. } = self.input else {
             return Some(self.before_tool_event());
@@ -326,10 +311,19 @@ fn rename_members<'a>(mut members: Members<'a>, names: &[(&str, &'static str)]) 
     members
 }
 
+/// An event at which the agent waits for a person's answer.
+const fn decision(
+    name: &'static str,
+    event: AgentHookEvent,
+    takes: AnswerAbilities,
+    form: AnswerForm,
+) -> AgentEvent {
+    AgentEvent { name, event, takes, form, limit: Some(ANSWER_LIMIT) }
+}
+
 /// The event before a tool runs, at which the agent waits until a person has answered.
 const fn before_tool(name: &'static str, takes: AnswerAbilities, form: AnswerForm) -> AgentEvent {
-    let (event, limit) = (AgentHookEvent::PreToolUse, Some(ANSWER_LIMIT));
-    AgentEvent { name, event, takes, form, limit }
+    decision(name, AgentHookEvent::PreToolUse, takes, form)
 }
 
 /// A report after which nothing is printed.

@@ -21,7 +21,6 @@ const UNUSABLE: &str = "This was answered in a way that the agent cannot take, s
 const ASKED: &str = "A rule wants you to decide.";
 
 /// Returns the desk's response in the form of the agent that has this event.
-#[must_use]
 pub fn render_response(
     event: &AgentEvent,
     request: &ApprovalRequest,
@@ -99,13 +98,11 @@ fn checked_answer<'a>(
 
 /// Returns what refuses the call or the question of this event, with the reason for the model.
 /// `HookReply::Nothing` where silence refuses.
-#[must_use]
 pub fn call_refusal(event: &AgentEvent, reason: &str) -> HookReply {
     (event.form)(&HookAnswer::Deny { reason, interrupt: false })
 }
 
 /// Returns the line with which a hook refuses a change of settings, with the reason for the user.
-#[must_use]
 pub fn settings_refusal(reason: &str) -> HookReply {
     reply_line([("decision", json_word("block")), ("reason", json_word(reason))])
 }

@@ -6,12 +6,10 @@ use super::AgentHookEvent;
 use crate::approval::ApprovalRequest;
 use crate::raw::{flatten_json, json_string};
 
-/// What a hook says about a call.
 #[derive(Debug, Clone)]
 pub enum HookAnswer<'a> {
     /// It may run.
     Allow {
-        /// What was asked.
         asked: &'a ApprovalRequest,
         /// The input to run it with instead.
         input: Option<&'a RawValue>,

@@ -24,7 +24,6 @@ pub struct LastWords {
 /// Finds the last words in `tail`, the end of a transcript, before the agent wanted to use `tool`
 /// (any tool, if it is not named). `from_start` says that nothing was cut off before the tail;
 /// `subagent` that it is the transcript of a subagent.
-#[must_use]
 pub fn find_last_words(
     tail: &[u8],
     from_start: bool,
@@ -126,7 +125,6 @@ fn content_blocks(content: Json<'_>) -> Vec<Members<'_>> {
 }
 
 /// Returns the end of `text`, of at most [`MAX_WORDS`] characters.
-#[must_use]
 pub fn cut_last_words(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth_back(MAX_WORDS - 1) {

@@ -102,7 +102,6 @@ macro_rules! ledger_kinds {
 
             /// Reads an entry. The second value has the members that this version does not know,
             /// or whose values it cannot read.
-            #[must_use]
             pub fn decode_body<'a>(kind: &str, body: &'a str) -> (Self, Members<'a>) {
                 if let (Some(known), Ok(mut rest)) = (LedgerKind::parse(kind), Members::from_text(body)) {
                     $($(

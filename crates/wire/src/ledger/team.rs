@@ -11,7 +11,6 @@ use super::{LedgerEvent, MemberInvited, MemberJoined};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TeamRoster {
-    /// The members by their names.
     pub members: BTreeMap<String, TeamMember>,
     /// The links of people: each with the name of the member who holds it. A link that is not among
     /// them belongs to the owner of the desk.

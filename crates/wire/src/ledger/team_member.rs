@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 words! {
-    /// What a member of a team is.
     pub enum MemberKind {
         Machine "machine",
         Job "job",
@@ -13,7 +12,6 @@ words! {
     }
 }
 
-/// A member of a team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TeamMember {
     pub kind: MemberKind,
@@ -41,7 +39,6 @@ pub struct SharedMember {
     pub links: BTreeMap<String, String>,
 }
 
-/// An invitation that can be used.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenInvitation {
     /// The hash of its secret, in hex.

@@ -43,7 +43,6 @@ pub(super) fn parse_members<'a>(
     }
 }
 
-/// A position in JSON text.
 struct Cursor<'a> {
     text: &'a str,
     at: usize,
@@ -91,7 +90,6 @@ impl<'a> Cursor<'a> {
         (self.peek()? == byte).then(|| self.at += 1)
     }
 
-    /// Skips `byte` if it is next, and returns true if it was.
     fn skip_if_next(&mut self, byte: u8) -> bool {
         self.expect_byte(byte).is_some()
     }

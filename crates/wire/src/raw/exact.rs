@@ -150,7 +150,6 @@ impl ExactCheck<'_> {
         Ok(end)
     }
 
-    /// Checks the number that begins at `start`, and returns its end.
     fn check_number(&self, start: usize) -> Result<usize, InexactJson> {
         let is_part = |byte: &&u8| matches!(byte, b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9');
         let end = start + self.text.as_bytes()[start..].iter().take_while(is_part).count();

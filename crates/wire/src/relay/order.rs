@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LONGEST_BUNDLE, UnreadableReason, decode_ids, decode_name, decode_text};
+use super::{LONGEST_BUNDLE, UnreadableReason, decode_ids, decode_name, decode_text, decode_token};
 use crate::approval::{RelayedAnswer, RequestId};
 use crate::fields::{
-    Malformed, bounded_text, members_of, one_line, optional_field, required_field, required_object,
-    text_field,
+    Malformed, bounded_text, if_present, members_of, one_line, optional_field, required_field,
+    required_object, text_field,
 };
 use crate::hidden_text::HiddenText;
 use crate::raw::Members;
@@ -83,7 +83,6 @@ impl RelayOrder {
         })
     }
 
-    /// Returns the order as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }
@@ -92,16 +91,14 @@ impl RelayOrder {
 const BUNDLE: &str = "a string of at most 2 MiB";
 
 fn decode_hello(members: &Members) -> Result<UpperHello, Malformed> {
-    const TOKEN: &str = "a string of at most 128 bytes";
-    let token = members.get_non_null("token").map(|_| bounded_text(members, "token", 128, TOKEN));
-    let after = members.get_non_null("after");
-    let after = after.map(|_| required_object(members, "after", "an object with seq and hash"));
+    let read_after =
+        |members: &Members, field| required_object(members, field, "an object with seq and hash");
     Ok(UpperHello {
         protocol: required_field(members, "protocol", "a whole number")?,
         version: decode_name(members, "version")?,
         name: decode_name(members, "name")?,
-        token: token.transpose()?.map(HiddenText::new),
-        after: after.transpose()?,
+        token: if_present(members, "token", decode_token)?,
+        after: if_present(members, "after", read_after)?,
         held: decode_ids(members, "held")?,
         no_copy: optional_field(members, "no_copy", "true or false")?.unwrap_or_default(),
     })

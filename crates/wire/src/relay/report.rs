@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{LONGEST_HOME, UnreadableReason, decode_ids, decode_name, decode_text};
+use super::{LONGEST_HOME, UnreadableReason, decode_ids, decode_name, decode_text, decode_token};
 use crate::approval::{AllowDemands, ApprovalRequest, Decision, RelayedAnswer, RequestId};
 use crate::desk::WatchedEntry;
 use crate::fields::{
@@ -34,7 +34,6 @@ pub enum RelayReport {
         /// Those that are open, or whose answer is on its way to the agent.
         open: Vec<RequestId>,
     },
-    /// What came of an answer.
     Told {
         question: RequestId,
         /// Whether the agent has got it.
@@ -75,21 +74,18 @@ pub struct RelayedQuestion {
     /// Why, if a rule says so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
-    /// What rules demand of an allow.
     #[serde(skip_serializing_if = "AllowDemands::is_empty")]
     pub demands: AllowDemands,
     /// How long it stays open, in seconds.
     pub seconds: u64,
 }
 
-/// How a question of a box ended.
 #[derive(Debug, Clone, Serialize)]
 pub struct ClosedOutcome {
     pub question: RequestId,
     /// What was decided and has reached the agent, if anything was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decision: Option<Decision>,
-    /// Who decided.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<String>,
     /// What became of it, in words for a person.
@@ -115,11 +111,7 @@ impl RelayReport {
         Ok(match kind.as_str() {
             "hello" => Self::Hello(decode_hello(&members)?),
             "waiting" => Self::Waiting { text: decode_text(&members)? },
-            "granted" => {
-                const TOKEN: &str = "a string of at most 128 bytes";
-                let token = bounded_text(&members, "token", 128, TOKEN)?;
-                Self::Granted { token: HiddenText::new(token) }
-            }
+            "granted" => Self::Granted { token: decode_token(&members, "token")? },
             "question" => Self::Question(Box::new(decode_question(&members)?)),
             "said" => Self::Said {
                 question: question()?,
@@ -145,7 +137,6 @@ impl RelayReport {
         })
     }
 
-    /// Returns the report as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }
@@ -167,6 +158,7 @@ fn decode_question(members: &Members) -> Result<RelayedQuestion, Malformed> {
     const RULING: &str = "ask, guard or confirm";
     let request = members.get("request").ok_or(Malformed::wrong_field("request", "an object"))?;
     let ruling: LedgerRuling = required_field(members, "ruling", RULING)?;
+    // What the rules of the box decide stays there: no line may allow or deny by them.
     if !ruling.is_for_people() {
         return Err(Malformed::wrong_field("ruling", RULING));
     }

@@ -59,7 +59,6 @@ impl Attachment {
     }
 }
 
-/// Reads the attached files.
 pub(super) fn decode_attachments(members: &Members) -> Result<Vec<Attachment>, Malformed> {
     const EXPECTED: &str = "an array of objects with mime and either path or data";
     let wrong = Malformed::wrong_field("attachments", EXPECTED);

@@ -5,20 +5,22 @@ use serde_json::value::RawValue;
 
 use super::conversation::{
     conversation_id, decode_metadata, decode_title, of_metadata, optional_conversation_id,
-    optional_search,
 };
-use super::engine::{engine_name, optional_engine, optional_model};
+use super::engine::{engine_name, model_name};
 use super::file::decode_query;
-use super::front_tool::{decode_capabilities, decode_tools};
+use super::front_tool::decode_tools;
 use super::{
     Attachment, ConversationMode, FrontTool, FrontToolAnswer, LONGEST_ID, PermissionAnswer,
     QuestionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile, bounded_string,
     capability,
 };
-use crate::fields::{Malformed, optional_field, required_field, text_field};
+use crate::fields::{
+    Malformed, if_present, is_default, optional_field, required_field, text_field,
+};
 use crate::raw::Members;
 
-/// The kinds of [`SessionRequest`](super::SessionRequest).
+/// The kinds of [`SessionRequest`](super::SessionRequest). Where the conversation may be left out,
+/// the current one is meant.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum SessionCommand {
@@ -30,13 +32,11 @@ pub enum SessionCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         metadata: Option<Box<RawValue>>,
     },
-    /// Asks for the status of the runtime.
     GetStatus,
     /// Announces that the front end knows the extensions.
     Hello {
         /// What the front end accepts, see [`capability`](super::capability).
         capabilities: Vec<String>,
-        /// The tools that the front end supplies.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tools: Vec<FrontTool>,
     },
@@ -59,7 +59,6 @@ pub enum SessionCommand {
         title: Option<String>,
     },
     ListConversations {
-        /// The most conversations to list.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
         /// Lists only those that were last changed before this time, in milliseconds since the Unix
@@ -73,14 +72,13 @@ pub enum SessionCommand {
     /// Loads a conversation and makes it the current one.
     LoadConversation {
         conversation_id: String,
-        /// The most messages to load.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
         /// Loads only messages before the one with this number.
         #[serde(skip_serializing_if = "Option::is_none")]
         before: Option<u64>,
         /// The form in which the messages are sent.
-        #[serde(rename = "as", skip_serializing_if = "LoadAs::is_default")]
+        #[serde(rename = "as", skip_serializing_if = "is_default")]
         load_as: LoadAs,
     },
     RenameConversation {
@@ -92,7 +90,6 @@ pub enum SessionCommand {
     },
     /// Copies a conversation, and makes the copy the current one.
     ForkConversation {
-        /// The conversation to copy.
         conversation_id: String,
         /// How many of its messages to copy; all if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -103,27 +100,22 @@ pub enum SessionCommand {
     },
     /// Removes the last messages of a conversation.
     Rewind {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
-        /// How many messages stay.
         length: u64,
     },
     /// Replaces the messages of a conversation by a summary, for the model.
     Compact {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
     },
     /// Has the model no longer read a message that its provider refuses.
     LeaveOut {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
     },
     /// Sets who decides about tool calls.
     SetMode {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
         mode: ConversationMode,
@@ -138,7 +130,6 @@ pub enum SessionCommand {
     EditLast(UserMessage),
     /// Lists the engines and their models.
     ListModels {
-        /// Lists only this engine.
         #[serde(skip_serializing_if = "Option::is_none")]
         engine: Option<String>,
     },
@@ -159,15 +150,12 @@ pub enum SessionCommand {
     FindFiles {
         /// Words that occur in the paths.
         query: String,
-        /// The most files to return.
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u32>,
     },
-    /// Reads a file for the front end.
     ReadFile(WantedFile),
     /// Asks what a turn has changed.
     TurnDiff {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
         /// The turn; the last one that was not undone if `None`.
@@ -176,7 +164,6 @@ pub enum SessionCommand {
     },
     /// Puts back what a turn has changed.
     UndoTurn {
-        /// The conversation; the current one if `None`.
         #[serde(skip_serializing_if = "Option::is_none")]
         conversation_id: Option<String>,
         /// The turn; the last one that was not undone if `None`.
@@ -187,7 +174,6 @@ pub enum SessionCommand {
         partial: bool,
     },
     Replay {
-        /// The number of the first response.
         from_seq: u64,
     },
 }
@@ -203,15 +189,7 @@ pub enum LoadAs {
     Events,
 }
 
-impl LoadAs {
-    #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 impl SessionCommand {
-    /// Returns its name in the protocol.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::UserMessage(_) => "user_message",
@@ -314,7 +292,7 @@ impl SessionCommand {
             "clear_history" => Self::ClearHistory { metadata: decode_metadata(members)? },
             "get_status" => Self::GetStatus,
             "hello" => Self::Hello {
-                capabilities: decode_capabilities(members)?,
+                capabilities: required_field(members, "capabilities", "an array of strings")?,
                 tools: decode_tools(members)?,
             },
             "tool_answer" => Self::ToolAnswer(FrontToolAnswer::from_members(members)?),
@@ -323,12 +301,12 @@ impl SessionCommand {
             "question_answer" => Self::QuestionAnswer(QuestionAnswer::from_members(members)?),
             "new_conversation" => Self::NewConversation {
                 conversation_id: optional_conversation_id(members)?,
-                title: optional_title(members)?,
+                title: if_present(members, "title", decode_title)?,
             },
             "list_conversations" => Self::ListConversations {
                 limit: decode_limit(members)?,
                 before: optional_field(members, "before", WHOLE_NUMBER)?,
-                search: optional_search(members)?,
+                search: if_present(members, "search", decode_title)?,
             },
             "load_conversation" => Self::LoadConversation {
                 conversation_id: conversation_id(members)?,
@@ -338,7 +316,7 @@ impl SessionCommand {
             },
             "rename_conversation" => Self::RenameConversation {
                 conversation_id: conversation_id(members)?,
-                title: decode_title(members)?,
+                title: decode_title(members, "title")?,
             },
             "delete_conversation" => {
                 Self::DeleteConversation { conversation_id: conversation_id(members)? }
@@ -346,7 +324,7 @@ impl SessionCommand {
             "fork_conversation" => Self::ForkConversation {
                 conversation_id: conversation_id(members)?,
                 length: optional_field(members, "length", WHOLE_NUMBER)?,
-                title: optional_title(members)?,
+                title: if_present(members, "title", decode_title)?,
             },
             "rewind" => Self::Rewind {
                 conversation_id: optional_conversation_id(members)?,
@@ -360,11 +338,13 @@ impl SessionCommand {
             },
             "regenerate" => Self::Regenerate { metadata: decode_metadata(members)? },
             "edit_last" => Self::EditLast(UserMessage::from_members(members)?),
-            "list_models" => Self::ListModels { engine: optional_engine(members)? },
+            "list_models" => {
+                Self::ListModels { engine: if_present(members, "engine", engine_name)? }
+            }
             "set_engine" => Self::SetEngine {
                 conversation_id: optional_conversation_id(members)?,
-                engine: engine_name(members)?,
-                model: optional_model(members)?,
+                engine: engine_name(members, "engine")?,
+                model: if_present(members, "model", model_name)?,
                 metadata: decode_metadata(members)?,
             },
             "find_files" => {
@@ -390,8 +370,4 @@ impl SessionCommand {
 
 fn decode_limit(members: &Members) -> Result<Option<u32>, Malformed> {
     optional_field(members, "limit", "a whole number of at most 4294967295")
-}
-
-fn optional_title(members: &Members) -> Result<Option<String>, Malformed> {
-    members.get_non_null("title").map(|_| decode_title(members)).transpose()
 }

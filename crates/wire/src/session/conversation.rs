@@ -4,15 +4,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{LONGEST_CONVERSATION_ID, LONGEST_TITLE};
-use crate::fields::{Malformed, optional_object, required_field};
+use crate::fields::{Malformed, if_present, optional_object, required_field};
 use crate::raw::{Json, Members};
 
-/// A conversation in a list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ConversationSummary {
     pub conversation_id: String,
-    /// Its title, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// How many messages it has.
@@ -67,7 +65,6 @@ pub struct MessageLeftOut {
 pub struct ConversationList {
     /// The conversations, the most recently changed first.
     pub conversations: Vec<ConversationSummary>,
-    /// The id of the current one, if there is one.
     pub current: Option<String>,
 }
 
@@ -77,14 +74,11 @@ pub struct ConversationList {
 pub struct ConversationMessages {
     /// The id of the conversation, which is now the current one.
     pub conversation_id: String,
-    /// Its title, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The messages, in order.
     pub messages: Vec<PastMessage>,
     /// The number of the first of them. The first message of a conversation has the number 0.
     pub first: u64,
-    /// How many messages the conversation has.
     pub length: u64,
     /// Whether the last turn has no whole answer and nobody works on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -97,20 +91,17 @@ pub struct ConversationMessages {
 pub struct ConversationEvents {
     /// The id of the conversation, which is now the current one.
     pub conversation_id: String,
-    /// Its title, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// The number of the first message whose events were sent. The first message of a conversation
     /// has the number 0.
     pub first: u64,
-    /// How many messages the conversation has.
     pub length: u64,
     /// Whether the last turn has no whole answer and nobody works on it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_unfinished: bool,
 }
 
-/// A message of a loaded conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PastMessage {
     /// Its role: `user` or `assistant`.
@@ -128,19 +119,11 @@ pub(super) fn conversation_id(members: &Members) -> Result<String, Malformed> {
 }
 
 pub(super) fn optional_conversation_id(members: &Members) -> Result<Option<String>, Malformed> {
-    members.get_non_null("conversationId").map(|_| conversation_id(members)).transpose()
+    if_present(members, "conversationId", |members, _| conversation_id(members))
 }
 
-pub(super) fn decode_title(members: &Members) -> Result<String, Malformed> {
-    decode_short_text(members, "title")
-}
-
-/// Reads the words that are searched for, which are no longer than a title.
-pub(super) fn optional_search(members: &Members) -> Result<Option<String>, Malformed> {
-    members.get_non_null("search").map(|_| decode_short_text(members, "search")).transpose()
-}
-
-fn decode_short_text(members: &Members, name: &'static str) -> Result<String, Malformed> {
+/// Reads a title, or words that are searched for.
+pub(super) fn decode_title(members: &Members, name: &'static str) -> Result<String, Malformed> {
     let text: String = required_field(members, name, TITLE)?;
     let is_short = text.chars().nth(LONGEST_TITLE).is_none();
     if is_short { Ok(text) } else { Err(Malformed::wrong_field(name, TITLE)) }

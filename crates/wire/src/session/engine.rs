@@ -9,7 +9,6 @@ use crate::raw::Members;
 /// The data of the `done` of `list_models`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelList {
-    /// The engines of the runtime.
     pub engines: Vec<EngineListing>,
     /// The engine that answers in the current conversation.
     pub engine: String,
@@ -17,13 +16,11 @@ pub struct ModelList {
     pub model: Option<String>,
 }
 
-/// An engine of the runtime.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EngineListing {
     /// Its name, such as `anthropic`.
     pub name: String,
-    /// Whether it can answer now.
     pub is_available: bool,
     /// Where it was found, or why it cannot answer and what to do.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -60,17 +57,12 @@ pub struct ConversationEngine {
 const ENGINE: &str = "a string of 1 to 64 bytes without control characters";
 const MODEL: &str = "a string of 1 to 256 bytes without control characters";
 
-pub(super) fn engine_name(members: &Members) -> Result<String, Malformed> {
-    decode_name(members, "engine", LONGEST_ENGINE, ENGINE)
+pub(super) fn engine_name(members: &Members, field: &'static str) -> Result<String, Malformed> {
+    decode_name(members, field, LONGEST_ENGINE, ENGINE)
 }
 
-pub(super) fn optional_engine(members: &Members) -> Result<Option<String>, Malformed> {
-    members.get_non_null("engine").map(|_| engine_name(members)).transpose()
-}
-
-pub(super) fn optional_model(members: &Members) -> Result<Option<String>, Malformed> {
-    let read = |_| decode_name(members, "model", LONGEST_MODEL, MODEL);
-    members.get_non_null("model").map(read).transpose()
+pub(super) fn model_name(members: &Members, field: &'static str) -> Result<String, Malformed> {
+    decode_name(members, field, LONGEST_MODEL, MODEL)
 }
 
 /// Returns the name of an engine or a model, which is not empty.

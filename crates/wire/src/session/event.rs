@@ -122,13 +122,10 @@ const ERROR: &str = "an object with kind, status and retryable";
 pub struct Notice {
     /// Its kind in one word, such as `retry`. A reader accepts other words.
     pub kind: String,
-    /// The text for a person.
     pub text: String,
 }
 
 impl SessionEvent {
-    /// Creates a `done` with data.
-    #[must_use]
     pub fn done(data: &impl Serialize) -> Self {
         Self::Done(to_raw_value(data).ok())
     }
@@ -153,18 +150,15 @@ impl SessionEvent {
         RawValue::from_string(whole).map_or(self, |whole| Self::Done(Some(whole)))
     }
 
-    #[must_use]
     pub fn notice(kind: &str, text: impl Into<String>) -> Self {
         Self::Notice(Notice { kind: kind.to_owned(), text: text.into() })
     }
 
     /// Creates an error without data.
-    #[must_use]
     pub fn error(error: impl Into<String>) -> Self {
         Self::Error { error: error.into(), data: None }
     }
 
-    /// Returns the data of a `done`, if it has data of this type.
     pub fn done_data<T: DeserializeOwned>(&self) -> Option<T> {
         match self {
             Self::Done(Some(data)) => from_object(data.get()).ok(),

@@ -19,7 +19,6 @@ pub struct WantedFile {
     /// The number of the first line, counted from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<u64>,
-    /// The most lines.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
 }
@@ -50,13 +49,10 @@ pub struct FileMatch {
 pub struct FileText {
     /// The path, as it was given.
     pub path: String,
-    /// The text of the lines.
     pub content: String,
-    /// The number of the first line.
     pub first_line: u64,
     /// The number of the last line; `first_line` minus one if there is none.
     pub last_line: u64,
-    /// The number of lines in the file, if it is known.
     pub total_lines: Option<u64>,
     /// Whether more lines follow.
     pub more: bool,
@@ -76,7 +72,6 @@ impl WantedFile {
     }
 }
 
-/// Returns the query of `find_files`.
 pub(super) fn decode_query(members: &Members) -> Result<String, Malformed> {
     bounded_text(members, "query", LONGEST_QUERY, "a string of at most 1024 bytes")
 }

@@ -3,10 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::fields::{Malformed, optional_field, required_field};
+use crate::fields::{Malformed, optional_field};
 use crate::raw::Members;
 
-/// The most tools of a front end.
 pub const MOST_FRONT_TOOLS: usize = 64;
 
 /// A tool that the front end supplies.
@@ -38,14 +37,12 @@ pub struct FrontToolCall {
     pub input: Box<RawValue>,
 }
 
-/// The front end's answer to a call of its tool.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrontToolAnswer {
     pub call: String,
     /// The result, unchanged: any JSON.
     pub result: Box<RawValue>,
-    /// Whether the tool failed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
 }
@@ -63,12 +60,6 @@ impl FrontToolAnswer {
     }
 }
 
-/// Returns the capabilities that `hello` announces.
-pub(super) fn decode_capabilities(members: &Members) -> Result<Vec<String>, Malformed> {
-    required_field(members, "capabilities", "an array of strings")
-}
-
-/// Returns the tools that `hello` supplies.
 pub(super) fn decode_tools(members: &Members) -> Result<Vec<FrontTool>, Malformed> {
     const TOOLS: &str = "an array of at most 64 objects with name, description and inputSchema";
     let tools: Vec<FrontTool> = optional_field(members, "tools", TOOLS)?.unwrap_or_default();

@@ -8,7 +8,6 @@ use super::conversation::{decode_metadata, of_metadata};
 use crate::fields::{Malformed, optional_field, optional_object, required_field};
 use crate::raw::Members;
 
-/// A message of the user's, with attachments.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UserMessage {
@@ -40,7 +39,6 @@ pub struct PastUserMessage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PastAttachment {
     pub mime: String,
-    /// Its name, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// How many bytes it has.
@@ -52,7 +50,6 @@ pub struct PastAttachment {
 
 impl UserMessage {
     /// Returns a message without files that names no conversation.
-    #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -63,7 +60,6 @@ impl UserMessage {
         }
     }
 
-    /// Returns the conversation that the message belongs to, if it names one.
     pub fn conversation_id(&self) -> Option<String> {
         of_metadata(self.metadata.as_deref()).ok().flatten()
     }

@@ -25,16 +25,13 @@ pub struct PermissionAnswer {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRequest {
-    /// The id of the question.
     pub question: String,
-    /// The tool call that waits for the answer.
     pub tool_id: String,
     pub tool_name: String,
     /// The arguments of the call, with secrets masked.
     pub input: Box<RawValue>,
     /// What is about to happen, in one line.
     pub title: String,
-    /// Why a person is asked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// Whether "always" is on offer. Where it is not, an "always" counts as an allow.
@@ -51,7 +48,6 @@ pub struct PermissionRequest {
     pub card: Option<Box<QuestionCard>>,
 }
 
-/// A question was answered or withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionResolved {
     pub question: String,

@@ -18,14 +18,11 @@ use crate::raw::Members;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentQuestion {
-    /// The id of the question.
     pub question: String,
-    /// The tool call that waits for the answer.
     pub tool_id: String,
     /// The tool server that asks; `None` if the model asks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// What is asked, for a person.
     pub text: String,
     /// An address that the person is asked to visit. Nobody opens it unasked.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,13 +45,11 @@ pub struct QuestionField {
     /// More about it, for a person.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Whether an answer has to have it.
     pub required: bool,
     #[serde(flatten)]
     pub kind: FieldKind,
 }
 
-/// The type of a field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case", rename_all_fields = "camelCase")]
 pub enum FieldKind {
@@ -81,7 +76,6 @@ pub enum FieldKind {
     },
     /// One of several strings.
     OneOf {
-        /// What can be chosen.
         options: Vec<FieldOption>,
         /// Whether words of the person's own are an answer, too.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -92,15 +86,12 @@ pub enum FieldKind {
     },
     /// An array of some of several strings.
     SeveralOf {
-        /// What can be chosen.
         options: Vec<FieldOption>,
         /// Whether words of the person's own are an answer, too.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         free_text: bool,
-        /// The least number of them.
         #[serde(skip_serializing_if = "Option::is_none")]
         min_items: Option<u64>,
-        /// The greatest number of them.
         #[serde(skip_serializing_if = "Option::is_none")]
         max_items: Option<u64>,
         /// What is chosen at first.
@@ -111,7 +102,6 @@ pub enum FieldKind {
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct NumberBounds {
-    /// The least number.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,12 +123,10 @@ pub struct FieldOption {
     pub description: Option<String>,
 }
 
-/// The person's answer to a question.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct QuestionAnswer {
     /// The question, as [`AgentQuestion::question`] names it.
     pub question: String,
-    /// What the person did with it.
     pub outcome: AnswerOutcome,
     /// The values by the names of their fields, if the person has answered.
     #[serde(skip_serializing_if = "Map::is_empty")]

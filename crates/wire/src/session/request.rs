@@ -7,12 +7,10 @@ use super::{
 };
 use crate::fields::{Malformed, members_of, one_line, text_field};
 
-/// A request of the front end.
 #[derive(Debug, Clone, Serialize)]
 pub struct SessionRequest {
     /// The id, chosen by the front end. Every response to this request repeats it.
     pub id: String,
-    /// What the request asks for.
     #[serde(flatten)]
     pub command: SessionCommand,
 }
@@ -36,7 +34,6 @@ impl SessionRequest {
         }
     }
 
-    /// Returns the request as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
     }

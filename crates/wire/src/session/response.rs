@@ -9,12 +9,10 @@ use crate::fields::{
 };
 use crate::raw::{Json, Members, flatten_json};
 
-/// The responses of the runtime.
 #[derive(Debug, Clone)]
 pub enum SessionResponse {
     /// The runtime has started. This is its first line, and the only one that answers no request.
     Ready(RuntimeReady),
-    /// An event of one request.
     Reply(SessionReply),
 }
 
@@ -70,7 +68,6 @@ impl SessionResponse {
         Ok(Self::Reply(SessionReply { id: id.map(str::to_owned), event, timestamp, seq }))
     }
 
-    /// Returns the response as one line, its newline included.
     pub fn to_line(&self) -> Vec<u8> {
         match self {
             Self::Ready(ready) => one_line(ready),
@@ -85,7 +82,6 @@ impl SessionResponse {
 
 impl RuntimeReady {
     /// Creates the greeting of this version of the protocol.
-    #[must_use]
     pub fn at(timestamp: u64) -> Self {
         let capabilities = capability::ALL.map(str::to_owned).to_vec();
         Self { version: Some(VERSION.to_owned()), capabilities, timestamp, seq: None }

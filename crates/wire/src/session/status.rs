@@ -8,7 +8,6 @@ use super::{AgentQuestion, ConversationMode, PermissionRequest};
 pub mod request_state {
     /// It waits for an earlier request.
     pub const QUEUED: &str = "queued";
-    /// It is running.
     pub const WORKING: &str = "working";
 }
 
@@ -17,7 +16,6 @@ pub mod request_state {
 pub struct RuntimeStatus {
     /// [`IDLE`](super::IDLE) or [`BUSY`](super::BUSY). A reader accepts other words.
     pub state: String,
-    /// How many messages the current conversation has.
     pub conversation_length: u64,
     /// Milliseconds since the runtime started.
     pub uptime: u64,
@@ -77,7 +75,6 @@ pub struct McpServerStatus {
     pub state: String,
     /// The state in words for a person, and the reason if it failed.
     pub text: String,
-    /// How many tools it has.
     pub tools: u64,
     /// Whether the project's `.mcp.json` names it, and not the user's settings.
     pub is_project: bool,
@@ -95,7 +92,6 @@ pub struct InstructionFile {
     pub is_cut: bool,
 }
 
-/// A request that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenRequest {

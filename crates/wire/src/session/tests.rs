@@ -8,7 +8,7 @@ mod extensions;
 use expect_test::{Expect, expect};
 
 use super::*;
-use crate::fields::render_with_line;
+use crate::fields::tests::render_with_line;
 use crate::unreadable::QUOTED_KIND_CHARS;
 
 /// Reads each line and shows what was read and how it is written, or why it was refused.

@@ -48,7 +48,6 @@ pub struct ToolUse {
 
 impl ToolUse {
     /// Creates an announcement of what the model has sent, without anything that is for display.
-    #[must_use]
     pub fn new(tool_id: String, tool_name: String, input: Box<RawValue>) -> Self {
         Self { tool_id, tool_name, input, kind: None, locations: None, card: None }
     }
@@ -104,13 +103,11 @@ pub struct ToolResult {
 #[serde(rename_all = "camelCase")]
 pub struct ToolProgress {
     pub tool_id: String,
-    /// The stream to which it was written.
     pub stream: ToolStream,
     /// The output, to be appended.
     pub text: String,
 }
 
-/// The streams of a running tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ToolStream {

@@ -4,6 +4,8 @@ use std::ops::Add;
 
 use serde::{Deserialize, Serialize};
 
+use crate::fields::is_default;
+
 /// The data of the `done` of an answered message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -11,20 +13,14 @@ pub struct TurnEnd {
     /// Why the answer ended here: `end_turn`, `max_tokens`, `max_turn_requests`, `refusal`,
     /// `cancelled` or `steered`. A reader accepts other words.
     pub stop_reason: String,
-    /// The tokens that it took.
     #[serde(default)]
     pub usage: TokenUsage,
     /// Its price in US dollars, if known.
     pub cost: Option<f64>,
     /// How many tool calls were denied: by a rule, a person or the mode, or because they led out
     /// of the folders.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub denied_calls: u64,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-fn is_zero(count: &u64) -> bool {
-    *count == 0
 }
 
 /// How many tokens an answer took.
@@ -77,7 +73,6 @@ impl Add for TokenUsage {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UsageReport {
-    /// The tokens that the turn has taken so far.
     #[serde(flatten)]
     pub usage: TokenUsage,
     /// Their price in US dollars, if known.

@@ -48,7 +48,6 @@ pub struct TurnUndone {
     pub turn: u64,
     /// The files that were put back.
     pub restored: Vec<String>,
-    /// The files that were left as they are.
     pub left: Vec<UntouchedFile>,
 }
 

@@ -17,7 +17,6 @@ const BEGIN: &str = "*** Begin Patch";
 const END: &str = "*** End Patch";
 const END_OF_FILE: &str = "*** End of File";
 
-/// A change of files by a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PatchAct<'a> {
     /// The patch; more than one if the input gives several.
@@ -32,7 +31,6 @@ pub struct PatchAct<'a> {
 
 impl<'a> PatchAct<'a> {
     /// Reads a patch. What is in doubt counts as the name of a file.
-    #[must_use]
     pub fn from_texts(texts: Vec<&'a str>) -> Self {
         let mut patch = Self { texts, ..Self::default() };
         // Programs differ in what ends a line.
@@ -51,7 +49,6 @@ impl<'a> PatchAct<'a> {
     }
 
     /// Reads a list of changes. A list with anything that is not known here is odd.
-    #[must_use]
     pub fn of_list(input: &'a Map<String, Value>) -> Self {
         let given = input.get("files").and_then(Value::as_array);
         let named = |file: &'a Value| ["path", "moved_to"].map(|name| file.get(name)?.as_str());

@@ -219,7 +219,6 @@ impl ToolKind {
     /// for the first agent that has it, because some agents run the hooks of others. To our own
     /// runtime a front end may bring tools of any name, so of others it shares the common ones only;
     /// and nobody else has its tools. Where the agent is not known, all names are.
-    #[must_use]
     pub fn for_tool(agent: &str, tool: &str) -> Self {
         let known: &[&[(&str, &str, Self)]] = match agent {
             OWN_AGENT => &[OWN, COMMON],
@@ -247,7 +246,6 @@ impl ToolKind {
         matches!(self, AskUser | Script | Elicit)
     }
 
-    /// Returns true if it changes files.
     pub fn changes_files(self) -> bool {
         matches!(self, Write | Edit | Notebook | Patch | Undo)
     }

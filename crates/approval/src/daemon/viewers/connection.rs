@@ -51,7 +51,6 @@ impl Viewers {
         self.remove_viewer(viewer).await;
     }
 
-    /// Reads requests until there are no more.
     async fn read_requests(
         self: &Arc<Self>,
         viewer: u64,
@@ -97,7 +96,6 @@ fn too_long(line: &OverlongLine) -> DeskMessage {
     error_message(id, format!("the line has {} bytes: at most {MAX_LINE} are read", line.size))
 }
 
-/// The writing half.
 struct ViewerWriter<'a, W> {
     viewers: &'a Viewers,
     output: W,

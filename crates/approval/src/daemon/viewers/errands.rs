@@ -43,7 +43,6 @@ const LOCKED: &str = "Only a linked viewer may do that: pair with a code of `cal
 const OVER: &str = "This question is no longer open.";
 const STOPPED: &str = "the work on this request has ended without an answer: try again";
 
-/// The limits on errands of all viewers.
 #[derive(Debug)]
 pub(super) struct ErrandLimits {
     short: Semaphore,
@@ -170,7 +169,6 @@ fn outcome_answer(outcome: Result<String, String>) -> DeskAnswer {
     DeskAnswer::Told { done, text }
 }
 
-/// An errand on its thread.
 struct ViewerErrand {
     database: PathBuf,
     rules: Option<Arc<dyn RuleDesk>>,

@@ -13,7 +13,6 @@ use callgate_wire::tool_act::ToolKind;
 const KINDS: [LedgerKind; 5] = [Asked, Decided, Closed, Checked, Ran];
 /// How many of the latest entries are looked at when the first viewer comes.
 const LOOKED_BACK: u64 = 20_000;
-/// How many entries are read at once.
 const BATCH: usize = 1_000;
 /// How many different things are remembered.
 const MOST_KNOWN: usize = 50_000;
@@ -34,7 +33,6 @@ pub(super) struct FamiliarCalls {
 }
 
 impl FamiliarCalls {
-    /// Reads what is new in the ledger.
     pub(super) fn read_new_entries(&mut self, store: &Store) -> Result<(), StoreError> {
         let last = store.last_seq()?;
         let begin = last.saturating_sub(LOOKED_BACK);

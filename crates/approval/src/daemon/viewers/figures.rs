@@ -22,7 +22,6 @@ const MOST_MACHINES: usize = 1_000;
 const BUCKETS: [u64; 9] =
     [2_000, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000, 900_000, 3_600_000];
 
-/// The figures so far.
 #[derive(Default)]
 struct FigureCounts {
     hours: BTreeMap<i64, HourFigures>,

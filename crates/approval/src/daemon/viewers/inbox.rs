@@ -16,10 +16,8 @@ use crate::daemon::OLDEST_MS;
 use crate::desk::{RecordedQuestion, input_key};
 use crate::rule_desk::{RecordedCall, RuleDesk};
 
-/// The most rows of an inbox.
 const MOST_ROWS: usize = 2_000;
 
-/// Makes rows and cards.
 pub(super) struct InboxReader<'a> {
     pub(super) store: &'a Store,
     pub(super) rules: Option<&'a dyn RuleDesk>,

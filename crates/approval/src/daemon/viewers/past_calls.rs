@@ -20,7 +20,6 @@ use callgate_wire::ledger::{LedgerEvent, PressOutcome, QuestionDecided};
 use crate::card::{Card, agent_name};
 use crate::rule_desk::WorkMonitor;
 
-/// How many entries are read at once.
 const BATCH: usize = 512;
 /// How many rows a page has unless the viewer says otherwise.
 const USUAL_ROWS: u64 = 50;

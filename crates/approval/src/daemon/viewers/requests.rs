@@ -88,12 +88,11 @@ impl Viewers {
                 let copy = None;
                 let news =
                     move |reply_to| News::Pressed { who, question, press, confirm, reply_to, copy };
-                (RequestOutcome::Tell, Box::new(|reply_to| DeskInput::News(news(reply_to))))
+                tell(|reply_to| DeskInput::News(news(reply_to)))
             }
-            DeskCommand::Answer { request_id: question, answer } => (
-                RequestOutcome::Tell,
-                Box::new(|reply_to| DeskInput::Answered { who, question, answer, reply_to }),
-            ),
+            DeskCommand::Answer { request_id: question, answer } => {
+                tell(|reply_to| DeskInput::Answered { who, question, answer, reply_to })
+            }
             DeskCommand::Code { page: is_for_page } => {
                 let secret = secrets::new_pairing_code().map_err(|_| NO_RANDOM)?;
                 let (code, id) = (secret.reveal().to_owned(), fresh_id());
@@ -124,31 +123,27 @@ impl Viewers {
             }
             DeskCommand::Unlock { token, origin, name: own_name } => {
                 let token_hash = token_identity(&token, origin.as_deref());
-                let mut standing = self.standing_links().map_err(|error| error.to_string())?;
-                let name = standing.remove(&format!("{VIEWER_LINK}{token_hash}"));
+                let links = self.read_ledger(Store::chained_links);
+                let mut links = links.map_err(|error| error.to_string())?;
+                let name = links.standing.remove(&format!("{VIEWER_LINK}{token_hash}"));
                 let name = name.or(own_name).unwrap_or_else(|| "a viewer".to_owned());
                 let unlocked = UnlockedToken { hash: token_hash.clone(), name, since_ms: now_ms() };
                 let then = RequestOutcome::Unlock(unlocked);
                 (then, Box::new(|reply_to| DeskInput::Unlock { token_hash, reply_to }))
             }
-            DeskCommand::Unpair { link } => (
-                RequestOutcome::Tell,
-                Box::new(|reply_to| DeskInput::Unpair { link, id: fresh_id(), who, reply_to }),
-            ),
+            DeskCommand::Unpair { link } => {
+                tell(|reply_to| DeskInput::Unpair { link, id: fresh_id(), who, reply_to })
+            }
             DeskCommand::Gate { value } => {
                 let value = value.reveal().to_owned();
-                (
-                    RequestOutcome::Tell,
-                    Box::new(|reply_to| DeskInput::Gate { value, who, reply_to }),
-                )
+                tell(|reply_to| DeskInput::Gate { value, who, reply_to })
             }
-            DeskCommand::Try => (
-                RequestOutcome::Tell,
-                Box::new(|reply_to| DeskInput::Try { id: fresh_id(), who, reply_to }),
-            ),
-            _ => {
-                return Err("this needs no desk".to_owned());
-            }
+            DeskCommand::Try => tell(|reply_to| DeskInput::Try { id: fresh_id(), who, reply_to }),
+            _ => return Err("this needs no desk".to_owned()),
         })
     }
+}
+
+fn tell(input: impl FnOnce(ReplyTo) -> DeskInput + Send + 'static) -> (RequestOutcome, MakeInput) {
+    (RequestOutcome::Tell, Box::new(input))
 }

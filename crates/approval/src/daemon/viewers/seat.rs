@@ -15,7 +15,6 @@ const MOST_PENDING: usize = 256;
 /// How many of the desk's answers may wait for a viewer that does not read.
 const MOST_UNHEARD: usize = 256;
 
-/// A message of the desk to a viewer.
 #[derive(Debug)]
 pub(super) struct ViewerNotice {
     pub(super) message: Option<DeskMessage>,
@@ -87,12 +86,10 @@ impl ViewerSeat {
         self.unlocked.is_some()
     }
 
-    /// Returns the hash of the token that has unlocked the viewer, if one has.
     pub(super) fn token_hash(&self) -> Option<&str> {
         self.unlocked.as_ref().map(|unlocked| unlocked.hash.as_str())
     }
 
-    /// Returns the relay that the viewer is, if it is one.
     pub(super) fn connected_relay(&self) -> Option<ConnectedRelay> {
         let UnlockedToken { hash, name, since_ms } = self.unlocked.as_ref()?;
         is_relay(hash).then(|| ConnectedRelay {
@@ -102,7 +99,6 @@ impl ViewerSeat {
         })
     }
 
-    /// Returns true if the viewer has sent nothing yet.
     pub(super) fn is_silent(&self) -> bool {
         !self.has_spoken
     }

@@ -7,7 +7,6 @@ use callgate_wire::desk::HiddenText;
 
 /// Letters and digits that are not mistaken for each other.
 const ALPHABET: &[u8; 30] = b"23456789ABCDEFGHJKMNPQRSTVWXYZ";
-/// The length of a code.
 const CODE: usize = 8;
 
 pub(in crate::daemon) fn new_pairing_code() -> io::Result<HiddenText> {

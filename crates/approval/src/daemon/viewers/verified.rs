@@ -9,7 +9,6 @@ const WHOLE: &str = "Every entry follows the one before it: nothing in between w
     removed. Note the head somewhere else; later it shows that nothing up to there was changed, \
     not even by somebody who can write the file.";
 
-/// Verifies the whole ledger.
 pub(super) fn verify_ledger(
     store: &Store,
     monitor: &WorkMonitor<'_>,

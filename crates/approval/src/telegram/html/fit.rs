@@ -64,17 +64,14 @@ impl HtmlPart {
 
 pub(super) fn render_parts(parts: &[HtmlPart], limits: MessageLimits) -> RenderedHtml {
     let room = HtmlSize { units: limits.utf16, bytes: limits.bytes };
-    let fixed = sum_sizes(parts.iter().filter(|part| !part.may_be_cut).map(HtmlPart::whole_size));
+    let fixed = parts.iter().filter(|part| !part.may_be_cut).map(HtmlPart::whole_size);
+    let fixed = fixed.fold(HtmlSize::default(), HtmlSize::plus);
     let mut message = RenderedHtml::default();
     match room.minus(fixed) {
         Some(room) => write_shares(parts, room, &mut message),
         None => write_squeezed(parts, room, &mut message),
     }
     message
-}
-
-fn sum_sizes(sizes: impl Iterator<Item = HtmlSize>) -> HtmlSize {
-    sizes.fold(HtmlSize::default(), HtmlSize::plus)
 }
 
 /// Writes the fixed parts whole, and of the others what their share of `room` allows.
@@ -188,7 +185,7 @@ impl RenderedHtml {
         let all = measured_length(&part.text, Measure::Chars) + part.more;
         let longest = cut_notice(all, part.is_block);
         let room = share.minus(HtmlSize {
-            units: count_units(&longest) + 1,
+            units: measured_length(&longest, Measure::Utf16) + 1,
             bytes: longest.len() + NOTICE_TAGS.len() + 1,
         });
         let Some(room) = room else {
@@ -219,10 +216,6 @@ impl RenderedHtml {
 
 /// The tags of the notice, outside the content's own tags, so that content cannot imitate it.
 const NOTICE_TAGS: &str = "<i></i>";
-
-fn count_units(text: &str) -> usize {
-    measured_length(text, Measure::Utf16)
-}
 
 /// Returns a notice such as `… 3,412 more characters`, on its own line after a block.
 fn cut_notice(missing: usize, on_its_own_line: bool) -> String {

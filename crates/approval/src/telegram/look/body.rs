@@ -87,7 +87,6 @@ fn add_optional(html: Html, style: HtmlStyle, text: Option<&String>) -> Html {
     }
 }
 
-/// Returns the heading of a file and its changes.
 fn change_blocks(heading: &str, changes: &[ContentChange]) -> Vec<(HtmlStyle<'static>, String)> {
     let changes = changes.iter().map(|change| {
         (HtmlStyle::Pre(Some("diff")), change.to_string().trim_end_matches('\n').to_owned())

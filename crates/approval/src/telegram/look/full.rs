@@ -28,7 +28,6 @@ pub(in crate::telegram) enum FullQuestion {
     },
 }
 
-/// Returns a question in full, for a chat.
 pub(in crate::telegram) fn full_question(card: &Card, chat: i64) -> FullQuestion {
     let content = card_text(card);
     let pages = text::split_pages(&content, PAGE);

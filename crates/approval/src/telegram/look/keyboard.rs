@@ -13,7 +13,6 @@ const LABEL: usize = 48;
 /// The most answers shown as buttons: Telegram accepts a hundred buttons.
 const MOST_PICKS: usize = 90;
 
-/// Returns the buttons of an open question.
 pub(super) fn build_buttons(card: &Card, picks: &[Vec<u8>], cut: LookCut) -> Value {
     let id = &card.id;
     let (is_cut, is_whole) = (cut != LookCut::Nothing, cut != LookCut::Body);
@@ -68,7 +67,6 @@ pub(super) fn need_words(offers: &[CardOffer]) -> bool {
     }
 }
 
-/// Returns true if an answer is chosen.
 pub(super) fn is_picked(picks: &[Vec<u8>], question: usize, option: usize) -> bool {
     picks.get(question).is_some_and(|chosen| chosen.iter().any(|at| usize::from(*at) == option))
 }

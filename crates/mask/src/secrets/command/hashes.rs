@@ -36,7 +36,6 @@ pub(super) fn is_about_hashes(word: &[u8]) -> bool {
     ABOUT.contains(name)
 }
 
-/// Returns true if a hash may follow a word.
 pub(super) fn announces_hash(word: &[u8]) -> bool {
     let word = word.strip_suffix(b":").unwrap_or(word);
     ANNOUNCING.contains_in_any_case(word)

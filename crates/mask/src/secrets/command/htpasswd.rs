@@ -1,6 +1,5 @@
 //! `htpasswd -b FILE USER PASSWORD` and `htpasswd -nb USER PASSWORD`.
 
-/// The state of a call of `htpasswd`.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct HtpasswdCall {
     /// Whether the password is on the command line.

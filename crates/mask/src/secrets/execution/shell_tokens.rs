@@ -4,6 +4,7 @@
 //! inside quotes separate, so that a command in a command (`bash -c "sudo x"`) is read like any
 //! other.
 
+use crate::secrets::candidate::is_operator;
 use crate::secrets::span::SecretSpan;
 
 /// What stands for a hidden span in a word. No shell has such a byte in a word.
@@ -74,7 +75,7 @@ impl<'a> ShellTokens<'a> {
             match self.peek(0) {
                 Some(b'\\') if self.peek(1) == Some(b'\n') => self.at += 2,
                 Some(b'"' | b'\'' | b'\\') => (self.at, quotes) = (self.at + 1, quotes + 1),
-                Some(byte) if !is_blank(byte) && !starts_operator(byte) => {
+                Some(byte) if !is_blank(byte) && byte != b'\n' && !is_operator(byte) => {
                     word.push(byte);
                     self.at += 1;
                 }
@@ -87,7 +88,6 @@ impl<'a> ShellTokens<'a> {
         (!is_descriptor && (quotes >= 2 || !word.is_empty())).then_some(word)
     }
 
-    /// Reads the operator that begins here.
     fn parse_operator(&mut self) -> Option<ShellOperator> {
         let byte = self.peek(0)?;
         let start = self.at;
@@ -155,8 +155,4 @@ impl Iterator for ShellTokens<'_> {
 
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\r')
-}
-
-fn starts_operator(byte: u8) -> bool {
-    byte == b'\n' || crate::secrets::candidate::is_operator(byte)
 }

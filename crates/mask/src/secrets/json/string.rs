@@ -6,7 +6,6 @@ use memchr::{memchr, memchr2};
 
 use crate::secrets::span::SecretSpan;
 
-/// Returns the position of the closing quote of the string that begins at `start`.
 pub(super) fn closing_quote(text: &str, start: usize) -> usize {
     let bytes = text.as_bytes();
     let mut at = start;

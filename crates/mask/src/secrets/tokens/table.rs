@@ -4,7 +4,6 @@
 use super::TokenBody::{Alnum, Dotted, Hex, Path, Upper, Url};
 use super::{TokenBody, TokenPattern};
 
-/// All kinds of tokens.
 pub(in crate::secrets) const TOKENS: [TokenPattern; 88] = [
     token_pattern("1//0", "Google token", Url, 40),
     token_pattern("AGE-SECRET-KEY-1", "age key", Upper, 40),

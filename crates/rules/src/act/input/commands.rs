@@ -24,7 +24,6 @@ pub(in crate::act) struct NamedCommand<'a> {
 pub(in crate::act) enum CommandText<'a> {
     /// For a shell.
     Line(Cow<'a, str>),
-    /// A program and its arguments.
     Words(Vec<Cow<'a, str>>),
 }
 
@@ -93,7 +92,6 @@ fn list_readings(values: &[Value]) -> Vec<CommandText<'_>> {
     vec![CommandText::Line(all.join("\n").into()), CommandText::Words(all)]
 }
 
-/// Returns the words that a value is written as on a command line.
 fn command_line_words(value: &Value) -> Vec<Cow<'_, str>> {
     match value {
         Value::String(text) => vec![text.as_str().into()],

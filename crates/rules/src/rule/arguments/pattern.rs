@@ -17,7 +17,6 @@ enum PatternStep {
     Any,
 }
 
-/// A pattern of texts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ArgumentPattern {
     steps: Vec<PatternStep>,
@@ -117,7 +116,6 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '+')
 }
 
-/// Returns true if a path in the text contains `..`.
 fn has_parent_step(text: &str) -> bool {
     text.split(['/', '\\']).any(|name| name == "..")
 }

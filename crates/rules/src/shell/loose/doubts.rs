@@ -12,7 +12,6 @@ use crate::shell::values::ShellValues;
 use crate::shell::word::WordPiece;
 use crate::shell::{GAP, ShellCommand, ShellScript, ShellWord, operands};
 
-/// Programs that run what they read.
 const LINE_READERS: &WordList = words!("source . ssh su at batch parallel");
 /// Variables of one shell that define what names mean.
 const TABLES: [&str; 6] = ["aliases[", "galiases[", "saliases[", "functions[", "commands[", "dis_"];
@@ -23,7 +22,6 @@ pub(super) enum InputReader {
     Language,
 }
 
-/// Returns why a command could run anything.
 pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
     let program = command.words.first()?;
     if program.is_anything() || (program.may_split && program.first_text().starts_with(GAP)) {
@@ -62,7 +60,7 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
     }
     let runs_sed = program.could_name(words!("sed gsed"))
         && operands::sed_scripts(&command.words[1..])
-            .any(|script| script.texts().any(|text| !operands::is_quiet_sed(&text)));
+            .any(|script| script.texts().any(|text| !operands::runs_nothing(&text)));
     if runs_sed {
         return Some("a script for sed that could run commands");
     }

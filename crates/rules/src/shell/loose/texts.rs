@@ -139,7 +139,6 @@ pub(super) fn runnable_texts(command: &ShellCommand, line: ReadLine) -> Vec<(Str
     texts
 }
 
-/// Returns the values of the assignments of a command.
 pub(super) fn assigned_texts(
     command: &ShellCommand,
     is_line: bool,

@@ -15,7 +15,7 @@ pub(super) fn is_harmless_script(script: &str) -> bool {
 }
 
 /// Returns true if every command of the script is known, and none runs a command.
-pub(super) fn runs_nothing(script: &str) -> bool {
+pub(crate) fn runs_nothing(script: &str) -> bool {
     are_all(script, true)
 }
 

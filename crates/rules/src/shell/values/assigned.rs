@@ -20,7 +20,6 @@ const CHANGERS: &WordList = words!("eval source . emulate enable zmodload");
 const HIDDEN_OPTIONS: [&str; 4] = ["dotglob", "globdots", "glob_dots", "globignore"];
 
 impl<'a> ShellValues<'a> {
-    /// Notes what a command assigns.
     pub(super) fn note_command(&mut self, at: usize, command: &'a ShellCommand) {
         let is_lasting = command.words.is_empty();
         let sets_home = |word: &ShellWord| word.first_text().starts_with("HOME=");
@@ -56,7 +55,7 @@ impl<'a> ShellValues<'a> {
             command.words.first().is_some_and(|program| !program.is_known())
         };
         let is_lost = commands.filter(is_open).any(|(at, command)| {
-            let mut program = self.joined(&command.words[0], at);
+            let mut program = self.joined_word(&command.words[0], at);
             program.open_unknown();
             [DECLARERS, READERS, CHANGERS].iter().any(|list| program.could_name(list))
         });

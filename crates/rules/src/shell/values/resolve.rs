@@ -272,7 +272,6 @@ impl ShellValues<'_> {
         }
     }
 
-    /// Returns the folders in which a command may run.
     pub(in crate::shell) fn folders(&self, at: usize) -> WordChoices {
         let command = &self.script.commands[at];
         let known = command.folders.iter().map(|folder| vec![WordPiece::Text(folder.clone())]);

@@ -25,11 +25,9 @@ pub enum WordExpansion {
     Braces(Vec<ShellWord>),
     /// One of several texts.
     Choice(Vec<ShellWord>),
-    /// The elements of an array.
     Array(Vec<ShellWord>),
 }
 
-/// What an expansion does with the value of its variable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ValueChange {
     /// Nothing.

@@ -4,13 +4,12 @@ use super::super::form::{
     HookAnswer, HookReply, claude_reply_line, json_object, json_text, json_word,
 };
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility,
-    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, silent_report,
+    AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
+    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, decision, silent_report,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
 
-/// Claude Code.
 pub static CLAUDE: AgentProfile = AgentProfile {
     word: "claude",
     id: "claude-code",
@@ -20,52 +19,47 @@ pub static CLAUDE: AgentProfile = AgentProfile {
     reads: &[],
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
-        AgentEvent {
-            name: "PreToolUse",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities {
+        before_tool(
+            "PreToolUse",
+            AnswerAbilities {
                 ask: true,
                 // The first versions ignore a changed input and run the old one. Those that name
                 // the prompt are known to accept it.
                 ..AnswerAbilities::ALLOW.with_edit(EditAbility::WholeSince("prompt_id"))
             },
-            form: check_form,
-            limit: Some(ANSWER_LIMIT),
-        },
-        AgentEvent {
-            name: "PermissionRequest",
-            event: AgentHookEvent::PermissionRequest,
-            takes: AnswerAbilities {
+            check_form,
+        ),
+        decision(
+            "PermissionRequest",
+            AgentHookEvent::PermissionRequest,
+            AnswerAbilities {
                 interrupt: true,
                 always: true,
                 ..AnswerAbilities::ALLOW.with_edit(EditAbility::Whole)
             },
-            form: permission_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+            permission_form,
+        ),
         silent_report("PostToolUse", AgentHookEvent::PostToolUse),
         silent_report("Stop", AgentHookEvent::Stop),
-        AgentEvent {
-            name: "PermissionDenied",
-            event: AgentHookEvent::PermissionDenied,
-            takes: AnswerAbilities { allow: true, ..AnswerAbilities::NONE },
-            form: retry_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        decision(
+            "PermissionDenied",
+            AgentHookEvent::PermissionDenied,
+            AnswerAbilities { allow: true, ..AnswerAbilities::NONE },
+            retry_form,
+        ),
         silent_report("ConfigChange", AgentHookEvent::ConfigChange),
         silent_report("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
         silent_report("SessionEnd", AgentHookEvent::SessionEnd),
         silent_report("Notification", AgentHookEvent::Notification),
-        AgentEvent {
-            name: "Elicitation",
-            event: AgentHookEvent::Elicitation,
-            takes: AnswerAbilities {
+        decision(
+            "Elicitation",
+            AgentHookEvent::Elicitation,
+            AnswerAbilities {
                 interrupt: true,
                 ..AnswerAbilities::ALLOW.with_edit(EditAbility::Whole)
             },
-            form: elicitation_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+            elicitation_form,
+        ),
     ],
     failures: HookFailures::OPEN,
     settings: AgentSettingsPlace {
@@ -80,7 +74,6 @@ pub static CLAUDE: AgentProfile = AgentProfile {
     next: "Claude Code sessions that are open now may have to be restarted.",
 };
 
-/// Writes the answer to a call that is about to run.
 pub(super) fn check_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
         HookAnswer::Allow { input, .. } => checked_reply("allow", None, input.map(json_text)),
@@ -113,7 +106,6 @@ pub(super) fn checked_reply(
     claude_reply_line(AgentHookEvent::PreToolUse, members)
 }
 
-/// Writes the answer to a question that the agent is about to ask.
 pub(super) fn permission_form(answer: &HookAnswer<'_>) -> HookReply {
     let decision = match answer {
         HookAnswer::Allow { asked, input, permissions } => {
@@ -152,7 +144,6 @@ fn retry_form(answer: &HookAnswer<'_>) -> HookReply {
     }
 }
 
-/// Writes the answer to a question of a tool server.
 fn elicitation_form(answer: &HookAnswer<'_>) -> HookReply {
     let (action, content) = match answer {
         HookAnswer::Allow { asked, input: None, .. } => {

@@ -59,7 +59,6 @@ fn decode_cline_input(mut members: Members<'_>) -> Members<'_> {
     members
 }
 
-/// Returns the first element of a list of texts.
 fn first_element(list: Json<'_>) -> Option<Json<'_>> {
     let text = list.get().strip_prefix('[')?.trim_start();
     let end = serde_json::Deserializer::from_str(text).into_iter::<&serde_json::value::RawValue>();

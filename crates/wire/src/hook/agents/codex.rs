@@ -4,8 +4,8 @@ use core::time::Duration;
 
 use super::claude::{deny_form, permission_form};
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures,
-    InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, silent_report,
+    AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
+    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, decision, silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -22,21 +22,14 @@ pub static CODEX: AgentProfile = AgentProfile {
     reads: &[],
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
-        AgentEvent {
-            name: "PreToolUse",
-            event: AgentHookEvent::PreToolUse,
-            // It has no `allow` here, and continues without one.
-            takes: AnswerAbilities::DENY,
-            form: deny_form,
-            limit: Some(ANSWER_LIMIT),
-        },
-        AgentEvent {
-            name: "PermissionRequest",
-            event: AgentHookEvent::PermissionRequest,
-            takes: AnswerAbilities::ALLOW,
-            form: permission_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        // It has no `allow` here, and continues without one.
+        before_tool("PreToolUse", AnswerAbilities::DENY, deny_form),
+        decision(
+            "PermissionRequest",
+            AgentHookEvent::PermissionRequest,
+            AnswerAbilities::ALLOW,
+            permission_form,
+        ),
         silent_report("PostToolUse", AgentHookEvent::PostToolUse),
         silent_report("Stop", AgentHookEvent::Stop),
         AgentEvent {

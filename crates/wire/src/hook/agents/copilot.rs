@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::super::form::{HookAnswer, HookReply, json_text, json_word, reply_line};
 use super::claude::check_form;
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
-    EditAbility, HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, before_tool,
+    AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, EditAbility,
+    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, before_tool, decision,
     rename_members, silent_report,
 };
 use crate::hook::AgentHookEvent;
@@ -28,25 +28,18 @@ pub static COPILOT: AgentProfile = AgentProfile {
             AnswerAbilities::ALLOW.with_edit(EditAbility::Merged),
             own_check_form,
         ),
-        AgentEvent {
-            name: "permissionRequest",
-            event: AgentHookEvent::PermissionRequest,
-            takes: AnswerAbilities { interrupt: true, ..AnswerAbilities::ALLOW },
-            form: own_permission_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        decision(
+            "permissionRequest",
+            AgentHookEvent::PermissionRequest,
+            AnswerAbilities { interrupt: true, ..AnswerAbilities::ALLOW },
+            own_permission_form,
+        ),
         silent_report("postToolUse", AgentHookEvent::PostToolUse),
         silent_report("agentStop", AgentHookEvent::Stop),
         silent_report("sessionEnd", AgentHookEvent::SessionEnd),
         silent_report("notification", AgentHookEvent::Notification),
         // In the settings of Claude Code.
-        AgentEvent {
-            name: "PreToolUse",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities::ALLOW,
-            form: check_form,
-            limit: None,
-        },
+        AgentEvent { limit: None, ..before_tool("PreToolUse", AnswerAbilities::ALLOW, check_form) },
         AgentEvent { limit: None, ..silent_report("PostToolUse", AgentHookEvent::PostToolUse) },
         AgentEvent { limit: None, ..silent_report("Stop", AgentHookEvent::Stop) },
         AgentEvent { limit: None, ..silent_report("SessionEnd", AgentHookEvent::SessionEnd) },

@@ -2,8 +2,8 @@
 
 use super::super::form::{HookAnswer, HookReply, json_object, json_text, json_word, reply_line};
 use super::{
-    ANSWER_LIMIT, AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate,
-    EditAbility, HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is,
+    AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, EditAbility,
+    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool,
     silent_report,
 };
 use crate::hook::AgentHookEvent;
@@ -22,16 +22,11 @@ pub static GEMINI: AgentProfile = AgentProfile {
     reads: &[],
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
-        AgentEvent {
-            name: BEFORE,
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities {
-                ask: true,
-                ..AnswerAbilities::DENY.with_edit(EditAbility::Merged)
-            },
-            form: gemini_form,
-            limit: Some(ANSWER_LIMIT),
-        },
+        before_tool(
+            BEFORE,
+            AnswerAbilities { ask: true, ..AnswerAbilities::DENY.with_edit(EditAbility::Merged) },
+            gemini_form,
+        ),
         silent_report("AfterTool", AgentHookEvent::PostToolUse),
         // It is not installed: if the program were missing, the turn would begin anew each time.
         AgentEvent { limit: None, ..silent_report("AfterAgent", AgentHookEvent::Stop) },
@@ -46,13 +41,7 @@ pub static GEMINI: AgentProfile = AgentProfile {
         files: &["settings.json"],
         project_folder: Some(".gemini"),
         project_files: &["settings.json"],
-        format: SettingsFormat::Json(JsonHooks {
-            more: &[("name", "callgate")],
-            matcher: Some("*"),
-            members: &[("hooksConfig", r#"{"enabled":true}"#)],
-            has_comments: true,
-            ..JsonHooks::CLAUDE
-        }),
+        format: SettingsFormat::Json(JsonHooks::GEMINI),
         unit: LimitUnit::Milliseconds,
     },
     next: "Gemini CLI sessions that are open now have to be restarted.",

@@ -1,34 +1,20 @@
 //! Kilo.
 
-use super::{
-    AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
-    LimitUnit, SettingsFormat, as_it_is, before_tool, plugin_form, silent_report,
-};
-use crate::hook::AgentHookEvent;
+use super::opencode::PROFILE;
+use super::{AgentProfile, AgentSettingsPlace};
 
-/// Kilo, with a plugin of ours that throws whatever goes wrong with the hook.
+/// Kilo, with the plugin of opencode.
 pub static KILO: AgentProfile = AgentProfile {
     word: "kilo",
     id: "kilo",
     name: "Kilo",
     programs: &["kilo"],
-    mark: None,
-    reads: &[],
-    input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
-    events: &[
-        before_tool("PreToolUse", AnswerAbilities::DENY.with_edit(EditAbility::Whole), plugin_form),
-        silent_report("PostToolUse", AgentHookEvent::PostToolUse),
-    ],
-    failures: HookFailures::CLOSED,
     settings: AgentSettingsPlace {
         folder: ".config/kilo",
-        variable: None,
-        files: &["plugin/callgate.js"],
         project_folder: Some(".kilo"),
-        project_files: &["plugin/callgate.js"],
-        format: SettingsFormat::Plugin(include_str!("opencode_plugin.js")),
-        unit: LimitUnit::None,
+        ..PROFILE.settings
     },
     next: "Kilo has to be restarted. At its next start it installs `@kilocode/plugin` by itself, which \
            needs the network once.",
+    ..PROFILE
 };

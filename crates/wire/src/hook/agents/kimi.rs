@@ -3,7 +3,7 @@
 use super::claude::deny_form;
 use super::{
     AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
-    LimitUnit, SettingsFormat, TEN_MINUTES, rename_members, silent_report,
+    LimitUnit, SettingsFormat, TEN_MINUTES, before_tool, rename_members, silent_report,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::Members;
@@ -19,11 +19,8 @@ pub static KIMI: AgentProfile = AgentProfile {
     input: InputForm::Object { event: "hook_event_name", decode: decode_kimi_input },
     events: &[
         AgentEvent {
-            name: "PreToolUse",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities::DENY,
-            form: deny_form,
             limit: Some(TEN_MINUTES),
+            ..before_tool("PreToolUse", AnswerAbilities::DENY, deny_form)
         },
         silent_report("PostToolUse", AgentHookEvent::PostToolUse),
         silent_report("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),

@@ -6,8 +6,10 @@ use super::{
 };
 use crate::hook::AgentHookEvent;
 
+pub static OPENCODE: AgentProfile = PROFILE;
+
 /// opencode, with a plugin of ours that throws whatever goes wrong with the hook.
-pub static OPENCODE: AgentProfile = AgentProfile {
+pub(super) const PROFILE: AgentProfile = AgentProfile {
     word: "opencode",
     id: "opencode",
     name: "opencode",

@@ -4,7 +4,8 @@ use super::super::form::{HookAnswer, HookReply};
 use super::claude::{check_form, checked_reply, permission_form};
 use super::{
     AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
-    JsonHooks, LimitUnit, SettingsFormat, TEN_MINUTES, as_it_is, silent_report,
+    JsonHooks, LimitUnit, SettingsFormat, TEN_MINUTES, as_it_is, before_tool, decision,
+    silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -20,18 +21,17 @@ pub static QWEN: AgentProfile = AgentProfile {
     input: InputForm::Object { event: "hook_event_name", decode: as_it_is },
     events: &[
         AgentEvent {
-            name: "PreToolUse",
-            event: AgentHookEvent::PreToolUse,
-            takes: AnswerAbilities::ALLOW,
-            form: qwen_form,
             limit: Some(TEN_MINUTES),
+            ..before_tool("PreToolUse", AnswerAbilities::ALLOW, qwen_form)
         },
         AgentEvent {
-            name: "PermissionRequest",
-            event: AgentHookEvent::PermissionRequest,
-            takes: AnswerAbilities::ALLOW,
-            form: permission_form,
             limit: Some(TEN_MINUTES),
+            ..decision(
+                "PermissionRequest",
+                AgentHookEvent::PermissionRequest,
+                AnswerAbilities::ALLOW,
+                permission_form,
+            )
         },
         silent_report("PostToolUse", AgentHookEvent::PostToolUse),
         silent_report("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
@@ -46,13 +46,7 @@ pub static QWEN: AgentProfile = AgentProfile {
         files: &["settings.json"],
         project_folder: Some(".qwen"),
         project_files: &["settings.json"],
-        format: SettingsFormat::Json(JsonHooks {
-            more: &[("name", "callgate")],
-            matcher: Some("*"),
-            members: &[("hooksConfig", r#"{"enabled":true}"#)],
-            has_comments: true,
-            ..JsonHooks::CLAUDE
-        }),
+        format: SettingsFormat::Json(JsonHooks::GEMINI),
         unit: LimitUnit::Seconds,
     },
     next: "Qwen Code sessions that are open now have to be restarted.",

@@ -16,9 +16,7 @@ pub struct AgentSettingsPlace {
     /// The files in the project's folder. Ours name files of this user, so the first one is not
     /// shared.
     pub project_files: &'static [&'static str],
-    /// How a hook is written.
     pub format: SettingsFormat,
-    /// The unit of time limits.
     pub unit: LimitUnit,
 }
 
@@ -62,7 +60,6 @@ pub struct JsonHooks {
 }
 
 impl JsonHooks {
-    /// The form of Claude Code.
     pub const CLAUDE: Self = Self {
         command: "command",
         timeout: "timeout",
@@ -72,6 +69,15 @@ impl JsonHooks {
         members: &[],
         has_comments: false,
         beside: &[],
+    };
+
+    /// The form of Gemini CLI, which Qwen Code shares.
+    pub const GEMINI: Self = Self {
+        more: &[("name", "callgate")],
+        matcher: Some("*"),
+        members: &[("hooksConfig", r#"{"enabled":true}"#)],
+        has_comments: true,
+        ..Self::CLAUDE
     };
 }
 
@@ -88,7 +94,6 @@ pub enum LimitUnit {
 
 impl LimitUnit {
     /// Returns a time limit as a number in this unit; `None` if there are no limits.
-    #[must_use]
     pub fn count(self, limit: Duration) -> Option<u64> {
         match self {
             Self::Seconds => Some(limit.as_secs()),

@@ -104,7 +104,7 @@ proptest! {
         }
         let mark = QuestionMark { state: MarkState::Denied, text: mark };
         check_html(&QuestionLook::of_marked(&card, &mark).html);
-        check_html(&retired_text(&card.id, &mark.text));
+        check_html(&outcome_text(&card.id, MarkState::Settled, &mark.text));
         let presser = Presser { user: 7, name: mark.text, private: false, message: Some(3) };
         for purpose in [ReplyPurpose::Deny, ReplyPurpose::Answer, ReplyPurpose::Confirm] {
             let asked = ask_words(&card, 7, Some(&presser), purpose);
