@@ -11,14 +11,14 @@ import { editDialog } from "./parts/edit.js";
 /** @typedef {import("./store.js").Question} Question */
 /** @typedef {{action?: string, words?: string, confirm?: string}} PressFields */
 
-/** An input of more characters is shown whole before it can be allowed. */
-const LONG_INPUT = 64 * 1024;
 export const TOO_SOON = "This question has just appeared. Read it, then press again.";
 
 /** The place of one card. What it is part of decides where its answers go and what comes next. */
 export class Answering {
   #guard = new PressGuard();
   #guardTimer = 0;
+  /** How often something long was shown whole: what appears then is new, too. */
+  #unfolds = 0;
   /** @type {{question: string, text: string} | null} */
   reply = null;
   confirmWord = "";
@@ -88,7 +88,7 @@ export class Answering {
   #guardKey(question) {
     const isReplying = this.reply?.question === question.row.question;
     const { appearances } = this.app;
-    return `${question.row.question} ${question.card ? "whole" : "loading"} ${isReplying} ${appearances}`;
+    return `${question.row.question} ${question.card ? "whole" : "loading"} ${isReplying} ${appearances} ${this.#unfolds}`;
   }
 
   /** Notes that a question is shown now. @param {Question} question */
@@ -167,15 +167,22 @@ export class Answering {
     }
   }
 
+  /** Allows a question and remembers that. @param {Question} question @param {string} action of the offer */
+  allowAlways(question, action) {
+    if (!this.unfoldsFirst(question)) this.press(question, { action });
+  }
+
   /**
    * Shows all of a long input before it can be allowed. Returns true if some of it was folded.
    * @param {Question} question
    */
-  unfoldsFirst({ row, card }) {
-    if (!card || card.input.length <= LONG_INPUT) return false;
+  unfoldsFirst({ row }) {
     const folded = document.querySelectorAll(`[data-question="${CSS.escape(row.question)}"] .card-scroll .unfold`);
     for (const button of folded) /** @type {HTMLElement} */ (button).click();
-    if (folded.length) this.app.toast("This is long. All of it is shown now: read it, then allow it.");
+    if (folded.length) {
+      this.#unfolds += 1;
+      this.app.toast("This is long. All of it is shown now: read it, then allow it.");
+    }
     return folded.length > 0;
   }
 

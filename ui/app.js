@@ -191,6 +191,7 @@ export class App {
   /** @param {Entry} entry */
   #entry(entry) {
     this.now = Date.now();
+    this.store.head = entry.seq;
     // What was asked before this connection is in the list that is being loaded.
     const isOld = entry.kind === "asked" && entry.seq <= this.#replayed;
     const added = isOld ? null : this.store.entryArrived(entry, this.now);

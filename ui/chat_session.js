@@ -120,7 +120,9 @@ export class ChatSession {
     // An answer of which something was missed is only whole in the history.
     if (ended.some((turn) => turn.hasGap && turn.conversation === this.conversation))
       this.open(this.conversation);
-    if (ended.length || this.#isUnlisted()) this.app.attempt(() => this.#list());
+    const isOld = this.store.outdated.delete("list");
+    if (ended.length || isOld || this.#isUnlisted()) this.app.attempt(() => this.#list());
+    if (this.store.outdated.delete("status")) this.app.attempt(() => this.loadStatus());
     for (const turn of ended) this.app.notices.answered(turn, this.store.folder);
     this.app.questionsChanged();
     this.app.update();
@@ -229,7 +231,6 @@ export class ChatSession {
   async rename(title) {
     await this.app.attempt(async () => {
       await this.#link.ask("rename_conversation", { conversationId: this.conversation, title });
-      await this.#list();
     });
   }
 

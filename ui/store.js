@@ -40,6 +40,8 @@ export class QuestionStore {
   questions = new Map();
   /** How many open questions the desk did not list. */
   beyond = 0;
+  /** The number of the last entry of the ledger that the desk has reported. */
+  head = 0;
   /** Rises with every change. */
   version = 0;
   #grouped = { version: -1, groups: /** @type {Group[]} */ ([]) };

@@ -32,7 +32,8 @@ export function applyEvent(turn, reply) {
  * @param {Turn} turn @param {{kind: string, text: string}} notice
  */
 function noticed(turn, { kind, text }) {
-  if (kind === "working") {
+  // Both are over once the turn goes on.
+  if (kind === "working" || kind === "queued") {
     turn.working = text;
     return;
   }

@@ -66,7 +66,7 @@ export function cutMiddle(text, most) {
  * @param {{summary: string, project: string}} row
  */
 export function shortSummary({ summary, project }) {
-  const parts = /^((?:read|write|edit|list) )(\/.*)$/s.exec(summary);
+  const parts = /^((?:read|write|edit|list|(?:insert|replace|delete) [^/]* of) )(\/.*)$/s.exec(summary);
   return parts ? parts[1] + cutMiddle(relativePath(parts[2], project), 64) : summary;
 }
 

@@ -5,7 +5,7 @@ import { counted, relativePath } from "../words.js";
 import { diff } from "./diff.js";
 import { icon } from "./icons.js";
 import { plan } from "./markdown.js";
-import { command, numbered, prettyJson, shown } from "./text.js";
+import { command, numbered, prettyJson, reason, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../types/desk.js").Body} Body */
@@ -32,7 +32,7 @@ export function body(app, body, key, project, isHeadlined = false) {
         diff(app, `${key}.${at}`, file.changes),
       ]);
     case "notebook":
-      return html`${path(body.path, body.what)}${numbered(app, key, body.content)}`;
+      return html`${path(body.path, reason(body.what))}${numbered(app, key, body.content)}`;
     case "fetch":
       return html`<div class="address code-box"><pre class="command">${address(body.url)}</pre></div>
         ${body.what ? html`<p class="description">${shown(body.what)}</p>` : ""}`;

@@ -67,6 +67,8 @@ function title({ row, card }, more) {
   const asks = `${agentName(row.agent)} asks you`;
   if (card?.pickers.length === 1) return below(asks, html`<h1 id="card-title">${shown(card.pickers[0].question)}</h1>`);
   if (card?.body.type === "ask" || card?.pickers.length) return words(asks);
+  const isEmpty = card?.body.type === "command" && card.body.segments.every((one) => !one.text.trim());
+  if (isEmpty) return below(row.deed, html`<h1 id="card-title">An empty command</h1>`);
   const look = isLongCommand(card) ? "only-read" : isHeadline(card) ? "" : "cut";
   return below(row.deed, html`<h1 id="card-title" class="subject ${look}"><code>${subject(row, card)}</code></h1>`);
 }
@@ -293,7 +295,7 @@ function offers(place, question, card) {
         type="button"
         data-press=${offer.action}
         aria-disabled=${place.isBlocked(question) ? "true" : "false"}
-        @click=${() => place.press(question, { action: offer.action })}
+        @click=${() => place.allowAlways(question, offer.action)}
       >
         ${icon(offer.changes_mode ? "warning" : "plus")}
         <span class="grow"

@@ -11,8 +11,9 @@ import { reason, shown } from "./text.js";
 
 /** The parts of the list, by the beginnings of their keys. */
 const PARTS = /** @type {[string, RegExp][]} */ ([
-  ["Questions", /^(?!agent\.|shell\.|page\.|telegram\.)/],
+  ["Questions", /^(?!agent\.|shell\.|page\.|team\.|telegram\.)/],
   ["Phone and page", /^(telegram|page)\./],
+  ["The team's desk", /^team\./],
   ["The runtime", /^agent\./],
   ["The desktop shell", /^shell\./],
 ]);
@@ -76,7 +77,7 @@ export class DeskSettings {
     const isOwn = access === "set" && origin.includes("config.toml");
     return html`<div class="setting" data-setting=${key}>
       ${access === "see" ? html`<span><code>${key}</code></span>` : html`<label for=${id}><code>${key}</code></label>`}
-      <p class="small muted">${shown(help)}</p>
+      <p class="small muted">${reason(help)}</p>
       ${access === "see" ? this.#command(setting) : access === "set" ? this.#field(setting, id) : this.#secret(setting, id)}
       <p class="tiny muted row">
         ${
@@ -132,7 +133,7 @@ export class DeskSettings {
 
   /** @param {SettingView} setting */
   #command({ key, value }) {
-    const line = `callgate config set ${key} ${/token$|key$|proxy$/.test(key) ? "--stdin" : "VALUE"}`;
+    const line = `callgate config set ${key} ${/token$|api_key$|openai_key$|proxy$|database_url$/.test(key) ? "--stdin" : "VALUE"}`;
     const copy = () =>
       this.#app.attempt(async () => {
         await navigator.clipboard.writeText(line);
@@ -141,7 +142,7 @@ export class DeskSettings {
     const now = Array.isArray(value) ? value.join(", ") : value === null ? "" : typeof value === "object" ? "set" : String(value);
     return html`${now ? html`<code class="setting-value">${shown(now)}</code>` : nothing}
       <p class="row small">
-        <code class="grow cut">${line}</code>
+        <code class="grow">${line}</code>
         <button class="button quiet small" type="button" aria-label="Copy the command for ${key}" @click=${copy}>
           ${icon("copy")}
         </button>

@@ -8,7 +8,7 @@ export function helpDialog(app) {
   app.openDialog(
     "Keyboard",
     () =>
-      html`<div class="dialog-body">
+      html`<div class="dialog-body" tabindex="0">
         <dl class="cheat-sheet">
           ${KEYS.map(
             ([keys, does]) =>

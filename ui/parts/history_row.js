@@ -57,7 +57,7 @@ function openEntry(app, row) {
     ["Tool", isCall && html`<code>${row.tool}</code>`],
     ["Mode", row.mode],
     ["Folder", isCall && html`<code>${row.project}</code>`],
-    ["Machine", row.machine && shown(row.machine)],
+    ["Machine", row.machine ? shown(row.machine) : null],
     [
       "Session",
       isCall &&

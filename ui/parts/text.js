@@ -47,7 +47,7 @@ export function command(app, key, segments) {
   const isPlain = some.length > MOST_SEGMENTS;
   const body = isPlain ? shown(some.map(({ text }) => text).join("")) : some.map(segment);
   return html`<div class="code-box">
-    <pre class="command" tabindex="0" role="region" aria-label="Command">${body}</pre>
+    <pre class="command" tabindex="0" role="group" aria-label="Command">${body}</pre>
     ${isWhole ? "" : unfold(app, key, `Show the whole command (${rest})`)}
   </div>`;
 }
@@ -83,7 +83,7 @@ export function foldedLines(app, key, lines, row) {
   const list = lists.get(key) ?? new VirtualList(`${scroller}-list`, scroller);
   if (lists.size > 20) lists.clear();
   lists.set(key, list);
-  return html`<div class="lines-scroll" id=${scroller} tabindex="0" role="region" aria-label="All lines"
+  return html`<div class="lines-scroll" id=${scroller} tabindex="0" role="group" aria-label="All lines"
     @scroll=${() => app.update()}>
     ${list.render({ items: lines, height: LINE_HEIGHT, key: (_, at) => at, row, label: "Lines" })}</div>`;
 }

@@ -115,7 +115,7 @@ function exit(result) {
  */
 function terminal(command, output, exit) {
   const printed = output.slice(0, MOST_OUTPUT).replace(COLOURS, "").split("\n").map(lastPart).join("\n").trimEnd();
-  return html`<pre class="tool-text terminal output" tabindex="0" role="region" aria-label="Output">${
+  return html`<pre class="tool-text terminal output" tabindex="0" role="group" aria-label="Output">${
     command ? html`<span class="prompt">$ </span><span class="typed">${shown(command)}</span>${"\n"}` : nothing
   }${shown(printed)}${exit ? html`<span class="exit">${printed ? "\n" : ""}${shown(exit)}</span>` : nothing}</pre>
     ${rest(output)}`;
@@ -128,7 +128,7 @@ function lastPart(line) {
 
 /** @param {App} app @param {string} key @param {string} text */
 function plainOutput(app, key, text) {
-  return changesIn(app, key, text) ?? html`<pre class="tool-text output" tabindex="0" role="region" aria-label="Output">${shown(
+  return changesIn(app, key, text) ?? html`<pre class="tool-text output" tabindex="0" role="group" aria-label="Output">${shown(
     text.slice(0, MOST_OUTPUT),
   )}</pre>${rest(text)}`;
 }

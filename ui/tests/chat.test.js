@@ -73,6 +73,27 @@ test("what the runtime says again takes the place of what it said", () => {
   assert.equal(turn.working, "", "nothing is at work any more");
 });
 
+test("that a message waits for its turn is said until its turn has come", () => {
+  const store = answered();
+  store.requested({ id: "2", kind: "user_message", message: "Run", metadata: CHAT }, 5);
+  store.replied({ type: "notice", id: "2", data: { kind: "queued", text: "waits" } }, 6);
+  const turn = store.turns("c")[1];
+  assert.deepEqual([turn.working, turn.parts.length], ["waits", 0]);
+  store.replied({ type: "token", id: "2", token: "I run" }, 7);
+  assert.deepEqual([turn.working, turn.parts.map((part) => part.text)], ["", ["I run"]]);
+});
+
+test("what another window changes has to be asked for again, once it is done", () => {
+  const store = answered();
+  store.requested({ id: "2", kind: "rename_conversation", conversationId: "c", title: "t" }, 5);
+  store.requested({ id: "3", kind: "set_mode", conversationId: "c", mode: "plan" }, 6);
+  assert.deepEqual([...store.outdated], []);
+  store.replied({ type: "done", id: "3" }, 7);
+  assert.deepEqual([...store.outdated], ["status"]);
+  store.replied({ type: "done", id: "2" }, 8);
+  assert.deepEqual([...store.outdated], ["status", "list"]);
+});
+
 test("a message that steers is shown once, in the turn that it steers", () => {
   const store = answered();
   store.requested({ id: "2", kind: "user_message", message: "Run", metadata: CHAT }, 5);

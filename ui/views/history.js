@@ -28,6 +28,8 @@ export class HistoryView {
   #next = /** @type {number | null} */ (null);
   #isLoading = false;
   #isStale = false;
+  /** The last entry that the desk had reported when the rows were loaded. */
+  #head = -1;
   #shown = "";
   #figures = /** @type {import("../types/desk.js").Figures | null} */ (null);
   #by = "project";
@@ -49,13 +51,15 @@ export class HistoryView {
   /** @param {import("../router.js").Route} route */
   enter(route) {
     const address = formatRoute({ view: "history", params: route.params });
-    if (address === this.#shown && !this.#isStale) return;
+    // Entries that came while another view was shown are not reported here.
+    if (address === this.#shown && !this.#isStale && this.#head === this.app.store.head) return;
     this.#shown = address;
     this.#load();
   }
 
   async #load() {
     this.#isStale = false;
+    this.#head = this.app.store.head;
     this.#isLoading = true;
     const shown = this.#shown;
     const filter = filterOf(this.#params, Date.now());

@@ -60,7 +60,7 @@ export class SessionsView {
               ? html`<div class="session-grid">
                     ${sessions.slice(0, MOST).map((session) => this.#card(session))}
                   </div>
-                  ${older > 0 ? html`<p class="small muted end-note">and ${older} older ones, which are in the history</p>` : nothing}`
+                  ${older > 0 ? html`<p class="small muted end-note">and ${counted(older, "older one")}, which the history has</p>` : nothing}`
               : empty()
         }
       </div>

@@ -2,7 +2,7 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
-import { duration } from "../words.js";
+import { counted, duration } from "../words.js";
 import { DeskSettings } from "../parts/desk_settings.js";
 import { icon } from "../parts/icons.js";
 import { shown } from "../parts/text.js";
@@ -165,7 +165,7 @@ export class SettingsView {
         <dt>Viewers</dt>
         <dd class="num">${viewers.connected} connected, ${viewers.paired} linked</dd>
         <dt>Ledger</dt>
-        <dd><code>${status.database}</code>, ${status.head.toLocaleString()} entries</dd>
+        <dd><code>${status.database}</code>, ${counted(status.head, "entry", "entries")}</dd>
       </dl>
     </section>`;
   }

@@ -1,7 +1,7 @@
 // The state of the runtime: its process, its engine, and the current conversation.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { duration } from "../words.js";
+import { counted, duration } from "../words.js";
 import { icon } from "../parts/icons.js";
 import { STATES } from "../parts/runtime_note.js";
 import { shown } from "../parts/text.js";
@@ -86,7 +86,7 @@ export class StatusView {
               <dt>Running for</dt>
               <dd data-fact="uptime">${duration(status.uptime + age)}</dd>
               <dt>Conversation</dt>
-              <dd class="num" data-fact="length">${status.conversationLength} messages</dd>`
+              <dd class="num" data-fact="length">${counted(status.conversationLength, "message")}</dd>`
           : nothing
       }
     </dl>`;
