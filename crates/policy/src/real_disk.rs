@@ -8,7 +8,7 @@ use callgate_rules::{Disk, DiskEntry};
 /// The disk of this machine. A look at it may block, for example on a network that is gone, so it
 /// is not for a thread that must not wait.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct RealDisk;
+pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn entry(&self, path: &str) -> DiskEntry {

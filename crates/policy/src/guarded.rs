@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 
 use callgate_rules::disk::PathFollower;
 use callgate_rules::{Guarded, GuardedKind};
+use callgate_settings::{Config, Surroundings};
 use callgate_wire::hook::agents::{AGENTS, CLAUDE, CODEX};
 
-use super::{home_folder, roles_path};
-use crate::config::{Config, Surroundings, process_surroundings};
-use crate::disk::RealDisk;
+use crate::local_clock::home_of_rules;
+use crate::real_disk::RealDisk;
+use crate::rule_files::roles_path;
 
 /// The settings of agents and git in the user's home that may be links into another folder.
 const LINKED: [(GuardedKind, &str); 7] = [
@@ -37,17 +38,14 @@ const AGENT_VARIABLES: [(GuardedKind, &str, &str); 11] = [
     (GuardedKind::Hooks, "XDG_CONFIG_HOME", "git"),
 ];
 
-/// Returns what no rule can allow an agent to touch.
-pub(crate) fn build_guarded(config: &Config) -> Guarded {
-    guarded_in(config, &process_surroundings())
-}
-
-pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
-    let mut guarded = Guarded::new(&home_folder());
+/// Returns what no rule can allow an agent to touch, with this `program` of ours.
+pub fn build_guarded(config: &Config, around: &Surroundings, program: Option<&Path>) -> Guarded {
+    let home = home_of_rules(around);
+    let mut guarded = Guarded::new(&home);
     // The places are in few folders, and the hook looks at them at every call.
     let follower = PathFollower::new(&RealDisk);
     let mut add = |kind, path: &Path| guard_path(&mut guarded, &follower, kind, path);
-    let folder = PathBuf::from(home_folder());
+    let folder = PathBuf::from(home);
     // Those of Claude Code and Codex are in the lists, with what is stricter about them.
     let others = || AGENTS.into_iter().filter(|agent| ![&CLAUDE, &CODEX].contains(agent));
     let linked = others().map(|agent| (GuardedKind::Hooks, agent.settings.folder));
@@ -100,9 +98,9 @@ pub(super) fn guarded_in(config: &Config, around: &Surroundings) -> Guarded {
         add(GuardedKind::Own, file.parent().unwrap_or(file));
     }
     // Whoever can replace the programs needs no permission any more.
-    if let Ok(program) = std::env::current_exe() {
+    if let Some(program) = program {
         add(GuardedKind::Settings, &program.with_file_name("callgate-hook"));
-        add(GuardedKind::Settings, &program);
+        add(GuardedKind::Settings, program);
     }
     guarded
 }

@@ -1,12 +1,14 @@
 //! The policy is kept while its files are as they were, and never longer.
 
+use std::fs::{self, File};
+
 use callgate_rules::Class;
 use tempfile::TempDir;
 
-use super::guarded::guarded_in;
 use super::*;
-use crate::config::{test_config, test_surroundings};
-use crate::disk::tests::StuckDisk;
+use crate::guarded::build_guarded;
+use crate::real_disk::tests::StuckDisk;
+use crate::tests::{rules_around, test_config, test_surroundings};
 
 struct Bench {
     folder: TempDir,
@@ -30,8 +32,10 @@ impl Bench {
         let config = test_config(&around);
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let told = Arc::clone(&warnings);
-        let warn = move |text: &str| told.lock().unwrap().push(text.to_owned());
-        Self { ruler: LiveRules::new(&config, Arc::new(warn)), folder, warnings }
+        let warn: Warn = Arc::new(move |text: &str| told.lock().unwrap().push(text.to_owned()));
+        let guarded = build_guarded(&config, &around, None);
+        let live = LiveRules::new(&config, guarded, rules_around(&around), warn);
+        Self { ruler: live, folder, warnings }
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -71,7 +75,7 @@ fn the_settings_say_what_becomes_of_commands_that_are_not_understood() {
         let alone = bench.ruler.policy_of(&RuleFile::from_toml("user.toml", text, Trust::User));
         for (command, is_unclear) in [("cat $(find keys -type f)", by_rule), ("cat \"$X\"", true)] {
             let input = serde_json::json!({ "command": command }).to_string();
-            let act = Act::from_call("Bash", &input, &cwd, "claude-code", &home_folder());
+            let act = Act::from_call("Bash", &input, &cwd, "claude-code", &bench.ruler.around.home);
             let alone = judge_act(&alone, &act, &RealDisk, &Moment::from_unix_ms(0, 0));
             for verdict in [bench.ruler.judge_tool_use("Bash", &input, &cwd, "claude-code"), alone]
             {
@@ -198,10 +202,16 @@ fn the_folders_that_the_environment_names_are_guarded() {
     ];
     let around = test_surroundings(folder.path(), &variables);
     let config = test_config(&around);
-    let guarded = guarded_in(&config, &around);
+    let guarded = build_guarded(&config, &around, None);
     let asks = |path: &str| {
         let input = format!(r#"{{"file_path": "{path}"}}"#);
-        let act = Act::from_call("Write", &input, "/srv/project", "claude", &home_folder());
+        let act = Act::from_call(
+            "Write",
+            &input,
+            "/srv/project",
+            "claude",
+            &folder.path().display().to_string(),
+        );
         guarded.touches(&act).is_some()
     };
     for path in [
@@ -222,15 +232,6 @@ fn the_folders_that_the_environment_names_are_guarded() {
     for path in ["/srv/project/src/x", "/srv/config/other/x", "/srv/config/systemd/user/x.service"]
     {
         assert!(!asks(path), "{path}");
-    }
-}
-
-#[test]
-fn the_time_here_is_what_the_system_says() {
-    let system = TimeZone::system();
-    for second in [0, 1_700_000_000, 1_720_000_000, 1_800_000_000] {
-        let at = Timestamp::from_second(second).unwrap();
-        assert_eq!(local_time_zone().to_offset(at), system.to_offset(at), "{at}");
     }
 }
 

@@ -9,8 +9,10 @@ use callgate_link::text_file::read_text_file;
 use callgate_mask::mask_text;
 use callgate_rules::file::LARGEST_FILE;
 use callgate_rules::{
-    Act, Problem, Rule, RuleDecision, RuleFile, RuleProblemLevel, Trust, TurnedVerdict, shell,
+    Act, Moment, Problem, Rule, RuleDecision, RuleFile, RuleProblemLevel, STARTER_RULES, Trust,
+    TurnedVerdict, shell,
 };
+use callgate_settings::Config;
 use callgate_store::{EntryFilter, Sha256Hash, Store, now_ms};
 use callgate_wire::desk::{
     BacktestReport, BeyondCall, CommandSegment, ExplainQuery, ExplainedDecision, ProposedRule,
@@ -22,14 +24,12 @@ use jiff::Timestamp;
 use serde_json::json;
 use sha2::{Digest, Sha256};
 
-use super::init::STARTER;
-use super::past::{is_of_other_machine, parse_asked_body, replay_ledger};
-use super::suggest::suggest_from_ledger;
-use super::{is_undecided, project_files};
-use crate::agents::settings_file::{BackupChoice, SettingsFile};
-use crate::config::Config;
-use crate::disk::RealDisk;
-use crate::policy::{self, LiveRules, LocalClock, TeamFile, home_folder};
+use crate::ledger_suggestions::suggest_from_ledger;
+use crate::live_rules::LiveRules;
+use crate::past_questions::{is_of_other_machine, parse_asked_body, replay_ledger};
+use crate::real_disk::RealDisk;
+use crate::rule_files::{read_project_files, read_rule_file};
+use crate::team_file::TeamFile;
 
 /// How many changed decisions are listed.
 const MOST_LISTED: usize = 200;
@@ -38,21 +38,32 @@ const MOST_RECENT: usize = 500;
 /// The agent of a call for which none is named.
 const AGENT: &str = "claude-code";
 
+/// The file with the user's rules, which may be a link, and may be absent.
+pub trait UserRulesFile: Send + Sync {
+    /// Returns the text of the file; `None` if it is absent.
+    fn read_text(&self) -> Result<Option<String>, String>;
+
+    /// Replaces the text in one step, unless `is_as_seen` does not know the present one, which is
+    /// empty if there is no file. Returns whether it was replaced.
+    fn replace_text(&self, is_as_seen: &dyn Fn(&str) -> bool, text: &str) -> Result<bool, String>;
+}
+
 /// The rules of the user, served to viewers of the desk.
-pub(crate) struct ServedRules {
-    file: PathBuf,
+pub struct ServedRules {
+    path: PathBuf,
+    file: Box<dyn UserRulesFile>,
     database: PathBuf,
     ruler: Arc<LiveRules>,
 }
 
 impl ServedRules {
     /// Creates the service for these settings, next to the `ruler` that applies the rules.
-    pub(crate) fn new(config: &Config, ruler: Arc<LiveRules>) -> Self {
-        Self { file: config.rules.clone(), database: config.database.clone(), ruler }
+    pub fn new(config: &Config, file: Box<dyn UserRulesFile>, ruler: Arc<LiveRules>) -> Self {
+        Self { path: config.rules.clone(), file, database: config.database.clone(), ruler }
     }
 
     fn name(&self) -> String {
-        self.file.display().to_string()
+        self.path.display().to_string()
     }
 
     fn open_store(&self) -> Result<Store, String> {
@@ -61,9 +72,7 @@ impl ServedRules {
 
     /// Returns the user's rules as they are now, with their text.
     fn user_file(&self) -> Result<(String, RuleFile), String> {
-        let seen =
-            SettingsFile::new(self.file.clone()).read().map_err(|error| error.to_string())?;
-        let text = seen.map(|seen| seen.text).unwrap_or_default();
+        let text = self.file.read_text()?.unwrap_or_default();
         let file = RuleFile::from_toml(&self.name(), &text, Trust::User);
         Ok((text, file))
     }
@@ -82,14 +91,14 @@ impl ServedRules {
         folders.sort();
         folders.dedup();
         let mut files: Vec<RuleFile> =
-            folders.iter().flat_map(|folder| project_files(folder)).map(|(_, file)| file).collect();
+            folders.iter().flat_map(|it| read_project_files(it)).map(|(_, file)| file).collect();
         files.sort_by(|one, other| one.name.cmp(&other.name));
         files.dedup_by(|one, other| one.name == other.name);
+        let now = self.ruler.around().now();
         let view = |file: RuleFile| {
             let text =
                 read_text_file(Path::new(&file.name), LARGEST_FILE as u64).unwrap_or_default();
-            let rules = rule_views(&file, &text);
-            RuleFileView { problems: rule_problems(&file), rules, path: file.name }
+            view_of_file(file, &text, &now)
         };
         Ok(files.into_iter().map(view).collect())
     }
@@ -98,12 +107,16 @@ impl ServedRules {
     fn team_rules(&self) -> Option<Box<RuleFileView>> {
         let team = TeamFile::beside(&self.database);
         team.path().exists().then(|| {
-            let file = policy::read_file(team.path(), Trust::Team);
+            let file = read_rule_file(team.path(), Trust::Team);
             let kept = team.read().ok().flatten();
             let text = kept.as_ref().and_then(|rules| rules.bundle()).map_or("", |b| b.rules());
-            let rules = rule_views(&file, text);
-            Box::new(RuleFileView { problems: rule_problems(&file), rules, path: file.name })
+            Box::new(view_of_file(file, text, &self.ruler.around().now()))
         })
+    }
+
+    fn act_of(&self, call: &RecordedCall) -> Act {
+        let home = &self.ruler.around().home;
+        Act::from_call(&call.tool, &call.input, &call.project, &call.agent, home)
     }
 
     /// Describes a question that the rules decide differently.
@@ -126,12 +139,15 @@ impl ServedRules {
 impl RuleDesk for ServedRules {
     fn current_rules(&self) -> Result<RulesView, String> {
         let (text, file) = self.user_file()?;
+        let recommended = file.rules.is_empty().then(|| STARTER_RULES.to_owned());
+        let RuleFileView { path, problems, rules } =
+            view_of_file(file, &text, &self.ruler.around().now());
         Ok(RulesView {
-            path: self.name(),
+            path,
             hash: hash_of_text(&text),
-            problems: rule_problems(&file),
-            rules: rule_views(&file, &text),
-            recommended: file.rules.is_empty().then(|| STARTER.to_owned()),
+            problems,
+            rules,
+            recommended,
             team: self.team_rules(),
             projects: self.read_project_rules()?,
             text,
@@ -139,7 +155,8 @@ impl RuleDesk for ServedRules {
     }
 
     fn check_rules(&self, text: &str) -> Vec<RuleProblem> {
-        rule_problems(&RuleFile::from_toml(&self.name(), text, Trust::User))
+        let file = RuleFile::from_toml(&self.name(), text, Trust::User);
+        rule_problems(&file, &self.ruler.around().now())
     }
 
     fn explain_call(&self, query: &ExplainQuery) -> Result<RuleExplanation, String> {
@@ -149,8 +166,9 @@ impl RuleDesk for ServedRules {
         let tool = query.tool.as_deref().unwrap_or("Bash");
         let agent = query.agent.as_deref().unwrap_or(AGENT);
         let policy = self.ruler.policy_for_folder(Path::new(&query.project));
-        let act = Act::from_call(tool, &input, &query.project, agent, &home_folder());
-        let now = LocalClock::of_machine().moment(now_ms());
+        let around = self.ruler.around();
+        let act = Act::from_call(tool, &input, &query.project, agent, &around.home);
+        let now = around.now();
         let explained = callgate_rules::explain_act(&policy, &act, &RealDisk, &now);
         let shown = |text: &str| mask_text(text).into_shown();
         let matches = explained.considered.iter().map(|rule| RuleMatch {
@@ -160,7 +178,7 @@ impl RuleDesk for ServedRules {
         });
         let verdict = &explained.verdict;
         let decision = match verdict.decision {
-            RuleDecision::Ask if is_undecided(verdict) => ExplainedDecision::Undecided,
+            RuleDecision::Ask if verdict.is_undecided() => ExplainedDecision::Undecided,
             RuleDecision::Allow => ExplainedDecision::Allow,
             RuleDecision::Ask => ExplainedDecision::Ask,
             RuleDecision::Confirm => ExplainedDecision::Confirm,
@@ -186,7 +204,9 @@ impl RuleDesk for ServedRules {
         let file = RuleFile::from_toml(&self.name(), text, Trust::User);
         let store = self.open_store()?;
         let policy = self.ruler.policy_of(&file);
-        let result = replay_ledger(&policy, &store, &|done, total| go_on(monitor, done, total));
+        let result = replay_ledger(&policy, self.ruler.around(), &store, &|done, total| {
+            go_on(monitor, done, total)
+        });
         let result = result.map_err(|error| error.to_string())?.ok_or(UNWANTED)?;
         let listed = |list: &[TurnedVerdict]| -> Result<Vec<TurnedCall>, String> {
             list.iter()
@@ -222,17 +242,12 @@ impl RuleDesk for ServedRules {
         if let Some(Problem { line, message, .. }) = file.problems.iter().find(is_error) {
             return Err(format!("line {line} is wrong, so nothing was saved: {message}"));
         }
-        let target = SettingsFile::new(self.file.clone());
-        let seen = target.read().map_err(|error| error.to_string())?;
-        let before = seen.as_ref().map(|seen| seen.text.as_str()).unwrap_or_default();
-        if self::hash_of_text(before) != hash {
+        if !self.file.replace_text(&|before| hash_of_text(before) == hash, text)? {
             return Err(
                 "the file was changed meanwhile, so nothing was saved: load it again".into()
             );
         }
-        let written = target.write(seen.as_ref(), text, BackupChoice::Leave);
-        written.map_err(|error| error.to_string())?;
-        Ok(SavedRules { count: file.rules.len(), hash: self::hash_of_text(text) })
+        Ok(SavedRules { count: file.rules.len(), hash: hash_of_text(text) })
     }
 
     fn propose_rule(
@@ -244,7 +259,7 @@ impl RuleDesk for ServedRules {
         let (_, file) = self.user_file()?;
         let taken: Vec<&str> = file.rules.iter().map(|rule| rule.name.as_str()).collect();
         let until = seconds.map(rule_end_after).transpose()?;
-        let act = act_of(call);
+        let act = self.act_of(call);
         let proposed = callgate_rules::propose_rule(&act, decide, until.as_deref(), &taken)?;
         Ok(ProposedRule { toml: proposed.toml, name: proposed.name })
     }
@@ -253,7 +268,13 @@ impl RuleDesk for ServedRules {
         let (_, file) = self.user_file()?;
         let (policy, store) = (self.ruler.policy_of(&file), self.open_store()?);
         let watch = |done, total| go_on(monitor, done, total);
-        let found = suggest_from_ledger(&policy, &self.ruler.guarded(), &store, &watch);
+        let found = suggest_from_ledger(
+            &policy,
+            &self.ruler.guarded(),
+            self.ruler.around(),
+            &store,
+            &watch,
+        );
         let found = found.map_err(|error| error.to_string())?.ok_or(UNWANTED)?;
         let rules = found.suggestions.iter().map(|suggestion| SuggestedRule {
             toml: suggestion.rule.toml.clone(),
@@ -277,13 +298,13 @@ impl RuleDesk for ServedRules {
     }
 
     fn risks_of_call(&self, call: &RecordedCall) -> Vec<RiskNote> {
-        callgate_rules::find_risks(&act_of(call), &self.ruler.guarded())
+        callgate_rules::find_risks(&self.act_of(call), &self.ruler.guarded())
     }
 }
 
 impl fmt::Debug for ServedRules {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ServedRules").field("file", &self.file).finish_non_exhaustive()
+        f.debug_struct("ServedRules").field("path", &self.path).finish_non_exhaustive()
     }
 }
 
@@ -293,10 +314,6 @@ const UNWANTED: &str = "nobody waits for the result any more";
 fn go_on(monitor: &WorkMonitor<'_>, done: u64, total: u64) -> bool {
     monitor.report_progress(done, total);
     !monitor.is_cancelled()
-}
-
-fn act_of(call: &RecordedCall) -> Act {
-    Act::from_call(&call.tool, &call.input, &call.project, &call.agent, &home_folder())
 }
 
 fn hash_of_text(text: &str) -> String {
@@ -312,19 +329,23 @@ fn rule_end_after(seconds: u64) -> Result<String, String> {
     end.map(|end| end.to_string()).ok_or_else(|| "a rule cannot last that long".to_owned())
 }
 
-fn rule_problems(file: &RuleFile) -> Vec<RuleProblem> {
-    let now = LocalClock::of_machine().moment(now_ms());
+/// Returns a file with this text, as viewers see it.
+fn view_of_file(file: RuleFile, text: &str, now: &Moment) -> RuleFileView {
+    let (problems, rules) = (rule_problems(&file, now), rule_views(&file, text, now));
+    RuleFileView { problems, rules, path: file.name }
+}
+
+fn rule_problems(file: &RuleFile, now: &Moment) -> Vec<RuleProblem> {
     let shown = |problem: Problem| RuleProblem {
         line: problem.line as u64,
         level: problem.level,
         text: problem.message,
     };
-    file.problems_at(&now).into_iter().map(shown).collect()
+    file.problems_at(now).into_iter().map(shown).collect()
 }
 
 /// Returns the rules of a file with this text, as lists show them.
-fn rule_views(file: &RuleFile, text: &str) -> Vec<RuleView> {
-    let now = LocalClock::of_machine().moment(now_ms());
+fn rule_views(file: &RuleFile, text: &str, now: &Moment) -> Vec<RuleView> {
     let view = |rule: &Arc<Rule>| {
         let text = text_of(text, rule.line);
         RuleView {
@@ -332,7 +353,7 @@ fn rule_views(file: &RuleFile, text: &str) -> Vec<RuleView> {
             decide: rule.decision,
             line: rule.line as u64,
             until: until_of(&text),
-            is_over: rule.is_over(&now),
+            is_over: rule.is_over(now),
             reason: rule.reason.clone(),
             source: file.name.clone(),
             text,

@@ -17,26 +17,26 @@ const UNNAMED: &str = "the team's bundle of rules";
 
 /// The path of the file, which may be absent.
 #[derive(Debug, Clone)]
-pub(crate) struct TeamFile {
+pub struct TeamFile {
     path: PathBuf,
 }
 
 impl TeamFile {
     /// Returns the one that belongs to a database.
-    pub(crate) fn beside(database: &Path) -> Self {
+    pub fn beside(database: &Path) -> Self {
         Self { path: database.with_file_name(FILE) }
     }
 
-    pub(super) fn at(path: &Path) -> Self {
+    pub(crate) fn at(path: &Path) -> Self {
         Self { path: path.to_owned() }
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 
     /// Reads the file and checks its signature. Returns `None` if there is no file.
-    pub(crate) fn read(&self) -> Result<Option<TeamRules>, String> {
+    pub fn read(&self) -> Result<Option<TeamRules>, String> {
         match read_text_file(&self.path, LARGEST_BUNDLE as u64) {
             Ok(text) => TeamRules::from_json(&text).map(Some).map_err(|error| error.to_string()),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -46,7 +46,7 @@ impl TeamFile {
 
     /// Changes the file: `change` gets what it contains, and returns what it shall contain. Only one
     /// process does so at a time, so that none replaces newer rules by older ones.
-    pub(crate) fn change(
+    pub fn change(
         &self,
         change: impl FnOnce(Option<TeamRules>) -> Result<TeamRules, String>,
     ) -> Result<(), String> {
@@ -56,7 +56,7 @@ impl TeamFile {
             .map_err(|error| self.unwritten(&error))
     }
 
-    pub(crate) fn remove(&self) -> Result<(), String> {
+    pub fn remove(&self) -> Result<(), String> {
         let _lock = self.lock()?;
         fs::remove_file(&self.path).map_err(|error| self.unwritten(&error))
     }
@@ -74,7 +74,7 @@ impl TeamFile {
 
     /// Returns the rules of the team. Without a file there are none; a file whose signature is wrong
     /// allows nothing.
-    pub(super) fn rule_file(&self) -> RuleFile {
+    pub(crate) fn rule_file(&self) -> RuleFile {
         match self.read() {
             Ok(rules) => match rules.as_ref().and_then(TeamRules::bundle) {
                 Some(bundle) => {

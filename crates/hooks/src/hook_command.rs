@@ -4,7 +4,7 @@ use std::path::Path;
 
 /// Who wrote a command of a hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum CommandOwner {
+pub enum CommandOwner {
     /// It starts callgate's hook and nothing else.
     Ours,
     /// It starts callgate's hook as a part of a command that somebody else wrote.
@@ -14,13 +14,13 @@ pub(crate) enum CommandOwner {
 }
 
 /// The large program, whose first argument `hook` makes it a hook.
-pub(crate) const LARGE: &str = "callgate";
+pub const LARGE: &str = "callgate";
 /// The small program, which is a hook by itself.
-pub(crate) const SMALL: &str = "callgate-hook";
+pub const SMALL: &str = "callgate-hook";
 
 /// Returns who wrote `command`. Ours runs the program `callgate` with the first argument `hook`, or
 /// the program `callgate-hook`.
-pub(crate) fn command_owner(command: &str) -> CommandOwner {
+pub fn command_owner(command: &str) -> CommandOwner {
     let ShellWords { words, is_plain } = parse_shell_words(command);
     let starts_hook = |at: &usize| match program_name(&words[*at]) {
         LARGE => words.get(at + 1).is_some_and(|argument| argument == "hook"),
@@ -35,13 +35,13 @@ pub(crate) fn command_owner(command: &str) -> CommandOwner {
 
 /// Returns the program that `command` starts, as it is written there; `None` if it contains a
 /// variable of the shell.
-pub(crate) fn program_of_command(command: &str) -> Option<String> {
+pub fn program_of_command(command: &str) -> Option<String> {
     let program = parse_shell_words(command).words.into_iter().next()?;
     (!program.contains('$')).then_some(program)
 }
 
 /// Returns true if `command` starts the small program, which is a hook whatever its arguments are.
-pub(crate) fn is_small(command: &str) -> bool {
+pub fn is_small(command: &str) -> bool {
     program_of_command(command).is_some_and(|program| program_name(&program) == SMALL)
 }
 
@@ -51,7 +51,7 @@ fn program_name(program: &str) -> &str {
 
 /// Returns the command that runs `program`, the large or the small one, as a hook with these
 /// options. They are all that the hook needs, because its environment may be a project's.
-pub(crate) fn build_hook_line(program: &str, options: &[(&str, &str)]) -> String {
+pub fn build_hook_line(program: &str, options: &[(&str, &str)]) -> String {
     let argument = if program_name(program) == SMALL { "" } else { " hook" };
     let mut command = format!("{}{argument}", shell_quoted(program));
     for (flag, value) in options {
@@ -61,31 +61,31 @@ pub(crate) fn build_hook_line(program: &str, options: &[(&str, &str)]) -> String
 }
 
 /// Returns the command line of an agent that starts `program` with these arguments without a shell.
-pub(crate) fn build_command_line(program: &str, arguments: &[String]) -> String {
+pub fn build_command_line(program: &str, arguments: &[String]) -> String {
     let words = std::iter::once(program).chain(arguments.iter().map(String::as_str));
     words.map(shell_quoted).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the program and the arguments of a command line, as a shell would read them.
-pub(crate) fn split_command(command: &str) -> (String, Vec<String>) {
+pub fn split_command(command: &str) -> (String, Vec<String>) {
     let mut words = parse_shell_words(command).words.into_iter();
     (words.next().unwrap_or_default(), words.collect())
 }
 
 /// Returns the value of the option `flag` in `command`, as a shell would read it.
-pub(crate) fn find_option(command: &str, flag: &str) -> Option<String> {
+pub fn find_option(command: &str, flag: &str) -> Option<String> {
     let ShellWords { words, is_plain } = parse_shell_words(command);
     let at = words.iter().position(|word| word == flag).filter(|_| is_plain)?;
     words.get(at + 1).cloned()
 }
 
 /// Returns a path as text. Fails if it is not UTF-8.
-pub(crate) fn path_text(path: &Path) -> Result<&str, String> {
+pub fn path_text(path: &Path) -> Result<&str, String> {
     let odd = || format!("{} is not UTF-8, so no settings file can hold it", path.display());
     path.to_str().ok_or_else(odd)
 }
 
-pub(crate) fn shell_quoted(word: &str) -> String {
+pub fn shell_quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "_-./:,+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();

@@ -14,7 +14,7 @@ use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use callgate_wire::approval::Decision;
 use callgate_wire::ledger::{LedgerEvent, LedgerKind, QuestionAsked, RecordedRequest};
 
-use crate::policy::{LocalClock, home_folder};
+use crate::local_clock::{LocalClock, RuleSurroundings};
 
 /// How many entries are read from the ledger at once.
 const PAGE: usize = 1_000;
@@ -26,18 +26,18 @@ const WAITING: usize = 8;
 const MOST_KNOWN: usize = 16_384;
 
 /// Called with the progress so far and its total. Returns false to stop.
-pub(super) type GoOn<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
+pub(crate) type GoOn<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
 
 /// A question of the ledger, and what was decided on it.
-pub(super) struct PastQuestion {
-    pub(super) seq: u64,
+pub struct PastQuestion {
+    pub seq: u64,
     at_ms: i64,
-    pub(super) body: String,
-    pub(super) decided: RuleDecision,
+    pub body: String,
+    pub decided: RuleDecision,
 }
 
 /// Reads the body of a question's entry. Of a damaged one everything is empty.
-pub(super) fn parse_asked_body(body: &str) -> QuestionAsked {
+pub fn parse_asked_body(body: &str) -> QuestionAsked {
     match LedgerEvent::decode_body(LedgerKind::Asked.name(), body).0 {
         LedgerEvent::Asked(asked) => asked,
         _ => QuestionAsked::default(),
@@ -45,25 +45,26 @@ pub(super) fn parse_asked_body(body: &str) -> QuestionAsked {
 }
 
 /// Returns the tool, the folder, the agent and the input.
-pub(super) fn request_parts(request: &RecordedRequest) -> [&str; 4] {
+pub(crate) fn request_parts(request: &RecordedRequest) -> [&str; 4] {
     let RecordedRequest { tool_name, cwd, agent, tool_input, .. } = request;
     let input = tool_input.as_ref().map_or("null", |input| input.get());
     [tool_name, cwd, agent.as_deref().unwrap_or_default(), input]
 }
 
 /// Applies a policy to the ledger. Returns `None` if it was stopped early.
-pub(super) fn replay_ledger(
+pub fn replay_ledger(
     policy: &Policy,
+    around: &RuleSurroundings,
     store: &Store,
     go_on: GoOn<'_>,
 ) -> Result<Option<Backtest>, StoreError> {
-    let (home, clock) = (home_folder(), LocalClock::of_machine());
+    let clock = around.clock();
     let (batches, waiting) = sync_channel::<Vec<PastQuestion>>(WAITING);
     let waiting = Mutex::new(waiting);
     let threads = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
         let work = || {
-            let mut judge = BacktestJudge::new(policy, &home, &clock);
+            let mut judge = BacktestJudge::new(policy, &around.home, &clock);
             let mut sum = Backtest::default();
             while let Some(batch) = receive_questions(&waiting) {
                 let mut part = Backtest::default();
@@ -106,7 +107,7 @@ fn receive_questions(waiting: &Mutex<Receiver<Vec<PastQuestion>>>) -> Option<Vec
 }
 
 /// Returns true for a question of another machine, to which the rules here do not apply.
-pub(super) fn is_of_other_machine(entry: &LedgerEntry) -> bool {
+pub(crate) fn is_of_other_machine(entry: &LedgerEntry) -> bool {
     // Few questions have to be parsed for this.
     entry.is_of_kind(LedgerKind::Asked)
         && entry.body.contains("\"machine\"")
@@ -115,7 +116,7 @@ pub(super) fn is_of_other_machine(entry: &LedgerEntry) -> bool {
 
 /// Reads all questions of this machine in the order in which they were decided; undecided ones come
 /// last. Returns false if it was stopped early.
-pub(super) fn read_questions(
+pub fn read_questions(
     store: &Store,
     go_on: GoOn<'_>,
     put: &mut dyn FnMut(PastQuestion),

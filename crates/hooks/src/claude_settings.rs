@@ -14,9 +14,9 @@ use serde_json::Value;
 use crate::hook_command::{self, CommandOwner, command_owner};
 
 /// The folder with the settings that an administrator makes for all users.
-pub(crate) const MANAGED_FOLDER: &str = "/etc/claude-code";
+pub const MANAGED_FOLDER: &str = "/etc/claude-code";
 /// The folder in it whose files are merged, each over those before it.
-pub(crate) const DROP_INS: &str = "managed-settings.d";
+pub const DROP_INS: &str = "managed-settings.d";
 /// The largest settings file that is read.
 const LARGEST: u64 = 16 << 20;
 /// The event before every tool call.
@@ -46,7 +46,7 @@ const RIVALS: [(&str, &str); 2] = [
 
 /// Whose settings they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SettingsOwner {
+pub enum SettingsOwner {
     /// The user's own, in which other hooks and helpers are the user's choice.
     Person,
     /// A project's, which came with it.
@@ -55,7 +55,7 @@ pub(crate) enum SettingsOwner {
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum HazardLevel {
+pub enum HazardLevel {
     /// It silences our hooks or undoes what they decide.
     OpensGate,
     /// It runs something without asking, or leads the agent elsewhere.
@@ -64,14 +64,14 @@ pub(crate) enum HazardLevel {
 
 /// Something in a settings file that works against the gate.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct SettingsHazard {
-    pub(crate) level: HazardLevel,
+pub struct SettingsHazard {
+    pub level: HazardLevel,
     /// The key and what it does.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// Returns what in these settings works against the gate.
-pub(crate) fn find_hazards(settings: &Value, whose: SettingsOwner) -> Vec<SettingsHazard> {
+pub fn find_hazards(settings: &Value, whose: SettingsOwner) -> Vec<SettingsHazard> {
     let opens = |text: String| SettingsHazard { level: HazardLevel::OpensGate, text };
     let diverts = |text: String| SettingsHazard { level: HazardLevel::Diverts, text };
     let mut found = Vec::new();
@@ -105,7 +105,7 @@ pub(crate) fn find_hazards(settings: &Value, whose: SettingsOwner) -> Vec<Settin
 }
 
 /// Returns true if these settings have our hook before tool calls.
-pub(crate) fn has_our_hook(settings: &Value) -> bool {
+pub fn has_our_hook(settings: &Value) -> bool {
     commands_at_event(settings, BEFORE_TOOLS)
         .any(|command| command_owner(&command) != CommandOwner::Foreign)
 }
@@ -136,7 +136,7 @@ fn commands_at_event(settings: &Value, event: &str) -> impl Iterator<Item = Stri
 }
 
 /// Returns the administrator's settings files; the first one that sets a value wins.
-pub(crate) fn managed_files() -> Vec<PathBuf> {
+pub fn managed_files() -> Vec<PathBuf> {
     let folder = Path::new(MANAGED_FOLDER);
     let entries = fs::read_dir(folder.join(DROP_INS)).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
@@ -149,7 +149,7 @@ pub(crate) fn managed_files() -> Vec<PathBuf> {
 }
 
 /// Reads a settings file; `None` if it is absent. The error completes "cannot read it: ".
-pub(crate) fn read_settings_file(path: &Path) -> Result<Option<Value>, String> {
+pub fn read_settings_file(path: &Path) -> Result<Option<Value>, String> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         metadata => metadata.map_err(|error| error.to_string())?,

@@ -2,10 +2,11 @@
 //! so that it starts quickly; the separate program `callgate-hook` starts even sooner.
 
 mod absent;
+pub mod claude_settings;
+pub mod hook_command;
 mod settings_change;
 
 use std::cell::LazyCell;
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -13,25 +14,25 @@ use std::process::ExitCode;
 
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::hook::{HookCommand, serve_misused};
+use callgate_settings::{HookConfig, HookFlags, Surroundings};
+use callgate_surroundings::process_surroundings;
 use callgate_wire::desk::LONGEST_SECRET;
 use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::{AGENTS, CLAUDE};
-
-use crate::config::{HookConfig, HookFlags, process_surroundings};
 
 /// The exit code for a wrong command line, as sysexits has it.
 const USAGE_ERROR: u8 = 64;
 const USAGE: &str =
     "usage: callgate hook [--agent NAME] [--config FILE] [--socket PATH] [--rules FILE]";
 /// What the hook is for, in one line.
-pub(crate) const ABOUT: &str = "Answer one event of a coding agent";
+pub const ABOUT: &str = "Answer one event of a coding agent";
 /// What the hook is for, in a few sentences.
-pub(crate) const LONG_ABOUT: &str = "\
+pub const LONG_ABOUT: &str = "\
 Agents start this program before every tool call, with the event as JSON on standard input. It
 applies your rules, asks you where they or the agent want it, and prints the decision, if there is
 one, on standard output. `callgate install` writes its command into the settings of your agents.";
 /// The options of the hook: flag, name of the value, and what it does.
-pub(crate) const OPTIONS: [(&str, &str, &str); 4] = [
+pub const OPTIONS: [(&str, &str, &str); 4] = [
     (
         "--agent",
         "AGENT",
@@ -48,7 +49,7 @@ const ATTENDED: &str = "CLAUDE_CODE_SESSION_ATTENDED";
 const GATED: &str = "CALLGATE_GATED";
 
 /// Runs the hook with its arguments: those that follow the word `hook`, or `callgate-hook`.
-pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let options = match HookInvocation::parse(arguments) {
         Ok(HookInvocation::Serve(options)) => options,
         Ok(HookInvocation::Help) => return print_to_stdout(&hook_help()),
@@ -57,17 +58,19 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Err((agent, usage)) => return serve_misused(agent, &usage, USAGE_ERROR),
     };
+    let around = process_surroundings();
+    let variable = |name: &str| (around.variable)(name)?.into_string().ok();
     let config =
         LazyCell::new(|| HookConfig::read_settings(&options.settings, process_surroundings()));
     let hook = HookCommand {
         agent: options.agent,
-        variable: &|name| env::var(name).ok(),
-        is_attended: env::var_os(ATTENDED).is_some_and(|value| value == "1"),
-        settings_folder: settings_folder(options.agent),
+        variable: &variable,
+        is_attended: variable(ATTENDED).is_some_and(|value| value == "1"),
+        settings_folder: settings_folder(options.agent, &around),
         desk: &|| asker_settings(&config),
         // A longer value is not ours, and must not make the line too long.
-        gated: env::var(GATED).ok().filter(|value| value.len() <= LONGEST_SECRET),
-        settings_change: &settings_change::refusal_reason,
+        gated: variable(GATED).filter(|value| value.len() <= LONGEST_SECRET),
+        settings_change: &|source, file| settings_change::refusal_reason(&around, source, file),
         without_desk: &|request| absent::answer_check(&config, request),
         by_rules: &|request| absent::by_rules(options.settings.clone(), request.clone()),
     };
@@ -76,9 +79,8 @@ pub(crate) fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// Returns the folder of the agent's settings, if the environment names one. The desk may have been
 /// started with another environment.
-fn settings_folder(agent: Option<&AgentProfile>) -> Option<String> {
-    let variable = agent.unwrap_or(&CLAUDE).settings.variable?;
-    let folder = env::var_os(variable).filter(|folder| !folder.is_empty())?;
+fn settings_folder(agent: Option<&AgentProfile>, around: &Surroundings) -> Option<String> {
+    let folder = around.variable(agent.unwrap_or(&CLAUDE).settings.variable?)?;
     Some(std::path::absolute(folder).ok()?.to_str()?.to_owned())
 }
 
@@ -93,7 +95,7 @@ fn asker_settings(config: &HookConfig) -> Result<AskerSettings, String> {
 }
 
 /// Returns the help, in the form that clap gives to the help of the other commands.
-pub(crate) fn hook_help() -> String {
+pub fn hook_help() -> String {
     let option =
         |(flag, value, about)| format!("      {:<16}  {about}\n", format!("{flag} <{value}>"));
     [

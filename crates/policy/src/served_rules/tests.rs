@@ -1,7 +1,6 @@
 //! The rules as viewers of the desk see, try and save them.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
@@ -11,11 +10,26 @@ use callgate_wire::desk::{RiskKind, RuleDecision};
 use tempfile::TempDir;
 
 use super::*;
-use crate::config::{test_config, test_surroundings};
+use crate::guarded::build_guarded;
+use crate::tests::{rules_around, test_config, test_surroundings};
 
 const RULES: &str = "[[rule]]\nname = \"builds\"\ndecide = \"allow\"\ncommand = \"make build\"\n\
                      until = 2030-12-31\nreason = \"quick\"\n\n[[rule]]\nname = \"never\"\n\
                      decide = \"deny\"\ncommand = \"rm\"\n";
+
+/// A file of rules that nobody else writes.
+struct PlainFile(PathBuf);
+
+impl UserRulesFile for PlainFile {
+    fn read_text(&self) -> Result<Option<String>, String> {
+        Ok(fs::read_to_string(&self.0).ok())
+    }
+
+    fn replace_text(&self, is_as_seen: &dyn Fn(&str) -> bool, text: &str) -> Result<bool, String> {
+        let is_seen = is_as_seen(&self.read_text()?.unwrap_or_default());
+        Ok(is_seen && fs::write(&self.0, text).is_ok())
+    }
+}
 
 struct Bench {
     folder: TempDir,
@@ -33,8 +47,10 @@ impl Bench {
         }
         fs::create_dir_all(config.database.parent().unwrap()).unwrap();
         drop(Store::open(&config.database).unwrap());
-        let live = Arc::new(LiveRules::new(&config, Arc::new(|_| ())));
-        Self { served: ServedRules::new(&config, live), folder }
+        let guarded = build_guarded(&config, &around, None);
+        let live = LiveRules::new(&config, guarded, rules_around(&around), Arc::new(|_| ()));
+        let file = Box::new(PlainFile(config.rules.clone()));
+        Self { served: ServedRules::new(&config, file, Arc::new(live)), folder }
     }
 
     /// Records questions about commands and what was decided.
@@ -175,7 +191,6 @@ fn a_backtest_shows_past_denials_first() {
 fn rules_are_saved_only_over_what_was_seen() {
     let bench = Bench::new(RULES);
     let path = bench.rules_path();
-    fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
     let seen = bench.served.current_rules().unwrap().hash;
     let new = "[[rule]]\nname = \"b\"\ndecide = \"ask\"\ncommand = \"make\"\n";
     assert!(bench.served.save_rules("[[rule]]\n", &seen).unwrap_err().starts_with("line 1"));
@@ -184,7 +199,6 @@ fn rules_are_saved_only_over_what_was_seen() {
     let saved = bench.served.save_rules(new, &seen).unwrap();
     assert_eq!((saved.count, saved.hash), (1, bench.served.current_rules().unwrap().hash));
     assert_eq!(fs::read_to_string(&path).unwrap(), new);
-    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     assert!(bench.served.save_rules(RULES, &seen).is_err(), "it is another file now");
     // Where there were none, they are created.
     let fresh = Bench::new("");

@@ -6,17 +6,16 @@ use std::sync::Arc;
 use callgate_approval::absence_mark::mark_absence;
 use callgate_approval::desk::{self, Ruling};
 use callgate_approval::hook::RulesOnly;
+use callgate_settings::{Config, HookConfig, HookFlags, WhenAbsent};
+use callgate_surroundings::{process_surroundings, read_live_rules};
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, Prompter};
 use callgate_wire::tool_act::ToolKind;
-
-use crate::config::{Config, HookConfig, HookFlags, WhenAbsent, process_surroundings};
-use crate::policy::LiveRules;
 
 /// What the user can do, in words that the model reads.
 const START: &str = "callgate is not running: ask the user to start `callgate up`";
 
 /// Answers a check in place of the desk.
-pub(super) fn answer_check(
+pub(crate) fn answer_check(
     config: &HookConfig,
     request: &ApprovalRequest,
 ) -> Result<ApprovalResponse, String> {
@@ -40,7 +39,7 @@ pub(super) fn answer_check(
 
 /// Returns what decides on a check by the rules alone, on any thread: the desk's own answer where
 /// it would ask nobody.
-pub(super) fn by_rules(flags: HookFlags, request: ApprovalRequest) -> RulesOnly {
+pub(crate) fn by_rules(flags: HookFlags, request: ApprovalRequest) -> RulesOnly {
     Box::new(move || {
         let config =
             HookConfig::read_settings(&flags, process_surroundings()).all_settings().ok()?;
@@ -55,7 +54,7 @@ pub(super) fn by_rules(flags: HookFlags, request: ApprovalRequest) -> RulesOnly 
 
 fn judge_by_rules(config: &Config, request: &ApprovalRequest) -> Ruling {
     // A broken rule file shows in the verdict; `callgate rules check` reports the details.
-    let ruler = ManuallyDrop::new(LiveRules::new(config, Arc::new(|_| ())));
+    let ruler = ManuallyDrop::new(read_live_rules(config, Arc::new(|_| ())));
     // The process ends with its answer, which need not wait until the rules are freed.
     ruler.judge_request(request)
 }

@@ -1,45 +1,28 @@
 //! The rules in force: read from their files, and read again when these change.
 
-mod guarded;
-mod team_file;
-
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
 use callgate_link::sync::lock;
-use callgate_link::text_file::read_text_file;
 use callgate_mask::mask_text;
-use callgate_mask::text::without_mark;
 use callgate_rules::{
     Act, CommandBounds, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults, RuleDecision,
     RuleFile, Trust, UnclearCommands, Verdict, disk, judge_act,
 };
-use callgate_store::now_ms;
+use callgate_settings::Config;
 use callgate_wire::approval::ApprovalRequest;
 use callgate_wire::tool_act::ToolKind;
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 
-use crate::config::{Config, process_surroundings};
-use crate::disk::RealDisk;
+use crate::local_clock::RuleSurroundings;
+use crate::real_disk::RealDisk;
+use crate::rule_files::{FileStamp, PROJECT_RULES, read_rule_file};
+use crate::team_file::TeamFile;
 
-pub(crate) use guarded::build_guarded;
-pub(crate) use team_file::TeamFile;
-
-/// Where the rules of a project are, below its folder.
-pub(crate) const PROJECT_RULES: &str = ".callgate/rules.toml";
 /// How many folders above an agent's own may hold rules.
 const MOST_FOLDERS: usize = 32;
-/// The largest rule file that is read, in bytes.
-const LONGEST_FILE: u64 = 1024 * 1024;
-/// The largest description of a time zone that is read, in bytes.
-const LONGEST_ZONE: u64 = 1024 * 1024;
 /// How many rule files are cached; agents work in few projects at a time.
 const MOST_FILES: usize = 256;
 /// How many folders of agents' settings are learned from requests.
@@ -49,13 +32,13 @@ const MOST_BUILT: usize = 16;
 
 /// Decides questions by the rules. A disk that does not respond delays only questions about files
 /// on it.
-pub(crate) struct LiveRules {
+pub struct LiveRules {
     team: PathBuf,
     user: PathBuf,
     defaults: PolicyDefaults,
     unclear: UnclearCommands,
     bounds: Option<CommandBounds>,
-    home: String,
+    around: RuleSurroundings,
     disk: Arc<dyn Disk + Send + Sync>,
     warn: Warn,
     /// Not locked while the disk is asked.
@@ -84,28 +67,21 @@ struct FolderPolicy {
     files: Vec<(PathBuf, Option<FileStamp>)>,
 }
 
-/// The metadata by which a change of a file is noticed.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct FileStamp {
-    inode: u64,
-    length: u64,
-    changed: (i64, i64),
-}
-
 impl LiveRules {
-    /// Creates the rules for these settings. Problems of a file are reported once, when it is read.
-    pub(crate) fn new(config: &Config, warn: Warn) -> Self {
+    /// Creates the rules for these settings, with what is `guarded` from the first question on.
+    /// Problems of a file are reported once, when it is read.
+    pub fn new(config: &Config, guarded: Guarded, around: RuleSurroundings, warn: Warn) -> Self {
         let ruler = Self {
             team: TeamFile::beside(&config.database).path().to_owned(),
             user: config.rules.clone(),
             defaults: PolicyDefaults::default(),
             unclear: config.gate.unclear,
             bounds: None,
-            home: home_folder(),
+            around,
             disk: Arc::new(RealDisk),
             warn,
             memory: Mutex::new(RulerMemory {
-                guarded: Arc::new(build_guarded(config)),
+                guarded: Arc::new(guarded),
                 settings_folders: Vec::new(),
                 files: HashMap::new(),
                 built: HashMap::new(),
@@ -118,14 +94,16 @@ impl LiveRules {
     }
 
     /// Sets what applies where no rule decides.
-    pub(crate) fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
+    #[must_use]
+    pub fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
         self.defaults = defaults;
         lock(&self.memory).built.clear();
         self
     }
 
     /// Sets the folders in which the commands of our own runtime may work.
-    pub(crate) fn with_bounds(mut self, bounds: CommandBounds) -> Self {
+    #[must_use]
+    pub fn with_bounds(mut self, bounds: CommandBounds) -> Self {
         self.bounds = Some(bounds);
         lock(&self.memory).built.clear();
         self
@@ -133,7 +111,7 @@ impl LiveRules {
 
     /// Rules on a question. `Ask` without a reason means that nothing decides it; with a reason, a
     /// rule, the guard or the judge requires a person.
-    pub(crate) fn judge_request(&self, request: &ApprovalRequest) -> Ruling {
+    pub fn judge_request(&self, request: &ApprovalRequest) -> Ruling {
         if let Some(context) = &request.context {
             self.guard_settings(context.settings_folder.as_deref());
         }
@@ -158,18 +136,17 @@ impl LiveRules {
     }
 
     /// Judges one use of a tool by an agent that works in `cwd`. It may block on the disk.
-    pub(crate) fn judge_tool_use(
-        &self,
-        tool: &str,
-        input: &str,
-        cwd: &str,
-        agent: &str,
-    ) -> Verdict {
+    pub fn judge_tool_use(&self, tool: &str, input: &str, cwd: &str, agent: &str) -> Verdict {
         let policy = self.policy_for_folder(Path::new(cwd));
-        let act = Act::from_call(tool, input, cwd, agent, &self.home);
+        let act = Act::from_call(tool, input, cwd, agent, &self.around.home);
         // The local time is only looked up if a rule depends on it.
-        let now = if policy.depends_on_time() { local_now() } else { Moment::from_unix_ms(0, 0) };
+        let now =
+            if policy.depends_on_time() { self.around.now() } else { Moment::from_unix_ms(0, 0) };
         judge_act(&policy, &act, &*self.disk, &now)
+    }
+
+    pub(crate) fn around(&self) -> &RuleSurroundings {
+        &self.around
     }
 
     /// Returns what no rule can allow an agent to touch, as far as it is known now.
@@ -210,7 +187,7 @@ impl LiveRules {
     /// Returns the policy for an agent that works in `folder`. It is rebuilt only if one of its
     /// files was changed, added or removed, which is checked each time, so that a rule applies as
     /// soon as it is written.
-    pub(crate) fn policy_for_folder(&self, folder: &Path) -> Arc<Policy> {
+    pub fn policy_for_folder(&self, folder: &Path) -> Arc<Policy> {
         let known = lock(&self.memory).built.get(folder).map(Arc::clone);
         if let Some(built) = known.filter(|built| built.is_current()) {
             return Arc::clone(&built.policy);
@@ -275,7 +252,7 @@ impl LiveRules {
         if let Some(known) = remembered(&lock(&self.memory)) {
             return known;
         }
-        let known = Arc::new(KnownRuleFile { stamp, file: read_file(path, trust) });
+        let known = Arc::new(KnownRuleFile { stamp, file: read_rule_file(path, trust) });
         {
             let mut memory = lock(&self.memory);
             // Another thread may have read the file and reported the same.
@@ -297,80 +274,8 @@ impl FolderPolicy {
     }
 }
 
-/// Returns where the roles of a team are: beside the user's rules.
-pub(crate) fn roles_path(config: &Config) -> PathBuf {
-    config.rules.with_file_name("roles.toml")
-}
-
-/// Reads a rule file. An absent file has no rules; a file that cannot be read allows nothing.
-pub(crate) fn read_file(path: &Path, trust: Trust) -> RuleFile {
-    if trust == Trust::Team {
-        return TeamFile::at(path).rule_file();
-    }
-    let name = path.display().to_string();
-    // A project can put anything at this path: a pipe, a device, a link to one.
-    match read_text_file(path, LONGEST_FILE) {
-        Ok(text) => RuleFile::from_toml(&name, without_mark(&text), trust),
-        Err(error) if is_absent(&error) => RuleFile::from_toml(&name, "", trust),
-        Err(error) => RuleFile::unreadable(&name, &error.to_string(), trust),
-    }
-}
-
-fn is_absent(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
-}
-
-impl FileStamp {
-    pub(crate) fn of_path(path: &Path) -> io::Result<Self> {
-        let metadata = fs::metadata(path)?;
-        let changed = (metadata.mtime(), metadata.mtime_nsec());
-        Ok(Self { inode: metadata.ino(), length: metadata.len(), changed })
-    }
-}
-
-/// Returns the user's home folder, as rules know it.
-pub(crate) fn home_folder() -> String {
-    let home = process_surroundings().home().map(|home| home.display().to_string());
-    home.unwrap_or_else(|| "/".to_owned())
-}
-
-/// Returns the present moment in the user's time zone.
-pub(crate) fn local_now() -> Moment {
-    LocalClock::of_machine().moment(now_ms())
-}
-
-/// The user's time zone. Making one reads a file.
-pub(crate) struct LocalClock(TimeZone);
-
-impl LocalClock {
-    pub(crate) fn of_machine() -> Self {
-        Self(local_time_zone())
-    }
-
-    /// Returns a moment on this clock, given in milliseconds since 1970.
-    pub(crate) fn moment(&self, at_ms: i64) -> Moment {
-        let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
-        Moment::from_unix_ms(at.as_millisecond(), self.0.to_offset(at).seconds() / 60)
-    }
-}
-
-/// Returns the time zone of this machine. The file that describes it is read directly: to look it
-/// up by name takes a walk through the files of all zones, at every start of a hook.
-fn local_time_zone() -> TimeZone {
-    let described = || {
-        if std::env::var_os("TZ").is_some() {
-            return None;
-        }
-        let file = File::open("/etc/localtime").ok()?;
-        let mut description = Vec::new();
-        file.take(LONGEST_ZONE).read_to_end(&mut description).ok()?;
-        TimeZone::tzif("", &description).ok()
-    };
-    described().unwrap_or_else(TimeZone::system)
-}
-
 /// Returns what the desk does about a verdict, with secrets masked.
-pub(crate) fn ruling_of(verdict: &Verdict) -> Ruling {
+pub fn ruling_of(verdict: &Verdict) -> Ruling {
     let because = || mask_text(&verdict.because).into_shown();
     let (needs_word, demands) = (verdict.decision == RuleDecision::Confirm, verdict.demands);
     match verdict.decision {

@@ -3,38 +3,27 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender};
 
 use callgate_rules::disk::real_path;
+use callgate_testkit::stuck::StuckFolder;
 
 use super::*;
 
 /// A disk that does not answer about anything below one folder until it is released.
-pub(crate) struct StuckDisk {
-    folder: String,
-    asked: Mutex<Sender<()>>,
-    end: Mutex<Receiver<()>>,
-}
+pub(crate) struct StuckDisk(StuckFolder);
 
 impl StuckDisk {
-    /// Returns the disk, a receiver that is notified when the disk was asked about the folder, and
-    /// a guard that releases the disk when dropped.
     pub(crate) fn new(folder: &Path) -> (Arc<Self>, Receiver<()>, Sender<()>) {
-        let ((asked, is_asked), (hold, end)) = (channel(), channel());
-        let (asked, end) = (Mutex::new(asked), Mutex::new(end));
-        let folder = folder.display().to_string();
-        (Arc::new(Self { folder, asked, end }), is_asked, hold)
+        let (stuck, asked, hold) = StuckFolder::new(folder);
+        (Arc::new(Self(stuck)), asked, hold)
     }
 }
 
 impl Disk for StuckDisk {
     fn entry(&self, path: &str) -> DiskEntry {
-        if path.starts_with(&self.folder) {
-            // A test that has seen enough stops listening.
-            self.asked.lock().unwrap().send(()).ok();
-            self.end.lock().unwrap().recv().ok();
-        }
+        self.0.hold_below(path);
         RealDisk.entry(path)
     }
 }
