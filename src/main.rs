@@ -22,7 +22,6 @@ mod failure;
 mod install;
 mod interruptions;
 mod invocation;
-mod key_decoder;
 mod key_reader;
 mod ledger_copies;
 mod left_open;

@@ -90,7 +90,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The crates of this workspace that each crate may use.
-const LAYERS: [(&str, &[&str]); 19] = [
+const LAYERS: [(&str, &[&str]); 20] = [
     ("http", &[]),
     ("team", &["callgate-wire"]),
     ("wire", &[]),
@@ -107,6 +107,7 @@ const LAYERS: [(&str, &[&str]); 19] = [
         &["callgate-http", "callgate-link", "callgate-mask", "callgate-store", "callgate-wire"],
     ),
     ("client", &["callgate-link", "callgate-mask", "callgate-wire"]),
+    ("chat", &["callgate-approval", "callgate-client", "callgate-mask", "callgate-wire"]),
     ("web", &["callgate-client", "callgate-link", "callgate-wire"]),
     (
         "agent",
@@ -264,8 +265,8 @@ fn the_bridge_reads_no_environment() {
 }
 
 #[test]
-fn settings_rules_and_hooks_get_the_environment_as_values() {
-    for folder in ["settings", "policy", "hooks"] {
+fn settings_rules_hooks_and_chat_get_the_environment_as_values() {
+    for folder in ["settings", "policy", "hooks", "chat"] {
         for path in files(&format!("crates/{folder}/src"), ".rs") {
             let text = fs::read_to_string(&path).unwrap();
             for forbidden in ["env::var", "env::home_dir", "env::current", "env::args"] {
