@@ -1,28 +1,11 @@
 //! `callgate chat`: talk to an agent in the terminal, or send one message from a script.
 
-mod answer_prompt;
-mod attached_files;
-mod chat_core;
-mod command_menu;
-mod drafted_input;
-mod inline_screen;
-mod input_history;
+mod input_history_file;
 mod line_chat;
-mod line_editor;
-mod markdown;
 mod one_shot;
 mod piped_input;
-mod question_prompt;
 mod running_chat;
-mod slash_command;
-mod status_line;
-mod styled_text;
 mod terminal_chat;
-mod tool_card;
-mod tool_result;
-mod transcript;
-mod typing_guard;
-mod wanted_conversation;
 
 use std::env;
 use std::ffi::OsString;
@@ -30,18 +13,18 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use callgate_agent::session::ResumedConversation;
+use callgate_chat::{ChatFolders, WantedConversation, find_attachments};
 use callgate_client::{Client, ClientSettings, RestartBackOff};
 
-use crate::config::{AgentFlags, load_agent_config, process_surroundings};
+use crate::config::{AgentFlags, AgentSettings, load_agent_config, process_surroundings};
 use crate::failure::Failure;
 use crate::terminal_modes::has_terminal;
-use attached_files::find_attachments;
-use input_history::InputHistoryFile;
+use input_history_file::InputHistoryFile;
 use line_chat::LineChat;
 use one_shot::OneShot;
 use running_chat::ChatParts;
 use terminal_chat::TerminalChat;
-use wanted_conversation::WantedConversation;
 
 /// The end of the help.
 const CODES: &str = "\
@@ -88,15 +71,18 @@ impl ChatArgs {
             let client = Client::start(self.client_settings(file, restarts)?)
                 .map_err(|error| Failure::Failed(error.to_string()))?;
             let folder = config.agent.folder().to_owned();
-            let folder = folder.canonicalize().unwrap_or(folder);
-            let wanted = WantedConversation::from_settings(&config.agent);
+            let around = process_surroundings();
+            let folders = ChatFolders {
+                working: folder.canonicalize().unwrap_or(folder),
+                home: around.home.clone(),
+            };
+            let wanted = wanted_conversation(&config.agent);
             let Some(message) = message else {
-                let around = process_surroundings();
                 let history =
                     around.data_folder().map(|folder| InputHistoryFile::in_folder(&folder));
                 let is_kept = config.agent.history.is_some();
                 let colours = env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-                let start = ChatParts { client, folder, wanted, is_kept, history };
+                let start = ChatParts { client, folders, wanted, is_kept, history };
                 let code = if is_dumb() {
                     LineChat { start }.run().await
                 } else {
@@ -106,7 +92,7 @@ impl ChatArgs {
             };
             // A file is attached only by somebody's own words, not by a text that is passed on.
             let words = self.prompt.as_deref().unwrap_or_default();
-            let attachments = find_attachments(words, &folder);
+            let attachments = find_attachments(words, &folders);
             let (is_json, desk_socket) = (self.json, config.socket.value.clone());
             let shot = OneShot { client, wanted, message, attachments, is_json, desk_socket };
             shot.run().await.map_err(Failure::from)
@@ -159,6 +145,15 @@ impl ChatArgs {
         settings.back_off =
             RestartBackOff { most_restarts: Some(restarts), ..RestartBackOff::default() };
         Ok(settings)
+    }
+}
+
+/// Returns the conversation that the settings name.
+fn wanted_conversation(settings: &AgentSettings) -> WantedConversation {
+    match settings.resume.clone() {
+        ResumedConversation::None => WantedConversation::New,
+        ResumedConversation::Last => WantedConversation::Last { is_all: settings.all_folders },
+        ResumedConversation::Id(id) => WantedConversation::Id(id),
     }
 }
 

@@ -13,7 +13,6 @@ use crate::completions::CompletionsArgs;
 use crate::config_command::ConfigArgs;
 use crate::doctor::DoctorArgs;
 use crate::failure::{Failure, USAGE, report_unused_problems};
-use crate::hook;
 use crate::install::InstallArgs;
 use crate::log::LogArgs;
 use crate::man::ManArgs;
@@ -99,7 +98,7 @@ fn all_commands() -> clap::Command {
             .arg(arguments)
     };
     build_commands()
-        .subcommand(machine("hook", hook::hook_help()))
+        .subcommand(machine("hook", callgate_hooks::hook_help()))
         .subcommand(machine("bridge", callgate_tools::bridge::HELP.to_owned()))
 }
 
@@ -110,7 +109,7 @@ const ARGUMENTS: &str = "arguments";
 pub(crate) fn run_command_line() -> ExitCode {
     let shown = match parse_command_line(std::env::args_os()) {
         Ok(CommandLine::ForPeople(cli)) => return cli.run_command(),
-        Ok(CommandLine::Hook(arguments)) => return hook::main(arguments),
+        Ok(CommandLine::Hook(arguments)) => return callgate_hooks::main(arguments),
         Ok(CommandLine::Bridge(arguments)) => return callgate_tools::bridge::main(arguments),
         Err(error) if error.use_stderr() => error.print().map(|()| ExitCode::from(USAGE)),
         Err(help) => help.print().map(|()| ExitCode::SUCCESS),

@@ -1,7 +1,7 @@
 //! The settings of this process: a file, the environment above it, flags above both.
 //!
-//! The keys, how they are read and how they are checked are in the crate `callgate-settings`. Files
-//! and environment are read for settings only here; the crates get values.
+//! The keys, how they are read and how they are checked are in the crate `callgate-settings`, which
+//! gets files and environment as values.
 
 mod change;
 mod flags;
@@ -16,10 +16,10 @@ use std::path::Path;
 use callgate_settings::VariableScope;
 use callgate_settings::keys::iter_keys;
 pub(crate) use callgate_settings::{
-    AccountSettings, AgentSettings, ChosenEngine, Config, ConfigProblems, EngineSetting,
-    HookConfig, HookFlags, Setting, SettingKey, SettingOrigin, Surroundings, TokenSource,
-    WhenAbsent,
+    AccountSettings, AgentSettings, ChosenEngine, Config, ConfigProblems, EngineSetting, Setting,
+    SettingKey, SettingOrigin, Surroundings, TokenSource, WhenAbsent,
 };
+pub(crate) use callgate_surroundings::process_surroundings;
 
 pub(crate) use change::{
     ChangeRefusal, KeyringSecret, SettingChange, changed_text, known_key, settings_file,
@@ -28,9 +28,9 @@ pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
 pub(crate) use keyring::{KeyringError, check_presence, keyring_key};
 pub(crate) use report::{ConfigReport, ReportedSetting};
 pub(crate) use sign_in_files::SignInFiles;
+pub(crate) use surroundings::check_private;
 #[cfg(test)]
 pub(crate) use surroundings::test_surroundings;
-pub(crate) use surroundings::{check_private, process_surroundings};
 pub(crate) use token::ReadSecret;
 
 /// Reads and checks the settings of the desk. `file` is the file that `--config` names.

@@ -23,6 +23,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
+use callgate_hooks::hook_command::{self, LARGE, SMALL, shell_quoted};
 use callgate_link::socket::server_process;
 use callgate_wire::hook::agents::CODEX;
 pub(crate) use edit::composed_events;
@@ -39,7 +40,6 @@ use crate::agents::starting_mode::StartingMode;
 use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
 use crate::config::{Config, DeskFlags, Surroundings, load_config, process_surroundings};
 use crate::failure::Failure;
-use crate::hook_command::{self, LARGE, SMALL, shell_quoted};
 use crate::invocation;
 
 /// How often to try to change a file that somebody else changes at the same time.

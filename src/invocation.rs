@@ -5,10 +5,10 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use callgate_hooks::hook_command::shell_quoted;
 use callgate_link::file::is_program;
 
 use crate::config::{Config, SettingOrigin};
-use crate::hook_command::shell_quoted;
 
 /// The name of this program.
 const NAME: &str = "callgate";

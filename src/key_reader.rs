@@ -4,11 +4,11 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
+use callgate_chat::{KeyDecoder, KeyStroke};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::tcgetpgrp;
 
-use crate::key_decoder::{KeyDecoder, KeyStroke};
 use crate::terminal_modes::{KeyModes, TerminalHolder, is_in_foreground, is_ready};
 
 /// How long the rest of an arrow key may take after its escape before the escape is the key.

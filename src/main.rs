@@ -10,23 +10,18 @@ mod ask;
 mod audit_labels;
 mod browser;
 mod chat;
-mod claude_settings;
 mod cli;
 mod codex;
 mod completions;
 mod config;
 mod config_command;
 mod counted;
-mod disk;
 mod doctor;
 mod errand_thread;
 mod failure;
-mod hook;
-mod hook_command;
 mod install;
 mod interruptions;
 mod invocation;
-mod key_decoder;
 mod key_reader;
 mod ledger_copies;
 mod left_open;
@@ -37,7 +32,6 @@ mod man;
 mod mcp;
 mod open;
 mod pair;
-mod policy;
 mod program;
 mod progress;
 mod relay;
@@ -63,7 +57,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     match arguments.next() {
         Some(command) if command == "bridge" => callgate_tools::bridge::main(arguments),
-        Some(command) if command == "hook" => hook::main(arguments),
+        Some(command) if command == "hook" => callgate_hooks::main(arguments),
         Some(command) if command == "agent" => {
             agent::main(arguments).unwrap_or_else(cli::run_command_line)
         }

@@ -8,7 +8,6 @@ use std::process::ExitCode;
 use clap_mangen::Man;
 
 use crate::failure::Failure;
-use crate::hook;
 
 /// Write the manual pages into a folder
 ///
@@ -66,13 +65,13 @@ fn man_page(command: clap::Command) -> Man {
 /// Describes the small program for clap. The program itself parses its command line without clap,
 /// to start sooner.
 fn hook_program() -> clap::Command {
-    let options = hook::OPTIONS.map(|(flag, value, about)| {
+    let options = callgate_hooks::OPTIONS.map(|(flag, value, about)| {
         let name = flag.trim_start_matches('-');
         clap::Arg::new(name).long(name).value_name(value).help(about)
     });
     clap::Command::new("callgate-hook")
         .version(env!("CARGO_PKG_VERSION"))
-        .about(hook::ABOUT)
-        .long_about(hook::LONG_ABOUT)
+        .about(callgate_hooks::ABOUT)
+        .long_about(callgate_hooks::LONG_ABOUT)
         .args(options)
 }

@@ -2,11 +2,10 @@
 
 mod backtest;
 mod bench;
-mod desk;
 mod explain;
 mod init;
-mod past;
 mod suggest;
+mod user_rules;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -14,15 +13,18 @@ use std::process::ExitCode;
 
 use callgate_approval::desk::Unattended;
 use callgate_mask::text;
-use callgate_rules::{Policy, RuleDecision, RuleFile, RuleProblemLevel, Trust, Verdict, run_tests};
+use callgate_policy::{TeamFile, read_project_files, read_rule_file};
+use callgate_rules::{
+    Policy, RuleFile, RuleProblemLevel, STARTER_RULES, Trust, Verdict, run_tests,
+};
 use callgate_store::Store;
+use callgate_surroundings::{build_guarded, rule_surroundings};
 
 use crate::config::{Config, DeskFlags, WhenAbsent, load_config};
 use crate::failure::Failure;
-use crate::policy::{PROJECT_RULES, TeamFile, build_guarded, home_folder, local_now, read_file};
 
-pub(crate) use desk::ServedRules;
 use explain::ExplainArgs;
+pub(crate) use user_rules::UserRules;
 
 /// See what your rules decide, and why
 ///
@@ -110,7 +112,7 @@ impl RulesArgs {
             RulesCommand::Init { print } => init::init_rules(&config.rules, print),
             RulesCommand::Bench { file, starter, tasks, database } => {
                 let user = if starter {
-                    RuleFile::from_toml("starter rules", init::STARTER, Trust::User)
+                    RuleFile::from_toml("starter rules", STARTER_RULES, Trust::User)
                 } else {
                     user_file(&config, file.as_deref())?
                 };
@@ -120,13 +122,13 @@ impl RulesArgs {
                     let database = database.unwrap_or_else(|| config.database.clone());
                     bench::tasks_of_ledger(&Store::open_read_only(&database)?)?
                 };
-                let now = local_now();
+                let around = rule_surroundings();
                 let mut output = io::stdout().lock();
                 bench::print_bench_table(
                     &tasks,
                     &user_policy(&config, &user),
-                    &home_folder(),
-                    &now,
+                    &around.home,
+                    &around.now(),
                     &mut output,
                 )?;
                 Ok(ExitCode::SUCCESS)
@@ -137,6 +139,7 @@ impl RulesArgs {
                 suggest::print_suggestions(
                     &user_policy(&config, &user),
                     &build_guarded(&config),
+                    &rule_surroundings(),
                     &database,
                 )
             }
@@ -153,8 +156,8 @@ impl RulesArgs {
 fn user_file(config: &Config, named: Option<&Path>) -> Result<RuleFile, Failure> {
     match named {
         Some(path) if !path.exists() => Err(Failure::Failed(no_such_file(path))),
-        Some(path) => Ok(read_file(path, Trust::User)),
-        None => Ok(read_file(&config.rules, Trust::User)),
+        Some(path) => Ok(read_rule_file(path, Trust::User)),
+        None => Ok(read_rule_file(&config.rules, Trust::User)),
     }
 }
 
@@ -170,15 +173,7 @@ fn no_such_file(path: &Path) -> String {
 /// Returns the rules of the team to which this machine belongs, if any.
 fn team_file(config: &Config) -> Option<RuleFile> {
     let team = TeamFile::beside(&config.database);
-    team.path().exists().then(|| read_file(team.path(), Trust::Team))
-}
-
-/// Returns the rules of this folder and those above it, each with its folder.
-fn project_files(folder: &Path) -> Vec<(PathBuf, RuleFile)> {
-    let with_rules = folder.ancestors().filter(|folder| folder.join(PROJECT_RULES).exists());
-    with_rules
-        .map(|folder| (folder.to_owned(), read_file(&folder.join(PROJECT_RULES), Trust::Project)))
-        .collect()
+    team.path().exists().then(|| read_rule_file(team.path(), Trust::Team))
 }
 
 fn user_policy(config: &Config, user: &RuleFile) -> Policy {
@@ -193,9 +188,9 @@ fn run_rule_check(
     let mut files = vec![user_file(config, named)?];
     if named.is_none() {
         files.splice(..0, team_file(config));
-        files.extend(project_files(folder).into_iter().map(|(_, file)| file));
+        files.extend(read_project_files(folder).into_iter().map(|(_, file)| file));
     }
-    let now = local_now();
+    let now = rule_surroundings().now();
     let mut output = io::stdout().lock();
     let mut is_bad = false;
     for file in &files {
@@ -210,13 +205,8 @@ fn run_rule_check(
     Ok(if is_bad { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// Returns true if no rule decides, so that the agent's mode does.
-fn is_undecided(verdict: &Verdict) -> bool {
-    verdict.decision == RuleDecision::Ask && !verdict.wants_person
-}
-
 fn name_of(verdict: &Verdict) -> &'static str {
-    if is_undecided(verdict) { "undecided" } else { verdict.decision.name() }
+    if verdict.is_undecided() { "undecided" } else { verdict.decision.name() }
 }
 
 /// Says what happens in each mode to what no rule decides.
@@ -247,8 +237,8 @@ fn run_rule_tests(
 ) -> Result<ExitCode, Failure> {
     let file = user_file(config, named)?;
     let policy = user_policy(config, &file);
-    let (home, project) = (home_folder(), folder.display().to_string());
-    let results = run_tests(&policy, &file.tests, &home, &project, &local_now());
+    let (around, project) = (rule_surroundings(), folder.display().to_string());
+    let results = run_tests(&policy, &file.tests, &around.home, &project, &around.now());
     let mut output = io::stdout().lock();
     let mut failed = 0;
     for result in results.iter().filter(|result| !result.is_passed()) {
@@ -264,7 +254,7 @@ fn run_rule_tests(
     }
     let open: Vec<_> = results
         .iter()
-        .filter(|result| result.is_passed() && is_undecided(&result.verdict))
+        .filter(|result| result.is_passed() && result.verdict.is_undecided())
         .collect();
     for result in &open {
         let because = text::one_line(&result.verdict.because).into_owned();

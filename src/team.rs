@@ -18,12 +18,12 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use callgate_policy::TeamFile;
 use callgate_store::{EntryDraft, Sha256Hash, Store, now_ms};
 use callgate_wire::ledger::{AnswerChannel, LedgerEvent, MemberKind, RulesSaved};
 
 use crate::config::{Config, DeskFlags, load_config};
 use crate::failure::Failure;
-use crate::policy::TeamFile;
 use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
 use invite::InviteArgs;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use callgate_approval::daemon::DeskHandle;
 use callgate_approval::viewer_token::new_viewer_token;
 use callgate_link::sync::lock;
+use callgate_policy::TeamFile;
 use callgate_relay::{LinePort, SharedLine};
 use callgate_store::{Sha256Hash, now_ms};
 use callgate_web::{DeskFuture, LinePlace, MachineDesk, MachineJoined};
@@ -21,7 +22,6 @@ use callgate_wire::relay::RelayOrder;
 
 use crate::config::Config;
 use crate::machine_session::SessionHome;
-use crate::policy::TeamFile;
 use crate::team_database::DatabaseState;
 use crate::team_register::MemberChange;
 use member_lines::{LineOwner, MemberLines};

@@ -18,7 +18,9 @@ use callgate_approval::daemon::{Claim, Daemon, DaemonOptions, Warn};
 use callgate_approval::desk::{Authority, DeskSettings};
 use callgate_approval::telegram;
 use callgate_mask::text::{self, Measure};
+use callgate_policy::ServedRules;
 use callgate_store::{Store, StoreError};
+use callgate_surroundings::read_live_rules;
 use callgate_web::{PageAddress, PageHost};
 use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::sync::mpsc;
@@ -33,9 +35,8 @@ use crate::interruptions::Interruptions;
 use crate::invocation;
 use crate::left_open::left_open;
 use crate::machine_session::SessionHome;
-use crate::policy::LiveRules;
 use crate::remote::RemoteKeeper;
-use crate::rules::ServedRules;
+use crate::rules::UserRules;
 use crate::served_settings::ServedSettings;
 use crate::team::{LiveRoles, TeamLineKeeper, follow_team_rules};
 use crate::terminal_modes::has_terminal;
@@ -220,8 +221,8 @@ pub(crate) fn daemon_options(
         users: config.telegram.allowed_users.value.iter().copied().collect(),
         ..Authority::default()
     };
-    let ruler = Arc::new(LiveRules::new(config, Arc::clone(&warn)));
-    let rule_desk = ServedRules::new(config, Arc::clone(&ruler));
+    let ruler = Arc::new(read_live_rules(config, Arc::clone(&warn)));
+    let rule_desk = ServedRules::new(config, Box::new(UserRules::new(config)), Arc::clone(&ruler));
     DaemonOptions {
         claim,
         store,

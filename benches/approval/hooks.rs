@@ -17,7 +17,7 @@ const CALL: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","tran
 "#;
 
 /// The rules that a hook reads by itself: those that `callgate rules init` writes.
-const STARTER: &str = include_str!("../../src/rules/starter.toml");
+const STARTER: &str = include_str!("../../crates/rules/src/starter.toml");
 
 /// How many programs take turns.
 const CONTENDERS: usize = 9;

@@ -18,7 +18,7 @@ const PAUSE: Duration = Duration::from_secs(20);
 const GREETING: &str = "callgate is up";
 
 /// The rules for the backtest.
-const RULES: &str = include_str!("../../src/rules/starter.toml");
+const RULES: &str = include_str!("../../crates/rules/src/starter.toml");
 
 /// A home of its own.
 pub(crate) struct House {

@@ -17,7 +17,7 @@ const PAUSE: Duration = Duration::from_mins(10);
 pub(crate) const SETTLED: Duration = Duration::from_secs(1);
 
 /// The rules of a home, and those that are tried on its ledger.
-pub(crate) const STARTER: &str = include_str!("../../src/rules/starter.toml");
+pub(crate) const STARTER: &str = include_str!("../../crates/rules/src/starter.toml");
 
 /// A home with a running daemon, which serves the page.
 pub(crate) struct PageHome {

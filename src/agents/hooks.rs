@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
+use callgate_hooks::hook_command::{CommandOwner, build_command_line, command_owner};
 use callgate_mask::text::line_and_column;
 use callgate_wire::hook::agents::{AGENTS, JsonHooks};
 
 use super::json::{self, JsonMember};
-use crate::hook_command::{CommandOwner, build_command_line, command_owner};
 
 /// Why a settings file is not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

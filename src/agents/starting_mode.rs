@@ -5,14 +5,16 @@ mod known_modes;
 use std::path::{Path, PathBuf};
 
 use callgate_approval::desk::Unattended;
+use callgate_hooks::claude_settings::{
+    self, HazardLevel, MANAGED_FOLDER, SettingsHazard, SettingsOwner,
+};
+use callgate_hooks::hook_command::{CommandOwner, find_option};
 use callgate_wire::hook::AgentHookEvent;
 use callgate_wire::hook::agents::{AGENTS, AgentEvent, CLAUDE, CODEX, JsonHooks};
 
 use super::settings_file::SettingsFile;
 use super::{AgentOnDisk, CodingAgent, SettingsScope};
-use crate::claude_settings::{self, HazardLevel, MANAGED_FOLDER, SettingsHazard, SettingsOwner};
 use crate::config::{Config, Surroundings};
-use crate::hook_command::{CommandOwner, find_option};
 use crate::install::agent_file::{FilePart, agent_files};
 
 /// The mode in which an agent starts unless its command line says otherwise.

@@ -4,14 +4,13 @@
 use std::io::{self, Read};
 use std::thread;
 
+use callgate_chat::{INTERRUPTED, KeyStroke};
 use callgate_client::WatchStart;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::chat_core::INTERRUPTED;
 use super::running_chat::{ChatEvent, ChatParts, RunningChat, next_state};
 use super::terminal_chat::{MOST_EVENTS, print_at_once, terminal_page};
-use crate::key_decoder::KeyStroke;
 
 /// The longest line that is read, in bytes. What is beyond it is another line.
 const LONGEST_LINE: usize = 1024 * 1024;

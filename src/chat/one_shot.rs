@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use callgate_chat::{INTERRUPTED, MissingConversation, WantedConversation};
 use callgate_client::{Client, ClientError, RequestEvent, SentRequest};
 use callgate_link::socket::{self, SocketState};
 use callgate_mask::text::{one_line, visible_text};
@@ -18,8 +19,6 @@ use jiff::tz::TimeZone;
 use serde_json::Value;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::chat_core::INTERRUPTED;
-use super::wanted_conversation::{MissingConversation, WantedConversation};
 use crate::failure::write_error_line;
 
 /// The exit codes of one message.

@@ -2,19 +2,18 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use callgate_chat::{
+    ChatAction, ChatCore, ChatFolders, ChatPage, Errand, InputHistory, WantedConversation,
+};
 use callgate_client::{Client, ClientError, RequestEvent, RuntimeState, SessionWatch, WatchedItem};
 use callgate_wire::session::{SessionCommand, SessionReply};
 use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 
-use super::chat_core::{ChatAction, ChatCore, Errand};
-use super::input_history::{InputHistory, InputHistoryFile};
-use super::styled_text::ChatPage;
-use super::wanted_conversation::WantedConversation;
+use super::input_history_file::InputHistoryFile;
 
 /// How long the runtime may take to end before the chat ends without it. It is killed then.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
@@ -22,7 +21,7 @@ const ENDS_WITHIN: Duration = Duration::from_secs(5);
 /// What a chat needs.
 pub(super) struct ChatParts {
     pub(super) client: Client,
-    pub(super) folder: PathBuf,
+    pub(super) folders: ChatFolders,
     pub(super) wanted: WantedConversation,
     /// Whether conversations are kept.
     pub(super) is_kept: bool,
@@ -49,13 +48,13 @@ pub(super) struct RunningChat {
 
 impl RunningChat {
     pub(super) fn new(start: ChatParts, page: ChatPage, events: mpsc::Sender<ChatEvent>) -> Self {
-        let ChatParts { client, folder, wanted, is_kept, history } = start;
+        let ChatParts { client, folders, wanted, is_kept, history } = start;
         let (entries, problem) = match history.as_ref().map(InputHistoryFile::read) {
             Some(Ok(entries)) => (entries, None),
             Some(Err(error)) => (Vec::new(), Some(error)),
             None => (Vec::new(), None),
         };
-        let mut core = ChatCore::new(page, folder, InputHistory::new(entries), wanted);
+        let mut core = ChatCore::new(page, folders, InputHistory::new(entries), wanted);
         if let Some(problem) = problem {
             core.show_note(&format!("What you typed before cannot be read: {problem}"));
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_chat::{ChatPage, INTERRUPTED, InlineScreen, KeyStroke};
 use callgate_client::{RequestEvent, RuntimeState, WatchStart};
 use callgate_wire::session::SessionEvent;
 use rustix::process::{Signal, getpid, kill_process};
@@ -13,11 +14,7 @@ use tokio::signal::unix::{self, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::sleep_until;
 
-use super::chat_core::INTERRUPTED;
-use super::inline_screen::InlineScreen;
 use super::running_chat::{ChatEvent, ChatParts, RunningChat, next_state};
-use super::styled_text::ChatPage;
-use crate::key_decoder::KeyStroke;
 use crate::key_reader::read_keys;
 use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder};
 

@@ -8,11 +8,11 @@ use callgate_settings::{
     SettingKey, SettingOrigin, SettingValue, SettingsCheck, Surroundings, ValueKind, VariableScope,
     edit, keys, no_such_key, read_sources,
 };
+use callgate_surroundings::process_surroundings;
 use callgate_wire::HiddenText;
 use toml::de::DeTable;
 
 use super::keyring::{KeyringError, store_secret};
-use super::surroundings::process_surroundings;
 
 /// One change to the settings file.
 #[derive(Debug)]

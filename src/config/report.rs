@@ -8,12 +8,12 @@ use callgate_settings::{
     Config, ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingValue,
     SettingsCheck, Surroundings, ValueKind, VariableScope, keys, read_sources,
 };
+use callgate_surroundings::process_surroundings;
 use callgate_wire::desk::SettingAccess;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::flags::EveryFlag;
-use super::surroundings::process_surroundings;
 
 /// The word shown in place of a secret that is set.
 const HIDDEN: &str = "set";

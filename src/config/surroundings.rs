@@ -1,24 +1,13 @@
-//! The surroundings of this process, and whether the folder of its sockets is private.
+//! Whether the folder of the sockets of this process is private.
 
-use std::env;
 use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-use callgate_link::text_file::read_text_file;
+#[cfg(test)]
 use callgate_settings::Surroundings;
 use rustix::process::geteuid;
-
-/// Returns what the settings of this process depend on.
-pub(crate) fn process_surroundings() -> Surroundings {
-    Surroundings {
-        variable: Box::new(|name| env::var_os(name)),
-        home: env::home_dir().filter(|home| home.is_absolute()),
-        here: env::current_dir().ok(),
-        read_file: read_text_file,
-    }
-}
 
 /// Returns the surroundings that a test wants.
 #[cfg(test)]
@@ -30,7 +19,7 @@ pub(crate) fn test_surroundings(home: &Path, variables: &[(&str, &str)]) -> Surr
         variable: Box::new(move |name| variables.get(name).cloned()),
         home: Some(home.to_owned()),
         here: Some("/here".into()),
-        read_file: read_text_file,
+        read_file: callgate_link::text_file::read_text_file,
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
 use callgate_rules::UnclearCommands;
-use callgate_settings::{KeyFlag, KeyringEntry, ValueKind, keys};
+use callgate_settings::{HookConfig, HookFlags, KeyFlag, KeyringEntry, ValueKind, keys};
 use clap::{Args, FromArgMatches};
 use tempfile::TempDir;
 

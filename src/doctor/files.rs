@@ -5,12 +5,13 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use callgate_policy::{PROJECT_RULES, TeamFile, read_rule_file, roles_path};
 use callgate_rules::{RuleProblemLevel, Trust};
+use callgate_surroundings::rule_surroundings;
 use rustix::process::geteuid;
 
 use super::finding::Findings;
 use crate::config::Config;
-use crate::policy::{PROJECT_RULES, TeamFile, local_now, read_file, roles_path};
 use crate::team::{all_problems, read_roles};
 use crate::team_register::read_ledger_roster;
 
@@ -81,9 +82,10 @@ pub(super) fn check_rule_files(config: &Config, findings: &mut Findings) {
     if files.is_empty() {
         findings.add_ok("rules", "none of yours");
     }
+    let now = rule_surroundings().now();
     for (path, trust) in files {
-        let file = read_file(&path, trust);
-        let problems = file.problems_at(&local_now());
+        let file = read_rule_file(&path, trust);
+        let problems = file.problems_at(&now);
         for problem in &problems {
             match problem.level {
                 RuleProblemLevel::Error => {

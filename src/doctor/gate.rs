@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use callgate_hooks::hook_command::{find_option, is_small, split_command};
 use callgate_rules::SELF_TEST_COMMAND;
 use callgate_wire::hook::agents::{
     AGENTS, CODEX, CallFate, HookFailures, RECORDED_CALLS, RECORDED_COMMAND, RECORDED_FOLDER,
@@ -17,7 +18,6 @@ use crate::agents::failure_words::fate_words;
 use crate::agents::{AgentOnDisk, CodingAgent};
 use crate::codex;
 use crate::config::Surroundings;
-use crate::hook_command::{find_option, is_small, split_command};
 use crate::install::codex as codex_trust;
 use crate::program::{self, ProgramError};
 

@@ -3,9 +3,9 @@
 
 use super::finding::Findings;
 use crate::agents::starting_mode::{HazardousFile, claude_hazards};
-use crate::claude_settings::{self, HazardLevel, MANAGED_FOLDER};
 use crate::config::Surroundings;
 use crate::install::managed;
+use callgate_hooks::claude_settings::{self, HazardLevel, MANAGED_FOLDER};
 use callgate_wire::hook::agents::CODEX;
 
 const ABOUT: &str = "settings";

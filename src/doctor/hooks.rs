@@ -4,6 +4,7 @@ use std::env;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use callgate_hooks::hook_command::{find_option, program_of_command};
 use callgate_link::file::is_program;
 use callgate_wire::hook::AgentHookEvent;
 use callgate_wire::hook::agents::CLAUDE;
@@ -12,7 +13,6 @@ use super::finding::Findings;
 use super::installed_hook::InstalledHook;
 use crate::agents::{AgentOnDisk, CodingAgent, claude_version, is_old_claude};
 use crate::config::{Config, Surroundings};
-use crate::hook_command::{find_option, program_of_command};
 use crate::install::small_hook;
 
 const ABOUT: &str = "hooks";

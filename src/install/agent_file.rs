@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use callgate_hooks::hook_command::{CommandOwner, path_text};
 use callgate_wire::hook::agents::{JsonHooks, SettingsFormat};
 
 use super::edit::{self, InstalledSettings, WantedHook};
@@ -11,7 +12,6 @@ use crate::agents::hooks::{EditRefusal, EventHooks, FoundHooks, HookHandler};
 use crate::agents::settings_file::SettingsFile;
 use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
 use crate::config::Surroundings;
-use crate::hook_command::{CommandOwner, path_text};
 
 /// A file of an agent's settings.
 #[derive(Debug)]

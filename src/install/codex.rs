@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use callgate_hooks::hook_command::{CommandOwner, command_owner};
 use callgate_wire::hook::agents::CODEX;
 
 use super::trust::{self, TrustedHook};
@@ -11,7 +12,6 @@ use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::agents::{AgentOnDisk, SettingsScope};
 use crate::codex::{self, CodexError, CodexHook};
 use crate::config::Surroundings;
-use crate::hook_command::{CommandOwner, command_owner};
 
 /// The file in which Codex stores what its user trusts.
 const FILE: &str = "config.toml";

@@ -4,6 +4,7 @@
 
 use std::ops::Range;
 
+use callgate_hooks::hook_command::{LARGE, SMALL};
 use callgate_wire::hook::agents::JsonHooks;
 use serde_json::{Value, json};
 
@@ -12,7 +13,6 @@ use super::edit::InstalledSettings;
 use super::layout::{self, JsonLayout};
 use crate::agents::hooks::{EditRefusal, FoundHooks};
 use crate::agents::json;
-use crate::hook_command::{LARGE, SMALL};
 
 const RULES: &str = "amp.permissions";
 /// The file as far as it is no list of rules.

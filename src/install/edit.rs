@@ -5,13 +5,13 @@
 
 use std::ops::Range;
 
+use callgate_hooks::hook_command::{CommandOwner, split_command};
 use callgate_wire::hook::agents::JsonHooks;
 use serde_json::{Map, Value, json};
 
 use super::layout::{self, JsonLayout};
 use super::removed_hooks::RemovedHooks;
 use crate::agents::hooks::{EditRefusal, EventHooks, FoundHooks, HookHandler, is_installed};
-use crate::hook_command::{CommandOwner, split_command};
 
 /// A hook that the settings should have.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use callgate_hooks::claude_settings::{DROP_INS, MANAGED_FOLDER};
+use callgate_hooks::hook_command::{self, path_text};
 use callgate_wire::hook::agents::{CLAUDE, CODEX};
 use rustix::process::geteuid;
 
@@ -18,9 +20,7 @@ use super::{InstallError, RemovedHooks, all_done, change_settings_file};
 use crate::agents::CodingAgent;
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
-use crate::claude_settings::{DROP_INS, MANAGED_FOLDER};
 use crate::failure::Failure;
-use crate::hook_command::{self, path_text};
 
 /// Our own file among those that Claude Code merges; the last one wins.
 const CLAUDE_FILE: &str = "90-callgate.json";

@@ -2,12 +2,14 @@
 //!
 //! Pure: text in, text out. A file that somebody else has written or changed is left as it is.
 
+use callgate_hooks::hook_command::{
+    CommandOwner, build_command_line, command_owner, split_command,
+};
 use callgate_wire::hook::agents::PLUGIN_COMMAND;
 
 use super::RemovedHooks;
 use super::edit::{InstalledSettings, WantedHook};
 use crate::agents::hooks::EditRefusal;
-use crate::hook_command::{CommandOwner, build_command_line, command_owner, split_command};
 
 /// What a file of ours has in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

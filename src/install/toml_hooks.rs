@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
+use callgate_hooks::hook_command::{CommandOwner, command_owner};
 use toml::{Table, Value};
 
 use super::RemovedHooks;
 use super::edit::{InstalledSettings, WantedHook};
 use crate::agents::hooks::EditRefusal;
-use crate::hook_command::{CommandOwner, command_owner};
 
 const HEADER: &str = "[[hooks]]";
 

@@ -5,13 +5,13 @@
 
 use std::fmt::Write;
 
+use callgate_hooks::hook_command::CommandOwner;
 use callgate_store::Sha256Hash;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value as TomlValue};
 
 use crate::agents::hooks::{EditRefusal, EventHooks, FoundHooks, HookHandler};
-use crate::hook_command::CommandOwner;
 
 /// The time limit, in seconds, that Codex applies to a hook without one.
 const DEFAULT_LIMIT: u64 = 600;

@@ -5,10 +5,11 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_mask::{mask_text, text};
+use callgate_policy::{parse_asked_body, replay_ledger};
 use callgate_rules::{Backtest, Policy, RuleDecision, TurnedVerdict};
 use callgate_store::{EntryFilter, Store, StoreError};
+use callgate_surroundings::rule_surroundings;
 
-use super::past::{parse_asked_body, replay_ledger};
 use crate::counted::counted_noun;
 use crate::failure::Failure;
 use crate::progress::ProgressBar;
@@ -24,7 +25,7 @@ pub(super) fn run_backtest(policy: &Policy, database: &Path) -> Result<ExitCode,
         bar.move_to(done, total);
         true
     };
-    let result = replay_ledger(policy, &store, &show)?.unwrap_or_default();
+    let result = replay_ledger(policy, &rule_surroundings(), &store, &show)?.unwrap_or_default();
     drop(bar);
     print_backtest(&result, &store)?;
     Ok(if result.let_through_count == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use callgate_hooks::hook_command::shell_quoted;
 use callgate_mask::text::one_line;
+use callgate_policy::RealDisk;
 use callgate_rules::{Act, ConsideredRule, Explanation, RuleDecision, Trust};
+use callgate_surroundings::{read_live_rules, rule_surroundings};
 use serde_json::{Value, json};
 
-use super::{describe_undecided, is_undecided, name_of};
+use super::{describe_undecided, name_of};
 use crate::config::Config;
 use crate::counted::counted_noun;
-use crate::disk::RealDisk;
 use crate::failure::Failure;
-use crate::hook_command::shell_quoted;
-use crate::policy::{LiveRules, home_folder, local_now};
 use crate::terminal_width::wrapped_for_terminal;
 
 /// The call to explain.
@@ -114,9 +114,10 @@ fn explain_call(
         return Err(Failure::Failed(why.to_owned()));
     }
     // The rules that the daemon would use; problems of the files are reported by `check`.
-    let policy = LiveRules::new(config, Arc::new(|_| ())).policy_for_folder(folder);
-    let act = Act::from_call(tool, input, &folder.display().to_string(), agent, &home_folder());
-    Ok(callgate_rules::explain_act(&policy, &act, &RealDisk, &local_now()))
+    let policy = read_live_rules(config, Arc::new(|_| ())).policy_for_folder(folder);
+    let around = rule_surroundings();
+    let act = Act::from_call(tool, input, &folder.display().to_string(), agent, &around.home);
+    Ok(callgate_rules::explain_act(&policy, &act, &RealDisk, &around.now()))
 }
 
 /// Writes what is decided, what that means in each mode, and what the command runs.
@@ -127,7 +128,7 @@ fn write_verdict(
 ) -> io::Result<()> {
     let because = one_line(&explained.verdict.because).into_owned();
     writeln!(output, "{}: {because}", name_of(&explained.verdict))?;
-    if is_undecided(&explained.verdict) {
+    if explained.verdict.is_undecided() {
         for line in describe_undecided(config) {
             writeln!(output, "  {line}")?;
         }

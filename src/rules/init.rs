@@ -7,17 +7,15 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use callgate_link::file::create_private;
+use callgate_rules::STARTER_RULES;
 
 use crate::failure::Failure;
-
-/// The rules that are written.
-pub(crate) const STARTER: &str = include_str!("starter.toml");
 
 /// Writes the starter rules to `path`. An existing file is not changed.
 pub(super) fn init_rules(path: &Path, only_print: bool) -> Result<ExitCode, Failure> {
     let mut output = io::stdout().lock();
     if only_print {
-        output.write_all(STARTER.as_bytes())?;
+        output.write_all(STARTER_RULES.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     write_starter_file(path).map_err(|error| match error.kind() {
@@ -40,5 +38,5 @@ fn write_starter_file(path: &Path) -> io::Result<()> {
     if let Some(folder) = path.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     }
-    create_private(path, STARTER.as_bytes())
+    create_private(path, STARTER_RULES.as_bytes())
 }

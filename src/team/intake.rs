@@ -1,5 +1,6 @@
 //! Takes a bundle of a team's rules: checks it, records it and keeps it.
 
+use callgate_policy::TeamFile;
 use callgate_rules::{Problem, RuleFile, Trust};
 use callgate_team::{RuleBundle, TakenBundle, TeamKey, TeamRules};
 use jiff::Timestamp;
@@ -7,7 +8,6 @@ use jiff::Timestamp;
 use super::{RULES, record_change};
 use crate::config::Config;
 use crate::counted::counted_noun;
-use crate::policy::TeamFile;
 
 /// How a bundle came here.
 pub(super) struct BundleIntake<'a> {

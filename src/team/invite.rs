@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use callgate_approval::viewer_token::new_viewer_token;
 use callgate_client::viewer::Viewer;
+use callgate_policy::TeamFile;
 use callgate_store::{Store, now_ms};
 use callgate_team::{Invitation, check_member_name};
 use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind, TeamRoster};
@@ -11,7 +12,6 @@ use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind, TeamRoster};
 use super::members::BY;
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::policy::TeamFile;
 use crate::remote::ask_remotes;
 use crate::team_desk::{DeskCertificates, hash_text, reached_at};
 use crate::team_register::{MemberChange, TeamRegister};

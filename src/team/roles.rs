@@ -13,15 +13,16 @@ use callgate_link::sync::lock;
 use callgate_link::text_file::read_text_file;
 use callgate_mask::text::visible_text;
 use callgate_mask::text::without_mark;
+use callgate_policy::{FileStamp, roles_path};
 use callgate_rules::{
     DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleProblemLevel, file::LARGEST_FILE,
 };
+use callgate_surroundings::rule_surroundings;
 use callgate_wire::ledger::{MemberKind, TeamRoster};
 
 use crate::config::Config;
 use crate::counted::counted_noun;
 use crate::failure::{Failure, write_error_line};
-use crate::policy::{FileStamp, home_folder, roles_path};
 use crate::team_database::open_store;
 use crate::team_register::TeamRegister;
 
@@ -88,7 +89,7 @@ impl LiveRoles {
     /// Takes the roles beside these rules. The file is first looked at when somebody answers.
     pub(crate) fn new(config: &Config, warn: Warn) -> Self {
         let known = Mutex::default();
-        Self { path: roles_path(config), home: home_folder(), warn, known }
+        Self { path: roles_path(config), home: rule_surroundings().home, warn, known }
     }
 
     fn current_file(&self) -> Option<Arc<RoleFile>> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use callgate_link::text_file::{read_limited_text, read_text_file};
 use callgate_mask::text::visible_text;
 use callgate_mask::text::without_mark;
+use callgate_policy::TeamFile;
 use callgate_rules::file::LARGEST_FILE;
 use callgate_rules::{RuleFile, Trust};
 use callgate_store::now_ms;
@@ -20,7 +21,6 @@ use super::source::fetch_once;
 use crate::config::Config;
 use crate::counted::counted_noun;
 use crate::failure::{Failure, write_error_line};
-use crate::policy::TeamFile;
 use crate::team_database::open_store;
 
 #[derive(Debug, clap::Subcommand)]

@@ -1,6 +1,7 @@
 //! The rules and the roles of a team in the database that its desks share.
 
 use callgate_approval::asker::fresh_id;
+use callgate_policy::{TeamFile, roles_path};
 use callgate_team::{RuleBundle, TeamRules};
 use callgate_team_store::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument, TeamStore};
 use serde::{Deserialize, Serialize};
@@ -8,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use super::roles_file::{read_roles_text, write_roles};
 use super::source::take_bundle;
 use crate::config::Config;
-use crate::policy::{TeamFile, roles_path};
 use crate::team_database::TeamDatabase;
 
 /// The names of the documents.

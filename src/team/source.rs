@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use callgate_approval::daemon::Warn;
 use callgate_http::{ProxyChoice, TextSource};
+use callgate_policy::TeamFile;
 use callgate_team::{LARGEST_BUNDLE, TeamKey};
 
 use super::intake::BundleIntake;
 use crate::config::{Config, process_surroundings};
-use crate::policy::TeamFile;
 
 /// How often the desk looks for newer rules.
 const LOOK_EVERY: Duration = Duration::from_mins(1);

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
+use callgate_policy::{TeamFile, roles_path};
 use callgate_team_store::{AuditProtection, TeamStoreStatus};
 use callgate_wire::desk::RemoteState;
 use callgate_wire::ledger::{MemberKind, TeamRoster};
@@ -15,7 +16,6 @@ use super::roles::read_roles;
 use crate::config::Config;
 use crate::counted::counted_noun;
 use crate::failure::Failure;
-use crate::policy::{TeamFile, roles_path};
 use crate::remote::ask_remotes;
 use crate::team_database::{desk_name, open_store};
 use crate::team_register::{TeamRegister, read_ledger_roster};

@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 use callgate_approval::channel::ChannelOrder;
 use callgate_approval::daemon::DeskHandle;
 use callgate_approval::terminal::{Terminal, TerminalKey};
+use callgate_chat::KeyStroke;
 use callgate_link::sync::lock;
 use callgate_web::PageAddress;
 use rustix::termios::tcgetwinsize;
 use tokio::sync::mpsc;
 
 use super::page::PageLinks;
-use crate::key_decoder::KeyStroke;
 use crate::key_reader::read_keys;
 use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder};
 

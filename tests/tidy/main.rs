@@ -90,7 +90,7 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The crates of this workspace that each crate may use.
-const LAYERS: [(&str, &[&str]); 16] = [
+const LAYERS: [(&str, &[&str]); 20] = [
     ("http", &[]),
     ("team", &["callgate-wire"]),
     ("wire", &[]),
@@ -107,6 +107,7 @@ const LAYERS: [(&str, &[&str]); 16] = [
         &["callgate-http", "callgate-link", "callgate-mask", "callgate-store", "callgate-wire"],
     ),
     ("client", &["callgate-link", "callgate-mask", "callgate-wire"]),
+    ("chat", &["callgate-approval", "callgate-client", "callgate-mask", "callgate-wire"]),
     ("web", &["callgate-client", "callgate-link", "callgate-wire"]),
     (
         "agent",
@@ -127,6 +128,40 @@ const LAYERS: [(&str, &[&str]); 16] = [
             "callgate-approval",
             "callgate-mask",
             "callgate-rules",
+            "callgate-wire",
+        ],
+    ),
+    (
+        "policy",
+        &[
+            "callgate-approval",
+            "callgate-link",
+            "callgate-mask",
+            "callgate-rules",
+            "callgate-settings",
+            "callgate-store",
+            "callgate-team",
+            "callgate-wire",
+        ],
+    ),
+    (
+        "surroundings",
+        &[
+            "callgate-approval",
+            "callgate-link",
+            "callgate-policy",
+            "callgate-rules",
+            "callgate-settings",
+        ],
+    ),
+    (
+        "hooks",
+        &[
+            "callgate-approval",
+            "callgate-link",
+            "callgate-mask",
+            "callgate-settings",
+            "callgate-surroundings",
             "callgate-wire",
         ],
     ),
@@ -226,6 +261,18 @@ fn the_bridge_reads_no_environment() {
         let text = fs::read_to_string(&path).unwrap();
         // `env!` is the compiler's environment, not the bridge's.
         assert!(!text.contains("std::env") && !text.contains("env::var"), "{}", name(&path));
+    }
+}
+
+#[test]
+fn settings_rules_hooks_and_chat_get_the_environment_as_values() {
+    for folder in ["settings", "policy", "hooks", "chat"] {
+        for path in files(&format!("crates/{folder}/src"), ".rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            for forbidden in ["env::var", "env::home_dir", "env::current", "env::args"] {
+                assert!(!text.contains(forbidden), "{} uses {forbidden}", name(&path));
+            }
+        }
     }
 }
 

@@ -45,6 +45,13 @@ fn with_disk_reasons(policy: &Policy, act: &Act, disk: &dyn Disk, verdict: Verdi
     }
 }
 
+impl Verdict {
+    /// Returns true if no rule decides, so that the agent's mode does.
+    pub fn is_undecided(&self) -> bool {
+        self.decision == RuleDecision::Ask && !self.wants_person
+    }
+}
+
 fn judge_followed(policy: &Policy, act: &Act, followed: &FollowedAct, now: &Moment) -> Verdict {
     match followed {
         FollowedAct::Same => policy.decide_by_names(act, now),
@@ -52,8 +59,9 @@ fn judge_followed(policy: &Policy, act: &Act, followed: &FollowedAct, now: &Mome
             let verdict = policy.decide_by_names(led, now);
             // Where nothing decides, the asker may decide for itself, and it knows only the name
             // that a rule allows. So a person has to be asked about what the link leads to.
-            let is_undecided = verdict.decision == RuleDecision::Ask && !verdict.wants_person;
-            if is_undecided && policy.decide_by_names(act, now).decision == RuleDecision::Allow {
+            if verdict.is_undecided()
+                && policy.decide_by_names(act, now).decision == RuleDecision::Allow
+            {
                 let because = format!("it leads through a link, and {}", verdict.because);
                 return Verdict::ask_person(because);
             }

@@ -69,3 +69,6 @@ pub use risks::find_risks;
 pub use rule::{Rule, RuleDecision, Trust};
 pub use rule_test_run::{RuleTestResult, run_tests};
 pub use suggestions::{DecidedCall, RuleSuggestion, suggest_rules};
+
+/// The rules that `callgate rules init` writes.
+pub const STARTER_RULES: &str = include_str!("starter.toml");

@@ -8,7 +8,7 @@ use callgate_wire::hook::agents::AGENTS;
 use callgate_wire::tool_act::{ToolKind, ToolShell};
 use serde_json::{Value, json};
 
-const STARTER: &str = include_str!("../../../src/rules/starter.toml");
+const STARTER: &str = include_str!("../src/starter.toml");
 const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
 

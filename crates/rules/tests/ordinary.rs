@@ -11,7 +11,7 @@ use callgate_wire::desk::RiskKind;
 use serde_json::json;
 
 const LINES: &str = include_str!("data/ordinary-commands.txt");
-const STARTER: &str = include_str!("../../../src/rules/starter.toml");
+const STARTER: &str = include_str!("../src/starter.toml");
 const GATE_PAGE: &str = include_str!("../../../docs/measurements/gate.md");
 /// The risks of these lines, each with its line, as a person found them.
 const RISKS: &str = include_str!("data/ordinary-risks.txt");

@@ -30,6 +30,7 @@ pub mod process;
 pub mod responses;
 pub mod script;
 pub mod secrets;
+pub mod stuck;
 pub mod telegram;
 pub mod telegram_html;
 pub mod terminal;

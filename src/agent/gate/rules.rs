@@ -8,16 +8,15 @@ use std::sync::{Arc, OnceLock};
 
 use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
+use callgate_policy::{LiveRules, RealDisk, RuleSurroundings, ruling_of};
 use callgate_rules::{Act, CommandBounds, Disk, Policy, PolicyDefaults, disk, judge_act};
-
+use callgate_surroundings::{read_live_rules, rule_surroundings};
 use rustix::fs::{Access, access};
 use serde_json::json;
 
 use super::AGENT;
 use super::always::RepeatableAct;
 use crate::config::Config;
-use crate::disk::RealDisk;
-use crate::policy::{LiveRules, home_folder, local_now, ruling_of};
 use hidden::SearchJudge;
 
 /// The tool that reads a file.
@@ -66,7 +65,7 @@ pub(super) struct RuntimeRules {
 
 struct ReadRules {
     ruler: LiveRules,
-    home: Arc<str>,
+    around: RuleSurroundings,
 }
 
 impl RuntimeRules {
@@ -76,11 +75,11 @@ impl RuntimeRules {
 
     /// Judges a use of a tool. If the rule files are unchanged this only checks their metadata.
     pub(super) fn judge_call(&self, tool: &str, input: &str) -> ToolRuling {
-        let (policy, home) = self.current_policy();
+        let (policy, around) = self.current_policy();
         // A folder whose name is not UTF-8 makes an act that nothing allows.
         let folder = self.config.agent.folder().to_str().unwrap_or_default();
-        let act = Act::from_call(tool, input, folder, AGENT, &home);
-        let verdict = judge_act(&policy, &act, &*self.disk, &local_now());
+        let act = Act::from_call(tool, input, folder, AGENT, &around.home);
+        let verdict = judge_act(&policy, &act, &*self.disk, &around.now());
         let ruling = ruling_of(&verdict);
         let like = match &ruling {
             Ruling::Ask { because: None, .. } => {
@@ -105,20 +104,20 @@ impl RuntimeRules {
 
     /// Returns the rules as they are now, to judge many files.
     pub(super) fn search_judge(&self) -> SearchJudge {
-        let (policy, home) = self.current_policy();
+        let (policy, around) = self.current_policy();
         SearchJudge {
             policy: Policy::clone(&policy),
             folder: self.config.agent.folder().to_str().unwrap_or_default().to_owned(),
-            home: home.as_ref().to_owned(),
-            now: local_now(),
+            home: around.home.clone(),
+            now: around.now(),
         }
     }
 
-    /// Returns the policy as it is now, and the home folder of its rules. No lock is held while it
+    /// Returns the policy as it is now, and what else its rules depend on. No lock is held while it
     /// is used.
-    fn current_policy(&self) -> (Arc<Policy>, Arc<str>) {
-        let ReadRules { ruler, home } = self.known.get_or_init(|| self.read_rules());
-        (ruler.policy_for_folder(self.config.agent.folder()), Arc::clone(home))
+    fn current_policy(&self) -> (Arc<Policy>, &RuleSurroundings) {
+        let ReadRules { ruler, around } = self.known.get_or_init(|| self.read_rules());
+        (ruler.policy_for_folder(self.config.agent.folder()), around)
     }
 
     /// Returns the folders in which commands may work, and where programs are.
@@ -143,9 +142,9 @@ impl RuntimeRules {
         roots.sort();
         roots.dedup();
         let defaults = PolicyDefaults::read_inside(roots.iter().map(String::as_str));
-        let ruler = LiveRules::new(&self.config, self.warn.clone())
+        let ruler = read_live_rules(&self.config, self.warn.clone())
             .with_defaults(defaults)
             .with_bounds(self.bounds());
-        ReadRules { ruler, home: home_folder().into() }
+        ReadRules { ruler, around: rule_surroundings() }
     }
 }

@@ -2,12 +2,12 @@
 //!
 //! Pure: text in, text out.
 
+use callgate_hooks::hook_command::{CommandOwner, command_owner};
 use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::super::RemovedHooks;
 use super::super::edit::{InstalledSettings, WantedHook};
 use crate::agents::hooks::EditRefusal;
-use crate::hook_command::{CommandOwner, command_owner};
 
 /// The key that keeps hooks of users, projects and plugins from running.
 const MANAGED_ONLY: &str = "allow_managed_hooks_only";

@@ -1,7 +1,8 @@
 //! Keys and sequences as the desk reads them, whole and byte by byte.
 
+use callgate_chat::KeyDecoder;
+
 use super::*;
-use crate::key_decoder::KeyDecoder;
 
 /// The decoder, with what its keys mean to the desk.
 #[derive(Default)]

@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_starter_rules_are_plain() {
-        let text = include_str!("../../../../src/rules/starter.toml");
+        let text = include_str!("../starter.toml");
         let mut start = 0;
         let mut others = Vec::new();
         for end in super::super::read::part_ends(text) {

@@ -7,11 +7,11 @@
 use std::path::{Path, PathBuf};
 
 use callgate_agent::tool::files::HiddenTest;
+use callgate_policy::RealDisk;
 use callgate_rules::{Act, Moment, NoLinks, Policy, RuleDecision, Verdict, disk, judge_act};
 use serde_json::json;
 
 use super::{AGENT, READ};
-use crate::disk::RealDisk;
 
 /// How strict a verdict is.
 const ASKED: u8 = 1;

@@ -10,6 +10,7 @@ use callgate_approval::channel::{ChannelOrder, News, Person, PersonPlace, ReplyT
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
 use callgate_approval::desk::{Authority, DeskSettings, Unattended};
 use callgate_store::{EntryFilter, LedgerEntry, Store};
+use callgate_surroundings::read_live_rules;
 use callgate_wire::approval::{Action, Press, RequestId};
 use callgate_wire::ledger::LedgerKind;
 use callgate_wire::session::{PermissionAnswer, PermissionRequest, SessionEvent};
@@ -22,7 +23,6 @@ use tokio::task::JoinHandle;
 
 use super::super::Gatekeeper;
 use crate::config::{Config, test_config, test_surroundings};
-use crate::policy::LiveRules;
 
 /// Long enough for any machine.
 pub(super) const DEADLINE: Duration = Duration::from_mins(1);
@@ -241,7 +241,7 @@ impl House {
     pub(super) fn start(&mut self, bench: &Bench, has_terminal: bool) {
         let config = &bench.config;
         let (orders_in, orders) = mpsc::channel(64);
-        let ruler = LiveRules::new(config, Arc::new(|_| {}));
+        let ruler = read_live_rules(config, Arc::new(|_| {}));
         let options = DaemonOptions {
             claim: Claim::claim_sockets(&config.socket.value, &config.desk_socket.value).unwrap(),
             store: Store::open(&config.database).unwrap(),

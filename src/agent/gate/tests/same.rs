@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use callgate_approval::asker::fresh_id;
 use callgate_approval::desk::Ruling;
+use callgate_policy::RealDisk;
 use callgate_rules::{Act, PolicyDefaults, RuleDecision, explain_act, judge_act};
+use callgate_surroundings::{read_live_rules, rule_surroundings};
 use callgate_wire::approval::{ApprovalRequest, RequestKind};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::bench::{Bench, link};
-use crate::disk::RealDisk;
-use crate::policy::{LiveRules, home_folder, local_now};
 
 const ACTS: usize = 1_000;
 
@@ -116,16 +116,17 @@ fn all_who_ask_for_a_verdict_get_the_same() {
     let root = root.to_str().unwrap().trim_end_matches('/');
     let real = std::fs::canonicalize(root).unwrap();
     let defaults = PolicyDefaults::read_inside([root, real.to_str().unwrap()]);
-    let ruler = || LiveRules::new(&bench.config, Arc::new(|_| ()));
+    let ruler = || read_live_rules(&bench.config, Arc::new(|_| ()));
     let desk = ruler().with_defaults(defaults);
     let policy = desk.policy_for_folder(root.as_ref());
+    let around = rule_surroundings();
     let (mut dice, mut counts) = (Dice(9), [0; 4]);
     for number in 0..ACTS {
         let (tool, input) = dice.act();
         let input = input.to_string();
         let what = format!("act {number}: {tool} {input}");
-        let act = Act::from_call(tool, &input, root, "callgate", &home_folder());
-        let now = local_now();
+        let act = Act::from_call(tool, &input, root, "callgate", &around.home);
+        let now = around.now();
         let verdict = judge_act(&policy, &act, &RealDisk, &now);
         counts[verdict.decision as usize] += 1;
 

@@ -5,10 +5,12 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::time::Duration;
 
 use callgate_agent::gate::PermissionGate;
+use callgate_policy::RealDisk;
+use callgate_rules::{Disk, DiskEntry};
+use callgate_testkit::stuck::StuckFolder;
 use serde_json::json;
 
 use super::bench::{Bench, DEADLINE, question, words};
-use crate::disk::tests::StuckDisk;
 
 const RULES: &str = r#"
     [[rule]]
@@ -17,13 +19,22 @@ const RULES: &str = r#"
     command = "make test"
 "#;
 
+struct FarDisk(StuckFolder);
+
+impl Disk for FarDisk {
+    fn entry(&self, path: &str) -> DiskEntry {
+        self.0.hold_below(path);
+        RealDisk.entry(path)
+    }
+}
+
 /// A gate whose disk does not answer about the folder `far`, and which gives its rules this time.
 fn bench(within: Duration) -> (Bench, Receiver<()>, Sender<()>) {
     let mut bench = Bench::new(RULES);
-    let (disk, asked, hold) = StuckDisk::new(&bench.root("far"));
+    let (far, asked, hold) = StuckFolder::new(&bench.root("far"));
     let gate = Arc::get_mut(&mut bench.gate).unwrap();
     gate.ruled_within = within;
-    Arc::get_mut(&mut gate.rules).unwrap().look_at(disk);
+    Arc::get_mut(&mut gate.rules).unwrap().look_at(Arc::new(FarDisk(far)));
     (bench, asked, hold)
 }
 

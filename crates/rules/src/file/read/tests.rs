@@ -25,7 +25,7 @@ proptest! {
 
 #[test]
 fn the_starter_rules_are_read_by_part() {
-    let text = include_str!("../../../../../src/rules/starter.toml");
+    let text = include_str!("../../starter.toml");
     assert!(read_by_part("rules.toml", text, Trust::User).is_some());
 }
 

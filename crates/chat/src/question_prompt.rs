@@ -1,0 +1,182 @@
+//! The question whether a tool may run, and the keys that answer it. Pure.
+//!
+//! As at the desk, a key answers only what somebody can have seen: not in the first moments, and
+//! not as a part of what is being typed or held down.
+
+use std::time::Duration;
+
+use callgate_wire::approval::{Action, Press};
+use callgate_wire::desk::CardContent;
+use callgate_wire::session::PermissionRequest;
+
+use crate::key_decoder::KeyStroke;
+use crate::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
+use crate::tool_result::diff_rows;
+use crate::typing_guard::TypingGuard;
+
+/// A question that waits for an answer.
+#[derive(Debug)]
+pub(crate) struct QuestionPrompt {
+    pub(crate) request: PermissionRequest,
+    pub(crate) guard: TypingGuard,
+    /// Whether all of it was shown.
+    is_whole: bool,
+    /// Whether it was answered, and the answer is on its way.
+    pub(crate) is_answered: bool,
+}
+
+/// What a key means to a question.
+#[derive(Debug)]
+pub(crate) enum QuestionKey {
+    Answer(Press),
+    /// The user wants to say why not.
+    Words,
+    /// The user wants to change the arguments.
+    Edit,
+    /// The whole question is to be shown.
+    Full,
+    /// The key does nothing, for a reason that the user should know.
+    Refused(&'static str),
+    /// The key has no meaning.
+    Nothing,
+}
+
+impl QuestionPrompt {
+    pub(crate) fn new(request: PermissionRequest) -> Self {
+        Self { request, guard: TypingGuard::default(), is_whole: false, is_answered: false }
+    }
+
+    /// Returns what a key means. `page` says how much of the question is on the screen.
+    pub(crate) fn handle_key(
+        &mut self,
+        now: Duration,
+        key: KeyStroke,
+        page: &ChatPage,
+    ) -> QuestionKey {
+        if self.is_answered || self.guard.is_early(now) {
+            return QuestionKey::Nothing;
+        }
+        let KeyStroke::Char(key) = key else { return QuestionKey::Nothing };
+        let can_allow_always = self.request.can_allow_always == Some(true);
+        match key {
+            'a' | 'w' | 'e' if !self.is_whole && self.is_cut(page) => {
+                QuestionKey::Refused("Not all of it is shown: press f first.")
+            }
+            'a' => QuestionKey::Answer(Press::Button(Action::Allow)),
+            'w' if can_allow_always => QuestionKey::Answer(Press::Button(Action::Always(0))),
+            'w' => QuestionKey::Refused("\"Always\" is not on offer for this call."),
+            'd' => QuestionKey::Answer(Press::Button(Action::Deny)),
+            'r' => QuestionKey::Words,
+            'e' => QuestionKey::Edit,
+            'f' => {
+                self.is_whole = true;
+                QuestionKey::Full
+            }
+            _ => QuestionKey::Nothing,
+        }
+    }
+
+    /// Draws the question in at most `most` rows.
+    pub(crate) fn rows(&self, page: &ChatPage, most: usize, waiting: usize) -> Vec<String> {
+        let mut rows = self.head(page);
+        let keys = self.keys(page, waiting);
+        let room = most.saturating_sub(rows.len() + keys.len()).max(1);
+        let body = self.body(page);
+        if body.len() > room {
+            rows.extend(body.into_iter().take(room - 1));
+            rows.push(StyledText::new("  … f shows all of it", TextStyle::YELLOW).row(page));
+        } else {
+            rows.extend(body);
+        }
+        rows.extend(keys);
+        rows
+    }
+
+    /// Draws all of it, for the scrollback.
+    pub(crate) fn full_rows(&self, page: &ChatPage) -> Vec<String> {
+        let mut rows = self.head(page);
+        rows.extend(self.body(page));
+        rows
+    }
+
+    /// Draws all of it with its keys, for a terminal on which it stays.
+    pub(crate) fn printed_rows(&mut self, page: &ChatPage, waiting: usize) -> Vec<String> {
+        self.is_whole = true;
+        let mut rows = self.full_rows(page);
+        rows.extend(self.keys(page, waiting));
+        rows
+    }
+
+    fn is_cut(&self, page: &ChatPage) -> bool {
+        self.head(page).len() + self.body(page).len() + self.keys(page, 0).len() > most_rows(page)
+    }
+
+    fn head(&self, page: &ChatPage) -> Vec<String> {
+        let title = StyledText::new(&self.request.title, TextStyle::BOLD);
+        let sign = StyledText::new("? ", TextStyle::YELLOW | TextStyle::BOLD);
+        let blank = StyledText::new("  ", TextStyle::PLAIN);
+        let mut rows = title.hanging_rows(page, WrapAt::Words, &sign, &blank);
+        if let Some(reason) = &self.request.reason {
+            let reason = StyledText::new(reason, TextStyle::DIM);
+            rows.extend(reason.hanging_rows(page, WrapAt::Words, &blank, &blank));
+        }
+        if let Some(demand) = self.request.card.as_ref().and_then(|card| card.row.demand_text()) {
+            let demand = StyledText::new(&format!("{demand}: at the desk"), TextStyle::BOLD);
+            rows.extend(demand.hanging_rows(page, WrapAt::Words, &blank, &blank));
+        }
+        rows
+    }
+
+    fn body(&self, page: &ChatPage) -> Vec<String> {
+        if let Some(diff) = &self.request.diff {
+            return diff_rows(diff, usize::MAX - 1, page);
+        }
+        let body = self.request.card.as_ref().map(|card| &card.body);
+        if let Some(body @ (CardContent::Edit { .. } | CardContent::Patch { .. })) = body {
+            return diff_rows(&body.text(), usize::MAX - 1, page);
+        }
+        let blank = StyledText::new("  ", TextStyle::PLAIN);
+        let text = body.map_or_else(|| self.argument_lines(), CardContent::text);
+        let lines = text.lines().map(|line| StyledText::new(line, TextStyle::PLAIN));
+        lines.flat_map(|line| line.hanging_rows(page, WrapAt::Columns, &blank, &blank)).collect()
+    }
+
+    /// Returns the arguments of the call, one on each line.
+    pub(crate) fn argument_lines(&self) -> String {
+        let input = self.request.input.get();
+        let pretty =
+            serde_json::from_str(input).map(|value: serde_json::Value| format!("{value:#}"));
+        pretty.unwrap_or_else(|_| input.to_owned())
+    }
+
+    fn keys(&self, page: &ChatPage, waiting: usize) -> Vec<String> {
+        if self.is_answered {
+            return vec![StyledText::new("  answered …", TextStyle::DIM).row(page)];
+        }
+        let mut line = StyledText::default();
+        let mut key = |key: &str, meaning: &str| {
+            line.push(key, TextStyle::BOLD);
+            line.push(&format!("\u{a0}{meaning}  "), TextStyle::PLAIN);
+        };
+        key("a", "allow");
+        if self.request.can_allow_always == Some(true) {
+            key("w", "always");
+        }
+        key("d", "deny");
+        key("r", "deny\u{a0}with\u{a0}words");
+        key("e", "edit");
+        if waiting > 0 {
+            line.push(&format!("({waiting} more)"), TextStyle::DIM);
+        }
+        let blank = StyledText::new("  ", TextStyle::PLAIN);
+        line.hanging_rows(page, WrapAt::Words, &blank, &blank)
+    }
+}
+
+/// Returns how many rows a question may have on this page: the status line is below it.
+pub(crate) fn most_rows(page: &ChatPage) -> usize {
+    page.height.saturating_sub(3)
+}
+
+#[cfg(test)]
+mod tests;

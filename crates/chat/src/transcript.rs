@@ -1,0 +1,317 @@
+//! What was said and done, drawn from the events of the session protocol. Pure.
+//!
+//! What is final is handed out once, to scroll away; what may still change is drawn again for each
+//! frame.
+
+use std::collections::VecDeque;
+
+use callgate_wire::session::{
+    Notice, PastUserMessage, PermissionRequest, PermissionResolved, QuestionResolved, SessionEvent,
+    ToolInput, ToolResult, ToolUse,
+};
+
+use crate::markdown::MarkdownStream;
+use crate::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
+use crate::tool_card::ToolCard;
+use crate::tool_result::ResultExtent;
+
+/// The most rows of thinking that are shown while it lasts.
+const THINKING_ROWS: usize = 3;
+/// How much of the thinking is kept to be shown, in bytes.
+const KEPT_THINKING: usize = 2048;
+
+/// How many results are kept to be shown in full, and the largest one, in bytes.
+const MOST_FINISHED: usize = 16;
+const LARGEST_FINISHED: usize = 1024 * 1024;
+
+/// The kind of the notice that an interrupted answer is requested again.
+const RETRY: &str = "retry";
+
+/// A conversation as it is drawn.
+#[derive(Debug, Default)]
+pub(crate) struct Transcript {
+    /// The rows that are final and not handed out yet.
+    rows: Vec<String>,
+    text: MarkdownStream,
+    has_text: bool,
+    thinking: Option<ThinkingText>,
+    cards: Vec<ToolCard>,
+    /// The last calls with their results, to be shown in full: the newest first.
+    finished: VecDeque<(ToolCard, ToolResult)>,
+    /// How many of them were looked at.
+    looked_at: usize,
+    /// Whether a blank row separates the next part from what is above it.
+    needs_gap: bool,
+}
+
+/// The end of what a model thinks.
+#[derive(Debug, Default)]
+struct ThinkingText {
+    end: String,
+    words: usize,
+}
+
+impl Transcript {
+    /// Returns the rows that have become final.
+    pub(crate) fn take_rows(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.rows)
+    }
+
+    pub(crate) fn draw_event(&mut self, event: &SessionEvent, page: &ChatPage) {
+        match event {
+            SessionEvent::UserMessage(said) => self.past_message(said, page),
+            SessionEvent::Token(token) => self.draw_token(token, page),
+            SessionEvent::Thinking(piece) => {
+                self.end_text(page);
+                self.thinking.get_or_insert_default().push(piece);
+            }
+            SessionEvent::ToolInput(piece) => self.tool_input(piece, page),
+            SessionEvent::ToolUse(call) => self.tool_use(call, page),
+            SessionEvent::ToolProgress(progress) => {
+                if let Some(card) = self.cards.iter_mut().find(|card| card.id == progress.tool_id) {
+                    card.add_output(&progress.text);
+                }
+            }
+            SessionEvent::ToolResult(result) => self.draw_result(result, page),
+            SessionEvent::PermissionRequest(request) => self.set_question_diff(request),
+            SessionEvent::PermissionResolved(resolved) => self.draw_permission_end(resolved, page),
+            SessionEvent::QuestionResolved(resolved) => self.draw_question_end(resolved, page),
+            SessionEvent::Notice(notice) => self.draw_notice(notice, page),
+            SessionEvent::Error { error, .. } => self.draw_error(error, page),
+            _ => {}
+        }
+    }
+
+    pub(crate) fn user_message(&mut self, text: &str, files: &[String], page: &ChatPage) {
+        self.end_answer(page);
+        self.needs_gap = true;
+        let mark = StyledText::new("› ", TextStyle::CYAN | TextStyle::BOLD);
+        self.add_lines(text.trim_end(), TextStyle::BOLD, mark, page);
+        for file in files {
+            self.add_rows(vec![StyledText::new(&format!("  + {file}"), TextStyle::DIM).row(page)]);
+        }
+        self.needs_gap = true;
+    }
+
+    /// Draws something that is not part of the conversation.
+    pub(crate) fn draw_note(&mut self, text: &str, page: &ChatPage) {
+        self.styled_note(text, TextStyle::DIM, page);
+    }
+
+    pub(crate) fn draw_error(&mut self, text: &str, page: &ChatPage) {
+        self.styled_note(text, TextStyle::RED, page);
+    }
+
+    pub(crate) fn add_rows(&mut self, rows: Vec<String>) {
+        if std::mem::take(&mut self.needs_gap) {
+            self.rows.push(String::new());
+        }
+        self.rows.extend(rows);
+    }
+
+    /// Ends the answer: whatever is open is final.
+    pub(crate) fn end_answer(&mut self, page: &ChatPage) {
+        self.end_text(page);
+        self.end_thinking(page);
+        for card in std::mem::take(&mut self.cards) {
+            self.add_rows(vec![card.lost_row(page)]);
+        }
+    }
+
+    /// Returns the rows that may still change.
+    pub(crate) fn live_rows(&self, page: &ChatPage) -> Vec<String> {
+        let mut rows = Vec::new();
+        if self.has_text {
+            rows.extend(self.text.open_rows(page));
+        }
+        if let Some(thinking) = &self.thinking {
+            rows.extend(thinking.rows(page));
+        }
+        rows.extend(self.cards.iter().flat_map(|card| card.live_rows(page)));
+        if self.needs_gap && !rows.is_empty() {
+            rows.insert(0, String::new());
+        }
+        rows
+    }
+
+    fn draw_token(&mut self, token: &str, page: &ChatPage) {
+        self.end_thinking(page);
+        // Models begin some answers with empty lines.
+        let token = if self.has_text { token } else { token.trim_start_matches(['\n', '\r']) };
+        if token.is_empty() {
+            return;
+        }
+        self.has_text = true;
+        let rows = self.text.push(token, page);
+        if !rows.is_empty() {
+            self.add_rows(rows);
+        }
+    }
+
+    fn end_text(&mut self, page: &ChatPage) {
+        if std::mem::take(&mut self.has_text) {
+            let rows = self.text.finish(page);
+            if !rows.is_empty() {
+                self.add_rows(rows);
+            }
+            self.needs_gap = true;
+        }
+    }
+
+    fn end_thinking(&mut self, page: &ChatPage) {
+        if let Some(thinking) = self.thinking.take() {
+            let words = thinking.words;
+            self.add_rows(vec![
+                StyledText::new(&format!("· thought, {words} words"), TextStyle::DIM).row(page),
+            ]);
+        }
+    }
+
+    /// Draws the input of a tool while the model writes it.
+    fn tool_input(&mut self, piece: &ToolInput, page: &ChatPage) {
+        if let Some(card) = self.cards.iter_mut().find(|card| card.id == piece.tool_id) {
+            return card.add_input(&piece.text);
+        }
+        self.end_text(page);
+        self.end_thinking(page);
+        self.cards.push(ToolCard::from_draft(piece));
+    }
+
+    fn tool_use(&mut self, call: &ToolUse, page: &ChatPage) {
+        self.end_text(page);
+        self.end_thinking(page);
+        let drafted = self.cards.iter_mut().find(|card| card.id == call.tool_id);
+        match drafted {
+            Some(card) => *card = ToolCard::new(call),
+            None => self.cards.push(ToolCard::new(call)),
+        }
+    }
+
+    fn draw_result(&mut self, result: &ToolResult, page: &ChatPage) {
+        let Some(at) = self.cards.iter().position(|card| card.id == result.tool_id) else {
+            return;
+        };
+        let card = self.cards.remove(at);
+        self.add_rows(card.final_rows(result, ResultExtent::Brief, page));
+        self.needs_gap = self.cards.is_empty();
+        self.looked_at = 0;
+        if result.result.get().len() <= LARGEST_FINISHED {
+            self.finished.push_front((card, result.clone()));
+            self.finished.truncate(MOST_FINISHED);
+        }
+    }
+
+    /// Draws the last result in full of which only a part was drawn, and then the one before it.
+    /// Returns false if there is none left.
+    pub(crate) fn show_in_full(&mut self, page: &ChatPage) -> bool {
+        let unseen = self.finished.iter().skip(self.looked_at);
+        let drawn = unseen.map(|(card, result)| {
+            let rows = |extent| card.final_rows(result, extent, page);
+            let (brief, full) = (rows(ResultExtent::Brief), rows(ResultExtent::Full));
+            (full.len() > 1 && full != brief).then_some(full)
+        });
+        let found = drawn.enumerate().find_map(|(number, full)| Some((number, full?)));
+        let Some((number, full)) = found else { return false };
+        self.looked_at += number + 1;
+        self.end_text(page);
+        self.needs_gap = true;
+        self.add_rows(full);
+        self.needs_gap = true;
+        true
+    }
+
+    fn set_question_diff(&mut self, request: &PermissionRequest) {
+        let card = self.cards.iter_mut().find(|card| card.id == request.tool_id);
+        if let (Some(card), Some(diff)) = (card, &request.diff) {
+            card.diff = Some(diff.clone());
+        }
+    }
+
+    fn draw_permission_end(&mut self, resolved: &PermissionResolved, page: &ChatPage) {
+        let (sign, style) = match resolved.decision.as_str() {
+            "allow" => ("✓ ", TextStyle::GREEN),
+            "deny" => ("✗ ", TextStyle::RED),
+            _ => ("· ", TextStyle::YELLOW),
+        };
+        self.draw_outcome(sign, style, &resolved.text, page);
+    }
+
+    fn draw_question_end(&mut self, resolved: &QuestionResolved, page: &ChatPage) {
+        let (sign, style) = match resolved.outcome.as_str() {
+            "answered" => ("✓ ", TextStyle::GREEN),
+            "declined" | "cancelled" => ("✗ ", TextStyle::RED),
+            _ => ("· ", TextStyle::YELLOW),
+        };
+        self.draw_outcome(sign, style, &resolved.text, page);
+    }
+
+    fn draw_outcome(&mut self, sign: &str, style: TextStyle, text: &str, page: &ChatPage) {
+        let line = StyledText::new(sign, style).and_text(text, TextStyle::DIM);
+        self.add_rows(vec![line.row(page)]);
+    }
+
+    fn draw_notice(&mut self, notice: &Notice, page: &ChatPage) {
+        if notice.kind == RETRY {
+            // What the model was writing is written anew.
+            self.cards.retain(|card| !card.is_drafted());
+        }
+        // The status line says that it works.
+        if notice.kind != "working" {
+            self.draw_note(&notice.text, page);
+        }
+    }
+
+    fn past_message(&mut self, said: &PastUserMessage, page: &ChatPage) {
+        let name = |file: &callgate_wire::session::PastAttachment| {
+            file.name.clone().unwrap_or_else(|| file.mime.clone())
+        };
+        let files: Vec<String> = said.attachments.iter().map(name).collect();
+        self.user_message(&said.message, &files, page);
+    }
+
+    fn styled_note(&mut self, text: &str, style: TextStyle, page: &ChatPage) {
+        self.end_text(page);
+        self.end_thinking(page);
+        self.add_lines(text, style, StyledText::new("· ", style), page);
+        self.needs_gap = true;
+    }
+
+    /// Adds the lines of a text, with a mark before the first.
+    fn add_lines(&mut self, text: &str, style: TextStyle, mark: StyledText, page: &ChatPage) {
+        let blank = StyledText::new("  ", TextStyle::PLAIN);
+        let mut first = mark;
+        for line in text.lines() {
+            let line = StyledText::new(line, style);
+            self.add_rows(line.hanging_rows(page, WrapAt::Words, &first, &blank));
+            first = blank.clone();
+        }
+    }
+}
+
+impl ThinkingText {
+    fn push(&mut self, piece: &str) {
+        let begins_word = self.end.is_empty() || self.end.ends_with(char::is_whitespace);
+        let words = piece.split_whitespace().count();
+        let continues = !begins_word && !piece.starts_with(char::is_whitespace);
+        self.words += words.saturating_sub(usize::from(continues && words > 0));
+        self.end.push_str(piece);
+        if self.end.len() > 2 * KEPT_THINKING {
+            let start = self.end.ceil_char_boundary(self.end.len() - KEPT_THINKING);
+            self.end.drain(..start);
+        }
+    }
+
+    fn rows(&self, page: &ChatPage) -> Vec<String> {
+        let mut rows = vec![StyledText::new("· thinking", TextStyle::DIM).row(page)];
+        let text = self.end.split_whitespace().collect::<Vec<_>>().join(" ");
+        let indent = StyledText::new("  ", TextStyle::PLAIN);
+        let text = StyledText::new(&text, TextStyle::DIM | TextStyle::ITALIC);
+        let all = text.hanging_rows(page, WrapAt::Words, &indent, &indent);
+        let skipped = all.len().saturating_sub(THINKING_ROWS);
+        rows.extend(all.into_iter().skip(skipped));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! The file with the team's rules: the key that this machine trusts, and the bundle that it took
+//! last. It is beside the database, and only a machine that belongs to a team has one.
+
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::{Path, PathBuf};
+
+use callgate_link::file::{FileLock, create_private_folder, replace_private};
+use callgate_link::text_file::read_text_file;
+use callgate_rules::{RuleFile, Trust};
+use callgate_team::{LARGEST_BUNDLE, TeamRules};
+
+/// The name of the file, beside the database.
+const FILE: &str = "team.json";
+/// The name of the rules of a team while they cannot be read.
+const UNNAMED: &str = "the team's bundle of rules";
+
+/// The path of the file, which may be absent.
+#[derive(Debug, Clone)]
+pub struct TeamFile {
+    path: PathBuf,
+}
+
+impl TeamFile {
+    /// Returns the one that belongs to a database.
+    pub fn beside(database: &Path) -> Self {
+        Self { path: database.with_file_name(FILE) }
+    }
+
+    pub(crate) fn at(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the file and checks its signature. Returns `None` if there is no file.
+    pub fn read(&self) -> Result<Option<TeamRules>, String> {
+        match read_text_file(&self.path, LARGEST_BUNDLE as u64) {
+            Ok(text) => TeamRules::from_json(&text).map(Some).map_err(|error| error.to_string()),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Changes the file: `change` gets what it contains, and returns what it shall contain. Only one
+    /// process does so at a time, so that none replaces newer rules by older ones.
+    pub fn change(
+        &self,
+        change: impl FnOnce(Option<TeamRules>) -> Result<TeamRules, String>,
+    ) -> Result<(), String> {
+        let _lock = self.lock()?;
+        let rules = change(self.read()?)?;
+        replace_private(&self.path, rules.to_json().as_bytes())
+            .map_err(|error| self.unwritten(&error))
+    }
+
+    pub fn remove(&self) -> Result<(), String> {
+        let _lock = self.lock()?;
+        fs::remove_file(&self.path).map_err(|error| self.unwritten(&error))
+    }
+
+    fn lock(&self) -> Result<FileLock, String> {
+        let folder = self.path.parent().map_or(Ok(()), create_private_folder);
+        let lock = folder.and_then(|()| FileLock::try_lock(&self.path.with_extension("lock")));
+        let lock = lock.map_err(|error| self.unwritten(&error))?;
+        lock.ok_or_else(|| "another callgate is changing the team's rules; try again".to_owned())
+    }
+
+    fn unwritten(&self, error: &io::Error) -> String {
+        format!("cannot write {}: {error}", self.path.display())
+    }
+
+    /// Returns the rules of the team. Without a file there are none; a file whose signature is wrong
+    /// allows nothing.
+    pub(crate) fn rule_file(&self) -> RuleFile {
+        match self.read() {
+            Ok(rules) => match rules.as_ref().and_then(TeamRules::bundle) {
+                Some(bundle) => {
+                    RuleFile::from_toml(&bundle.render_name(), bundle.rules(), Trust::Team)
+                }
+                None => RuleFile::from_toml(UNNAMED, "", Trust::Team),
+            },
+            Err(error) => {
+                let why = format!("{}: {error}", self.path.display());
+                RuleFile::unreadable(UNNAMED, &why, Trust::Team)
+            }
+        }
+    }
+}
