@@ -5,6 +5,7 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
+use std::rc::Rc;
 
 use callgate_link::text_file::read_text_file;
 use callgate_settings::Surroundings;
@@ -13,21 +14,20 @@ use rustix::process::geteuid;
 /// Returns what the settings of this process depend on.
 pub(crate) fn process_surroundings() -> Surroundings {
     Surroundings {
-        variable: Box::new(|name| env::var_os(name)),
+        variable: Rc::new(|name| env::var_os(name)),
         home: env::home_dir().filter(|home| home.is_absolute()),
         here: env::current_dir().ok(),
         read_file: read_text_file,
     }
 }
 
-/// Returns the surroundings that a test wants.
 #[cfg(test)]
 pub(crate) fn test_surroundings(home: &Path, variables: &[(&str, &str)]) -> Surroundings {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).into());
     let variables: std::collections::HashMap<String, std::ffi::OsString> =
         variables.iter().map(owned).collect();
     Surroundings {
-        variable: Box::new(move |name| variables.get(name).cloned()),
+        variable: Rc::new(move |name| variables.get(name).cloned()),
         home: Some(home.to_owned()),
         here: Some("/here".into()),
         read_file: read_text_file,
