@@ -9,7 +9,6 @@ use super::edit::{InstalledSettings, WantedHook};
 use crate::agents::hooks::EditRefusal;
 use crate::hook_command::{CommandOwner, build_command_line, command_owner, split_command};
 
-/// What a file of ours has in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OwnText {
     /// A program that starts the hook.
