@@ -20,10 +20,8 @@ use crate::disk::RealDisk;
 use crate::policy::{LiveRules, home_folder, local_now, ruling_of};
 use hidden::SearchJudge;
 
-/// The tool that reads a file.
 const READ: &str = "read_file";
 
-/// The ruling on a use of a tool.
 #[derive(Debug)]
 pub(super) struct ToolRuling {
     pub(super) ruling: Ruling,
@@ -50,7 +48,6 @@ impl ToolRuling {
         Self { ruling, like: self.like.filter(|_| !is_question), fault: self.fault }
     }
 
-    /// Returns true if a person has to be asked.
     pub(super) fn has_to_ask(&self) -> bool {
         matches!(self.ruling, Ruling::Ask { .. } | Ruling::AtDesk { .. })
     }
