@@ -29,7 +29,6 @@ const FIRST_THAT_ASKS: [u32; 3] = [2, 1, 268];
 /// The events that an older one does not know.
 const NOT_IN_OLD_CLAUDE: [&str; 2] = ["PermissionDenied", "ConfigChange"];
 
-/// An agent with hooks.
 pub(crate) type CodingAgent = &'static AgentProfile;
 
 /// Whose settings: those of the user, or those of the project in the working folder.
@@ -43,7 +42,6 @@ pub(crate) enum SettingsScope {
 pub(crate) trait AgentOnDisk {
     /// Returns true if it is on this machine: its program is on PATH, or it has settings.
     fn is_here(&self, around: &Surroundings) -> bool;
-    /// Returns true if it has a folder with settings.
     fn has_folder(&self, scope: SettingsScope, around: &Surroundings) -> bool;
     /// Returns the folder with its settings; `None` without a home folder, or if it has none.
     fn settings_folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf>;

@@ -202,7 +202,7 @@ impl AskArgs {
                 writeln!(io::stdout(), "{choice}")?;
                 Ok(ExitCode::SUCCESS)
             }
-            None => Err(Failure::Failed("none of the choices was chosen: ask again".to_owned())),
+            None => Err("none of the choices was chosen: ask again".into()),
         }
     }
 }
@@ -229,7 +229,6 @@ fn denial_text(response: &ApprovalResponse) -> String {
     }
 }
 
-/// Reports why there is no answer, and returns the exit code for it.
 fn report_no_answer(error: &NoAnswer) -> Result<ExitCode, Failure> {
     match error {
         NoAnswer::NoDesk(_) | NoAnswer::Socket(_) | NoAnswer::Gone(_) | NoAnswer::Refused => {

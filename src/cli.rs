@@ -105,7 +105,6 @@ fn all_commands() -> clap::Command {
 /// The arguments of a command that agents start.
 const ARGUMENTS: &str = "arguments";
 
-/// Runs the command line of this process.
 pub(crate) fn run_command_line() -> ExitCode {
     let shown = match parse_command_line(std::env::args_os()) {
         Ok(CommandLine::ForPeople(cli)) => return cli.run_command(),
@@ -118,7 +117,6 @@ pub(crate) fn run_command_line() -> ExitCode {
     shown.unwrap_or(ExitCode::SUCCESS)
 }
 
-/// A command line that was understood.
 #[derive(Debug)]
 enum CommandLine {
     ForPeople(Box<Cli>),

@@ -17,7 +17,6 @@ const MOST: usize = 8 << 20;
 /// The number of the request that lists the hooks.
 const LIST: u64 = 2;
 
-/// A hook as Codex knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CodexHook {
@@ -41,7 +40,6 @@ pub(crate) struct CodexHook {
 }
 
 impl CodexHook {
-    /// Returns true if Codex runs it.
     pub(crate) fn is_run_by_codex(&self) -> bool {
         self.enabled && matches!(self.trust_status.as_str(), "trusted" | "managed")
     }

@@ -24,7 +24,6 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Returns a parser for the shells for which the completions are tested.
 fn tested_shells() -> impl TypedValueParser<Value = Shell> {
     let shells = PossibleValuesParser::new(["bash", "zsh", "fish"]);
     shells.try_map(|shell| shell.parse::<Shell>())

@@ -16,8 +16,8 @@ use std::path::Path;
 use callgate_settings::VariableScope;
 use callgate_settings::keys::iter_keys;
 pub(crate) use callgate_settings::{
-    AccountSettings, AgentSettings, ChosenEngine, Config, ConfigProblems, EngineSetting, Setting,
-    SettingKey, SettingOrigin, Surroundings, TokenSource, WhenAbsent,
+    AgentSettings, Config, ConfigProblems, EngineSetting, Setting, SettingKey, SettingOrigin,
+    Surroundings, TokenSource, WhenAbsent, token_source,
 };
 pub(crate) use callgate_surroundings::process_surroundings;
 
@@ -25,13 +25,13 @@ pub(crate) use change::{
     ChangeRefusal, KeyringSecret, SettingChange, changed_text, known_key, settings_file,
 };
 pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
-pub(crate) use keyring::{KeyringError, check_presence, keyring_key};
+pub(crate) use keyring::{KeyringError, check_presence, store_secret};
 pub(crate) use report::{ConfigReport, ReportedSetting};
 pub(crate) use sign_in_files::SignInFiles;
 pub(crate) use surroundings::check_private;
 #[cfg(test)]
 pub(crate) use surroundings::test_surroundings;
-pub(crate) use token::ReadSecret;
+pub(crate) use token::read_secret;
 
 /// Reads and checks the settings of the desk. `file` is the file that `--config` names.
 pub(crate) fn load_config(
@@ -61,12 +61,6 @@ pub(crate) fn set_variables() -> Vec<String> {
     let around = process_surroundings();
     let variables = iter_keys().filter_map(SettingKey::variable);
     variables.filter(|name| around.variable(name).is_some()).collect()
-}
-
-/// Returns the problems of the settings on one line, for a command that does without them.
-pub(crate) fn unused_problems(file: Option<&Path>) -> Option<String> {
-    let problems = load_config(file, &DeskFlags::default()).err()?;
-    Some(problems.one_line())
 }
 
 #[cfg(test)]

@@ -15,13 +15,15 @@ use serde_json::Value;
 use crate::agents::settings_file::{BackupChoice, SeenFile, SettingsFile};
 use crate::config::{
     ChangeRefusal, ConfigProblems, ConfigReport, EveryFlag, KeyringSecret, ReportedSetting,
-    SettingChange, changed_text, known_key, settings_file,
+    SettingChange, changed_text, known_key, settings_file, store_secret,
 };
 use crate::failure::{Failure, write_error_line};
 use crate::typed_secret::read_typed_secret;
 
 /// The largest value that is read from standard input.
 const LARGEST_VALUE: u64 = 64 * 1024;
+/// The widest value beside which the origins are aligned, in characters.
+const WIDEST_VALUE: usize = 40;
 /// The exit code after Ctrl-C, as shells have it.
 const CANCELLED: u8 = 130;
 
@@ -109,36 +111,27 @@ fn show_settings(
     is_json: bool,
 ) -> Result<ExitCode, Failure> {
     let report = ConfigReport::read_settings(file, flags);
-    let mut out = io::stdout().lock();
-    if is_json {
-        writeln!(out, "{}", report.json())?;
-    } else {
-        out.write_all(render_table(&report).as_bytes())?;
-    }
-    ConfigProblems::value_or_problems(ExitCode::SUCCESS, report.problems).map_err(Failure::from)
+    let text = if is_json { format!("{}\n", report.json()) } else { render_table(&report) };
+    io::stdout().write_all(text.as_bytes())?;
+    Ok(ConfigProblems::value_or_problems(ExitCode::SUCCESS, report.problems)?)
 }
 
 /// Returns the settings as a table for people.
 fn render_table(report: &ConfigReport) -> String {
-    let value = |setting: &ReportedSetting| one_line(&plain_value(&setting.value)).into_owned();
-    let rows: Vec<(&str, String, &str)> = report
-        .settings
-        .iter()
-        .map(|setting| (setting.key, value(setting), &setting.origin[..]))
-        .collect();
-    let longest = |lengths: &mut dyn Iterator<Item = usize>, most: usize| {
-        lengths.filter(|length| *length <= most).max().unwrap_or_default()
-    };
-    let keys = longest(&mut rows.iter().map(|(key, ..)| key.len()), usize::MAX);
-    let values = longest(&mut rows.iter().map(|(_, value, _)| value.chars().count()), 40);
+    let values = report.settings.iter().map(|it| one_line(&plain_value(&it.value)).into_owned());
+    let values: Vec<String> = values.collect();
+    let key_width = report.settings.iter().map(|it| it.key.len()).max().unwrap_or_default();
+    let widths = values.iter().map(|value| value.chars().count());
+    let value_width = widths.filter(|width| *width <= WIDEST_VALUE).max().unwrap_or_default();
     let file = report.file.as_ref().map(|file| {
         let is_there = if file.value.exists() { "" } else { " (absent)" };
         format!("settings file: {}{is_there}\n\n", file.value.display())
     });
-    let row = |(key, value, origin): (&str, String, &str)| {
-        format!("{key:keys$}  {value:values$}  {}\n", one_line(origin))
-    };
-    file.into_iter().chain(rows.into_iter().map(row)).collect()
+    let rows =
+        report.settings.iter().zip(&values).map(|(ReportedSetting { key, origin, .. }, value)| {
+            format!("{key:key_width$}  {value:value_width$}  {}\n", one_line(origin))
+        });
+    file.into_iter().chain(rows).collect()
 }
 
 /// Returns a value as a variable would have it.
@@ -152,29 +145,25 @@ fn plain_value(value: &Value) -> String {
 }
 
 fn print_setting(file: Option<&Path>, key: &str, is_json: bool) -> Result<ExitCode, Failure> {
-    let name = known_key(key)?.name;
+    let key = known_key(key)?;
     let mut report = ConfigReport::read_settings(file, &EveryFlag::default());
-    let setting = report.keep_only(name);
+    let setting = report.keep_only(key);
     ConfigProblems::value_or_problems((), report.problems)?;
-    let Some(setting) = setting else { return Ok(ExitCode::FAILURE) };
-    let mut out = io::stdout().lock();
-    if is_json {
-        writeln!(out, "{}", json_line(&setting))?;
-    } else if setting.value.is_null() {
-        return Ok(ExitCode::FAILURE);
-    } else if let Value::Array(list) = &setting.value {
-        for element in list {
-            writeln!(out, "{}", plain_value(element))?;
+    let text = match setting {
+        Some(setting) if is_json => json_line(&setting),
+        None | Some(ReportedSetting { value: Value::Null, .. }) => return Ok(ExitCode::FAILURE),
+        Some(ReportedSetting { value: Value::Array(list), .. }) => {
+            list.iter().map(|element| plain_value(element) + "\n").collect()
         }
-    } else {
-        writeln!(out, "{}", plain_value(&setting.value))?;
-    }
+        Some(ReportedSetting { value, .. }) => plain_value(&value) + "\n",
+    };
+    io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn json_line(setting: &ReportedSetting) -> String {
     // It holds nothing that JSON cannot.
-    serde_json::to_string(setting).unwrap_or_default()
+    serde_json::to_string(setting).unwrap_or_default() + "\n"
 }
 
 fn set_settings(
@@ -191,12 +180,11 @@ fn set_settings(
         let text = "every key needs a value after it, and with --stdin the last one needs none";
         return Err(Failure::Usage(text.to_owned()));
     }
-    let mut changes = Vec::new();
-    for pair in pairs.chunks_exact(2) {
-        changes.push(SettingChange::set(&pair[0], &pair[1])?);
-    }
+    let changes = pairs.chunks_exact(2).map(|pair| SettingChange::set(&pair[0], &pair[1]));
+    let mut changes = changes.collect::<Result<Vec<_>, _>>()?;
     let mut secret = None;
     if let Some(name) = last {
+        // A wrong name is refused before anybody types a secret.
         known_key(name)?;
         let Some(value) = read_value(name)? else {
             write_error_line("cancelled; nothing was changed");
@@ -230,14 +218,14 @@ pub(crate) fn write_changes(
     changes: &[SettingChange],
     secret: Option<KeyringSecret>,
 ) -> Result<(), Failure> {
-    let place = settings_file(file).ok_or_else(|| {
-        Failure::Failed("there is no home folder; name a file with --config".to_owned())
-    })?;
+    let none = || "there is no home folder; name a file with --config".to_owned();
+    let place = settings_file(file).ok_or_else(none)?;
     let file = SettingsFile::new(place.value);
-    if let Some(secret) = secret {
+    if let Some((entry, secret)) = secret {
         text_after_changes(&file, changes)?;
-        secret.store().map_err(failure_of_error)?;
+        store_secret(entry.name(), &secret).map_err(failure_of_error)?;
     }
+    // Another process could change the file between reading and writing.
     let _lock = lock_folder(file.path()).map_err(failure_of_error)?;
     let (seen, text) = text_after_changes(&file, changes)?;
     if seen.as_ref().is_some_and(|seen| seen.text == text) {
@@ -246,7 +234,6 @@ pub(crate) fn write_changes(
     file.write(seen.as_ref(), &text, BackupChoice::Leave).map_err(failure_of_error)
 }
 
-/// Reads the file, and returns it with its text after the changes.
 fn text_after_changes(
     file: &SettingsFile,
     changes: &[SettingChange],
@@ -257,8 +244,7 @@ fn text_after_changes(
     let has_secret = changes.iter().any(SettingChange::is_secret);
     if has_secret && seen.as_ref().is_some_and(SeenFile::is_open_to_others) {
         let path = file.path().display();
-        let text = format!("others can read {path}; keep it to yourself: chmod 600 {path}");
-        return Err(Failure::Failed(text));
+        return Err(format!("others can read {path}; keep it to yourself: chmod 600 {path}").into());
     }
     Ok((seen, text))
 }
@@ -283,21 +269,19 @@ fn print_changed(
     changes: &[SettingChange],
     is_json: bool,
 ) -> Result<ExitCode, Failure> {
-    let report = ConfigReport::read_settings(file, &EveryFlag::default());
+    let mut report = ConfigReport::read_settings(file, &EveryFlag::default());
+    report.settings.retain(|setting| changes.iter().any(|change| change.key.name == setting.key));
     let mut out = io::stdout().lock();
     for setting in &report.settings {
-        if !changes.iter().any(|change| change.name() == setting.key) {
-            continue;
-        }
+        let ReportedSetting { key, value, origin, .. } = setting;
         if is_json {
-            writeln!(out, "{}", json_line(setting))?;
+            out.write_all(json_line(setting).as_bytes())?;
         } else {
-            let ReportedSetting { key, value, origin, .. } = setting;
             let value = if value.is_null() { "none".to_owned() } else { plain_value(value) };
             writeln!(out, "{key}: {} ({})", one_line(&value), one_line(origin))?;
         }
-        if setting.origin.starts_with("environment ") {
-            write_error_line(&format!("{} overrides the settings file", setting.origin));
+        if origin.starts_with("environment ") {
+            write_error_line(&format!("{origin} overrides the settings file"));
         }
     }
     Ok(ExitCode::SUCCESS)

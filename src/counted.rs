@@ -7,6 +7,11 @@ pub(crate) fn counted_noun(count: usize, noun: &str) -> String {
     text::counted_noun(u64::try_from(count).unwrap_or(u64::MAX), noun)
 }
 
+/// Returns a number of entries of a ledger.
+pub(crate) fn counted_entries(count: u64) -> String {
+    if count == 1 { "1 entry".to_owned() } else { format!("{count} entries") }
+}
+
 /// Returns how long something lasts, in the unit that is short to read.
 pub(crate) fn time_span(seconds: u64) -> String {
     match seconds {

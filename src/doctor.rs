@@ -26,7 +26,7 @@ use crate::config::{
 };
 use crate::failure::Failure;
 use finding::{FindingLevel, Findings};
-use installed_hook::installed_hooks;
+use installed_hook::{HookedAgent, installed_hooks};
 
 use crate::install::managed;
 
@@ -89,9 +89,10 @@ fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Finding
             without.extend(agent.is_here(around).then_some(agent));
         } else {
             has_any = true;
-            hooks::check_agent_hooks(agent, &hooks, config, around, findings);
-            gate::check_hooks_deny(agent, &hooks, around, findings);
-            modes::check_starting_mode(agent, config, around, findings);
+            let checked = HookedAgent { agent, hooks: &hooks, config, around };
+            hooks::check_agent_hooks(&checked, findings);
+            gate::check_hooks_deny(&checked, findings);
+            modes::check_starting_mode(&checked, findings);
         }
     }
     hazards::check_settings_hazards(is_managed, around, findings);
@@ -102,11 +103,8 @@ fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Finding
     for agent in without.into_iter().filter(|agent| !managed::has_ours(agent)) {
         let text =
             format!("{} is here and does not have our hook: it asks nobody here", agent.name);
-        findings.add_warning(
-            "hooks",
-            text,
-            installed_hook::install_command(agent, SettingsScope::User),
-        );
+        let advice = installed_hook::install_command(agent, SettingsScope::User);
+        findings.add_warning("hooks", text, advice);
     }
 }
 

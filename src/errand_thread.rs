@@ -22,7 +22,6 @@ impl<S> Clone for ErrandThread<S> {
 }
 
 impl<S: Send + 'static> ErrandThread<S> {
-    /// Starts a thread that has `subject`.
     pub(crate) fn start(name: &str, mut subject: S) -> io::Result<Self> {
         let (errands, mut waiting) = mpsc::channel::<ThreadErrand<S>>(QUEUE);
         let work = move || {

@@ -4,9 +4,11 @@ use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use callgate_client::DeskError;
 use callgate_store::StoreError;
+use callgate_team_store::TeamStoreError;
 
-use crate::config::{self, ConfigProblems};
+use crate::config::{ConfigProblems, DeskFlags, load_config};
 
 /// The exit code for a wrong command line, as sysexits has it.
 pub(crate) const USAGE: u8 = 64;
@@ -22,15 +24,31 @@ pub(crate) enum Failure {
     /// The command line is wrong in a way that its parser cannot see.
     #[error("{0}")]
     Usage(String),
-    /// The settings are wrong.
     #[error(transparent)]
     Settings(#[from] ConfigProblems),
     /// The ledger cannot be read or written.
     #[error(transparent)]
     Ledger(#[from] StoreError),
+    /// The desk cannot be reached, or does not answer.
+    #[error(transparent)]
+    Desk(#[from] DeskError),
+    #[error(transparent)]
+    TeamStore(#[from] TeamStoreError),
     /// Nobody reads the output, or it cannot be written.
     #[error("cannot print: {0}")]
     Output(#[from] io::Error),
+}
+
+impl From<String> for Failure {
+    fn from(why: String) -> Self {
+        Self::Failed(why)
+    }
+}
+
+impl From<&str> for Failure {
+    fn from(why: &str) -> Self {
+        Self::Failed(why.to_owned())
+    }
 }
 
 impl Failure {
@@ -42,7 +60,7 @@ impl Failure {
             }
             Self::Usage(_) => ExitCode::from(USAGE),
             Self::Settings(_) => ExitCode::from(SETTINGS),
-            Self::Failed(_) | Self::Ledger(_) | Self::Output(_) => ExitCode::FAILURE,
+            _ => ExitCode::FAILURE,
         };
         write_error_line(&self.to_string());
         code
@@ -58,7 +76,7 @@ pub(crate) fn write_error_line(line: &str) {
 
 /// Reports problems of the settings for a command that can do its work without them.
 pub(crate) fn report_unused_problems(file: Option<&Path>) {
-    if let Some(problems) = config::unused_problems(file) {
-        write_error_line(&format!("the settings are wrong: {problems}"));
+    if let Err(problems) = load_config(file, &DeskFlags::default()) {
+        write_error_line(&format!("the settings are wrong: {}", problems.one_line()));
     }
 }

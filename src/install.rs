@@ -34,7 +34,7 @@ use agent_choice::AgentChoice;
 use agent_file::{AgentFile, FilePart, agent_files};
 use report_words::{absent_words, limit_words};
 
-use crate::agents::hooks::{EditRefusal, FoundHooks};
+use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::agents::starting_mode::StartingMode;
 use crate::agents::{AgentOnDisk, CodingAgent, SettingsScope};
@@ -76,7 +76,7 @@ impl InstallArgs {
     /// Installs the hooks, and says what was done.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         if self.managed {
-            let program = program_for_hook(lasting_program().map_err(Failure::Failed)?);
+            let program = program_for_hook(lasting_program()?);
             return managed::install_for_all_users(self.agent, &program, self.dry_run);
         }
         let config = load_config(file, &DeskFlags::default())?;
@@ -85,7 +85,7 @@ impl InstallArgs {
         if agents.is_empty() {
             return Err(Failure::Failed(agent_choice::none_found()));
         }
-        let program = program_for_hook(lasting_program().map_err(Failure::Failed)?);
+        let program = program_for_hook(lasting_program()?);
         let wanted = |agent: CodingAgent| Ok((agent, wanted_hooks(agent, &program, &config)?));
         let agents: Vec<_> = agents.into_iter().map(wanted).collect::<Result<_, Failure>>()?;
         if self.agent.is_none()
@@ -131,7 +131,7 @@ impl InstallArgs {
         around: &Surroundings,
         failures: &mut Vec<String>,
     ) -> Result<bool, Failure> {
-        let files = agent_files(agent, self.scope(), around).map_err(Failure::Failed)?;
+        let files = agent_files(agent, self.scope(), around)?;
         let (targets, others): (Vec<_>, Vec<_>) = files.iter().partition(|file| file.is_target);
         let mut is_changed = false;
         // What the first file names has to be there before.
@@ -177,13 +177,8 @@ impl InstallArgs {
         done: &InstallOutcome,
     ) -> io::Result<()> {
         let mut out = io::stdout().lock();
-        let path = place.path().display();
         let InstallOutcome { installed, is_changed, has_backup } = done;
-        match (is_changed, self.dry_run) {
-            (false, _) => writeln!(out, "{}: {path} is up to date", agent.name)?,
-            (true, false) => writeln!(out, "{}: changed {path}", agent.name)?,
-            (true, true) => writeln!(out, "{}: would change {path}", agent.name)?,
-        }
+        writeln!(out, "{}", outcome_line(agent, place, *is_changed, self.dry_run))?;
         for (what, events) in [
             ("added", &installed.added),
             ("updated", &installed.updated),
@@ -222,9 +217,18 @@ impl InstallArgs {
     }
 }
 
-/// Returns true if the text of a settings file of Claude Code contains a hook of ours.
-pub(crate) fn has_ours(text: &str) -> bool {
-    FoundHooks::parse_claude_text(text).is_ok_and(|found| found.has_ours())
+fn outcome_line(
+    agent: CodingAgent,
+    place: &SettingsFile,
+    is_changed: bool,
+    is_dry: bool,
+) -> String {
+    let path = place.path().display();
+    match (is_changed, is_dry) {
+        (false, _) => format!("{}: {path} is up to date", agent.name),
+        (true, false) => format!("{}: changed {path}", agent.name),
+        (true, true) => format!("{}: would change {path}", agent.name),
+    }
 }
 
 /// Returns a note if a file that is shared with the project has hooks of ours, which earlier
@@ -273,7 +277,6 @@ fn wanted_hooks(
     Ok(wanted_at_events(agent, &hook_command::build_hook_line(text(program)?, &options)))
 }
 
-/// Returns hooks with this command for every event of the agent.
 fn wanted_at_events(agent: CodingAgent, command: &str) -> Vec<WantedHook> {
     let is_old = agent.is_old_here();
     // An agent that does not know of arguments would start the large program without `hook`.
@@ -333,7 +336,9 @@ fn install_hooks(
     let installed = part.install_into_text(before, wanted)?;
     let is_changed = seen.is_none() || installed.text != before;
     // The backup is the file as it was before our first hook was added.
-    let is_first = place.read_backup().is_none() || !part.has_ours(before);
+    // What an administrator has not made before our hooks has no backup.
+    let is_managed = matches!(part, FilePart::ManagedClaude | FilePart::ManagedCodex);
+    let is_first = !part.has_ours(before) || !is_managed && place.read_backup().is_none();
     let is_own = matches!(part, FilePart::Own(..));
     let needs_backup = seen.is_some() && is_first && !is_own;
     let backup = if needs_backup { BackupChoice::Write } else { BackupChoice::Leave };

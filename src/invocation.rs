@@ -10,7 +10,6 @@ use callgate_link::file::is_program;
 
 use crate::config::{Config, SettingOrigin};
 
-/// The name of this program.
 const NAME: &str = "callgate";
 
 /// Returns the command that starts this program in a shell: its name if `PATH` leads to it, else

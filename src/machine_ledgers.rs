@@ -11,14 +11,12 @@ use crate::audit_labels::QuestionLabels;
 use crate::ledger_copies::LedgerCopies;
 use crate::team_database::TeamDatabase;
 
-/// Where the ledgers of machines are copied to.
 #[derive(Clone)]
 pub(crate) enum MachineLedgers {
     OfDesk(LedgerCopies),
     OfTeam(TeamDatabase),
 }
 
-/// The copy of the ledger of one machine.
 pub(crate) struct MachineLedger {
     machine: String,
     place: MachineLedgers,

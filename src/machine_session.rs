@@ -32,13 +32,11 @@ pub(crate) struct SessionHome {
     pub(crate) board: Arc<RemoteBoard>,
     pub(crate) askers: RelayedAskers,
     pub(crate) copies: LedgerCopies,
-    /// Where the ledgers of machines are copied to.
     pub(crate) ledgers: MachineLedgers,
     pub(crate) warn: Warn,
     pub(crate) desk_name: String,
     /// The database that the desks of a team share, if this one does.
     pub(crate) database: Option<TeamDatabase>,
-    /// The questions in that database.
     pub(crate) shared: Option<SharedQuestions>,
 }
 
@@ -79,8 +77,8 @@ pub(crate) struct MachineSession {
     answers: JoinSet<(RequestId, Option<RelayedAnswer>)>,
     /// The answers that were sent, after the time in which they have to be confirmed.
     receipts: JoinSet<RequestId>,
-    /// Whether this connection has brought all questions.
-    is_synced: bool,
+    /// Whether the last line has brought all questions.
+    pub(crate) is_synced: bool,
     /// What the machine said last that was wrong.
     trouble: Option<String>,
 }
@@ -127,11 +125,6 @@ impl MachineSession {
     /// Returns true if no question of the machine is open here.
     pub(crate) fn is_idle(&self) -> bool {
         self.upper.is_idle()
-    }
-
-    /// Returns true if the last line has brought all questions.
-    pub(crate) fn was_synced(&self) -> bool {
-        self.is_synced
     }
 
     /// Serves a line until it ends, or until `stop`. Returns why it has ended, unless the machine has

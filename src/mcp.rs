@@ -86,7 +86,6 @@ impl ServerRegister {
         Self { servers, sign_ins, proxy, warn }
     }
 
-    /// Returns the server of this name.
     async fn find(&self, name: &str) -> Result<NamedServer, Failure> {
         let mut all = self.servers.named_servers().await;
         let names: Vec<&str> = all.iter().map(|server| server.settings.name.as_str()).collect();

@@ -38,7 +38,7 @@ impl OpenArgs {
     /// Prints a link and opens the page.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = load_config(file, &DeskFlags::default())?;
-        let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(desk_failure)?;
+        let mut viewer = Viewer::connect(&config.desk_socket.value)?;
         let address = page_address(&config)?;
         let (code, seconds) = page_code(&mut viewer)?;
         let mut out = io::stdout().lock();
@@ -67,11 +67,8 @@ fn page_address(config: &Config) -> Result<PageAddress, Failure> {
     };
     match read {
         Ok(Some(address)) => Ok(address),
-        Ok(None) => Err(Failure::Failed(
-            "`callgate up` serves no page: set `page.enabled` to true, or see what it said when it \
-             started"
-                .to_owned(),
-        )),
+        Ok(None) => Err("`callgate up` serves no page: set `page.enabled` to true, or see what it said when it \
+             started".into()),
         Err(error) => {
             let path = address_path(socket);
             Err(Failure::Failed(format!("cannot read {}: {error}", path.display())))
@@ -82,14 +79,9 @@ fn page_address(config: &Config) -> Result<PageAddress, Failure> {
 /// Returns a code for a page, and how many seconds it can be used.
 fn page_code(viewer: &mut Viewer) -> Result<(String, u64), Failure> {
     let command = DeskCommand::Code { page: true };
-    match viewer.ask_people(command, PATIENCE, &mut say_waiting).map_err(desk_failure)? {
+    match viewer.ask_people(command, PATIENCE, &mut say_waiting)? {
         DeskAnswer::Code { code, seconds } => Ok((code.reveal().to_owned(), seconds)),
         DeskAnswer::Told { text, .. } => Err(Failure::Failed(text)),
-        _ => Err(desk_failure(DeskError::Unexpected)),
+        _ => Err(DeskError::Unexpected.into()),
     }
-}
-
-#[allow(clippy::needless_pass_by_value, reason = "it is passed to map_err")]
-fn desk_failure(error: DeskError) -> Failure {
-    Failure::Failed(error.to_string())
 }

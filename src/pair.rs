@@ -52,7 +52,7 @@ impl PairArgs {
         if !self.list && self.remove.is_none() {
             return pair_phone(&mut viewer, &config);
         }
-        let known = KnownAnswerer::ask_for_all(&mut viewer, &config)?;
+        let known = KnownAnswerer::from_links(viewer.links().map_err(pairing_failure)?, &config);
         match &self.remove {
             Some(who) => remove_answerer(&mut viewer, &known, who),
             None => list_answerers(&known),
@@ -87,7 +87,7 @@ fn remove_answerer(
     known: &[KnownAnswerer],
     who: &str,
 ) -> Result<ExitCode, Failure> {
-    let one = KnownAnswerer::find(known, who).map_err(Failure::Failed)?;
+    let one = KnownAnswerer::find(known, who)?;
     let (done, text) = viewer.unpair(&one.link, &mut say_waiting).map_err(pairing_failure)?;
     if !done {
         return Err(Failure::Failed(text));
@@ -96,7 +96,6 @@ fn remove_answerer(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says what the command waits for.
 pub(crate) fn say_waiting(text: &str) {
     // If it cannot be written, the answer still can.
     writeln!(io::stderr(), "{text}\nWaiting for somebody to allow it ...").ok();
@@ -188,8 +187,7 @@ fn no_bot(config: &Config) -> String {
 fn wait_for_link(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
     loop {
         let Some(message) = viewer.next(end).map_err(pairing_failure)? else {
-            let text = "the code has expired: run `callgate pair` for a new one";
-            return Err(Failure::Failed(text.to_owned()));
+            return Err("the code has expired: run `callgate pair` for a new one".into());
         };
         let DeskMessage::Entry(entry) = message else { continue };
         match entry.event() {
@@ -198,8 +196,7 @@ fn wait_for_link(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
                 return Ok(one_line(if by.is_empty() { "somebody" } else { &by }).into_owned());
             }
             LedgerEvent::Code(_) => {
-                let text = "a newer code has been made, so this one is void: use that one";
-                return Err(Failure::Failed(text.to_owned()));
+                return Err("a newer code has been made, so this one is void: use that one".into());
             }
             _ => {}
         }

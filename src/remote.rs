@@ -19,10 +19,10 @@ use callgate_wire::desk::{DeskAnswer, DeskCommand, RemoteState, RemoteView};
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved, REMOTE_LINK, ViewerPaired};
 
 use crate::config::{Config, DeskFlags, load_config};
-use crate::counted::time_span;
+use crate::counted::{counted_entries, time_span};
 use crate::failure::Failure;
 use box_setup::BoxSetup;
-use ssh::RemoteHost;
+use ssh::{PROGRAM_FOLDER, RemoteHost};
 
 pub(crate) use keeper::RemoteKeeper;
 
@@ -99,13 +99,12 @@ impl RemoteAddArgs {
         let mut store = Store::open(&config.database)?;
         let links = store.chained_links()?;
         if links.team.members.contains_key(self.host.as_str()) {
-            let text = format!("{} is a member of the team already", self.host);
-            return Err(Failure::Failed(text));
+            return Err(format!("{} is a member of the team already", self.host).into());
         }
         let setup = BoxSetup::look_at(&self.host, self.programs.as_deref())?;
         writeln!(out, "{}: {}, {}", self.host, setup.system, setup.home)?;
         setup.copy_programs()?;
-        writeln!(out, "Copied callgate to {}.", setup.shown_folder())?;
+        writeln!(out, "Copied callgate to {}/{PROGRAM_FOLDER}.", setup.home)?;
         out.write_all(setup.install_hooks()?.as_bytes())?;
         let link = format!("{REMOTE_LINK}{}", self.host);
         if !links.standing.contains_key(&link) {
@@ -132,18 +131,17 @@ impl RemoteRemoveArgs {
         let link = format!("{REMOTE_LINK}{}", self.host);
         let mut store = Store::open(&config.database)?;
         if !store.chained_links()?.standing.contains_key(&link) {
-            let text = format!("{} was not added: see `callgate remote list`", self.host);
-            return Err(Failure::Failed(text));
+            return Err(format!("{} was not added: see `callgate remote list`", self.host).into());
         }
         match box_setup::undo_setup(&self.host) {
             Ok(said) => out.write_all(said.as_bytes())?,
             Err(error) if self.force => writeln!(out, "{error}")?,
             Err(error) => {
-                let text = format!(
+                return Err(format!(
                     "{error}\nTo forget it all the same: callgate remote remove --force {}",
                     self.host
-                );
-                return Err(Failure::Failed(text));
+                )
+                .into());
             }
         }
         let removed = LinkRemoved { link, by: BY.to_owned() };
@@ -163,7 +161,6 @@ fn record_change(store: &mut Store, event: &LedgerEvent) -> Result<(), StoreErro
     store.append_entries(&[EntryDraft::new(now_ms(), None, event)]).map(drop)
 }
 
-/// Asks the desk how it stands with the remotes.
 pub(crate) fn ask_remotes(config: &Config) -> Result<Vec<RemoteView>, DeskError> {
     let mut viewer = Viewer::connect(&config.desk_socket.value)?;
     match viewer.ask(DeskCommand::Remotes, PATIENCE)? {
@@ -181,7 +178,7 @@ fn wait_until_connected(config: &Config, host: &str) -> Result<String, Failure> 
             Err(DeskError::NoDesk(_)) => {
                 return Ok("Its questions come here as soon as `callgate up` runs.".to_owned());
             }
-            Err(error) => return Err(Failure::Failed(error.to_string())),
+            Err(error) => return Err(error.into()),
         };
         let view = remotes.into_iter().find(|view| view.host == host);
         let is_final = |view: &RemoteView| view.state != RemoteState::Connecting;
@@ -190,8 +187,7 @@ fn wait_until_connected(config: &Config, host: &str) -> Result<String, Failure> 
                 return Ok(remote_line(&view, now_ms()));
             }
             None if Instant::now() > end => {
-                let text = "the desk does not take it up: start `callgate up` again";
-                return Err(Failure::Failed(text.to_owned()));
+                return Err("the desk does not take it up: start `callgate up` again".into());
             }
             _ => thread::sleep(LOOK),
         }
@@ -236,8 +232,7 @@ pub(crate) fn describe_standing(view: &RemoteView, now_ms: i64) -> String {
     let why = text.as_ref().map(|text| format!(": {text}")).unwrap_or_default();
     match state {
         RemoteState::Connected => {
-            let entries = if *copied == 1 { "entry" } else { "entries" };
-            format!("connected for {span}{who}, {copied} {entries} copied")
+            format!("connected for {span}{who}, {} copied", counted_entries(*copied))
         }
         RemoteState::Connecting => format!("connecting{why}"),
         RemoteState::Waiting => format!("waits for somebody there{why}"),

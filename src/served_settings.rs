@@ -35,9 +35,7 @@ impl SettingsDesk for ServedSettings {
             value: setting.value.clone(),
             origin: setting.origin.clone(),
             help: setting.help.clone(),
-            choices: setting
-                .choices
-                .map(|words| words.iter().map(|&word| word.to_owned()).collect()),
+            choices: setting.choices.map(|words| words.iter().map(ToString::to_string).collect()),
             access: setting.access,
         };
         SettingsView {
@@ -47,23 +45,22 @@ impl SettingsDesk for ServedSettings {
     }
 
     fn set_setting(&self, key: &str, value: Option<&HiddenText>) -> Result<(), String> {
-        let known = known_key(key).map_err(|error| error.to_string())?;
-        let (change, secret) = match (known.access, value) {
-            (SettingAccess::See, _) => {
+        let change = match (known_key(key).map(|known| known.access), value) {
+            (Err(unknown), _) => Err(unknown),
+            (Ok(SettingAccess::See), _) => {
                 return Err(format!(
                     "{key} cannot be set from here; run: callgate config set {key} …"
                 ));
             }
-            (SettingAccess::Set, Some(value)) => {
-                (SettingChange::set(key, value.reveal()).map_err(|error| error.to_string())?, None)
+            (Ok(SettingAccess::Set), Some(value)) => {
+                SettingChange::set(key, value.reveal()).map(|change| (change, None))
             }
-            (SettingAccess::Secret, Some(value)) => {
-                SettingChange::set_hidden(key, value).map_err(|error| error.to_string())?
-            }
-            (_, None) => (SettingChange::unset(key).map_err(|error| error.to_string())?, None),
+            (Ok(SettingAccess::Secret), Some(value)) => SettingChange::set_hidden(key, value),
+            (Ok(_), None) => SettingChange::unset(key).map(|change| (change, None)),
         };
-        write_changes(self.file.as_deref(), &[change], secret)
-            .map_err(|failure| failure.to_string())
+        let (change, secret) = change.map_err(|refusal| refusal.to_string())?;
+        let written = write_changes(self.file.as_deref(), &[change], secret);
+        written.map_err(|failure| failure.to_string())
     }
 }
 

@@ -53,7 +53,7 @@ impl StatusArgs {
             Err(error @ DeskError::NoDesk(_)) => {
                 (format!("callgate is not up: {error}"), ExitCode::FAILURE)
             }
-            Err(error) => return Err(Failure::Failed(error.to_string())),
+            Err(error) => return Err(error.into()),
         };
         let mut out = io::stdout().lock();
         let text = if self.json { text } else { wrapped_for_terminal(&text, 2) };
@@ -193,7 +193,6 @@ pub(crate) fn team_line(status: &DeskStatus, now_ms: i64) -> Option<String> {
     Some(one_line(&line).into_owned())
 }
 
-/// Returns the open questions of the desk.
 pub(crate) fn open_questions(viewer: &mut Viewer) -> Result<DeskInbox, DeskError> {
     match viewer.ask(DeskCommand::Inbox, PATIENCE)? {
         DeskAnswer::Inbox(inbox) => Ok(inbox),

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use callgate_client::DeskError;
 use callgate_client::viewer::Viewer;
 use callgate_link::socket::server_process;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -31,10 +30,9 @@ pub(crate) struct StopArgs {}
 /// Ends the desk, and waits for its end.
 pub(crate) fn stop_desk(file: Option<&Path>) -> Result<ExitCode, Failure> {
     let config = load_config(file, &DeskFlags::default())?;
-    let failed = |error: DeskError| Failure::Failed(error.to_string());
-    let mut viewer = Viewer::connect(&config.desk_socket.value).map_err(failed)?;
-    let open = open_questions(&mut viewer).map_err(failed)?;
-    let process = viewer.status().map_err(failed)?.pid;
+    let mut viewer = Viewer::connect(&config.desk_socket.value)?;
+    let open = open_questions(&mut viewer)?;
+    let process = viewer.status()?.pid;
     stop_process(process, &config.desk_socket.value)?;
     let questions: Vec<String> = open.rows.iter().map(question_line).collect();
     let mut out = io::stdout().lock();

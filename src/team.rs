@@ -128,7 +128,7 @@ fn leave_team(config: &Config, settings: Option<&Path>) -> Result<(), Failure> {
     let membership = line.read().unwrap_or_default();
     let has_rules = file.path().exists();
     if !has_rules && !line.path().exists() {
-        return Err(Failure::Failed("this machine belongs to no team".to_owned()));
+        return Err("this machine belongs to no team".into());
     }
     let kept = file.read().unwrap_or_default();
     let team =
@@ -137,11 +137,11 @@ fn leave_team(config: &Config, settings: Option<&Path>) -> Result<(), Failure> {
     let team = team.unwrap_or_else(|| "the team".to_owned());
     let what = if has_rules { "its rules no longer apply" } else { "it answers here no more" };
     let summary = format!("Left {team}: {what}");
-    record_change(config, RULES, members::BY, summary.clone(), 0, "").map_err(Failure::Failed)?;
+    record_change(config, RULES, members::BY, summary.clone(), 0, "")?;
     if has_rules {
-        file.remove().map_err(Failure::Failed)?;
+        file.remove()?;
     }
-    line.remove().map_err(Failure::Failed)?;
+    line.remove()?;
     // Without a desk there is no line to end.
     ask_remotes(config).ok();
     if membership.is_some_and(|it| it.kind == MemberKind::Job) {

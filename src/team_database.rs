@@ -14,7 +14,7 @@ use callgate_team_store::{LedgerPart, TeamChange, TeamResult, TeamStore, TeamSto
 use rustix::system::uname;
 use tokio::sync::{mpsc, watch};
 
-use crate::config::{Config, ReadSecret};
+use crate::config::{Config, read_secret, token_source};
 use crate::errand_thread::ErrandThread;
 use ledger_copier::LedgerCopier;
 
@@ -211,7 +211,7 @@ fn prepare_store(config: &Config) -> Result<Option<BoxedStore>, String> {
     use callgate_team_store::{PostgresSettings, PostgresTeamStore};
     let Some(source) = &config.team.database_url else { return Ok(None) };
     let settings = PostgresSettings {
-        url: source.value.read_database_url().map_err(|error| error.to_string())?,
+        url: read_secret(&source.value, token_source::DATABASE)?,
         // No machine has such a name.
         desk: format!("desk:{}", desk_name(config)),
         kept_days: config.team.keep_days,

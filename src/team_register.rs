@@ -15,7 +15,6 @@ use crate::team_database::open_store;
 /// How often a change is tried while other desks change the same document.
 const MOST_TRIES: usize = 50;
 
-/// A change of one member.
 pub(crate) struct MemberChange {
     pub(crate) name: String,
     pub(crate) by: String,
@@ -32,19 +31,14 @@ pub(crate) enum TeamRegister {
 
 impl TeamRegister {
     pub(crate) fn open(config: &Config) -> Result<Self, Failure> {
-        let database = open_store(config).map_err(Failure::Failed)?;
+        let database = open_store(config)?;
         Ok(database.map_or_else(|| Self::Ledger(Box::new(config.clone())), Self::Database))
-    }
-
-    /// Returns true if several desks share the members.
-    pub(crate) fn is_shared(&self) -> bool {
-        matches!(self, Self::Database(_))
     }
 
     pub(crate) fn read_roster(&mut self) -> Result<TeamRoster, Failure> {
         match self {
             Self::Ledger(config) => read_ledger_roster(config),
-            Self::Database(store) => Ok(read_documents(store.as_mut()).map_err(explain)?.1),
+            Self::Database(store) => Ok(read_documents(store.as_mut())?.1),
         }
     }
 
@@ -59,16 +53,11 @@ impl TeamRegister {
                 Ok(change_in_ledger(&mut Store::open(&config.database)?, decide)?)
             }
             Self::Database(store) => {
-                let changed = change_in_database(store.as_mut(), decide).map_err(explain)?;
+                let changed = change_in_database(store.as_mut(), decide)?;
                 Ok(changed.map(|document| document.name))
             }
         }
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-fn explain(error: TeamStoreError) -> Failure {
-    Failure::Failed(error.to_string())
 }
 
 /// Returns the members that the ledger of this desk has. Of members that are in a database that is

@@ -10,7 +10,7 @@ use crate::config::process_surroundings;
 use crate::failure::Failure;
 use crate::install::agent_choice::AgentChoice;
 use crate::install::agent_file::{AgentFile, FilePart, agent_files};
-use crate::install::{self, InstallError, RemovedHooks};
+use crate::install::{self, InstallError, RemovedHooks, managed};
 
 /// Take callgate's hook out of your agents' settings
 ///
@@ -35,13 +35,15 @@ pub(crate) struct UninstallArgs {
 impl UninstallArgs {
     /// Removes the hooks, and says what was done.
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
-        if self.managed {
-            return install::managed::uninstall_for_all_users(self.agent, self.dry_run);
-        }
         let around = process_surroundings();
         let scope = if self.project { SettingsScope::Project } else { SettingsScope::User };
         let mut failures = Vec::new();
-        let agents = self.agent.to_uninstall(scope, &around);
+        let agents = if self.managed {
+            managed::check_root(self.dry_run)?;
+            managed::managed_agents(Some(self.agent))?
+        } else {
+            self.agent.to_uninstall(scope, &around)
+        };
         if agents.is_empty() {
             writeln!(
                 io::stdout(),
@@ -49,7 +51,11 @@ impl UninstallArgs {
             )?;
         }
         for agent in agents {
-            let files = agent_files(agent, scope, &around).map_err(Failure::Failed)?;
+            let files = if self.managed {
+                vec![managed::managed_file(agent)]
+            } else {
+                agent_files(agent, scope, &around)?
+            };
             for (number, file) in files.iter().enumerate() {
                 let before = file.place.read().ok().flatten().map(|seen| seen.text);
                 let has_ours = before.as_deref().is_some_and(|text| file.part.has_ours(text));
@@ -66,7 +72,9 @@ impl UninstallArgs {
                         continue;
                     }
                 }
-                if let (true, Some(text), false) = (*agent == CODEX, before, self.dry_run) {
+                // Codex trusts what an administrator requires.
+                let has_trust = *agent == CODEX && !self.managed;
+                if let (true, Some(text), false) = (has_trust, before, self.dry_run) {
                     failures.extend(
                         install::codex::distrust_our_hooks(&file.place, &text, &around).err(),
                     );

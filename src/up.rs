@@ -28,7 +28,8 @@ use tokio::sync::mpsc;
 use crate::agents::starting_mode::gated_agents;
 use crate::browser;
 use crate::config::{
-    Config, DeskFlags, ReadSecret, SettingOrigin, check_private, load_config, process_surroundings,
+    Config, DeskFlags, SettingOrigin, check_private, load_config, process_surroundings,
+    read_secret, token_source,
 };
 use crate::failure::{Failure, write_error_line};
 use crate::interruptions::Interruptions;
@@ -150,10 +151,9 @@ async fn serve_desk(
     let ended = tokio::select! {
         () = interruptions.next() => Ok(()),
         // Waiting hooks find the next daemon, or fall back; a dead desk answers nobody.
-        () = daemon.wait_for_end() => Err(Failure::Failed(
-            "the desk ended because of a bug in callgate: start it again, and please report it"
-                .to_owned(),
-        )),
+        () = daemon.wait_for_end() => Err(
+            "the desk ended because of a bug in callgate: start it again, and please report it".into()
+        ),
         followed = follow_job_control(keyboard.as_mut()) => followed
             .map_err(|error| Failure::Failed(format!("cannot follow the terminal: {error}"))),
         () = follow_team_rules(config, &warn) => Ok(()),
@@ -183,7 +183,6 @@ fn no_ledger(error: &StoreError) -> Failure {
     Failure::Failed(format!("cannot keep the ledger: {error}"))
 }
 
-/// Claims the sockets for this process.
 pub(crate) fn claim_sockets(config: &Config) -> Result<Claim, Failure> {
     for socket in [&config.socket, &config.desk_socket] {
         if let (SettingOrigin::Default, Some(folder)) = (&socket.origin, socket.value.parent()) {
@@ -240,9 +239,9 @@ pub(crate) fn daemon_options(
 
 fn bot_settings(config: &Config) -> Result<Option<telegram::BotSettings>, Failure> {
     let Some(token) = &config.telegram.token else { return Ok(None) };
-    let failed = |error: &dyn std::error::Error| Failure::Failed(format!("{error}"));
-    let token = token.value.read_token().map_err(|error| failed(&error))?;
-    let token = telegram::BotToken::new(token.reveal()).map_err(|error| failed(&error))?;
+    let token = read_secret(&token.value, token_source::BOT)?;
+    let token = telegram::BotToken::new(token.reveal())
+        .map_err(|error| Failure::Failed(error.to_string()))?;
     let api_url = config.telegram.api_url.to_string();
     Ok(Some(telegram::BotSettings { api_url, ..telegram::BotSettings::new(token) }))
 }

@@ -11,14 +11,14 @@ use callgate_agent::engine::offline::Offline;
 use callgate_agent::engine::openai::{self, OpenAi, OpenAiServer, OpenAiSettings};
 
 use crate::config::{
-    AgentSettings, ChosenEngine, Config, EngineSetting, ReadSecret, Setting, TokenSource,
+    AgentSettings, Config, EngineSetting, Setting, TokenSource, read_secret, token_source,
 };
 use crate::failure::Failure;
 
 /// Returns the engines. Only the one that the settings choose is created now, so that its errors
 /// are reported before anything is served.
 pub(super) fn build_registry(config: &Config) -> Result<EngineRegistry, Failure> {
-    let chosen = config.agent.chosen_engine().setting;
+    let (chosen, _) = config.agent.chosen_engine();
     let mut registry = EngineRegistry::new(default_engine(config));
     let makers: [(&'static str, EngineSetting, MakeEngine); 3] = [
         ("anthropic", EngineSetting::Anthropic, build_anthropic),
@@ -27,7 +27,7 @@ pub(super) fn build_registry(config: &Config) -> Result<EngineRegistry, Failure>
     ];
     for (name, setting, make) in makers {
         registry = if setting == chosen {
-            registry.with_engine(make(config).map_err(Failure::Failed)?)
+            registry.with_engine(make(config)?)
         } else {
             let config = config.clone();
             registry.with_maker(name, Arc::new(move || make(&config)))
@@ -40,7 +40,7 @@ type MakeEngine = fn(&Config) -> Result<Arc<dyn Engine>, String>;
 
 fn default_engine(config: &Config) -> DefaultEngine {
     let settings = &config.agent;
-    let ChosenEngine { setting, because } = settings.chosen_engine();
+    let (setting, because) = settings.chosen_engine();
     let name = match setting {
         EngineSetting::Auto => {
             return DefaultEngine::IfFound {
@@ -121,7 +121,7 @@ fn claude_code_settings(config: &Config) -> ClaudeCodeSettings {
 }
 
 fn read_api_key(source: &Setting<TokenSource>) -> Result<ApiKey, String> {
-    let key = source.value.read_key().map_err(|error| error.to_string())?;
+    let key = read_secret(&source.value, token_source::MODEL)?;
     ApiKey::new(key.reveal()).map_err(|error| error.to_string())
 }
 

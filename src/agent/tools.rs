@@ -61,7 +61,6 @@ fn file_limits(settings: &AgentSettings) -> files::FileLimits {
     files::FileLimits { max_file: settings.max_file_size(), ..files::FileLimits::default() }
 }
 
-/// Returns the built-in tools.
 pub(super) fn built_in(
     settings: &AgentSettings,
     hidden: files::HiddenFiles,
@@ -97,7 +96,7 @@ pub(super) fn build_tool_sources(
     let servers = McpServers::new(settings.mcp_servers.clone(), around);
     let background = run::BackgroundCommands::new(run_settings(settings));
     let mut sources: Vec<Arc<dyn ToolSource>> = vec![Arc::new(background), Arc::new(servers)];
-    if let Some(folder) = &settings.places.tools_folder {
+    if let Some(folder) = &settings.tools_folder {
         let custom = CustomTools::new(folder.clone(), run_settings(settings), warn);
         sources.push(Arc::new(custom));
     }

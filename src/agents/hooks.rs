@@ -30,7 +30,6 @@ pub(crate) struct FoundHooks {
     pub(crate) members: Vec<Range<usize>>,
     /// The index of the member `hooks`.
     pub(crate) hooks: Option<usize>,
-    /// The value of `hooks`.
     pub(crate) hooks_value: Range<usize>,
     pub(crate) events: Vec<EventHooks>,
     /// What in the file disables all hooks.
@@ -54,7 +53,6 @@ pub(crate) struct HookEntry {
     pub(crate) matcher: Option<String>,
     /// Whether it has nothing but handlers and a matcher.
     pub(crate) is_simple: bool,
-    /// Where the list of handlers is.
     pub(crate) list: Range<usize>,
     pub(crate) handlers: Vec<HookHandler>,
 }
@@ -119,7 +117,6 @@ impl FoundHooks {
         })
     }
 
-    /// Returns the event called `name`.
     pub(crate) fn event(&self, name: &str) -> Option<&EventHooks> {
         self.events.iter().find(|event| event.name == name)
     }
@@ -135,7 +132,6 @@ impl FoundHooks {
         })
     }
 
-    /// Returns true if there is a hook of ours.
     pub(crate) fn has_ours(&self) -> bool {
         self.handlers().any(|(_, _, handler)| handler.owner == CommandOwner::Ours)
     }
@@ -235,9 +231,10 @@ fn parse_handlers(
             Some(member.value.clone())
         };
         let args = members.iter().rposition(|member| is_called(member, "args"));
-        let arguments = args.and_then(|at| json::decode_strings(text, &members[at].value));
+        let arguments: Option<Vec<String>> =
+            args.and_then(|at| json::decode_value(text, &members[at].value));
         let command = value(form.command).and_then(|at| {
-            let command = json::decode_string(text, &at)?;
+            let command: String = json::decode_value(text, &at)?;
             let arguments = arguments.as_ref();
             Some((
                 arguments

@@ -7,10 +7,9 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use callgate_wire::raw::{Json, Members};
-use serde::de::IgnoredAny;
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
 
-/// A member of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct JsonMember {
     /// The name; one that is not valid Unicode is left escaped.
@@ -20,7 +19,6 @@ pub(crate) struct JsonMember {
     pub(crate) value: Range<usize>,
 }
 
-/// Checks that `text` is JSON and returns where its value is.
 pub(crate) fn check_syntax(text: &str) -> Result<Range<usize>, serde_json::Error> {
     serde_json::from_str::<IgnoredAny>(text)?;
     Ok(place_in(text, text.trim_matches(is_blank)))
@@ -48,7 +46,6 @@ pub(crate) fn without_comments(text: &str) -> String {
     plain
 }
 
-/// Returns where the string at the start of a text ends.
 fn string_end(text: &str) -> usize {
     let mut is_escaped = false;
     let mut is_end = |byte: u8| {
@@ -84,13 +81,7 @@ pub(crate) fn has_first_char(text: &str, at: &Range<usize>, first: char) -> bool
     text[at.clone()].starts_with(first)
 }
 
-/// Returns the string at `at`, decoded.
-pub(crate) fn decode_string(text: &str, at: &Range<usize>) -> Option<String> {
-    serde_json::from_str(&text[at.clone()]).ok()
-}
-
-/// Returns the list of strings at `at`, decoded.
-pub(crate) fn decode_strings(text: &str, at: &Range<usize>) -> Option<Vec<String>> {
+pub(crate) fn decode_value<T: DeserializeOwned>(text: &str, at: &Range<usize>) -> Option<T> {
     serde_json::from_str(&text[at.clone()]).ok()
 }
 

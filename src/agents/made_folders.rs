@@ -7,7 +7,6 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// The name of the mark.
 const MARK: &str = ".made-by-callgate";
 
 /// Marks a folder that was just made.

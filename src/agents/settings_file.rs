@@ -170,7 +170,6 @@ impl SettingsFile {
         }
     }
 
-    /// Removes the file that was seen.
     pub(crate) fn remove(&self, seen: &SeenFile) -> Result<(), SettingsFileError> {
         let unwritten = |error| SettingsFileError::Unwritten { path: self.path.clone(), error };
         self.check_unchanged(Some(seen))?;

@@ -122,7 +122,6 @@ fn find_opening_setting(around: &Surroundings) -> Option<String> {
     })
 }
 
-/// Returns the commands of our hooks in the settings of an agent.
 fn hook_commands(agent: CodingAgent, around: &Surroundings) -> Vec<String> {
     let scopes = [SettingsScope::User, SettingsScope::Project].into_iter();
     let own = scopes.filter_map(|scope| agent_files(agent, scope, around).ok()).flatten();

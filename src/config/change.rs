@@ -2,11 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use callgate_settings::token_source::{SecretError, SecretPurpose};
 use callgate_settings::{
-    Config, ConfigProblem, ConfigProblems, KeyringEntry, ProblemScope, RawConfig, Setting,
-    SettingKey, SettingOrigin, SettingValue, SettingsCheck, Surroundings, ValueKind, VariableScope,
-    edit, keys, no_such_key, read_sources,
+    Config, ConfigProblem, ConfigProblems, GivenSettings, KeyringEntry, ProblemScope, Setting,
+    SettingKey, SettingOrigin, SettingValue, SettingsCheck, ValueKind, VariableScope, edit, keys,
+    no_such_key,
 };
 use callgate_surroundings::process_surroundings;
 use callgate_wire::HiddenText;
@@ -17,37 +16,24 @@ use super::keyring::{KeyringError, store_secret};
 /// One change to the settings file.
 #[derive(Debug)]
 pub(crate) struct SettingChange {
-    pub(super) key: &'static SettingKey,
+    pub(crate) key: &'static SettingKey,
     /// `None` removes the key.
     value: Option<SettingValue>,
 }
 
-/// A secret on its way into the keyring.
-#[derive(Debug)]
-pub(crate) struct KeyringSecret {
-    entry: KeyringEntry,
-    secret: HiddenText,
-}
-
-impl KeyringSecret {
-    /// Stores it in place of an older one.
-    pub(crate) fn store(&self) -> Result<(), KeyringError> {
-        store_secret(self.entry.name(), &self.secret)
-    }
-}
+/// A secret that is to be stored in the keyring.
+pub(crate) type KeyringSecret = (KeyringEntry, HiddenText);
 
 /// Why a change is not possible.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ChangeRefusal {
     #[error("{0}")]
     NoSuchKey(String),
-    /// The value is a secret, and everybody can read a command line.
     #[error(
         "everybody on this machine can read a command line; give `{0}` by standard input: \
          callgate config set {0} --stdin"
     )]
     Secret(&'static str),
-    /// The key holds more than one command can say.
     #[error("`{0}` is too large for a command line; edit the settings file")]
     TooLarge(&'static str),
     /// The value is not of the key's kind.
@@ -78,20 +64,21 @@ impl SettingChange {
         text: &HiddenText,
     ) -> Result<(Self, Option<KeyringSecret>), ChangeRefusal> {
         let key = known_key(name)?;
-        let wrong =
-            |error: SecretError| ChangeRefusal::from(problem_of_key(key.name, error.to_string()));
-        if let Some(entry) = KeyringEntry::of_key(key) {
-            let secret = entry.purpose().check_secret(text.reveal().trim()).map_err(wrong)?;
-            let change = Self { key, value: Some(SettingValue::Switch(true)) };
-            return Ok((change, Some(KeyringSecret { entry, secret })));
+        let checked = |entry: KeyringEntry| {
+            let checked = entry.purpose().check_secret(text.reveal().trim());
+            checked.map_err(|why| problem_of_key(key.name, why))
+        };
+        match (key.entry, key.kind) {
+            (Some(entry), ValueKind::Switch) => {
+                let secret = checked(entry)?;
+                let change = Self { key, value: Some(SettingValue::Switch(true)) };
+                Ok((change, Some((entry, secret))))
+            }
+            (Some(entry), ValueKind::Secret) => {
+                Ok((Self { key, value: Some(SettingValue::Secret(checked(entry)?)) }, None))
+            }
+            _ => Ok((Self::of_text(key, text.reveal())?, None)),
         }
-        if let Some(purpose) = SecretPurpose::of_key(key) {
-            let value = Some(SettingValue::Secret(
-                purpose.check_secret(text.reveal().trim()).map_err(wrong)?,
-            ));
-            return Ok((Self { key, value }, None));
-        }
-        Ok((Self::of_text(key, text.reveal())?, None))
     }
 
     /// Removes a key.
@@ -100,46 +87,38 @@ impl SettingChange {
     }
 
     fn of_text(key: &'static SettingKey, text: &str) -> Result<Self, ChangeRefusal> {
-        let name = key.name;
-        if matches!(key.kind, ValueKind::Tables { .. }) {
-            return Err(ChangeRefusal::TooLarge(name));
+        let kind = key.kind;
+        if matches!(kind, ValueKind::Tables(_)) {
+            return Err(ChangeRefusal::TooLarge(key.name));
         }
-        let is_list =
-            matches!(key.kind, ValueKind::Command | ValueKind::Folders | ValueKind::Ids { .. });
-        let listed = is_list && text.trim_start().starts_with('[');
-        let value = if listed {
-            parse_toml_list(key, text)
+        let is_list = matches!(kind, ValueKind::Command | ValueKind::Folders | ValueKind::Ids(_));
+        let value = if is_list && text.trim_start().starts_with('[') {
+            parse_toml_list(kind, text)
         } else {
-            key.kind.read_text(text.as_ref(), true)
+            kind.read_text(text.as_ref(), true)
         };
-        let must_be = if is_list { key.kind.in_toml() } else { key.kind.in_text() };
-        value
-            .map(|value| Self { key, value: Some(value) })
-            .ok_or_else(|| problem_of_key(name, format!("`{name}` must be {must_be}")).into())
+        let must_be = if is_list { kind.words().in_toml } else { kind.words().in_text };
+        let wrong = || problem_of_key(key.name, format!("`{}` must be {must_be}", key.name));
+        Ok(Self { key, value: Some(value.ok_or_else(wrong)?) })
     }
 
     /// Returns true if the settings file will hold a secret.
     pub(crate) fn is_secret(&self) -> bool {
         matches!(self.value, Some(SettingValue::Secret(_)))
     }
-
-    /// Returns the name of the key.
-    pub(crate) fn name(&self) -> &'static str {
-        self.key.name
-    }
 }
 
 /// Reads a list in TOML. A list of texts or numbers in JSON is valid TOML, too.
-fn parse_toml_list(key: &SettingKey, text: &str) -> Option<SettingValue> {
+fn parse_toml_list(kind: ValueKind, text: &str) -> Option<SettingValue> {
     let line = format!("list = {}", text.trim());
     let table = DeTable::parse(&line).ok()?.into_inner();
     let value = table.get("list").filter(|_| table.len() == 1)?;
-    key.kind.read_toml(value.get_ref())
+    kind.read_toml(value.get_ref())
 }
 
 /// Returns the settings file, and who named it; `None` without a home folder.
 pub(crate) fn settings_file(file: Option<&Path>) -> Option<Setting<PathBuf>> {
-    read_sources(file, &process_surroundings(), VariableScope::Ours).file
+    GivenSettings::read(file, &[], process_surroundings(), VariableScope::Ours).file
 }
 
 /// Makes changes to the text of the settings file at `path`. The new text is checked as the file
@@ -150,20 +129,10 @@ pub(crate) fn changed_text(
     old: &str,
     changes: &[SettingChange],
 ) -> Result<String, ConfigProblems> {
-    changed_text_in(path, old, changes, &process_surroundings())
-}
-
-fn changed_text_in(
-    path: &Path,
-    old: &str,
-    changes: &[SettingChange],
-    around: &Surroundings,
-) -> Result<String, ConfigProblems> {
-    let before = RawConfig::of_text(path, old);
+    let before = GivenSettings::of_text(path, old, process_surroundings());
     if before.problems.iter().any(|problem| problem.scope == ProblemScope::File) {
         return Err(ConfigProblems(before.problems));
     }
-    let known = file_problems(&before, around);
     let mut text = old.to_owned();
     for SettingChange { key, value } in changes {
         let edited = match value.as_ref().map(edit::toml_value) {
@@ -175,8 +144,8 @@ fn changed_text_in(
         };
         text = edited.map_err(|error| problem_of_key(key.name, error.message().to_owned()))?;
     }
-    let after = RawConfig::of_text(path, &text);
-    let mut problems = file_problems(&after, around);
+    let after = GivenSettings::of_text(path, &text, process_surroundings());
+    let (known, mut problems) = (file_problems(&before), file_problems(&after));
     for problem in &mut problems {
         let is_same = |old: &&ConfigProblem| old.scope == problem.scope && old.text == problem.text;
         problem.origin =
@@ -188,36 +157,32 @@ fn changed_text_in(
 }
 
 /// Returns what is wrong with the file, whatever the rest of the settings may be.
-fn file_problems(raw: &RawConfig, around: &Surroundings) -> Vec<ConfigProblem> {
-    let mut check = SettingsCheck::new(raw, around);
+fn file_problems(given: &GivenSettings) -> Vec<ConfigProblem> {
+    let mut check = SettingsCheck::new(given);
     Config::check_all(&mut check);
-    let is_of_file = |problem: &ConfigProblem| matches!(problem.origin, SettingOrigin::File { .. });
-    check.problems.into_iter().filter(is_of_file).collect()
+    check.problems.retain(|problem| matches!(problem.origin, SettingOrigin::File { .. }));
+    check.problems
 }
 
-/// Checks that no other key was changed.
+/// Checks that no other key was changed: a key may be a part of something that only a person can
+/// edit.
 fn check_others(
-    before: &RawConfig,
-    after: &RawConfig,
+    before: &GivenSettings,
+    after: &GivenSettings,
     changes: &[SettingChange],
 ) -> Result<(), ConfigProblems> {
     for key in keys::iter_keys() {
-        let value = |raw: &RawConfig| raw.get(key).map(|given| given.value.clone());
-        let expected = match changes.iter().rfind(|change| change.key.name == key.name) {
-            Some(change) => change.value.as_ref().and_then(edit::toml_value).is_some(),
-            None if value(before) != value(after) => return Err(by_hand(key.name)),
-            None => continue,
+        let value = |given: &GivenSettings| given.get(key).map(|given| given.value.clone());
+        let is_right = match changes.iter().rfind(|change| change.key.name == key.name) {
+            Some(change) => change.value.is_some() == value(after).is_some(),
+            None => value(before) == value(after),
         };
-        if value(after).is_some() != expected {
-            return Err(by_hand(key.name));
+        if !is_right {
+            let what = "cannot be changed without changing others; edit the settings file";
+            return Err(problem_of_key(key.name, format!("`{}` {what}", key.name)));
         }
     }
     Ok(())
-}
-
-fn by_hand(name: &'static str) -> ConfigProblems {
-    let what = "cannot be changed without changing others; edit the settings file";
-    problem_of_key(name, format!("`{name}` {what}"))
 }
 
 /// Returns a problem that has no place.

@@ -26,7 +26,6 @@ pub(crate) struct SettingFlags<const FOR_DESK: bool, const FOR_AGENT: bool>(
 );
 
 impl<const FOR_DESK: bool, const FOR_AGENT: bool> SettingFlags<FOR_DESK, FOR_AGENT> {
-    /// Returns the keys and values that were given.
     pub(crate) fn given_values(&self) -> &[(&'static SettingKey, OsString)] {
         &self.0
     }
@@ -116,7 +115,6 @@ impl<const FOR_DESK: bool, const FOR_AGENT: bool> clap::FromArgMatches
     }
 }
 
-/// Returns the flag of a key for clap, if it has one.
 fn flag_of_key(key: &'static SettingKey) -> Option<Arg> {
     let flag = Arg::new(key.name)
         .long(key.flag_name()?)
@@ -124,7 +122,7 @@ fn flag_of_key(key: &'static SettingKey) -> Option<Arg> {
         .help_heading(HEADING)
         .value_name(key.placeholder)
         .value_parser(clap::value_parser!(OsString))
-        .allow_hyphen_values(matches!(key.kind, ValueKind::Ids { least: i64::MIN }));
+        .allow_hyphen_values(matches!(key.kind, ValueKind::Ids(i64::MIN)));
     Some(match key.flag {
         KeyFlag::Repeated(_) => flag.action(ArgAction::Append),
         KeyFlag::Fixed(_, value, help) => {

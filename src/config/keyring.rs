@@ -1,11 +1,11 @@
 //! The secrets in the desktop's keyring, reached through a program of the system.
 
 use std::io::ErrorKind;
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::Duration;
 
 use callgate_settings::KeyringEntry;
-use callgate_settings::keys::iter_keys;
+use callgate_settings::keys::keyring_key;
 use callgate_settings::token_source::LONGEST_TOKEN;
 use callgate_wire::HiddenText;
 
@@ -54,12 +54,6 @@ pub(crate) enum KeyringError {
     ByHand(String),
 }
 
-/// Returns the setting that says that the secret is in the keyring.
-pub(crate) fn keyring_key(entry: KeyringEntry) -> &'static str {
-    let key = iter_keys().find(|key| KeyringEntry::of_key(key) == Some(entry));
-    key.map_or("", |key| key.name)
-}
-
 fn absent_error(entry: KeyringEntry) -> KeyringError {
     KeyringError::Absent { what: entry.purpose().name, key: keyring_key(entry) }
 }
@@ -67,12 +61,8 @@ fn absent_error(entry: KeyringEntry) -> KeyringError {
 /// Reads the secret. The keyring may ask its user for a password meanwhile.
 pub(super) fn look_up(entry: KeyringEntry) -> Result<String, KeyringError> {
     let ended = run_keyring_program(entry.name(), "lookup", "", LONGEST_TOKEN)?;
-    match ended.complaint() {
-        _ if ended.status.success() => Ok(ended.stdout),
-        Some(complaint) => Err(error_of_complaint(&complaint)),
-        // A locked secret and a missing one look the same.
-        None => Err(check_presence(entry).err().unwrap_or(KeyringError::Locked)),
-    }
+    // A locked secret and a missing one look the same.
+    ended.output_or(|_| check_presence(entry).err().unwrap_or(KeyringError::Locked))
 }
 
 /// Checks that the secret is there, without asking anybody for a password.
@@ -84,7 +74,7 @@ pub(crate) fn check_presence(entry: KeyringEntry) -> Result<(), KeyringError> {
         return Ok(());
     }
     let said = ended.complaint();
-    Err(said.map_or_else(|| absent_error(entry), |complaint| error_of_complaint(&complaint)))
+    Err(said.map_or_else(|| absent_error(entry), error_of_complaint))
 }
 
 /// Checks that the secret is there.
@@ -98,38 +88,29 @@ pub(crate) fn check_presence(entry: KeyringEntry) -> Result<(), KeyringError> {
 /// the same. The keyring may ask its user for a password meanwhile.
 pub(super) fn look_up_sign_in(name: &str) -> Result<HiddenText, KeyringError> {
     let ended = run_keyring_program(name, "lookup", "", LONGEST_SIGN_IN)?;
-    match ended.complaint() {
-        _ if ended.status.success() => Ok(HiddenText::new(ended.stdout)),
-        complaint => {
-            Err(complaint.map_or(KeyringError::Locked, |complaint| error_of_complaint(&complaint)))
-        }
-    }
+    ended.output_or(|_| KeyringError::Locked).map(HiddenText::new)
 }
 
 /// Stores a secret under this name, in place of an older one.
 #[cfg(not(target_os = "macos"))]
-pub(super) fn store_secret(name: &str, secret: &HiddenText) -> Result<(), KeyringError> {
+pub(crate) fn store_secret(name: &str, secret: &HiddenText) -> Result<(), KeyringError> {
     let ended = run_keyring_program(name, "store", secret.reveal(), LONGEST_TOKEN)?;
-    match ended.complaint() {
-        _ if ended.status.success() => Ok(()),
-        Some(complaint) => Err(error_of_complaint(&complaint)),
-        None => Err(KeyringError::Program(format!("failed ({})", ended.status))),
-    }
+    ended.output_or(|status| KeyringError::Program(format!("failed ({status})"))).map(drop)
 }
 
 /// Says how to store the secret: the keychain's program reads it from a terminal only.
 #[cfg(target_os = "macos")]
-pub(super) fn store_secret(name: &str, _secret: &HiddenText) -> Result<(), KeyringError> {
+pub(crate) fn store_secret(name: &str, _secret: &HiddenText) -> Result<(), KeyringError> {
     Err(KeyringError::ByHand(name.to_owned()))
 }
 
 /// Removes the secret of this name. One that is not there is removed.
 pub(super) fn clear_secret(name: &str) -> Result<(), KeyringError> {
     let ended = run_keyring_program(name, "clear", "", LONGEST_TOKEN)?;
-    match ended.complaint() {
-        Some(complaint) if !ended.status.success() => Err(error_of_complaint(&complaint)),
-        _ => Ok(()),
+    if ended.complaint().is_none() {
+        return Ok(());
     }
+    ended.output_or(|_| KeyringError::Locked).map(drop)
 }
 
 /// Runs the keyring's program about the secret of this name, of at most so many bytes. A secret
@@ -159,15 +140,25 @@ fn run_keyring_program(
     })
 }
 
-/// Returns what a complaint of the program means.
-fn error_of_complaint(complaint: &str) -> KeyringError {
-    if complaint.contains("locked") {
-        return KeyringError::Locked;
-    }
-    KeyringError::Unreachable(complaint.to_owned())
+fn error_of_complaint(complaint: String) -> KeyringError {
+    let is_locked = complaint.contains("locked");
+    if is_locked { KeyringError::Locked } else { KeyringError::Unreachable(complaint) }
 }
 
 impl EndedProgram {
+    /// Returns what the program printed if it succeeded, else what it complains about, or what its
+    /// failure without a word means.
+    fn output_or(
+        self,
+        meaning: impl FnOnce(ExitStatus) -> KeyringError,
+    ) -> Result<String, KeyringError> {
+        match self.complaint() {
+            _ if self.status.success() => Ok(self.stdout),
+            Some(complaint) => Err(error_of_complaint(complaint)),
+            None => Err(meaning(self.status)),
+        }
+    }
+
     /// Returns the last line of its complaints, without its name.
     fn complaint(&self) -> Option<String> {
         let line = self.stderr.lines().rfind(|line| !line.trim().is_empty())?;

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use callgate_agent::budget::price;
 use callgate_settings::{
-    Config, ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingKey, SettingValue,
-    SettingsCheck, Surroundings, ValueKind, VariableScope, keys, read_sources,
+    Config, ConfigProblem, ConfigProblems, GivenSettings, ProblemScope, Setting, SettingKey,
+    SettingValue, SettingsCheck, ValueKind, VariableScope, keys,
 };
 use callgate_surroundings::process_surroundings;
 use callgate_wire::desk::SettingAccess;
@@ -30,7 +30,6 @@ pub(crate) struct ConfigReport {
     pub(crate) problems: Vec<ConfigProblem>,
 }
 
-/// One setting as it is in effect.
 #[derive(Debug, Serialize)]
 pub(crate) struct ReportedSetting {
     pub(crate) key: &'static str,
@@ -51,15 +50,9 @@ pub(crate) struct ReportedSetting {
 impl ConfigReport {
     /// Reads the settings as `callgate agent` does, which uses the most of them.
     pub(crate) fn read_settings(file: Option<&Path>, flags: &EveryFlag) -> Self {
-        Self::read_in(file, flags, &process_surroundings())
-    }
-
-    pub(super) fn read_in(file: Option<&Path>, flags: &EveryFlag, around: &Surroundings) -> Self {
-        let mut raw = read_sources(file, around, VariableScope::Common);
-        for (key, text) in flags.given_values() {
-            raw.add_flag(key, text);
-        }
-        let mut check = SettingsCheck::new(&raw, around);
+        let (around, scope) = (process_surroundings(), VariableScope::Common);
+        let given = GivenSettings::read(file, flags.given_values(), around, scope);
+        let mut check = SettingsCheck::new(&given);
         let config = Config::check_all(&mut check);
         let problems = ConfigProblems::value_or_problems((), check.problems.clone());
         let problems = problems.err().map_or_else(Vec::new, |ConfigProblems(problems)| problems);
@@ -74,13 +67,9 @@ impl ConfigReport {
     }
 
     /// Keeps one key, and the problems that concern it.
-    pub(crate) fn keep_only(&mut self, name: &str) -> Option<ReportedSetting> {
-        self.problems.retain(|problem| match problem.scope {
-            ProblemScope::File => true,
-            ProblemScope::Unknown => false,
-            ProblemScope::Key(key) => key == name,
-        });
-        let place = self.settings.iter().position(|setting| setting.key == name)?;
+    pub(crate) fn keep_only(&mut self, key: &SettingKey) -> Option<ReportedSetting> {
+        self.problems.retain(|problem| problem.scope.concerns(&[key]));
+        let place = self.settings.iter().position(|setting| setting.key == key.name)?;
         Some(self.settings.swap_remove(place))
     }
 
@@ -112,7 +101,7 @@ fn report_setting(
     ReportedSetting {
         key: key.name,
         value: value.unwrap_or_default(),
-        origin: check.origin(key).to_string(),
+        origin: check.given.origin(key).to_string(),
         help: key.help(),
         choices,
         is_secret: matches!(key.kind, ValueKind::Secret),
@@ -126,39 +115,36 @@ fn value_in_effect(
     check: &mut SettingsCheck,
     config: &Config,
 ) -> Option<Value> {
-    let path = |path: &Path| Some(path.display().to_string().into());
     let is = |other: &SettingKey| key.name == other.name;
     match key.kind {
-        _ if is(&keys::SOCKET) => path(&config.socket.value),
-        _ if is(&keys::DATABASE) => path(&config.database),
-        _ if is(&keys::DESK_SOCKET) => path(&config.desk_socket.value),
-        _ if is(&keys::RULES) => path(&config.rules),
+        _ if is(&keys::SOCKET) => shown_path(&config.socket.value),
+        _ if is(&keys::DATABASE) => shown_path(&config.database),
+        _ if is(&keys::DESK_SOCKET) => shown_path(&config.desk_socket.value),
+        _ if is(&keys::RULES) => shown_path(&config.rules),
         _ if is(&keys::LEGACY_SOCKET) => {
-            path(config.legacy_socket.0.as_deref().unwrap_or(Path::new("")))
+            shown_path(config.legacy_socket.0.as_deref().unwrap_or(Path::new("")))
         }
-        _ if is(&keys::AGENT_HISTORY) => path(config.agent.history.as_ref()?),
-        _ if is(&keys::AGENT_ROOTS) => {
-            Some(config.agent.roots.iter().filter_map(|root| path(root)).collect())
-        }
+        _ if is(&keys::AGENT_HISTORY) => shown_path(config.agent.history.as_ref()?),
+        _ if is(&keys::AGENT_ROOTS) => config.agent.roots.iter().map(|it| shown_path(it)).collect(),
         _ if is(&keys::GATE_WHEN_ABSENT) => Some(config.gate.when_absent.name().into()),
-        ValueKind::File | ValueKind::Socket => path(&check.given_path(key)?),
-        _ => {
-            let given = check.raw.get(key).map(|given| given.value.clone());
-            let default = || key.kind.read_text(OsStr::new(key.default), true);
-            given
-                .or_else(|| (!key.default.is_empty()).then(default)?)
-                .and_then(|value| shown_value(&value))
-        }
+        ValueKind::File | ValueKind::Socket => shown_path(&check.given_path(key)?),
+        _ => match check.given.get(key) {
+            Some(given) => shown_value(&given.value),
+            None if key.default.is_empty() => None,
+            None => shown_value(&key.kind.read_text(OsStr::new(key.default), true)?),
+        },
     }
+}
+
+fn shown_path(path: &Path) -> Option<Value> {
+    Some(path.display().to_string().into())
 }
 
 /// Returns a value in JSON, without what may be secret.
 fn shown_value(value: &SettingValue) -> Option<Value> {
     match value {
-        SettingValue::Path(path) => Some(path.display().to_string().into()),
-        SettingValue::Paths(paths) => {
-            Some(paths.iter().map(|path| Value::from(path.display().to_string())).collect())
-        }
+        SettingValue::Path(path) => shown_path(path),
+        SettingValue::Paths(paths) => paths.iter().map(|path| shown_path(path)).collect(),
         SettingValue::Text(text) => Some(text.trim().into()),
         SettingValue::Secret(secret) if secret.reveal().is_empty() => None,
         SettingValue::Secret(_) => Some(HIDDEN.into()),

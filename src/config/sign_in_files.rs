@@ -28,7 +28,6 @@ pub(crate) struct SignInFiles {
     folder: PathBuf,
 }
 
-/// A file about a sign-in.
 #[derive(Serialize, Deserialize)]
 struct SignInFile {
     /// The address of the server.
@@ -44,7 +43,6 @@ struct SignInFile {
 pub(crate) struct KnownSignIn {
     /// Who has issued its tokens.
     pub(crate) issuer: String,
-    /// Whether they are in the keyring.
     pub(crate) is_in_keyring: bool,
 }
 
@@ -62,7 +60,6 @@ impl SignInFiles {
         self.folder.join(format!("{}.json", Self::digest(url)))
     }
 
-    /// Returns the name of the sign-in in the keyring.
     fn keyring_name(url: &str) -> String {
         format!("mcp-{}", Self::digest(url))
     }

@@ -5,18 +5,18 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-#[cfg(test)]
-use callgate_settings::Surroundings;
 use rustix::process::geteuid;
 
-/// Returns the surroundings that a test wants.
 #[cfg(test)]
-pub(crate) fn test_surroundings(home: &Path, variables: &[(&str, &str)]) -> Surroundings {
+pub(crate) fn test_surroundings(
+    home: &Path,
+    variables: &[(&str, &str)],
+) -> callgate_settings::Surroundings {
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).into());
     let variables: std::collections::HashMap<String, std::ffi::OsString> =
         variables.iter().map(owned).collect();
-    Surroundings {
-        variable: Box::new(move |name| variables.get(name).cloned()),
+    callgate_settings::Surroundings {
+        variable: std::rc::Rc::new(move |name| variables.get(name).cloned()),
         home: Some(home.to_owned()),
         here: Some("/here".into()),
         read_file: callgate_link::text_file::read_text_file,

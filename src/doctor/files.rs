@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use callgate_policy::{PROJECT_RULES, TeamFile, read_rule_file, roles_path};
-use callgate_rules::{RuleProblemLevel, Trust};
+use callgate_rules::{Problem, RuleProblemLevel, Trust};
 use callgate_surroundings::rule_surroundings;
 use rustix::process::geteuid;
 
@@ -46,24 +46,32 @@ fn only_ours(about: &'static str, path: &Path, findings: &mut Findings) {
     }
 }
 
+fn report_problems(
+    about: &'static str,
+    problems: &[Problem],
+    correction: &str,
+    findings: &mut Findings,
+) {
+    for problem in problems {
+        match problem.level {
+            RuleProblemLevel::Error => {
+                findings.add_problem(about, problem.to_string(), correction);
+            }
+            RuleProblemLevel::Warning => {
+                findings.add_warning(about, problem.to_string(), "look at it");
+            }
+        }
+    }
+}
+
 /// Checks the roles of the team whose desk this is, if there is a file.
 pub(super) fn check_roles(config: &Config, findings: &mut Findings) {
     let path = roles_path(config);
     let Some(file) = read_roles(&path) else { return };
     // A ledger that cannot be read is reported with the ledger.
     let problems = all_problems(&file, &read_ledger_roster(config).unwrap_or_default());
-    for problem in &problems {
-        match problem.level {
-            RuleProblemLevel::Error => findings.add_problem(
-                "roles",
-                problem.to_string(),
-                "correct it: until then only the owner of this desk answers",
-            ),
-            RuleProblemLevel::Warning => {
-                findings.add_warning("roles", problem.to_string(), "look at it");
-            }
-        }
-    }
+    let advice = "correct it: until then only the owner of this desk answers";
+    report_problems("roles", &problems, advice, findings);
     if problems.is_empty() {
         findings.add_ok("roles", format!("{}; roles: {}", file.name, file.roles.len()));
     }
@@ -86,16 +94,7 @@ pub(super) fn check_rule_files(config: &Config, findings: &mut Findings) {
     for (path, trust) in files {
         let file = read_rule_file(&path, trust);
         let problems = file.problems_at(&now);
-        for problem in &problems {
-            match problem.level {
-                RuleProblemLevel::Error => {
-                    findings.add_problem("rules", problem.to_string(), "correct it");
-                }
-                RuleProblemLevel::Warning => {
-                    findings.add_warning("rules", problem.to_string(), "look at it");
-                }
-            }
-        }
+        report_problems("rules", &problems, "correct it", findings);
         if problems.is_empty() {
             let count = file.rules.len();
             findings.add_ok("rules", format!("{}; rules: {count}", file.name));

@@ -7,11 +7,9 @@ use serde_json::json;
 use crate::counted;
 use crate::terminal_width::wrapped_for_terminal;
 
-/// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FindingLevel {
-    /// All is well.
     Ok,
     /// It works, but not as well as it could.
     Warning,
@@ -35,7 +33,6 @@ pub(super) struct Finding {
     level: FindingLevel,
     about: &'static str,
     text: String,
-    /// What to do.
     #[serde(rename = "do")]
     advice: Option<String>,
 }
@@ -46,7 +43,8 @@ pub(super) struct Findings(Vec<Finding>);
 
 impl Findings {
     pub(super) fn add_ok(&mut self, about: &'static str, text: impl Into<String>) {
-        self.add_finding(FindingLevel::Ok, about, text.into(), None);
+        let (level, text, advice) = (FindingLevel::Ok, text.into(), None);
+        self.0.push(Finding { level, about, text, advice });
     }
 
     pub(super) fn add_warning(
@@ -55,7 +53,8 @@ impl Findings {
         text: impl Into<String>,
         advice: impl Into<String>,
     ) {
-        self.add_finding(FindingLevel::Warning, about, text.into(), Some(advice.into()));
+        let (level, text, advice) = (FindingLevel::Warning, text.into(), Some(advice.into()));
+        self.0.push(Finding { level, about, text, advice });
     }
 
     pub(super) fn add_problem(
@@ -64,16 +63,7 @@ impl Findings {
         text: impl Into<String>,
         advice: impl Into<String>,
     ) {
-        self.add_finding(FindingLevel::Problem, about, text.into(), Some(advice.into()));
-    }
-
-    fn add_finding(
-        &mut self,
-        level: FindingLevel,
-        about: &'static str,
-        text: String,
-        advice: Option<String>,
-    ) {
+        let (level, text, advice) = (FindingLevel::Problem, text.into(), Some(advice.into()));
         self.0.push(Finding { level, about, text, advice });
     }
 

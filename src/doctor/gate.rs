@@ -13,7 +13,7 @@ use callgate_wire::hook::{self, HookReply};
 use serde_json::Value;
 
 use super::finding::Findings;
-use super::installed_hook::InstalledHook;
+use super::installed_hook::{HookedAgent, InstalledHook};
 use crate::agents::failure_words::fate_words;
 use crate::agents::{AgentOnDisk, CodingAgent};
 use crate::codex;
@@ -32,12 +32,8 @@ const NO_PROGRAM: i32 = 127;
 const WORDS: &str = "callgate-self-test";
 
 /// Tests that the agent runs our hooks and that they deny what a rule denies.
-pub(super) fn check_hooks_deny(
-    agent: CodingAgent,
-    hooks: &[InstalledHook],
-    around: &Surroundings,
-    findings: &mut Findings,
-) {
+pub(super) fn check_hooks_deny(checked: &HookedAgent, findings: &mut Findings) {
+    let HookedAgent { agent, hooks, around, .. } = *checked;
     check_redirection(agent, hooks, findings);
     check_shell_wrapping(agent, hooks, findings);
     if *agent == CODEX {

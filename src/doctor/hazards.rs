@@ -29,7 +29,7 @@ pub(super) fn look_at_managed(findings: &mut Findings) -> bool {
         }
     }
     if managed::has_ours(&CODEX) {
-        let path = managed::managed_file(&CODEX).path().display().to_string();
+        let path = managed::managed_file(&CODEX).place.path().display().to_string();
         findings.add_ok("hooks", format!("Codex has our hook for all users in {path}"));
     }
     for file in &files {

@@ -10,7 +10,7 @@ use callgate_wire::hook::AgentHookEvent;
 use callgate_wire::hook::agents::CLAUDE;
 
 use super::finding::Findings;
-use super::installed_hook::InstalledHook;
+use super::installed_hook::{HookedAgent, InstalledHook};
 use crate::agents::{AgentOnDisk, CodingAgent, claude_version, is_old_claude};
 use crate::config::{Config, Surroundings};
 use crate::install::small_hook;
@@ -18,33 +18,24 @@ use crate::install::small_hook;
 const ABOUT: &str = "hooks";
 
 /// Checks the hooks of one agent; there is at least one.
-pub(super) fn check_agent_hooks(
-    agent: CodingAgent,
-    hooks: &[InstalledHook],
-    config: &Config,
-    around: &Surroundings,
-    findings: &mut Findings,
-) {
+pub(super) fn check_agent_hooks(checked: &HookedAgent, findings: &mut Findings) {
+    let HookedAgent { agent, hooks, .. } = *checked;
     let mut files: Vec<String> = hooks.iter().map(|hook| hook.file.display().to_string()).collect();
     files.dedup();
     findings.add_ok(ABOUT, format!("{} has our hook in {}", agent.name, files.join(" and ")));
-    check_hook_commands(agent, hooks, around, findings);
-    check_hook_sockets(agent, hooks, config, findings);
-    check_time_limits(agent, hooks, config, findings);
-    check_double_questions(agent, hooks, findings);
-    check_missing_events(agent, hooks, findings);
+    check_hook_commands(checked, findings);
+    check_hook_sockets(checked, findings);
+    check_time_limits(checked, findings);
+    check_double_questions(checked, findings);
+    check_missing_events(checked, findings);
     if *agent == CLAUDE {
         check_claude_version(findings);
     }
 }
 
 /// Checks whether each hook starts this program.
-fn check_hook_commands(
-    agent: CodingAgent,
-    hooks: &[InstalledHook],
-    around: &Surroundings,
-    findings: &mut Findings,
-) {
+fn check_hook_commands(checked: &HookedAgent, findings: &mut Findings) {
+    let HookedAgent { agent, hooks, around, .. } = *checked;
     let mut seen = Vec::new();
     for InstalledHook { command, install, .. } in hooks {
         if seen.contains(&command) {
@@ -69,12 +60,8 @@ fn check_hook_commands(
 }
 
 /// Checks whether each hook asks at the socket of these settings.
-fn check_hook_sockets(
-    agent: CodingAgent,
-    hooks: &[InstalledHook],
-    config: &Config,
-    findings: &mut Findings,
-) {
+fn check_hook_sockets(checked: &HookedAgent, findings: &mut Findings) {
+    let HookedAgent { agent, hooks, config, .. } = *checked;
     let ours = &config.socket.value;
     let is_other = |hook: &&InstalledHook| {
         find_option(&hook.command, "--socket").is_some_and(|socket| Path::new(&socket) != ours)
@@ -102,12 +89,8 @@ fn is_another(path: &Path) -> bool {
 }
 
 /// Checks whether the agent waits as long as a question may take.
-fn check_time_limits(
-    agent: CodingAgent,
-    hooks: &[InstalledHook],
-    config: &Config,
-    findings: &mut Findings,
-) {
+fn check_time_limits(checked: &HookedAgent, findings: &mut Findings) {
+    let HookedAgent { agent, hooks, config, .. } = *checked;
     let needed = config.timeout_seconds + config.grace_seconds;
     for InstalledHook { event, limit, install, .. } in hooks {
         let Some(limit) = limit.filter(|_| is_asking(agent, event)) else { continue };
@@ -131,7 +114,10 @@ fn is_asking(agent: CodingAgent, event: &str) -> bool {
 
 /// Checks whether anybody would be asked twice about one call. A question at `PreToolUse` and
 /// another one at `PermissionRequest` do not count: the desk answers the second from memory.
-fn check_double_questions(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
+fn check_double_questions(
+    &HookedAgent { agent, hooks, .. }: &HookedAgent,
+    findings: &mut Findings,
+) {
     let asking: Vec<&InstalledHook> =
         hooks.iter().filter(|hook| is_asking(agent, &hook.event)).collect();
     for (at, hook) in asking.iter().enumerate() {
@@ -160,7 +146,7 @@ fn check_double_questions(agent: CodingAgent, hooks: &[InstalledHook], findings:
 }
 
 /// Checks whether we hear of all events that we need.
-fn check_missing_events(agent: CodingAgent, hooks: &[InstalledHook], findings: &mut Findings) {
+fn check_missing_events(&HookedAgent { agent, hooks, .. }: &HookedAgent, findings: &mut Findings) {
     let install = hooks.first().map_or("", |hook| hook.install.as_str());
     let has = |event: &str| hooks.iter().any(|hook| hook.event == event);
     let wanted = agent.wanted_events(agent.is_old_here());

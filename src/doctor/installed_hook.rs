@@ -6,12 +6,20 @@ use callgate_wire::hook::agents::{LimitUnit, OPENHANDS};
 
 use super::finding::Findings;
 use crate::agents::{CodingAgent, SettingsScope};
-use crate::config::Surroundings;
+use crate::config::{Config, Surroundings};
 use crate::install::agent_file::{AgentFile, FilePart, FoundHook, OwnText, agent_files};
 
 const ABOUT: &str = "hooks";
 /// How long an agent lets a hook run that has no limit of its own.
 const AGENTS_LIMIT: u64 = 600;
+
+/// An agent that has our hooks, and what the checks of it depend on.
+pub(super) struct HookedAgent<'a> {
+    pub(super) agent: CodingAgent,
+    pub(super) hooks: &'a [InstalledHook],
+    pub(super) config: &'a Config,
+    pub(super) around: &'a Surroundings,
+}
 
 /// A hook of ours, where it was found.
 #[derive(Debug)]

@@ -1,7 +1,9 @@
 //! Checks that the keys of models are in the keyring if the settings say so.
 
+use callgate_settings::keys::keyring_key;
+
 use super::finding::Findings;
-use crate::config::{AgentSettings, KeyringError, TokenSource, check_presence, keyring_key};
+use crate::config::{AgentSettings, KeyringError, TokenSource, check_presence};
 
 const ABOUT: &str = "keyring";
 

@@ -14,6 +14,7 @@ use jiff::tz::TimeZone;
 use rustix::fs::statvfs;
 
 use super::finding::Findings;
+use crate::counted::counted_noun;
 use crate::log::time;
 
 const ABOUT: &str = "ledger";
@@ -23,7 +24,6 @@ const LITTLE_SPACE: u64 = 100 << 20;
 /// How many of the last entries are verified. Verifying all of a long ledger is for `callgate log
 /// --verify`, which notes how far it came.
 const MOST_WALKED: u64 = 50_000;
-/// A week in milliseconds.
 const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
 /// How many of the last runs are looked at for those without a verdict.
 const MOST_RUNS: usize = 50_000;
@@ -116,7 +116,7 @@ fn count_unjudged_calls(store: &Store, now_ms: i64, findings: &mut Findings) {
     for (agent, count) in counts {
         let name = AgentProfile::find(&agent).map_or(&*agent, |known| known.name);
         let word = AgentProfile::find(&agent).map_or("", |known| known.word);
-        let calls = if count == 1 { "1 call".to_owned() } else { format!("{count} calls") };
+        let calls = counted_noun(count, "call");
         let text = format!("{name} ran {calls} without a verdict in the last 7 days");
         let advice = "its hook failed or was late; see `callgate log --kind ran`";
         findings.add_warning(ABOUT, text, format!("{advice} --agent {word}"));
@@ -125,7 +125,6 @@ fn count_unjudged_calls(store: &Store, now_ms: i64, findings: &mut Findings) {
 
 /// What is known about the entries before the verified ones, with a description.
 enum EarlierEntries {
-    /// All of them were checked.
     Checked(String),
     /// Not all of them were ever checked.
     Unchecked(String),

@@ -5,7 +5,7 @@ use callgate_wire::desk::PhoneStatus;
 
 use super::daemon::RunningDesk;
 use super::finding::Findings;
-use crate::config::{Config, ReadSecret, TokenSource};
+use crate::config::{Config, TokenSource, read_secret, token_source};
 
 const ABOUT: &str = "telegram";
 
@@ -24,10 +24,10 @@ pub(super) fn check_telegram(
     // A keyring may ask for a password, and a program may do anything.
     let is_quiet = !matches!(source.value, TokenSource::Command(_) | TokenSource::Keyring(_));
     if is_quiet || is_called {
-        match source.value.read_token() {
+        match read_secret(&source.value, token_source::BOT) {
             Ok(token) if is_called => ask_telegram(config, token.reveal(), findings),
             Ok(_) => {}
-            Err(error) => findings.add_problem(ABOUT, error.to_string(), "then run this again"),
+            Err(error) => findings.add_problem(ABOUT, error, "then run this again"),
         }
     }
     if let Some(running) = running {
@@ -35,7 +35,6 @@ pub(super) fn check_telegram(
     }
 }
 
-/// Asks Telegram who the bot is.
 fn ask_telegram(config: &Config, token: &str, findings: &mut Findings) {
     let ask = || -> Result<String, String> {
         let token = BotToken::new(token).map_err(|error| error.to_string())?;

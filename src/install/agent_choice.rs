@@ -10,10 +10,8 @@ use crate::config::Surroundings;
 /// The word for every agent that is here.
 const ALL: &str = "all";
 
-/// The agents that a command is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AgentChoice {
-    /// This one, whether it is here or not.
     One(CodingAgent),
     /// Every agent that is here.
     All,

@@ -6,6 +6,7 @@ use callgate_hooks::hook_command::{CommandOwner, path_text};
 use callgate_wire::hook::agents::{JsonHooks, SettingsFormat};
 
 use super::edit::{self, InstalledSettings, WantedHook};
+use super::managed::{claude, codex};
 pub(crate) use super::own_file::OwnText;
 use super::{RemovedHooks, delegate, toml_hooks};
 use crate::agents::hooks::{EditRefusal, EventHooks, FoundHooks, HookHandler};
@@ -22,7 +23,6 @@ pub(crate) struct AgentFile {
     pub(crate) is_target: bool,
 }
 
-/// What in a file is ours.
 #[derive(Debug, Clone)]
 pub(crate) enum FilePart {
     Json(&'static JsonHooks),
@@ -32,9 +32,11 @@ pub(crate) enum FilePart {
     Own(OwnText, Vec<&'static str>),
     /// A rule that names this program.
     Delegate(PathBuf),
+    /// Hooks for all users, and what keeps others from undoing them.
+    ManagedClaude,
+    ManagedCodex,
 }
 
-/// A hook that was found in a file.
 #[derive(Debug)]
 pub(crate) struct FoundHook {
     pub(crate) event: String,
@@ -120,7 +122,11 @@ impl FilePart {
                 let here: Vec<WantedHook> = wanted.iter().filter(is_here).cloned().collect();
                 own.install_into_text(text, &here)
             }
-            Self::Delegate(program) => delegate::install_rule(text, program_text(program)?),
+            Self::Delegate(program) => {
+                delegate::install_rule(text, path_text(program).map_err(EditRefusal)?)
+            }
+            Self::ManagedClaude => claude::install_claude_hooks(text, wanted),
+            Self::ManagedCodex => codex::install_codex_hooks(text, wanted),
         }
     }
 
@@ -135,10 +141,11 @@ impl FilePart {
             Self::Toml => toml_hooks::uninstall_toml_hooks(text, backup),
             Self::Own(own, _) => own.uninstall_from_text(text),
             Self::Delegate(_) => delegate::uninstall_rule(text, backup),
+            Self::ManagedClaude => claude::uninstall_claude_hooks(text, backup),
+            Self::ManagedCodex => codex::uninstall_codex_hooks(text, backup),
         }
     }
 
-    /// Returns true if something in the text is ours.
     pub(crate) fn has_ours(&self, text: &str) -> bool {
         !matches!(self.uninstall_from_text(text, None), Ok(RemovedHooks::Nothing) | Err(_))
     }
@@ -183,7 +190,7 @@ impl FilePart {
                 };
                 Ok(events.iter().map(hook).collect())
             }
-            Self::Delegate(_) => Ok(Vec::new()),
+            Self::Delegate(_) | Self::ManagedClaude | Self::ManagedCodex => Ok(Vec::new()),
         }
     }
 
@@ -210,11 +217,7 @@ impl FilePart {
                 let switch = found.switch.filter(|_| !form.members.is_empty())?;
                 Some(format!("{switch}: no hook runs"))
             }
-            Self::Toml => None,
+            Self::Toml | Self::ManagedClaude | Self::ManagedCodex => None,
         }
     }
-}
-
-fn program_text(program: &Path) -> Result<&str, EditRefusal> {
-    path_text(program).map_err(EditRefusal)
 }

@@ -87,7 +87,6 @@ pub(crate) fn count_moved_hooks(before: &str, after: &str) -> usize {
     keys(before).iter().zip(keys(after)).filter(|(before, after)| *before != after).count()
 }
 
-/// Returns our hooks in this file, as Codex has listed them.
 pub(crate) fn our_listed_hooks<'a>(
     listed: &'a Result<Vec<CodexHook>, CodexError>,
     file: &'a Path,

@@ -36,7 +36,6 @@ pub(crate) struct InstalledSettings {
     pub(crate) updated: Vec<String>,
     /// Events from which a hook of ours was removed.
     pub(crate) removed: Vec<String>,
-    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
@@ -221,7 +220,6 @@ fn written_command(hook: &WantedHook) -> (String, Option<Value>) {
     (program, Some(arguments.into()))
 }
 
-/// Returns a hook as it is added.
 fn new_handler(form: &JsonHooks, hook: &WantedHook) -> Value {
     let (command, arguments) = written_command(hook);
     let mut handler = Map::new();

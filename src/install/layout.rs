@@ -67,7 +67,6 @@ impl<'a> JsonLayout<'a> {
         format!("{}{added}{}", &text[..at.start], &text[at.end..])
     }
 
-    /// Inserts an item before the first of a list.
     pub(crate) fn insert_before(&self, text: &str, first: &Range<usize>, value: &Value) -> String {
         let (start, own) = (first.start, indentation_before(text, first.start));
         let gap = own.map_or(" ".to_owned(), |own| format!("{}{own}", self.newline));

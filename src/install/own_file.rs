@@ -11,7 +11,6 @@ use super::RemovedHooks;
 use super::edit::{InstalledSettings, WantedHook};
 use crate::agents::hooks::EditRefusal;
 
-/// What a file of ours has in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OwnText {
     /// A program that starts the hook.

@@ -23,7 +23,7 @@ pub(super) fn is_wanted(
     let mut out = io::stdout().lock();
     let mut changes = 0;
     for (agent, wanted) in agents {
-        for file in agent_files(agent, scope, around).map_err(Failure::Failed)? {
+        for file in agent_files(agent, scope, around)? {
             // What cannot be changed is reported when it is tried.
             let is_changed = file.is_target
                 && change_settings_file(&file.place, || install_hooks(&file, wanted, true))
@@ -55,7 +55,6 @@ pub(super) fn is_wanted(
     Ok(is_yes)
 }
 
-/// Reads one line from the terminal.
 fn read_answer_line() -> io::Result<String> {
     let mut line = Vec::new();
     for byte in io::stdin().lock().take(LONGEST_ANSWER).bytes() {

@@ -75,7 +75,6 @@ pub(crate) fn uninstall_toml_hooks(
     }
 }
 
-/// Returns our hooks in `text`.
 pub(crate) fn find_our_hooks(text: &str) -> Result<Vec<WantedHook>, EditRefusal> {
     let table = parse_toml(text)?;
     let hooks = table.get("hooks").and_then(Value::as_array).into_iter().flatten();
@@ -137,7 +136,7 @@ fn hook_table_ranges(text: &str) -> Vec<Range<usize>> {
     blocks
 }
 
-fn parse_toml(text: &str) -> Result<Table, EditRefusal> {
+pub(super) fn parse_toml(text: &str) -> Result<Table, EditRefusal> {
     let table: Result<Table, toml::de::Error> = toml::from_str(text);
     table.map_err(|error| edit_refusal(&format!("it is not TOML: {}", error.message())))
 }
@@ -153,6 +152,6 @@ fn without_ours(mut table: Table) -> Table {
     table
 }
 
-fn edit_refusal(text: &str) -> EditRefusal {
+pub(super) fn edit_refusal(text: &str) -> EditRefusal {
     EditRefusal(text.to_owned())
 }

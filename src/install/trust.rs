@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use toml::{Table, Value as TomlValue};
 
+use super::toml_hooks::{edit_refusal, parse_toml};
 use crate::agents::hooks::{EditRefusal, EventHooks, FoundHooks, HookHandler};
 
 /// The time limit, in seconds, that Codex applies to a hook without one.
@@ -117,15 +118,6 @@ pub(crate) fn remove_trust(text: &str, hooks: &[TrustedHook]) -> Result<String, 
     checked_text(new, wanted)
 }
 
-fn parse_toml(text: &str) -> Result<Table, EditRefusal> {
-    let table: Result<Table, toml::de::Error> = toml::from_str(text);
-    table.map_err(|error| edit_refusal(&format!("it is not TOML: {}", error.message())))
-}
-
-fn edit_refusal(text: &str) -> EditRefusal {
-    EditRefusal(text.to_owned())
-}
-
 /// Returns the table `hooks.state`, which is created if it is absent.
 fn states_mut(config: &mut Table) -> Result<&mut Table, EditRefusal> {
     let mut table = config;
@@ -192,7 +184,6 @@ fn with_line(text: &str, (start, end): (usize, usize), new: &str) -> String {
     format!("{}{}\n{}", &text[..start], lines.join("\n"), &text[end..])
 }
 
-/// Returns the text with an empty line at its end, unless it is empty.
 fn with_empty_line(text: &str) -> String {
     match text {
         "" => String::new(),

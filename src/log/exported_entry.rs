@@ -12,7 +12,6 @@ use super::entry_text::{call_subject, entry_json};
 use super::time;
 
 words! {
-    /// How entries are exported.
     pub(super) enum EntryFormat {
         Ndjson "ndjson",
         Csv "csv",
@@ -21,11 +20,13 @@ words! {
     }
 }
 
-/// The columns of a CSV file.
+/// What programs search for in an entry: the columns of a CSV file, and attributes elsewhere.
 const COLUMNS: [&str; 15] = [
     "machine", "seq", "time", "kind", "question", "decision", "by", "tool", "summary", "agent",
     "session", "cwd", "mode", "hash", "body",
 ];
+/// The columns for which OpenTelemetry has places of its own.
+const PLACED: [&str; 3] = ["machine", "time", "summary"];
 
 /// The facility of syslog for audits, as the lowest priority of its messages.
 const AUDIT: u8 = 13 * 8;
@@ -50,13 +51,7 @@ struct ExportedEntry<'a> {
     entry: &'a LedgerEntry,
     machine: &'a str,
     decision: Option<Decision>,
-    by: String,
-    tool: String,
-    summary: String,
-    agent: String,
-    session: String,
-    cwd: String,
-    mode: String,
+    cells: [String; COLUMNS.len()],
 }
 
 impl EntryFormat {
@@ -70,7 +65,10 @@ impl EntryFormat {
         let exported = ExportedEntry::read(row);
         Ok(match self {
             Self::Ndjson => row.to_json()? + "\n",
-            Self::Csv => exported.csv_line(),
+            Self::Csv => {
+                let cells: Vec<_> = exported.cells.iter().map(|cell| csv_cell(cell)).collect();
+                cells.join(",") + "\r\n"
+            }
             Self::Otlp => exported.log_record().to_string() + "\n",
             Self::Syslog => exported.syslog_line()?,
         })
@@ -100,34 +98,25 @@ impl<'a> ExportedEntry<'a> {
             if text.is_empty() { label.unwrap_or_default() } else { text }
         };
         let by = if by.is_empty() { call.by.unwrap_or_default() } else { by };
-        Self {
-            entry,
-            machine,
-            decision: decision.or(labels.decision),
-            by: known(by, labels.who),
-            tool: call.tool,
-            summary: call.summary,
-            agent: known(call.agent.unwrap_or_default(), labels.agent),
-            session: call.session,
-            cwd: known(call.cwd, labels.project),
-            mode: call.mode.unwrap_or_default(),
-        }
-    }
-
-    fn time(&self) -> String {
-        time::utc_time_text(self.entry.at_ms).unwrap_or_default()
-    }
-
-    fn question(&self) -> &str {
-        self.entry.question.as_deref().unwrap_or_default()
-    }
-
-    fn decision(&self) -> &'static str {
-        self.decision.map_or("", Decision::name)
-    }
-
-    fn hash(&self) -> String {
-        Sha256Hash(self.entry.hash).to_string()
+        let decision = decision.or(labels.decision);
+        let cells = [
+            machine.to_owned(),
+            entry.seq.to_string(),
+            time::utc_time_text(entry.at_ms).unwrap_or_default(),
+            entry.kind.clone(),
+            entry.question.clone().unwrap_or_default(),
+            decision.map_or("", Decision::name).to_owned(),
+            known(by, labels.who),
+            call.tool,
+            call.summary,
+            known(call.agent.unwrap_or_default(), labels.agent),
+            call.session,
+            known(call.cwd, labels.project),
+            call.mode.unwrap_or_default(),
+            Sha256Hash(entry.hash).to_string(),
+            entry.body.clone(),
+        ];
+        Self { entry, machine, decision, cells }
     }
 
     /// Returns true if somebody who watches a machine wants to see the entry first.
@@ -136,49 +125,13 @@ impl<'a> ExportedEntry<'a> {
         is_no || self.entry.is_of_kind(LedgerKind::Refused)
     }
 
-    fn csv_line(&self) -> String {
-        let (seq, time, hash) = (self.entry.seq.to_string(), self.time(), self.hash());
-        let cells: [&str; COLUMNS.len()] = [
-            self.machine,
-            &seq,
-            &time,
-            &self.entry.kind,
-            self.question(),
-            self.decision(),
-            &self.by,
-            &self.tool,
-            &self.summary,
-            &self.agent,
-            &self.session,
-            &self.cwd,
-            &self.mode,
-            &hash,
-            &self.entry.body,
-        ];
-        let cells: Vec<_> = cells.iter().map(|cell| csv_cell(cell)).collect();
-        cells.join(",") + "\r\n"
-    }
-
     /// Returns the entry as a message of the OpenTelemetry protocol, as collectors read it from a
     /// file or take it at `/v1/logs`.
     fn log_record(&self) -> Value {
-        let (seq, hash) = (self.entry.seq.to_string(), self.hash());
-        let texts = [
-            ("callgate.seq", seq.as_str()),
-            ("callgate.kind", &self.entry.kind),
-            ("callgate.question", self.question()),
-            ("callgate.decision", self.decision()),
-            ("callgate.by", &self.by),
-            ("callgate.tool", &self.tool),
-            ("callgate.agent", &self.agent),
-            ("callgate.session", &self.session),
-            ("callgate.cwd", &self.cwd),
-            ("callgate.mode", &self.mode),
-            ("callgate.hash", &hash),
-            ("callgate.body", &self.entry.body),
-        ];
-        let texts = texts.iter().filter(|(_, value)| !value.is_empty());
-        let attributes: Vec<Value> = texts.map(|(key, value)| attribute(key, value)).collect();
+        let texts = COLUMNS.iter().zip(&self.cells);
+        let texts = texts.filter(|(name, text)| !text.is_empty() && !PLACED.contains(name));
+        let attributes = texts.map(|(name, text)| attribute(&format!("callgate.{name}"), text));
+        let attributes: Vec<Value> = attributes.collect();
         let subject = call_subject(self.entry);
         let body = if subject.is_empty() { &self.entry.kind } else { &subject };
         let (number, text) = if self.is_notable() { (13, "WARN") } else { (9, "INFO") };

@@ -11,7 +11,7 @@ use callgate_link::file::replace_private;
 use callgate_mask::text::one_line;
 use callgate_store::now_ms;
 use callgate_team_store::{
-    AuditChain, AuditChainReport, AuditFilter, AuditRecord, MOST_ROWS, TeamStore, TeamStoreError,
+    AuditChain, AuditChainReport, AuditFilter, AuditRecord, MOST_ROWS, TeamStore,
 };
 use callgate_wire::approval::Decision;
 use serde_json::json;
@@ -21,7 +21,7 @@ use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
 use super::exported_entry::LedgerRow;
 use super::{EntryFilterArgs, LogArgs, TABLE, agent_id, follow};
 use crate::config::{DeskFlags, load_config};
-use crate::counted::counted_noun;
+use crate::counted::{counted_entries, counted_noun};
 use crate::failure::{Failure, write_error_line};
 use crate::team_database::open_store;
 
@@ -34,12 +34,12 @@ type ChainMarks = BTreeMap<String, u64>;
 /// Shows, exports, follows or verifies the log.
 pub(super) fn show_team_log(args: &LogArgs, file: Option<&Path>) -> Result<ExitCode, Failure> {
     let config = load_config(file, &DeskFlags::default())?;
-    let Some(store) = open_store(&config).map_err(Failure::Failed)? else {
-        return Err(Failure::Failed(
+    let Some(store) = open_store(&config)? else {
+        return Err(
             "no database is shared by the desks of a team here: set `team.database_url`, or leave \
              out --team for the ledger of this machine"
-                .to_owned(),
-        ));
+                .into(),
+        );
     };
     let mut log = TeamLog { store, args, writer: args.entry_writer() };
     if args.verify {
@@ -68,7 +68,6 @@ pub(super) fn show_team_log(args: &LogArgs, file: Option<&Path>) -> Result<ExitC
     }
 }
 
-/// The log, and what is wanted of it.
 struct TeamLog<'a> {
     store: Box<dyn TeamStore>,
     args: &'a LogArgs,
@@ -82,7 +81,7 @@ impl<'a> TeamLog<'a> {
 
     fn read_chains(&mut self) -> Result<Vec<AuditChain>, Failure> {
         let machine = self.which().machine.clone();
-        self.store.chain_heads(machine.as_deref()).map_err(explain)
+        Ok(self.store.chain_heads(machine.as_deref())?)
     }
 
     fn read_ends(&mut self) -> Result<ChainMarks, Failure> {
@@ -97,7 +96,7 @@ impl<'a> TeamLog<'a> {
         let mut filter = self.which().build_audit_filter();
         let mut found: Vec<AuditRecord> = Vec::new();
         loop {
-            let page = self.store.search_audit(&filter).map_err(explain)?;
+            let page = self.store.search_audit(&filter)?;
             filter.before = page.last().map(|record| record.position);
             let is_last = page.len() < filter.most;
             let wanted = page.into_iter().filter(|record| {
@@ -135,7 +134,7 @@ impl<'a> TeamLog<'a> {
         for AuditChain { name, head } in chains {
             let mut written = marks.get(&name).copied().unwrap_or_default();
             while written < head.seq {
-                let part = self.store.chain_entries(&name, written).map_err(explain)?;
+                let part = self.store.chain_entries(&name, written)?;
                 let Some(last) = part.last() else { break };
                 written = last.entry.seq;
                 for record in part.iter().filter(|record| which.selects(record)) {
@@ -176,7 +175,7 @@ impl<'a> TeamLog<'a> {
             most: MOST_ROWS,
             ..AuditFilter::default()
         };
-        let of_question = self.store.search_audit(&filter).map_err(explain)?;
+        let of_question = self.store.search_audit(&filter)?;
         let asked = of_question.iter().map(|record| call_subject(&record.entry));
         let asked = asked.rev().find(|asked| !asked.is_empty()).unwrap_or_default();
         Ok(QuestionSummary { asked, is_decided: true })
@@ -188,7 +187,7 @@ impl<'a> TeamLog<'a> {
         let (mut broken, mut entries) = (0, 0);
         let mut out = io::stdout().lock();
         for AuditChain { name, .. } in &chains {
-            let Some(report) = self.store.verify_chain(name).map_err(explain)? else { continue };
+            let Some(report) = self.store.verify_chain(name)? else { continue };
             match &report {
                 AuditChainReport::Whole { entries: more, .. } => entries += more,
                 AuditChainReport::Broken { .. } => broken += 1,
@@ -201,10 +200,11 @@ impl<'a> TeamLog<'a> {
         }
         if !self.args.json {
             let chains = counted_noun(chains.len(), "chain");
-            let entries =
-                if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
             match broken {
-                0 => writeln!(out, "The log of the team is whole: {chains}, {entries}.")?,
+                0 => {
+                    let entries = counted_entries(entries);
+                    writeln!(out, "The log of the team is whole: {chains}, {entries}.")?;
+                }
                 _ => writeln!(out, "The log of the team is broken: {broken} of {chains}.")?,
             }
         }
@@ -305,9 +305,4 @@ fn report_line(chain: &str, report: &AuditChainReport, tells_all: bool) -> Optio
         AuditChainReport::Whole { start, head, .. } => tells_all
             .then(|| format!("{chain}: whole from entry {} on; its head is {head}", start.seq + 1)),
     }
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
-fn explain(error: TeamStoreError) -> Failure {
-    Failure::Failed(error.to_string())
 }

@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::{Failure, time};
+use crate::counted::counted_entries;
 use crate::failure::write_error_line;
 use crate::progress::ProgressBar;
 
@@ -172,8 +173,4 @@ fn pruned_period(anchor: &EntriesPruned) -> String {
         time::local_time_text(anchor.from_ms, &zone),
         time::local_time_text(anchor.to_ms, &zone)
     )
-}
-
-fn counted_entries(entries: u64) -> String {
-    if entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") }
 }

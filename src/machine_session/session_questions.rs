@@ -25,7 +25,6 @@ pub(super) enum OpenAsker {
 }
 
 impl OpenAsker {
-    /// Adds the agent's last words.
     pub(super) async fn add_last_words(&self, last_words: String) {
         match self {
             Self::Local(asker) => asker.add_last_words(last_words).await,

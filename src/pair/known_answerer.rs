@@ -1,12 +1,9 @@
 //! Who may answer: because of a link, or of the settings.
 
-use callgate_client::viewer::Viewer;
 use callgate_mask::text::one_line;
 use callgate_wire::desk::NamedLink;
 
-use super::pairing_failure;
 use crate::config::{Config, SettingOrigin};
-use crate::failure::Failure;
 
 /// How many characters of a viewer's hash are shown, which are enough to name it.
 const SHORT: usize = 12;
@@ -29,11 +26,6 @@ enum AnswererReason {
 }
 
 impl KnownAnswerer {
-    /// Returns everybody who may answer, according to the desk and the settings.
-    pub(super) fn ask_for_all(viewer: &mut Viewer, config: &Config) -> Result<Vec<Self>, Failure> {
-        Ok(Self::from_links(viewer.links().map_err(pairing_failure)?, config))
-    }
-
     /// Returns everybody who may answer, according to these links and the settings.
     pub(crate) fn from_links(links: Vec<NamedLink>, config: &Config) -> Vec<Self> {
         let linked = links

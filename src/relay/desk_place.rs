@@ -15,7 +15,6 @@ use crate::stop::stop_process;
 
 /// What the desk prints when it serves.
 pub(super) const READY: &str = "ready";
-/// The longest key, in bytes.
 pub(super) const LONGEST_KEY: u64 = 256;
 
 /// Where the desk of a box is, and how it is started.
@@ -64,10 +63,9 @@ impl RelayDeskPlace {
 
     /// Stops the desk here if a relay has started it.
     pub(crate) fn stop_own_desk(&self) -> Result<(), Failure> {
-        let failed = |error: DeskError| Failure::Failed(error.to_string());
         let status = match Viewer::connect(&self.desk_socket) {
             Err(DeskError::NoDesk(_)) => return Ok(()),
-            viewer => viewer.map_err(failed)?.status().map_err(failed)?,
+            viewer => viewer?.status()?,
         };
         if status.is_relay { stop_process(status.pid, &self.desk_socket) } else { Ok(()) }
     }

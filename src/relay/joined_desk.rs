@@ -276,7 +276,9 @@ impl JoinedDesk {
                 "the desk of this machine has removed the link of the desk above".to_owned()
             );
         }
-        let Some(id) = question_id(entry.question.as_deref()) else { return Ok(Vec::new()) };
+        let Some(id) = entry.question.as_deref().and_then(RequestId::parse) else {
+            return Ok(Vec::new());
+        };
         let standing = || standing_of_question(&self.store, &id).map_err(|error| error.to_string());
         let act = match entry.event() {
             LedgerEvent::Asked(_) | LedgerEvent::Closed(_) => match standing()? {
@@ -317,9 +319,4 @@ async fn next_copy(copies: &mut Option<EntryStream>) -> Result<WatchedEntry, Str
         Some(copies) => copies.next().await,
         None => std::future::pending().await,
     }
-}
-
-/// Returns the id in an entry, if it belongs to a question.
-fn question_id(question: Option<&str>) -> Option<RequestId> {
-    question.and_then(RequestId::parse)
 }

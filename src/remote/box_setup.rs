@@ -26,7 +26,7 @@ impl<'a> BoxSetup<'a> {
     /// Finds out what the machine is.
     pub(super) fn look_at(host: &'a RemoteHost, programs: Option<&Path>) -> Result<Self, Failure> {
         let said = host.run_script("uname -sm; printf '%s\\n' \"$HOME\"", None);
-        let said = said.map_err(Failure::Failed)?;
+        let said = said?;
         let mut lines = said.lines();
         let (Some(system), Some(home)) = (lines.next(), lines.next()) else {
             return Err(Failure::Failed(format!("{host} did not say which system it has")));
@@ -57,7 +57,7 @@ impl<'a> BoxSetup<'a> {
                 "umask 077 && mkdir -p ~/{PROGRAM_FOLDER} && cd ~/{PROGRAM_FOLDER} && \
                  cat > {name}.new && chmod 755 {name}.new && mv {name}.new {name}"
             );
-            self.host.run_script(&script, Some(&program)).map_err(Failure::Failed)?;
+            self.host.run_script(&script, Some(&program))?;
         }
         let version = self.host.run_script(&format!("~/{PROGRAM_FOLDER}/callgate --version"), None);
         let version = version.map_err(|why| {
@@ -83,10 +83,6 @@ impl<'a> BoxSetup<'a> {
         );
         self.host.run_script(&script, None).map_err(Failure::Failed)
     }
-
-    pub(super) fn shown_folder(&self) -> String {
-        format!("{}/{PROGRAM_FOLDER}", self.home)
-    }
 }
 
 /// Takes back everything that was put on a machine. Returns what that says.
@@ -100,7 +96,6 @@ pub(super) fn undo_setup(host: &RemoteHost) -> Result<String, String> {
     )
 }
 
-/// Returns the folder with our own programs.
 fn own_folder() -> Result<PathBuf, Failure> {
     let program = env::current_exe()
         .map_err(|error| Failure::Failed(format!("cannot find this program: {error}")))?;

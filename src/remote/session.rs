@@ -20,7 +20,6 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How much of what ssh says is kept, in bytes.
 const MOST_SAID: u64 = 16 * 1024;
 
-/// The session with one remote.
 pub(super) struct RemoteSession {
     host: RemoteHost,
     home: SessionHome,
@@ -49,7 +48,7 @@ impl RemoteSession {
                 why = self.serve_connection() => why,
                 _ = ended.changed() => return self.end_session().await,
             };
-            if self.machine.was_synced() {
+            if self.machine.is_synced {
                 pause = FIRST_PAUSE;
             }
             self.home.board.set_state(self.host.as_str(), RemoteState::Failed, Some(why));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::str::FromStr;
 use std::thread;
 
@@ -56,12 +56,8 @@ impl RemoteHost {
         if output.status.success() {
             return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
         }
-        Err(self.explain_output(&output))
-    }
-
-    fn explain_output(&self, output: &Output) -> String {
         let said = String::from_utf8_lossy(&output.stderr);
-        self.explain_failure(output.status.code(), &said)
+        Err(self.explain_failure(output.status.code(), &said))
     }
 
     /// Says what a failure of ssh means, and what to do about it.

@@ -64,7 +64,6 @@ impl SharedAct {
     }
 }
 
-/// Returns the answer of a person as it is recorded.
 pub(super) fn recorded_answer(
     answer: &RelayedAnswer,
     id: [u8; 16],

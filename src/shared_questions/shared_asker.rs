@@ -22,7 +22,6 @@ pub(crate) struct SharedAsker {
 pub(crate) struct PendingAsker {
     pub(crate) id: RequestId,
     pub(crate) asker: SharedAsker,
-    /// Its answer, if there is one.
     pub(crate) answer: Option<RelayedAnswer>,
     /// How many bytes it has.
     pub(crate) size: usize,
@@ -123,7 +122,6 @@ impl SharedAsker {
         }
     }
 
-    /// Adds the agent's last words.
     pub(crate) async fn add_last_words(&self, last_words: String) {
         self.note(QuestionNote::LastWords(last_words)).await;
     }

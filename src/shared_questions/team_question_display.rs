@@ -34,7 +34,6 @@ pub(super) struct TeamQuestionDisplay<'a> {
     unrecorded: Option<NotedAllow>,
 }
 
-/// What became of a press.
 enum PressReceipt {
     /// The question is closed, by this answer or otherwise.
     Closed(Box<TeamQuestion>),

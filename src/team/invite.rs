@@ -142,11 +142,8 @@ fn find_address(config: &Config) -> Result<String, Failure> {
         (Some(listen), None) if listen.port() != 0 => {
             Ok(format!("https://{}", reached_at(config, listen)))
         }
-        _ => Err(Failure::Failed(
-            "the team's desk does not listen: start it with `callgate up --listen ADDRESS:PORT`, or \
-             set `team.listen`"
-                .to_owned(),
-        )),
+        _ => Err("the team's desk does not listen: start it with `callgate up --listen ADDRESS:PORT`, or \
+             set `team.listen`".into()),
     }
 }
 

@@ -63,11 +63,10 @@ pub(super) fn join_team(
         MemberKind::Machine => false,
         MemberKind::Job => true,
         MemberKind::Person => {
-            let text = "this invitation is a person's: open its address in a browser";
-            return Err(Failure::Failed(text.to_owned()));
+            return Err("this invitation is a person's: open its address in a browser".into());
         }
     };
-    match kept.read().map_err(Failure::Failed)? {
+    match kept.read()? {
         Some(known) if is_job && known == invitation => {}
         Some(known) => {
             return Err(Failure::Failed(format!(
@@ -106,12 +105,12 @@ fn read_invitation(given: Option<&str>) -> Result<Invitation, Failure> {
 
 /// Returns an error if this machine trusts the rules of another team. The invitation is not used up.
 fn check_key(config: &Config, invitation: &Invitation) -> Result<(), Failure> {
-    let kept = TeamFile::beside(&config.database).read().map_err(Failure::Failed)?;
+    let kept = TeamFile::beside(&config.database).read()?;
     match (kept, invitation.rules_key) {
-        (Some(rules), Some(key)) if rules.key() != key => Err(Failure::Failed(
+        (Some(rules), Some(key)) if rules.key() != key => Err(
             "this machine works under the rules of another team; to leave it: callgate team leave"
-                .to_owned(),
-        )),
+                .into(),
+        ),
         _ => Ok(()),
     }
 }
@@ -142,18 +141,18 @@ fn keep_membership(
 ) -> Result<(), Failure> {
     let Invitation { address, name, .. } = membership;
     let summary = format!("Joined the team of {address} as {name}");
-    record_change(config, RULES, BY, summary, 0, "").map_err(Failure::Failed)?;
+    record_change(config, RULES, BY, summary, 0, "")?;
     if let Some(key) = membership.rules_key {
         let trusted = TeamFile::beside(&config.database)
             .change(|rules| Ok(rules.unwrap_or_else(|| TeamRules::trusting(key))));
-        trusted.map_err(Failure::Failed)?;
+        trusted?;
     }
     kept.write(membership).map_err(Failure::Failed)
 }
 
 /// Returns false while the rules of a team whose key is trusted have not come yet.
 fn has_rules(config: &Config) -> Result<bool, Failure> {
-    let kept = TeamFile::beside(&config.database).read().map_err(Failure::Failed)?;
+    let kept = TeamFile::beside(&config.database).read()?;
     Ok(kept.is_none_or(|rules| rules.bundle().is_some()))
 }
 
@@ -168,13 +167,11 @@ fn connect(config: &Config, file: Option<&Path>, is_job: bool) -> Result<String,
             );
         }
         // Its key is needed by nobody: it keeps its line itself.
-        RelayDeskPlace::new(config, file).start_desk().map_err(Failure::Failed)?;
+        RelayDeskPlace::new(config, file).start_desk()?;
     }
     let end = Instant::now() + CONNECTED_WITHIN;
     loop {
-        let status = Viewer::connect(&config.desk_socket.value)
-            .and_then(|mut viewer| viewer.status())
-            .map_err(|error| Failure::Failed(error.to_string()))?;
+        let status = Viewer::connect(&config.desk_socket.value)?.status()?;
         match status.team {
             Some(view) if view.state == RemoteState::Connected && has_rules(config)? => {
                 return Ok(format!("Connected to {} as {}.", view.address, view.name));
@@ -190,8 +187,7 @@ fn connect(config: &Config, file: Option<&Path>, is_job: bool) -> Result<String,
                 return Err(Failure::Failed(one_line(&text).into_owned()));
             }
             None if Instant::now() > end => {
-                let text = "the desk does not take it up: start `callgate up` again";
-                return Err(Failure::Failed(text.to_owned()));
+                return Err("the desk does not take it up: start `callgate up` again".into());
             }
             _ => thread::sleep(LOOK),
         }

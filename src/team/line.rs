@@ -118,7 +118,6 @@ impl TeamLineKeeper {
     }
 }
 
-/// How it stands with the line.
 #[derive(Clone)]
 struct LineStanding {
     board: Arc<RemoteBoard>,
@@ -133,7 +132,6 @@ impl LineStanding {
     }
 }
 
-/// The line of this machine.
 struct TeamLine {
     standing: LineStanding,
     entrance: TeamEntrance,

@@ -19,7 +19,11 @@ pub(super) const BY: &str = "the command line";
 pub(super) fn list_members(config: &Config) -> Result<(), Failure> {
     let mut register = TeamRegister::open(config)?;
     let roster = register.read_roster()?;
-    let absent = if register.is_shared() { "not connected to this desk" } else { "not connected" };
+    let absent = if matches!(register, TeamRegister::Database(_)) {
+        "not connected to this desk"
+    } else {
+        "not connected"
+    };
     let views = ask_remotes(config);
     let mut out = io::stdout().lock();
     if roster.members.is_empty() {
@@ -39,7 +43,6 @@ pub(super) fn list_members(config: &Config) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Describes a member. `standing` is how it stands with its line.
 fn describe_member(member: &TeamMember, standing: String, now_ms: i64) -> String {
     let kind = member.kind;
     let mut parts = vec![match &member.owner {
@@ -74,8 +77,7 @@ pub(super) fn revoke_member(config: &Config, name: &str) -> Result<(), Failure> 
         roster.members.contains_key(&name).then_some(MemberChange { name, by, events })
     })?;
     if revoked.is_none() {
-        let text = format!("the team has no member {name}: see `callgate team list`");
-        return Err(Failure::Failed(text));
+        return Err(format!("the team has no member {name}: see `callgate team list`").into());
     }
     // Without a desk nobody is connected.
     ask_remotes(config).ok();

@@ -30,7 +30,6 @@ use super::members::BY;
 use super::roles_file::{read_roles_text, write_roles};
 use super::shared_policy::put_roles;
 
-/// Reads the roles, if there is a file.
 pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
     let name = path.display().to_string();
     match read_roles_text(path) {
@@ -43,12 +42,12 @@ pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
 /// are none any more.
 pub(super) fn set_roles(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
     let text = file.map(read_checked_roles).transpose()?;
-    let told = match open_store(config).map_err(Failure::Failed)? {
+    let told = match open_store(config)? {
         Some(mut store) => {
-            put_roles(store.as_mut(), text.as_deref(), BY).map_err(Failure::Failed)?;
+            put_roles(store.as_mut(), text.as_deref(), BY)?;
             "All desks of the team take them.".to_owned()
         }
-        None => write_roles(config, text.as_deref(), BY).map_err(Failure::Failed)? + ".",
+        None => write_roles(config, text.as_deref(), BY)? + ".",
     };
     writeln!(io::stdout(), "{told}")?;
     Ok(())
@@ -63,7 +62,7 @@ fn read_checked_roles(path: &Path) -> Result<String, Failure> {
         write_error_line(&visible_text(&problem.to_string()));
     }
     if checked.has_errors() {
-        return Err(Failure::Failed("the roles have errors, so nothing was changed".to_owned()));
+        return Err("the roles have errors, so nothing was changed".into());
     }
     Ok(text)
 }

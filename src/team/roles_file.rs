@@ -14,7 +14,6 @@ use super::record_change;
 use crate::config::Config;
 use crate::counted::counted_noun;
 
-/// Reads the text of the roles, if there is a file.
 pub(super) fn read_roles_text(path: &Path) -> io::Result<Option<String>> {
     match read_text_file(path, LARGEST_FILE as u64 + 1) {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {

@@ -86,11 +86,9 @@ fn sign_rules(
         write_error_line(&visible_text(&problem.to_string()));
     }
     if checked.has_errors() {
-        return Err(Failure::Failed("the rules have errors, so nothing was signed".to_owned()));
+        return Err("the rules have errors, so nothing was signed".into());
     }
-    let bundle = SigningFile::beside(&config.database)
-        .sign_next(team, now_ms(), rules)
-        .map_err(Failure::Failed)?;
+    let bundle = SigningFile::beside(&config.database).sign_next(team, now_ms(), rules)?;
     let unwritten = |error| Failure::Failed(format!("cannot write {}: {error}", output.display()));
     fs::write(output, bundle.to_json() + "\n").map_err(unwritten)?;
     let (key, count) = (bundle.key(), counted_noun(checked.rules.len(), "rule"));

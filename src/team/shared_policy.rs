@@ -17,7 +17,6 @@ const ROLES: &str = "roles";
 /// How often an edit is tried while others change the same document.
 const MOST_TRIES: usize = 50;
 
-/// The document with the roles.
 #[derive(Serialize, Deserialize)]
 struct RolesDocument {
     /// The file, in TOML; without one every person may answer everything.

@@ -36,7 +36,6 @@ impl LedgerCopier {
         Ok(Self(parts_in))
     }
 
-    /// Copies a part of a ledger. Returns the end of its chain.
     pub(super) async fn copy(&self, part: LedgerPart) -> TeamResult<ChainHead> {
         let gone = || TeamStoreError::Unreachable { why: "the desk ends".to_owned() };
         let (receipt_in, receipt) = oneshot::channel();

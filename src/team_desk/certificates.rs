@@ -82,7 +82,6 @@ fn find_or_make_authority(database: &Path) -> Result<TlsAuthority, String> {
     Ok(made)
 }
 
-/// Reads a file of our own.
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_content(open_own(OpenOptions::new().read(true), path)?)
 }

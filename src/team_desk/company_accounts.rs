@@ -21,7 +21,6 @@ pub(crate) struct CompanyAccounts {
     pub(crate) warn: Warn,
 }
 
-/// Where a provider is asked.
 struct ProviderAddresses {
     authorize: String,
     token: String,

@@ -147,7 +147,6 @@ impl MemberLines {
         self.forget_job(&owner);
     }
 
-    /// Returns the room for the questions of a job.
     fn room_of_job(&self, name: &str) -> Arc<QuestionRoom> {
         let mut rooms = lock(&self.rooms);
         if let Some(room) = rooms.get(name).and_then(Weak::upgrade) {

@@ -42,7 +42,6 @@ impl Answerers {
         }
     }
 
-    /// Returns true if a phone can answer.
     fn has_phone(self) -> bool {
         self.bot && self.chats > 0
     }

@@ -86,7 +86,6 @@ impl Keyboard {
             .await
     }
 
-    /// Returns the open questions, each on one line.
     pub(super) fn open_questions(&self) -> Vec<String> {
         lock(&self.terminal).open_questions().collect()
     }

@@ -92,7 +92,6 @@ fn check_ours(path: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Returns the text of the unit.
 fn render_unit(
     program: &str,
     config: &Config,
@@ -162,11 +161,9 @@ fn is_active() -> Result<bool, Failure> {
             Ok(false)
         }
         Err(ProgramError::NotStarted(error)) if error.kind() == ErrorKind::NotFound => {
-            Err(Failure::Failed(
-                "there is no `systemctl` here: have `callgate up --no-terminal` started by \
+            Err("there is no `systemctl` here: have `callgate up --no-terminal` started by \
                  whatever starts programs on this machine"
-                    .to_owned(),
-            ))
+                .into())
         }
         Err(error) => Err(Failure::Failed(format!(
             "systemd's user manager does not answer: `systemctl --user is-active {UNIT}` {error}; \

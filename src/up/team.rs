@@ -12,7 +12,7 @@ use callgate_web::{
 use tokio::sync::watch;
 
 use super::cannot_open;
-use crate::config::{AccountSettings, Config, ReadSecret, TokenSource};
+use crate::config::{Config, TokenSource, read_secret, token_source};
 use crate::failure::Failure;
 use crate::machine_ledgers::MachineLedgers;
 use crate::machine_session::SessionHome;
@@ -112,10 +112,13 @@ pub(super) fn serve_team(
 
 /// Opens the provider of the company's accounts, if the settings name one.
 fn open_accounts(config: &Config, warn: Warn) -> Result<Option<Arc<dyn AccountProvider>>, Failure> {
-    let Some(accounts) = config.team.accounts() else { return Ok(None) };
-    let AccountSettings { issuer, client_id, client_secret } = accounts;
-    let read = |path| TokenSource::File(path).read_client_secret();
-    let client_secret = client_secret.map(read).transpose().map_err(|why| cannot_open(&why))?;
+    let team = config.team.clone();
+    let (Some(issuer), Some(client_id)) = (team.oidc_issuer, team.oidc_client_id) else {
+        return Ok(None);
+    };
+    let read = |path| read_secret(&TokenSource::File(path), token_source::CLIENT);
+    let client_secret = team.oidc_client_secret_file.map(read).transpose();
+    let client_secret = client_secret.map_err(|why| cannot_open(&why))?;
     let proxy = find_proxy(config);
     Ok(Some(Arc::new(CompanyAccounts { issuer, client_id, client_secret, proxy, warn })))
 }

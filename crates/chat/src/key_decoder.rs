@@ -116,7 +116,6 @@ impl KeyDecoder {
         }
     }
 
-    /// Handles the byte after an escape.
     fn decode_after_escape(&mut self, byte: u8) -> Option<KeyStroke> {
         self.sequence.clear();
         self.state = match byte {
@@ -231,7 +230,6 @@ fn character_key(c: char) -> Option<KeyStroke> {
     }
 }
 
-/// Returns the key for a pasted character.
 fn pasted_key(c: char) -> Option<KeyStroke> {
     let is_text = !c.is_control() || matches!(c, '\r' | '\n' | '\t');
     is_text.then_some(KeyStroke::Pasted(c))

@@ -14,7 +14,7 @@ pub(crate) fn test_surroundings(home: &Path, variables: &[(&str, &str)]) -> Surr
     let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).into());
     let variables: HashMap<String, OsString> = variables.iter().map(owned).collect();
     Surroundings {
-        variable: Box::new(move |name| variables.get(name).cloned()),
+        variable: std::rc::Rc::new(move |name| variables.get(name).cloned()),
         home: Some(home.to_owned()),
         here: Some("/here".into()),
         read_file: read_text_file,

@@ -12,12 +12,10 @@ use callgate_wire::approval;
 use callgate_wire::hook::AgentProfile;
 
 use crate::choices::{EngineSetting, WhenAbsent};
-use crate::given::{RawConfig, SettingsCheck};
+use crate::given::{GivenSettings, SettingsCheck, VariableScope};
 use crate::keys::{self, AgentSettings, Config, GateSettings, TeamSettings};
 use crate::problem::{ConfigProblems, Setting, SettingOrigin};
 use crate::setting_key::SettingKey;
-use crate::setting_type::{SettingType, SettingsPart};
-use crate::sources::{VariableScope, read_sources};
 use crate::surroundings::Surroundings;
 
 /// The fewest thinking tokens that the API accepts.
@@ -30,24 +28,21 @@ impl Config {
         file: Option<&Path>,
         flags: &[(&'static SettingKey, OsString)],
         around: &Surroundings,
-        which: VariableScope,
+        scope: VariableScope,
     ) -> Result<Self, ConfigProblems> {
-        let mut raw = read_sources(file, around, which);
-        for (key, text) in flags {
-            raw.add_flag(key, text);
-        }
-        let mut check = SettingsCheck::new(&raw, around);
+        let given = GivenSettings::read(file, flags, around.clone(), scope);
+        let mut check = SettingsCheck::new(&given);
         let config = Self::check_all(&mut check);
         ConfigProblems::value_or_problems(config, check.problems)
     }
 
     /// Reads all settings from what was given.
     pub fn check_all(check: &mut SettingsCheck) -> Self {
-        let mut config = Self::read_part(check);
+        let mut config = Self::read_section(check);
         place_socket(check, &keys::SOCKET, &mut config.socket, &config.database);
         place_socket(check, &keys::DESK_SOCKET, &mut config.desk_socket, &config.database);
         // Who has a socket of their own has no old clients at another.
-        if [&*keys::SOCKET, &*keys::LEGACY_SOCKET].iter().all(|key| check.raw.get(key).is_none()) {
+        if !check.is_set(&keys::SOCKET) && !check.is_set(&keys::LEGACY_SOCKET) {
             config.legacy_socket.0 = Some(approval::LEGACY_SOCKET.into());
         }
         let phone_after = config.phone_after_seconds;
@@ -58,9 +53,7 @@ impl Config {
         }
         // A user who wants to be asked about everything does not want everything to run while
         // nobody can be asked.
-        if config.gate.unattended == Unattended::Ask
-            && check.raw.get(&keys::GATE_WHEN_ABSENT).is_none()
-        {
+        if config.gate.unattended == Unattended::Ask && !check.is_set(&keys::GATE_WHEN_ABSENT) {
             config.gate.when_absent = WhenAbsent::Deny;
         }
         let history = config.agent.history.take().or_else(|| Some(config.database.clone()));
@@ -90,27 +83,32 @@ fn beside_database(socket: &SettingKey, database: &Path) -> PathBuf {
     database.with_file_name(file)
 }
 
-/// Reads only what the hook needs to ask.
-pub(crate) fn check_hook_settings(check: &mut SettingsCheck) -> AskerSettings {
-    let database = PathBuf::read_setting(check, &keys::DATABASE);
-    let mut socket = Setting::<PathBuf>::read_setting(check, &keys::SOCKET);
-    place_socket(check, &keys::SOCKET, &mut socket, &database);
-    let is_beside = socket.origin == SettingOrigin::Default
-        && socket.value == beside_database(&keys::SOCKET, &database);
-    let timeout = Duration::read_setting(check, &keys::TIMEOUT_SECONDS);
-    let grace = Duration::read_setting(check, &keys::GRACE_SECONDS);
-    // The database matters only to a socket beside it.
-    let place = if is_beside { &*keys::DATABASE } else { &*keys::SOCKET };
-    check.keep_problems_of(&[&keys::SOCKET, place, &keys::TIMEOUT_SECONDS, &keys::GRACE_SECONDS]);
-    AskerSettings { socket: socket.value, timeout, grace }
-}
+impl SettingsCheck<'_> {
+    fn is_set(&self, key: &SettingKey) -> bool {
+        self.given.get(key).is_some()
+    }
 
-/// Checks that of two keys that belong together both are set or none.
-fn check_pair(check: &mut SettingsCheck, [one, other]: [&SettingKey; 2]) {
-    let is_set = |key: &&SettingKey| check.raw.get(key).is_some();
-    if let [alone] = [one, other].into_iter().filter(is_set).collect::<Vec<_>>()[..] {
-        let text = format!("`{}` and `{}` belong together", one.name, other.name);
-        check.add_problem_of_value(alone, &text);
+    /// Checks that of two keys that belong together both are set or none.
+    fn check_pair(
+        &mut self,
+        one: &SettingKey,
+        other: &SettingKey,
+        text: impl Fn(&str, &str) -> String,
+    ) {
+        for (key, absent) in [(one, other), (other, one)] {
+            if self.is_set(key) && !self.is_set(absent) {
+                self.add_problem_of_value(key, text(key.name, absent.name));
+            }
+        }
+    }
+
+    /// Reports what is wrong with the first of two keys together with the other, at the one that
+    /// ranks higher.
+    fn add_problem_of_both(&mut self, key: &SettingKey, other: &SettingKey, text: String) {
+        let origins = [other, key].map(|key| self.given.origin(key));
+        if let Some(origin) = origins.into_iter().max_by_key(SettingOrigin::source_rank) {
+            self.add_problem(key, origin, text);
+        }
     }
 }
 
@@ -123,19 +121,11 @@ impl GateSettings {
     }
 }
 
-/// The provider of accounts with which people of a team sign in.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AccountSettings {
-    pub issuer: String,
-    pub client_id: String,
-    /// A file of its own, which only the user can read.
-    pub client_secret: Option<PathBuf>,
-}
-
 impl TeamSettings {
     fn check(&self, check: &mut SettingsCheck) {
-        check_pair(check, [&keys::TEAM_CERTIFICATE, &keys::TEAM_CERTIFICATE_KEY]);
-        check_pair(check, [&keys::TEAM_OIDC_ISSUER, &keys::TEAM_OIDC_CLIENT_ID]);
+        let text = |one: &str, other: &str| format!("`{one}` and `{other}` belong together");
+        check.check_pair(&keys::TEAM_CERTIFICATE, &keys::TEAM_CERTIFICATE_KEY, text);
+        check.check_pair(&keys::TEAM_OIDC_ISSUER, &keys::TEAM_OIDC_CLIENT_ID, text);
         if let Some(url) = &self.database_url
             && self.certificate.is_none()
         {
@@ -145,38 +135,22 @@ impl TeamSettings {
         }
     }
 
-    /// Returns the files with the certificates and their key.
     pub fn certificate_files(&self) -> Option<(&Path, &Path)> {
         self.certificate.as_deref().zip(self.certificate_key.as_deref())
     }
-
-    pub fn accounts(&self) -> Option<AccountSettings> {
-        Some(AccountSettings {
-            issuer: self.oidc_issuer.clone()?,
-            client_id: self.oidc_client_id.clone()?,
-            client_secret: self.oidc_client_secret_file.clone(),
-        })
-    }
-}
-
-/// The engine that answers, and why that one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChosenEngine {
-    /// The engine. [`EngineSetting::Auto`] is a model server if one is found on this machine, else
-    /// the built-in engine.
-    pub setting: EngineSetting,
-    /// Why, in words that follow its name: "because …".
-    pub because: String,
 }
 
 impl AgentSettings {
-    /// Chooses the engine: by the setting, else by whether there is a key or an address.
-    pub fn chosen_engine(&self) -> ChosenEngine {
+    /// Chooses the engine: by the setting, else by whether there is a key or an address. Returns
+    /// also why that one, in words that follow its name: "because …".
+    ///
+    /// [`EngineSetting::Auto`] is a model server if one is found on this machine, else the built-in
+    /// engine.
+    pub fn chosen_engine(&self) -> (EngineSetting, String) {
         let Setting { value: setting, origin } = &self.engine;
         let found =
             |what: &str, origin: &SettingOrigin| format!("because there is {what} ({origin})");
-        let (setting, because) = match (setting, &self.api_key, &self.openai_key, &self.openai_url)
-        {
+        match (setting, &self.api_key, &self.openai_key, &self.openai_url) {
             (EngineSetting::Auto, Some(key), ..) => {
                 (EngineSetting::Anthropic, found("an API key", &key.origin))
             }
@@ -188,15 +162,14 @@ impl AgentSettings {
             }
             (EngineSetting::Auto, ..) => (EngineSetting::Auto, "no API key was found".to_owned()),
             (setting, ..) => (*setting, format!("because {origin} says so")),
-        };
-        ChosenEngine { setting, because }
+        }
     }
 
     /// Returns the folder to which paths are relative: the working folder if it is in one of the
     /// roots, else the first root.
     pub fn folder(&self) -> &Path {
         let is_in_root = |here: &&Path| self.roots.iter().any(|root| here.starts_with(root));
-        let here = self.places.here.as_deref().filter(is_in_root);
+        let here = self.here.as_deref().filter(is_in_root);
         here.or(self.roots.first().map(PathBuf::as_path)).unwrap_or(Path::new(""))
     }
 
@@ -230,29 +203,23 @@ impl AgentSettings {
     }
 
     fn check(&self, check: &mut SettingsCheck) {
+        let (most, thinking) = (&keys::AGENT_MAX_TOKENS, &keys::AGENT_THINKING_TOKENS);
         let Self { max_tokens, context_tokens, .. } = *self;
         if u64::from(max_tokens) >= context_tokens {
-            let text = "`agent.max_tokens` must be less than `agent.context_tokens`";
-            let origin = check.higher_origin(&keys::AGENT_MAX_TOKENS, &keys::AGENT_CONTEXT_TOKENS);
-            check.add_problem(&keys::AGENT_MAX_TOKENS, origin, text);
+            let text = format!("`{}` must be less than `agent.context_tokens`", most.name);
+            check.add_problem_of_both(most, &keys::AGENT_CONTEXT_TOKENS, text);
         }
         if self.thinking().is_some_and(|tokens| !(LEAST_THINKING..max_tokens).contains(&tokens)) {
             let text = format!(
-                "`agent.thinking_tokens` must be 0 or at least {LEAST_THINKING}, \
-                 and less than `agent.max_tokens`"
+                "`{}` must be 0 or at least {LEAST_THINKING}, and less than `{}`",
+                thinking.name, most.name
             );
-            let origin = check.higher_origin(&keys::AGENT_THINKING_TOKENS, &keys::AGENT_MAX_TOKENS);
-            check.add_problem(&keys::AGENT_THINKING_TOKENS, origin, &text);
+            check.add_problem_of_both(thinking, most, text);
         }
         // A cost cannot be computed from one of the two prices.
-        let (input, output) = (&keys::AGENT_PRICE_INPUT.key, &keys::AGENT_PRICE_OUTPUT.key);
-        let (set, absent) = match (self.price_input, self.price_output) {
-            (Some(_), None) => (input, output),
-            (None, Some(_)) => (output, input),
-            _ => return,
-        };
-        let text = format!("there is `{}` without `{}`; set both", set.name, absent.name);
-        check.add_problem_of_value(set, &text);
+        check.check_pair(&keys::AGENT_PRICE_INPUT, &keys::AGENT_PRICE_OUTPUT, |set, absent| {
+            format!("there is `{set}` without `{absent}`; set both")
+        });
     }
 }
 
@@ -264,17 +231,13 @@ const HOOK_KEYS: [&SettingKey; 4] =
 ///
 /// The command line of an installed hook names its settings file, its socket and its rules. Our
 /// variables are then ignored: the agent hands its hooks an environment that a project can change.
-pub struct HookConfig {
-    raw: RawConfig,
-    around: Surroundings,
-}
+pub struct HookConfig(GivenSettings);
 
 /// The settings on the hook's command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HookFlags {
     /// The settings file, which may be absent.
     pub config: Option<PathBuf>,
-    /// The socket at which it asks.
     pub socket: Option<PathBuf>,
     /// The file with the user's rules.
     pub rules: Option<PathBuf>,
@@ -283,49 +246,43 @@ pub struct HookFlags {
 impl HookConfig {
     /// Reads the settings file and, unless `flags` name one, the environment.
     pub fn read_settings(flags: &HookFlags, around: Surroundings) -> Self {
-        let which =
+        let scope =
             if flags.config.is_some() { VariableScope::Ignored } else { VariableScope::Ours };
-        let mut raw = read_sources(flags.config.as_deref(), &around, which);
-        let paths: [(&'static SettingKey, _); 2] =
-            [(&keys::SOCKET.key, &flags.socket), (&keys::RULES.key, &flags.rules)];
-        for (key, path) in paths {
-            if let Some(path) = path {
-                raw.add_flag(key, path.as_os_str());
-            }
-        }
-        Self { raw, around }
+        let paths = [(&keys::SOCKET.key, &flags.socket), (&keys::RULES.key, &flags.rules)];
+        let named = paths.into_iter().filter_map(|(key, path)| Some((key, path.clone()?.into())));
+        let named: Vec<_> = named.collect();
+        Self(GivenSettings::read(flags.config.as_deref(), &named, around, scope))
     }
 
     /// Returns what the hook needs to ask. Problems of keys that it does not use are ignored: they
     /// are no reason to leave an agent without its hook.
     pub fn asker_settings(&self) -> Result<AskerSettings, ConfigProblems> {
-        let mut check = SettingsCheck::new(&self.raw, &self.around);
-        let settings = check_hook_settings(&mut check);
-        ConfigProblems::value_or_problems(settings, check.problems)
+        let mut check = SettingsCheck::new(&self.0);
+        let database = keys::DATABASE.read(&mut check);
+        let mut socket = keys::SOCKET.read(&mut check);
+        place_socket(&mut check, &keys::SOCKET, &mut socket, &database);
+        let is_beside = socket.origin == SettingOrigin::Default
+            && socket.value == beside_database(&keys::SOCKET, &database);
+        let timeout = keys::TIMEOUT_SECONDS.read(&mut check);
+        let grace = keys::GRACE_SECONDS.read(&mut check);
+        let settings = AskerSettings { socket: socket.value, timeout, grace };
+        // The database matters only to a socket beside it.
+        check.finish_for(settings, &HOOK_KEYS[..if is_beside { 4 } else { 3 }])
     }
 
     /// Returns the problems of what the hook does not use, on one line.
     pub fn unused_problems(&self) -> Option<String> {
-        if self.raw.problems.is_empty() {
-            return None;
-        }
-        let mut check = SettingsCheck::new(&self.raw, &self.around);
-        check.drop_problems_of(&HOOK_KEYS);
-        let problems = ConfigProblems::value_or_problems((), check.problems).err();
-        problems.map(|problems| problems.one_line())
+        let mut problems = self.0.problems.clone();
+        problems.retain(|problem| !problem.scope.concerns(&HOOK_KEYS));
+        Some(ConfigProblems::value_or_problems((), problems).err()?.one_line())
     }
 
     /// Returns all settings, for a hook that has to read the rules itself. Only problems of the
     /// rules and the gate count.
     pub fn all_settings(&self) -> Result<Config, ConfigProblems> {
-        let mut check = SettingsCheck::new(&self.raw, &self.around);
+        let mut check = SettingsCheck::new(&self.0);
         let config = Config::check_all(&mut check);
-        check.keep_problems_of(&[
-            &keys::RULES,
-            &keys::GATE_UNATTENDED,
-            &keys::GATE_WHEN_ABSENT,
-            &keys::GATE_UNCLEAR,
-        ]);
-        ConfigProblems::value_or_problems(config, check.problems)
+        let gate = [&keys::GATE_UNATTENDED.key, &keys::GATE_WHEN_ABSENT, &keys::GATE_UNCLEAR];
+        check.finish_for(config, &[&[&*keys::RULES][..], &gate].concat())
     }
 }

@@ -3,9 +3,6 @@
 use callgate_agent::engine::Effort;
 use callgate_agent::session::LogLevel;
 
-/// The longest name of a model, in bytes.
-const LONGEST_MODEL: usize = 256;
-
 callgate_wire::words! {
     /// What becomes of a call that no rule denies while no desk can be asked.
     pub enum WhenAbsent {
@@ -24,7 +21,6 @@ callgate_wire::words! {
         Anthropic "anthropic",
         /// A model behind Chat Completions.
         OpenAi "openai",
-        /// The Claude Code CLI.
         ClaudeCode "claude-code",
         Offline "offline",
     }
@@ -56,8 +52,4 @@ pub(crate) fn parse_log_level(word: &str) -> Option<LogLevel> {
         "trace" => Some(LogLevel::Debug),
         word => LogLevel::parse(word),
     }
-}
-
-pub(crate) fn is_model_name(text: &str) -> bool {
-    !text.is_empty() && text.len() <= LONGEST_MODEL && !text.contains(char::is_control)
 }

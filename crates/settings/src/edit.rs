@@ -34,11 +34,7 @@ pub fn unset_key(text: &str, name: &str) -> Result<String, TomlError> {
     }
     let mut document = document.into_mut();
     let (table, last) = split_at_first_dot(name);
-    let holder = match table {
-        "" => Some(document.as_table_mut() as &mut dyn TableLike),
-        table => document.get_mut(table).and_then(Item::as_table_like_mut),
-    };
-    if let Some(holder) = holder {
+    if let Some(holder) = table_like_mut(&mut document, table) {
         holder.remove(last);
     }
     Ok(with_line_ends(text, &document))
@@ -70,6 +66,13 @@ pub fn toml_value(value: &SettingValue) -> Option<Value> {
 /// Splits a name into its table, which may be empty, and the rest.
 fn split_at_first_dot(name: &str) -> (&str, &str) {
     name.split_once('.').unwrap_or(("", name))
+}
+
+fn table_like_mut<'a>(document: &'a mut DocumentMut, table: &str) -> Option<&'a mut dyn TableLike> {
+    match table {
+        "" => Some(document.as_table_mut()),
+        table => document.get_mut(table)?.as_table_like_mut(),
+    }
 }
 
 /// Returns where the key called `name` and its value are.
@@ -114,7 +117,7 @@ fn insert_key(document: &mut DocumentMut, name: &str, value: Value) {
         new.decor_mut().set_prefix(above + gap);
         document.insert(table, Item::Table(new));
     }
-    if let Some(holder) = document.get_mut(table).and_then(Item::as_table_like_mut) {
+    if let Some(holder) = table_like_mut(document, table) {
         holder.insert(last, Item::Value(value));
     }
 }
@@ -126,7 +129,6 @@ fn take_trailing(document: &mut DocumentMut) -> String {
     if text.is_empty() || text.ends_with('\n') { text } else { text + "\n" }
 }
 
-/// Returns the new text with the line ends of the old one.
 fn with_line_ends(old: &str, document: &DocumentMut) -> String {
     let text = document.to_string();
     let has_only_crlf =

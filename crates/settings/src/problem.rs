@@ -3,17 +3,17 @@
 use std::fmt;
 use std::path::PathBuf;
 
+use crate::setting_key::SettingKey;
+
 /// Where a value came from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingOrigin {
     /// Nobody set it.
     Default,
-    /// A line of the settings file.
+    /// A place in the settings file; its line and its character are counted from 1.
     File {
         path: PathBuf,
-        /// Its line, from 1.
         line: usize,
-        /// The character in the line, from 1.
         column: usize,
     },
     Environment(String),
@@ -23,7 +23,7 @@ pub enum SettingOrigin {
 
 impl SettingOrigin {
     /// Returns the rank of the source: a higher one overrides a lower one.
-    pub fn source_rank(&self) -> u8 {
+    pub(crate) fn source_rank(&self) -> u8 {
         match self {
             Self::Default => 0,
             Self::File { .. } => 1,
@@ -34,7 +34,7 @@ impl SettingOrigin {
     }
 
     /// Returns true for a variable that other programs use too.
-    pub fn is_common_variable(&self) -> bool {
+    pub(crate) fn is_common_variable(&self) -> bool {
         matches!(self, Self::Environment(name) if !name.starts_with("CALLGATE_"))
     }
 }
@@ -54,7 +54,6 @@ impl fmt::Display for SettingOrigin {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting<T> {
     pub value: T,
-    /// Where it came from.
     pub origin: SettingOrigin,
 }
 
@@ -67,12 +66,21 @@ pub enum ProblemScope {
     Key(&'static str),
 }
 
+impl ProblemScope {
+    /// Returns true if the problem matters to whoever uses these keys and no others.
+    pub fn concerns(self, keys: &[&SettingKey]) -> bool {
+        match self {
+            Self::File => true,
+            Self::Unknown => false,
+            Self::Key(name) => keys.iter().any(|key| key.name == name),
+        }
+    }
+}
+
 /// One thing that is wrong with the settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// What it is about.
     pub scope: ProblemScope,
-    /// Where it was found.
     pub origin: SettingOrigin,
     /// What is wrong and what to do.
     pub text: String,
@@ -88,20 +96,20 @@ impl fmt::Display for ConfigProblem {
 }
 
 /// Everything that is wrong with the settings; never empty.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the settings are wrong:{}", .0.iter().map(|problem| format!("\n  {problem}")).collect::<String>())]
 pub struct ConfigProblems(pub Vec<ConfigProblem>);
 
 impl ConfigProblems {
     /// Returns the value if there are no problems, else all of them: first those of the file from
     /// its top, then those of the environment, then those of the flags.
     pub fn value_or_problems<T>(value: T, mut problems: Vec<ConfigProblem>) -> Result<T, Self> {
-        let order = |problem: &ConfigProblem| match problem.origin {
+        problems.sort_by_key(|problem| match problem.origin {
             SettingOrigin::File { line, column, .. } => (0, line, column),
             SettingOrigin::Environment(_) => (1, 0, 0),
             SettingOrigin::Flag(_) => (2, 0, 0),
             SettingOrigin::Default => (3, 0, 0),
-        };
-        problems.sort_by_key(order);
+        });
         if problems.is_empty() { Ok(value) } else { Err(Self(problems)) }
     }
 
@@ -114,12 +122,3 @@ impl ConfigProblems {
         }
     }
 }
-
-impl fmt::Display for ConfigProblems {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the settings are wrong:")?;
-        self.0.iter().try_for_each(|problem| write!(f, "\n  {problem}"))
-    }
-}
-
-impl std::error::Error for ConfigProblems {}

@@ -1,18 +1,17 @@
-//! A key of the settings: what it holds, its default, its variable, its flag and its words in the
-//! help and in the guide.
+//! A key of the settings: what it holds, its default, its variable, its flag and its words.
 
 use callgate_mask::text::list_choices;
 use callgate_wire::desk::SettingAccess;
 
-use crate::keyring_entry::KeyringEntry;
-use crate::value::{SettingValue, ValueKind, check_url};
+use crate::text_checks::check_url;
+use crate::token_source::KeyringEntry;
+use crate::value::{SettingValue, ValueKind};
 
-/// One key of the settings.
+/// One key of the settings. Its variable, its flag and its words in the help follow from it.
 #[derive(Debug, Clone, Copy)]
 pub struct SettingKey {
     /// The name, with its table before a dot.
     pub name: &'static str,
-    /// What the key holds.
     pub kind: ValueKind,
     /// What the key is, for the help and the guide.
     pub(crate) about: &'static str,
@@ -26,10 +25,13 @@ pub struct SettingKey {
     /// reads it.
     pub common: Option<&'static str>,
     pub flag: KeyFlag,
-    /// What a viewer of the desk, such as the page, may do with it.
+    /// What a viewer of the desk, such as the page, may do with it. One that a viewer may set names
+    /// no program, file, socket or address.
     pub access: SettingAccess,
     /// The secret in the keyring that can be used in place of this key's value.
     pub entry: Option<KeyringEntry>,
+    /// Further keys by which the same can be set.
+    pub(crate) others: &'static [SettingKey],
 }
 
 /// How a key is set on the command line.
@@ -49,41 +51,32 @@ pub enum KeyFlag {
 }
 
 impl SettingKey {
-    pub(crate) const fn new(name: &'static str, kind: ValueKind) -> Self {
+    /// Returns a key of this kind, on which declarations build.
+    pub(crate) const fn new(kind: ValueKind) -> Self {
         let flag = match kind {
-            ValueKind::Secret | ValueKind::Command | ValueKind::Tables { .. } => KeyFlag::None,
+            ValueKind::Secret | ValueKind::Command | ValueKind::Tables(_) => KeyFlag::None,
             _ => KeyFlag::Value,
         };
         Self {
-            name,
+            name: "",
             kind,
             about: "",
             note: "",
-            placeholder: kind.placeholder(),
+            placeholder: kind.words().placeholder,
             default: "",
             common: None,
             flag,
             access: SettingAccess::See,
             entry: None,
+            others: &[],
         }
-    }
-
-    pub(crate) const fn of_entry(mut self, entry: KeyringEntry, about: &'static str) -> Self {
-        (self.entry, self.about) = (Some(entry), about);
-        self
-    }
-
-    /// Lets a viewer of the desk send the secret, which goes into the keyring.
-    pub(crate) const fn sent_by_viewers(mut self) -> Self {
-        (self.flag, self.access, self.default) = (KeyFlag::None, SettingAccess::Secret, "false");
-        self
     }
 
     /// Returns the environment variable that sets the key. There is no one way to split a
     /// variable into the words of a command, so a command has none, and neither have tables.
     pub fn variable(&self) -> Option<String> {
         let name = || format!("CALLGATE_{}", self.name.replace('.', "_").to_uppercase());
-        (!matches!(self.kind, ValueKind::Command | ValueKind::Tables { .. })).then(name)
+        (!matches!(self.kind, ValueKind::Command | ValueKind::Tables(_))).then(name)
     }
 
     /// Returns the flag that sets the key, without its dashes.
@@ -95,8 +88,7 @@ impl SettingKey {
             }
             KeyFlag::Value => {
                 let of_table = ["agent.", "team."].iter().find_map(|it| self.name.strip_prefix(it));
-                let name = of_table.unwrap_or(self.name);
-                Some(name.replace(['.', '_'], "-"))
+                Some(of_table.unwrap_or(self.name).replace(['.', '_'], "-"))
             }
         }
     }
@@ -104,7 +96,7 @@ impl SettingKey {
     /// Returns what the key is, with its range.
     pub fn help(&self) -> String {
         match self.kind {
-            ValueKind::Whole { least, most } if most < UNLIMITED => {
+            ValueKind::Whole(least, most) if most < UNLIMITED => {
                 format!("{} ({least} to {most})", self.about)
             }
             ValueKind::Choice { words, .. } => format!("{}: {}", self.about, list_choices(words)),
@@ -113,41 +105,38 @@ impl SettingKey {
     }
 
     /// Returns what is wrong with a value of this key's kind.
-    pub fn check_value(&self, value: &SettingValue) -> Result<(), String> {
-        let name = self.name;
-        match (&self.kind, value) {
-            (ValueKind::Whole { least, most }, SettingValue::Whole(number))
-                if !(least..=most).contains(&number) =>
+    pub(crate) fn wrong_value(&self, value: &SettingValue) -> Option<String> {
+        let what = match (self.kind, value) {
+            (ValueKind::Whole(least, most), SettingValue::Whole(number))
+                if !(least..=most).contains(number) =>
             {
-                Err(format!("`{name}` is {number}, but must be {least} to {most}"))
+                format!("is {number}, but must be {least} to {most}")
             }
-            (ValueKind::Text { must_be, is_valid }, SettingValue::Text(text))
+            (ValueKind::Text(must_be, is_valid), SettingValue::Text(text))
                 if !is_valid(text.trim()) =>
             {
-                Err(format!("`{name}` must be {must_be}"))
+                format!("must be {must_be}")
             }
             (ValueKind::Choice { words, is_valid }, SettingValue::Text(text))
                 if !is_valid(text.trim()) =>
             {
-                Err(format!("`{name}` must be {}", list_choices(words)))
+                format!("must be {}", list_choices(words))
             }
-            (ValueKind::Url { secret }, SettingValue::Text(url)) => {
-                let url = url.trim_end_matches('/');
-                check_url(url, self.default, secret).map_err(|what| format!("`{name}` {what}"))
+            (ValueKind::Url(secret), SettingValue::Text(url)) => {
+                check_url(url.trim_end_matches('/'), self.default, secret).err()?
             }
             (ValueKind::Dollars, SettingValue::Dollars(millionths))
                 if *millionths > MOST_DOLLARS * 1_000_000 =>
             {
-                Err(format!("`{name}` must be at most {MOST_DOLLARS}"))
+                format!("must be at most {MOST_DOLLARS}")
             }
-            (ValueKind::Ids { least }, SettingValue::Ids(ids)) => {
-                match ids.iter().find(|id| *id < least || **id == 0) {
-                    Some(id) => Err(format!("`{name}` contains {id}, which is not an id")),
-                    None => Ok(()),
-                }
+            (ValueKind::Ids(least), SettingValue::Ids(ids)) => {
+                let id = ids.iter().find(|id| **id < least || **id == 0)?;
+                format!("contains {id}, which is not an id")
             }
-            _ => Ok(()),
-        }
+            _ => return None,
+        };
+        Some(format!("`{}` {what}", self.name))
     }
 }
 

@@ -18,7 +18,7 @@ use callgate_wire::hook::agents::AGENTS;
 use serde_json::Value;
 
 use crate::choices::{EffortSetting, EngineSetting, ShellTheme, WhenAbsent, parse_log_level};
-use crate::given::{GivenSetting, SettingsCheck, is_short_enough};
+use crate::given::{GivenSetting, SettingsCheck, VariableScope, is_short_enough};
 use crate::problem::{Setting, SettingOrigin};
 use crate::setting_key::{SettingKey, UNLIMITED};
 use crate::token_source::TokenSource;
@@ -36,17 +36,12 @@ pub(crate) trait SettingType: Sized {
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self;
 }
 
-/// A part of the settings that is more than one key, or depends on none.
-pub(crate) trait SettingsPart {
-    fn read_part(check: &mut SettingsCheck) -> Self;
-}
-
 /// The type of a value that depends on nothing but what was given.
-pub trait PlainValue: Sized {
+pub(crate) trait PlainValue: Sized {
     const KIND: ValueKind;
 
     /// Converts a value of the key's kind; without one, some value that nobody uses.
-    fn of_value(value: Option<SettingValue>) -> Self;
+    fn of_value(value: Option<&SettingValue>) -> Self;
 }
 
 impl<T: PlainValue> SettingType for T {
@@ -54,8 +49,10 @@ impl<T: PlainValue> SettingType for T {
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
         let default = || key.kind.read_text(OsStr::new(key.default), false);
-        let has_default = !key.default.is_empty();
-        T::of_value(check.given_value(key).or_else(|| has_default.then(default)?))
+        match check.given_value(key) {
+            None if !key.default.is_empty() => T::of_value(default().as_ref()),
+            given => T::of_value(given),
+        }
     }
 }
 
@@ -72,7 +69,7 @@ impl<T: PlainValue> SettingType for Setting<T> {
     const KIND: ValueKind = T::KIND;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        Self { value: T::read_setting(check, key), origin: check.origin(key) }
+        Self { value: T::read_setting(check, key), origin: check.given.origin(key) }
     }
 }
 
@@ -81,7 +78,7 @@ impl<T: PlainValue> SettingType for Option<Setting<T>> {
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
         let value = Option::<T>::read_setting(check, key)?;
-        Some(Setting { value, origin: check.origin(key) })
+        Some(Setting { value, origin: check.given.origin(key) })
     }
 }
 
@@ -109,23 +106,14 @@ pub struct OptionalSocket(pub Option<PathBuf>);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AgentExceptions(pub Vec<(&'static AgentProfile, WhenAbsent)>);
 
-/// The folders on which the settings of the runtime depend.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AgentPlaces {
-    /// The working folder.
-    pub(crate) here: Option<PathBuf>,
-    /// Where the user's own tools are; `None` without a home folder.
-    pub tools_folder: Option<PathBuf>,
-}
-
 /// Declares the types of values that are converted by a pattern and an expression. A value of
-/// another kind becomes the default of the type.
+/// another kind becomes the last expression.
 macro_rules! plain_values {
     ($($value:ty: $kind:expr, $pattern:pat => $converted:expr, $otherwise:expr;)*) => {$(
         impl PlainValue for $value {
             const KIND: ValueKind = $kind;
 
-            fn of_value(value: Option<SettingValue>) -> Self {
+            fn of_value(value: Option<&SettingValue>) -> Self {
                 match value {
                     Some($pattern) => $converted,
                     _ => $otherwise,
@@ -148,30 +136,30 @@ macro_rules! choice_words {
     };
 }
 
-const NUMBER: ValueKind = ValueKind::Whole { least: 1, most: UNLIMITED };
+const NUMBER: ValueKind = ValueKind::Whole(1, UNLIMITED);
 const UNSPECIFIED: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
-const TEXT: ValueKind = ValueKind::Text { must_be: "text", is_valid: |_| true };
+const TEXT: ValueKind = ValueKind::Text("text", |_| true);
 
 plain_values! {
-    u16: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
-    u32: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
-    u64: NUMBER, SettingValue::Whole(number) => number.try_into().unwrap_or_default(), 0;
+    u16: NUMBER, SettingValue::Whole(number) => (*number).try_into().unwrap_or_default(), 0;
+    u32: NUMBER, SettingValue::Whole(number) => (*number).try_into().unwrap_or_default(), 0;
+    u64: NUMBER, SettingValue::Whole(number) => (*number).try_into().unwrap_or_default(), 0;
     Duration: NUMBER,
-        SettingValue::Whole(seconds) => Self::from_secs(seconds.try_into().unwrap_or_default()),
+        SettingValue::Whole(seconds) => Self::from_secs((*seconds).try_into().unwrap_or_default()),
         Self::ZERO;
-    bool: ValueKind::Switch, SettingValue::Switch(is_on) => is_on, false;
+    bool: ValueKind::Switch, SettingValue::Switch(is_on) => *is_on, false;
     f64: ValueKind::Dollars,
-        SettingValue::Dollars(millionths) => price::dollars_of_micro(millionths), 0.0;
+        SettingValue::Dollars(millionths) => price::dollars_of_micro(*millionths), 0.0;
     String: TEXT, SettingValue::Text(text) => text.trim().to_owned(), Self::new();
     SocketAddr: TEXT,
         SettingValue::Text(text) => text.trim().parse().unwrap_or(UNSPECIFIED), UNSPECIFIED;
     PriceList: TEXT,
-        SettingValue::Text(text) => Self(ModelPrices::parse(&text).unwrap_or_default()),
+        SettingValue::Text(text) => Self(ModelPrices::parse(text).unwrap_or_default()),
         Self(Vec::new());
-    ServerUrl: ValueKind::Url { secret: "token" },
+    ServerUrl: ValueKind::Url("token"),
         SettingValue::Text(url) => Self(url.trim().trim_end_matches('/').to_owned()),
         Self(String::new());
-    Vec<i64>: ValueKind::Ids { least: 1 }, SettingValue::Ids(ids) => ids, Self::new();
+    Vec<i64>: ValueKind::Ids(1), SettingValue::Ids(ids) => ids.clone(), Self::new();
 }
 
 choice_words! {
@@ -186,13 +174,12 @@ choice_words! {
 }
 
 impl PlainValue for ResumedConversation {
-    const KIND: ValueKind =
-        ValueKind::SwitchOrId { must_be: "true, false or the id of a conversation in quotes" };
+    const KIND: ValueKind = ValueKind::SwitchOrId;
 
-    fn of_value(value: Option<SettingValue>) -> Self {
+    fn of_value(value: Option<&SettingValue>) -> Self {
         match value {
             Some(SettingValue::Switch(true)) => Self::Last,
-            Some(SettingValue::Text(id)) if !id.is_empty() => Self::Id(id),
+            Some(SettingValue::Text(id)) if !id.is_empty() => Self::Id(id.clone()),
             _ => Self::None,
         }
     }
@@ -211,10 +198,10 @@ impl SettingType for PathBuf {
     const KIND: ValueKind = ValueKind::File;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        let path = check.given_path(key).or_else(|| check.around.default_path(key.default));
-        path.unwrap_or_else(|| {
+        let default = || check.given.around.default_path(key.default);
+        check.given_path(key).or_else(default).unwrap_or_else(|| {
             let text = format!("there is no home folder; set HOME or `{}`", key.name);
-            check.add_problem(key, SettingOrigin::Default, &text);
+            check.add_problem(key, SettingOrigin::Default, text);
             Self::new()
         })
     }
@@ -226,9 +213,10 @@ impl SettingType for Setting<PathBuf> {
     const KIND: ValueKind = ValueKind::Socket;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        let usual = || check.around.default_path(key.default).filter(|path| is_short_enough(path));
+        let usual =
+            || check.given.around.default_path(key.default).filter(|it| is_short_enough(it));
         let value = check.given_path(key).or_else(usual).unwrap_or_default();
-        Self { value, origin: check.origin(key) }
+        Self { value, origin: check.given.origin(key) }
     }
 }
 
@@ -237,7 +225,7 @@ impl SettingType for OptionalSocket {
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
         let empty = SettingValue::Path(PathBuf::new());
-        let is_off = check.raw.get(key).is_some_and(|given| given.value == empty);
+        let is_off = check.given.get(key).is_some_and(|given| given.value == empty);
         Self(if is_off { None } else { check.given_path(key) })
     }
 }
@@ -246,7 +234,10 @@ impl SettingType for Option<HiddenText> {
     const KIND: ValueKind = ValueKind::Secret;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        check.given_secret(key)
+        match &check.given.get(key)?.value {
+            SettingValue::Secret(secret) if !secret.reveal().is_empty() => Some(secret.clone()),
+            _ => None,
+        }
     }
 }
 
@@ -258,15 +249,14 @@ impl SettingType for Option<Setting<TokenSource>> {
     }
 }
 
-/// Ports.
 impl SettingType for Vec<u16> {
-    const KIND: ValueKind = ValueKind::Ids { least: 1 };
+    const KIND: ValueKind = ValueKind::Ids(1);
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
         let ports = Vec::<i64>::read_setting(check, key).into_iter().map(u16::try_from);
         ports.collect::<Result<_, _>>().unwrap_or_else(|_| {
             let text = format!("`{}` must hold ports, from 1 to 65535", key.name);
-            check.add_problem_of_value(key, &text);
+            check.add_problem_of_value(key, text);
             Self::new()
         })
     }
@@ -278,15 +268,15 @@ impl SettingType for Vec<PathBuf> {
     const KIND: ValueKind = ValueKind::Folders;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        let raw = check.raw;
-        let Some(GivenSetting { origin, .. }) = raw.get(key) else {
-            let here = check.around.here.clone();
-            if here.is_none() && raw.is_for_agent {
+        let given = check.given;
+        let Some(GivenSetting { origin, .. }) = given.get(key) else {
+            let here = given.around.here.clone();
+            if here.is_none() && given.scope == VariableScope::Common {
                 let text = format!(
                     "the working folder is gone; start in another one, or set `{}`",
                     key.name
                 );
-                check.add_problem(key, SettingOrigin::Default, &text);
+                check.add_problem(key, SettingOrigin::Default, text);
             }
             return here.into_iter().collect();
         };
@@ -294,14 +284,13 @@ impl SettingType for Vec<PathBuf> {
             given.key.name == key.name && given.origin.source_rank() == origin.source_rank()
         };
         let mut roots = Self::new();
-        for given in raw.given.iter().filter(is_in_effect) {
+        for given in given.values.iter().filter(is_in_effect) {
             let SettingValue::Paths(paths) = &given.value else { continue };
-            let absolute = |path: &PathBuf| check.absolute_path(key, path, &given.origin);
-            roots.extend(paths.iter().map(absolute));
+            roots.extend(paths.iter().map(|path| check.absolute_path(given, path)));
         }
         if roots.is_empty() || roots.len() > MOST_ROOTS {
             let text = format!("`{}` must name 1 to {MOST_ROOTS} folders", key.name);
-            check.add_problem_of_value(key, &text);
+            check.add_problem_of_value(key, text);
         }
         roots
     }
@@ -313,18 +302,14 @@ fn read_tables<T>(
     key: &SettingKey,
     mut read: impl FnMut(&str, &Value) -> Result<T, String>,
 ) -> Vec<T> {
-    let raw = check.raw;
-    let Some(GivenSetting { value: SettingValue::Tables(tables), .. }) = raw.get(key) else {
-        return Vec::new();
-    };
-    let mut report = |text: String| check.add_problem_of_value(key, &text);
+    let Some(SettingValue::Tables(tables)) = check.given_value(key) else { return Vec::new() };
     let read = tables.iter_tables().map(|(name, table)| read(name, table));
-    read.filter_map(|one| one.map_err(&mut report).ok()).collect()
+    read.filter_map(|one| one.map_err(|text| check.add_problem_of_value(key, text)).ok()).collect()
 }
 
 impl SettingType for AgentExceptions {
     const KIND: ValueKind =
-        ValueKind::Tables { must_be: "a table for each agent, such as [gate.agents.gemini]" };
+        ValueKind::Tables("a table for each agent, such as [gate.agents.gemini]");
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
         let of = key.name;
@@ -344,14 +329,14 @@ impl SettingType for AgentExceptions {
 
 impl SettingType for Vec<McpServerSettings> {
     const KIND: ValueKind =
-        ValueKind::Tables { must_be: "a table for each server, such as [agent.mcp_servers.files]" };
+        ValueKind::Tables("a table for each server, such as [agent.mcp_servers.files]");
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
         // Only the runtime has the variables that they may need.
-        if !check.raw.is_for_agent {
+        if check.given.scope != VariableScope::Common {
             return Self::new();
         }
-        let (of, around) = (key.name, check.around);
+        let (of, around) = (key.name, &check.given.around);
         let variable = |name: &str| around.variable(name)?.into_string().ok();
         let mut wrong = Vec::new();
         let servers = read_tables(check, key, |name, form| {
@@ -365,21 +350,8 @@ impl SettingType for Vec<McpServerSettings> {
             wrong.push(format!("there may be {MOST_SERVERS} servers"));
         }
         for why in wrong {
-            check.add_problem_of_value(key, &format!("`{of}`: {why}"));
+            check.add_problem_of_value(key, format!("`{of}`: {why}"));
         }
         servers
-    }
-}
-
-impl SettingsPart for Option<Setting<PathBuf>> {
-    fn read_part(check: &mut SettingsCheck) -> Self {
-        check.raw.file.clone()
-    }
-}
-
-impl SettingsPart for AgentPlaces {
-    fn read_part(check: &mut SettingsCheck) -> Self {
-        let tools_folder = check.around.config_folder().map(|folder| folder.join("tools"));
-        Self { here: check.around.here.clone(), tools_folder }
     }
 }

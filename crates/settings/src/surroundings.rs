@@ -3,15 +3,15 @@
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use callgate_wire::hook::agents::AgentSettingsPlace;
 
-/// Looks up an environment variable.
-type VariableLookup = dyn Fn(&str) -> Option<OsString>;
-
 /// What the settings depend on besides what is given to keys. A test has its own.
+#[derive(Clone)]
 pub struct Surroundings {
-    pub variable: Box<VariableLookup>,
+    /// Looks up an environment variable.
+    pub variable: Rc<dyn Fn(&str) -> Option<OsString>>,
     pub home: Option<PathBuf>,
     /// The working folder.
     pub here: Option<PathBuf>,
@@ -66,14 +66,14 @@ impl Surroundings {
     /// Returns the path that a default stands for: one of our folders by its usual name, and a file
     /// in it. Returns `None` for a default in words, and without that folder.
     pub(crate) fn default_path(&self, default: &str) -> Option<PathBuf> {
-        let below = |folder: &str| default.strip_prefix(folder);
-        if let Some(file) = below("$XDG_RUNTIME_DIR/callgate/") {
-            return Some(self.runtime_folder()?.join(file));
-        }
-        if let Some(file) = below("~/.config/callgate/") {
-            return Some(self.config_folder()?.join(file));
-        }
-        Some(self.data_folder()?.join(below("~/.local/share/callgate/")?))
+        let (folder, file) = default.rsplit_once('/')?;
+        let folder = match folder {
+            "$XDG_RUNTIME_DIR/callgate" => self.runtime_folder(),
+            "~/.config/callgate" => self.config_folder(),
+            "~/.local/share/callgate" => self.data_folder(),
+            _ => None,
+        };
+        Some(folder?.join(file))
     }
 
     /// Returns the folder with the user's settings of an agent; `None` without a home folder.

@@ -5,12 +5,18 @@ use std::path::PathBuf;
 
 use callgate_wire::HiddenText;
 
-use crate::keyring_entry::KeyringEntry;
-use crate::setting_key::SettingKey;
-use crate::value::ValueKind;
-
-/// The longest token, in bytes.
 pub const LONGEST_TOKEN: usize = 1024;
+
+callgate_wire::words! {
+    /// A secret that callgate keeps in the keyring, under this name.
+    pub enum KeyringEntry {
+        BotToken "telegram-token",
+        ApiKey "agent-api-key",
+        /// The key of a server with Chat Completions.
+        OpenAiKey "agent-openai-key",
+        DatabaseUrl "team-database-url",
+    }
+}
 
 /// Where a secret is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,40 +61,22 @@ const fn purpose(name: &'static str, advice: &'static str) -> SecretPurpose {
     SecretPurpose { name, advice, is_fine: |letter| letter.is_ascii_graphic() }
 }
 
-/// Why a text is not a secret of its kind. No text contains any part of it.
-#[derive(Debug, thiserror::Error)]
-pub enum SecretError {
-    #[error("the {what} is empty; {advice}")]
-    Empty { what: &'static str, advice: &'static str },
-    #[error("the {what} has characters that no {what} has; {advice}")]
-    Odd { what: &'static str, advice: &'static str },
-}
-
 impl SecretPurpose {
-    /// Returns the purpose of a key that holds a token or an API key itself.
-    pub fn of_key(key: &SettingKey) -> Option<Self> {
-        key.entry.filter(|_| matches!(key.kind, ValueKind::Secret)).map(KeyringEntry::purpose)
-    }
-
-    /// Returns a text as a secret if it may be one for this purpose.
-    pub fn check_secret(self, text: &str) -> Result<HiddenText, SecretError> {
-        let Self { name: what, advice, is_fine } = self;
+    /// Returns a text as a secret if it may be one for this purpose. The error says why it is none,
+    /// and contains no part of it.
+    pub fn check_secret(self, text: &str) -> Result<HiddenText, String> {
+        let Self { name, advice, is_fine } = self;
         if text.is_empty() {
-            return Err(SecretError::Empty { what, advice });
+            return Err(format!("the {name} is empty; {advice}"));
         }
         if text.len() > LONGEST_TOKEN || !text.chars().all(is_fine) {
-            return Err(SecretError::Odd { what, advice });
+            return Err(format!("the {name} has characters that no {name} has; {advice}"));
         }
         Ok(HiddenText::new(text))
     }
 }
 
 impl KeyringEntry {
-    /// Returns the entry whose secret the setting `key` looks up in the keyring.
-    pub fn of_key(key: &SettingKey) -> Option<Self> {
-        key.entry.filter(|_| matches!(key.kind, ValueKind::Switch))
-    }
-
     pub fn purpose(self) -> SecretPurpose {
         match self {
             Self::BotToken => BOT,

@@ -2,28 +2,22 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use callgate_wire::HiddenText;
 use serde_json::{Map, Value};
 use toml::Spanned;
-use toml::de::{DeString, DeValue};
+use toml::de::{DeArray, DeString, DeValue};
 
 /// What a key holds.
 #[derive(Debug, Clone, Copy)]
 pub enum ValueKind {
-    /// The path of a file.
     File,
     /// The path of a Unix socket.
     Socket,
-    /// A list of folders.
     Folders,
-    Text {
-        must_be: &'static str,
-        /// Returns true if it is.
-        is_valid: fn(&str) -> bool,
-    },
+    /// Text: what it must be, and whether it is.
+    Text(&'static str, fn(&str) -> bool),
     /// One of a few words.
     Choice {
         /// The words that the help names.
@@ -31,37 +25,33 @@ pub enum ValueKind {
         /// Returns true if a word in lower case is one of them or means the same.
         is_valid: fn(&str) -> bool,
     },
-    /// The address of a server to which this secret is sent.
-    Url {
-        /// What the secret is called.
-        secret: &'static str,
-    },
+    /// The address of a server to which the secret of this name is sent.
+    Url(&'static str),
     /// Text that nobody may see.
     Secret,
     /// A program and its arguments.
     Command,
-    Whole {
-        /// The lowest that is allowed.
-        least: i64,
-        /// The highest that is allowed.
-        most: i64,
-    },
+    /// A whole number from the first to the second.
+    Whole(i64, i64),
     /// An amount of dollars with at most six decimals.
     Dollars,
     Switch,
-    /// True, false, or the id of something.
-    SwitchOrId {
-        must_be: &'static str,
-    },
-    /// A table for each of several names.
-    Tables {
-        must_be: &'static str,
-    },
-    /// A list of whole numbers, none of them 0.
-    Ids {
-        /// The lowest that is allowed.
-        least: i64,
-    },
+    /// True, false, or the id of a conversation.
+    SwitchOrId,
+    /// A table for each of several names, as which it is described.
+    Tables(&'static str),
+    /// Whole numbers from this one on, none of them 0.
+    Ids(i64),
+}
+
+/// How a kind of values is described.
+pub struct KindWords {
+    /// What a value in the settings file must be.
+    pub in_toml: &'static str,
+    /// What a value in a variable or a flag must be.
+    pub in_text: &'static str,
+    /// What stands for the value in the help, unless the key says something better.
+    pub(crate) placeholder: &'static str,
 }
 
 /// A value of the kind that its key holds.
@@ -84,38 +74,30 @@ impl ValueKind {
     /// Reads a value from the settings file. Returns `None` if it is of another kind.
     pub fn read_toml(&self, value: &DeValue) -> Option<SettingValue> {
         let text = match (self, value) {
-            (Self::Ids { .. }, DeValue::Array(list)) => {
-                let ids = list.iter().map(|id| whole_number(id.get_ref()));
-                return Some(SettingValue::Ids(ids.collect::<Option<_>>()?));
+            (Self::Ids(_), DeValue::Array(list)) => {
+                return Some(SettingValue::Ids(read_list(list, whole_number)?));
             }
             (Self::Command, DeValue::Array(list)) => {
-                let words = list.iter().map(|word| word.get_ref().as_str().map(str::to_owned));
-                return Some(SettingValue::Words(words.collect::<Option<_>>()?));
+                let words = read_list(list, |word| word.as_str().map(str::to_owned));
+                return Some(SettingValue::Words(words?));
             }
             (Self::Folders, DeValue::Array(list)) => {
-                let paths = list.iter().map(|path| path.get_ref().as_str().map(PathBuf::from));
-                return Some(SettingValue::Paths(paths.collect::<Option<_>>()?));
+                let paths = read_list(list, |path| path.as_str().map(PathBuf::from));
+                return Some(SettingValue::Paths(paths?));
             }
-            (Self::Tables { .. }, DeValue::Table(_)) => {
+            (Self::Tables(_), DeValue::Table(_)) => {
                 return Some(SettingValue::Tables(HiddenTables(json_of_toml(value)?)));
             }
-            (Self::Whole { .. } | Self::Dollars, DeValue::Integer(_)) => {
+            (Self::Whole(..) | Self::Dollars, DeValue::Integer(_)) => {
                 whole_number(value)?.to_string()
             }
             (Self::Dollars, DeValue::Float(number)) => number.as_str().to_owned(),
-            (Self::Switch | Self::SwitchOrId { .. }, DeValue::Boolean(switch)) => {
-                switch.to_string()
+            (Self::Switch | Self::SwitchOrId, DeValue::Boolean(switch)) => switch.to_string(),
+            // Nothing that is written without quotes elsewhere may be in quotes.
+            (Self::Ids(_) | Self::Folders | Self::Whole(..) | Self::Dollars | Self::Switch, _) => {
+                return None;
             }
-            (
-                Self::File
-                | Self::Socket
-                | Self::Text { .. }
-                | Self::Choice { .. }
-                | Self::Url { .. }
-                | Self::SwitchOrId { .. }
-                | Self::Secret,
-                DeValue::String(text),
-            ) => text.to_string(),
+            (_, DeValue::String(text)) => text.to_string(),
             _ => return None,
         };
         self.read_text(OsStr::new(&text), false)
@@ -124,77 +106,62 @@ impl ValueKind {
     /// Reads a value from a variable or a flag. Returns `None` if it is of another kind. Folders
     /// are separated by colons if this is a list, else there is one.
     pub fn read_text(&self, text: &OsStr, is_list: bool) -> Option<SettingValue> {
-        let string = || text.to_str();
         match self {
-            Self::File | Self::Socket => Some(SettingValue::Path(text.into())),
-            Self::Text { .. } | Self::Url { .. } => Some(SettingValue::Text(string()?.to_owned())),
-            // A word may be written in upper case.
-            Self::Choice { .. } => Some(SettingValue::Text(string()?.to_ascii_lowercase())),
-            Self::Secret => Some(SettingValue::Secret(HiddenText::new(string()?))),
-            Self::Whole { .. } => Some(SettingValue::Whole(string()?.trim().parse().ok()?)),
-            Self::Dollars => Some(SettingValue::Dollars(parse_millionths(string()?.trim())?)),
+            // A path need not be UTF-8.
+            Self::File | Self::Socket => return Some(SettingValue::Path(text.into())),
             Self::Folders if is_list => {
-                Some(SettingValue::Paths(std::env::split_paths(text).collect()))
+                return Some(SettingValue::Paths(std::env::split_paths(text).collect()));
             }
-            Self::Folders => Some(SettingValue::Paths(vec![text.into()])),
-            Self::Switch => match string()?.trim() {
-                "true" | "1" => Some(SettingValue::Switch(true)),
-                "false" | "0" => Some(SettingValue::Switch(false)),
-                _ => None,
-            },
-            Self::SwitchOrId { .. } => {
-                let id = || Some(SettingValue::Text(string()?.trim().to_owned()));
-                Self::Switch.read_text(text, is_list).or_else(id)
-            }
-            Self::Ids { .. } => {
-                let ids = string()?.split(',').map(|id| id.trim().parse().ok());
-                Some(SettingValue::Ids(ids.collect::<Option<_>>()?))
-            }
-            Self::Command | Self::Tables { .. } => None,
+            Self::Folders => return Some(SettingValue::Paths(vec![text.into()])),
+            _ => {}
         }
+        let text = text.to_str()?;
+        Some(match (self, text.trim()) {
+            (Self::Text(..) | Self::Url(_), _) => SettingValue::Text(text.to_owned()),
+            // A word may be written in upper case.
+            (Self::Choice { .. }, _) => SettingValue::Text(text.to_ascii_lowercase()),
+            (Self::Secret, _) => SettingValue::Secret(HiddenText::new(text)),
+            (Self::Whole(..), number) => SettingValue::Whole(number.parse().ok()?),
+            (Self::Dollars, number) => SettingValue::Dollars(parse_millionths(number)?),
+            (Self::Switch | Self::SwitchOrId, "true" | "1") => SettingValue::Switch(true),
+            (Self::Switch | Self::SwitchOrId, "false" | "0") => SettingValue::Switch(false),
+            (Self::SwitchOrId, id) => SettingValue::Text(id.to_owned()),
+            (Self::Ids(_), ids) => {
+                let ids = ids.split(',').map(|id| id.trim().parse().ok());
+                SettingValue::Ids(ids.collect::<Option<_>>()?)
+            }
+            _ => return None,
+        })
     }
 
-    /// Returns what a value in the settings file must be.
-    pub fn in_toml(&self) -> &'static str {
-        match self {
-            Self::File | Self::Socket => "a path in quotes",
-            Self::Text { .. } | Self::Choice { .. } | Self::Url { .. } | Self::Secret => {
-                "text in quotes"
+    pub const fn words(&self) -> KindWords {
+        const TEXT: &str = "UTF-8 text";
+        let (in_toml, in_text, placeholder) = match self {
+            Self::File => ("a path in quotes", TEXT, "FILE"),
+            Self::Socket => ("a path in quotes", TEXT, "PATH"),
+            Self::Folders => ("a list of paths, such as [\"~/engine\"]", TEXT, "FOLDER"),
+            Self::Text(..) => ("text in quotes", TEXT, "TEXT"),
+            Self::Choice { .. } => ("text in quotes", TEXT, "WORD"),
+            Self::Url(_) => ("text in quotes", TEXT, "URL"),
+            Self::Secret => ("text in quotes", TEXT, ""),
+            Self::Command => {
+                ("a list of words, such as [\"pass\", \"show\", \"callgate\"]", TEXT, "")
             }
-            Self::Whole { .. } => "a whole number",
-            Self::Dollars => "a number such as 2.50, with at most six decimals",
-            Self::Switch => "true or false",
-            Self::SwitchOrId { must_be } | Self::Tables { must_be } => must_be,
-            Self::Ids { .. } => "a list of whole numbers, such as [1, 2]",
-            Self::Command => "a list of words, such as [\"pass\", \"show\", \"callgate\"]",
-            Self::Folders => "a list of paths, such as [\"~/engine\"]",
-        }
-    }
-
-    /// Returns what a value in a variable or a flag must be.
-    pub fn in_text(&self) -> &'static str {
-        match self {
-            Self::Whole { .. } | Self::Dollars | Self::Switch => self.in_toml(),
-            Self::Ids { .. } => "whole numbers with commas between them",
-            _ => "UTF-8 text",
-        }
-    }
-
-    /// Returns what stands for the value in the help, unless the key says something better.
-    pub(crate) const fn placeholder(&self) -> &'static str {
-        match self {
-            Self::File => "FILE",
-            Self::Socket => "PATH",
-            Self::Folders => "FOLDER",
-            Self::Text { .. } | Self::Choice { .. } => "TEXT",
-            Self::Url { .. } => "URL",
-            Self::Whole { .. } => "SECONDS",
-            Self::Dollars => "USD",
-            Self::Switch => "SWITCH",
-            Self::SwitchOrId { .. } => "ID",
-            Self::Ids { .. } => "IDS",
-            Self::Secret | Self::Command | Self::Tables { .. } => "SECRET",
-        }
+            Self::Whole(..) => ("a whole number", "a whole number", "SECONDS"),
+            Self::Dollars => {
+                const AMOUNT: &str = "a number such as 2.50, with at most six decimals";
+                (AMOUNT, AMOUNT, "USD")
+            }
+            Self::Switch => ("true or false", "true or false", "SWITCH"),
+            Self::SwitchOrId => ("true, false or the id of a conversation in quotes", TEXT, "ID"),
+            Self::Tables(must_be) => (*must_be, TEXT, ""),
+            Self::Ids(_) => (
+                "a list of whole numbers, such as [1, 2]",
+                "whole numbers with commas between them",
+                "IDS",
+            ),
+        };
+        KindWords { in_toml, in_text, placeholder }
     }
 }
 
@@ -212,6 +179,10 @@ impl fmt::Debug for HiddenTables {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_set().entries(self.iter_tables().map(|(name, _)| name)).finish()
     }
+}
+
+fn read_list<T>(list: &DeArray, read: impl Fn(&DeValue) -> Option<T>) -> Option<Vec<T>> {
+    list.iter().map(|element| read(element.get_ref())).collect()
 }
 
 /// Returns text, lists and tables of the settings file as JSON.
@@ -243,31 +214,4 @@ fn parse_millionths(text: &str) -> Option<u64> {
         return None;
     }
     format!("{whole}{rest:0<DECIMALS$}").parse().ok()
-}
-
-/// Checks the address of a server. The secret is a part of every request, so it goes unencrypted
-/// to this machine only.
-pub(crate) fn check_url(url: &str, example: &str, secret: &str) -> Result<(), String> {
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return Err("must begin with https://".to_owned());
-    };
-    let authority = rest.split('/').next().unwrap_or_default();
-    let host = match authority.strip_prefix('[') {
-        Some(v6) => v6.split(']').next().unwrap_or_default(),
-        None => authority.split(':').next().unwrap_or_default(),
-    };
-    // A name such as 127.0.0.1.example.org belongs to another machine.
-    let is_local =
-        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
-    match scheme {
-        _ if rest.contains(['?', '#', '@', ' ']) || host.is_empty() => {
-            Err(format!("must be an address such as {example}"))
-        }
-        "https" => Ok(()),
-        "http" if is_local => Ok(()),
-        "http" => Err(format!(
-            "must begin with https://: the {secret} would go unencrypted to another machine"
-        )),
-        _ => Err("must begin with https://".to_owned()),
-    }
 }

@@ -6,6 +6,7 @@
 use std::env;
 use std::fs::File;
 use std::io::Read;
+use std::rc::Rc;
 
 use callgate_approval::daemon::Warn;
 use callgate_link::text_file::read_text_file;
@@ -20,7 +21,7 @@ const LONGEST_ZONE: u64 = 1024 * 1024;
 /// Returns what the settings of this process depend on.
 pub fn process_surroundings() -> Surroundings {
     Surroundings {
-        variable: Box::new(|name| env::var_os(name)),
+        variable: Rc::new(|name| env::var_os(name)),
         home: env::home_dir().filter(|home| home.is_absolute()),
         here: env::current_dir().ok(),
         read_file: read_text_file,

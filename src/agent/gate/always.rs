@@ -66,7 +66,6 @@ impl RepeatableAct {
 pub(super) struct AllowedActs(Mutex<VecDeque<(String, RepeatableAct)>>);
 
 impl AllowedActs {
-    /// Allows an act for the rest of the conversation.
     pub(super) fn allow_act(&self, conversation: &str, like: &RepeatableAct) {
         let mut all = lock(&self.0);
         all.push_back((conversation.to_owned(), like.clone()));
@@ -75,7 +74,6 @@ impl AllowedActs {
         }
     }
 
-    /// Returns true if the act was allowed.
     pub(super) fn is_allowed(&self, conversation: &str, like: &RepeatableAct) -> bool {
         let all = lock(&self.0);
         all.iter().any(|(there, known)| there == conversation && known == like)

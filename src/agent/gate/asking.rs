@@ -42,7 +42,6 @@ pub(super) enum AskOutcome {
         always: bool,
     },
     Denied {
-        /// Why.
         text: String,
         /// Whether the turn ends.
         interrupt: bool,

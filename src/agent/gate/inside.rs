@@ -37,7 +37,6 @@ type Rulings = Arc<Mutex<HashMap<RequestId, Ruling>>>;
 /// Who waits for the result of a press: whether it counted, and the desk's words.
 type PressWaiter = Arc<Mutex<Option<oneshot::Sender<(bool, String)>>>>;
 
-/// The desk in this process.
 pub(super) struct InsideDesk {
     daemon: Daemon,
     socket: PathBuf,

@@ -19,10 +19,8 @@ use super::always::RepeatableAct;
 use crate::config::Config;
 use hidden::SearchJudge;
 
-/// The tool that reads a file.
 const READ: &str = "read_file";
 
-/// The ruling on a use of a tool.
 #[derive(Debug)]
 pub(super) struct ToolRuling {
     pub(super) ruling: Ruling,
@@ -49,7 +47,6 @@ impl ToolRuling {
         Self { ruling, like: self.like.filter(|_| !is_question), fault: self.fault }
     }
 
-    /// Returns true if a person has to be asked.
     pub(super) fn has_to_ask(&self) -> bool {
         matches!(self.ruling, Ruling::Ask { .. } | Ruling::AtDesk { .. })
     }

@@ -21,6 +21,10 @@ fn agent(home: &Home) -> AgentSettings {
     home.load_for_agent().unwrap_or_else(|problems| panic!("{problems}")).agent
 }
 
+fn read_key(settings: AgentSettings) -> Result<HiddenText, String> {
+    read_secret(&settings.api_key.unwrap().value, token_source::MODEL)
+}
+
 #[test]
 fn every_key_has_a_flag_but_those_that_hold_secrets() {
     let command = AgentFlags::augment_args(clap::Command::new("test"));
@@ -162,7 +166,7 @@ fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
     );
     let file = Home::with("agent.api_key_file = \"~/key\"");
     let path = file.write("key", "sk-ant/+SECRET=\n");
-    let read = || agent(&file).api_key.unwrap().value.read_key();
+    let read = || read_key(agent(&file));
     assert_eq!(read().unwrap().reveal(), "sk-ant/+SECRET=");
     fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
     let error = read().unwrap_err().to_string();
@@ -173,7 +177,7 @@ fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
                     the provider of the model gives you one";
     assert_eq!(read().unwrap_err().to_string(), expected);
     let command = Home::with("agent.api_key_command = [\"/bin/echo\", \"sk-run\"]");
-    assert_eq!(agent(&command).api_key.unwrap().value.read_key().unwrap().reveal(), "sk-run");
+    assert_eq!(read_key(agent(&command)).unwrap().reveal(), "sk-run");
 }
 
 #[test]
@@ -290,8 +294,7 @@ fn settings(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> AgentSett
 }
 
 fn engine(file: &str, variables: &[(&str, &str)], flags: &[&str]) -> (EngineSetting, String) {
-    let ChosenEngine { setting, because } = settings(file, variables, flags).chosen_engine();
-    (setting, because)
+    settings(file, variables, flags).chosen_engine()
 }
 
 #[test]
@@ -409,8 +412,8 @@ fn the_key_is_read_when_it_is_wanted_and_shown_nowhere() {
     assert!(settings("", &[], &[]).api_key.is_none());
     let found = settings("", &[("ANTHROPIC_API_KEY", " sk-SECRET/1 ")], &[]);
     assert!(!format!("{found:?}").contains("SECRET"));
-    assert_eq!(found.api_key.unwrap().value.read_key().unwrap().reveal(), "sk-SECRET/1");
+    assert_eq!(read_key(found).unwrap().reveal(), "sk-SECRET/1");
     let absent = settings("agent.api_key_file = \"/nowhere/key\"", &[], &[]);
-    let error = absent.api_key.unwrap().value.read_key().unwrap_err().to_string();
+    let error = read_key(absent).unwrap_err().to_string();
     assert!(error.starts_with("cannot read the API key in /nowhere/key: No such file"), "{error}");
 }

@@ -11,7 +11,7 @@ fn token(home: &Home) -> Result<String, String> {
     let config = home.config();
     let shown = format!("{config:?} {}", config.telegram.token.as_ref().unwrap().value);
     assert!(!shown.contains("SECRET"), "{shown}");
-    let read = config.telegram.token.unwrap().value.read_token();
+    let read = read_secret(&config.telegram.token.unwrap().value, token_source::BOT);
     read.map(|token| token.reveal().to_owned()).map_err(|error| {
         let text = error.to_string().replace(home.folder.path().to_str().unwrap(), "~");
         assert!(!text.contains("SECRET") && !format!("{error:?}").contains("SECRET"), "{text}");

@@ -22,7 +22,7 @@ fn managed_switches() -> [(&'static str, Value); 2] {
 }
 
 /// Changes `text` so that our hooks are exactly the wanted ones and nothing undoes them.
-pub(super) fn install_claude_hooks(
+pub(in crate::install) fn install_claude_hooks(
     text: &str,
     wanted: &[WantedHook],
 ) -> Result<InstalledSettings, EditRefusal> {
@@ -39,7 +39,7 @@ pub(super) fn install_claude_hooks(
 }
 
 /// Removes our hooks, and the keys beside them unless the backup has them.
-pub(super) fn uninstall_claude_hooks(
+pub(in crate::install) fn uninstall_claude_hooks(
     text: &str,
     backup: Option<&str>,
 ) -> Result<RemovedHooks, EditRefusal> {
@@ -74,7 +74,6 @@ pub(super) fn uninstall_claude_hooks(
     })
 }
 
-/// Returns the members of the object.
 fn parse_root(text: &str) -> Result<(FoundHooks, Vec<JsonMember>), EditRefusal> {
     let found = FoundHooks::parse_claude_text(text)?;
     let members = json::object_members(text, &found.root);
@@ -101,7 +100,6 @@ fn without_member(text: &str, name: &str, value: &Value) -> Result<String, EditR
     })
 }
 
-/// Returns true if `env` is an object.
 fn has_env(text: &str) -> Result<bool, EditRefusal> {
     let (_, members) = parse_root(text)?;
     let env = members.iter().rfind(|member| member.name == ENV);

@@ -14,13 +14,8 @@ const MANAGED_ONLY: &str = "allow_managed_hooks_only";
 const FEATURES: &str = "features";
 const HOOKS: &str = "hooks";
 
-/// Returns true if there is a hook of ours.
-pub(super) fn has_ours(text: &str) -> bool {
-    parse_document(text).is_ok_and(|document| !our_managed_hooks(&document).is_empty())
-}
-
 /// Changes `text` so that our hooks are exactly the wanted ones and nobody can switch them off.
-pub(super) fn install_codex_hooks(
+pub(in crate::install) fn install_codex_hooks(
     text: &str,
     wanted: &[WantedHook],
 ) -> Result<InstalledSettings, EditRefusal> {
@@ -38,7 +33,7 @@ pub(super) fn install_codex_hooks(
 }
 
 /// Removes our hooks, and the keys beside them unless the backup has them.
-pub(super) fn uninstall_codex_hooks(
+pub(in crate::install) fn uninstall_codex_hooks(
     text: &str,
     backup: Option<&str>,
 ) -> Result<RemovedHooks, EditRefusal> {
@@ -78,7 +73,6 @@ fn parse_document(text: &str) -> Result<DocumentMut, EditRefusal> {
     document.map_err(|error| EditRefusal(format!("it is not TOML: {}", error.message())))
 }
 
-/// Sets a switch, unless it is on.
 fn set_switch(table: &mut Table, name: &str) {
     if !is_on(table.get(name)) {
         table.insert(name, value(true));
@@ -118,7 +112,6 @@ fn add_toml_hook(document: &mut DocumentMut, hook: &WantedHook) -> Result<(), Ed
     Ok(())
 }
 
-/// Returns our hooks, in order.
 fn our_managed_hooks(document: &DocumentMut) -> Vec<WantedHook> {
     let events = document.get(HOOKS).and_then(Item::as_table_like);
     let events = events.into_iter().flat_map(|events| events.iter());

@@ -3,21 +3,21 @@
 use expect_test::expect;
 
 use super::*;
+use crate::agents::hooks::EditRefusal;
+use crate::install::RemovedHooks;
+use crate::install::edit::InstalledSettings;
 
 fn hook(event: &str, is_direct: bool) -> WantedHook {
     let command = "/bin/callgate-hook --agent x".to_owned();
     WantedHook { event: event.to_owned(), command, is_direct, timeout: 10 }
 }
 
-fn without_hooks(
+fn with_hooks(
     agent: CodingAgent,
     text: &str,
-    backup: Option<&str>,
-) -> Result<RemovedHooks, EditRefusal> {
-    match agent.word {
-        "claude" => claude::uninstall_claude_hooks(text, backup),
-        _ => codex::uninstall_codex_hooks(text, backup),
-    }
+    wanted: &[WantedHook],
+) -> Result<InstalledSettings, EditRefusal> {
+    managed_file(agent).part.install_into_text(text, wanted)
 }
 
 /// Installs, checks that a second time changes nothing and that all goes back, and returns the text.
@@ -29,7 +29,7 @@ fn round_trip(agent: CodingAgent, before: &str) -> String {
         wanted.map(|hook| WantedHook { command: hook.command.replace("bin", "new"), ..hook });
     let newer_text = with_hooks(agent, &text, &newer).unwrap().text;
     assert_eq!(newer_text, with_hooks(agent, before, &newer).unwrap().text, "{before}");
-    let back = without_hooks(agent, &text, Some(before)).unwrap();
+    let back = managed_file(agent).part.uninstall_from_text(&text, Some(before)).unwrap();
     assert_eq!(back, RemovedHooks::AsBefore(before.to_owned()));
     text
 }

@@ -8,161 +8,161 @@ use callgate_agent::engine::CacheLife;
 use callgate_agent::mcp::McpServerSettings;
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
+use callgate_wire::desk::SettingAccess::{self, Set};
 
-use crate::choices::{EffortSetting, EngineSetting, is_model_name};
+use crate::choices::{EffortSetting, EngineSetting};
 use crate::given::SettingsCheck;
-use crate::keyring_entry::KeyringEntry::{ApiKey, OpenAiKey};
 use crate::problem::Setting;
 use crate::setting_key::{KeyFlag, SettingKey};
-use crate::setting_type::{AgentPlaces, PriceList, ServerUrl, SettingType, SettingsPart};
+use crate::setting_type::{PriceList, ServerUrl, SettingType};
+use crate::text_checks::is_model_name;
+use crate::token_source::KeyringEntry::{ApiKey, OpenAiKey};
 use crate::token_source::TokenSource;
-use crate::typed_key::{Key, declare_section, key, secret_key};
-use crate::value::ValueKind;
+use crate::typed_key::{Key, declare_section, secret_keys};
+use crate::value::ValueKind::{self, Text, Url, Whole};
 
 const PRICES: &str = "MODEL=INPUT/OUTPUT or MODEL=INPUT/OUTPUT/CACHED, separated by commas";
 
-fn is_price_list(text: &str) -> bool {
-    ModelPrices::parse(text).is_some()
-}
-
 declare_section! {
     /// The section `[agent]`: the settings of the agent runtime.
-    pub struct AgentSettings in "agent." {
+    pub struct AgentSettings in "agent." read by check {
     /// The engine that answers
-    AGENT_ENGINE engine: Setting<EngineSetting> = key().shown_as("ENGINE")
-        .note("`auto` is `anthropic` or `openai` where there is a key or an address for it, else \
-               `openai` where a model server is found on this machine, else `offline`")
-        .default("auto").set_by_viewers();
+    AGENT_ENGINE engine: Setting<EngineSetting> = placeholder: "ENGINE",
+        note: "`auto` is `anthropic` or `openai` where there is a key or an address for it, else \
+               `openai` where a model server is found on this machine, else `offline`",
+        default: "auto", access: Set;
     /// The model, as its provider names it
-    AGENT_MODEL model: String = key().shown_as("NAME")
-        .text("the name of a model, such as claude-sonnet-5-5", is_model_name)
-        .default("claude-sonnet-5-5").common("ANTHROPIC_MODEL").set_by_viewers();
+    AGENT_MODEL model: String = placeholder: "NAME",
+        kind: Text("the name of a model, such as claude-sonnet-5-5", is_model_name),
+        default: "claude-sonnet-5-5", common: Some("ANTHROPIC_MODEL"), access: Set;
     /// The address of the model's API
-    AGENT_BASE_URL base_url: ServerUrl = key().sent_secret("API key")
-        .note("`http://` for this machine only").default("https://api.anthropic.com")
-        .common("ANTHROPIC_BASE_URL");
+    AGENT_BASE_URL base_url: ServerUrl = kind: Url("API key"),
+        note: "`http://` for this machine only", default: "https://api.anthropic.com",
+        common: Some("ANTHROPIC_BASE_URL");
     /// An HTTP proxy for `https://` addresses
-    AGENT_PROXY proxy: Option<HiddenText> = key().common("HTTPS_PROXY");
+    AGENT_PROXY proxy: Option<HiddenText> = common: Some("HTTPS_PROXY");
     /// The key of the model's API itself
-    AGENT_API_KEY api_key: Option<Setting<TokenSource>> =
-        secret_key!("agent.api_key", ApiKey, "the key of the model's API", "the key")
-        .common("ANTHROPIC_API_KEY");
+    AGENT_API_KEY api_key: Option<Setting<TokenSource>> = entry: Some(ApiKey),
+        others: secret_keys!("agent.api_key", ApiKey, "the key of the model's API", "the key"),
+        common: Some("ANTHROPIC_API_KEY");
     /// The model that answers if the chosen one is overloaded or unknown
-    AGENT_FALLBACK_MODEL fallback_model: Option<String> = key().shown_as("NAME")
-        .text("the name of a model", is_model_name).set_by_viewers();
+    AGENT_FALLBACK_MODEL fallback_model: Option<String> = placeholder: "NAME",
+        kind: Text("the name of a model", is_model_name), access: Set;
     /// How much effort the model puts into an answer
-    AGENT_EFFORT effort: EffortSetting = key().shown_as("LEVEL")
-        .note("not every model knows it, or every level").default("default").set_by_viewers();
+    AGENT_EFFORT effort: EffortSetting = placeholder: "LEVEL",
+        note: "not every model knows it, or every level", default: "default", access: Set;
     /// The model of the engine openai, as its server names it
-    AGENT_OPENAI_MODEL openai_model: Option<String> = key().shown_as("NAME")
-        .text("the name of a model, such as gpt-5", is_model_name)
-        .note("without it, the first that the server lists").common("OPENAI_MODEL")
-        .set_by_viewers();
+    AGENT_OPENAI_MODEL openai_model: Option<String> = placeholder: "NAME",
+        kind: Text("the name of a model, such as gpt-5", is_model_name),
+        note: "without it, the first that the server lists", common: Some("OPENAI_MODEL"),
+        access: Set;
     /// The address of a server with Chat Completions
-    AGENT_OPENAI_URL openai_url: Option<Setting<ServerUrl>> = key().sent_secret("API key")
-        .note("`http://` for this machine only").default("https://api.openai.com/v1")
-        .common("OPENAI_BASE_URL");
+    AGENT_OPENAI_URL openai_url: Option<Setting<ServerUrl>> = kind: Url("API key"),
+        note: "`http://` for this machine only", default: "https://api.openai.com/v1",
+        common: Some("OPENAI_BASE_URL");
     /// The key of that server itself
-    AGENT_OPENAI_KEY openai_key: Option<Setting<TokenSource>> =
-        secret_key!("agent.openai_key", OpenAiKey, "the key of that server", "that key")
-        .common("OPENAI_API_KEY");
+    AGENT_OPENAI_KEY openai_key: Option<Setting<TokenSource>> = entry: Some(OpenAiKey),
+        others: secret_keys!("agent.openai_key", OpenAiKey, "the key of that server", "that key"),
+        common: Some("OPENAI_API_KEY");
     /// The ports of this machine at which a model server is looked for
-    AGENT_LOCAL_PORTS local_ports: Vec<u16> = key()
-        .note("an empty list looks for none; in a variable or a flag, separated by commas")
-        .default("11434,1234,8080,8000");
+    AGENT_LOCAL_PORTS local_ports: Vec<u16> =
+        note: "an empty list looks for none; in a variable or a flag, separated by commas",
+        default: "11434,1234,8080,8000";
     /// The Claude Code CLI of the engine claude-code
-    AGENT_CLAUDE_CLI claude_cli: Option<PathBuf> = key().default("`claude` on the PATH");
+    AGENT_CLAUDE_CLI claude_cli: Option<PathBuf> = default: "`claude` on the PATH";
     /// The length of the longest answer
-    AGENT_MAX_TOKENS max_tokens: u32 = key().range(1, 1_000_000).shown_as("TOKENS")
-        .note("less than `agent.context_tokens`").default("16384").common("MAX_TOKENS")
-        .set_by_viewers();
+    AGENT_MAX_TOKENS max_tokens: u32 = kind: Whole(1, 1_000_000), placeholder: "TOKENS",
+        note: "less than `agent.context_tokens`", default: "16384", common: Some("MAX_TOKENS"),
+        access: Set;
     /// How much the model may think before it answers; 0 turns thinking off
-    AGENT_THINKING_TOKENS thinking_tokens: u32 = key().range(0, 1_000_000).shown_as("TOKENS")
-        .note("at least 1024 otherwise, and less than `agent.max_tokens`").default("0")
-        .set_by_viewers();
+    AGENT_THINKING_TOKENS thinking_tokens: u32 = kind: Whole(0, 1_000_000), placeholder: "TOKENS",
+        note: "at least 1024 otherwise, and less than `agent.max_tokens`", default: "0",
+        access: Set;
     /// How long the provider of `anthropic` keeps a conversation in its cache
-    AGENT_CACHE_LIFE cache_life: CacheLife = key().shown_as("TIME")
-        .note("for an hour, writing to the cache costs twice the price of input, not 1.25 times")
-        .default("5m").set_by_viewers();
+    AGENT_CACHE_LIFE cache_life: CacheLife = placeholder: "TIME",
+        note: "for an hour, writing to the cache costs twice the price of input, not 1.25 times",
+        default: "5m", access: Set;
     /// The size of the model's context window
-    AGENT_CONTEXT_TOKENS context_tokens: u64 = key().range(1_000, 10_000_000).shown_as("TOKENS")
-        .default("200000").set_by_viewers();
+    AGENT_CONTEXT_TOKENS context_tokens: u64 = kind: Whole(1_000, 10_000_000),
+        placeholder: "TOKENS", default: "200000", access: Set;
     /// How many rounds of tool calls one message may take
-    AGENT_MAX_ROUNDS max_rounds: u32 = key().range(1, 1_000).shown_as("COUNT").default("50")
-        .set_by_viewers();
+    AGENT_MAX_ROUNDS max_rounds: u32 = kind: Whole(1, 1_000), placeholder: "COUNT", default: "50",
+        access: Set;
     /// How long a message waits for a model that cannot be reached or is overloaded
-    AGENT_RETRY_SECONDS retry_seconds: Duration = key().range(0, 86_400).default("1800")
-        .set_by_viewers();
+    AGENT_RETRY_SECONDS retry_seconds: Duration = kind: Whole(0, 86_400), default: "1800",
+        access: Set;
     /// How long a model may send nothing before its answer is given up
-    AGENT_SILENCE_SECONDS silence_seconds: Option<Duration> = key().range(1, 86_400)
-        .note("600 by default for a model server on this machine").default("120").set_by_viewers();
+    AGENT_SILENCE_SECONDS silence_seconds: Option<Duration> = kind: Whole(1, 86_400),
+        note: "600 by default for a model server on this machine", default: "120", access: Set;
     /// A file with instructions for every conversation
-    AGENT_SYSTEM_PROMPT_FILE system_prompt_file: Option<PathBuf> = key();
+    AGENT_SYSTEM_PROMPT_FILE system_prompt_file: Option<PathBuf>;
     /// Whether the model reads the project's AGENTS.md, CLAUDE.md and .goosehints
-    AGENT_PROJECT_INSTRUCTIONS project_instructions: bool = key().default("true")
-        .flag(KeyFlag::Fixed("no-project-instructions", "false",
-            "Do not read the project's AGENTS.md, CLAUDE.md and .goosehints")).set_by_viewers();
+    AGENT_PROJECT_INSTRUCTIONS project_instructions: bool = default: "true",
+        flag: KeyFlag::Fixed("no-project-instructions", "false",
+            "Do not read the project's AGENTS.md, CLAUDE.md and .goosehints"),
+        access: Set;
     /// A folder in which tools work; repeat it for more
-    AGENT_ROOTS roots: Vec<PathBuf> = key()
-        .note("at most 64; separated by colons in our variable, a single folder in the other")
-        .default("the working folder").common("ALLOWED_ROOT_DIR").flag(KeyFlag::Repeated("root"));
+    AGENT_ROOTS roots: Vec<PathBuf> =
+        note: "at most 64; separated by colons in our variable, a single folder in the other",
+        default: "the working folder", common: Some("ALLOWED_ROOT_DIR"),
+        flag: KeyFlag::Repeated("root");
     /// The size of the largest file that tools read or write
-    AGENT_MAX_FILE_SIZE_MB max_file_size_mb: u64 = key().range(1, 1_024).shown_as("MB")
-        .default("10").common("MAX_FILE_SIZE_MB").set_by_viewers();
+    AGENT_MAX_FILE_SIZE_MB max_file_size_mb: u64 = kind: Whole(1, 1_024), placeholder: "MB",
+        default: "10", common: Some("MAX_FILE_SIZE_MB"), access: Set;
     /// How long a command may run
-    AGENT_COMMAND_TIMEOUT_SECONDS command_timeout_seconds: Duration = key().range(1, 86_400)
-        .note("the call may ask for another time").default("50").set_by_viewers();
+    AGENT_COMMAND_TIMEOUT_SECONDS command_timeout_seconds: Duration = kind: Whole(1, 86_400),
+        note: "the call may ask for another time", default: "50", access: Set;
     /// Whether files are noted before commands run, to show and undo what they change
-    AGENT_SNAPSHOTS snapshots: bool = key().default("true")
-        .flag(KeyFlag::Fixed("no-snapshots", "false",
-            "Do not find out what commands change; turn it off where looking at all files is slow"))
-        .set_by_viewers();
+    AGENT_SNAPSHOTS snapshots: bool = default: "true",
+        flag: KeyFlag::Fixed("no-snapshots", "false",
+            "Do not find out what commands change; turn it off where looking at all files is slow"),
+        access: Set;
     /// MCP servers whose tools the model may use
-    AGENT_MCP_SERVERS mcp_servers: Vec<McpServerSettings> = key()
-        .note("a table for each, see [the runtime](agent.md#mcp-servers); at most 32");
+    AGENT_MCP_SERVERS mcp_servers: Vec<McpServerSettings> =
+        note: "a table for each, see [the runtime](agent.md#mcp-servers); at most 32";
     /// How long a message waits for MCP servers that start with it
-    AGENT_MCP_WAIT_SECONDS mcp_wait_seconds: Duration = key().range(0, 60)
-        .note("the tools of a slower server are there from a later round on").default("1")
-        .set_by_viewers();
+    AGENT_MCP_WAIT_SECONDS mcp_wait_seconds: Duration = kind: Whole(0, 60),
+        note: "the tools of a slower server are there from a later round on", default: "1",
+        access: Set;
     /// The file with the conversations
-    AGENT_HISTORY history: Option<PathBuf> = key().default("the `database`");
+    AGENT_HISTORY history: Option<PathBuf> = default: "the `database`";
     /// Whether conversations are kept
-    AGENT_KEEP_HISTORY keep_history: bool = key().default("true")
-        .flag(KeyFlag::Fixed("no-history", "false", "Keep no conversations")).set_by_viewers();
+    AGENT_KEEP_HISTORY keep_history: bool = default: "true",
+        flag: KeyFlag::Fixed("no-history", "false", "Keep no conversations"), access: Set;
     /// Whether the last conversation of the folder is continued, or the id of another
-    AGENT_RESUME resume: ResumedConversation = key().default("false")
-        .flag(KeyFlag::Optional("resume", "true")).set_by_viewers();
+    AGENT_RESUME resume: ResumedConversation = default: "false",
+        flag: KeyFlag::Optional("resume", "true"), access: Set;
     /// Whether conversations of all folders are listed and continued
-    AGENT_ALL_FOLDERS all_folders: bool = key().default("false")
-        .flag(KeyFlag::Fixed("all-folders", "true",
-            "List and continue the conversations of all folders")).set_by_viewers();
+    AGENT_ALL_FOLDERS all_folders: bool = default: "false",
+        flag: KeyFlag::Fixed("all-folders", "true",
+            "List and continue the conversations of all folders"),
+        access: Set;
     /// How much one conversation may cost, in dollars
-    AGENT_CONVERSATION_USD conversation_usd: Option<f64> = key().set_by_viewers();
+    AGENT_CONVERSATION_USD conversation_usd: Option<f64> = access: Set;
     /// How much one day may cost, in dollars
-    AGENT_DAY_USD day_usd: Option<f64> = key().set_by_viewers();
+    AGENT_DAY_USD day_usd: Option<f64> = access: Set;
     /// How many tokens one conversation may use
-    AGENT_CONVERSATION_TOKENS conversation_tokens: Option<u64> = key().shown_as("TOKENS")
-        .set_by_viewers();
+    AGENT_CONVERSATION_TOKENS conversation_tokens: Option<u64> = placeholder: "TOKENS", access: Set;
     /// How many tokens one day may use
-    AGENT_DAY_TOKENS day_tokens: Option<u64> = key().shown_as("TOKENS").set_by_viewers();
+    AGENT_DAY_TOKENS day_tokens: Option<u64> = placeholder: "TOKENS", access: Set;
     /// How many requests may be sent to the model in one minute
-    AGENT_REQUESTS_PER_MINUTE requests_per_minute: Option<u32> = key().shown_as("COUNT")
-        .set_by_viewers();
+    AGENT_REQUESTS_PER_MINUTE requests_per_minute: Option<u32> = placeholder: "COUNT", access: Set;
     /// The price of a million input tokens, in dollars
-    AGENT_PRICE_INPUT price_input: Option<f64> = key()
-        .note("with `agent.price_output` it replaces the price that callgate knows")
-        .set_by_viewers();
+    AGENT_PRICE_INPUT price_input: Option<f64> =
+        note: "with `agent.price_output` it replaces the price that callgate knows", access: Set;
     /// The price of a million output tokens, in dollars
-    AGENT_PRICE_OUTPUT price_output: Option<f64> = key().set_by_viewers();
+    AGENT_PRICE_OUTPUT price_output: Option<f64> = access: Set;
     /// The prices of a million tokens by model, in dollars
-    AGENT_PRICES prices: Option<PriceList> = key().shown_as("PRICES").text(PRICES, is_price_list)
-        .note("input, output and optionally cached input, as in `gpt-5=1.25/10/0.125, m=0.2/0.8`; \
-               for other models `agent.price_input` and `agent.price_output` hold")
-        .set_by_viewers();
+    AGENT_PRICES prices: Option<PriceList> = placeholder: "PRICES",
+        kind: Text(PRICES, |text| ModelPrices::parse(text).is_some()),
+        note: "input, output and optionally cached input, as in `gpt-5=1.25/10/0.125, m=0.2/0.8`; \
+               for other models `agent.price_input` and `agent.price_output` hold", access: Set;
     /// How much is logged
-    AGENT_LOG_LEVEL log_level: LogLevel = key().shown_as("LEVEL").default("info")
-        .common("LOG_LEVEL").set_by_viewers();
+    AGENT_LOG_LEVEL log_level: LogLevel = placeholder: "LEVEL", default: "info",
+        common: Some("LOG_LEVEL"), access: Set;
     } with {
-        places: AgentPlaces,
+        here: Option<PathBuf> = check.given.around.here.clone(),
+        tools_folder: Option<PathBuf> =
+            check.given.around.config_folder().map(|folder| folder.join("tools")),
     }
 }

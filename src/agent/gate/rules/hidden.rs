@@ -22,7 +22,6 @@ const DENIED: u8 = 4;
 /// The rules at one moment.
 pub(in crate::agent::gate) struct SearchJudge {
     pub(in crate::agent::gate) policy: Policy,
-    /// The folder in which the agent works.
     pub(in crate::agent::gate) folder: String,
     pub(in crate::agent::gate) home: String,
     pub(in crate::agent::gate) now: Moment,

@@ -1,11 +1,65 @@
-//! The keys that call the window of the desktop shell.
+//! What texts may be that settings hold: addresses, names, keys to press.
 
+use std::net::IpAddr;
+
+/// The longest name of a model, in bytes.
+const LONGEST_MODEL: usize = 256;
 /// The keys that change what others mean, by all their names.
 const MODIFIERS: &str = "ctrl control alt option shift super cmd command \
     cmdorctrl cmdorcontrol commandorctrl commandorcontrol";
 /// The keys with a name, besides letters, digits and F1 to F24.
 const NAMED_KEYS: &str = "space tab enter backspace delete insert home end pageup pagedown up down \
     left right";
+
+pub(crate) fn is_model_name(text: &str) -> bool {
+    !text.is_empty() && text.len() <= LONGEST_MODEL && !text.contains(char::is_control)
+}
+
+/// Returns true for the address of an issuer, which may be plain on this machine.
+pub(crate) fn is_issuer(text: &str) -> bool {
+    let is_local = text.starts_with("http://127.0.0.1") || text.starts_with("http://localhost");
+    (text.starts_with("https://") || is_local) && is_plain_text(text)
+}
+
+/// Returns true for a text without spaces and hidden characters.
+pub(crate) fn is_plain_text(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic())
+}
+
+pub(crate) fn is_host(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._[]:".contains(&byte);
+    let parts = text.rsplit_once(':');
+    parts.is_some_and(|(host, port)| {
+        !host.is_empty() && host.bytes().all(is_plain) && port.parse::<u16>().is_ok()
+    })
+}
+
+/// Checks the address of a server. The secret is a part of every request, so it goes unencrypted
+/// to this machine only.
+pub(crate) fn check_url(url: &str, example: &str, secret: &str) -> Result<(), String> {
+    let Some((scheme, rest)) = url.split_once("://") else {
+        return Err("must begin with https://".to_owned());
+    };
+    let authority = rest.split('/').next().unwrap_or_default();
+    let host = match authority.strip_prefix('[') {
+        Some(v6) => v6.split(']').next().unwrap_or_default(),
+        None => authority.split(':').next().unwrap_or_default(),
+    };
+    // A name such as 127.0.0.1.example.org belongs to another machine.
+    let is_local =
+        host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    match scheme {
+        _ if rest.contains(['?', '#', '@', ' ']) || host.is_empty() => {
+            Err(format!("must be an address such as {example}"))
+        }
+        "https" => Ok(()),
+        "http" if is_local => Ok(()),
+        "http" => Err(format!(
+            "must begin with https://: the {secret} would go unencrypted to another machine"
+        )),
+        _ => Err("must begin with https://".to_owned()),
+    }
+}
 
 /// Returns true if a text names keys that can be pressed together, such as `Ctrl+Shift+Space`, or
 /// is empty. A key that types something needs more than Shift, or it could not be typed any more.
