@@ -7,6 +7,7 @@ use std::{fs, thread};
 use callgate_approval::terminal::PAUSE;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::terminal::Terminal;
+use callgate_testkit::until::until;
 use rustix::process::Signal;
 use serde_json::json;
 
@@ -24,11 +25,19 @@ fn desk() -> (Stage, Terminal) {
     (stage, terminal)
 }
 
-/// Waits for a question, and until it is there for long enough: before that, keys are taken for
-/// those of somebody who meant the question before it.
-fn read(terminal: &Terminal, question: &str) {
+/// Waits for a question, and until keys count: before that, they are taken for those of somebody
+/// who meant the question before it.
+fn read(terminal: &mut Terminal, question: &str) {
     terminal.wait_for(question);
-    thread::sleep(PAUSE + Duration::from_millis(300));
+    // Keys without a meaning have the desk show those that have one, once it takes any. A key that
+    // was ignored and comes again at once is taken for one that is held down, so there are two.
+    let mut keys = ["x", "y"].into_iter().cycle();
+    until("keys count", || {
+        terminal.press(keys.next().unwrap());
+        let written = terminal.written();
+        let shown = written.rfind(question).map_or("", |at| &written[at..]);
+        shown.matches(" reply").count() > 1
+    });
 }
 
 #[test]
@@ -36,12 +45,12 @@ fn a_key_answers_the_question_in_the_terminal() {
     let (stage, mut terminal) = desk();
     terminal.wait_for("a key answers them");
     let hook = stage.hook(&bash("make install"));
-    read(&terminal, "make install");
+    read(&mut terminal, "make install");
     terminal.press("a");
     assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
     terminal.wait_for("Allowed by");
     let hook = stage.hook(&bash("make clean"));
-    read(&terminal, "make clean");
+    read(&mut terminal, "make clean");
     terminal.press("rnot now\r");
     assert_eq!(hook.decision()["message"], "not now");
     // One of more answers than there are digits.
@@ -86,15 +95,17 @@ fn what_is_no_key_answers_nothing() {
     let (stage, mut terminal) = desk();
     terminal.wait_for("\u{1b}[?2004h");
     let hook = stage.hook(&bash("make install"));
-    read(&terminal, "make install");
+    read(&mut terminal, "make install");
     // Arrows, one of them in two pieces, a capital letter and a paste; the reply that is given up
     // shows that all of them were read.
     terminal.press("\u{1b}[a\u{1b}Oa\u{1b}[");
     thread::sleep(Duration::from_millis(100));
     terminal.press("aA\u{1b}[200~a\r\u{1b}[201~r");
     terminal.wait_for("Your words to the agent");
+    let questions = |terminal: &Terminal| terminal.written().matches("make install").count();
+    let before = questions(&terminal);
     terminal.press("\u{1b}");
-    thread::sleep(Duration::from_millis(300));
+    until("the question again", || questions(&terminal) > before);
     assert!(!terminal.written().contains("Allowed by"));
     terminal.press("r\u{1b}[200~not\ryet\u{1b}[201~\r");
     assert_eq!(hook.decision()["message"], "not yet");
@@ -133,7 +144,7 @@ fn a_terminal_that_somebody_has_stopped_holds_nobody_up() {
     }
     assert!(!terminal.written().contains("make install"), "the terminal was not stopped");
     terminal.press("\u{11}");
-    read(&terminal, "make install");
+    read(&mut terminal, "make install");
     terminal.press("d");
     assert_eq!(waiting.decision()["behavior"], "deny");
 }

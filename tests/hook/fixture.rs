@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::process::{DEADLINE, Group};
+use callgate_testkit::until::until;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -98,6 +99,19 @@ pub(crate) struct Running {
 impl Running {
     pub(crate) fn signal(&self, signal: Signal) {
         self.group.signal(signal);
+    }
+
+    /// Waits until a hook has looked for its desk a few times: it sleeps in between.
+    pub(crate) fn wait_for_looks(&self) {
+        let before = self.sleep_count();
+        until("the hook looks for its desk", || self.sleep_count() >= before + 3);
+    }
+
+    /// Returns how often the process has waited for something.
+    pub(crate) fn sleep_count(&self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.group.pid())).unwrap();
+        let count = status.lines().find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+        count.unwrap().trim().parse().unwrap()
     }
 
     /// Waits for the end.

@@ -2,10 +2,11 @@
 //! question.
 
 use std::fs;
-use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::fixture::{Stage, bash};
+use callgate_testkit::until::until;
+
+use crate::fixture::{Running, Stage, bash};
 
 #[test]
 fn a_desk_that_comes_back_is_asked_the_same() {
@@ -16,13 +17,13 @@ fn a_desk_that_comes_back_is_asked_the_same() {
     let line = first.line.clone();
     drop((desk, first));
     fs::remove_file(&stage.socket).unwrap();
-    thread::sleep(Duration::from_millis(300));
+    hook.wait_for_looks();
     let desk = stage.desk();
     let second = desk.accept();
     assert_eq!(second.line, line);
     // Once more, with the socket left behind.
     drop((desk, second));
-    thread::sleep(Duration::from_millis(150));
+    hook.wait_for_looks();
     fs::remove_file(&stage.socket).unwrap();
     let desk = stage.desk();
     let mut third = desk.accept();
@@ -92,8 +93,12 @@ fn a_desk_with_a_long_queue_is_there() {
     rustix::net::bind(&listener, &address).unwrap();
     rustix::net::listen(&listener, 0).unwrap();
     let hooks: Vec<_> = (0..5).map(|_| stage.hook(bash())).collect();
-    // Time for all of them to find the queue full.
-    thread::sleep(Duration::from_millis(200));
+    // One is in the queue. The others find it full, and look again and again.
+    let before: Vec<u64> = hooks.iter().map(Running::sleep_count).collect();
+    let looks = |(hook, before): (&Running, &u64)| hook.sleep_count() >= before + 3;
+    until("all others find the queue full", || {
+        hooks.iter().zip(&before).filter(|both| looks(*both)).count() >= hooks.len() - 1
+    });
     let desk = crate::fixture::Desk::of(listener);
     for _ in &hooks {
         desk.accept().answer(r#""decision":"allow""#);

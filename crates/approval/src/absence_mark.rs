@@ -7,7 +7,6 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Notes that a hook lets a call run without the desk of this ledger.
 pub fn mark_absence(database: &Path) -> io::Result<()> {
     if let Some(folder) = database.parent() {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -18,7 +17,6 @@ pub fn mark_absence(database: &Path) -> io::Result<()> {
     mark.set_modified(SystemTime::now())
 }
 
-/// Returns when a hook last let a call run without the desk of this ledger.
 pub(crate) fn last_absence(database: &Path) -> Option<SystemTime> {
     fs::metadata(mark_beside(database)).and_then(|mark| mark.modified()).ok()
 }

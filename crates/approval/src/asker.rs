@@ -34,7 +34,6 @@ const REDIAL_EVERY: Duration = Duration::from_millis(100);
 /// How long [`tell_desk`] tries.
 const TELL_WITHIN: Duration = Duration::from_secs(1);
 
-/// Where the desk is and how long to wait for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AskerSettings {
     pub socket: PathBuf,
@@ -150,6 +149,7 @@ impl<'a> Unwanted<'a> {
                 Ok(0) => return Ok(false),
                 Ok(_) => {}
             }
+            // Before the stream: an answer that was read counts as delivered.
             let is_unwanted = fds[..watched].iter().any(|fd| !fd.revents().is_empty());
             return if is_unwanted { Err(NoAnswer::Unwanted) } else { Ok(true) };
         }
@@ -177,7 +177,6 @@ pub fn fresh_id() -> RequestId {
     RequestId::from_random(random)
 }
 
-/// Asks, and waits for the answer.
 pub fn ask_desk(
     settings: &AskerSettings,
     request: &ApprovalRequest,
@@ -201,7 +200,6 @@ fn encode_request(request: &ApprovalRequest) -> Result<Vec<u8>, NoAnswer> {
     }
 }
 
-/// A connection to the desk for one question.
 #[derive(Debug)]
 pub struct Asker<'a> {
     settings: &'a AskerSettings,
@@ -319,16 +317,17 @@ impl<'a> Asker<'a> {
                 // If the connection broke, the answer may have come before.
                 self.send(&line)?;
             }
-            let until = words.next_look().map_or(self.end, |at| at.min(self.end));
+            let until = words.look_at.map_or(self.end, |at| at.min(self.end));
             match self.unwanted.fill_lines(&self.stream, &mut lines, until)? {
                 None if until < self.end => continue,
                 None => return Err(NoAnswer::TimedOut(self.settings.timeout)),
+                // Nothing of an answer has come, so the question can be asked again.
                 Some(0) if received == 0 => return Ok(None),
                 Some(0) => return Err(NoAnswer::Cut),
                 Some(count) => received += count,
             }
             match lines.next_frame() {
-                Some(DecodedLine::Whole(line)) => return decode_answer(line, words.id()).map(Some),
+                Some(DecodedLine::Whole(line)) => return decode_answer(line, words.id).map(Some),
                 Some(DecodedLine::TooLong(_)) => return Err(NoAnswer::TooLong),
                 // A line ends with at most two bytes.
                 None if received > MAX_LINE + 2 => return Err(NoAnswer::TooLong),

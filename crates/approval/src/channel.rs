@@ -120,7 +120,6 @@ pub struct QuestionCopy {
     pub part: CopyPart,
 }
 
-/// What of a question a message shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum CopyPart {
     #[default]

@@ -137,7 +137,6 @@ pub struct Daemon {
     _lock: FileLock,
 }
 
-/// A handle by which news reaches the desk.
 #[derive(Debug, Clone)]
 pub struct DeskHandle(LetterBox);
 

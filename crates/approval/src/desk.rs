@@ -103,7 +103,6 @@ pub(crate) struct Now {
 #[derive(Debug, Clone)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a setting of its own")]
 pub struct DeskSettings {
-    /// How long a question waits for its answer.
     pub timeout: Duration,
     /// How long an asker has to come back after the desk was restarted.
     pub grace: Duration,
@@ -150,7 +149,6 @@ pub(crate) struct Desk {
     rehearsal: Option<RequestId>,
     /// What a single press does not decide.
     care: PressCare,
-    /// Who was asked to write words, and for which question.
     replies: ExpectedReplies,
     gates: HostGates,
     /// The processes and ancestors of those askers for which they matter.
@@ -177,7 +175,6 @@ pub(crate) struct Desk {
     codes: PairingCodes,
     /// Muted chats, each with the end of its silence on the wall clock.
     muted: HashMap<i64, i64>,
-    /// Limits how many acts of strangers are recorded.
     strangers: authority::StrangerQuota,
 }
 
@@ -321,7 +318,7 @@ impl Desk {
 
     /// Returns true if the desk remembers a question of this id, open or closed.
     pub(crate) fn knows(&self, id: &RequestId) -> bool {
-        self.open.contains_key(id) || self.past.get(id).is_some()
+        self.open.contains_key(id) || self.past.by_id.contains_key(id)
     }
 
     /// Forgets the process of an asker that does not wait.
@@ -336,7 +333,7 @@ impl Desk {
             News::Shown(copy) => self.handle_shown_copy(step, copy),
             News::ShownInFull { question, chat } if self.open.contains_key(&question) => {
                 step.keep_value(full_key(&question, chat), String::new());
-                self.care.shown_in_full(question, chat);
+                self.care.in_full.insert((question, chat));
             }
             News::ShownInFull { .. } => {}
             News::Unsendable { question, chat, why } => {

@@ -12,7 +12,6 @@ use rustix::fs::OFlags;
 /// The largest file that is looked into, in bytes. In a larger one lines count from the edit.
 const LARGEST_FILE: u64 = 4 * 1024 * 1024;
 
-/// Notes in the request of an edit at which lines of its file it takes place.
 pub fn note_edit_lines(request: &mut ApprovalRequest) {
     let agent = request.agent.as_deref().unwrap_or_default();
     if ToolKind::for_tool(agent, &request.tool_name) == ToolKind::Edit {

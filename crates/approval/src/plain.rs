@@ -12,7 +12,6 @@ pub(crate) fn visible_text(text: &str) -> String {
     text::visible_text(text).into_owned()
 }
 
-/// Hides secrets and makes invisible characters visible.
 pub(crate) fn safe_text(text: &str) -> String {
     visible_text(mask_text(text).shown())
 }

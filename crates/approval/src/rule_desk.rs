@@ -90,7 +90,6 @@ impl<'a> WorkMonitor<'a> {
         Self { cancelled, progress }
     }
 
-    /// Returns true if nobody wants the result any more.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }

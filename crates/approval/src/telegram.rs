@@ -84,7 +84,6 @@ impl BotToken {
     }
 }
 
-/// The error for a text that is not a bot token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "this is not a Telegram token, which has only letters, digits, `:`, `_` and `-`: copy it again \
@@ -120,7 +119,6 @@ impl TelegramReport {
     }
 }
 
-/// What the two halves share.
 #[derive(Debug)]
 struct TelegramLine {
     api: BotApi,

@@ -116,7 +116,6 @@ impl FileLock {
     }
 }
 
-/// Returns true if `path` is a file that may be executed.
 pub fn is_program(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|file| file.is_file() && file.mode() & 0o111 != 0)
 }

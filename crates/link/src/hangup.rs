@@ -48,7 +48,6 @@ impl HangupWatcher {
     }
 }
 
-/// What the peer of a socket has done with the data that was sent to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Receipt {
     /// It has read everything.

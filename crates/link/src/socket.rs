@@ -110,6 +110,7 @@ pub fn listen_at_path(path: &Path) -> Result<UnixListener, SocketError> {
         SocketState::Live => return Err(SocketError::InUse(path.to_owned())),
         SocketState::NotASocket => return Err(SocketError::NotASocket(path.to_owned())),
     }
+    // Under another name at first: nobody finds a socket here that is not served yet.
     let unfinished = unfinished_name(path)?;
     check_length(&unfinished)?;
     let listener = listen_at(&unfinished)?;
@@ -174,6 +175,7 @@ fn read_peer_credentials(socket: &impl AsFd) -> io::Result<PeerCredentials> {
 fn listen_at(path: &Path) -> Result<UnixListener, SocketError> {
     let create = || -> Result<OwnedFd, Errno> {
         let fd = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        // Before it has a name, so that it is never open to others.
         fchmod(&fd, Mode::RUSR | Mode::WUSR)?;
         bind(&fd, &SocketAddrUnix::new(path)?)?;
         listen(&fd, BACKLOG)?;

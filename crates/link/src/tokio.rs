@@ -11,7 +11,6 @@ use tokio::time::sleep;
 use crate::child::{LOOK, LeashedChild};
 use crate::sync::lock;
 
-/// Why the next frame could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     /// The announced frame is over the limit; nothing more can be read from the stream.

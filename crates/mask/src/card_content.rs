@@ -114,7 +114,6 @@ fn command_description(run: &RunAct<'_>) -> Option<String> {
     (!all.is_empty()).then(|| all.join("; "))
 }
 
-/// Returns a command as one would type it.
 pub fn typed_command(words: &GivenCommand<'_>) -> String {
     match words {
         GivenCommand::Line(line) => (*line).to_owned(),

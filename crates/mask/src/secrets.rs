@@ -68,7 +68,6 @@ pub struct MaskedText {
     could_run: bool,
 }
 
-/// One hidden original.
 struct HiddenSecret {
     original: Box<str>,
     label: Cow<'static, str>,

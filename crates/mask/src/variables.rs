@@ -28,7 +28,6 @@ const LONGEST_RANDOM_SEED: usize = 20;
 /// A shorter value is not hidden in other text: it would hit innocent words.
 const SHORTEST_HIDDEN: usize = 8;
 
-/// The secret values in the environment of a process.
 #[derive(Clone, Default)]
 pub struct SecretVariables {
     values: Vec<String>,

@@ -31,6 +31,7 @@ impl BudgetShare {
     /// Makes the share as large as this. Returns false if that is more than is left.
     pub(crate) fn resize(&mut self, wanted: usize) -> bool {
         let more = wanted.saturating_sub(self.taken);
+        // Taken before it is compared: two lines must not get the same room.
         let all = self.budget.taken.fetch_add(more, Ordering::Relaxed) + more;
         self.budget.taken.fetch_sub(self.taken.saturating_sub(wanted), Ordering::Relaxed);
         self.taken = wanted;

@@ -17,7 +17,6 @@ use crate::{LineArrival, LineHealth, LineNeed};
 /// How many bytes of entries may be on their way without a receipt.
 const MOST_UNACKED: usize = 1024 * 1024;
 
-/// What the end at the box wants to be done.
 #[derive(Debug)]
 pub enum LowerAct {
     Send(RelayReport),
@@ -125,7 +124,6 @@ impl LowerLine {
         is_new.then(|| LowerAct::Send(RelayReport::Question(Box::new(question))))
     }
 
-    /// Sends the agent's last words about a question.
     pub fn report_words(&self, question: &RequestId, last_words: String) -> Option<LowerAct> {
         let question = self.sent.get(question)?.clone();
         Some(LowerAct::Send(RelayReport::Said { question, last_words }))

@@ -22,6 +22,7 @@ pub(crate) struct QuestionShare {
 impl QuestionShare {
     /// Takes the room of a question whose line has this size. Returns `None` if there is too little.
     pub(crate) fn take(room: &Arc<QuestionRoom>, size: usize) -> Option<Self> {
+        // Taken before it is compared; what is too much goes back with the share.
         let share = Self::take_anyway(room, size);
         let is_within = room.count.load(Ordering::Relaxed) <= MOST_QUESTIONS
             && room.bytes.load(Ordering::Relaxed) <= MOST_QUESTION_BYTES;

@@ -22,7 +22,6 @@ use crate::{DEAD_AFTER, LineArrival, LineHealth, LineNeed};
 const MOST_WRONG: usize = 32;
 const NO_ROOM: &str = "too much is on its way from all machines at once";
 
-/// What the end at the desk above wants to be done.
 #[derive(Debug)]
 pub enum UpperAct {
     Send(RelayOrder),
@@ -32,7 +31,6 @@ pub enum UpperAct {
     /// Its questions come, and answers go back.
     Synced,
     Ask(Box<RelayedQuestion>),
-    /// Add the agent's last words to a question.
     AddWords {
         question: RequestId,
         last_words: String,
@@ -44,9 +42,7 @@ pub enum UpperAct {
     },
     /// The answer to a question is kept until the box is back.
     Defer(RequestId),
-    /// The answer to a question has reached the agent.
     Delivered(RequestId),
-    /// The answer to a question has not reached the agent.
     Lost {
         question: RequestId,
         text: String,
@@ -56,7 +52,6 @@ pub enum UpperAct {
     End(String),
 }
 
-/// The end of a line at the desk above.
 #[derive(Debug)]
 pub struct UpperLine {
     name: String,
@@ -70,7 +65,6 @@ pub struct UpperLine {
     connection: Option<UpperConnection>,
 }
 
-/// A question that is open here.
 #[derive(Debug)]
 struct HeldQuestion {
     answer: Option<RelayedAnswer>,

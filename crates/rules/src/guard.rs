@@ -22,7 +22,6 @@ use agents::{
 pub use places::GuardedKind;
 use places::GuardedPlace;
 
-/// The name of the program itself.
 const PROGRAM: &str = "callgate";
 /// The name of the small program that is its hook.
 const HOOK: &str = "callgate-hook";
@@ -86,6 +85,7 @@ impl Guarded {
         if act.is_lost {
             return Some("a path in it may lead anywhere, also to what is guarded".into());
         }
+        // It is asked about anyway: nothing that was judged without a budget is allowed.
         if steps::is_spent() {
             return None;
         }

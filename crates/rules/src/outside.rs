@@ -30,7 +30,6 @@ const PROGRAMS: [&str; 7] =
 const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
-/// The folders in which the commands of a runtime may work.
 #[derive(Debug, Clone, Default)]
 pub struct CommandBounds {
     /// Those folders, absolute.
@@ -86,7 +85,6 @@ struct OutsideSearch<'a> {
     left: usize,
 }
 
-/// A position along the names of a path.
 struct PathWay<'a> {
     at: String,
     /// An absolute path before its first name.

@@ -386,7 +386,6 @@ impl Verdict {
     }
 }
 
-/// Returns the rule's reason in parentheses, if it has one.
 fn reason_of(rule: &Rule) -> String {
     rule.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default()
 }

@@ -127,7 +127,6 @@ pub(crate) fn similar_conditions(act: &Act) -> Vec<RuleConditions> {
     all
 }
 
-/// Returns the conditions for a tool that runs no command.
 fn of_tool(act: &Act, paths: &[String], hosts: &[String]) -> RuleConditions {
     let mut lines = vec![("tool", toml_texts(std::slice::from_ref(&act.tool)))];
     let mut subject = act.tool.clone();

@@ -69,7 +69,6 @@ pub fn suggest_rules(
     Some(chosen.into_iter().map(|(tried, saves)| judged.suggestion(tried, saves)).collect())
 }
 
-/// The calls, and what the user's rules say about them.
 struct JudgedCalls<'a> {
     policy: &'a Policy,
     guarded: &'a Guarded,

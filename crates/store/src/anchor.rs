@@ -18,7 +18,6 @@ pub(crate) fn head_after(anchor: &EntriesPruned) -> Option<ChainHead> {
     Some(ChainHead { seq: anchor.through, hash: anchor.hash.parse::<Sha256Hash>().ok()?.0 })
 }
 
-/// Returns the anchor for the removal of all entries up to `through`.
 pub(crate) fn anchor_through(
     connection: &Connection,
     through: u64,

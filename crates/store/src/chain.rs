@@ -123,6 +123,7 @@ impl Linker {
         part(&content.seq.to_be_bytes());
         part(&content.at_ms.to_be_bytes());
         part(content.kind);
+        // An empty id is not the same as none.
         part(if content.question.is_some() { b"1" } else { b"0" });
         part(content.question.unwrap_or_default());
         part(content.body);

@@ -12,7 +12,6 @@ use crate::error::StoreError;
 use crate::ledger::sql_number;
 use crate::{LedgerEntry, Store};
 
-/// The end of the copy of a machine's ledger.
 const COPIED: &str = "SELECT series, seq, hash FROM copied_entries WHERE machine = ?
     ORDER BY series DESC, seq DESC LIMIT 1";
 const INSERT: &str = "INSERT INTO copied_entries
@@ -27,7 +26,6 @@ pub enum CopyOutcome {
 }
 
 impl Store {
-    /// Returns the last entry of a machine's ledger that was copied.
     pub fn copied_through(&self, machine: &str) -> Result<Option<ChainHead>, StoreError> {
         let failed = self.explain_failure("read");
         let end = copied_end(&self.connection, machine).map_err(failed)?;
@@ -49,6 +47,8 @@ impl Store {
                 Some((series, head)) => (series, Some(head)),
                 None => (1, None),
             };
+            // All are checked before the first is written: a broken copy is no error, so the
+            // transaction commits.
             for entry in entries {
                 if !follows(head.as_ref(), entry) {
                     return Ok(CopyOutcome::Broken(entry.seq));

@@ -19,7 +19,6 @@ pub enum StoreError {
     },
     #[error("there is no ledger at {0} yet: `callgate up` begins one")]
     Missing(PathBuf),
-    /// There is something other than a file at the path.
     #[error("{0} is not a file; it was left alone: move it away or use another path")]
     NotAFile(PathBuf),
     #[error("{0} is not a database; it was left alone: move it away or use another path")]
@@ -99,13 +98,11 @@ pub enum ChainFault {
     /// The entry is not there, but later ones are or were.
     #[error("it is missing")]
     Missing,
-    /// The chain begins here, and no anchor says why.
     #[error("all before it is missing, and no pruning has removed it")]
     NoAnchor,
     /// The mark of the chain's end and the last entry do not belong together.
     #[error("the mark of the ledger's end has another hash for it")]
     OtherMark,
-    /// A head that was noted earlier has another hash for it.
     #[error("it has another hash than the head that was noted: the ledger was written anew")]
     OtherThanNoted,
     #[error("it cannot be read: the file is damaged")]

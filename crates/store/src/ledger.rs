@@ -87,7 +87,6 @@ impl Store {
     }
 }
 
-/// Returns an error for the first draft that is not a valid entry.
 pub(crate) fn check_drafts(drafts: &[EntryDraft]) -> Result<(), StoreError> {
     let mut faults = drafts.iter().enumerate().filter_map(|(index, d)| Some((index, d.fault()?)));
     faults.next().map_or(Ok(()), |(index, why)| Err(StoreError::Refused { index, why }))
@@ -195,7 +194,6 @@ pub(crate) fn read_unsigned(row: &Row<'_>, index: usize) -> rusqlite::Result<u64
     u64::try_from(value).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(index, value))
 }
 
-/// Converts a number to SQLite's type.
 pub(crate) fn sql_number(seq: u64) -> rusqlite::Result<i64> {
     i64::try_from(seq).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
 }

@@ -9,7 +9,6 @@ use crate::chain::{ChainHead, hash_entry};
 use crate::error::StoreError;
 use crate::{Store, ledger};
 
-/// The prefix of every link among the kept values.
 pub const KEPT_LINKS: &str = "paired/";
 
 /// Selects the entries about links and members, as their index has them.

@@ -134,8 +134,10 @@ pub fn open_database(
     create_file(path)?;
     let path = resolve_path(path)?;
     look_at(&path)?;
+    // After the look at whose it is: another user's file is left alone.
     close_to_others(&path)?;
     let failed = |error| StoreError::sqlite(&path, "open", error);
+    // A connection has one thread at a time, so SQLite needs no mutex of its own.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;

@@ -69,7 +69,6 @@ impl Store {
     }
 }
 
-/// Refuses to remove anything from a broken chain.
 fn check_whole(report: &ChainReport) -> Result<(), StoreError> {
     match report {
         ChainReport::Broken { seq, why } => Err(StoreError::Broken { seq: *seq, why: *why }),
@@ -106,7 +105,6 @@ fn first_to_keep(connection: &Connection, before_ms: i64, now_ms: i64) -> rusqli
     )
 }
 
-/// Returns the anchor for all entries before `kept_from`, if there are any.
 fn anchor_before(
     connection: &Connection,
     kept_from: i64,

@@ -55,7 +55,6 @@ impl Store {
         Ok(version.unwrap_or_default())
     }
 
-    /// Returns the ids of at most `limit` questions whose ids begin with `beginning`.
     pub fn question_ids_with_prefix(
         &self,
         beginning: &str,

@@ -74,7 +74,6 @@ impl Store {
     }
 }
 
-/// Walks the chain as `connection` sees it.
 pub(crate) fn walk_chain(
     connection: &Connection,
     noted: Option<ChainHead>,
@@ -203,6 +202,7 @@ impl ChainWalk {
             Some(marked) if marked != self.last => {
                 return Err((self.last.seq, ChainFault::OtherMark));
             }
+            // Every write sets the mark, so entries without one were put there by hand.
             None if self.last.seq > 0 => return Err((self.last.seq, ChainFault::OtherMark)),
             Some(_) | None => {}
         }

@@ -134,6 +134,7 @@ fn check_signature(
     signed: &[u8],
     signature: &[u8],
 ) -> Result<(), IdTokenError> {
+    // Not `none`, and no HMAC: its key would be one that everybody can read.
     const KNOWN: [&str; 5] = ["RS256", "PS256", "ES256", "ES384", "EdDSA"];
     if !KNOWN.contains(&&*header.alg) {
         return Err(IdTokenError::Algorithm);

@@ -55,7 +55,6 @@ impl<'de> Deserialize<'de> for TeamKey {
     }
 }
 
-/// The secret half of a team's key.
 pub struct TeamSigner {
     pair: Ed25519KeyPair,
 }

@@ -41,7 +41,6 @@ pub struct AuditLabels {
     pub decision: Option<Decision>,
 }
 
-/// An entry of a machine's ledger to be copied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditCopy {
     pub labels: AuditLabels,
@@ -65,7 +64,6 @@ pub struct AuditRecord {
     pub entry: LedgerEntry,
 }
 
-/// A chain of the log, and its last entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditChain {
     /// The machine, or one of its [chains](chain_name).
@@ -141,7 +139,6 @@ pub(crate) fn read_head(seq: i64, hash: Vec<u8>) -> Result<ChainHead, TeamStoreE
     Ok(ChainHead { seq, hash })
 }
 
-/// Converts the number of an entry to the type of the databases.
 pub(crate) fn sql_number(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
@@ -196,7 +193,6 @@ pub(crate) fn rounds_of(
     rounds
 }
 
-/// What is to be done with entries that a machine has sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum CopyPlan<'a> {
     /// These are new.
@@ -227,7 +223,6 @@ pub(crate) fn plan_copies(
     Ok(CopyPlan::Append(&copies[known..]))
 }
 
-/// A walk along a chain, entry by entry.
 pub(crate) struct AuditWalk {
     start: ChainHead,
     pub(crate) last: ChainHead,

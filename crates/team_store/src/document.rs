@@ -35,7 +35,6 @@ pub struct TeamDocument {
     pub changed: u64,
 }
 
-/// A change of a document to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentEdit {
     pub kind: DocumentKind,

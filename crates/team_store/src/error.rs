@@ -5,7 +5,6 @@ use callgate_store::StoreError;
 
 pub type TeamResult<T> = Result<T, TeamStoreError>;
 
-/// Why the store could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TeamStoreError {

@@ -11,7 +11,6 @@ use crate::audit::AuditLabels;
 use crate::error::TeamStoreError;
 use crate::limits::{LONGEST_WAIT, check_name, check_object, check_text};
 
-/// A question to be recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamAsk {
     pub id: RequestId,

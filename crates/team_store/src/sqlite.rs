@@ -331,7 +331,6 @@ impl TeamStore for SqliteTeamStore {
     }
 }
 
-/// Returns all rows that a query selects.
 fn select<T>(
     connection: &Connection,
     query: &str,

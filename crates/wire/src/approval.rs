@@ -118,7 +118,6 @@ impl ApprovalRequest {
         self.context.as_ref()?.event.as_deref()
     }
 
-    /// Returns the permission mode in which the agent runs, if it is known.
     pub fn mode(&self) -> Option<&str> {
         self.context.as_ref()?.mode.as_deref()
     }

@@ -38,7 +38,9 @@ pub use history::{
     MOST_HISTORY_ROWS, NamedFigures, VerifiedLedger,
 };
 pub use inbox::{AnswerNeeds, AskedRuling, DeskInbox, InboxRow, RiskKind, RiskNote};
+pub(crate) use message::ENTRY;
 pub use message::{DeskMessage, WatchedEntry};
+pub(crate) use request::decode_secret;
 pub use request::{DeskCommand, DeskRequest};
 pub use rules::{
     BacktestReport, BeyondCall, ExplainQuery, ExplainedDecision, ProposalSource, ProposedRule,

@@ -15,10 +15,7 @@ use crate::raw::{Json, Members, NotJson, flatten_json, from_object};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Malformed {
     /// It is not one JSON object.
-    NotJson {
-        /// How many of the line's bytes could be read.
-        bytes_read: usize,
-    },
+    NotJson { bytes_read: usize },
     /// A required field is missing, or a field is not what it has to be.
     WrongField { field: &'static str, expected: &'static str },
 }
@@ -44,7 +41,6 @@ impl fmt::Display for Malformed {
 
 impl std::error::Error for Malformed {}
 
-/// Parses the message on a line into its fields.
 pub(crate) fn members_of(line: &[u8]) -> Result<Members<'_>, Malformed> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Malformed::NotJson { bytes_read: error.valid_up_to() })?;
@@ -116,7 +112,6 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 
-/// Writes a field that may be absent.
 pub(crate) fn write_optional<M: SerializeMap>(
     map: &mut M,
     field: &str,

@@ -29,7 +29,6 @@ pub use answer::{call_refusal, render_response, settings_refusal};
 pub use form::HookReply;
 pub use transcript::{LastWords, MAX_WORDS, cut_last_words, find_last_words};
 
-/// The event that a hook is called for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AgentHookEvent {
     /// The agent is about to ask its user.

@@ -136,10 +136,7 @@ impl ChainedLinks {
             self.standing.insert(link, name.clone());
         }
     }
-}
 
-/// Members that several desks share.
-impl ChainedLinks {
     /// Returns a member with the links that all desks of the team know.
     pub fn shared_member(&self, name: &str) -> Option<SharedMember> {
         let member = self.team.members.get(name)?.clone();

@@ -83,6 +83,7 @@ impl<'a> McpMessage<'a> {
         let method =
             members.get("method").map(|method| method.string().ok_or(NotMcpMessage::NoMessage));
         let method = method.transpose()?;
+        // Two readers could take different ones.
         let is_twice = |name: &&str| members.0.iter().filter(|(key, _)| key == *name).count() > 1;
         if ["jsonrpc", "id", "method", "params"].iter().any(is_twice) {
             return Err(NotMcpMessage::NoMessage);

@@ -8,9 +8,7 @@ mod order;
 mod report;
 
 use crate::approval::RequestId;
-use crate::desk::LONGEST_SECRET;
 use crate::fields::{Malformed, bounded_text, optional_field};
-use crate::hidden_text::HiddenText;
 use crate::raw::Members;
 
 pub use crate::unreadable::UnreadableReason;
@@ -44,11 +42,6 @@ pub const MOST_QUESTION_BYTES: usize = 64 * 1024 * 1024;
 
 fn decode_name(members: &Members, field: &'static str) -> Result<String, Malformed> {
     bounded_text(members, field, LONGEST_NAME, "a string of at most 256 bytes")
-}
-
-fn decode_token(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
-    bounded_text(members, field, LONGEST_SECRET, "a string of at most 128 bytes")
-        .map(HiddenText::new)
 }
 
 /// Reads the ids of questions; none if the field is absent.

@@ -18,7 +18,6 @@ pub struct IdScan {
     found: Option<String>,
 }
 
-/// The position of the scan in the top-level object.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum ScanPlace {
     /// Between members, before a key.

@@ -29,9 +29,6 @@ mod tool;
 mod turn;
 mod turn_changes;
 
-use crate::fields::{Malformed, required_field};
-use crate::raw::Members;
-
 pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use attachment::Attachment;
 pub use command::{LoadAs, SessionCommand};
@@ -99,13 +96,3 @@ pub const BUSY: &str = "busy";
 
 const STRING_256: &str = "a string of at most 256 bytes";
 const WHOLE_NUMBER: &str = "a whole number";
-
-/// Returns the string in `field`, which has at most `limit` bytes.
-fn bounded_string(
-    members: &Members,
-    field: &'static str,
-    limit: usize,
-) -> Result<String, Malformed> {
-    let text: String = required_field(members, field, STRING_256)?;
-    if text.len() <= limit { Ok(text) } else { Err(Malformed::wrong_field(field, STRING_256)) }
-}

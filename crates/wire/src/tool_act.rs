@@ -16,7 +16,6 @@ use crate::desk::{TodoItem, TodoStatus};
 pub use patch_act::PatchAct;
 pub use tool_kind::{OWN_AGENT, ToolKind, ToolShell, server_and_tool};
 
-/// The members that name a command.
 const COMMANDS: [&str; 3] = ["command", "cmd", "script"];
 /// The member that is typed into a running program.
 const TYPED: [&str; 1] = ["line"];
@@ -42,7 +41,6 @@ const PATHS: [&str; 9] = [
 /// The one member that is a path for our own tools, which refuse unknown members.
 const OWN_PATHS: [&str; 1] = ["path"];
 
-/// What an agent wants to do.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ToolAct<'a> {
     Run(RunAct<'a>),
@@ -87,7 +85,6 @@ pub struct RunAct<'a> {
     pub others: Vec<(&'a str, &'a Value)>,
 }
 
-/// A command as an agent gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GivenCommand<'a> {
     /// For a shell.

@@ -7,7 +7,6 @@ use callgate_wire::approval::{LateWords, RequestId};
 /// How long after a question the first look is due: where a rule answers, nobody reads the words.
 const FIRST_LOOK: Duration = Duration::from_millis(10);
 
-/// The result of one look for the agent's last words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordsLook {
     Found(String),
@@ -16,12 +15,11 @@ pub enum WordsLook {
     Never,
 }
 
-/// The words of one question, as far as they are known.
 pub(super) struct PendingWords<'a> {
-    id: &'a RequestId,
+    pub(super) id: &'a RequestId,
     look: &'a mut dyn FnMut() -> WordsLook,
     /// When the next look is due, if there is one.
-    look_at: Option<Instant>,
+    pub(super) look_at: Option<Instant>,
     /// The line that carries the words, once they are found.
     line: Option<Vec<u8>>,
     /// Whether the line was sent on this connection.
@@ -34,17 +32,9 @@ impl<'a> PendingWords<'a> {
         Self { id, look, look_at, line: None, is_sent: false }
     }
 
-    pub(super) fn id(&self) -> &'a RequestId {
-        self.id
-    }
-
     /// Notes that the question is sent on a new connection, so that the words have to follow it.
     pub(super) fn note_connection(&mut self) {
         self.is_sent = false;
-    }
-
-    pub(super) fn next_look(&self) -> Option<Instant> {
-        self.look_at
     }
 
     /// Looks for the words if that is due, and returns the line that has to be sent now, if any.

@@ -25,7 +25,6 @@ pub(super) struct Refusals {
     count: u32,
 }
 
-/// The desk that a connection leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct DeskId {
     process: Option<Pid>,

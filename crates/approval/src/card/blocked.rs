@@ -8,7 +8,6 @@ use crate::plain;
 /// How much of the call and of the reason the question repeats, in characters.
 const LONGEST_PART: usize = 300;
 
-/// A call that the agent itself has blocked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BlockedCall {
     /// What blocked it, such as `auto mode`.

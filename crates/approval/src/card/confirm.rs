@@ -10,7 +10,6 @@ use super::Card;
 /// The characters around a word that need not be typed.
 const AROUND: &str = "'\"`“”‘’«»;&|()[]{}<>,";
 
-/// The word that a person types to allow something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfirmWord {
     word: String,

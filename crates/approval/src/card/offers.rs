@@ -12,7 +12,6 @@ use serde_json::value::RawValue;
 /// The most choices; nobody would read more.
 const MOST_OFFERS: usize = 8;
 
-/// Returns the choices that suggestions make.
 pub(super) fn from_suggestions(suggestions: &[Box<RawValue>]) -> Vec<CardOffer> {
     let values = parse_suggestions(suggestions);
     let groups = group_by_destination(&values).into_iter().zip(0..);
@@ -21,7 +20,6 @@ pub(super) fn from_suggestions(suggestions: &[Box<RawValue>]) -> Vec<CardOffer> 
         .collect()
 }
 
-/// Returns the indexes of the suggestions that belong to the choice of this number.
 pub(crate) fn members_of_offer(suggestions: &[Box<RawValue>], offer: usize) -> Option<Vec<usize>> {
     let values = parse_suggestions(suggestions);
     group_by_destination(&values).into_iter().nth(offer).map(|(_, members)| members)

@@ -77,7 +77,6 @@ enum QuestionState {
     Asked,
 }
 
-/// How much of the answer to an asker has been sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AnswerState {
     Absent,

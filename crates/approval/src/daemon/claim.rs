@@ -60,7 +60,6 @@ impl Claim {
     }
 }
 
-/// Returns true if somebody serves this socket.
 fn is_live(path: &Path) -> Result<bool, SocketError> {
     match socket::probe_path(path)? {
         SocketState::Live => Ok(true),

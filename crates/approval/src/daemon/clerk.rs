@@ -29,7 +29,6 @@ const MOST_UNMOVED: usize = 256;
 /// How often the desk is called when nothing else happens, to follow the wall clock.
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 
-/// The desk and everything it works with.
 pub(super) struct Clerk {
     pub(super) desk: Desk,
     pub(super) store: Store,
@@ -42,7 +41,6 @@ pub(super) struct Clerk {
     pub(super) runtime: Handle,
     /// The number of the last entry in the ledger.
     pub(super) head: watch::Sender<u64>,
-    /// Shows how many questions are open.
     pub(super) pulse: Arc<DaemonPulse>,
     pub(super) warn: Warn,
     pub(super) started: Instant,

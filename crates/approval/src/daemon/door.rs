@@ -16,7 +16,6 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use super::claim::make_folder;
 use super::{StartError, Warn, io_error};
 
-/// How often the file is checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// How long to wait when no connection can be accepted, as when there are no descriptors left.
 const PAUSE: Duration = Duration::from_millis(50);

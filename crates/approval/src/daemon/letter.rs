@@ -121,7 +121,6 @@ impl LetterQueue {
         self.letters.recv_many(taken, most).await
     }
 
-    /// Notes that letters that were taken are handled.
     pub(super) fn mark_handled(&self, count: usize) {
         self.unhandled.fetch_sub(count, Ordering::SeqCst);
     }

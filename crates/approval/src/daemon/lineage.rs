@@ -11,7 +11,6 @@ pub(super) fn process_of(stream: &UnixStream) -> Option<u32> {
     u32::try_from(process).ok().filter(|process| *process != 0)
 }
 
-/// Returns the process, its parent, and so on.
 pub(super) fn process_lineage(process: u32) -> Vec<u32> {
     let ancestors = ProcessStat::read(process).into_iter().flat_map(ProcessStat::ancestors);
     iter::once(process).chain(ancestors.map(|ancestor| ancestor.id)).collect()

@@ -52,7 +52,7 @@ struct OwingAsker {
 /// Reads the requests of askers, on whichever socket they come.
 #[derive(Debug)]
 pub(super) struct Intake {
-    askers: Arc<Askers>,
+    pub(super) askers: Arc<Askers>,
     rulings: Arc<RulingQueue>,
     next: AtomicU64,
     silent: Arc<Room>,
@@ -92,10 +92,6 @@ impl Reception {
 impl Intake {
     pub(super) fn next_asker(&self) -> AskerId {
         AskerId(self.next.fetch_add(1, Ordering::Relaxed))
-    }
-
-    pub(super) fn askers(&self) -> &Arc<Askers> {
-        &self.askers
     }
 
     /// Reads one request. Anything else closes the connection.
@@ -148,7 +144,6 @@ impl Intake {
         }
     }
 
-    /// Waits until an asker sends something, and reads it.
     async fn wait_for_request(
         &self,
         stream: &mut UnixStream,

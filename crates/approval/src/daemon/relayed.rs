@@ -44,9 +44,9 @@ impl RelayedAskers {
         request.machine = Some(machine.clone());
         let ruling = ruling_of_question(&request, ruling, because, demands);
         let id = self.0.next_asker();
-        let RelayedNews { answered, allows } = self.0.askers().add_relayed(id);
+        let RelayedNews { answered, allows } = self.0.askers.add_relayed(id);
         let asked = DeskInput::Asked { asker: id, request, ruling, is_replay: false };
-        self.0.askers().forward_question(id, asked).await;
+        self.0.askers.forward_question(id, asked).await;
         let (answered, allows) = (Some(answered), Some(allows));
         RelayedAsker { id, intake: Arc::clone(&self.0), answered, allows }
     }
@@ -120,12 +120,12 @@ impl RelayedAsker {
     }
 
     async fn notify_desk(&self, input: DeskInput) {
-        self.intake.askers().notify_desk(input).await;
+        self.intake.askers.notify_desk(input).await;
     }
 }
 
 impl Drop for RelayedAsker {
     fn drop(&mut self) {
-        self.intake.askers().remove_relayed(self.id);
+        self.intake.askers.remove_relayed(self.id);
     }
 }

@@ -29,9 +29,7 @@ const RULED_WITHIN: Duration = Duration::from_secs(10);
 const STUCK_AFTER: Duration = Duration::from_millis(50);
 /// How many threads may be stuck at once; beyond that, questions wait and are refused in time.
 const MOST_STUCK: usize = 64;
-/// Why a question is refused if too many are waiting.
 const FULL: &str = "too many calls wait for the rules: try again later";
-/// Why a question is refused if the rules panicked.
 const FAILED: &str = "the rules failed because of a bug in callgate: please report it";
 
 /// Asks the rules about a question. It may wait for the disk, and several threads may call it at
@@ -41,7 +39,6 @@ pub type RuleJudge = Arc<dyn Fn(&ApprovalRequest) -> Ruling + Send + Sync>;
 /// A question that is refused because it waited too long, and who forwards that to the desk.
 type LateQuestion = (AskerId, ApprovalRequest, Arc<Askers>);
 
-/// The questions that wait for the rules.
 pub(super) struct RulingQueue {
     ruler: RuleJudge,
     limits: RulingLimits,
@@ -288,8 +285,10 @@ impl RulingQueue {
         let waiting = state.remove(asker);
         let is_only_one = state.queue.is_empty();
         let (Some(waiting), Some(askers)) = (waiting, state.askers.clone()) else { return };
+        // The desk may work on this thread from here on, and others queue meanwhile.
         drop(state);
         let waited = waiting.since.elapsed();
+        // So that the request is moved and not copied.
         drop(waiting);
         let mut request = Arc::unwrap_or_clone(request);
         self.shorten_patience(&mut request, waited);
@@ -324,7 +323,6 @@ impl fmt::Debug for RulingQueue {
 }
 
 impl QueueState {
-    /// Moves a question's deadline.
     fn set_until(&mut self, asker: AskerId, until: Instant) {
         let Some(waiting) = self.waiting.get_mut(&asker) else { return };
         self.deadlines.remove(&(waiting.until, asker));

@@ -59,10 +59,10 @@ impl Desk {
 
     /// Sends the decision to an asker that is connected.
     pub(super) fn answer_asker(&mut self, step: &mut DeskStep, id: &RequestId) {
-        if self.is_about_links(id) {
+        if self.changes.contains_key(id) {
             return self.settle_change(step, id);
         }
-        if self.is_rehearsal(id) {
+        if self.rehearsal.as_ref() == Some(id) {
             return self.close_question(step, id, ClosedHow::Answered);
         }
         let Some(open) = self.open.get_mut(id) else { return };
@@ -179,7 +179,7 @@ impl Desk {
 }
 
 /// Turns a decision into the answer to a request. Returns `None` if it does not fit.
-fn build_response(
+pub(super) fn build_response(
     request: &ApprovalRequest,
     card: &Card,
     decided: &DeskDecision,
@@ -242,14 +242,6 @@ fn build_response(
         }
     }
     Some(response)
-}
-
-pub(super) fn is_fitting_decision(
-    request: &ApprovalRequest,
-    card: &Card,
-    decided: &DeskDecision,
-) -> bool {
-    build_response(request, card, decided).is_some()
 }
 
 /// Says who denied a call. The text of a rule already begins with "denied by".
@@ -354,7 +346,6 @@ fn mark_of(open: &PendingQuestion, how: ClosedHow) -> QuestionMark {
     }
 }
 
-/// Shows on every copy what has become of a question.
 fn mark_all(step: &mut DeskStep, terminal: bool, open: &PendingQuestion, mark: &QuestionMark) {
     let order = || ChannelOrder::Mark {
         card: Arc::clone(&open.card),

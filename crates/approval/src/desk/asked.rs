@@ -41,7 +41,7 @@ impl Desk {
             } else {
                 refuse(step, "another question has this id");
             }
-        } else if is_replay || self.past.get(&id).is_some() {
+        } else if is_replay || self.past.by_id.contains_key(&id) {
             // Whoever repeats an id might be given what was decided for another question.
             refuse(step, "a question with this id is over");
         } else if self.open.len() >= self.most_open || self.bytes + size_of(&request) > MOST_BYTES {
@@ -128,7 +128,6 @@ impl Desk {
         self.decide_question(step, id, DeskDecision { decision, by, with, reply_to: None });
     }
 
-    /// Returns true if the question is about a call that its agent has blocked.
     fn is_blocked(&self, id: &RequestId) -> bool {
         self.open.get(id).is_some_and(|open| open.card.blocked.is_some())
     }
@@ -281,7 +280,7 @@ impl Desk {
     }
 
     pub(super) fn handle_gone_asker(&mut self, step: &mut DeskStep, asker: AskerId) {
-        self.forget_twin(asker);
+        self.twins.waiting.remove(&asker);
         if let Some(id) = self.askers.get(&asker).cloned() {
             self.close_question(step, &id, ClosedHow::Gone);
         }
@@ -365,7 +364,6 @@ impl Desk {
     }
 }
 
-/// Returns the key under which a copy is kept beside the ledger.
 pub(super) fn copy_key(copy: &QuestionCopy) -> String {
     format!("copy/{}/{}/{}", copy.question, copy.chat, copy.message)
 }

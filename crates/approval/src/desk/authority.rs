@@ -19,7 +19,6 @@ pub struct Authority {
     pub viewers: BTreeSet<String>,
 }
 
-/// The beginning of a viewer's link.
 pub(crate) const VIEWER_LINK: &str = "viewer/";
 pub const RELAY_ORIGIN: &str = "relay";
 /// The origin of the token of the line to the team's desk, which this process keeps itself.

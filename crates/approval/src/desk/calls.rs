@@ -22,16 +22,14 @@ pub(super) const MOST: usize = 4_096;
 #[derive(Debug, Default)]
 pub(super) struct CallMemory {
     /// Decisions of people at a check, for the question that may follow about the same call.
-    answers: Expiring<CheckAnswer>,
-    /// Calls that rules or people have denied, and by whom.
-    denials: Expiring<String>,
+    pub(super) answers: Expiring<CheckAnswer>,
+    pub(super) denials: Expiring<String>,
     /// Calls that the agent has blocked and that a person lets through once.
-    grants: Expiring<Grant>,
+    pub(super) grants: Expiring<Grant>,
 }
 
-/// What a person decided at a check.
 #[derive(Debug)]
-struct CheckAnswer {
+pub(super) struct CheckAnswer {
     decided: DeskDecision,
     /// The calls that it was decided for and that have not asked again, by the agent's ids of them.
     calls: VecDeque<Option<String>>,
@@ -90,46 +88,12 @@ impl CallMemory {
     pub(super) fn remember_denial(&mut self, now: Duration, call: CallDigest, by: &str) {
         self.denials.insert(now + REMEMBERED, call, by.to_owned());
     }
-
-    pub(super) fn denied_by(&self, now: Duration, call: &CallDigest) -> Option<&str> {
-        self.denials.get(now, call).map(String::as_str)
-    }
-
-    /// Forgets that a call was denied: somebody has allowed it since.
-    pub(super) fn forget_denial(&mut self, call: &CallDigest) {
-        self.denials.remove(call);
-    }
-
-    /// Lets a call through once, until the given time.
-    pub(super) fn grant(&mut self, until: Duration, call: CallDigest, grant: Grant) {
-        self.grants.insert(until, call, grant);
-    }
-
-    /// Takes the permission to try this call again, if there is one.
-    pub(super) fn take_grant(&mut self, now: Duration, call: &CallDigest) -> Option<Grant> {
-        self.grants.take(now, call)
-    }
-
-    /// Revokes a permission that never reached its agent.
-    pub(super) fn revoke(&mut self, call: &CallDigest, question: &RequestId) {
-        self.grants.change(call, |grant| grant.question != *question);
-    }
-
-    /// Returns true if there are no grants, so that no digest is needed.
-    pub(super) fn has_no_grants(&self) -> bool {
-        self.grants.entries.is_empty()
-    }
-
-    /// Returns true if no answer of a check is remembered.
-    pub(super) fn has_no_answers(&self) -> bool {
-        self.answers.entries.is_empty()
-    }
 }
 
 /// Values by digest, each with the time at which it expires.
 #[derive(Debug)]
-struct Expiring<T> {
-    entries: HashMap<CallDigest, (Duration, T)>,
+pub(super) struct Expiring<T> {
+    pub(super) entries: HashMap<CallDigest, (Duration, T)>,
     /// The digests in the order of insertion; some may be gone already.
     order: VecDeque<(Duration, CallDigest)>,
 }
@@ -141,7 +105,7 @@ impl<T> Default for Expiring<T> {
 }
 
 impl<T> Expiring<T> {
-    fn insert(&mut self, until: Duration, key: CallDigest, value: T) {
+    pub(super) fn insert(&mut self, until: Duration, key: CallDigest, value: T) {
         self.entries.insert(key, (until, value));
         self.order.push_back((until, key));
         while self.order.len() > MOST
@@ -154,11 +118,11 @@ impl<T> Expiring<T> {
         }
     }
 
-    fn get(&self, now: Duration, key: &CallDigest) -> Option<&T> {
+    pub(super) fn get(&self, now: Duration, key: &CallDigest) -> Option<&T> {
         self.entries.get(key).filter(|(until, _)| *until > now).map(|(_, value)| value)
     }
 
-    fn take(&mut self, now: Duration, key: &CallDigest) -> Option<T> {
+    pub(super) fn take(&mut self, now: Duration, key: &CallDigest) -> Option<T> {
         self.take_with_time(now, key).map(|(_, value)| value)
     }
 
@@ -166,12 +130,12 @@ impl<T> Expiring<T> {
         self.entries.remove(key).filter(|(until, _)| *until > now)
     }
 
-    fn remove(&mut self, key: &CallDigest) {
+    pub(super) fn remove(&mut self, key: &CallDigest) {
         self.entries.remove(key);
     }
 
     /// Changes a value, which stays only if `keeps` returns true.
-    fn change(&mut self, key: &CallDigest, keeps: impl FnOnce(&mut T) -> bool) {
+    pub(super) fn change(&mut self, key: &CallDigest, keeps: impl FnOnce(&mut T) -> bool) {
         if let Some((_, value)) = self.entries.get_mut(key)
             && !keeps(value)
         {

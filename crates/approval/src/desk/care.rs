@@ -23,32 +23,12 @@ const CUT: &str = "Not all of it was shown here. Press “Show in full” and re
 pub(super) struct PressCare {
     /// The last press that has to be confirmed, by its question.
     pressed: HashMap<RequestId, (PersonPlace, u8, Duration)>,
-    /// The questions that were shown in full, and in which chats.
-    in_full: HashSet<(RequestId, i64)>,
+    pub(super) in_full: HashSet<(RequestId, i64)>,
     /// Who is to reply with the word that allows a question, by chat and user.
-    awaited: HashSet<(RequestId, i64, i64)>,
+    pub(super) awaited: HashSet<(RequestId, i64, i64)>,
 }
 
 impl PressCare {
-    pub(super) fn shown_in_full(&mut self, question: RequestId, chat: i64) {
-        self.in_full.insert((question, chat));
-    }
-
-    /// Notes that a person's next reply is to be the word that allows a question.
-    pub(super) fn await_word(&mut self, question: RequestId, chat: i64, user: i64) {
-        self.awaited.insert((question, chat, user));
-    }
-
-    /// Returns true if a person's next reply is to be the word that allows a question.
-    pub(super) fn awaits_word(&self, question: &RequestId, chat: i64, user: i64) -> bool {
-        self.awaited.contains(&(question.clone(), chat, user))
-    }
-
-    /// Forgets that a person's next reply is to be the word. Returns true if it was.
-    pub(super) fn stop_awaiting(&mut self, question: &RequestId, chat: i64, user: i64) -> bool {
-        self.awaited.remove(&(question.clone(), chat, user))
-    }
-
     /// Forgets a question that is over, and returns the keys of what was kept about it.
     pub(super) fn forget_question(&mut self, question: &RequestId) -> Vec<String> {
         self.pressed.remove(question);
@@ -65,7 +45,6 @@ pub(super) fn word_key(id: &RequestId, chat: i64, user: i64) -> String {
     format!("word/{id}/{chat}/{user}")
 }
 
-/// Returns the key under which it is kept that a question was shown in full in a chat.
 pub(super) fn full_key(id: &RequestId, chat: i64) -> String {
     format!("full/{id}/{chat}")
 }

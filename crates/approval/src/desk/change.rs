@@ -12,7 +12,6 @@ use super::question::Ruling;
 use super::{AskerId, Desk, DeskOutput, DeskStep, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
-/// A change that waits for an answer, and where to reply.
 #[derive(Debug)]
 pub(super) struct WantedChange {
     change: LinkChange,
@@ -95,6 +94,7 @@ impl Desk {
         let reply_to = wanted.reply_to.clone();
         self.changes.insert(id.clone(), wanted);
         self.ask_own(step, id, text, BECAUSE, true);
+        // It may be over already: if nobody can be reached, nobody is waited for.
         if let (true, ReplyTo::Viewer { viewer, id }) = (self.changes.contains_key(id), reply_to) {
             let text = "Somebody who is linked has to allow this: on their phone, in a viewer, or \
                         in the terminal of `callgate up`.";
@@ -119,10 +119,6 @@ impl Desk {
         // It has no connection. The numbers of connections begin at the other end.
         let asker = AskerId(u64::MAX - self.own_questions);
         self.register(step, asker, request, digest, ruling, None);
-    }
-
-    pub(super) fn is_about_links(&self, id: &RequestId) -> bool {
-        self.changes.contains_key(id)
     }
 
     /// Makes a change that was allowed, or says why not, and closes its question.

@@ -72,6 +72,7 @@ impl Desk {
         ruling: Ruling,
     ) -> CheckOutcome {
         let decided = |decision, by| CheckOutcome::Decided { decision, by, grant: None };
+        // The rules come first: a grant does not help against a rule that denies by now.
         let ruling = match ruling {
             Ruling::Deny { because } => return decided(Decision::Deny, because),
             Ruling::Allow { because } => return decided(Decision::Allow, because),
@@ -114,14 +115,14 @@ impl Desk {
 
     /// Takes the grant for this call, if a person has given one.
     fn take_grant_for(&mut self, now: Now, request: &ApprovalRequest) -> Option<Grant> {
-        if self.calls.has_no_grants() {
+        // Nearly always, and then no digest is needed.
+        if self.calls.grants.entries.is_empty() {
             return None;
         }
         let call = CallDigest::of_retry(&self.settings.key, request);
-        self.calls.take_grant(now.mono, &call)
+        self.calls.grants.take(now.mono, &call)
     }
 
-    /// Returns what was already decided about the call of this question.
     pub(super) fn decided_before(
         &mut self,
         now: Now,
@@ -129,7 +130,7 @@ impl Desk {
     ) -> Option<DeskDecision> {
         let call = || CallDigest::of_call(&self.settings.key, request);
         match Occasion::from_request(request) {
-            Occasion::Permission if !self.calls.has_no_answers() => {
+            Occasion::Permission if !self.calls.answers.entries.is_empty() => {
                 let decided = self.calls.take_answer(now.mono, &call())?;
                 let by = format!("{}, when the call was checked", decided.by);
                 Some(DeskDecision { by, ..decided })
@@ -141,7 +142,7 @@ impl Desk {
                     .calls
                     .take_answer(now.mono, &call)
                     .map(|decided| format!("the agent itself, although {} allowed it", decided.by));
-                let denied = || self.calls.denied_by(now.mono, &call).map(str::to_owned);
+                let denied = || self.calls.denials.get(now.mono, &call).cloned();
                 // In plan mode Claude Code ignores the allow of a hook, so a retry would be blocked
                 // again.
                 let planned = || (request.mode() == Some("plan")).then(|| "plan mode".to_owned());
@@ -182,12 +183,12 @@ impl Desk {
             (Occasion::Blocked, Decision::Allow) => {
                 let grant = Grant { question: id.clone(), by: decided.by.clone() };
                 let retry = CallDigest::of_retry(&settings.key, request);
-                calls.grant(now.mono + REMEMBERED, retry, grant);
+                calls.grants.insert(now.mono + REMEMBERED, retry, grant);
             }
             _ => {}
         }
         match (occasion, decided.decision) {
-            (_, Decision::Allow) => calls.forget_denial(&call),
+            (_, Decision::Allow) => calls.denials.remove(&call),
             // Nobody answered in time, so the asker has denied it.
             (Occasion::Check, _) | (_, Decision::Deny) => {
                 calls.remember_denial(now.mono, call, &decided.by);
@@ -196,7 +197,6 @@ impl Desk {
         }
     }
 
-    /// Forgets a decision that has never reached its asker.
     pub(super) fn forget_undelivered(&mut self, open: &PendingQuestion) {
         let Some(request) = open.request.as_ref().filter(|_| open.decided.is_some()) else {
             return;
@@ -208,7 +208,8 @@ impl Desk {
             }
             Occasion::Blocked => {
                 let call = CallDigest::of_retry(&self.settings.key, request);
-                self.calls.revoke(&call, &request.request_id);
+                let question = &request.request_id;
+                self.calls.grants.change(&call, |grant| grant.question != *question);
             }
             Occasion::Permission | Occasion::Other => {}
         }
@@ -225,7 +226,6 @@ pub fn asks_of(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
     }
 }
 
-/// Returns the agent's id of the call that a request is about.
 pub(super) fn tool_use_id(request: &ApprovalRequest) -> Option<String> {
     request.context.as_ref()?.tool_use_id.clone()
 }

@@ -122,9 +122,9 @@ impl Desk {
     }
 
     fn pair_chat(&mut self, step: &mut DeskStep, who: &Person, code: &str, reply_to: &ReplyTo) {
-        let PersonPlace::Telegram { chat, user, private } = who.place else { return };
         const INVALID: &str =
             "This code is not valid, or has expired. Run `callgate pair` for a new one.";
+        let PersonPlace::Telegram { chat, user, private } = who.place else { return };
         let tried = self.codes.take_for_chat(step.now, user, code);
         let member = match self.linked_member(tried, INVALID) {
             Ok(member) => member,

@@ -23,12 +23,13 @@ impl Desk {
         confirm: Option<String>,
     ) -> (Press, Option<String>) {
         let PersonPlace::Telegram { chat, user, .. } = who.place else { return (press, confirm) };
+        let key = (id.clone(), chat, user);
         match press {
-            Press::Words(word) if self.care.awaits_word(id, chat, user) => {
+            Press::Words(word) if self.care.awaited.contains(&key) => {
                 (Press::Button(Action::Allow), Some(word))
             }
             // From now on their words are meant for the agent.
-            Press::Button(Action::Reply) if self.care.stop_awaiting(id, chat, user) => {
+            Press::Button(Action::Reply) if self.care.awaited.remove(&key) => {
                 step.forget_value(word_key(id, chat, user));
                 (press, confirm)
             }
@@ -53,7 +54,7 @@ impl Desk {
         let wanted = self.open.get(id).and_then(|open| open.card.confirm.as_ref());
         let Some(hint) = wanted.map(ConfirmWord::hint) else { return };
         if let (PersonPlace::Telegram { chat, user, .. }, None) = (who.place, typed) {
-            self.care.await_word(id.clone(), chat, user);
+            self.care.awaited.insert((id.clone(), chat, user));
             step.keep_value(word_key(id, chat, user), String::new());
             return self.for_chat(step, act, ChatOrder::Words(ReplyPurpose::Confirm));
         }

@@ -14,10 +14,8 @@ use super::question::Ruling;
 use super::{AskerId, Desk, DeskStep};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
-/// How many values may be registered at once.
 const MOST_GATES: usize = 1_024;
 
-/// The values that hosts have registered, each with its host.
 #[derive(Debug, Default)]
 pub(super) struct HostGates(HashMap<String, GateHost>);
 

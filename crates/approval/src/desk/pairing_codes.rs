@@ -46,14 +46,12 @@ struct PairingCode {
     member: Option<String>,
 }
 
-/// The wrong codes that came one way lately.
 #[derive(Debug, Default)]
 struct WrongCodes {
     since: Duration,
     count: u32,
 }
 
-/// What became of a code that somebody tried.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CodeTry {
     /// It was valid, and is used up. It links this member of the team, or the owner of the desk.

@@ -12,7 +12,7 @@ const MOST: usize = 10_000;
 
 #[derive(Debug, Default)]
 pub(super) struct ClosedQuestions {
-    by_id: HashMap<RequestId, ClosedQuestion>,
+    pub(super) by_id: HashMap<RequestId, ClosedQuestion>,
     order: VecDeque<RequestId>,
     /// The questions that allowed a run which has not been reported yet, the latest last.
     runs: HashMap<CallDigest, Vec<RequestId>>,
@@ -55,10 +55,6 @@ impl ClosedQuestions {
                 self.runs.remove(&run);
             }
         }
-    }
-
-    pub(super) fn get(&self, id: &RequestId) -> Option<&ClosedQuestion> {
-        self.by_id.get(id)
     }
 
     /// Returns what became of a question, unless this copy shows it already. Notes that it does

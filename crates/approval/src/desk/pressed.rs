@@ -5,7 +5,7 @@ use std::sync::Arc;
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press, RequestId};
 use callgate_wire::ledger::PressOutcome;
 
-use super::answer::is_fitting_decision;
+use super::answer::build_response;
 use super::demands::AnswerEffect;
 use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
 use super::replies::reply_key;
@@ -116,7 +116,7 @@ impl Desk {
             return is_open && refusal.is_none();
         }
         // Every viewer may know what became of a question; the question's own asker may press late.
-        if matches!(who.place, PersonPlace::Viewer { .. }) && self.past.get(id).is_some() {
+        if matches!(who.place, PersonPlace::Viewer { .. }) && self.past.by_id.contains_key(id) {
             step.reply(reply_to, false, &self.too_late(id));
             return false;
         }
@@ -170,7 +170,7 @@ impl Desk {
         let fits = open
             .request
             .as_ref()
-            .is_none_or(|request| is_fitting_decision(request, &open.card, &decided));
+            .is_none_or(|request| build_response(request, &open.card, &decided).is_some());
         if fits {
             act.record(step, PressOutcome::Decided);
             self.decide_question(step, act.id, decided);
@@ -270,7 +270,7 @@ impl Desk {
     }
 
     fn too_late(&self, id: &RequestId) -> String {
-        match (self.open.get(id), self.past.get(id)) {
+        match (self.open.get(id), self.past.by_id.get(id)) {
             (Some(open), _) => {
                 let by = open.decided.as_ref().map_or("somebody", |decided| &decided.by);
                 format!("Already decided by {by}.")

@@ -28,8 +28,4 @@ impl Desk {
         self.ask_own(step, id, TEXT, BECAUSE, false);
         step.reply(reply_to, true, "The question is open.");
     }
-
-    pub(super) fn is_rehearsal(&self, id: &RequestId) -> bool {
-        self.rehearsal.as_ref() == Some(id)
-    }
 }

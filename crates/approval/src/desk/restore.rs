@@ -89,7 +89,7 @@ impl Desk {
         // A clock that was set back must not prolong it.
         let age = u64::try_from(now.wall_ms.saturating_sub(decided.at_ms)).unwrap_or_default();
         if let Some(left) = REMEMBERED.checked_sub(Duration::from_millis(age)) {
-            self.calls.grant(now.mono + left, call, Grant { question, by });
+            self.calls.grants.insert(now.mono + left, call, Grant { question, by });
         }
     }
 
@@ -150,12 +150,12 @@ impl Desk {
                 if let (Some(id), Ok(chat), Ok(user)) =
                     (open_question(id), chat.parse(), user.parse())
                 {
-                    self.care.await_word(id, chat, user);
+                    self.care.awaited.insert((id, chat, user));
                 }
             }
             (Some("full"), Some(id), Some(chat), None) => {
                 if let (Some(id), Ok(chat)) = (open_question(id), chat.parse()) {
-                    self.care.shown_in_full(id, chat);
+                    self.care.in_full.insert((id, chat));
                 }
             }
             (Some("reply"), Some(chat), Some(user), None) => {

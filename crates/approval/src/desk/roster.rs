@@ -37,7 +37,7 @@ impl Desk {
     /// Returns why somebody may not answer a question, if they may not.
     pub(super) fn role_refusal(&self, who: &Person, id: &RequestId) -> Option<&'static str> {
         let member = who.member.as_deref()?;
-        if self.is_about_links(id) {
+        if self.changes.contains_key(id) {
             return Some(OWNER_ONLY);
         }
         let open = self.open.get(id)?;

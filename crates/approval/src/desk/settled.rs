@@ -42,7 +42,7 @@ impl Desk {
         let run = CallDigest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
         let allowed = self.past.take_run(&run);
         let settled = if allowed.is_none() { self.asked_about(request) } else { None };
-        if !self.calls.has_no_answers() {
+        if !self.calls.answers.entries.is_empty() {
             let call = CallDigest::of_call(&self.settings.key, request);
             self.calls.forget_answer(&call, tool_use_id(request).as_deref());
         }

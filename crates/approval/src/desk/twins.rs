@@ -23,19 +23,17 @@ const MOST: usize = 256;
 const CHANGED: &str = "A person changed this call, and one of the agent's two hooks cannot pass \
                        that on, so it was not run. Tell the user.";
 
-/// The second hooks of calls.
 #[derive(Debug, Default)]
 pub(super) struct TwinCalls {
     /// Those that wait for the answer to the first.
-    waiting: HashMap<AskerId, WaitingTwin>,
-    /// The latest answers to calls of agents that have two hooks.
+    pub(super) waiting: HashMap<AskerId, WaitingTwin>,
     answered: Vec<AnsweredTwin>,
     /// The latest runs that such agents have reported: until when each counts, and by which hook.
     reported: Vec<(Duration, CallDigest, Option<String>)>,
 }
 
 #[derive(Debug)]
-struct WaitingTwin {
+pub(super) struct WaitingTwin {
     first: RequestId,
     request: ApprovalRequest,
     ruling: Ruling,
@@ -140,11 +138,6 @@ impl Desk {
         first.is_some()
     }
 
-    /// Forgets a second hook that has gone away.
-    pub(super) fn forget_twin(&mut self, asker: AskerId) {
-        self.twins.waiting.remove(&asker);
-    }
-
     /// Lets every waiting second hook fall back.
     pub(super) fn drop_twins(&mut self, step: &mut DeskStep) {
         for (asker, twin) in std::mem::take(&mut self.twins).waiting {
@@ -182,7 +175,6 @@ fn hook_of(request: &ApprovalRequest) -> Option<String> {
     request.context.as_ref()?.hook_of.clone()
 }
 
-/// Returns true if the agent may run a second hook about the same call.
 fn has_two_hooks(request: &ApprovalRequest) -> bool {
     let agent = request.agent.as_deref().and_then(AgentProfile::find);
     agent.is_some_and(|agent| !agent.reads.is_empty())

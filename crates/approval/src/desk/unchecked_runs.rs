@@ -29,7 +29,6 @@ const MOST_NAMES: usize = 1_024;
 /// Who decided about such a call, in the ledger.
 const NOBODY: &str = "nobody: its hook did not ask";
 
-/// The checks that came, by which runs without one are recognized.
 #[derive(Debug, Default)]
 pub(super) struct SeenChecks {
     /// Makes the digests. They never leave this process, and the agent waits while they are made.
@@ -147,7 +146,6 @@ impl Desk {
     }
 }
 
-/// Returns true if the agent may run a call without its hook.
 fn can_run_unchecked(request: &ApprovalRequest) -> bool {
     let agent = request.agent.as_deref().and_then(AgentProfile::find);
     agent.is_some_and(|agent| agent.failures.is_open())

@@ -25,7 +25,6 @@ const PATIENCE: WordsPatience =
 const LOOK_AFTER: Duration = Duration::from_millis(10);
 const LONGEST_PAUSE: Duration = Duration::from_millis(200);
 
-/// How long to look for the last words.
 #[derive(Debug, Clone, Copy)]
 struct WordsPatience {
     usual: Duration,

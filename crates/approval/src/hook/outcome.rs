@@ -13,7 +13,6 @@ use super::stdio;
 /// The exit code that agents take as a deny of a tool call, whatever was printed.
 const EXIT_DENY: u8 = 2;
 
-/// What the hook does about one input.
 #[derive(Debug, PartialEq, Eq)]
 pub enum HookOutcome {
     /// The decision, to be printed.
@@ -90,7 +89,6 @@ pub(super) fn unusable_outcome(
     }
 }
 
-/// Denies a tool call that could not be checked.
 pub(super) fn denied_outcome(
     event: &AgentEvent,
     agent: &AgentProfile,

@@ -23,7 +23,6 @@ const MOST_QUESTIONS: usize = 20_000;
 /// The most replies and notes that may be on their way at once; further ones are dropped.
 const MOST_NOTES: usize = 2_048;
 
-/// The sending half.
 #[derive(Debug)]
 pub(super) struct Courier {
     line: Arc<TelegramLine>,

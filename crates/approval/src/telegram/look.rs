@@ -32,7 +32,6 @@ const NAME: usize = 64;
 /// How much of a folder's path is shown, in UTF-16 units; its end matters more than its beginning.
 const FOLDER: usize = 160;
 
-/// What a copy of a question shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct QuestionLook {
     /// The version; later looks have higher ones.
@@ -87,7 +86,6 @@ pub(super) fn html_message(chat: i64, html: &str) -> Value {
     })
 }
 
-/// How much of a question its message leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LookCut {
     Nothing,
@@ -234,7 +232,6 @@ fn begin_message(id: &RequestId) -> Html {
     Html::new().unseen_link(&format!("{ADDRESS}{id}"))
 }
 
-/// Returns the outcome of a question without the question.
 pub(super) fn outcome_text(id: &RequestId, state: MarkState, text: &str) -> String {
     let html = begin_message(id).text(mark_icon(state)).content(HtmlStyle::Bold, text);
     html.render(MessageLimits::MESSAGE).html

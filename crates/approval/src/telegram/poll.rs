@@ -39,7 +39,6 @@ const CONFLICT: &str = "another program uses this bot's token, so each of them g
 const WEBHOOK: &str = "the bot had a webhook, which keeps presses from arriving here: it was \
                        deleted";
 
-/// The listening half.
 #[derive(Debug)]
 pub(super) struct UpdatePoll {
     line: Arc<TelegramLine>,

@@ -7,7 +7,6 @@ use callgate_link::sync::lock;
 
 const MOST_PRESSES: usize = 512;
 
-/// Who pressed a button, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Presser {
     pub(super) user: i64,

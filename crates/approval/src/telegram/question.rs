@@ -18,7 +18,6 @@ const EDIT: Duration = Duration::from_mins(10);
 
 pub(super) type Newest = watch::Receiver<Arc<QuestionLook>>;
 
-/// What the courier knows of one question.
 #[derive(Debug)]
 pub(super) struct ShownQuestion {
     look: watch::Sender<Arc<QuestionLook>>,

@@ -12,7 +12,6 @@ use crate::channel::{CopyPart, News, Person, PersonPlace, QuestionCopy, ReplyTo}
 /// How much of a person's name is kept, in UTF-16 units.
 const NAME: usize = 64;
 
-/// The bot itself, as Telegram describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BotIdentity {
     pub(super) id: Option<i64>,

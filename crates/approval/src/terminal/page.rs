@@ -30,7 +30,6 @@ pub(super) fn current_picker(picks: &[Vec<u8>]) -> usize {
     picks.iter().position(Vec::is_empty).unwrap_or(picks.len().saturating_sub(1))
 }
 
-/// Returns how many answers one of the agent's questions has.
 pub(super) fn choice_count(card: &Card, question: usize) -> usize {
     card.pickers.get(question).map_or(0, |picker| picker.choices.len())
 }

@@ -11,7 +11,6 @@ use crate::channel::News;
 /// The longest reply that can be typed, in bytes.
 const LONGEST_LINE: usize = 4_096;
 
-/// Something that somebody is typing, and the question it is for.
 #[derive(Debug)]
 pub(super) struct TypedReply {
     pub(super) question: RequestId,
@@ -22,7 +21,6 @@ pub(super) struct TypedReply {
     pub(super) is_over: bool,
 }
 
-/// What somebody is typing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TypedMeaning {
     /// Words for the agent.

@@ -1,6 +1,5 @@
 //! A daemon in a folder of its own, with a terminal that the test reads and presses.
 
-use callgate_testkit::until::until_or;
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
@@ -10,18 +9,19 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use callgate_approval::asker::{self, NoAnswer, Unwanted};
+use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::channel::{ChannelOrder, News, Person, PersonPlace, QuestionMark, ReplyTo};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions, StartError};
-use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
+use callgate_approval::desk::{Authority, DeskSettings, Ruling};
 use callgate_store::{ChainReport, EntryFilter, LedgerEntry, Store};
+use callgate_testkit::until::until_or;
 use callgate_wire::approval::{Action, ApprovalRequest, ApprovalResponse, Press, RequestId};
-use serde_json::json;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// Long enough for any machine.
-pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
+use crate::parts::{self, desk_settings, one_worker};
+
+pub(crate) use crate::parts::{DEADLINE, request};
 
 pub(crate) struct House {
     pub(crate) folder: TempDir,
@@ -35,14 +35,9 @@ pub(crate) struct House {
 impl House {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .unwrap();
         let mut house = Self {
             folder,
-            runtime,
+            runtime: one_worker(),
             daemon: None,
             orders: Mutex::new(channel().1),
             seen: Mutex::default(),
@@ -102,17 +97,9 @@ impl House {
             claim: claim.with_legacy(Some(self.legacy())),
             store,
             settings: DeskSettings {
-                timeout: DEADLINE,
                 grace: Duration::from_secs(15),
-                viewer_grace: Duration::ZERO,
-                phone_after: Duration::ZERO,
-                notify_on_stop: false,
-                notify_on_wait: false,
-                record_runs: true,
                 terminal: true,
-                phones: false,
-                unattended: Unattended::Rules,
-                key: [0; 32],
+                ..desk_settings()
             },
             authority: Authority::default(),
             roles: None,
@@ -191,8 +178,7 @@ impl House {
         &self,
         request: ApprovalRequest,
     ) -> JoinHandle<Result<ApprovalResponse, NoAnswer>> {
-        let settings = self.settings();
-        thread::spawn(move || asker::ask_desk(&settings, &request, &Unwanted::default()))
+        parts::ask(self.settings(), request)
     }
 
     /// Sends bytes as an asker and reads until the daemon closes.
@@ -234,16 +220,4 @@ impl Drop for House {
     fn drop(&mut self) {
         self.stop();
     }
-}
-
-pub(crate) fn request(command: &str) -> ApprovalRequest {
-    let line = json!({
-        "request_id": asker::fresh_id().as_str(),
-        "tool_name": "Bash",
-        "tool_input": { "command": command },
-        "cwd": "/home/ada/engine",
-        "session_id": "s1",
-        "context": { "takes": ["always", "edit", "interrupt"] },
-    });
-    ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
 }

@@ -4,5 +4,7 @@
 
 mod asking;
 mod house;
+#[path = "../parts/mod.rs"]
+mod parts;
 mod restart;
 mod starting;

@@ -5,14 +5,13 @@ use std::io::{Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use callgate_approval::daemon::{Claim, StartError, lock_path};
 use callgate_client::viewer::Viewer;
 use callgate_link::socket::SocketError;
+use callgate_testkit::until::{until, until_or};
 
-use crate::house::{DEADLINE, House, request};
+use crate::house::{House, request};
 
 #[test]
 fn its_sockets_are_its_owners_alone_and_go_with_it() {
@@ -33,21 +32,14 @@ fn sockets_that_somebody_deletes_are_made_anew() {
     for path in &all {
         fs::remove_file(path).unwrap();
     }
-    let end = Instant::now() + DEADLINE;
-    while !all.iter().all(|path| path.exists()) {
-        assert!(Instant::now() < end, "they are not made anew");
-        thread::sleep(Duration::from_millis(10));
-    }
+    until("they are made anew", || all.iter().all(|path| path.exists()));
     assert!(house.ask(request("rule-allow")).join().unwrap().is_ok());
     let status = Viewer::connect(&desk).unwrap().status().unwrap();
     assert_eq!(status.pid, std::process::id());
     assert!(ask_plainly(&house.legacy()).contains(r#""decision":"allow""#));
     // The file is there before it is told.
     let told = || house.warnings.lock().unwrap().join("\n");
-    while told().matches(".sock was deleted").count() < all.len() {
-        assert!(Instant::now() < end, "{}", told());
-        thread::sleep(Duration::from_millis(10));
-    }
+    until_or(told, || told().matches(".sock was deleted").count() >= all.len());
     house.stop();
     assert!(!all.iter().any(|path| path.exists()), "they go with the daemon");
 }

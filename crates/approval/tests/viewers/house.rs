@@ -4,12 +4,12 @@ use std::io::Write;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::thread::{self, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use callgate_approval::asker::{self, NoAnswer, Unwanted};
+use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::daemon::{Claim, Daemon, DaemonOptions};
-use callgate_approval::desk::{Authority, DeskSettings, Ruling, Unattended};
+use callgate_approval::desk::{Authority, DeskSettings, Ruling};
 use callgate_approval::rule_desk::RuleDesk;
 use callgate_approval::telegram;
 use callgate_client::viewer::Viewer;
@@ -20,12 +20,13 @@ use callgate_wire::approval::{
 };
 use callgate_wire::desk::{self, DeskAnswer, DeskCommand, DeskMessage, HiddenText, MAX_MESSAGE};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
-use serde_json::{Value, json};
+use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-/// Long enough for any machine.
-pub(crate) const DEADLINE: Duration = Duration::from_mins(1);
+use crate::parts::{self, desk_settings, one_worker};
+
+pub(crate) use crate::parts::{DEADLINE, request};
 
 pub(crate) struct House {
     pub(crate) folder: TempDir,
@@ -54,9 +55,8 @@ impl House {
     }
 
     fn bare(folder: TempDir) -> Self {
-        let mut runtime = tokio::runtime::Builder::new_multi_thread();
-        let runtime = runtime.worker_threads(1).enable_all().build().unwrap();
-        Self { folder, owner: Mutex::new(None), rule_desk: None, runtime, daemon: None }
+        let (owner, runtime) = (Mutex::new(None), one_worker());
+        Self { folder, owner, rule_desk: None, runtime, daemon: None }
     }
 
     /// A daemon that knows somebody who answers for the rules.
@@ -84,19 +84,7 @@ impl House {
         authority: Authority,
         timeout: Duration,
     ) {
-        let settings = DeskSettings {
-            timeout,
-            grace: DEADLINE,
-            viewer_grace: Duration::ZERO,
-            phone_after: Duration::ZERO,
-            notify_on_stop: false,
-            notify_on_wait: false,
-            record_runs: true,
-            terminal: false,
-            phones: telegram.is_some(),
-            unattended: Unattended::Rules,
-            key: [0; 32],
-        };
+        let settings = DeskSettings { timeout, phones: telegram.is_some(), ..desk_settings() };
         let options = DaemonOptions {
             claim: Claim::claim_sockets(self.socket(), self.desk_socket()).unwrap(),
             store: Store::open(&self.database()).unwrap(),
@@ -170,7 +158,7 @@ impl House {
     ) -> JoinHandle<Result<ApprovalResponse, NoAnswer>> {
         let settings =
             asker::AskerSettings { socket: self.socket(), timeout: DEADLINE, grace: DEADLINE };
-        thread::spawn(move || asker::ask_desk(&settings, &request, &Unwanted::default()))
+        parts::ask(settings, request)
     }
 
     pub(crate) fn entries(&self) -> Vec<LedgerEntry> {
@@ -201,18 +189,6 @@ fn pair_with(code: HiddenText, viewer: &mut Viewer, name: &str) -> HiddenText {
         DeskAnswer::Paired { token } => token,
         other => panic!("not paired: {other:?}"),
     }
-}
-
-pub(crate) fn request(command: &str) -> ApprovalRequest {
-    let line = json!({
-        "request_id": asker::fresh_id().as_str(),
-        "tool_name": "Bash",
-        "tool_input": { "command": command },
-        "cwd": "/home/ada/engine",
-        "session_id": "s1",
-        "context": { "takes": ["always", "edit", "interrupt"] },
-    });
-    ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
 }
 
 pub(crate) fn press(id: &RequestId, press: Press) -> DeskCommand {

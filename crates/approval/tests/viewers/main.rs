@@ -7,6 +7,8 @@ mod house;
 mod inbox;
 mod limits;
 mod pairing;
+#[path = "../parts/mod.rs"]
+mod parts;
 mod phones;
 mod pressing;
 mod rules;

@@ -9,7 +9,6 @@ pub(super) fn is_operator(byte: u8) -> bool {
     matches!(byte, b';' | b'|' | b'&' | b'<' | b'>' | b'(' | b')' | b'`')
 }
 
-/// How a value follows its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NameLink {
     /// `name=value`, `name = value`
@@ -24,7 +23,6 @@ pub(super) enum NameLink {
     Member,
 }
 
-/// A value that may be a secret, and what is around it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SecretCandidate<'a> {
     pub(super) level: NameStrength,
@@ -122,13 +120,10 @@ pub(super) fn is_reference(value: &[u8]) -> bool {
     if value.starts_with(b"${{") || value.starts_with(b"{{") || wrapped(b"<", b">") {
         return true;
     }
-    if wrapped(b"%", b"%") && value[1..value.len() - 1].iter().all(|byte| is_name(*byte)) {
-        return true;
-    }
-    if wrapped(b"{", b"}") && value[1..value.len() - 1].iter().all(|byte| is_name(*byte)) {
-        return true;
-    }
-    only_variables(value)
+    let wraps_name = |start, end| {
+        wrapped(start, end) && value[1..value.len() - 1].iter().all(|byte| is_name(*byte))
+    };
+    wraps_name(b"%", b"%") || wraps_name(b"{", b"}") || only_variables(value)
 }
 
 /// Returns true if the value consists of nothing but `$VAR`s, `${VAR}`s and separators.

@@ -23,7 +23,6 @@ use super::span::SecretSpan;
 use crate::word_list::WordList;
 use crate::words;
 
-/// What is known about the execution of a text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Execution {
     /// Whether something hidden is in the place of a program, a script or a redirection's target.
@@ -91,7 +90,6 @@ enum ExpectedWord {
     Argument,
 }
 
-/// What follows a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum RedirectionWord {
     File,

@@ -20,7 +20,6 @@ pub(super) fn write_numbered(number: usize, label: &str, out: &mut String) {
     write!(out, "{START}{number}: {label}]").ok();
 }
 
-/// A text that looks like a placeholder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placeholder<'a> {
     pub(super) start: usize,
@@ -30,12 +29,10 @@ pub(super) struct Placeholder<'a> {
     pub(super) label: &'a str,
 }
 
-/// Returns everything that looks like a placeholder, in order.
 pub(super) fn placeholders_in(text: &str) -> impl Iterator<Item = Placeholder<'_>> {
     find_each(text.as_bytes(), START).filter_map(|start| parse_placeholder(text, start))
 }
 
-/// Hides everything that looks like a placeholder.
 pub(super) fn find_placeholders(text: &str, spans: &mut SpanList) {
     for Placeholder { start, end, label, .. } in placeholders_in(text) {
         spans.push(SecretSpan { start, end, label: Cow::Owned(label.to_owned()) });
@@ -57,6 +54,7 @@ fn parse_placeholder(text: &str, start: usize) -> Option<Placeholder<'_>> {
         return None;
     }
     let number = &text[digits..digits + count];
+    // Ours have no zero before them, and 0 is the number of none.
     let number = if number.starts_with('0') { 0 } else { number.parse().unwrap_or(0) };
     Some(Placeholder { start, end: end + 1, number, label: &text[label..end] })
 }

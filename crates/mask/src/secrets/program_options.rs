@@ -4,7 +4,6 @@ use std::sync::LazyLock;
 
 use crate::word_list::WordList;
 
-/// Where an option of a program has its secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum SecretPlacement {
     /// In the next word or right after the letter: `-p secret`, `-psecret`.
@@ -21,7 +20,6 @@ pub(super) enum SecretPlacement {
 
 use SecretPlacement::{AfterUser, Attached, Cookies, Next, Word};
 
-/// An option by which a family of programs takes a secret.
 pub(super) struct OptionRule {
     programs: WordList,
     /// The subcommand that must have come before, if any.

@@ -31,6 +31,7 @@ pub(super) fn restore_originals(
     let mut times = vec![0_usize; secrets.len()];
     let mut copied = 0;
     for found in placeholder::placeholders_in(edited) {
+        // Ours begin at 1. A text that only looks like one of them may have any number.
         let index = found.number.wrapping_sub(1);
         let Some(secret) = secrets.get(index).filter(|secret| secret.label == found.label) else {
             let placeholder = edited[found.start..found.end].to_owned();

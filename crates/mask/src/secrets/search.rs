@@ -4,7 +4,6 @@ use super::span::{SecretSpan, SpanList};
 use super::used_variables::UsedVariables;
 use super::{calls, command, kubernetes, pem, placeholder, shapes, tokens, url, value_search};
 
-/// The label of a value that is known to be secret.
 const KNOWN: &str = "secret variable";
 
 /// Returns all secrets in `text`, which is part of something that uses these variables, and every

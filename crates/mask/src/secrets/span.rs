@@ -18,7 +18,6 @@ impl SecretSpan {
     }
 }
 
-/// The spans that were found so far.
 pub(super) struct SpanList {
     all: Vec<SecretSpan>,
     /// How many there were when the current search began.

@@ -7,7 +7,6 @@ use self::table::{INDEX, PAIRS};
 use super::candidate::count_distinct_bytes;
 use super::span::{SecretSpan, SpanList};
 
-/// The bytes that may follow the prefix of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TokenBody {
     Alnum,
@@ -37,7 +36,6 @@ impl TokenBody {
     }
 }
 
-/// A kind of token: its prefixes, and what may follow.
 pub(super) struct TokenPattern {
     pub(super) prefixes: &'static str,
     pub(super) label: &'static str,

@@ -6,7 +6,6 @@ use super::occurrences::find_each;
 use super::span::SecretSpan;
 use super::{REST, SEVERAL_WORDS};
 
-/// The variables whose values a text uses.
 #[derive(Debug, Default)]
 pub(super) struct UsedVariables<'a> {
     names: HashSet<&'a [u8]>,
@@ -63,7 +62,6 @@ impl<'a> UsedVariables<'a> {
     }
 }
 
-/// Returns the name of a variable at the beginning of some bytes.
 fn leading_name(bytes: &[u8]) -> &[u8] {
     /// The longest name, in bytes.
     const LONGEST: usize = 128;
@@ -98,7 +96,6 @@ fn mentioned_names(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
-/// Returns true if the text after a name gives it a value.
 fn is_set(after: &[u8]) -> bool {
     let blanks = after.iter().take(8).take_while(|byte| **byte == b' ').count();
     let after = &after[blanks..];

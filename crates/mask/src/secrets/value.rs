@@ -51,7 +51,6 @@ fn opening_quote(bytes: &[u8]) -> (usize, Option<u8>) {
     (slashes, bytes.get(slashes).copied().filter(|byte| matches!(byte, b'"' | b'\'')))
 }
 
-/// A quote with the backslashes before it.
 #[derive(Clone, Copy)]
 struct QuoteMark {
     slashes: usize,

@@ -36,7 +36,6 @@ pub(super) fn find_named_secrets(bytes: &[u8], uses: &UsedVariables, spans: &mut
     }
 }
 
-/// A name before a sign.
 #[derive(Debug, Clone, Copy)]
 struct NameRange {
     start: usize,

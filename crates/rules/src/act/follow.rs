@@ -12,7 +12,6 @@ use crate::steps;
 /// The most parts of one word whose links are followed.
 const MOST_PARTS: usize = 48;
 
-/// The targets of the paths of an act that lead through links.
 #[derive(Debug, Default)]
 struct LinkTargets {
     project: Option<String>,
@@ -25,7 +24,6 @@ struct LinkTargets {
     by_name: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The result of following the paths of an act.
 pub(crate) enum FollowedAct {
     /// None of them leads through a link.
     Same,
@@ -86,11 +84,7 @@ impl Act {
         }
         let mut act = self.clone();
         act.runs = self.runs.with_unknown_opened();
-        act.touched = touch::touched_paths(&act);
-        act.swept = touch::swept_folders(&act);
-        act.listed = touch::listed_folders(&act);
-        act.written = written::written_paths(&act);
-        act.look_for_lost();
+        act.find_paths();
         Some(act)
     }
 
@@ -114,7 +108,6 @@ impl Act {
         [Some(&self.project), self.real_project.as_ref()].into_iter().flatten().map(String::as_str)
     }
 
-    /// Returns the names of the user's folder.
     pub(crate) fn homes(&self) -> impl Iterator<Item = &str> {
         [Some(&self.home), self.real_home.as_ref()].into_iter().flatten().map(String::as_str)
     }

@@ -201,7 +201,6 @@ fn add_address(act: &mut Act, url: Option<&str>) {
     }
 }
 
-/// Returns true if a member of the input asks to run outside of the sandbox.
 fn leaves_sandbox(input: &Map<String, Value>) -> bool {
     let is_set = |name: &str| match input.get(name) {
         None | Some(Value::Null | Value::Bool(false)) => false,

@@ -52,12 +52,10 @@ pub(super) fn touched_paths(act: &Act) -> Vec<Vec<Tok>> {
     few_wild(found)
 }
 
-/// Returns true if a path is from a list of what is in a folder.
 pub(crate) fn is_listed(path: &[Tok]) -> bool {
     path.last() == Some(&Tok::Beneath)
 }
 
-/// Returns the folders whose contents an act passes to a program by a list.
 pub(super) fn listed_folders(act: &Act) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     for command in &act.runs.commands {

@@ -11,7 +11,6 @@ use crate::steps;
 use callgate_mask::word_list::WordList;
 use callgate_mask::words;
 
-/// The arguments of a program that are files which it writes.
 #[derive(Debug, Clone, Copy)]
 enum WrittenArguments {
     /// All that are not options.

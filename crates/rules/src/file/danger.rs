@@ -50,7 +50,7 @@ fn report_impossible(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSou
         );
         source.error(fields.at_of("host"), message);
     }
-    let is_open = rule.command.iter().flatten().any(CommandPattern::is_open);
+    let is_open = rule.command.iter().flatten().any(|pattern| pattern.is_open);
     if rule.options.is_some() && !(is_open && rule.decision == RuleDecision::Allow) {
         let message = format!(
             "rule `{name}`: `options` says what may follow in place of the `*` at the end of a \
@@ -93,7 +93,6 @@ fn report_impossible(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSou
     }
 }
 
-/// Reports an allow that is too unspecific.
 fn report_vague_allow(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSource<'_>) {
     let name = &rule.name;
     let says_what =
@@ -143,7 +142,6 @@ fn report_vague_allow(rule: &Rule, fields: &TableFields<'_>, source: &mut FileSo
     }
 }
 
-/// Reports a pattern that allows more than it seems to.
 fn report_broad_pattern(
     pattern: &CommandPattern,
     lists_options: bool,
@@ -169,13 +167,13 @@ fn report_broad_pattern(
     let is = |list: &WordList| is_one_of(program, list);
     let is_named = || fixed[1..].iter().any(|word| !is_own_word(word));
     if (is(SHELLS) || is(words!("eval source ."))) && !is_named()
-        || is(WRAPPERS) && pattern.is_open() && !names_program(&fixed)
+        || is(WRAPPERS) && pattern.is_open && !names_program(&fixed)
     {
         let message = format!(
             "`{text}` would allow any command; write out the command that `{program}` is to run"
         );
         source.error(at, message);
-    } else if runs_code(&fixed, pattern.is_open()) {
+    } else if runs_code(&fixed, pattern.is_open) {
         source.error(
             at,
             format!("`{text}` would allow any program text; write it out, or name a file"),
@@ -184,7 +182,7 @@ fn report_broad_pattern(
         let message =
             format!("`{text}` is never allowed: `{program}` changes what other commands mean");
         source.report_problem(RuleProblemLevel::Warning, at, message);
-    } else if pattern.is_open()
+    } else if pattern.is_open
         && let Some(reason) = open_tail(&fixed, lists_options)
     {
         source.report_problem(

@@ -131,7 +131,6 @@ fn is_plain(text: &str) -> bool {
     is_printed(text) && !text.contains(['\\', '"'])
 }
 
-/// Returns true if no character is a control character.
 fn is_printed(text: &str) -> bool {
     !text.bytes().any(|byte| byte.is_ascii_control())
 }

@@ -23,7 +23,6 @@ pub struct RoleFile {
     pub problems: Vec<Problem>,
 }
 
-/// What some people of a team may answer.
 #[derive(Debug, Clone)]
 pub struct TeamRole {
     pub name: String,

@@ -22,7 +22,6 @@ pub(super) static AGENT_FOLDERS: LazyLock<Vec<&str>> = LazyLock::new(|| {
     folders
 });
 
-/// Returns the folders with settings in the profiles of agents, of the user and of a project.
 fn profile_folders() -> impl Iterator<Item = &'static str> {
     let folders = |place: &'static AgentSettingsPlace| {
         [Some(place.folder), place.project_folder].into_iter().flatten()

@@ -30,7 +30,7 @@ impl Guarded {
         }
         let paths: Vec<_> = reading.paths().map(|path| plain_toks(&literal_toks(path))).collect();
         let is_named = |place: &&GuardedPlace| paths.iter().any(|path| place.holds(path));
-        let named = self.places.iter().find(is_named).map(GuardedPlace::shown);
+        let named = self.places.iter().find(is_named);
         let removed = || {
             let is_remover = |name: &str| is_one_of(name, REMOVERS);
             let mut programs = reading.runs().filter_map(|run| run.texts().next());
@@ -38,8 +38,8 @@ impl Guarded {
             programs.any(is_remover).then(|| self.places.iter().find(is_above))?
         };
         named
-            .or_else(|| removed().map(GuardedPlace::shown))
-            .map(str::to_owned)
+            .or_else(removed)
+            .map(|place| place.shown.clone())
             .or_else(|| runs_us(reading))
             .or_else(|| sets_ours(reading))
     }

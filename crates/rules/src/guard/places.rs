@@ -40,7 +40,7 @@ pub(super) struct GuardedPlace {
     pub(super) kind: GuardedKind,
     /// The text by which it is recognised inside other texts, in lower case.
     pub(super) mark: String,
-    shown: String,
+    pub(super) shown: String,
     is_anywhere: bool,
     /// The place, then a slash and anything below it.
     toks: Vec<Tok>,
@@ -91,10 +91,6 @@ impl GuardedPlace {
             let (folder, rest) = self.toks.split_at(*length);
             (folder, rest.strip_prefix(&[Tok::Is('/')]).unwrap_or(rest))
         })
-    }
-
-    pub(super) fn shown(&self) -> &str {
-        &self.shown
     }
 
     pub(super) fn reason(&self) -> String {

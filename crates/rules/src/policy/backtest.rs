@@ -6,7 +6,6 @@ use crate::rule::RuleDecision;
 /// The most acts that are listed one by one; more are only counted.
 pub const LONGEST_LIST: usize = 1_000;
 
-/// An act on which the policy decides differently.
 #[derive(Debug, Clone)]
 pub struct TurnedVerdict {
     pub label: String,
@@ -14,7 +13,6 @@ pub struct TurnedVerdict {
     pub verdict: Verdict,
 }
 
-/// What a policy would have decided on past acts.
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct Backtest {

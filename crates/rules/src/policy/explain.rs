@@ -17,7 +17,6 @@ pub struct ConsideredRule {
     pub because: String,
 }
 
-/// What the rules of one level alone decide.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LevelVerdict {
     pub trust: Trust,

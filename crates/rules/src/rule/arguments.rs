@@ -28,7 +28,6 @@ enum NumberRelation {
     Greater,
 }
 
-/// One value that a condition names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum ExpectedValue {
     /// A text that matches the pattern.
@@ -70,7 +69,6 @@ impl NumberRelation {
     }
 }
 
-/// A value as a file of rules writes it.
 pub(crate) enum WrittenValue {
     /// A text: a pattern, or comparisons.
     Text(String),

@@ -39,7 +39,7 @@ pub(crate) struct CommandPattern {
     assign_count: usize,
     word_count: usize,
     /// Whether any more words may follow.
-    is_open: bool,
+    pub(crate) is_open: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -147,10 +147,6 @@ impl CommandPattern {
     /// Returns the program, if the pattern contains it literally, and the literal words after it.
     pub(crate) fn fixed_words(&self) -> Vec<Cow<'_, str>> {
         self.words().map_while(PatternWord::known_text).collect()
-    }
-
-    pub(crate) fn is_open(&self) -> bool {
-        self.is_open
     }
 
     /// Returns true if a word has both a wildcard and a slash, so that it looks like a pattern of

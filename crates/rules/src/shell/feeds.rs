@@ -57,7 +57,7 @@ fn with_read(command: &ShellCommand, values: &ShellValues<'_>) -> Vec<ShellComma
 fn with_program(command: ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCommand> {
     let printed = command.fed_by.map(|feeder| values.printed_by(feeder, 1)).unwrap_or_default();
     let printed = printed.into_iter().map(ShellWord::of_pieces).filter(ShellWord::is_known);
-    let documents = values.bodies().iter().map(|body| ShellWord::known(body));
+    let documents = values.script.bodies.iter().map(|body| ShellWord::known(body));
     let programs: Vec<ShellWord> =
         if command.has_here_text { documents.collect() } else { printed.collect() };
     let forms = programs.into_iter().take(MOST_READ).map(|program| {

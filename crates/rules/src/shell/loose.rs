@@ -47,7 +47,6 @@ enum TextKind {
     Script,
 }
 
-/// Where a text is found.
 #[derive(Clone, Copy)]
 struct TextPlace<'a> {
     base: BaseFolders<'a>,

@@ -2,7 +2,6 @@
 
 use callgate_wire::desk::SegmentStyle;
 
-/// What the reader took each character of a line for.
 #[derive(Debug)]
 pub(super) struct SegmentPaint {
     styles: Vec<Option<SegmentStyle>>,

@@ -6,7 +6,6 @@
 
 use super::ShellCommand;
 
-/// Follows the regions of a line while it is read.
 #[derive(Debug, Default)]
 pub(super) struct RegionTracker {
     /// The regions of the next command, the outermost first.
@@ -31,7 +30,6 @@ struct OpenStatement {
     is_after_or: bool,
     /// The command whose output the next one reads.
     feeder: Option<usize>,
-    /// Whether the next command comes after a `|`.
     is_piped: bool,
 }
 

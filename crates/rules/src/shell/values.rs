@@ -34,7 +34,6 @@ struct Assignment {
     value: AssignedValue,
     /// Whether it holds for the commands after it.
     is_lasting: bool,
-    /// Whether programs that are started later get it.
     is_exported: bool,
 }
 
@@ -54,7 +53,7 @@ enum AssignedValue {
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub(crate) struct ShellValues<'a> {
-    script: &'a ShellScript,
+    pub(super) script: &'a ShellScript,
     /// The line in which this one is a word, and the command there.
     outer: Option<(&'a ShellValues<'a>, usize)>,
     assigned: HashMap<&'a str, Vec<Assignment>>,
@@ -132,10 +131,6 @@ impl<'a> ShellValues<'a> {
         Some(forms)
     }
 
-    pub(super) fn bodies(&self) -> &[String] {
-        &self.script.bodies
-    }
-
     pub(super) fn command(&self, at: usize) -> Option<&ShellCommand> {
         self.script.commands.get(at)
     }
@@ -204,7 +199,6 @@ fn one_word(like: &ShellWord, choices: Vec<Vec<WordPiece>>) -> ShellWord {
     word
 }
 
-/// Returns true if the shell inserts something into a word of a command.
 fn has_expansions(command: &ShellCommand) -> bool {
     let words = command.words.iter().chain(&command.assigns).chain(&command.redirects);
     words.flat_map(ShellWord::pieces).any(|piece| matches!(piece, WordPiece::Expansion(_)))

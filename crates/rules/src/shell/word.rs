@@ -32,7 +32,6 @@ pub enum WordPiece {
     Expansion(Box<WordExpansion>),
 }
 
-/// One word, its quotes resolved.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 pub struct ShellWord {

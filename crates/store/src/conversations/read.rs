@@ -5,7 +5,6 @@ use rusqlite::{CachedStatement, Connection, OptionalExtension, Params, Row, para
 use crate::Store;
 use crate::error::StoreError;
 
-/// A stored conversation, without its messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredConversation {
     pub id: String,

@@ -102,7 +102,6 @@ pub(super) fn read_cost_totals(
     })
 }
 
-/// Records the cost of an answer for an account.
 pub(super) fn write_for(
     transaction: &Transaction<'_>,
     account: &str,

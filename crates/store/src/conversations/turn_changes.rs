@@ -24,7 +24,6 @@ pub struct StoredTurn {
     pub at_ms: i64,
     /// How many files it changed.
     pub files: u64,
-    /// Whether the files were put back.
     pub undone: bool,
     /// What is not known of the changes, and why.
     pub unknown: Option<String>,

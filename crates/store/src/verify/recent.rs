@@ -12,10 +12,8 @@ use crate::chain::{ChainHead, Sha256Hash};
 use crate::error::{ChainFault, StoreError};
 use crate::{Store, ledger};
 
-/// Where the note is kept.
 const KEY: &str = "verified";
 
-/// The result of a walk along the end of the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecentReport {
     /// What was found. The number of entries is that of the entries checked.

@@ -133,7 +133,6 @@ fn find_certificate_fault(error: &tokio_postgres::Error) -> Option<&'static str>
     })
 }
 
-/// Returns an error and everything that caused it.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&(dyn Error + 'static)| (*error).source())
 }

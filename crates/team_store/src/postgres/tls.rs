@@ -15,7 +15,6 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_postgres::tls::{ChannelBinding, MakeTlsConnect, TlsConnect, TlsStream};
 use tokio_rustls::TlsConnector;
 
-/// Makes connectors for the hosts of an address.
 #[derive(Clone)]
 pub(super) struct TlsMaker(TlsConnector);
 

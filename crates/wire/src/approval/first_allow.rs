@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The first allow of a question that two people have to allow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstAllow {
     /// Their name in the roster of the team; `None` for the owner of the desk.

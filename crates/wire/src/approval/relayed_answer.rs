@@ -26,7 +26,6 @@ pub struct RelayedAnswer {
     /// The changed input, a JSON object.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edited: Option<String>,
-    /// Whether the agent's turn ends.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupt: bool,
     /// The demands of rules that an allow meets, by the desk above's own account.

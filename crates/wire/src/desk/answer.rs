@@ -74,7 +74,6 @@ pub enum DeskAnswer {
     Settings(SettingsView),
 }
 
-/// An answer as it is written: its fields beside the id.
 #[derive(Serialize)]
 struct AnswerLine<'a> {
     id: &'a str,
@@ -83,7 +82,6 @@ struct AnswerLine<'a> {
 }
 
 impl DeskAnswer {
-    /// Writes the whole message that answers the request `id`.
     pub(super) fn write<S: Serializer>(&self, id: &str, to: S) -> Result<S::Ok, S::Error> {
         AnswerLine { id, answer: self }.serialize(to)
     }
@@ -132,7 +130,6 @@ const STATUS: &str = "an object with version, pid and the state of the desk";
 const LINKS: &str = "an array of objects with link and name";
 const FIELDS: &str = "accompanied by all fields of this kind, each with a valid value";
 
-/// Reads an answer whose fields are those of `T`.
 fn decode_fields<T: DeserializeOwned>(line: &[u8]) -> Result<T, Malformed> {
     serde_json::from_slice(line).map_err(|_| Malformed::wrong_field("kind", FIELDS))
 }

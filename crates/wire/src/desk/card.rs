@@ -223,7 +223,6 @@ impl fmt::Display for ChangedLine {
     }
 }
 
-/// One change to a file, line by line.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentChange {
     pub everywhere: bool,
@@ -234,7 +233,6 @@ pub struct ContentChange {
     pub lines: Vec<ChangedLine>,
 }
 
-/// What a patch does to a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchedFile {
     pub operation: FileOperation,
@@ -288,7 +286,6 @@ pub struct CardOffer {
     pub changes_mode: bool,
 }
 
-/// One of the agent's own questions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CardPicker {
     pub question: String,

@@ -116,7 +116,6 @@ pub struct ExportedPage {
     pub next: Option<u64>,
 }
 
-/// Counts and times over a selection of the history.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerFigures {
     /// The hours in which anything happened, in order.
@@ -167,7 +166,6 @@ pub struct AnswerTimeBucket {
     pub count: u64,
 }
 
-/// How calls were decided.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DecisionShares {
     /// Allowed by people.

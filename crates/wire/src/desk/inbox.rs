@@ -39,7 +39,6 @@ pub struct InboxRow {
     /// Why a person is asked, if a rule says so.
     pub because: Option<String>,
     pub needs: AnswerNeeds,
-    /// The agent's permission mode, if it is known.
     pub mode: Option<String>,
     pub risks: Vec<RiskNote>,
     /// Equal for questions that may be answered together; `None` if it has to be answered alone.
@@ -82,7 +81,6 @@ pub enum AskedRuling {
     Guard,
 }
 
-/// What it takes to allow a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerNeeds {
@@ -91,7 +89,6 @@ pub enum AnswerNeeds {
     Confirm,
 }
 
-/// Something unusual about a question.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RiskNote {
     pub kind: RiskKind,

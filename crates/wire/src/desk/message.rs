@@ -104,6 +104,7 @@ impl DeskMessage {
 
 impl Serialize for DeskMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // By hand: a tag of serde would be written before the id.
         if let Self::Answer { id, answer } = self {
             return answer.write(id, serializer);
         }
@@ -140,4 +141,4 @@ impl Serialize for DeskMessage {
     }
 }
 
-const ENTRY: &str = "an object with seq, at_ms, kind, hash and body";
+pub(crate) const ENTRY: &str = "an object with seq, at_ms, kind, hash and body";

@@ -35,12 +35,14 @@ pub enum DeskCommand {
         request_id: RequestId,
         #[serde(flatten)]
         press: Press,
-        /// The typed word, for a question that needs one.
         #[serde(skip_serializing_if = "Option::is_none")]
         confirm: Option<String>,
     },
     /// Brings the answer of a person at the desk above; for a relay.
-    Answer { request_id: RequestId, answer: RelayedAnswer },
+    Answer {
+        request_id: RequestId,
+        answer: RelayedAnswer,
+    },
     /// Proves that this viewer was paired.
     Unlock {
         /// The token that it was given then.
@@ -88,7 +90,9 @@ pub enum DeskCommand {
     /// Lists the open questions.
     Inbox,
     /// Asks for one question in full.
-    Card { question: RequestId },
+    Card {
+        question: RequestId,
+    },
     /// Lists what was decided and run, the newest first.
     History {
         filter: HistoryFilter,
@@ -99,8 +103,9 @@ pub enum DeskCommand {
         #[serde(skip_serializing_if = "Option::is_none")]
         limit: Option<u64>,
     },
-    /// Asks for counts and times over the history.
-    Figures { filter: HistoryFilter },
+    Figures {
+        filter: HistoryFilter,
+    },
     /// Exports the history as text, in parts.
     Export {
         format: ExportFormat,
@@ -111,7 +116,6 @@ pub enum DeskCommand {
     },
     /// Verifies the ledger's chain.
     Verify,
-    /// Lists which agents work where.
     Sessions {
         /// When today began, in milliseconds since 1970; without it, a day ago.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,11 +124,15 @@ pub enum DeskCommand {
     /// Asks for the rules that apply now.
     Rules,
     /// Asks what is wrong with these rules.
-    CheckRules { text: String },
+    CheckRules {
+        text: String,
+    },
     /// Asks what the rules would decide about a call.
     Explain(ExplainQuery),
     /// Asks what these rules would have decided so far.
-    Backtest { text: String },
+    Backtest {
+        text: String,
+    },
     /// Replaces the user's rules.
     SaveRules {
         text: String,
@@ -240,7 +248,10 @@ impl DeskCommand {
 const SETTING: &str = "a string of at most 4096 bytes";
 const LINK: &str = "a link, such as chat/123456789";
 
-fn decode_secret(members: &Members, field: &'static str) -> Result<HiddenText, Malformed> {
+pub(crate) fn decode_secret(
+    members: &Members,
+    field: &'static str,
+) -> Result<HiddenText, Malformed> {
     bounded_text(members, field, LONGEST_SECRET, "a string of at most 128 bytes")
         .map(HiddenText::new)
 }

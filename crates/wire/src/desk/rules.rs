@@ -95,7 +95,6 @@ pub struct ExplainQuery {
     pub agent: Option<String>,
 }
 
-/// What the rules would decide about a call, and why.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuleExplanation {
     pub decision: ExplainedDecision,

@@ -13,7 +13,6 @@ pub struct CommandSegment {
     pub breaks: bool,
 }
 
-/// What a piece of a command is to the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SegmentStyle {

@@ -24,7 +24,6 @@ pub struct SettingView {
     pub access: SettingAccess,
 }
 
-/// What a viewer may do with a setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SettingAccess {

@@ -30,7 +30,6 @@ pub struct DeskStatus {
     pub listening: Option<String>,
 }
 
-/// How it stands with the line of this machine to the desk of its team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TeamLineView {
     pub address: String,
@@ -84,7 +83,6 @@ pub struct RemoteView {
     pub copied: u64,
 }
 
-/// How people can be reached.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Reach {
     /// Whether the daemon shows questions in a terminal of its own.

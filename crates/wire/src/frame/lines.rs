@@ -44,7 +44,6 @@ impl DecodedLine<'_> {
     }
 }
 
-/// A line that was dropped because it was over the limit.
 #[derive(Debug, PartialEq, Eq)]
 pub struct OverlongLine {
     /// Its length in bytes, without the line end.

@@ -2,7 +2,6 @@
 
 use super::buffer::Buffer;
 
-/// The size of the length prefix, in bytes.
 pub const PREFIX: usize = 4;
 /// How much is allocated for a frame of which only the length has arrived.
 const FIRST_SPACE: usize = 64 * 1024;
@@ -17,7 +16,6 @@ pub struct FrameDecoder {
     limit: usize,
 }
 
-/// A frame that announced a payload over the limit.
 #[derive(Debug, PartialEq, Eq, Clone, Copy)]
 pub struct OversizedFrame {
     /// The size it announced.

@@ -75,7 +75,6 @@ pub const TEN_MINUTES: Duration = Duration::from_mins(10);
 /// the agent would hang.
 pub const SHORT: Duration = Duration::from_secs(10);
 
-/// What callgate knows about a coding agent.
 pub struct AgentProfile {
     /// The agent's word on the command line and in the settings.
     pub word: &'static str,
@@ -112,7 +111,6 @@ pub enum InputForm {
     Bare { tool: &'static str },
 }
 
-/// An event at which an agent runs hooks.
 #[derive(Debug)]
 pub struct AgentEvent {
     pub name: &'static str,
@@ -312,7 +310,7 @@ fn rename_members<'a>(mut members: Members<'a>, names: &[(&str, &'static str)]) 
 }
 
 /// An event at which the agent waits for a person's answer.
-const fn decision(
+const fn decision_event(
     name: &'static str,
     event: AgentHookEvent,
     takes: AnswerAbilities,
@@ -323,7 +321,7 @@ const fn decision(
 
 /// The event before a tool runs, at which the agent waits until a person has answered.
 const fn before_tool(name: &'static str, takes: AnswerAbilities, form: AnswerForm) -> AgentEvent {
-    decision(name, AgentHookEvent::PreToolUse, takes, form)
+    decision_event(name, AgentHookEvent::PreToolUse, takes, form)
 }
 
 /// A report after which nothing is printed.

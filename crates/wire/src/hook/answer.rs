@@ -20,7 +20,6 @@ const UNUSABLE: &str = "This was answered in a way that the agent cannot take, s
 /// The reason for the user if the rules gave none.
 const ASKED: &str = "A rule wants you to decide.";
 
-/// Returns the desk's response in the form of the agent that has this event.
 pub fn render_response(
     event: &AgentEvent,
     request: &ApprovalRequest,
@@ -83,6 +82,7 @@ fn checked_answer<'a>(
     match response.decision {
         Decision::None => HookAnswer::NoDecision,
         Decision::Deny => denied(denial_reason(response)),
+        // Most agents would take silence for a yes.
         Decision::Timeout => denied(UNDECIDED),
         Decision::Ask if asks == Prompter::Agent && event.takes.ask => {
             HookAnswer::Ask { reason: response.message.as_deref().unwrap_or(ASKED) }

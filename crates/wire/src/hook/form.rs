@@ -58,7 +58,6 @@ pub(super) fn json_object<'a>(
     format!("{{{}}}", members.join(","))
 }
 
-/// Returns an object as the line that a hook prints.
 pub(super) fn reply_line<'a>(
     members: impl IntoIterator<Item = (&'a str, Option<String>)>,
 ) -> HookReply {
@@ -81,7 +80,6 @@ pub(super) fn json_text(value: &RawValue) -> String {
     value.get().to_owned()
 }
 
-/// Returns a text as a member's value.
 #[allow(clippy::unnecessary_wraps, reason = "the value of a member may be missing")]
 pub(super) fn json_word(text: &str) -> Option<String> {
     Some(json_string(text))

@@ -8,7 +8,6 @@ use crate::raw::{Json, Members};
 /// How many characters of the last words are passed on.
 pub const MAX_WORDS: usize = 500;
 
-/// The last words found at the end of a transcript.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LastWords {
     /// The last text of the agent.
@@ -117,7 +116,6 @@ fn text_of(block: &Members<'_>, field: &str) -> Option<String> {
     block.string(field).map(Into::into)
 }
 
-/// Returns the blocks of a message's content, if it is a list.
 fn content_blocks(content: Json<'_>) -> Vec<Members<'_>> {
     let list: Vec<&serde_json::value::RawValue> =
         serde_json::from_str(content.get()).unwrap_or_default();

@@ -29,7 +29,6 @@ pub(super) fn take_member<T: DeserializeOwned + Default>(
     value.inspect(|_| drop(members.0.remove(at))).unwrap_or_default()
 }
 
-/// Returns a value as JSON, if there is one.
 pub(super) fn non_null_json(value: &impl Serialize) -> Option<String> {
     serde_json::to_string(value).ok().filter(|json| json != "null")
 }

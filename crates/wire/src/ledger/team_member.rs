@@ -29,7 +29,6 @@ pub struct TeamMember {
     pub has_joined: bool,
 }
 
-/// A member as several desks share it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SharedMember {
     #[serde(flatten)]

@@ -65,7 +65,6 @@ pub fn check_exact(text: &str, levels: usize) -> Result<(), InexactJson> {
     check.check_all()
 }
 
-/// A check on its way through a text.
 struct ExactCheck<'a> {
     text: &'a str,
     levels: usize,

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{LONGEST_BUNDLE, UnreadableReason, decode_ids, decode_name, decode_text, decode_token};
+use super::{LONGEST_BUNDLE, UnreadableReason, decode_ids, decode_name, decode_text};
 use crate::approval::{RelayedAnswer, RequestId};
+use crate::desk::decode_secret;
 use crate::fields::{
     Malformed, bounded_text, if_present, members_of, one_line, optional_field, required_field,
     required_object, text_field,
@@ -11,7 +12,6 @@ use crate::fields::{
 use crate::hidden_text::HiddenText;
 use crate::raw::Members;
 
-/// A message of the desk above to a box.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RelayOrder {
@@ -32,7 +32,6 @@ pub enum RelayOrder {
     Error { text: String },
 }
 
-/// How the desk above opens a line.
 #[derive(Debug, Clone, Serialize)]
 pub struct UpperHello {
     pub protocol: u64,
@@ -97,7 +96,7 @@ fn decode_hello(members: &Members) -> Result<UpperHello, Malformed> {
         protocol: required_field(members, "protocol", "a whole number")?,
         version: decode_name(members, "version")?,
         name: decode_name(members, "name")?,
-        token: if_present(members, "token", decode_token)?,
+        token: if_present(members, "token", decode_secret)?,
         after: if_present(members, "after", read_after)?,
         held: decode_ids(members, "held")?,
         no_copy: optional_field(members, "no_copy", "true or false")?.unwrap_or_default(),

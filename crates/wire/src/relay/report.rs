@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use super::{LONGEST_HOME, UnreadableReason, decode_ids, decode_name, decode_text, decode_token};
+use super::{LONGEST_HOME, UnreadableReason, decode_ids, decode_name, decode_text};
 use crate::approval::{AllowDemands, ApprovalRequest, Decision, RelayedAnswer, RequestId};
-use crate::desk::WatchedEntry;
+use crate::desk::{ENTRY, WatchedEntry, decode_secret};
 use crate::fields::{
     Malformed, bounded_text, members_of, one_line, optional_field, required_field, required_object,
     text_field,
@@ -13,7 +13,6 @@ use crate::hidden_text::HiddenText;
 use crate::ledger::LedgerRuling;
 use crate::raw::Members;
 
-/// A message of a box to the desk above.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RelayReport {
@@ -51,7 +50,6 @@ pub enum RelayReport {
     Error { text: String },
 }
 
-/// How a box opens a line.
 #[derive(Debug, Clone, Serialize)]
 pub struct BoxHello {
     pub protocol: u64,
@@ -111,7 +109,7 @@ impl RelayReport {
         Ok(match kind.as_str() {
             "hello" => Self::Hello(decode_hello(&members)?),
             "waiting" => Self::Waiting { text: decode_text(&members)? },
-            "granted" => Self::Granted { token: decode_token(&members, "token")? },
+            "granted" => Self::Granted { token: decode_secret(&members, "token")? },
             "question" => Self::Question(Box::new(decode_question(&members)?)),
             "said" => Self::Said {
                 question: question()?,
@@ -141,8 +139,6 @@ impl RelayReport {
         one_line(self)
     }
 }
-
-const ENTRY: &str = "an object with seq, at_ms, kind, hash and body";
 
 fn decode_hello(members: &Members) -> Result<BoxHello, Malformed> {
     Ok(BoxHello {

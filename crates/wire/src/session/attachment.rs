@@ -9,7 +9,6 @@ use super::LONGEST_FILE_NAME;
 use crate::fields::Malformed;
 use crate::raw::{Json, Members};
 
-/// A file that the user attached to a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum Attachment {

@@ -11,11 +11,11 @@ use super::file::decode_query;
 use super::front_tool::decode_tools;
 use super::{
     Attachment, ConversationMode, FrontTool, FrontToolAnswer, LONGEST_ID, PermissionAnswer,
-    QuestionAnswer, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile, bounded_string,
+    QuestionAnswer, STRING_256, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile,
     capability,
 };
 use crate::fields::{
-    Malformed, if_present, is_default, optional_field, required_field, text_field,
+    Malformed, bounded_text, if_present, is_default, optional_field, required_field, text_field,
 };
 use crate::raw::Members;
 
@@ -296,7 +296,9 @@ impl SessionCommand {
                 tools: decode_tools(members)?,
             },
             "tool_answer" => Self::ToolAnswer(FrontToolAnswer::from_members(members)?),
-            "cancel" => Self::Cancel { target: bounded_string(members, "target", LONGEST_ID)? },
+            "cancel" => {
+                Self::Cancel { target: bounded_text(members, "target", LONGEST_ID, STRING_256)? }
+            }
             "permission_answer" => Self::PermissionAnswer(PermissionAnswer::from_members(members)?),
             "question_answer" => Self::QuestionAnswer(QuestionAnswer::from_members(members)?),
             "new_conversation" => Self::NewConversation {

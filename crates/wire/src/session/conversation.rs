@@ -136,7 +136,6 @@ pub(super) fn decode_metadata(members: &Members) -> Result<Option<Box<RawValue>>
     Ok(metadata)
 }
 
-/// Returns the id of the conversation in the metadata.
 pub(super) fn of_metadata(metadata: Option<&RawValue>) -> Result<Option<String>, Malformed> {
     const FIELD: &str = "metadata.conversationId";
     let members = metadata.map(|metadata| Json::from(metadata).members()).unwrap_or_default();

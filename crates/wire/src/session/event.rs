@@ -117,7 +117,6 @@ session_events! {
 
 const ERROR: &str = "an object with kind, status and retryable";
 
-/// Something that the user may want to know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Notice {
     /// Its kind in one word, such as `retry`. A reader accepts other words.

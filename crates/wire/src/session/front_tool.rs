@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::fields::{Malformed, optional_field};
+use super::{LONGEST_ID, STRING_256};
+use crate::fields::{Malformed, bounded_text, optional_field};
 use crate::raw::Members;
 
 pub const MOST_FRONT_TOOLS: usize = 64;
 
-/// A tool that the front end supplies.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrontTool {
@@ -23,7 +23,6 @@ pub struct FrontTool {
     pub read_only: bool,
 }
 
-/// A call of a tool that the front end supplies.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrontToolCall {
@@ -53,7 +52,7 @@ impl FrontToolAnswer {
             .get("result")
             .and_then(|result| RawValue::from_string(result.get().to_owned()).ok());
         Ok(Self {
-            call: super::bounded_string(members, "call", super::LONGEST_ID)?,
+            call: bounded_text(members, "call", LONGEST_ID, STRING_256)?,
             result: result.ok_or(Malformed::wrong_field("result", "any JSON"))?,
             is_error: optional_field(members, "isError", "true or false")?.unwrap_or_default(),
         })

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::tool::known_card;
-use super::{LONGEST_QUESTION, bounded_string};
+use super::{LONGEST_QUESTION, STRING_256};
 use crate::approval::{Action, Press};
 use crate::desk::QuestionCard;
-use crate::fields::{Malformed, optional_field, optional_object, required_field, write_optional};
+use crate::fields::{
+    Malformed, bounded_text, optional_field, optional_object, required_field, write_optional,
+};
 use crate::raw::Members;
 
-/// The user's answer to a question.
 #[derive(Debug, Clone)]
 pub struct PermissionAnswer {
     /// The question, as [`PermissionRequest::question`] names it.
@@ -21,7 +22,6 @@ pub struct PermissionAnswer {
     pub press: Press,
 }
 
-/// A person is asked whether a tool may run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PermissionRequest {
@@ -60,7 +60,7 @@ pub struct PermissionResolved {
 impl PermissionAnswer {
     pub(super) fn from_members(members: &Members) -> Result<Self, Malformed> {
         const DECISION: &str = "allow, deny or allow_always";
-        let question = bounded_string(members, "question", LONGEST_QUESTION)?;
+        let question = bounded_text(members, "question", LONGEST_QUESTION, STRING_256)?;
         let decision: String = required_field(members, "decision", DECISION)?;
         let message: Option<String> = optional_field(members, "message", "a string")?;
         let message = message.filter(|message| !message.trim().is_empty());

@@ -10,8 +10,8 @@ mod tests;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Number, Value};
 
-use super::{LONGEST_QUESTION, bounded_string};
-use crate::fields::{Malformed, optional_field, required_field};
+use super::{LONGEST_QUESTION, STRING_256};
+use crate::fields::{Malformed, bounded_text, optional_field, required_field};
 use crate::raw::Members;
 
 /// A question to the person. Its answer lets no tool run.
@@ -111,7 +111,6 @@ pub struct NumberBounds {
     pub default: Option<Number>,
 }
 
-/// One of the values that can be chosen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldOption {
     /// The value, in an answer.
@@ -144,7 +143,6 @@ words! {
     }
 }
 
-/// A question was answered or withdrawn.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuestionResolved {
     pub question: String,
@@ -165,7 +163,7 @@ impl QuestionAnswer {
             return Err(Malformed::wrong_field("values", VALUES));
         }
         Ok(Self {
-            question: bounded_string(members, "question", LONGEST_QUESTION)?,
+            question: bounded_text(members, "question", LONGEST_QUESTION, STRING_256)?,
             outcome,
             values,
         })

@@ -66,7 +66,6 @@ pub mod mcp_server_state {
     pub const FAILED: &str = "failed";
 }
 
-/// An MCP server, as the runtime sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct McpServerStatus {
@@ -80,7 +79,6 @@ pub struct McpServerStatus {
     pub is_project: bool,
 }
 
-/// A file of the project with instructions for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstructionFile {
     /// Its absolute path.

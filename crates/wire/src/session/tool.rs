@@ -84,7 +84,6 @@ pub struct ToolLocation {
     pub line: Option<u64>,
 }
 
-/// A tool call that has ended.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolResult {
@@ -98,7 +97,6 @@ pub struct ToolResult {
     pub is_error: Option<bool>,
 }
 
-/// Output of a running tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolProgress {

@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::desk::PatchedFile;
 
-/// How many files a turn has changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnChanges {
     /// The number by which `turn_diff` and `undo_turn` know the turn; `None` if nothing is known to
@@ -31,7 +30,6 @@ pub struct TurnDiff {
     pub message: u64,
     /// When it ended, in milliseconds since the Unix epoch.
     pub ended_at: u64,
-    /// Whether the files were put back.
     pub undone: bool,
     /// What is not known of the changes, and why, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +44,6 @@ pub struct TurnDiff {
 pub struct TurnUndone {
     pub conversation_id: String,
     pub turn: u64,
-    /// The files that were put back.
     pub restored: Vec<String>,
     pub left: Vec<UntouchedFile>,
 }

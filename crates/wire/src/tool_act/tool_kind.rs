@@ -53,7 +53,6 @@ pub enum ToolKind {
     Other,
 }
 
-/// How a tool runs its command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ToolShell {
     /// With the usual shell, in the folder in which the agent works.
@@ -298,7 +297,6 @@ impl ToolKind {
     }
 }
 
-/// Returns the name of a tool for a person.
 fn plain_tool_name(tool: &str) -> &str {
     if tool.is_empty() { "a tool" } else { tool }
 }

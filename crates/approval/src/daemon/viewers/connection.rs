@@ -103,7 +103,6 @@ struct ViewerWriter<'a, W> {
     watching: Option<EntryWatch>,
 }
 
-/// A subscription to the ledger's entries.
 struct EntryWatch {
     id: String,
     next: u64,

@@ -64,7 +64,6 @@ impl Drop for CancelledErrand {
     }
 }
 
-/// Returns true for a request that is answered on a thread of its own.
 pub(super) fn is_errand(command: &DeskCommand) -> bool {
     is_short(command) || is_long(command)
 }

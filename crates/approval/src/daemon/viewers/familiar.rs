@@ -9,12 +9,10 @@ use callgate_wire::ledger::LedgerKind::{self, Asked, Checked, Closed, Decided, R
 use callgate_wire::ledger::{AgentCall, LedgerEvent};
 use callgate_wire::tool_act::ToolKind;
 
-/// The entries that say what was allowed or run.
 const KINDS: [LedgerKind; 5] = [Asked, Decided, Closed, Checked, Ran];
 /// How many of the latest entries are looked at when the first viewer comes.
 const LOOKED_BACK: u64 = 20_000;
 const BATCH: usize = 1_000;
-/// How many different things are remembered.
 const MOST_KNOWN: usize = 50_000;
 /// How many programs of one command are looked at.
 const MOST_PROGRAMS: usize = 16;

@@ -33,7 +33,6 @@ struct FigureCounts {
     by_machine: HashMap<String, NamedFigures>,
 }
 
-/// Returns counts and times over the selected calls.
 pub(super) fn ledger_figures(
     store: &Store,
     filter: &HistoryFilter,

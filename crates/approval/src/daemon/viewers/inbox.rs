@@ -106,7 +106,6 @@ impl InboxReader<'_> {
     }
 }
 
-/// Returns true if pieces add up to exactly the command.
 fn is_split(command: &str, pieces: &[CommandSegment]) -> bool {
     pieces.iter().map(|piece| piece.text.as_str()).collect::<String>() == command
 }

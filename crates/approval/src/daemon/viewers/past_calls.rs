@@ -27,14 +27,12 @@ const USUAL_ROWS: u64 = 50;
 pub(super) const LONGEST_SUMMARY: usize = 400;
 /// How much of a person's words is shown, in characters.
 const LONGEST_WORDS: usize = 2_000;
-/// The entries of which calls consist.
 const KINDS: [LedgerKind; 8] = [Asked, Said, Pressed, Decided, Closed, Checked, Ran, Saved];
 
 #[derive(Debug)]
 pub(super) struct PastCall {
     pub(super) row: HistoryRow,
     pub(super) decider: Option<HistoryDecider>,
-    /// The agent's last words before its question.
     pub(super) last_words: Option<String>,
     /// The agent's own name for itself.
     agent: String,
@@ -85,7 +83,6 @@ impl QuestionOutcome {
     }
 }
 
-/// A walk back along the ledger.
 pub(super) struct HistoryWalk<'a> {
     store: &'a Store,
     filter: EntryFilter,

@@ -12,7 +12,6 @@ pub(super) enum ViewerReply {
     Watch { id: String, from: Option<u64> },
 }
 
-/// Makes the answer to a request that cannot be served.
 pub(super) fn error_message(id: Option<String>, text: impl Into<String>) -> DeskMessage {
     DeskMessage::Error { id, text: text.into() }
 }

@@ -88,10 +88,10 @@ impl Viewers {
                 let copy = None;
                 let news =
                     move |reply_to| News::Pressed { who, question, press, confirm, reply_to, copy };
-                tell(|reply_to| DeskInput::News(news(reply_to)))
+                tell_outcome(|reply_to| DeskInput::News(news(reply_to)))
             }
             DeskCommand::Answer { request_id: question, answer } => {
-                tell(|reply_to| DeskInput::Answered { who, question, answer, reply_to })
+                tell_outcome(|reply_to| DeskInput::Answered { who, question, answer, reply_to })
             }
             DeskCommand::Code { page: is_for_page } => {
                 let secret = secrets::new_pairing_code().map_err(|_| NO_RANDOM)?;
@@ -132,18 +132,22 @@ impl Viewers {
                 (then, Box::new(|reply_to| DeskInput::Unlock { token_hash, reply_to }))
             }
             DeskCommand::Unpair { link } => {
-                tell(|reply_to| DeskInput::Unpair { link, id: fresh_id(), who, reply_to })
+                tell_outcome(|reply_to| DeskInput::Unpair { link, id: fresh_id(), who, reply_to })
             }
             DeskCommand::Gate { value } => {
                 let value = value.reveal().to_owned();
-                tell(|reply_to| DeskInput::Gate { value, who, reply_to })
+                tell_outcome(|reply_to| DeskInput::Gate { value, who, reply_to })
             }
-            DeskCommand::Try => tell(|reply_to| DeskInput::Try { id: fresh_id(), who, reply_to }),
+            DeskCommand::Try => {
+                tell_outcome(|reply_to| DeskInput::Try { id: fresh_id(), who, reply_to })
+            }
             _ => return Err("this needs no desk".to_owned()),
         })
     }
 }
 
-fn tell(input: impl FnOnce(ReplyTo) -> DeskInput + Send + 'static) -> (RequestOutcome, MakeInput) {
+fn tell_outcome(
+    input: impl FnOnce(ReplyTo) -> DeskInput + Send + 'static,
+) -> (RequestOutcome, MakeInput) {
     (RequestOutcome::Tell, Box::new(input))
 }

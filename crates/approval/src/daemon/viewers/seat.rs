@@ -22,7 +22,6 @@ pub(super) struct ViewerNotice {
     pub(super) changes_standing: bool,
 }
 
-/// The token by which a viewer may press, and its name.
 #[derive(Debug, Clone)]
 pub(super) struct UnlockedToken {
     pub(super) hash: String,
@@ -133,6 +132,7 @@ impl ViewerSeat {
 
     /// Passes on the desk's reply to a request. Returns false if the viewer does not read.
     pub(super) fn send_reply(&mut self, number: u64, done: bool, text: &str) -> bool {
+        // Nobody waits for it any more, which is no reason to disconnect the viewer.
         let Some((id, then)) = self.pending.remove(&number) else { return true };
         let told = DeskAnswer::Told { done, text: text.to_owned() };
         let (answer, unlocked) = match then {

@@ -92,14 +92,14 @@ fn what_is_remembered_is_bounded_and_the_oldest_is_forgotten_first() {
     let last = MOST as u64;
     for number in 0..=last {
         let call = digest(number);
-        memory.grant(REMEMBERED, call, grant(number));
+        memory.grants.insert(REMEMBERED, call, grant(number));
         memory.remember_denial(Duration::ZERO, call, "Ada");
     }
-    assert_eq!(memory.take_grant(Duration::ZERO, &digest(0)), None);
-    assert_eq!(memory.denied_by(Duration::ZERO, &digest(0)), None);
+    assert_eq!(memory.grants.take(Duration::ZERO, &digest(0)), None);
+    assert_eq!(memory.denials.get(Duration::ZERO, &digest(0)), None);
     for number in [1, last] {
-        assert_eq!(memory.denied_by(Duration::ZERO, &digest(number)), Some("Ada"));
-        assert_eq!(memory.take_grant(Duration::ZERO, &digest(number)), Some(grant(number)));
-        assert_eq!(memory.take_grant(Duration::ZERO, &digest(number)), None);
+        assert_eq!(memory.denials.get(Duration::ZERO, &digest(number)).unwrap(), "Ada");
+        assert_eq!(memory.grants.take(Duration::ZERO, &digest(number)), Some(grant(number)));
+        assert_eq!(memory.grants.take(Duration::ZERO, &digest(number)), None);
     }
 }

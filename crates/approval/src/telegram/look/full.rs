@@ -47,7 +47,6 @@ pub(in crate::telegram) fn full_question(card: &Card, chat: i64) -> FullQuestion
     FullQuestion::Pages(pages.iter().enumerate().map(page).collect())
 }
 
-/// Returns everything on a card as plain text.
 fn card_text(card: &Card) -> String {
     let mut out = String::new();
     let mut add = |title: &str, content: &str| {
@@ -138,7 +137,6 @@ fn is_in_words(value: &Value, parts: &[String]) -> bool {
     })
 }
 
-/// Returns the parts of what would be done, each with its title.
 fn content_parts(card: &Card) -> Vec<(&str, String)> {
     if let CardContent::Command { description, .. } = &card.body {
         let description = description.clone().unwrap_or_default();

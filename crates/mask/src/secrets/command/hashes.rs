@@ -16,7 +16,6 @@ const ABOUT: &WordList = words!(
     podman"
 );
 
-/// Words after which a hash follows.
 const ANNOUNCING: &WordList = words!(
     "commit commits tree parent object merge blob tag revert reverts fixes rev revision sha sha1 \
     hash checksum digest at from to head base since until --rev --ref --sha --commit id"
@@ -30,7 +29,6 @@ pub(super) fn is_hash(word: &[u8]) -> bool {
         && count_distinct_bytes(word) >= 8
 }
 
-/// Returns true if a word is the name of a program that works with commits or checksums.
 pub(super) fn is_about_hashes(word: &[u8]) -> bool {
     let name = word.rsplit(|byte| *byte == b'/').next().unwrap_or(word);
     ABOUT.contains(name)

@@ -21,7 +21,6 @@ const AFTER_WORDS: [(&str, &str, u8); 11] = [
 /// Words that begin a command or a line, and how many words are between them and the secret.
 const AFTER_START: [(&str, u8); 3] = [("requirepass", 0), ("masterauth", 0), ("wpa_passphrase", 1)];
 
-/// Programs that read a password from their input.
 const READERS: &WordList =
     words!("su passwd kinit vncpasswd cryptsetup secret-tool smbpasswd mkpasswd wg secret secrets");
 
@@ -41,7 +40,6 @@ pub(super) fn before_secret(last: Option<&[u8]>, word: &[u8], starts_command: bo
     two().or_else(one)
 }
 
-/// Returns true if a program, or a subcommand, reads a password from its input.
 pub(super) fn reads_password(word: &[u8]) -> bool {
     READERS.contains(file_name(word))
 }

@@ -10,7 +10,6 @@ use crate::secrets::span::SecretSpan;
 /// What stands for a hidden span in a word. No shell has such a byte in a word.
 pub(super) const HIDDEN: u8 = 0;
 
-/// What separates words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ShellOperator {
     /// `;`, `&`, `&&`, `||` or the end of a line.

@@ -11,7 +11,6 @@ const CODES: [&str; 4] = ["script", "scripts", "code", "codes"];
 /// The names of members with the arguments of a program that is given beside them.
 const ARGUMENTS: [&str; 3] = ["args", "arguments", "argv"];
 
-/// What an unknown tool may run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::act) struct NamedCommand<'a> {
     pub(in crate::act) text: CommandText<'a>,
@@ -19,7 +18,6 @@ pub(in crate::act) struct NamedCommand<'a> {
     pub(in crate::act) is_code: bool,
 }
 
-/// A command as a tool is given it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::act) enum CommandText<'a> {
     /// For a shell.

@@ -6,7 +6,6 @@ use callgate_mask::words;
 use crate::shell::names::LANGUAGES;
 use crate::shell::{ShellCommand, ShellWord};
 
-/// Returns the words at which a program may begin.
 pub(super) fn possible_starts(command: &ShellCommand, is_open: bool) -> Vec<usize> {
     let words = &command.words;
     let Some(program) = words.first() else { return Vec::new() };
@@ -51,7 +50,6 @@ pub(super) fn program_starts(command: &ShellCommand) -> impl Iterator<Item = usi
     starts.into_iter()
 }
 
-/// Returns the words at which programs may begin that git starts.
 fn started_by_git(words: &[ShellWord]) -> Vec<usize> {
     let mut starts = Vec::new();
     for (at, word) in words.iter().enumerate().skip(1).take(words.len().saturating_sub(2)) {

@@ -4,6 +4,7 @@ use callgate_mask::programs::{INTERPRETERS, SHELLS, WRAPPERS};
 use callgate_mask::word_list::WordList;
 use callgate_mask::words;
 
+use super::doubts::has_code;
 use super::starts::{possible_starts, program_starts};
 use super::{ReadLine, TextKind};
 use crate::shell::names::{CAN_RUN, LANGUAGES};
@@ -33,15 +34,13 @@ const LINE_OPTIONS: [(&WordList, &str); 6] = [
     (words!("ssh scp sftp"), "-o"),
 ];
 
-/// Returns the values of options that a program runs as command lines.
 fn option_lines(words: &[ShellWord]) -> Vec<String> {
     let mut lines = Vec::new();
     let Some(program) = words.first() else { return lines };
     for (_, options) in LINE_OPTIONS.iter().filter(|(names, _)| program.could_name(names)) {
         for (at, word) in words.iter().enumerate().skip(1) {
             for text in word.texts() {
-                let is_option = |option: &&str| text == **option;
-                if options.split(' ').any(|option| is_option(&option)) {
+                if options.split(' ').any(|option| option == text) {
                     lines.extend(words.get(at + 1).into_iter().flat_map(ShellWord::texts));
                 }
                 let value = text
@@ -74,7 +73,6 @@ fn split_lines(words: &[ShellWord]) -> Vec<String> {
     lines.collect()
 }
 
-/// Returns the texts in a command's words that may be command lines or programs themselves.
 pub(super) fn runnable_texts(command: &ShellCommand, line: ReadLine) -> Vec<(String, TextKind)> {
     let ReadLine { kind, body_kind, is_open } = line;
     let is_line = kind == TextKind::Line;
@@ -159,20 +157,15 @@ pub(super) fn assigned_texts(
 pub(super) fn runs_texts(command: &ShellCommand) -> bool {
     let takes_line = |at: usize| {
         let (program, rest) = (&command.words[at], &command.words[at + 1..]);
-        let has_option = rest.iter().any(|word| {
-            let text = word.first_text();
-            text.starts_with('-') && !text.starts_with("--") && text.contains('c')
-        });
         let splits = program.could_name(words!("env"))
             && rest
                 .iter()
                 .any(|word| word.could_begin_with("-S") || word.could_begin_with("--split"));
-        program.could_name(LINE_TAKERS) || splits || (program.could_name(SHELLS) && has_option)
+        program.could_name(LINE_TAKERS) || splits || (program.could_name(SHELLS) && has_code(rest))
     };
     program_starts(command).any(takes_line)
 }
 
-/// Returns true if git runs this word as a command line.
 pub(super) fn gives_git_command(words: &[ShellWord], at: usize) -> bool {
     let before = words[at - 1].text().unwrap_or_default();
     let has_command = |name: &str| words.iter().any(|word| word.text() == Some(name));

@@ -6,7 +6,6 @@ use super::{ShellWord, ValueChange, WordExpansion, WordPiece, one_word};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Fields(pub(super) Vec<Vec<WordPiece>>);
 
-/// Everything that one word could become.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct WordChoices(pub(super) Vec<Fields>);
 

@@ -4,7 +4,6 @@ use std::ops::Range;
 
 use super::ShellWord;
 
-/// What a shell replaces by something else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WordExpansion {
     /// `$NAME` or `${NAME…}`.

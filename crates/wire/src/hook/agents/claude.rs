@@ -5,7 +5,7 @@ use super::super::form::{
 };
 use super::{
     AgentProfile, AgentSettingsPlace, AnswerAbilities, EditAbility, HookFailures, InputForm,
-    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, decision, silent_report,
+    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, decision_event, silent_report,
 };
 use crate::hook::AgentHookEvent;
 use crate::raw::{Json, Members};
@@ -29,7 +29,7 @@ pub static CLAUDE: AgentProfile = AgentProfile {
             },
             check_form,
         ),
-        decision(
+        decision_event(
             "PermissionRequest",
             AgentHookEvent::PermissionRequest,
             AnswerAbilities {
@@ -41,7 +41,7 @@ pub static CLAUDE: AgentProfile = AgentProfile {
         ),
         silent_report("PostToolUse", AgentHookEvent::PostToolUse),
         silent_report("Stop", AgentHookEvent::Stop),
-        decision(
+        decision_event(
             "PermissionDenied",
             AgentHookEvent::PermissionDenied,
             AnswerAbilities { allow: true, ..AnswerAbilities::NONE },
@@ -51,7 +51,7 @@ pub static CLAUDE: AgentProfile = AgentProfile {
         silent_report("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
         silent_report("SessionEnd", AgentHookEvent::SessionEnd),
         silent_report("Notification", AgentHookEvent::Notification),
-        decision(
+        decision_event(
             "Elicitation",
             AgentHookEvent::Elicitation,
             AnswerAbilities {

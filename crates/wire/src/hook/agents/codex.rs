@@ -5,7 +5,7 @@ use core::time::Duration;
 use super::claude::{deny_form, permission_form};
 use super::{
     AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
-    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, decision, silent_report,
+    JsonHooks, LimitUnit, SettingsFormat, as_it_is, before_tool, decision_event, silent_report,
 };
 use crate::hook::AgentHookEvent;
 
@@ -24,7 +24,7 @@ pub static CODEX: AgentProfile = AgentProfile {
     events: &[
         // It has no `allow` here, and continues without one.
         before_tool("PreToolUse", AnswerAbilities::DENY, deny_form),
-        decision(
+        decision_event(
             "PermissionRequest",
             AgentHookEvent::PermissionRequest,
             AnswerAbilities::ALLOW,

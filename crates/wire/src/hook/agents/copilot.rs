@@ -6,7 +6,7 @@ use super::super::form::{HookAnswer, HookReply, json_text, json_word, reply_line
 use super::claude::check_form;
 use super::{
     AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, CallFate, EditAbility,
-    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, before_tool, decision,
+    HookFailures, InputForm, JsonHooks, LimitUnit, SettingsFormat, before_tool, decision_event,
     rename_members, silent_report,
 };
 use crate::hook::AgentHookEvent;
@@ -28,7 +28,7 @@ pub static COPILOT: AgentProfile = AgentProfile {
             AnswerAbilities::ALLOW.with_edit(EditAbility::Merged),
             own_check_form,
         ),
-        decision(
+        decision_event(
             "permissionRequest",
             AgentHookEvent::PermissionRequest,
             AnswerAbilities { interrupt: true, ..AnswerAbilities::ALLOW },

@@ -3,7 +3,6 @@
 use super::opencode::PROFILE;
 use super::{AgentProfile, AgentSettingsPlace};
 
-/// Kilo, with the plugin of opencode.
 pub static KILO: AgentProfile = AgentProfile {
     word: "kilo",
     id: "kilo",

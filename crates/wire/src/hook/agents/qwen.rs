@@ -4,7 +4,7 @@ use super::super::form::{HookAnswer, HookReply};
 use super::claude::{check_form, checked_reply, permission_form};
 use super::{
     AgentEvent, AgentProfile, AgentSettingsPlace, AnswerAbilities, HookFailures, InputForm,
-    JsonHooks, LimitUnit, SettingsFormat, TEN_MINUTES, as_it_is, before_tool, decision,
+    JsonHooks, LimitUnit, SettingsFormat, TEN_MINUTES, as_it_is, before_tool, decision_event,
     silent_report,
 };
 use crate::hook::AgentHookEvent;
@@ -26,7 +26,7 @@ pub static QWEN: AgentProfile = AgentProfile {
         },
         AgentEvent {
             limit: Some(TEN_MINUTES),
-            ..decision(
+            ..decision_event(
                 "PermissionRequest",
                 AgentHookEvent::PermissionRequest,
                 AnswerAbilities::ALLOW,

@@ -2,7 +2,6 @@
 
 use core::time::Duration;
 
-/// Where an agent's settings are, and how a hook is written there.
 #[derive(Debug)]
 pub struct AgentSettingsPlace {
     /// The folder with the user's settings, below the home folder.
@@ -20,7 +19,6 @@ pub struct AgentSettingsPlace {
     pub unit: LimitUnit,
 }
 
-/// How a hook is written in an agent's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsFormat {
     /// `{"hooks": {EVENT: [{"matcher": "*", "hooks": [HANDLER]}]}}` in a JSON file, which may have
@@ -84,7 +82,6 @@ impl JsonHooks {
 /// What stands in the text of a plugin for the hook's program and its arguments, a JSON list.
 pub const PLUGIN_COMMAND: &str = "[\"CALLGATE_HOOK\"]";
 
-/// The unit of the time limits in an agent's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitUnit {
     Seconds,
