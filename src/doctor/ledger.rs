@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use callgate_mask::text::counted_noun;
 use callgate_store::{
     ChainReport, Checkpoint, EntryFilter, RecentReport, Store, StoreError, now_ms,
 };
@@ -14,7 +15,6 @@ use jiff::tz::TimeZone;
 use rustix::fs::statvfs;
 
 use super::finding::Findings;
-use crate::counted::counted_noun;
 use crate::log::time;
 
 const ABOUT: &str = "ledger";

@@ -4,16 +4,15 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-use callgate_mask::text::one_line;
+use callgate_mask::text::{counted_entries, one_line};
 use callgate_store::{ChainFault, ChainHead, ChainReport, Checkpoint, NotedHead, Store, now_ms};
 use callgate_wire::ledger::{EntriesPruned, LedgerEvent};
 use jiff::tz::TimeZone;
 use serde_json::json;
 
 use super::{Failure, time};
-use crate::counted::counted_entries;
 use crate::failure::write_error_line;
-use crate::progress::ProgressBar;
+use crate::terminal::progress::ProgressBar;
 
 const NOTHING_TO_REMOVE: &str =
     "Nothing to remove: what is older is gone already, or belongs to an open question.";
