@@ -20,7 +20,7 @@ use super::hostile_lines::{HostileLine, HostileMember, SeededNumbers};
 /// How many lines a seed has at most.
 const LINES: usize = 40;
 /// How many seeds are played; the variable `CALLGATE_ATTACKS` sets another number.
-const SEEDS: u64 = 24;
+const SEEDS: u64 = 20;
 /// What the desk may have in memory while it is attacked, in KiB.
 const MOST_MEMORY: u64 = 256 * 1024;
 /// How often one connection may be warned of.

@@ -22,6 +22,8 @@ fn a_machine_joins_once_asks_and_is_answered() {
     assert!(ada.allow(&row).0);
     assert_eq!(hook.decision()["behavior"], "allow");
     house.assert_copied("build-7", &member);
+    // Each serves its page here; the member connects, and listens to nobody else.
+    assert_eq!((member.count_listening(), house.desk.count_listening()), (1, 2));
     // The same secret opens nothing any more, and an invented one never did.
     let other = DeskMachine::new();
     let told = other.refused(&["team", "join", &invitation]);

@@ -9,6 +9,7 @@ use callgate_testkit::certificates::TestAuthority;
 use callgate_testkit::network_proxy::NetworkProxy;
 use callgate_testkit::page::show;
 use callgate_testkit::postgres_server::{PostgresServer, shared_server};
+use callgate_testkit::process::Piped;
 use callgate_wire::desk::RemoteState;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -385,6 +386,13 @@ fn the_log_of_the_team_has_the_ledgers_of_all_machines() {
     let more =
         two.desk.until("what is new is exported", || Some(export()).filter(|it| !it.is_empty()));
     assert!(more.contains("git push origin last") && !more.contains("origin next"), "{more}");
+    // Or it is written as it grows, in any form.
+    let mut following = Piped::spawn(
+        two.desk.command(&["log", "--team", "--export", "ndjson", "--follow", "--resume", &marks]),
+    );
+    assert_eq!(member.ask("git push origin more").decision()["behavior"], "deny");
+    while !following.recv_line().contains("git push origin more") {}
+    drop(following);
     // Somebody who can write to the database is found out.
     let change = "UPDATE audit SET body = replace(body, 'git push origin next', 'git pull')";
     team.count(change);

@@ -97,6 +97,21 @@ impl DeskMachine {
         self.desk.lock().unwrap().as_ref().unwrap().pid()
     }
 
+    /// Returns on how many ports the desk listens.
+    pub(crate) fn count_listening(&self) -> usize {
+        let tables =
+            ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| fs::read_to_string(path).unwrap());
+        let lines = tables.iter().flat_map(|table| table.lines().skip(1));
+        let fields = lines.map(|line| line.split_ascii_whitespace().collect::<Vec<_>>());
+        let listening: Vec<String> = fields
+            .filter(|fields| fields[3] == "0A")
+            .map(|fields| format!("socket:[{}]", fields[9]))
+            .collect();
+        let open = fs::read_dir(format!("/proc/{}/fd", self.desk_pid())).unwrap();
+        let links = open.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+        links.filter(|link| listening.iter().any(|socket| link == Path::new(socket))).count()
+    }
+
     pub(crate) fn desk_socket(&self) -> PathBuf {
         self.machine.home.path("run/callgate/desk.sock")
     }

@@ -106,14 +106,14 @@ impl PostgresServer {
         }
         let running = server.running();
         // It may have been started in another network namespace.
-        match running.filter(|(_, port)| TcpStream::connect(("127.0.0.1", *port)).is_ok()) {
-            Some((_, port)) => server.port = port,
-            None => {
-                if running.is_some() {
-                    server.kill();
-                }
-                server.start();
+        let is_reached = |port: &u16| TcpStream::connect(("127.0.0.1", *port)).is_ok();
+        if let Some(port) = running.map(|(_, port)| port).filter(is_reached) {
+            server.port = port;
+        } else {
+            if running.is_some() {
+                server.kill();
             }
+            server.start();
         }
         Some(server)
     }

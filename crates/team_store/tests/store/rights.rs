@@ -28,6 +28,11 @@ fn a_desk_cannot_change_or_remove_audit_entries() {
     desk.tend_audit().unwrap();
     let today = "SELECT min(tableoid::regclass::text) FROM callgate_team.audit";
     let part = server.query(&database, today);
+    // Each day has a part of its own.
+    let is_by_day = "SELECT bool_and(tableoid::regclass::text = 'callgate_team.audit_' ||
+        to_char(to_timestamp(recorded_ms / 1000) AT TIME ZONE 'UTC', 'YYYYMMDD'))
+        FROM callgate_team.audit";
+    assert_eq!(server.query(&database, is_by_day), "t", "{part}");
     let forbidden = [
         "UPDATE callgate_team.audit SET body = '{}'".to_owned(),
         "DELETE FROM callgate_team.audit".to_owned(),
