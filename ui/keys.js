@@ -22,18 +22,50 @@ export const KEYS = /** @type {[string[], string][]} */ ([
 
 let wentAt = -Infinity;
 
+/** So long after its last key somebody still types, though the field is gone. */
+const TYPING_MS = 2_000;
+/** The field that was typed into last, and when. */
+const typing = { field: /** @type {HTMLElement | null} */ (null), at: -Infinity };
+
+/** Forgets who types: a press of the mouse, or a key that sends or closes, was the last of it. */
+function endTyping() {
+  typing.field = null;
+}
+
+document.addEventListener("pointerdown", endTyping, true);
+
+/**
+ * Whether a key goes on with words whose field has gone, because somebody else has answered the question.
+ * It must not answer the next one.
+ * @param {App} app @param {KeyboardEvent} event
+ */
+function goesOnTyping(app, { timeStamp }) {
+  if (!typing.field || typing.field.isConnected || timeStamp - typing.at > TYPING_MS) return false;
+  typing.at = timeStamp;
+  app.toast("What you typed was not sent: that question is over.");
+  return true;
+}
+
+/** Whether a key sends what a field has. @param {KeyboardEvent} event @param {HTMLElement} field */
+function sends({ key }, field) {
+  return key === "Enter" && !field.matches("textarea");
+}
+
 /** @param {App} app @param {KeyboardEvent} event */
 export function handleKey(app, event) {
   if (!app.isUsable || event.repeat || event.altKey || event.metaKey || event.isComposing) return;
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey) {
+    endTyping();
     if (event.key === "Enter") target.closest("form")?.requestSubmit();
     return;
   }
+  if (event.key === "Escape") endTyping();
   if (event.key === "Escape" && app.desktop && !app.dialog) return escape(app, event, target);
   const isTyping = target.matches("input:not([type=checkbox]), textarea, select");
   if (isTyping && event.key === "Escape") target.blur();
-  if (isTyping || app.dialog) return;
+  else if (isTyping) [typing.field, typing.at] = [sends(event, target) ? null : target, event.timeStamp];
+  if (isTyping || app.dialog || goesOnTyping(app, event)) return;
   const isPressable = target.matches("button, a, summary, input");
   if (isPressable && (event.key === "Enter" || event.key === " ")) return;
   if (!app.lacksDesk && app.view.typed?.(event.key)) return;

@@ -224,7 +224,7 @@ export class RulesView {
       })}
       ${
         this.#problems.length
-          ? html`<ul class="problems" role="status">
+          ? html`<div role="status"><ul class="problems">
               ${this.#problems.map(
                 (problem) =>
                   html`<li class=${problem.level} data-line=${problem.line}>
@@ -238,7 +238,7 @@ export class RulesView {
                     ><span>${problem.text}</span>
                   </li>`,
               )}
-            </ul>`
+            </ul></div>`
           : html`<p class="small muted row">${icon("check")}No problems found.</p>`
       }
     </div>`;
