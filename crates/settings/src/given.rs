@@ -141,6 +141,7 @@ impl<'a> SettingsCheck<'a> {
 
     /// Returns where a secret is kept, by the keys that concern it. The last that was given counts.
     pub(crate) fn token(&mut self, entry: KeyringEntry) -> Option<Setting<TokenSource>> {
+        // A keyring that is switched off leaves the secret to another place.
         let is_set = |given: &&GivenSetting| {
             given.key.entry == Some(entry) && given.value != SettingValue::Switch(false)
         };

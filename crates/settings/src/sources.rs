@@ -33,6 +33,7 @@ impl GivenSettings {
     ) -> Self {
         let file = which_file(file, &around);
         let mut given = Self { around, file, scope, values: Vec::new(), problems: Vec::new() };
+        // The last of several values counts, so the sources come in the order of their ranks.
         given.read_file();
         if scope == VariableScope::Common {
             given.read_variables(|key| key.common.map(str::to_owned));
