@@ -146,7 +146,7 @@ impl<'a> SettingsCheck<'a> {
             given.key.entry == Some(entry) && given.value != SettingValue::Switch(false)
         };
         let set = self.given.values.iter().filter(is_set);
-        let last = set.clone().last()?;
+        let last = set.clone().next_back()?;
         let (key, rank) = (last.key, last.origin.source_rank());
         let mut same_layer = set.filter(|given| given.origin.source_rank() == rank);
         if let (Some(first), Some(second)) = (same_layer.next(), same_layer.next()) {

@@ -141,12 +141,11 @@ impl GivenSettings {
         origin: SettingOrigin,
         must_be: &str,
     ) {
-        match value {
-            Some(value) => self.values.push(GivenSetting { key, value, origin }),
-            None => {
-                let text = format!("`{}` must be {must_be}", key.name);
-                self.add_problem(ProblemScope::Key(key.name), origin, text);
-            }
+        if let Some(value) = value {
+            self.values.push(GivenSetting { key, value, origin });
+        } else {
+            let text = format!("`{}` must be {must_be}", key.name);
+            self.add_problem(ProblemScope::Key(key.name), origin, text);
         }
     }
 
