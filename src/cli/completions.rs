@@ -68,15 +68,11 @@ fn with_config_keys(commands: clap::Command) -> clap::Command {
         let keys = iter_keys().map(|key| PossibleValue::new(key.name).help(key.help()));
         PossibleValuesParser::new(keys.collect::<Vec<_>>())
     };
-    let with_keys = |config: clap::Command, command: &str, argument: &str| {
-        config.mut_subcommand(command, |command| {
-            command.mut_arg(argument, |argument| argument.value_parser(keys()))
-        })
-    };
     commands.mut_subcommand("config", |config| {
-        let arguments = [("get", "key"), ("set", "words"), ("unset", "keys")];
-        arguments
-            .into_iter()
-            .fold(config, |config, (command, argument)| with_keys(config, command, argument))
+        TAKE_KEYS.into_iter().fold(config, |config, (command, argument)| {
+            config.mut_subcommand(command, |command| {
+                command.mut_arg(argument, |argument| argument.value_parser(keys()))
+            })
+        })
     })
 }

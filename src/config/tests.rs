@@ -309,7 +309,7 @@ fn example(key: &SettingKey, number: usize) -> String {
         ValueKind::Whole { .. } if key.name.ends_with("_tokens") => "5000".to_owned(),
         ValueKind::Whole { .. } => "5".to_owned(),
         ValueKind::Dollars => "0.5".to_owned(),
-        ValueKind::SwitchOrId { .. } => "conv-5".to_owned(),
+        ValueKind::SwitchOrId => "conv-5".to_owned(),
         ValueKind::Switch => (key.default == "false").to_string(),
         ValueKind::Ids { .. } => "5,6".to_owned(),
         ValueKind::Secret => "5:AB".to_owned(),

@@ -53,6 +53,7 @@ pub(super) fn install_unit(config: &Config, words: &[String]) -> Result<(), Fail
     fs::write(&path, unit).map_err(|error| unit_file_failure("write", &path, &error))?;
     call_systemctl(&["daemon-reload"])?;
     call_systemctl(&["enable", UNIT])?;
+    // A service that runs already takes a new unit only with its next start.
     call_systemctl(&["restart", UNIT])?;
     report_service(config, &path, &own)
 }

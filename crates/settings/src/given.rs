@@ -141,11 +141,12 @@ impl<'a> SettingsCheck<'a> {
 
     /// Returns where a secret is kept, by the keys that concern it. The last that was given counts.
     pub(crate) fn token(&mut self, entry: KeyringEntry) -> Option<Setting<TokenSource>> {
+        // A keyring that is switched off leaves the secret to another place.
         let is_set = |given: &&GivenSetting| {
             given.key.entry == Some(entry) && given.value != SettingValue::Switch(false)
         };
         let set = self.given.values.iter().filter(is_set);
-        let last = set.clone().last()?;
+        let last = set.clone().next_back()?;
         let (key, rank) = (last.key, last.origin.source_rank());
         let mut same_layer = set.filter(|given| given.origin.source_rank() == rank);
         if let (Some(first), Some(second)) = (same_layer.next(), same_layer.next()) {

@@ -97,7 +97,10 @@ impl fmt::Display for ConfigProblem {
 
 /// Everything that is wrong with the settings; never empty.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the settings are wrong:{}", .0.iter().map(|problem| format!("\n  {problem}")).collect::<String>())]
+#[error(
+    "the settings are wrong:\n  {}",
+    .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n  ")
+)]
 pub struct ConfigProblems(pub Vec<ConfigProblem>);
 
 impl ConfigProblems {

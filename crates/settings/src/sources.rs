@@ -33,6 +33,7 @@ impl GivenSettings {
     ) -> Self {
         let file = which_file(file, &around);
         let mut given = Self { around, file, scope, values: Vec::new(), problems: Vec::new() };
+        // The last of several values counts, so the sources come in the order of their ranks.
         given.read_file();
         if scope == VariableScope::Common {
             given.read_variables(|key| key.common.map(str::to_owned));
@@ -140,12 +141,11 @@ impl GivenSettings {
         origin: SettingOrigin,
         must_be: &str,
     ) {
-        match value {
-            Some(value) => self.values.push(GivenSetting { key, value, origin }),
-            None => {
-                let text = format!("`{}` must be {must_be}", key.name);
-                self.add_problem(ProblemScope::Key(key.name), origin, text);
-            }
+        if let Some(value) = value {
+            self.values.push(GivenSetting { key, value, origin });
+        } else {
+            let text = format!("`{}` must be {must_be}", key.name);
+            self.add_problem(ProblemScope::Key(key.name), origin, text);
         }
     }
 

@@ -7,11 +7,13 @@ use std::rc::Rc;
 
 use callgate_wire::hook::agents::AgentSettingsPlace;
 
+/// Looks up an environment variable.
+type VariableLookup = dyn Fn(&str) -> Option<OsString>;
+
 /// What the settings depend on besides what is given to keys. A test has its own.
 #[derive(Clone)]
 pub struct Surroundings {
-    /// Looks up an environment variable.
-    pub variable: Rc<dyn Fn(&str) -> Option<OsString>>,
+    pub variable: Rc<VariableLookup>,
     pub home: Option<PathBuf>,
     /// The working folder.
     pub here: Option<PathBuf>,

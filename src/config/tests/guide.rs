@@ -7,7 +7,7 @@ fn guide_row(key: &SettingKey) -> String {
     let default = match (key.default, &key.kind) {
         ("", _) => "none".to_owned(),
         (words, _) if words.contains(' ') => words.to_owned(),
-        (value, ValueKind::Whole { .. } | ValueKind::Switch | ValueKind::SwitchOrId { .. }) => {
+        (value, ValueKind::Whole { .. } | ValueKind::Switch | ValueKind::SwitchOrId) => {
             value.to_owned()
         }
         (value, _) => format!("`{value}`"),

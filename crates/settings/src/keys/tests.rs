@@ -47,7 +47,7 @@ fn viewers_set_only_what_names_nothing_outside() {
             | ValueKind::Choice { .. }
             | ValueKind::Text { .. }
             | ValueKind::Dollars
-            | ValueKind::SwitchOrId { .. } => true,
+            | ValueKind::SwitchOrId => true,
             ValueKind::File
             | ValueKind::Socket
             | ValueKind::Folders
