@@ -218,6 +218,7 @@ impl Daemon {
         let (has_terminal, is_relay) = (options.terminal.is_some(), authority.has_relay());
         let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), has_terminal, is_relay));
         let desk = restore_desk(&store, settings, authority, takes_up)?.with_roles(options.roles);
+        // Only now: the restored desk depends on when the last entry was written before.
         let head = watch::Sender::new(record_start(&mut store)?);
         let (letters_in, letters) = LetterBox::new(QUEUE);
         let askers =

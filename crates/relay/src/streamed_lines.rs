@@ -60,6 +60,7 @@ impl StreamedLines {
     pub(crate) fn take_arrived(&mut self) -> Option<LineArrival> {
         let arrived = self.lines.next_frame().map(LineArrival::from);
         if arrived.is_none() && self.lines.buffered() == 0 && !self.lines.is_dropping() {
+            // A silent line keeps no buffer: a desk may have thousands of them.
             self.lines = LineDecoder::new(MAX_LINE);
             self.share.resize(0);
         }

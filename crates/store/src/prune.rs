@@ -64,6 +64,7 @@ impl Store {
         for pragma in ["PRAGMA incremental_vacuum", "PRAGMA wal_checkpoint(TRUNCATE)"] {
             // Each row is a step of the work, so all rows are read.
             let all_rows = |mut query: Statement<'_>| query.query_map([], |_| Ok(()))?.collect();
+            // A failure leaves the file as large as it was, and everything in it.
             self.connection.prepare(pragma).and_then(all_rows).unwrap_or(());
         }
     }

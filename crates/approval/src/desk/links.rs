@@ -57,6 +57,7 @@ impl Desk {
                 Some(member) => {
                     self.roster.people.insert(link.to_string(), member.to_owned());
                 }
+                // Before, the link may have been that of a member.
                 None => drop(self.roster.people.remove(&link.to_string())),
             }
             step.keep_value(format!("{KEPT_LINKS}{link}"), name.clone());

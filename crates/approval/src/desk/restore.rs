@@ -32,6 +32,7 @@ impl Desk {
         kept: &[(String, String)],
         links: ChainedLinks,
     ) {
+        // The oldest first: that is the order in which they are forgotten.
         for entries in over.iter().rev() {
             self.restore_over(entries);
             self.restore_grant(now, entries);
@@ -42,6 +43,7 @@ impl Desk {
             let input = kept.iter().find(|(name, _)| Some(name) == key.as_ref());
             self.restore_open(now, entries, input.map(|(_, input)| input.as_str()));
         }
+        // After the questions, to which most of them belong.
         for (key, value) in kept {
             self.restore_kept(key, value);
         }

@@ -156,6 +156,8 @@ impl UpdatePoll {
 
     /// Passes the updates on and waits until the desk has recorded them all.
     async fn handle_updates(&mut self, updates: &[Value]) {
+        // All are handed over before the first is waited for: what comes together is recorded
+        // together.
         let mut handed = Vec::new();
         for update in updates {
             let id = update["update_id"].as_i64().unwrap_or_default();

@@ -35,6 +35,7 @@ impl ProgramNames {
             let (program, rest) = words.split_first()?;
             let name = match program.text() {
                 Some(text) => Some(text).filter(|text| self.has(text)).map(ToOwned::to_owned),
+                // A name that is not written out could be that of any of them.
                 None => self.0.iter().find(|name| program.could_end_in(name)).cloned(),
             }?;
             let texts: Vec<String> = rest.iter().map(ShellWord::gapped_text).collect();

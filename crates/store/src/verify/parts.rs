@@ -82,6 +82,7 @@ fn walk_part(
     noted: Option<ChainHead>,
     progress: &dyn Fn(u64),
 ) -> Option<ChainWalk> {
+    // Another file may have taken its place meanwhile.
     let own = Store::open_read_only(file.path()).ok().filter(|own| own.file() == Some(file))?;
     let view = own.connection.unchecked_transaction().ok()?;
     let last = match first {

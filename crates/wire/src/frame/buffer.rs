@@ -43,6 +43,7 @@ impl Buffer {
             self.end = pending;
         }
         if self.bytes.len() - self.end < wanted {
+            // Grown by half, so that a long line is not copied again for each piece of it.
             self.bytes.resize(self.end + wanted.max(self.bytes.len() / 2), 0);
         }
     }

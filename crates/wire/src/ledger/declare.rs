@@ -26,6 +26,7 @@ pub(super) fn take_member<T: DeserializeOwned + Default>(
         return T::default();
     };
     let value = serde_json::from_str(members.0[at].1.get());
+    // One that cannot be read stays among the rest, so that nothing of an entry is lost.
     value.inspect(|_| drop(members.0.remove(at))).unwrap_or_default()
 }
 
