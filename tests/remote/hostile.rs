@@ -162,7 +162,9 @@ impl AttackedLaptop {
             _ => loop {
                 let line = self.member.next_line(numbers, seed);
                 // Each wrong entry ends the line, so few seeds have any.
-                if seed % ENTRIES_IN == 0 || !line.bytes.starts_with(b"{\"kind\":\"entry\"") {
+                if seed.is_multiple_of(ENTRIES_IN)
+                    || !line.bytes.starts_with(b"{\"kind\":\"entry\"")
+                {
                     break line;
                 }
             },

@@ -330,7 +330,7 @@ fn members_that_drip_are_served_and_hold_up_nobody() {
         }
     }
     assert!(others > 0, "seed {seed}: nobody else was served");
-    let whole = |number: &usize| number % 2 == 0;
+    let whole = |number: &usize| number.is_multiple_of(2);
     let wanted: BTreeSet<_> =
         (0..DRIPPERS).filter(whole).map(|it| format!("make drip-{it}")).collect();
     house.desk.until("whole questions are asked", || ada.inbox().len() == wanted.len());

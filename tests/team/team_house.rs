@@ -108,8 +108,8 @@ impl DeskMachine {
             .map(|fields| format!("socket:[{}]", fields[9]))
             .collect();
         let open = fs::read_dir(format!("/proc/{}/fd", self.desk_pid())).unwrap();
-        let links = open.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
-        links.filter(|link| listening.iter().any(|socket| link == Path::new(socket))).count()
+        let held = open.filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
+        held.filter(|held| listening.iter().any(|socket| held == Path::new(socket))).count()
     }
 
     pub(crate) fn desk_socket(&self) -> PathBuf {
