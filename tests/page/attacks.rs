@@ -9,7 +9,7 @@ use callgate_testkit::browser::Browser;
 use callgate_testkit::page;
 use serde_json::{Value, json};
 
-use crate::fixture::{Stage, bash};
+use crate::fixture::{Hook, Stage, bash, permission};
 use crate::stage::{desk_with_page, desk_with_rules, wait_until_live};
 
 const MARKUP: &str = "<img src=x onerror='window.taken=1'>";
@@ -55,6 +55,60 @@ fn nothing_in_a_rule_runs_in_the_page() {
     assert_eq!(browser.run("return window.taken === undefined", &json!([])), true);
     assert_eq!(browser.count("img[src=x]"), 0);
     assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Characters that turn text around, are not seen or move a terminal's cursor.
+const ODD: &str = "\u{202e}gnp\u{200b}\u{1b}[2J\u{2066}";
+
+#[test]
+fn no_character_of_an_agent_changes_how_the_page_reads() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let plan = format!(
+        "# Read {ODD}\n\n<details><summary>a</summary>b</details>\n\n<!-- c -->\n\n`{ODD}`\n"
+    );
+    let mut asked = [
+        ("Bash", json!({ "command": format!("echo \"אבג {ODD}\" && rm -rf /tmp/{ODD}ملف") })),
+        ("Write", json!({ "file_path": format!("/home/ada/engine/{ODD}.rs"), "content": ODD })),
+        ("ExitPlanMode", json!({ "plan": plan })),
+        ("mcp__git__read", json!({ "of": ODD, "number": 12_345_678_901_234_567_890_u64 })),
+    ]
+    .map(|(tool, input)| permission(tool, &input));
+    for input in &mut asked {
+        input["cwd"] = json!(format!("/home/ada/{ODD}{MARKUP}"));
+        input["session_id"] = json!(format!("{MARKUP}{ODD}"));
+    }
+    let hooks: Vec<Hook> = asked.iter().map(|input| desk.hook(input)).collect();
+    browser.wait_for("all", "return document.querySelectorAll('.question-row').length === 4");
+    let listed =
+        "return [...document.querySelectorAll('.question-row')].map(row => row.dataset.question)";
+    let ids = browser.run(listed, &json!([]));
+    let places =
+        ids.as_array().unwrap().iter().map(|id| format!("#/inbox/{}", id.as_str().unwrap()));
+    for place in places.chain(["#/sessions", "#/history"].map(str::to_owned)) {
+        let _ = browser.run("location.hash = arguments[0]", &json!([place]));
+        let id = place.trim_start_matches("#/inbox/");
+        browser.wait_for(
+            &place,
+            &format!(
+                "return document.querySelector('.card[data-question=\"{id}\"] .answer-bar .button')
+                    ?? [...document.querySelectorAll('[data-session], .history-row')].at(0)"
+            ),
+        );
+        let _ = browser
+            .run("document.querySelector('.card .whole')?.setAttribute('open', '')", &json!([]));
+        // A tooltip is read, too.
+        let odd = browser.run(
+            "const seen = document.body.innerText
+                + [...document.querySelectorAll('[title]')].map(node => node.title).join('');
+            return [...'\\u202e\\u200b\\u001b\\u2066'].filter(one => seen.includes(one)).length",
+            &json!([]),
+        );
+        assert_eq!(odd, 0, "{place}: {}", browser.text("body"));
+        assert_eq!(browser.count("img[src=x], .plan details, .plan summary"), 0, "{place}");
+    }
+    assert_eq!(browser.run("return window.taken === undefined", &json!([])), true);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+    drop(hooks);
 }
 
 /// Serves an empty page of another site, for as long as the test runs. Returns its port.

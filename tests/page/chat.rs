@@ -10,10 +10,10 @@ use callgate_testkit::page_chat::{
 use callgate_testkit::terminal::Terminal;
 use serde_json::{Value, json};
 
-use crate::barriers::assert_open_to_all;
 use crate::composer::{ARROW_UP, BACKSPACE};
 use crate::fixture::Stage;
 use crate::stage::{desk_with_page, link, wait_until_live};
+use callgate_testkit::page_barriers::assert_open_to_all;
 
 /// Opens the chat, which begins in the home folder, and goes to another folder.
 fn begin(desk: &Stage, browser: &Browser) {
@@ -138,6 +138,53 @@ fn the_last_message_is_edited_and_answered_again(browser: &Browser) {
         ),
     );
     assert_eq!(browser.count("[data-turn]"), 2);
+}
+
+#[test]
+fn two_windows_show_the_same_conversation() {
+    let Some((desk, one)) = desk_with_page() else { return };
+    begin(&desk, &one);
+    say(&one, "read notes.txt");
+    wait_for_answer(&one, "Buy milk.");
+    let other = Browser::start(1280, 900).unwrap();
+    let key = one.run("return localStorage.getItem('callgate.key')", &json!([]));
+    let address = one.run("return location.origin", &json!([]));
+    let address = address.as_str().unwrap();
+    other.run_before_pages(&format!("localStorage.setItem('callgate.key', {key})"));
+    other.open(&format!("{address}/#/chat"));
+    wait_until_live(&other);
+    wait_for_answer(&other, "Buy milk.");
+    // Both ask at once, and both show both in the same order.
+    one.fill("[data-message]", "help");
+    other.fill("[data-message]", "list files");
+    one.click("[data-send]");
+    other.click("[data-send]");
+    let texts = "return [...document.querySelectorAll('[data-turn][data-over=true]')]
+        .map(turn => turn.innerText.replaceAll(/\\s+/g, ' ').replace(/ Copy.*$/, ''))";
+    let all = format!("return (() => {{ {texts} }})().length === 3");
+    for page in [&one, &other] {
+        page.wait_for("three answers", &all);
+    }
+    let answers = one.run(texts, &json!([]));
+    assert_eq!(other.run(texts, &json!([])), answers);
+    assert!(!answers.to_string().contains("waits until"), "it has waited: {answers}");
+    // What one of them changes about the conversation, the other shows.
+    let title = "<b>Notes</b> \"of\" all";
+    one.click("[data-conversation-menu] summary");
+    one.click("[data-conversation=rename]");
+    one.fill("[data-title]", title);
+    one.click("[data-rename-now]");
+    choose_mode(&one, "plan");
+    for page in [&one, &other] {
+        page.wait_for_text(".chat-pane .who", title);
+        page.wait_for_text(".conversation", title);
+        page.wait_for(
+            "the mode",
+            "return document.querySelector('[data-choice=plan][aria-pressed=true]')",
+        );
+        assert_eq!(page.complaints(), Vec::<String>::new());
+    }
+    desk.assert_chain();
 }
 
 fn last_turn(browser: &Browser) -> Value {

@@ -4,8 +4,8 @@
 use callgate_testkit::browser::Browser;
 use serde_json::{Value, json};
 
-use crate::barriers::assert_fits;
 use crate::desktop::{ESCAPE, answers, shell, tell, wait_for_card, wait_until_ready};
+use callgate_testkit::page_barriers::assert_fits;
 
 /// Keys as `WebDriver` names them.
 pub(crate) const ARROW_UP: &str = "\u{e013}";

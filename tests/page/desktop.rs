@@ -6,9 +6,9 @@ use std::sync::LazyLock;
 use callgate_testkit::browser::Browser;
 use serde_json::{Value, json};
 
-use crate::barriers::assert_open_to_all;
 use crate::fixture::Stage;
 use crate::stage::{link, wait_until_live};
+use callgate_testkit::page_barriers::assert_open_to_all;
 
 /// The script that stands in for the shell, as one that is not a module.
 static FAKE: LazyLock<String> = LazyLock::new(|| {

@@ -4,11 +4,11 @@
 use callgate_testkit::browser::Browser;
 use serde_json::{Value, json};
 
-use crate::barriers::{assert_fits, assert_open_to_all};
 use crate::composer::{ARROW_UP, ENTER, assert_focused, message};
 use crate::desktop::{
     ESCAPE, answers, calls, say, sent, shell, tell, wait_for_call, wait_for_card, wait_until_ready,
 };
+use callgate_testkit::page_barriers::{assert_fits, assert_open_to_all};
 
 const FORM: &str = ".chat-question .question-form";
 

@@ -60,6 +60,22 @@ fn the_history_is_searched_exported_and_made_into_rules() {
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
+#[test]
+fn entries_that_came_while_another_view_was_shown_are_listed() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    go(&browser, "#/history");
+    browser.wait_for_text("[data-view=history]", "No decisions yet");
+    go(&browser, "#/inbox");
+    decide(&desk, &browser, "make build", "allow");
+    go(&browser, "#/history");
+    wait_for_rows(&browser, &["make build"]);
+    browser.click(".history-row");
+    let facts = "return [...document.querySelectorAll('dialog dd')].map(fact => fact.innerText)";
+    let facts = browser.run(facts, &json!([]));
+    let is_known = |fact: &Value| !fact.as_str().unwrap().is_empty();
+    assert!(facts.as_array().unwrap().iter().all(is_known), "a name without a fact: {facts}");
+}
+
 fn filters_live_in_the_address(browser: &Browser) {
     go(browser, "#/history");
     wait_for_rows(browser, &["git push", "make test", "make build"]);

@@ -134,6 +134,34 @@ fn a_code_that_is_used_twice_opens_nothing() {
     wait_until_live(&browser);
 }
 
+/// Whoever answers in words goes on typing when the question ends meanwhile, and the next one comes.
+#[test]
+fn what_is_typed_for_one_question_answers_no_other() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let mut first = desk.hook(&crate::fixture::bash("make first"));
+    page::show(&browser, "make first");
+    let second = desk.hook(&crate::fixture::bash("make second"));
+    browser.wait_for_text("[data-view=inbox]", "make second");
+    browser.press_keys("r");
+    browser.wait_for("the field", "return document.activeElement.matches('[data-words]')");
+    browser.press_keys("please ");
+    first.group.kill();
+    let takes_presses = "const card = document.querySelector('.card:not([data-settling])');
+        return !!card?.innerText.includes('make second')";
+    desk.until("the next question takes presses", || {
+        browser.press_keys("add");
+        (browser.run(takes_presses, &json!([])) == true).then_some(())
+    });
+    browser.press_keys("add a test");
+    browser.wait_for_text(".toast", "What you typed was not sent: that question is over.");
+    assert_eq!(browser.count("[data-words], dialog"), 0);
+    assert!(!desk.entries().iter().any(|entry| entry.kind == "pressed"), "a letter has answered");
+    // A click is no part of it, nor is what follows.
+    browser.click("#card-title");
+    browser.press_keys("d");
+    assert_eq!(second.decision()["behavior"], "deny");
+}
+
 #[test]
 fn a_question_that_is_over_makes_room_for_the_next_one() {
     let Some((desk, browser)) = desk_with_page() else { return };
@@ -157,6 +185,32 @@ fn a_question_that_is_over_makes_room_for_the_next_one() {
     page::show(&browser, "make fourth");
     browser.click("[data-press=deny]");
     assert_eq!(fourth.decision()["behavior"], "deny");
+}
+
+/// What is long is shown whole by the first press, and allowed by the second.
+#[test]
+fn a_change_of_many_lines_is_seen_before_it_is_allowed() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let lines =
+        |word: &str| (0..600).map(|at| format!("{word} {at}\n")).collect::<Vec<_>>().concat();
+    let edit = json!({ "file_path": desk.path("many.txt"), "old_string": lines("old"), "new_string": lines("new") });
+    assert!(edit.to_string().len() < 64 * 1024);
+    let hook = desk.hook(&crate::fixture::permission("Edit", &edit));
+    page::show(&browser, "many.txt");
+    assert_eq!(browser.count(".card .unfold"), 1);
+    // The second of two quick presses is not one by somebody who has read it.
+    browser.press_keys("aa");
+    browser.wait_for_text("body", "All of it is shown now");
+    assert_eq!(browser.count(".card .unfold"), 0);
+    let last = "const box = document.querySelector('.card .lines-scroll');
+        box.scrollTop = box.scrollHeight;
+        return box.innerText.includes('new 599')";
+    browser.wait_for("its last line", last);
+    let decided = || desk.entries().iter().any(|entry| entry.kind == "decided");
+    assert!(!decided(), "it was allowed before all of it was shown");
+    page::show(&browser, "many.txt");
+    browser.press_keys("a");
+    assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
 }
 
 /// An edit of a large file is a diff with the file's line numbers, and is shown whole before it can be

@@ -2,6 +2,7 @@
 
 use callgate_store::{EntryDraft, Store, now_ms};
 use callgate_testkit::browser::Browser;
+use callgate_testkit::page_barriers::assert_no_barriers;
 use serde_json::{Value, json};
 
 use crate::fixture::{Stage, bash};
@@ -82,6 +83,7 @@ fn questions_and_decisions_are_chosen_by_machine() {
     assert_eq!(browser.count(".card .make-rule"), 0, "its rules are on its machine");
     // An answer that its machine does not have yet is said to be kept.
     callgate_testkit::page::show(&browser, "make seven");
+    assert_no_barriers(&browser, "the questions of one machine");
     browser.click("[data-press=allow]");
     browser.wait_for_text(".answer-bar", "when it is back");
     choose(&browser, "[data-machine]", ".");
@@ -101,6 +103,7 @@ fn questions_and_decisions_are_chosen_by_machine() {
     let rows = "const rows = [...document.querySelectorAll('.history-row')];
         return rows.length > 0 && rows.every(row => row.innerText.includes('on build-7'))";
     browser.wait_for("only rows of that machine", rows);
+    assert_no_barriers(&browser, "the history of one machine");
     browser.click(".history-row");
     browser.wait_for_text("dialog", "The rules for this call are on build-7.");
     assert_eq!(browser.count("dialog [data-propose]"), 0);

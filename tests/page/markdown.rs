@@ -135,4 +135,21 @@ fn a_plan_is_formatted_and_shown_as_it_is_written_at_one_key() {
     page.wait_for_text(".plan h1", "Clean up");
     page.click("[data-press=deny]");
     assert_eq!(asked.decision()["behavior"], "deny");
+
+    // In a narrow window nothing of it is beyond an edge or below a button.
+    let code = "rm -rf build; ".repeat(20);
+    let plan = format!("# Move the ledger to one file\n\n```sh\n{code}\n```\n");
+    let asked = stage.ask_about("ExitPlanMode", &json!({ "plan": plan }));
+    show(&page, "Move the ledger");
+    page.resize(320, 640);
+    let hidden = "const words = document.createRange();
+        words.selectNodeContents(document.querySelector('.plan h1'));
+        const button = document.querySelector('.plan-source').getBoundingClientRect();
+        const covers = (one) => one.left < button.right && one.right > button.left
+            && one.top < button.bottom && one.bottom > button.top;
+        const code = document.querySelector('.plan pre');
+        return [[...words.getClientRects()].some(covers), code.scrollWidth > code.clientWidth]";
+    assert_eq!(page.run(hidden, &json!([])), json!([false, false]));
+    page.click("[data-press=deny]");
+    assert_eq!(asked.decision()["behavior"], "deny");
 }

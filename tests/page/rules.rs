@@ -6,9 +6,9 @@ use callgate_testkit::browser::Browser;
 use callgate_testkit::page::{self, PageDesk, show};
 use serde_json::json;
 
-use crate::barriers::assert_open_to_all;
 use crate::fixture::Stage;
 use crate::stage::{desk_with_page, desk_with_rules};
+use callgate_testkit::page_barriers::assert_open_to_all;
 
 const ESCAPE: &str = "\u{e00c}";
 const RULES: &str = "[[rule]]\nname = \"wipes\"\ndecide = \"confirm\"\ncommand = \"rm -rf\"\n";
@@ -117,6 +117,18 @@ fn harmless_settings_are_set_in_the_page(desk: &Stage, browser: &Browser) {
     browser.wait_for_text("[data-setting=timeout_seconds] .is-saved", "Saved");
     let file = fs::read_to_string(desk.path(".config/callgate/config.toml")).unwrap();
     assert!(file.contains("timeout_seconds = 77"), "{file}");
+    let model = "const field = document.getElementById('setting-agent.model');";
+    let odd = r#"a"b'c\d <b>"#;
+    let write =
+        format!("{model} field.value = arguments[0]; field.dispatchEvent(new Event('change'));");
+    let _ = browser.run(&write, &json!([odd]));
+    browser.wait_for_text("[data-setting='agent.model'] .is-saved", "Saved");
+    assert_eq!(browser.run(&format!("{model} return field.value"), &json!([])), odd);
+    let _ = browser.run(&write, &json!(["\t"]));
+    browser.wait_for_text("[data-setting='agent.model'] .note", "must be the name of a model");
+    // What is said of a setting is text, and its command can be read in a narrow window.
+    assert_eq!(browser.text("[data-setting='gate.agents'] > .small code"), "gate.when_absent");
+    assert!(!browser.text("[data-part=Questions]").contains("team.listen"));
     let socket = "[data-setting=desk_socket]";
     assert_eq!(browser.count(&format!("{socket} input, {socket} select")), 0);
     assert!(browser.text(socket).contains("callgate config set desk_socket"));

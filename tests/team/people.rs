@@ -3,13 +3,18 @@
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use callgate_testkit::browser::Browser;
 use callgate_testkit::page::show;
+use callgate_testkit::page_barriers::{assert_fits, assert_no_barriers};
 use callgate_testkit::process::Group;
-use callgate_testkit::tools;
+use callgate_testkit::tools::{self, repo_root};
+use callgate_wire::desk::RemoteState;
 use serde_json::{Value, json};
 
-use super::team_house::TeamHouse;
+use super::roles::join_person;
+use super::team_house::{Asker, DeskMachine, TeamHouse};
 
 /// Returns the link that `callgate team invite` prints for a person.
 pub(crate) fn invite_person(house: &TeamHouse, name: &str) -> String {
@@ -51,11 +56,13 @@ fn a_person_joins_once_answers_and_is_revoked() {
     thief.open(&link);
     is_signed_out(&thief);
     thief.wait_for_text(".pairing", "was used already");
+    assert_no_barriers(&thief, "the sign-in");
 
     let hook = member.ask("make one");
     show(&page, "make one");
     page.wait_for_text(".card", "on build-7");
     assert_eq!(page.count(".make-rule"), 0);
+    assert_no_barriers(&page, "a question of a machine");
     page.click("[data-press=allow]");
     assert_eq!(hook.decision()["behavior"], "allow");
     let decided = house.desk.entries().into_iter().find(|entry| entry.kind == "decided").unwrap();
@@ -73,6 +80,15 @@ fn a_person_joins_once_answers_and_is_revoked() {
     }
     let _ = page.run("location.hash = '#/history'", &json!([]));
     page.wait_for_text(".history-row", "on build-7");
+    for (place, text) in [
+        ("#/history", "on build-7"),
+        ("#/rules", "Every machine decides"),
+        ("#/you", "Where you are signed in"),
+    ] {
+        let _ = page.run("location.hash = arguments[0]", &json!([place]));
+        page.wait_for_text("[data-view]", text);
+        assert_no_barriers(&page, place);
+    }
 
     assert_eq!(page.complaints(), Vec::<String>::new());
 
@@ -97,12 +113,62 @@ fn a_person_signs_out_and_removes_what_is_their_own() {
     page.wait_for("the links", "return document.querySelectorAll('[data-link]').length === 1");
     page.click("[data-link-phone]");
     page.wait_for_text("[data-pair-code]", "/pair ");
+    page.resize(320, 640);
+    assert_fits(&page, "the code for a phone");
+    page.resize(390, 844);
     page.click("[data-sign-out]");
     is_signed_out(&page);
     page.wait_for_text(".pairing", "You have signed out.");
     let standing = callgate_store::Store::open_read_only(&house.desk.database()).unwrap();
     assert!(standing.chained_links().unwrap().standing.is_empty());
     assert_eq!(page.complaints(), Vec::<String>::new());
+}
+
+/// A machine of a team with a rule that demands two people, and a command that its agent asks about.
+fn machine_of_ben(house: &TeamHouse) -> (DeskMachine, Asker) {
+    let member = house.new_member();
+    let rules = "[[rule]]\nname = \"production\"\ndecide = \"ask\"\n\
+        command = \"terraform apply *\"\ntwo_people = true\n";
+    member.machine.home.write(".config/callgate/rules.toml", rules);
+    house.let_join(&member, "build-7");
+    member.up();
+    member.wait_for_line(RemoteState::Connected);
+    let shop = member.machine.home.path("shop");
+    std::fs::create_dir(&shop).unwrap();
+    let hook =
+        member.ask_in(&shop, "terraform apply -auto-approve", "Apply the plan to production");
+    (member, hook)
+}
+
+/// Writes a picture of the team's inbox for the guide to the folder that `CALLGATE_PICTURES` names, if it
+/// names one.
+#[test]
+fn picture_of_the_team() {
+    let Some(folder) = std::env::var_os("CALLGATE_PICTURES") else { return };
+    let Some(page) = Browser::start(1280, 800) else { return };
+    let house = TeamHouse::new(None);
+    let mut ada = join_person(&house, "ada");
+    page.open(&invite_person(&house, "cleo"));
+    wait_until_live(&page);
+    page.click("[aria-label='No notifications']");
+    let (member, _hook) = machine_of_ben(&house);
+    let row = ada.question(&house.desk, "terraform apply -auto-approve");
+    assert!(!ada.allow(&row).0, "one more person is needed");
+    let mut script = member.command(&["ask", "Deploy the shop to production?"]);
+    script.current_dir(member.machine.home.path("shop"));
+    script.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let _script = Group::spawn(script);
+    page.wait_for_text(".list-scroll", "Deploy the shop");
+    show(&page, "ada allowed; one more person is needed");
+    // Its home is a folder of the test.
+    let home = member.machine.home.text_path("");
+    let _ = page.run(
+        "const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(arguments[0], '/home/ben/');",
+        &json!([home]),
+    );
+    let picture = STANDARD.decode(page.picture()).unwrap();
+    std::fs::write(repo_root().join(folder).join("team.png"), picture).unwrap();
 }
 
 /// A provider of a company's accounts, for a team's desk at this address.

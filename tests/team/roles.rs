@@ -16,7 +16,7 @@ not_own = true
 "#;
 
 /// Has a person of the team join, as their page would, and returns them at that page.
-fn join_person(house: &TeamHouse, name: &str) -> Person {
+pub(crate) fn join_person(house: &TeamHouse, name: &str) -> Person {
     house.desk.done(&["team", "invite", name, "--person"]);
     let token = HiddenText::new(format!("{name:0<64}"));
     let hash = Sha256Hash::hash_bytes(token.reveal().as_bytes());

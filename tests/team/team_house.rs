@@ -145,11 +145,16 @@ impl DeskMachine {
 
     /// An agent here asks for permission to run a command.
     pub(crate) fn ask(&self, command: &str) -> Asker {
+        self.ask_in(self.machine.home.folder(), command, "For the test")
+    }
+
+    /// The same in a folder, and with words about the command.
+    pub(crate) fn ask_in(&self, folder: &Path, command: &str, about: &str) -> Asker {
         let input = json!({
             "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2", "transcript_path": null,
-            "cwd": self.machine.home.folder(), "prompt_id": "p1", "permission_mode": "default",
+            "cwd": folder, "prompt_id": "p1", "permission_mode": "default",
             "hook_event_name": "PermissionRequest", "tool_name": "Bash",
-            "tool_input": { "command": command, "description": "For the test" },
+            "tool_input": { "command": command, "description": about },
         });
         let mut hook = self.command(&["hook"]);
         hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());

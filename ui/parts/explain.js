@@ -91,7 +91,7 @@ export class ExplainPanel {
         ${this.#projects.map((project) => html`<option value=${project}>${folderName(project)}</option>`)}
       </datalist>
       <div aria-live="polite" class="stack">
-        ${this.#error ? note("red", this.#error) : answer ? this.#verdict(answer) : hint}
+        ${this.#error ? note("red", reason(this.#error)) : answer ? this.#verdict(answer) : hint}
       </div>
     </section>`;
   }

@@ -4,7 +4,7 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask, errorText } from "../transport.js";
 import { choiceOf, note, valueOf } from "./controls.js";
 import { reviewDialog } from "./review.js";
-import { shown } from "./text.js";
+import { reason, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 
@@ -61,7 +61,7 @@ export function proposalDialog(app, of, summary) {
               ${TIMES.map(([value, title]) => html`<option value=${value}>${title}</option>`)}
             </select>
           </div>
-          ${state.error ? note("red", state.error) : nothing}
+          ${state.error ? note("red", reason(state.error)) : nothing}
           <label class="labelled"
             >The rule. You may change it.<textarea
               class="field mono"

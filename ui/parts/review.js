@@ -6,7 +6,7 @@ import { SETTLE_MS } from "../press_guard.js";
 import { clock, counted, decisionWords, folderName } from "../words.js";
 import { note } from "./controls.js";
 import { icon } from "./icons.js";
-import { shown } from "./text.js";
+import { reason, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../types/desk.js").Backtested} Backtested */
@@ -67,7 +67,7 @@ export function reviewDialog(app, { text, hash }, saved) {
     "Before you save",
     () =>
       html` <div class="dialog-body review">
-          ${state.error ? note("red", state.error) : nothing}
+          ${state.error ? note("red", reason(state.error)) : nothing}
           ${
             state.result
               ? results(state.result, app.now)

@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { note, valueOf } from "../parts/controls.js";
 import { mark } from "../parts/icons.js";
+import { reason } from "../parts/text.js";
 import { pairingCode } from "../router.js";
 import { errorText } from "../transport.js";
 
@@ -65,7 +66,7 @@ export class PairView {
             ${this.app.desktop ? "the inbox" : "the page"} opens only with a code from your own terminal.
           </p>
         </div>
-        ${this.#text ? note(this.#isError ? "red" : "amber", this.#text) : nothing}
+        ${this.#text ? note(this.#isError ? "red" : "amber", reason(this.#text)) : nothing}
         <ol>
           <li>
             <span

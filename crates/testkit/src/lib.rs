@@ -21,6 +21,7 @@ pub mod messages;
 pub mod network_proxy;
 pub mod odd_text;
 pub mod page;
+pub mod page_barriers;
 pub mod page_chat;
 pub mod picture;
 pub mod postgres_server;

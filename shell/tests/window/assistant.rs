@@ -4,13 +4,15 @@
 use std::fs;
 use std::path::Path;
 
+use callgate_testkit::messages::{Messages, Turn};
+use callgate_testkit::page_chat::answer_question;
 use serde_json::{Value, json};
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt, GrabMode, ModMask};
 use x11rb::rust_connection::RustConnection;
 
 use crate::bus_services::NoticeService;
-use crate::manners::type_message;
+use crate::manners::{press, type_message};
 use crate::stage::{Stage, StageOptions};
 use crate::test_desktop::TestDesktop;
 
@@ -45,6 +47,44 @@ fn the_first_screen_is_a_composer_in_the_home_folder_beside_the_conversations() 
     wait_for_folder(&stage, &other);
     let Some(stage) = Stage::start_on(stage.end(), &options) else { return };
     wait_for_folder(&stage, &other);
+}
+
+#[test]
+fn a_shortcut_and_a_message_are_answered_and_no_key_answers_a_question_that_comes_meanwhile() {
+    let write = json!({ "path": "list.txt", "content": "x" });
+    let model = Messages::start([Turn::tool_use("write_file", write), Turn::text("Written.")]);
+    let variables =
+        [("ANTHROPIC_API_KEY", "sk-test".to_owned()), ("ANTHROPIC_BASE_URL", model.url())];
+    let arguments = &["--debug"];
+    let options = StageOptions { variables: &variables, arguments, ..StageOptions::default() };
+    let Some(stage) = Stage::start(&options) else { return };
+    let desktop = &stage.desktop;
+    desktop.wait_for_window();
+    desktop.until("the shortcut is taken", || {
+        desktop.log().contains("shortcut: Ctrl+Shift+Space").then_some(())
+    });
+    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+    desktop.wait_for_no_window();
+    press(desktop, "ctrl+shift+space");
+    type_message(&stage, "Write it down");
+    press(desktop, "Return");
+    // The question comes while these are typed, or soon after.
+    desktop.xdotool(&["type", "--delay", "20", "add"]).expect("keys can be pressed");
+    stage.page.wait_for_text(".chat-question .card", "list.txt");
+    stage.page.wait_for(
+        "presses count",
+        "return document.querySelector('.chat-question [data-press=allow][aria-disabled=false]')",
+    );
+    desktop.xdotool(&["type", "--delay", "20", "add1"]).expect("keys can be pressed");
+    stage.page.wait_for(
+        "all keys are in the message",
+        "return document.querySelector('[data-message]').value === 'addadd1'",
+    );
+    assert!(!stage.path("work/list.txt").exists(), "a letter of a message has allowed it");
+    answer_question(&stage.page, "list.txt", "allow");
+    stage.wait_for_answer("Written.");
+    assert!(stage.path("work/list.txt").exists());
+    model.assert_played();
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::stage::{Stage, StageOptions};
 use crate::test_desktop::TestDesktop;
 
 /// Presses keys as a person does, wherever the focus is.
-fn press(desktop: &TestDesktop, keys: &str) {
+pub(crate) fn press(desktop: &TestDesktop, keys: &str) {
     desktop.xdotool(&["key", "--clearmodifiers", keys]).expect("keys can be pressed");
 }
 
