@@ -26,7 +26,7 @@ pub(crate) use change::{
 };
 pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
 pub(crate) use keyring::{KeyringError, check_presence, store_secret};
-pub(crate) use report::{ConfigReport, ReportedSetting};
+pub(crate) use report::{ConfigReport, setting_json};
 pub(crate) use sign_in_files::SignInFiles;
 pub(crate) use surroundings::check_private;
 #[cfg(test)]

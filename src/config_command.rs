@@ -10,12 +10,13 @@ use std::process::ExitCode;
 use callgate_link::text_file::read_limited_text;
 use callgate_mask::text::one_line;
 use callgate_wire::HiddenText;
+use callgate_wire::desk::SettingView;
 use serde_json::Value;
 
 use crate::agents::settings_file::{BackupChoice, SeenFile, SettingsFile};
 use crate::config::{
-    ChangeRefusal, ConfigProblems, ConfigReport, EveryFlag, KeyringSecret, ReportedSetting,
-    SettingChange, changed_text, known_key, settings_file, store_secret,
+    ChangeRefusal, ConfigProblems, ConfigReport, EveryFlag, KeyringSecret, SettingChange,
+    changed_text, known_key, setting_json, settings_file, store_secret,
 };
 use crate::failure::{Failure, write_error_line};
 use crate::terminal::typed_secret::read_typed_secret;
@@ -128,7 +129,7 @@ fn render_table(report: &ConfigReport) -> String {
         format!("settings file: {}{is_there}\n\n", file.value.display())
     });
     let rows =
-        report.settings.iter().zip(&values).map(|(ReportedSetting { key, origin, .. }, value)| {
+        report.settings.iter().zip(&values).map(|(SettingView { key, origin, .. }, value)| {
             format!("{key:key_width$}  {value:value_width$}  {}\n", one_line(origin))
         });
     file.into_iter().chain(rows).collect()
@@ -150,20 +151,15 @@ fn print_setting(file: Option<&Path>, key: &str, is_json: bool) -> Result<ExitCo
     let setting = report.keep_only(key);
     ConfigProblems::value_or_problems((), report.problems)?;
     let text = match setting {
-        Some(setting) if is_json => json_line(&setting),
-        None | Some(ReportedSetting { value: Value::Null, .. }) => return Ok(ExitCode::FAILURE),
-        Some(ReportedSetting { value: Value::Array(list), .. }) => {
+        Some(setting) if is_json => format!("{}\n", setting_json(&setting)),
+        None | Some(SettingView { value: Value::Null, .. }) => return Ok(ExitCode::FAILURE),
+        Some(SettingView { value: Value::Array(list), .. }) => {
             list.iter().map(|element| plain_value(element) + "\n").collect()
         }
-        Some(ReportedSetting { value, .. }) => plain_value(&value) + "\n",
+        Some(SettingView { value, .. }) => plain_value(&value) + "\n",
     };
     io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-fn json_line(setting: &ReportedSetting) -> String {
-    // It holds nothing that JSON cannot.
-    serde_json::to_string(setting).unwrap_or_default() + "\n"
 }
 
 fn set_settings(
@@ -273,9 +269,9 @@ fn print_changed(
     report.settings.retain(|setting| changes.iter().any(|change| change.key.name == setting.key));
     let mut out = io::stdout().lock();
     for setting in &report.settings {
-        let ReportedSetting { key, value, origin, .. } = setting;
+        let SettingView { key, value, origin, .. } = setting;
         if is_json {
-            out.write_all(json_line(setting).as_bytes())?;
+            writeln!(out, "{}", setting_json(setting))?;
         } else {
             let value = if value.is_null() { "none".to_owned() } else { plain_value(value) };
             writeln!(out, "{key}: {} ({})", one_line(&value), one_line(origin))?;

@@ -4,11 +4,9 @@ use std::path::PathBuf;
 
 use callgate_approval::settings_desk::SettingsDesk;
 use callgate_wire::HiddenText;
-use callgate_wire::desk::{SettingAccess, SettingView, SettingsView};
+use callgate_wire::desk::{SettingAccess, SettingsView};
 
-use crate::config::{
-    Config, ConfigReport, EveryFlag, ReportedSetting, SettingChange, SettingOrigin, known_key,
-};
+use crate::config::{Config, ConfigReport, EveryFlag, SettingChange, SettingOrigin, known_key};
 use crate::config_command::write_changes;
 
 /// The settings of the user, served to viewers of the desk.
@@ -30,17 +28,9 @@ impl ServedSettings {
 impl SettingsDesk for ServedSettings {
     fn settings(&self) -> SettingsView {
         let report = ConfigReport::read_settings(self.file.as_deref(), &EveryFlag::default());
-        let view = |setting: &ReportedSetting| SettingView {
-            key: setting.key.to_owned(),
-            value: setting.value.clone(),
-            origin: setting.origin.clone(),
-            help: setting.help.clone(),
-            choices: setting.choices.map(|words| words.iter().map(ToString::to_string).collect()),
-            access: setting.access,
-        };
         SettingsView {
-            settings: report.settings.iter().map(view).collect(),
             problems: report.problems.iter().map(ToString::to_string).collect(),
+            settings: report.settings,
         }
     }
 
@@ -70,6 +60,7 @@ mod tests {
 
     use super::*;
     use callgate_settings::keys::iter_keys;
+    use callgate_wire::desk::SettingView;
 
     /// Returns what a viewer can only see.
     fn only_seen(desk: &ServedSettings) -> Vec<SettingView> {

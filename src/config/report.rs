@@ -8,9 +8,13 @@ use callgate_settings::{
     Config, ConfigProblem, ConfigProblems, GivenSettings, ProblemScope, Setting, SettingKey,
     SettingValue, SettingsCheck, ValueKind, VariableScope, keys,
 };
+<<<<<<< HEAD
 use callgate_surroundings::process_surroundings;
 use callgate_wire::desk::SettingAccess;
 use serde::Serialize;
+=======
+use callgate_wire::desk::SettingView;
+>>>>>>> settings
 use serde_json::{Value, json};
 
 use super::flags::EveryFlag;
@@ -24,27 +28,10 @@ pub(crate) struct ConfigReport {
     /// The settings file, and who named it; `None` without a home folder.
     pub(crate) file: Option<Setting<PathBuf>>,
     /// All keys in the order of the guide.
-    pub(crate) settings: Vec<ReportedSetting>,
+    pub(crate) settings: Vec<SettingView>,
     /// Whether there is a key for the model's API, wherever it is.
     pub(crate) has_api_key: bool,
     pub(crate) problems: Vec<ConfigProblem>,
-}
-
-#[derive(Debug, Serialize)]
-pub(crate) struct ReportedSetting {
-    pub(crate) key: &'static str,
-    /// Null if there is none, or if it is wrong. A secret is `"set"`.
-    pub(crate) value: Value,
-    pub(crate) origin: String,
-    pub(crate) help: String,
-    /// The words that the value may be, if there are only a few.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) choices: Option<&'static [&'static str]>,
-    /// Whether the value is never shown.
-    is_secret: bool,
-    /// What a viewer of the desk may do with it.
-    #[serde(skip)]
-    pub(crate) access: SettingAccess,
 }
 
 impl ConfigReport {
@@ -67,7 +54,7 @@ impl ConfigReport {
     }
 
     /// Keeps one key, and the problems that concern it.
-    pub(crate) fn keep_only(&mut self, key: &SettingKey) -> Option<ReportedSetting> {
+    pub(crate) fn keep_only(&mut self, key: &SettingKey) -> Option<SettingView> {
         self.problems.retain(|problem| problem.scope.concerns(&[key]));
         let place = self.settings.iter().position(|setting| setting.key == key.name)?;
         Some(self.settings.swap_remove(place))
@@ -78,7 +65,7 @@ impl ConfigReport {
         let problems: Vec<String> = self.problems.iter().map(ToString::to_string).collect();
         json!({
             "file": self.file.as_ref().map(|file| file.value.display().to_string()),
-            "settings": self.settings,
+            "settings": self.settings.iter().map(setting_json).collect::<Vec<_>>(),
             "has_api_key": self.has_api_key,
             "problems": problems,
         })
@@ -90,23 +77,36 @@ fn report_setting(
     check: &mut SettingsCheck,
     config: &Config,
     problems: &[ConfigProblem],
-) -> ReportedSetting {
+) -> SettingView {
     // An error never repeats what it is about, which may be a secret in a wrong place.
     let is_wrong = problems.iter().any(|problem| problem.scope == ProblemScope::Key(key.name));
     let value = if is_wrong { None } else { value_in_effect(key, check, config) };
     let choices = match key.kind {
-        ValueKind::Choice { words, .. } => Some(words),
+        ValueKind::Choice { words, .. } => {
+            Some(words.iter().map(|&word| word.to_owned()).collect())
+        }
         _ => None,
     };
-    ReportedSetting {
-        key: key.name,
+    SettingView {
+        key: key.name.to_owned(),
         value: value.unwrap_or_default(),
         origin: check.given.origin(key).to_string(),
         help: key.help(),
         choices,
-        is_secret: matches!(key.kind, ValueKind::Secret),
         access: key.access,
     }
+}
+
+/// Returns a setting as programs read it from `callgate config`.
+pub(crate) fn setting_json(setting: &SettingView) -> Value {
+    let SettingView { key, value, origin, help, choices, .. } = setting;
+    let known = keys::find_setting_key(key);
+    let mut shown = json!({ "key": key, "value": value, "origin": origin, "help": help });
+    if let Some(choices) = choices {
+        shown["choices"] = json!(choices);
+    }
+    shown["is_secret"] = known.is_some_and(|key| matches!(key.kind, ValueKind::Secret)).into();
+    shown
 }
 
 /// Returns what is in effect: what was given, else the default, which may depend on the machine.
@@ -117,17 +117,19 @@ fn value_in_effect(
 ) -> Option<Value> {
     let is = |other: &SettingKey| key.name == other.name;
     match key.kind {
-        _ if is(&keys::SOCKET) => shown_path(&config.socket.value),
-        _ if is(&keys::DATABASE) => shown_path(&config.database),
-        _ if is(&keys::DESK_SOCKET) => shown_path(&config.desk_socket.value),
-        _ if is(&keys::RULES) => shown_path(&config.rules),
+        _ if is(&keys::SOCKET) => Some(shown_path(&config.socket.value)),
+        _ if is(&keys::DATABASE) => Some(shown_path(&config.database)),
+        _ if is(&keys::DESK_SOCKET) => Some(shown_path(&config.desk_socket.value)),
+        _ if is(&keys::RULES) => Some(shown_path(&config.rules)),
         _ if is(&keys::LEGACY_SOCKET) => {
-            shown_path(config.legacy_socket.0.as_deref().unwrap_or(Path::new("")))
+            Some(shown_path(config.legacy_socket.0.as_deref().unwrap_or(Path::new(""))))
         }
-        _ if is(&keys::AGENT_HISTORY) => shown_path(config.agent.history.as_ref()?),
-        _ if is(&keys::AGENT_ROOTS) => config.agent.roots.iter().map(|it| shown_path(it)).collect(),
+        _ if is(&keys::AGENT_HISTORY) => config.agent.history.as_deref().map(shown_path),
+        _ if is(&keys::AGENT_ROOTS) => {
+            Some(config.agent.roots.iter().map(|root| shown_path(root)).collect())
+        }
         _ if is(&keys::GATE_WHEN_ABSENT) => Some(config.gate.when_absent.name().into()),
-        ValueKind::File | ValueKind::Socket => shown_path(&check.given_path(key)?),
+        ValueKind::File | ValueKind::Socket => Some(shown_path(&check.given_path(key)?)),
         _ => match check.given.get(key) {
             Some(given) => shown_value(&given.value),
             None if key.default.is_empty() => None,
@@ -136,15 +138,15 @@ fn value_in_effect(
     }
 }
 
-fn shown_path(path: &Path) -> Option<Value> {
-    Some(path.display().to_string().into())
+fn shown_path(path: &Path) -> Value {
+    path.display().to_string().into()
 }
 
 /// Returns a value in JSON, without what may be secret.
 fn shown_value(value: &SettingValue) -> Option<Value> {
     match value {
-        SettingValue::Path(path) => shown_path(path),
-        SettingValue::Paths(paths) => paths.iter().map(|path| shown_path(path)).collect(),
+        SettingValue::Path(path) => Some(shown_path(path)),
+        SettingValue::Paths(paths) => Some(paths.iter().map(|path| shown_path(path)).collect()),
         SettingValue::Text(text) => Some(text.trim().into()),
         SettingValue::Secret(secret) if secret.reveal().is_empty() => None,
         SettingValue::Secret(_) => Some(HIDDEN.into()),

@@ -12,7 +12,6 @@ use callgate_wire::hook::agents::CLAUDE;
 use super::finding::Findings;
 use super::installed_hook::{HookedAgent, InstalledHook};
 use crate::agents::{AgentOnDisk, CodingAgent, claude_version, is_old_claude};
-use crate::config::{Config, Surroundings};
 use crate::install::small_hook;
 
 const ABOUT: &str = "hooks";

@@ -31,7 +31,7 @@ const MOST_KNOWN: usize = 16_384;
 pub(crate) type GoOn<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
 
 /// A question of the ledger, and what was decided on it.
-pub struct PastQuestion {
+pub(crate) struct PastQuestion {
     pub seq: u64,
     at_ms: i64,
     pub body: String,

@@ -169,13 +169,13 @@ fn the_key_of_the_api_is_kept_in_one_place_and_shown_nowhere() {
     let read = || read_key(agent(&file));
     assert_eq!(read().unwrap().reveal(), "sk-ant/+SECRET=");
     fs::set_permissions(&path, PermissionsExt::from_mode(0o644)).unwrap();
-    let error = read().unwrap_err().to_string();
+    let error = read().unwrap_err();
     assert!(error.starts_with("others can read the API key in "), "{error}");
     file.write("key", "two words");
     fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
     let expected = "the API key has characters that no API key has; \
                     the provider of the model gives you one";
-    assert_eq!(read().unwrap_err().to_string(), expected);
+    assert_eq!(read().unwrap_err(), expected);
     let command = Home::with("agent.api_key_command = [\"/bin/echo\", \"sk-run\"]");
     assert_eq!(read_key(agent(&command)).unwrap().reveal(), "sk-run");
 }
@@ -414,6 +414,6 @@ fn the_key_is_read_when_it_is_wanted_and_shown_nowhere() {
     assert!(!format!("{found:?}").contains("SECRET"));
     assert_eq!(read_key(found).unwrap().reveal(), "sk-SECRET/1");
     let absent = settings("agent.api_key_file = \"/nowhere/key\"", &[], &[]);
-    let error = read_key(absent).unwrap_err().to_string();
+    let error = read_key(absent).unwrap_err();
     assert!(error.starts_with("cannot read the API key in /nowhere/key: No such file"), "{error}");
 }

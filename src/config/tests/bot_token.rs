@@ -13,7 +13,7 @@ fn token(home: &Home) -> Result<String, String> {
     assert!(!shown.contains("SECRET"), "{shown}");
     let read = read_secret(&config.telegram.token.unwrap().value, token_source::BOT);
     read.map(|token| token.reveal().to_owned()).map_err(|error| {
-        let text = error.to_string().replace(home.folder.path().to_str().unwrap(), "~");
+        let text = error.replace(home.folder.path().to_str().unwrap(), "~");
         assert!(!text.contains("SECRET") && !format!("{error:?}").contains("SECRET"), "{text}");
         text
     })
