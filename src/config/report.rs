@@ -8,13 +8,8 @@ use callgate_settings::{
     Config, ConfigProblem, ConfigProblems, GivenSettings, ProblemScope, Setting, SettingKey,
     SettingValue, SettingsCheck, ValueKind, VariableScope, keys,
 };
-<<<<<<< HEAD
 use callgate_surroundings::process_surroundings;
-use callgate_wire::desk::SettingAccess;
-use serde::Serialize;
-=======
 use callgate_wire::desk::SettingView;
->>>>>>> settings
 use serde_json::{Value, json};
 
 use super::flags::EveryFlag;
