@@ -218,7 +218,6 @@ impl Daemon {
         let (has_terminal, is_relay) = (options.terminal.is_some(), authority.has_relay());
         let pulse = Arc::new(DaemonPulse::new(&socket, store.path(), has_terminal, is_relay));
         let desk = restore_desk(&store, settings, authority, takes_up)?.with_roles(options.roles);
-        // Only now: the restored desk depends on when the last entry was written before.
         let head = watch::Sender::new(record_start(&mut store)?);
         let (letters_in, letters) = LetterBox::new(QUEUE);
         let askers =
@@ -234,7 +233,6 @@ impl Daemon {
             unattended,
         );
         let mut tasks = tokio::task::JoinSet::new();
-
         // Whoever finds the socket for askers finds the other one too.
         let desk_door = Door::open(&desk_socket, Arc::clone(&options.warn))?;
         let door = Door::open(&socket, Arc::clone(&options.warn))?;
@@ -356,7 +354,8 @@ fn was_active_lately(store: &Store, now_ms: i64) -> Result<bool, StoreError> {
     Ok(last_ms.max(absent_ms).is_some_and(|at_ms| now_ms - at_ms < longest_ms))
 }
 
-/// Records the start in the ledger. Returns the number of that entry.
+/// Records the start in the ledger, after the desk is restored: that depends on when the last entry
+/// was written before. Returns the number of the entry.
 fn record_start(store: &mut Store) -> Result<u64, StoreError> {
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let started = LedgerEvent::Started(DeskStarted { version, pid: std::process::id() });

@@ -29,6 +29,8 @@ mod tool;
 mod turn;
 mod turn_changes;
 
+use crate::fields::{Malformed, bounded_text};
+use crate::raw::Members;
 pub use crate::unreadable::{Unreadable, UnreadableReason};
 pub use attachment::Attachment;
 pub use command::{LoadAs, SessionCommand};
@@ -96,3 +98,7 @@ pub const BUSY: &str = "busy";
 
 const STRING_256: &str = "a string of at most 256 bytes";
 const WHOLE_NUMBER: &str = "a whole number";
+
+fn bounded_id(members: &Members, name: &'static str) -> Result<String, Malformed> {
+    bounded_text(members, name, LONGEST_ID, STRING_256)
+}

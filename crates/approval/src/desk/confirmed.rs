@@ -7,7 +7,8 @@
 use callgate_wire::approval::{Action, Press, RequestId};
 
 use super::care::word_key;
-use super::pressed::{ChatOrder, PersonAct};
+use super::output::PersonAct;
+use super::pressed::ChatOrder;
 use super::{Desk, DeskStep};
 use crate::card::ConfirmWord;
 use crate::channel::{PersonPlace, ReplyPurpose};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use callgate_wire::approval::{Decision, FirstAllow, RequestId};
 
-use super::pressed::PersonAct;
+use super::output::PersonAct;
 use super::question::{DecisionDetails, PendingQuestion};
 use super::{Desk, DeskOutput, DeskStep, record};
 use crate::channel::Person;

@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use callgate_store::EntryDraft;
-use callgate_wire::approval::{ApprovalResponse, FirstAllow};
+use callgate_wire::approval::{ApprovalResponse, FirstAllow, RequestId};
+use callgate_wire::ledger::PressOutcome;
 
 use super::{AskerId, Now};
-use crate::channel::{ChannelOrder, ReplyTo};
+use crate::channel::{ChannelOrder, Person, ReplyTo};
 
 /// What follows from one input: records to be committed, and then outputs to be carried out.
 #[derive(Debug, Default)]
@@ -70,5 +71,26 @@ impl DeskStep {
             }
             ReplyTo::Callback(_) | ReplyTo::Message { .. } => DeskOutput::Phones(order(text)),
         });
+    }
+}
+
+/// What a person does about a question, by its name in the ledger, and where the reply goes.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PersonAct<'a> {
+    pub(super) who: &'a Person,
+    pub(super) id: &'a RequestId,
+    pub(super) name: &'a str,
+    pub(super) reply_to: &'a ReplyTo,
+}
+
+impl PersonAct<'_> {
+    pub(super) fn record(&self, step: &mut DeskStep, outcome: PressOutcome) {
+        step.record_press(Some(self.id), self.who, self.name, outcome);
+    }
+
+    /// Records that it did nothing, and says why.
+    pub(super) fn refuse(&self, step: &mut DeskStep, outcome: PressOutcome, why: &str) {
+        self.record(step, outcome);
+        step.reply(self.reply_to, false, why);
     }
 }

@@ -7,6 +7,7 @@ use callgate_wire::ledger::PressOutcome;
 
 use super::answer::build_response;
 use super::demands::AnswerEffect;
+use super::output::PersonAct;
 use super::question::{DecisionDetails, DeskDecision, OWN, Occasion, PendingQuestion};
 use super::replies::reply_key;
 use super::{Desk, DeskOutput, DeskStep, LONGEST_WORDS};
@@ -15,27 +16,6 @@ use crate::channel::{ChannelOrder, Person, PersonPlace, ReplyPurpose, ReplyTo};
 const STRANGER: &str = "You may not answer here. To link this chat, run `callgate pair`.";
 pub(super) const OWN_REMOVAL: &str = "It is your own link: only others can keep it.";
 const UNKNOWN: &str = "This question is no longer open.";
-
-/// What a person does about a question, by its name in the ledger, and where the reply goes.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PersonAct<'a> {
-    pub(super) who: &'a Person,
-    pub(super) id: &'a RequestId,
-    pub(super) name: &'a str,
-    pub(super) reply_to: &'a ReplyTo,
-}
-
-impl PersonAct<'_> {
-    fn record(&self, step: &mut DeskStep, outcome: PressOutcome) {
-        step.record_press(Some(self.id), self.who, self.name, outcome);
-    }
-
-    /// Records that it did nothing, and says why.
-    pub(super) fn refuse(&self, step: &mut DeskStep, outcome: PressOutcome, why: &str) {
-        self.record(step, outcome);
-        step.reply(self.reply_to, false, why);
-    }
-}
 
 enum PressMeaning {
     Decide(Decision, DecisionDetails),

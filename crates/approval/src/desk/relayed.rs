@@ -9,7 +9,8 @@ use callgate_wire::approval::{
 use callgate_wire::ledger::{ClosedHow, LedgerEvent, PressOutcome};
 
 use super::input::DeferReason;
-use super::pressed::{OWN_REMOVAL, PersonAct};
+use super::output::PersonAct;
+use super::pressed::OWN_REMOVAL;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
 use super::{AskerId, Desk, DeskStep, LONGEST_WORDS, record};
 use crate::channel::{Person, ReplyTo};

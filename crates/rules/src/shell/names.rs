@@ -37,6 +37,13 @@ pub(crate) const LANGUAGES: &WordList = words!(
     awk gawk mawk nawk tclsh osascript R Rscript julia"
 );
 
+/// Programs whose arguments are a command line.
+pub(crate) const LINE_TAKERS: &WordList = words!("eval trap su ssh watch at batch emulate");
+
+/// Variables whose value a shell runs, or that name a file which it runs.
+pub(crate) const RUN_VARIABLES: [&str; 9] =
+    ["PS0", "PS1", "PS2", "PS4", "PROMPT", "PROMPT_COMMAND", "BASH_ENV", "ENV", "ZDOTDIR"];
+
 /// Programs that remove, move or change whole folders.
 pub(crate) const MOVERS: &WordList = words!(
     "rm rmdir mv cp gcp gmv grm ln gln install ginstall rsync chmod chown chgrp chattr setfacl \

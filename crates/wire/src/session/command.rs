@@ -10,12 +10,11 @@ use super::engine::{engine_name, model_name};
 use super::file::decode_query;
 use super::front_tool::decode_tools;
 use super::{
-    Attachment, ConversationMode, FrontTool, FrontToolAnswer, LONGEST_ID, PermissionAnswer,
-    QuestionAnswer, STRING_256, UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile,
-    capability,
+    Attachment, ConversationMode, FrontTool, FrontToolAnswer, PermissionAnswer, QuestionAnswer,
+    UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile, bounded_id, capability,
 };
 use crate::fields::{
-    Malformed, bounded_text, if_present, is_default, optional_field, required_field, text_field,
+    Malformed, if_present, is_default, optional_field, required_field, text_field,
 };
 use crate::raw::Members;
 
@@ -287,6 +286,7 @@ impl SessionCommand {
 
     pub(super) fn from_members(members: &Members) -> Result<Self, UnreadableReason> {
         let kind = text_field(members, "kind").ok_or(UnreadableReason::NoKind)?;
+        let whole_number = |name| required_field(members, name, WHOLE_NUMBER);
         Ok(match kind.as_str() {
             "user_message" => Self::UserMessage(UserMessage::from_members(members)?),
             "clear_history" => Self::ClearHistory { metadata: decode_metadata(members)? },
@@ -296,9 +296,7 @@ impl SessionCommand {
                 tools: decode_tools(members)?,
             },
             "tool_answer" => Self::ToolAnswer(FrontToolAnswer::from_members(members)?),
-            "cancel" => {
-                Self::Cancel { target: bounded_text(members, "target", LONGEST_ID, STRING_256)? }
-            }
+            "cancel" => Self::Cancel { target: bounded_id(members, "target")? },
             "permission_answer" => Self::PermissionAnswer(PermissionAnswer::from_members(members)?),
             "question_answer" => Self::QuestionAnswer(QuestionAnswer::from_members(members)?),
             "new_conversation" => Self::NewConversation {
@@ -330,7 +328,7 @@ impl SessionCommand {
             },
             "rewind" => Self::Rewind {
                 conversation_id: optional_conversation_id(members)?,
-                length: required_field(members, "length", WHOLE_NUMBER)?,
+                length: whole_number("length")?,
             },
             "compact" => Self::Compact { conversation_id: optional_conversation_id(members)? },
             "leave_out" => Self::LeaveOut { conversation_id: optional_conversation_id(members)? },
@@ -362,9 +360,7 @@ impl SessionCommand {
                 turn: optional_field(members, "turn", WHOLE_NUMBER)?,
                 partial: optional_field(members, "partial", "true or false")?.unwrap_or_default(),
             },
-            "replay" => {
-                Self::Replay { from_seq: required_field(members, "fromSeq", WHOLE_NUMBER)? }
-            }
+            "replay" => Self::Replay { from_seq: whole_number("fromSeq")? },
             _ => return Err(UnreadableReason::unknown(&kind)),
         })
     }

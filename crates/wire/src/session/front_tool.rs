@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::{LONGEST_ID, STRING_256};
-use crate::fields::{Malformed, bounded_text, optional_field};
+use super::bounded_id;
+use crate::fields::{Malformed, optional_field};
 use crate::raw::Members;
 
 pub const MOST_FRONT_TOOLS: usize = 64;
@@ -52,7 +52,7 @@ impl FrontToolAnswer {
             .get("result")
             .and_then(|result| RawValue::from_string(result.get().to_owned()).ok());
         Ok(Self {
-            call: bounded_text(members, "call", LONGEST_ID, STRING_256)?,
+            call: bounded_id(members, "call")?,
             result: result.ok_or(Malformed::wrong_field("result", "any JSON"))?,
             is_error: optional_field(members, "isError", "true or false")?.unwrap_or_default(),
         })

@@ -5,9 +5,8 @@ use callgate_mask::word_list::WordList;
 use callgate_mask::words;
 
 use super::starts::{possible_starts, program_starts};
-use super::texts::{LINE_TAKERS, RUN_VARIABLES};
 use crate::place::last_name;
-use crate::shell::names::LANGUAGES;
+use crate::shell::names::{LANGUAGES, LINE_TAKERS, RUN_VARIABLES};
 use crate::shell::values::ShellValues;
 use crate::shell::word::WordPiece;
 use crate::shell::{GAP, ShellCommand, ShellScript, ShellWord, operands};

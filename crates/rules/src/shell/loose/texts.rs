@@ -7,14 +7,9 @@ use callgate_mask::words;
 use super::doubts::has_code;
 use super::starts::{possible_starts, program_starts};
 use super::{ReadLine, TextKind};
-use crate::shell::names::{CAN_RUN, LANGUAGES};
+use crate::shell::names::{CAN_RUN, LANGUAGES, LINE_TAKERS, RUN_VARIABLES};
 use crate::shell::{ShellCommand, ShellWord, operands};
 
-/// Programs whose arguments are a command line.
-pub(super) const LINE_TAKERS: &WordList = words!("eval trap su ssh watch at batch emulate");
-/// Variables whose value a shell runs, or that name a file which it runs.
-pub(super) const RUN_VARIABLES: [&str; 9] =
-    ["PS0", "PS1", "PS2", "PS4", "PROMPT", "PROMPT_COMMAND", "BASH_ENV", "ENV", "ZDOTDIR"];
 /// Commands of a shell that evaluate the text between brackets in their words.
 pub(super) const EVALUATORS: &WordList = words!(
     "test [ [[ read printf unset declare typeset local export readonly let \
