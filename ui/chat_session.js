@@ -120,12 +120,20 @@ export class ChatSession {
     // An answer of which something was missed is only whole in the history.
     if (ended.some((turn) => turn.hasGap && turn.conversation === this.conversation))
       this.open(this.conversation);
-    const isOld = this.store.outdated.delete("list");
+    const changed = this.store.changed.splice(0);
+    const isOld = changed.some(({ kind }) => kind === "rename_conversation" || kind === "delete_conversation");
     if (ended.length || isOld || this.#isUnlisted()) this.app.attempt(() => this.#list());
-    if (this.store.outdated.delete("status")) this.app.attempt(() => this.loadStatus());
+    for (const change of changed) this.#takeOver(change);
     for (const turn of ended) this.app.notices.answered(turn, this.store.folder);
     this.app.questionsChanged();
     this.app.update();
+  }
+
+  /** Shows what was chosen for this conversation, in whichever window. @param {any} change */
+  #takeOver({ kind, conversationId, mode, engine, model }) {
+    if (conversationId !== this.conversation || !this.status) return;
+    if (kind === "set_mode") this.status.mode = mode;
+    if (kind === "set_engine") Object.assign(this.status, { engine, model: model ?? this.status.model });
   }
 
   /** Whether the first answer of a new conversation has begun, so that the conversation can be listed. */
@@ -360,18 +368,13 @@ export class ChatSession {
   /** @param {string} engine @param {string | null} model */
   setEngine(engine, model) {
     const fields = { conversationId: this.conversation, engine, ...(model ? { model } : {}) };
-    return this.app.attempt(async () => {
-      await this.#link.ask("set_engine", fields);
-      Object.assign(this.status, { engine, model: model ?? this.status.model });
-    });
+    return this.app.attempt(async () => void (await this.#link.ask("set_engine", fields)));
   }
 
   /** @param {string} mode */
   setMode(mode) {
-    return this.app.attempt(async () => {
-      await this.#link.ask("set_mode", { conversationId: this.conversation, mode });
-      this.status.mode = mode;
-    });
+    const fields = { conversationId: this.conversation, mode };
+    return this.app.attempt(async () => void (await this.#link.ask("set_mode", fields)));
   }
 
   /** Ends the runtime's process and starts it again. */

@@ -64,13 +64,8 @@ import { applyEvent, newTurn } from "./turn_events.js";
 /** How many answers of other requests are remembered for whoever asked for them. */
 const MOST_ENDS = 64;
 const TURNS = ["user_message", "regenerate", "edit_last"];
-/** What a request puts out of date, also one of another window. */
-const OUTDATES = /** @type {Record<string, "list" | "status">} */ ({
-  rename_conversation: "list",
-  delete_conversation: "list",
-  set_mode: "status",
-  set_engine: "status",
-});
+/** What changes a conversation, also from another window. */
+const CHANGES = ["rename_conversation", "delete_conversation", "set_mode", "set_engine"];
 /** A runtime that sends nothing about a turn for so long does not answer. */
 const SILENCE_MS = 60_000;
 
@@ -100,10 +95,10 @@ export class ChatStore {
   #undos = new Map();
   /** @type {Map<string, string>} the conversations that are being cleared, by their requests */
   #clears = new Map();
-  /** @type {Map<string, "list" | "status">} what requests of any window put out of date, by their ids */
-  #outdates = new Map();
-  /** @type {Set<"list" | "status">} what has to be asked for again */
-  outdated = new Set();
+  /** @type {Map<string, any>} the requests of any window that change a conversation, by their ids */
+  #changing = new Map();
+  /** Those that are done, until they are taken over. */
+  changed = /** @type {any[]} */ ([]);
   /** @type {Map<string, any>} what the turns that go on have taken so far, by their conversations */
   #running = new Map();
   /** @type {Map<string, any>} the last responses to requests, by their ids */
@@ -121,7 +116,7 @@ export class ChatStore {
     this.#loads.clear();
     this.#clears.clear();
     this.#undos.clear();
-    this.#outdates.clear();
+    this.#changing.clear();
     this.#ends.clear();
     this.#running.clear();
   }
@@ -142,7 +137,7 @@ export class ChatStore {
     const conversation = request.metadata?.conversationId ?? request.conversationId ?? "";
     if (request.kind === "load_conversation")
       this.#loads.set(request.id, { conversation, turns: [], askedAt: seq });
-    if (OUTDATES[request.kind]) this.#outdates.set(request.id, OUTDATES[request.kind]);
+    if (CHANGES.includes(request.kind)) this.#changing.set(request.id, request);
     if (request.kind === "undo_turn") this.#undos.set(request.id, conversation);
     if (request.kind === "clear_history") this.#clears.set(request.id, conversation);
     if (!TURNS.includes(request.kind)) return;
@@ -173,9 +168,9 @@ export class ChatStore {
     if (load && reply.type === "done") this.loaded = finished(load, reply.data?.isUnfinished === true);
     if (turn && !load) this.#end(turn, reply, seq);
     this.#loads.delete(reply.id);
-    const old = this.#outdates.get(reply.id);
-    if (old) this.outdated.add(old);
-    this.#outdates.delete(reply.id);
+    const change = this.#changing.get(reply.id);
+    if (change && reply.type === "done") this.changed.push(change);
+    this.#changing.delete(reply.id);
     if (this.#undos.delete(reply.id))
       for (const [id, { request }] of this.questions) if (request === reply.id) this.questions.delete(id);
     const cleared = this.#clears.get(reply.id);

@@ -70,7 +70,7 @@ export class QuestionStore {
   /** @param {Card} card */
   cardLoaded(card) {
     const question = this.#rowLoaded(card);
-    question.card = withWords(card, question);
+    question.card = withWords({ ...card, allowed_by: question.row.allowed_by }, question);
     this.version += 1;
   }
 
@@ -78,7 +78,8 @@ export class QuestionStore {
   #rowLoaded(row) {
     const known = this.questions.get(row.question);
     if (known) {
-      known.row = row;
+      // The first of two allows may have come while the row was on its way.
+      known.row = { ...row, allowed_by: row.allowed_by ?? known.row.allowed_by };
       known.isSketch = false;
       return known;
     }

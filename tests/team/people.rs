@@ -153,13 +153,14 @@ fn picture_of_the_team() {
     page.click("[aria-label='No notifications']");
     let (member, _hook) = machine_of_ben(&house);
     let row = ada.question(&house.desk, "terraform apply -auto-approve");
-    assert!(!ada.allow(&row).0, "one more person is needed");
+    let first = "ada allowed; one more person is needed";
+    assert_eq!(ada.allow(&row), (false, format!("{first}.")));
     let mut script = member.command(&["ask", "Deploy the shop to production?"]);
     script.current_dir(member.machine.home.path("shop"));
     script.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let _script = Group::spawn(script);
     page.wait_for_text(".list-scroll", "Deploy the shop");
-    show(&page, "ada allowed; one more person is needed");
+    show(&page, first);
     // Its home is a folder of the test.
     let home = member.machine.home.text_path("");
     let _ = page.run(

@@ -83,15 +83,16 @@ test("that a message waits for its turn is said until its turn has come", () => 
   assert.deepEqual([turn.working, turn.parts.map((part) => part.text)], ["", ["I run"]]);
 });
 
-test("what another window changes has to be asked for again, once it is done", () => {
+test("what another window changes is known once it is done, and not if it fails", () => {
   const store = answered();
   store.requested({ id: "2", kind: "rename_conversation", conversationId: "c", title: "t" }, 5);
   store.requested({ id: "3", kind: "set_mode", conversationId: "c", mode: "plan" }, 6);
-  assert.deepEqual([...store.outdated], []);
-  store.replied({ type: "done", id: "3" }, 7);
-  assert.deepEqual([...store.outdated], ["status"]);
-  store.replied({ type: "done", id: "2" }, 8);
-  assert.deepEqual([...store.outdated], ["status", "list"]);
+  store.requested({ id: "4", kind: "set_engine", conversationId: "c", engine: "steam" }, 7);
+  assert.deepEqual(store.changed, []);
+  store.replied({ type: "done", id: "3" }, 8);
+  store.replied({ type: "error", id: "4", error: "there is no such engine" }, 9);
+  store.replied({ type: "done", id: "2" }, 10);
+  assert.deepEqual(store.changed.map(({ kind }) => kind), ["set_mode", "rename_conversation"]);
 });
 
 test("a message that steers is shown once, in the turn that it steers", () => {

@@ -223,3 +223,11 @@ test("picks follow the entries: one of a kind, or many that toggle", () => {
   for (const action of ["pick0.0", "pick0.1", "pick1.0", "pick1.1", "pick1.0"]) pick(action);
   assert.deepEqual([...store.questions.get("q").picks].sort(), ["pick0.1", "pick1.1"]);
 });
+
+test("the first of two allows is shown, also if it comes while the question is loaded", () => {
+  const store = loaded(row("q", { demands: ["two_people"] }));
+  store.entryArrived(entry("pressed", "q", { by: "ada", outcome: "one of two" }), 1);
+  store.cardLoaded({ ...row("q", { demands: ["two_people"] }), allowed_by: null });
+  const { row: shown, card } = store.questions.get("q");
+  assert.deepEqual([shown.allowed_by, card.allowed_by], ["ada", "ada"]);
+});

@@ -25,6 +25,19 @@ fn wait_for_folder(stage: &Stage, folder: &Path) {
     stage.page.wait_for("the folder", &format!("return {shown}.includes({})", json!(folder)));
 }
 
+/// Whether a file in a folder, or in one below it, has this path in it, as storages of pages have texts.
+fn holds_text(folder: &Path, path: &Path) -> bool {
+    let wide = path.to_str().unwrap().encode_utf16().flat_map(u16::to_le_bytes);
+    let wide: Vec<u8> = wide.collect();
+    fs::read_dir(folder).is_ok_and(|entries| {
+        entries.flatten().any(|entry| {
+            let found = entry.path();
+            let bytes = || fs::read(&found).unwrap_or_default();
+            holds_text(&found, path) || bytes().windows(wide.len()).any(|part| part == wide)
+        })
+    })
+}
+
 #[test]
 fn the_first_screen_is_a_composer_in_the_home_folder_beside_the_conversations() {
     let Some(desktop) = TestDesktop::start() else { return };
@@ -45,6 +58,9 @@ fn the_first_screen_is_a_composer_in_the_home_folder_beside_the_conversations() 
     fs::create_dir(&other).unwrap();
     stage.start_again(&[other.to_str().unwrap()]);
     wait_for_folder(&stage, &other);
+    // WebKit writes what the page keeps a moment later.
+    let stored = stage.path(".local/share/dev.callgate.shell");
+    stage.desktop.until("the folder is stored", || holds_text(&stored, &other).then_some(()));
     let Some(stage) = Stage::start_on(stage.end(), &options) else { return };
     wait_for_folder(&stage, &other);
 }
