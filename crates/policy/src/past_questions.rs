@@ -32,10 +32,10 @@ pub(crate) type GoOn<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
 
 /// A question of the ledger, and what was decided on it.
 pub(crate) struct PastQuestion {
-    pub seq: u64,
+    pub(crate) seq: u64,
     at_ms: i64,
-    pub body: String,
-    pub decided: RuleDecision,
+    pub(crate) body: String,
+    pub(crate) decided: RuleDecision,
 }
 
 /// Reads the body of a question's entry. Of a damaged one everything is empty.
