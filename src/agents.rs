@@ -1,6 +1,7 @@
 //! The coding agents that run our hook: where each keeps its settings, which hooks these hold, and
 //! in which mode it starts.
 
+pub(crate) mod codex;
 pub(crate) mod failure_words;
 pub(crate) mod hooks;
 pub(crate) mod json;

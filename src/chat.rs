@@ -19,7 +19,7 @@ use callgate_client::{Client, ClientSettings, RestartBackOff};
 
 use crate::config::{AgentFlags, AgentSettings, load_agent_config, process_surroundings};
 use crate::failure::Failure;
-use crate::terminal_modes::has_terminal;
+use crate::terminal::modes::has_terminal;
 use input_history_file::InputHistoryFile;
 use line_chat::LineChat;
 use one_shot::OneShot;

@@ -1,5 +1,8 @@
 //! The commands for people, and the help.
 
+mod completions;
+mod man;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,13 +12,11 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use crate::agent::AgentArgs;
 use crate::ask::AskArgs;
 use crate::chat::ChatArgs;
-use crate::completions::CompletionsArgs;
 use crate::config_command::ConfigArgs;
 use crate::doctor::DoctorArgs;
 use crate::failure::{Failure, USAGE, report_unused_problems};
 use crate::install::InstallArgs;
 use crate::log::LogArgs;
-use crate::man::ManArgs;
 use crate::mcp::McpArgs;
 use crate::open::OpenArgs;
 use crate::pair::PairArgs;
@@ -27,6 +28,8 @@ use crate::stop::{self, StopArgs};
 use crate::team::TeamArgs;
 use crate::uninstall::UninstallArgs;
 use crate::up::UpArgs;
+use completions::CompletionsArgs;
+use man::ManArgs;
 
 /// One small program for everything that passes between a coding agent, your code, your screen
 /// and you

@@ -18,7 +18,7 @@ use crate::config::{
     SettingChange, changed_text, known_key, settings_file,
 };
 use crate::failure::{Failure, write_error_line};
-use crate::typed_secret::read_typed_secret;
+use crate::terminal::typed_secret::read_typed_secret;
 
 /// The largest value that is read from standard input.
 const LARGEST_VALUE: u64 = 64 * 1024;

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::counted::counted_noun;
+use callgate_mask::text::counted_noun;
 
 /// How many of the questions are named; the others are counted.
 const MOST_NAMED: usize = 10;

@@ -1,5 +1,7 @@
 //! `callgate open`: opens the page in a browser.
 
+pub(crate) mod browser;
+
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
@@ -11,7 +13,6 @@ use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_web::{PageAddress, address_path};
 use callgate_wire::desk::{DeskAnswer, DeskCommand};
 
-use crate::browser;
 use crate::config::{Config, DeskFlags, load_config};
 use crate::failure::Failure;
 use crate::pair::say_waiting;

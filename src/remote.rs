@@ -13,13 +13,12 @@ use std::time::{Duration, Instant};
 
 use callgate_client::DeskError;
 use callgate_client::viewer::{PATIENCE, Viewer};
-use callgate_mask::text::one_line;
+use callgate_mask::text::{one_line, time_span};
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, RemoteState, RemoteView};
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved, REMOTE_LINK, ViewerPaired};
 
 use crate::config::{Config, DeskFlags, load_config};
-use crate::counted::time_span;
 use crate::failure::Failure;
 use box_setup::BoxSetup;
 use ssh::RemoteHost;

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use callgate_client::DeskError;
 use callgate_client::viewer::{PATIENCE, Viewer};
-use callgate_mask::text::one_line;
+use callgate_mask::text::{counted_noun, one_line, time_span};
 use callgate_store::now_ms;
 use callgate_wire::desk::{
     ConnectedRelay, DeskAnswer, DeskCommand, DeskInbox, DeskStatus, HistoryDecider,
@@ -17,11 +17,10 @@ use serde_json::json;
 
 use crate::answer_places::describe_places;
 use crate::config::{Config, DeskFlags, load_config};
-use crate::counted::{counted_noun, time_span};
 use crate::failure::Failure;
 use crate::pair::KnownAnswerer;
 use crate::remote::remote_line;
-use crate::terminal_width::wrapped_for_terminal;
+use crate::terminal::width::wrapped_for_terminal;
 
 /// How many open questions are listed; the others are counted.
 const MOST_LISTED: usize = 10;

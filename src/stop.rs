@@ -15,7 +15,7 @@ use crate::config::{DeskFlags, load_config};
 use crate::failure::Failure;
 use crate::left_open::left_open;
 use crate::status::{open_questions, question_line};
-use crate::terminal_width::wrapped_for_terminal;
+use crate::terminal::width::wrapped_for_terminal;
 
 /// How long the desk may take to end.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -21,7 +21,7 @@ use callgate_wire::ledger::{LedgerEvent, MemberJoined, MemberKind, TeamRoster};
 use callgate_wire::relay::RelayOrder;
 
 use crate::config::Config;
-use crate::machine_session::SessionHome;
+use crate::machines::session::SessionHome;
 use crate::team_database::DatabaseState;
 use crate::team_register::MemberChange;
 use member_lines::{LineOwner, MemberLines};

@@ -26,21 +26,21 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 use tokio::sync::mpsc;
 
 use crate::agents::starting_mode::gated_agents;
-use crate::browser;
 use crate::config::{
     Config, DeskFlags, ReadSecret, SettingOrigin, check_private, load_config, process_surroundings,
 };
 use crate::failure::{Failure, write_error_line};
-use crate::interruptions::Interruptions;
 use crate::invocation;
 use crate::left_open::left_open;
-use crate::machine_session::SessionHome;
+use crate::machines::session::SessionHome;
+use crate::open::browser;
 use crate::remote::RemoteKeeper;
 use crate::rules::UserRules;
 use crate::served_settings::ServedSettings;
 use crate::team::{LiveRoles, TeamLineKeeper, follow_team_rules};
-use crate::terminal_modes::has_terminal;
-use crate::terminal_width::wrapped_for_terminal;
+use crate::terminal::interruptions::Interruptions;
+use crate::terminal::modes::has_terminal;
+use crate::terminal::width::wrapped_for_terminal;
 use banner::Answerers;
 use keys::Keyboard;
 

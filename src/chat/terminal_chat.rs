@@ -15,8 +15,8 @@ use tokio::sync::mpsc;
 use tokio::time::sleep_until;
 
 use super::running_chat::{ChatEvent, ChatParts, RunningChat, next_state};
-use crate::key_reader::read_keys;
-use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder};
+use crate::terminal::key_reader::read_keys;
+use crate::terminal::modes::{JobControl, KeyModes, TerminalHolder};
 
 /// The shortest time between two frames.
 const FRAME: Duration = Duration::from_millis(40);

@@ -11,6 +11,7 @@ use callgate_client::DeskError;
 use callgate_client::viewer::Viewer;
 use callgate_link::file::FileLock;
 use callgate_link::socket::{SocketState, probe_path, server_process};
+use callgate_mask::text::time_span;
 use callgate_store::now_ms;
 use callgate_web::PageAddress;
 use callgate_wire::desk::{DeskStatus, NamedLink, Reach, RemoteState};
@@ -18,7 +19,6 @@ use rustix::process::geteuid;
 
 use super::finding::Findings;
 use crate::config::{Config, WhenAbsent};
-use crate::counted::time_span;
 use crate::status::{listening_line, relay_lines, team_line};
 
 const START: &str = "start it: callgate up";

@@ -1,11 +1,10 @@
 //! The findings of `callgate doctor`, and how they are printed.
 
-use callgate_mask::text::one_line;
+use callgate_mask::text::{counted_noun, one_line};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::counted;
-use crate::terminal_width::wrapped_for_terminal;
+use crate::terminal::width::wrapped_for_terminal;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -109,7 +108,7 @@ impl Findings {
 }
 
 fn counted_or_none(count: usize, what: &str) -> String {
-    if count == 0 { format!("no {what}") } else { counted::counted_noun(count, what) }
+    if count == 0 { format!("no {what}") } else { counted_noun(count, what) }
 }
 
 #[cfg(test)]

@@ -14,9 +14,9 @@ use serde_json::Value;
 
 use super::finding::Findings;
 use super::installed_hook::InstalledHook;
+use crate::agents::codex;
 use crate::agents::failure_words::fate_words;
 use crate::agents::{AgentOnDisk, CodingAgent};
-use crate::codex;
 use crate::config::Surroundings;
 use crate::install::codex as codex_trust;
 use crate::program::{self, ProgramError};

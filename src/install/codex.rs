@@ -7,10 +7,10 @@ use callgate_wire::hook::agents::CODEX;
 
 use super::trust::{self, TrustedHook};
 use super::{InstallError, change_settings_file};
+use crate::agents::codex::{self, CodexError, CodexHook};
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile};
 use crate::agents::{AgentOnDisk, SettingsScope};
-use crate::codex::{self, CodexError, CodexHook};
 use crate::config::Surroundings;
 
 /// The file in which Codex stores what its user trusts.

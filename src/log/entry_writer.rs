@@ -13,7 +13,7 @@ use jiff::tz::TimeZone;
 use super::entry_text::{call_subject, shown_json};
 use super::exported_entry::{EntryFormat, LedgerRow};
 use super::time;
-use crate::terminal_width::terminal_width;
+use crate::terminal::width::terminal_width;
 
 /// How many characters of a question's id the table shows.
 const SHORT_ID: usize = 8;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use callgate_link::file::replace_private;
-use callgate_mask::text::one_line;
+use callgate_mask::text::{counted_noun, one_line};
 use callgate_store::now_ms;
 use callgate_team_store::{
     AuditChain, AuditChainReport, AuditFilter, AuditRecord, MOST_ROWS, TeamStore, TeamStoreError,
@@ -21,7 +21,6 @@ use super::entry_writer::{EntryWriter, QuestionSummary, is_detail};
 use super::exported_entry::LedgerRow;
 use super::{EntryFilterArgs, LogArgs, TABLE, agent_id, follow};
 use crate::config::{DeskFlags, load_config};
-use crate::counted::counted_noun;
 use crate::failure::{Failure, write_error_line};
 use crate::team_database::open_store;
 

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::{Failure, time};
 use crate::failure::write_error_line;
-use crate::progress::ProgressBar;
+use crate::terminal::progress::ProgressBar;
 
 const NOTHING_TO_REMOVE: &str =
     "Nothing to remove: what is older is gone already, or belongs to an open question.";

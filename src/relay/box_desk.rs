@@ -12,8 +12,8 @@ use rustix::process::{DumpableBehavior, set_dumpable_behavior, setsid};
 use super::desk_place::{LONGEST_KEY, READY};
 use crate::config::Config;
 use crate::failure::Failure;
-use crate::interruptions::Interruptions;
 use crate::team::TeamLineKeeper;
+use crate::terminal::interruptions::Interruptions;
 use crate::up;
 
 /// Runs the desk until it is stopped.

@@ -9,7 +9,7 @@ use tokio::sync::watch;
 
 use super::session::RemoteSession;
 use super::ssh::RemoteHost;
-use crate::machine_session::SessionHome;
+use crate::machines::session::SessionHome;
 
 /// Keeps a session with each remote in the ledger.
 pub(crate) struct RemoteKeeper {

@@ -12,7 +12,7 @@ use callgate_wire::desk::RemoteState;
 use tokio::sync::watch;
 
 use super::ssh::{PROGRAM_FOLDER, RemoteHost, explain_start};
-use crate::machine_session::{MachineSession, SessionHome};
+use crate::machines::session::{MachineSession, SessionHome};
 
 /// How long after a cut the first attempt is made; it doubles up to [`LONGEST_PAUSE`].
 const FIRST_PAUSE: Duration = Duration::from_millis(500);

@@ -4,15 +4,15 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
+use callgate_mask::text::counted_noun;
 use callgate_mask::{mask_text, text};
-use callgate_policy::{parse_asked_body, replay_ledger};
+use callgate_policy::{read_turned_question, replay_ledger};
 use callgate_rules::{Backtest, Policy, RuleDecision, TurnedVerdict};
-use callgate_store::{EntryFilter, Store, StoreError};
+use callgate_store::{Store, StoreError};
 use callgate_surroundings::rule_surroundings;
 
-use crate::counted::counted_noun;
 use crate::failure::Failure;
-use crate::progress::ProgressBar;
+use crate::terminal::progress::ProgressBar;
 
 /// How many changed decisions are printed.
 const MOST_PRINTED: usize = 50;
@@ -62,11 +62,9 @@ fn print_backtest(result: &Backtest, store: &Store) -> Result<(), Failure> {
 
 /// Describes a question that the rules decide differently, on one line.
 fn describe_turned(turned: &TurnedVerdict, store: &Store) -> Result<String, StoreError> {
-    let before = turned.label.parse::<u64>().unwrap_or_default().saturating_sub(1);
-    let entry = store.entries_after(&EntryFilter::default(), before, 1)?.pop();
-    let id = entry.as_ref().and_then(|entry| entry.question.as_deref()).unwrap_or_default();
+    let (_, entry, asked) = read_turned_question(store, turned)?;
+    let id = entry.and_then(|entry| entry.question).unwrap_or_default();
     let id: String = id.chars().take(8).collect();
-    let asked = entry.as_ref().map(|entry| parse_asked_body(&entry.body)).unwrap_or_default();
     let summary = mask_text(&asked.summary).shown().to_owned();
     let because = text::one_line(&turned.verdict.because);
     Ok(format!("{id} {}: {because}", text::one_line(&summary)))

@@ -7,17 +7,16 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use callgate_hooks::hook_command::shell_quoted;
-use callgate_mask::text::one_line;
+use callgate_mask::text::{counted_noun, one_line};
 use callgate_policy::RealDisk;
 use callgate_rules::{Act, ConsideredRule, Explanation, RuleDecision, Trust};
-use callgate_surroundings::{read_live_rules, rule_surroundings};
+use callgate_surroundings::read_live_rules;
 use serde_json::{Value, json};
 
 use super::{describe_undecided, name_of};
 use crate::config::Config;
-use crate::counted::counted_noun;
 use crate::failure::Failure;
-use crate::terminal_width::wrapped_for_terminal;
+use crate::terminal::width::wrapped_for_terminal;
 
 /// The call to explain.
 #[derive(Debug, clap::Args)]
@@ -114,10 +113,10 @@ fn explain_call(
         return Err(Failure::Failed(why.to_owned()));
     }
     // The rules that the daemon would use; problems of the files are reported by `check`.
-    let policy = read_live_rules(config, Arc::new(|_| ())).policy_for_folder(folder);
-    let around = rule_surroundings();
+    let rules = read_live_rules(config, Arc::new(|_| ()));
+    let (policy, around) = (rules.policy_for_folder(folder), rules.around());
     let act = Act::from_call(tool, input, &folder.display().to_string(), agent, &around.home);
-    Ok(callgate_rules::explain_act(&policy, &act, &RealDisk, &around.now()))
+    Ok(callgate_rules::explain_act(&policy, &act, &RealDisk, &around.moment_for(&policy)))
 }
 
 /// Writes what is decided, what that means in each mode, and what the command runs.

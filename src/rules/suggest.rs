@@ -11,7 +11,7 @@ use callgate_rules::{Guarded, Policy};
 use callgate_store::Store;
 
 use crate::failure::Failure;
-use crate::progress::ProgressBar;
+use crate::terminal::progress::ProgressBar;
 
 /// Suggests rules and prints them, as text that can be put into a file of rules.
 pub(super) fn print_suggestions(

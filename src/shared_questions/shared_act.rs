@@ -8,7 +8,7 @@ use callgate_wire::relay::{RelayReport, RelayedQuestion};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use crate::audit_labels::storable_name;
+use crate::machines::audit_labels::storable_name;
 
 /// What a question is about. It is the same whenever its machine sends the question again.
 #[derive(Debug, Serialize, Deserialize)]

@@ -1,5 +1,6 @@
 //! Takes a bundle of a team's rules: checks it, records it and keeps it.
 
+use callgate_mask::text::counted_noun;
 use callgate_policy::TeamFile;
 use callgate_rules::{Problem, RuleFile, Trust};
 use callgate_team::{RuleBundle, TakenBundle, TeamKey, TeamRules};
@@ -7,7 +8,6 @@ use jiff::Timestamp;
 
 use super::{RULES, record_change};
 use crate::config::Config;
-use crate::counted::counted_noun;
 
 /// How a bundle came here.
 pub(super) struct BundleIntake<'a> {

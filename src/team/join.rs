@@ -25,7 +25,7 @@ use crate::config::{Config, process_surroundings};
 use crate::failure::Failure;
 use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
-use crate::typed_secret::read_typed_secret;
+use crate::terminal::typed_secret::read_typed_secret;
 
 /// Where the team's desk takes secrets.
 pub(crate) const JOIN_PATH: &str = "/team/join";

@@ -11,8 +11,8 @@ use callgate_approval::answer_roles::{AnswerRoles, AnswerScope};
 use callgate_approval::daemon::Warn;
 use callgate_link::sync::lock;
 use callgate_link::text_file::read_text_file;
-use callgate_mask::text::visible_text;
 use callgate_mask::text::without_mark;
+use callgate_mask::text::{counted_noun, visible_text};
 use callgate_policy::{FileStamp, roles_path};
 use callgate_rules::{
     DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleProblemLevel, file::LARGEST_FILE,
@@ -21,7 +21,6 @@ use callgate_surroundings::rule_surroundings;
 use callgate_wire::ledger::{MemberKind, TeamRoster};
 
 use crate::config::Config;
-use crate::counted::counted_noun;
 use crate::failure::{Failure, write_error_line};
 use crate::team_database::open_store;
 use crate::team_register::TeamRegister;

@@ -6,13 +6,12 @@ use std::path::Path;
 
 use callgate_link::file::{create_private_folder, replace_private};
 use callgate_link::text_file::read_text_file;
-use callgate_mask::text::without_mark;
+use callgate_mask::text::{counted_noun, without_mark};
 use callgate_policy::roles_path;
 use callgate_rules::{RoleFile, file::LARGEST_FILE};
 
 use super::record_change;
 use crate::config::Config;
-use crate::counted::counted_noun;
 
 /// Reads the text of the roles, if there is a file.
 pub(super) fn read_roles_text(path: &Path) -> io::Result<Option<String>> {

@@ -5,8 +5,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use callgate_link::text_file::{read_limited_text, read_text_file};
-use callgate_mask::text::visible_text;
 use callgate_mask::text::without_mark;
+use callgate_mask::text::{counted_noun, visible_text};
 use callgate_policy::TeamFile;
 use callgate_rules::file::LARGEST_FILE;
 use callgate_rules::{RuleFile, Trust};
@@ -19,7 +19,6 @@ use super::shared_policy::put_bundle;
 use super::signing_file::SigningFile;
 use super::source::fetch_once;
 use crate::config::Config;
-use crate::counted::counted_noun;
 use crate::failure::{Failure, write_error_line};
 use crate::team_database::open_store;
 

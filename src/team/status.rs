@@ -5,7 +5,7 @@ use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use callgate_client::viewer::Viewer;
-use callgate_mask::text::one_line;
+use callgate_mask::text::{counted_noun, one_line};
 use callgate_policy::{TeamFile, roles_path};
 use callgate_team_store::{AuditProtection, TeamStoreStatus};
 use callgate_wire::desk::RemoteState;
@@ -14,7 +14,6 @@ use callgate_wire::ledger::{MemberKind, TeamRoster};
 use super::intake::describe_bundle;
 use super::roles::read_roles;
 use crate::config::Config;
-use crate::counted::counted_noun;
 use crate::failure::Failure;
 use crate::remote::ask_remotes;
 use crate::team_database::{desk_name, open_store};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use callgate_wire::ledger::TeamRoster;
 use tokio::sync::watch;
 
-use crate::ledger_copies::LedgerCopies;
+use crate::machines::ledger_copies::LedgerCopies;
 use crate::team_database::{DatabaseState, TeamDatabase};
 use crate::team_register::{MemberChange, change_in_database, change_in_ledger};
 

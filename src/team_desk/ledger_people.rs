@@ -97,7 +97,7 @@ mod tests {
     use callgate_wire::ledger::MemberInvited;
 
     use super::*;
-    use crate::ledger_copies::LedgerCopies;
+    use crate::machines::ledger_copies::LedgerCopies;
 
     fn invite(database: &Path, name: &str, kind: MemberKind, secret: &str, until_ms: i64) {
         let invited = LedgerEvent::Invited(MemberInvited {

@@ -9,7 +9,7 @@ use callgate_relay::{LineBudget, LinePort, QuestionRoom, SharedLine};
 use callgate_wire::desk::RemoteState;
 use tokio::sync::{mpsc, watch};
 
-use crate::machine_session::{MachineSession, SessionHome};
+use crate::machines::session::{MachineSession, SessionHome};
 use crate::team_database::DatabaseState;
 
 /// How many lines there may be at once.

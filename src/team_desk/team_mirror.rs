@@ -12,8 +12,8 @@ use tokio::sync::watch;
 
 use super::DeskRegister;
 use crate::config::Config;
-use crate::ledger_copies::LedgerCopies;
-use crate::machine_session::SessionHome;
+use crate::machines::ledger_copies::LedgerCopies;
+use crate::machines::session::SessionHome;
 use crate::team::{take_over_roles, take_over_rules};
 use crate::team_database::{DatabaseState, TeamDatabase};
 use crate::team_register::{MemberChange, change_in_database, member_edit, read_member};

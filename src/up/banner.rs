@@ -3,9 +3,10 @@
 
 use std::collections::BTreeMap;
 
+use callgate_mask::text::counted_noun;
+
 use crate::agents::starting_mode::GatedAgent;
 use crate::config::Config;
-use crate::counted::counted_noun;
 use crate::team::MembershipFile;
 
 /// Who can answer questions.

@@ -17,8 +17,8 @@ use rustix::termios::tcgetwinsize;
 use tokio::sync::mpsc;
 
 use super::page::PageLinks;
-use crate::key_reader::read_keys;
-use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder};
+use crate::terminal::key_reader::read_keys;
+use crate::terminal::modes::{JobControl, KeyModes, TerminalHolder};
 
 /// The key that prints a link to the page.
 const PAGE_KEY: TerminalKey = TerminalKey::Char('o');

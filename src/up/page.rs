@@ -5,9 +5,9 @@ use std::env;
 use callgate_approval::daemon::DeskHandle;
 use callgate_web::{PageAddress, PageHost, PageLimits, PageOptions, RuntimeCommand};
 
-use crate::browser;
 use crate::config::{Config, SettingOrigin};
 use crate::failure::write_error_line;
+use crate::open::browser;
 
 /// Serves the page, if the settings say so. A desk whose page cannot be served works without it.
 pub(super) async fn serve_page(config: &Config, desk: &DeskHandle) -> Option<PageHost> {

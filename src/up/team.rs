@@ -14,15 +14,15 @@ use tokio::sync::watch;
 use super::cannot_open;
 use crate::config::{AccountSettings, Config, ReadSecret, TokenSource};
 use crate::failure::Failure;
-use crate::machine_ledgers::MachineLedgers;
-use crate::machine_session::SessionHome;
+use crate::machines::ledgers::MachineLedgers;
+use crate::machines::session::SessionHome;
 use crate::shared_questions::SharedQuestions;
 use crate::team::find_proxy;
 use crate::team_database::TeamDatabase;
 use crate::team_desk::{
     CompanyAccounts, DeskCertificates, LedgerPeople, TeamDesk, certificate_names, reached_at,
 };
-use crate::terminal_width::wrapped_for_terminal;
+use crate::terminal::width::wrapped_for_terminal;
 
 /// How many connections may be open that carry no line yet: all machines of a team come at once when
 /// its desk is back.

@@ -26,7 +26,7 @@ mod wanted_conversation;
 
 pub use attached_files::{ChatFolders, find_attachments};
 pub use chat_core::{ChatAction, ChatCore, Errand, INTERRUPTED};
-pub use inline_screen::{InlineScreen, ScreenFrame};
+pub use inline_screen::InlineScreen;
 pub use input_history::InputHistory;
 pub use key_decoder::{KeyDecoder, KeyStroke};
 pub use styled_text::ChatPage;

@@ -100,9 +100,14 @@ impl StyledText {
         }
         let text = if text.contains('\t') { &*text.replace('\t', TAB) } else { text };
         let shown = text::one_line(text);
+        self.push_shown(&shown, style);
+    }
+
+    /// Appends text that has nothing invisible.
+    fn push_shown(&mut self, text: &str, style: TextStyle) {
         match self.spans.last_mut() {
-            Some((last, same)) if *same == style => last.push_str(&shown),
-            _ => self.spans.push((shown.into_owned(), style)),
+            Some((last, same)) if *same == style => last.push_str(text),
+            _ => self.spans.push((text.to_owned(), style)),
         }
     }
 
@@ -114,10 +119,7 @@ impl StyledText {
 
     pub(crate) fn append(&mut self, other: Self) {
         for (text, style) in other.spans {
-            match self.spans.last_mut() {
-                Some((last, same)) if *same == style => last.push_str(&text),
-                _ => self.spans.push((text, style)),
-            }
+            self.push_shown(&text, style);
         }
     }
 
@@ -137,10 +139,7 @@ impl StyledText {
         let (mut coloured, mut rest) = (Self::default(), &*text);
         for (length, style) in tokens(&text) {
             let (token, after) = rest.split_at(length);
-            match coloured.spans.last_mut() {
-                Some((last, same)) if *same == style => last.push_str(token),
-                _ => coloured.spans.push((token.to_owned(), style)),
-            }
+            coloured.push_shown(token, style);
             rest = after;
         }
         coloured
@@ -230,10 +229,7 @@ impl StyledText {
     fn of_cells(cells: &[(char, TextStyle)]) -> Self {
         let mut line = Self::default();
         for (c, style) in cells {
-            match line.spans.last_mut() {
-                Some((last, same)) if same == style => last.push(*c),
-                _ => line.spans.push((c.to_string(), *style)),
-            }
+            line.push_shown(c.encode_utf8(&mut [0; 4]), *style);
         }
         line
     }

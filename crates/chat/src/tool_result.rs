@@ -138,8 +138,8 @@ enum Keep {
 fn cut_lines(text: &str, style: TextStyle, keep: Keep) -> Vec<StyledText> {
     let lines: Vec<&str> = text.trim_end().lines().collect();
     let more = lines.len().saturating_sub(RESULT_ROWS);
-    let note = (more > 0)
-        .then(|| detail_line(&format!("… {} · {REST}", counted_noun(more as u64, "more line"))));
+    let note =
+        (more > 0).then(|| detail_line(&format!("… {} · {REST}", counted_noun(more, "more line"))));
     let shown = if keep == Keep::End { &lines[more..] } else { &lines[..lines.len() - more] };
     let shown = shown.iter().map(|line| detail_line(line).in_style(style));
     match keep {

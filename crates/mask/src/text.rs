@@ -13,7 +13,7 @@ mod unicode;
 mod visible;
 mod wrap;
 
-pub use counted::{counted_noun, list_choices};
+pub use counted::{counted_noun, list_choices, time_span};
 pub use csv::csv_cell;
 pub use cut::{
     Measure, boundary_before, cut_to_length, fit_columns, measured_length, shortened_text,

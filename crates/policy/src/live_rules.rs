@@ -9,8 +9,8 @@ use callgate_approval::desk::Ruling;
 use callgate_link::sync::lock;
 use callgate_mask::mask_text;
 use callgate_rules::{
-    Act, CommandBounds, Disk, Guarded, GuardedKind, Moment, Policy, PolicyDefaults, RuleDecision,
-    RuleFile, Trust, UnclearCommands, Verdict, disk, judge_act,
+    Act, CommandBounds, Disk, Guarded, GuardedKind, Policy, PolicyDefaults, RuleDecision, RuleFile,
+    Trust, UnclearCommands, Verdict, disk, judge_act,
 };
 use callgate_settings::Config;
 use callgate_wire::approval::ApprovalRequest;
@@ -139,13 +139,10 @@ impl LiveRules {
     pub fn judge_tool_use(&self, tool: &str, input: &str, cwd: &str, agent: &str) -> Verdict {
         let policy = self.policy_for_folder(Path::new(cwd));
         let act = Act::from_call(tool, input, cwd, agent, &self.around.home);
-        // The local time is only looked up if a rule depends on it.
-        let now =
-            if policy.depends_on_time() { self.around.now() } else { Moment::from_unix_ms(0, 0) };
-        judge_act(&policy, &act, &*self.disk, &now)
+        judge_act(&policy, &act, &*self.disk, &self.around.moment_for(&policy))
     }
 
-    pub(crate) fn around(&self) -> &RuleSurroundings {
+    pub fn around(&self) -> &RuleSurroundings {
         &self.around
     }
 

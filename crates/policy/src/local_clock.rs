@@ -1,6 +1,6 @@
 //! The clock of the user, and what else rules depend on besides files and settings.
 
-use callgate_rules::Moment;
+use callgate_rules::{Moment, Policy};
 use callgate_settings::Surroundings;
 use callgate_store::now_ms;
 use jiff::Timestamp;
@@ -21,13 +21,18 @@ impl RuleSurroundings {
         Self { home: home_of_rules(around), read_time_zone }
     }
 
-    pub fn clock(&self) -> LocalClock {
+    pub(crate) fn clock(&self) -> LocalClock {
         LocalClock((self.read_time_zone)())
     }
 
     /// Returns the present moment in the user's time zone.
     pub fn now(&self) -> Moment {
         self.clock().moment(now_ms())
+    }
+
+    /// Returns the present moment, or another one if no rule depends on it.
+    pub fn moment_for(&self, policy: &Policy) -> Moment {
+        if policy.depends_on_time() { self.now() } else { Moment::from_unix_ms(0, 0) }
     }
 }
 
@@ -36,11 +41,11 @@ pub(crate) fn home_of_rules(around: &Surroundings) -> String {
 }
 
 /// The clock of the user's time zone.
-pub struct LocalClock(TimeZone);
+pub(crate) struct LocalClock(TimeZone);
 
 impl LocalClock {
     /// Returns a moment on this clock, given in milliseconds since 1970.
-    pub fn moment(&self, at_ms: i64) -> Moment {
+    pub(crate) fn moment(&self, at_ms: i64) -> Moment {
         let at = Timestamp::from_millisecond(at_ms).unwrap_or_default();
         Moment::from_unix_ms(at.as_millisecond(), self.0.to_offset(at).seconds() / 60)
     }

@@ -9,7 +9,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 
 use callgate_link::sync::lock;
-use callgate_rules::{Act, Backtest, NoLinks, Policy, RuleDecision, Verdict, judge_act};
+use callgate_rules::{
+    Act, Backtest, NoLinks, Policy, RuleDecision, TurnedVerdict, Verdict, judge_act,
+};
 use callgate_store::{EntryFilter, LedgerEntry, Store, StoreError};
 use callgate_wire::approval::Decision;
 use callgate_wire::ledger::{LedgerEvent, LedgerKind, QuestionAsked, RecordedRequest};
@@ -29,19 +31,31 @@ const MOST_KNOWN: usize = 16_384;
 pub(crate) type GoOn<'a> = &'a (dyn Fn(u64, u64) -> bool + Sync);
 
 /// A question of the ledger, and what was decided on it.
-pub struct PastQuestion {
-    pub seq: u64,
+pub(crate) struct PastQuestion {
+    pub(crate) seq: u64,
     at_ms: i64,
-    pub body: String,
-    pub decided: RuleDecision,
+    pub(crate) body: String,
+    pub(crate) decided: RuleDecision,
 }
 
 /// Reads the body of a question's entry. Of a damaged one everything is empty.
-pub fn parse_asked_body(body: &str) -> QuestionAsked {
+pub(crate) fn parse_asked_body(body: &str) -> QuestionAsked {
     match LedgerEvent::decode_body(LedgerKind::Asked.name(), body).0 {
         LedgerEvent::Asked(asked) => asked,
         _ => QuestionAsked::default(),
     }
+}
+
+/// Reads the question about which a replay speaks: its number, and its entry with what was asked,
+/// unless that was pruned meanwhile.
+pub fn read_turned_question(
+    store: &Store,
+    turned: &TurnedVerdict,
+) -> Result<(u64, Option<LedgerEntry>, QuestionAsked), StoreError> {
+    let seq = turned.label.parse::<u64>().unwrap_or_default();
+    let entry = store.entries_after(&EntryFilter::default(), seq.saturating_sub(1), 1)?.pop();
+    let asked = entry.as_ref().map(|entry| parse_asked_body(&entry.body)).unwrap_or_default();
+    Ok((seq, entry, asked))
 }
 
 /// Returns the tool, the folder, the agent and the input.
@@ -116,7 +130,7 @@ pub(crate) fn is_of_other_machine(entry: &LedgerEntry) -> bool {
 
 /// Reads all questions of this machine in the order in which they were decided; undecided ones come
 /// last. Returns false if it was stopped early.
-pub fn read_questions(
+pub(crate) fn read_questions(
     store: &Store,
     go_on: GoOn<'_>,
     put: &mut dyn FnMut(PastQuestion),

@@ -26,7 +26,9 @@ use sha2::{Digest, Sha256};
 
 use crate::ledger_suggestions::suggest_from_ledger;
 use crate::live_rules::LiveRules;
-use crate::past_questions::{is_of_other_machine, parse_asked_body, replay_ledger};
+use crate::past_questions::{
+    is_of_other_machine, parse_asked_body, read_turned_question, replay_ledger,
+};
 use crate::real_disk::RealDisk;
 use crate::rule_files::{read_project_files, read_rule_file};
 use crate::team_file::TeamFile;
@@ -121,13 +123,11 @@ impl ServedRules {
 
     /// Describes a question that the rules decide differently.
     fn describe_turned(store: &Store, turned: &TurnedVerdict) -> Result<TurnedCall, String> {
-        let seq = turned.label.parse::<u64>().unwrap_or_default();
-        let entries = store.entries_after(&EntryFilter::default(), seq.saturating_sub(1), 1);
-        let entry = entries.map_err(|error| error.to_string())?.pop();
-        let asked = entry.as_ref().map(|entry| parse_asked_body(&entry.body)).unwrap_or_default();
+        let (seq, entry, asked) =
+            read_turned_question(store, turned).map_err(|error| error.to_string())?;
         Ok(TurnedCall {
             seq,
-            at_ms: entry.as_ref().map(|entry| entry.at_ms).unwrap_or_default(),
+            at_ms: entry.map_or(0, |entry| entry.at_ms),
             summary: mask_text(&asked.summary).into_shown(),
             project: asked.recorded_request().cwd,
             was: turned.decided,
@@ -168,7 +168,7 @@ impl RuleDesk for ServedRules {
         let policy = self.ruler.policy_for_folder(Path::new(&query.project));
         let around = self.ruler.around();
         let act = Act::from_call(tool, &input, &query.project, agent, &around.home);
-        let now = around.now();
+        let now = around.moment_for(&policy);
         let explained = callgate_rules::explain_act(&policy, &act, &RealDisk, &now);
         let shown = |text: &str| mask_text(text).into_shown();
         let matches = explained.considered.iter().map(|rule| RuleMatch {

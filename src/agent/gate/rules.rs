@@ -10,7 +10,7 @@ use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
 use callgate_policy::{LiveRules, RealDisk, RuleSurroundings, ruling_of};
 use callgate_rules::{Act, CommandBounds, Disk, Policy, PolicyDefaults, disk, judge_act};
-use callgate_surroundings::{read_live_rules, rule_surroundings};
+use callgate_surroundings::read_live_rules;
 use rustix::fs::{Access, access};
 use serde_json::json;
 
@@ -60,17 +60,12 @@ pub(super) struct RuntimeRules {
     config: Config,
     warn: Warn,
     disk: Arc<dyn Disk + Send + Sync>,
-    known: OnceLock<ReadRules>,
-}
-
-struct ReadRules {
-    ruler: LiveRules,
-    around: RuleSurroundings,
+    ruler: OnceLock<LiveRules>,
 }
 
 impl RuntimeRules {
     pub(super) fn new(config: &Config, warn: Warn) -> Self {
-        Self { config: config.clone(), warn, disk: Arc::new(RealDisk), known: OnceLock::new() }
+        Self { config: config.clone(), warn, disk: Arc::new(RealDisk), ruler: OnceLock::new() }
     }
 
     /// Judges a use of a tool. If the rule files are unchanged this only checks their metadata.
@@ -79,7 +74,7 @@ impl RuntimeRules {
         // A folder whose name is not UTF-8 makes an act that nothing allows.
         let folder = self.config.agent.folder().to_str().unwrap_or_default();
         let act = Act::from_call(tool, input, folder, AGENT, &around.home);
-        let verdict = judge_act(&policy, &act, &*self.disk, &around.now());
+        let verdict = judge_act(&policy, &act, &*self.disk, &around.moment_for(&policy));
         let ruling = ruling_of(&verdict);
         let like = match &ruling {
             Ruling::Ask { because: None, .. } => {
@@ -109,15 +104,15 @@ impl RuntimeRules {
             policy: Policy::clone(&policy),
             folder: self.config.agent.folder().to_str().unwrap_or_default().to_owned(),
             home: around.home.clone(),
-            now: around.now(),
+            now: around.moment_for(&policy),
         }
     }
 
     /// Returns the policy as it is now, and what else its rules depend on. No lock is held while it
     /// is used.
     fn current_policy(&self) -> (Arc<Policy>, &RuleSurroundings) {
-        let ReadRules { ruler, around } = self.known.get_or_init(|| self.read_rules());
-        (ruler.policy_for_folder(self.config.agent.folder()), around)
+        let ruler = self.ruler.get_or_init(|| self.read_rules());
+        (ruler.policy_for_folder(self.config.agent.folder()), ruler.around())
     }
 
     /// Returns the folders in which commands may work, and where programs are.
@@ -134,7 +129,7 @@ impl RuntimeRules {
         }
     }
 
-    fn read_rules(&self) -> ReadRules {
+    fn read_rules(&self) -> LiveRules {
         // A root that is a link, or is behind one, has two names.
         let named = || self.config.agent.roots.iter().filter_map(|root| root.to_str());
         let real = named().filter_map(|root| disk::real_path(root, &RealDisk));
@@ -142,9 +137,8 @@ impl RuntimeRules {
         roots.sort();
         roots.dedup();
         let defaults = PolicyDefaults::read_inside(roots.iter().map(String::as_str));
-        let ruler = read_live_rules(&self.config, self.warn.clone())
+        read_live_rules(&self.config, self.warn.clone())
             .with_defaults(defaults)
-            .with_bounds(self.bounds());
-        ReadRules { ruler, around: rule_surroundings() }
+            .with_bounds(self.bounds())
     }
 }

@@ -341,7 +341,7 @@ impl<'a> TurnDriver<'a> {
         let text = match self.running.len() {
             0 => "waits for the model".to_owned(),
             count => {
-                format!("{} at work or waiting for permission", counted_noun(count as u64, "tool"))
+                format!("{} at work or waiting for permission", counted_noun(count, "tool"))
             }
         };
         self.events.push(SessionEvent::notice("working", text));

@@ -46,7 +46,7 @@ impl ChatCore {
 
     /// Says which files were put back. The conversation still has the answer.
     pub(super) fn files_put_back(&mut self, undone: &TurnUndone) {
-        let restored = counted_noun(undone.restored.len() as u64, "file");
+        let restored = counted_noun(undone.restored.len(), "file");
         self.show_note(&format!(
             "Put back {restored}. The conversation is as before: see /rewind."
         ));

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use callgate_rules::Class;
+use callgate_rules::{Class, Moment};
 use tempfile::TempDir;
 
 use super::*;

@@ -252,7 +252,7 @@ impl KnownCommands {
         match written.unwrap_or_else(|error| Err(error.to_string())) {
             Ok(()) => CallOutcome::done(
                 &json!({ "id": id, "bytes": bytes }),
-                format!("wrote {} to {id}", counted_noun(bytes as u64, "byte")),
+                format!("wrote {} to {id}", counted_noun(bytes, "byte")),
             ),
             Err(reason) => CallOutcome::failed(format!("cannot write to {id}: {reason}")),
         }

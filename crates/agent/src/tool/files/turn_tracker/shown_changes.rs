@@ -105,7 +105,7 @@ fn text_or_kind(found: &FoundPath) -> Result<&str, String> {
         (PathState::Link { target }, _) => Err(format!("a link to {target}")),
         (PathState::File { .. }, Some(content)) => match str::from_utf8(content) {
             Ok(text) if !text.contains('\0') => Ok(text),
-            _ => Err(format!("binary, {}", counted_noun(content.len() as u64, "byte"))),
+            _ => Err(format!("binary, {}", counted_noun(content.len(), "byte"))),
         },
         (PathState::File { size, .. }, None) => {
             Err(format!("{}, not kept", counted_noun(*size, "byte")))

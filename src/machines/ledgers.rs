@@ -7,8 +7,8 @@ use callgate_team_store::{
     unknown_before,
 };
 
-use crate::audit_labels::QuestionLabels;
-use crate::ledger_copies::LedgerCopies;
+use crate::machines::audit_labels::QuestionLabels;
+use crate::machines::ledger_copies::LedgerCopies;
 use crate::team_database::TeamDatabase;
 
 /// Where the ledgers of machines are copied to.

@@ -6,8 +6,8 @@ use std::thread;
 use callgate_wire::HiddenText;
 use tokio::sync::oneshot;
 
-use crate::interruptions::Interruptions;
-use crate::terminal_modes::{JobControl, KeyModes, TerminalHolder};
+use crate::terminal::interruptions::Interruptions;
+use crate::terminal::modes::{JobControl, KeyModes, TerminalHolder};
 
 /// The longest line of a terminal, in bytes. The system drops what is typed beyond it.
 const LONGEST_LINE: usize = 4095;

@@ -20,8 +20,8 @@ use rustix::system::uname;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use crate::ledger_copies::LedgerCopies;
-use crate::machine_ledgers::{MachineLedger, MachineLedgers};
+use crate::machines::ledger_copies::LedgerCopies;
+use crate::machines::ledgers::{MachineLedger, MachineLedgers};
 use crate::shared_questions::SharedQuestions;
 use crate::team_database::TeamDatabase;
 use session_questions::OpenAsker;

@@ -9,7 +9,7 @@ use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::termios::tcgetpgrp;
 
-use crate::terminal_modes::{KeyModes, TerminalHolder, is_in_foreground, is_ready};
+use crate::terminal::modes::{KeyModes, TerminalHolder, is_in_foreground, is_ready};
 
 /// How long the rest of an arrow key may take after its escape before the escape is the key.
 const REST: Duration = Duration::from_millis(50);
