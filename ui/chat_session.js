@@ -32,6 +32,8 @@ export class ChatSession {
   conversation = "";
   /** The folder of the runtime that was joined last. */
   #workedIn = "";
+  /** Ends when it is known which conversation the runtime that was joined last has. */
+  #loading = Promise.resolve();
   /** The turn for which the conversations were listed before its end. */
   #listedFor = "";
   /** The answer to `get_status`. */
@@ -168,8 +170,8 @@ export class ChatSession {
     });
   }
 
-  async #load() {
-    await this.app.attempt(async () => {
+  #load() {
+    this.#loading = this.app.attempt(async () => {
       await this.loadStatus();
       const wanted = this.app.route.view === "chat" ? this.app.route.item : null;
       await this.open(wanted ?? (this.conversation || this.status.conversationId || ""));
@@ -283,6 +285,8 @@ export class ChatSession {
   /** Sends a message. Returns false if that failed. @param {Message} message */
   async say({ text, files, isEditing }) {
     const attachments = files.map(({ data, mime, name }) => ({ data, mime, name }));
+    // A message without a conversation would be shown in none.
+    if (!this.conversation && this.store.capabilities.has("load_events")) await this.#loading;
     const isWorking = this.store.working(this.conversation) !== null;
     const steer = isWorking && this.store.capabilities.has("steer") ? { steer: true } : {};
     try {
