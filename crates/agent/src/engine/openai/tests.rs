@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::*;
-use crate::engine::{AnswerPiece, ModelStop};
+use crate::engine::{AnswerPiece, EngineErrorKind, ModelStop};
 use crate::message::{Block, ChatMessage};
 use crate::tool::{ToolSpec, raw_json};
 
