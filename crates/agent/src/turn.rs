@@ -177,19 +177,13 @@ impl Turn {
             self.answer = PartialAnswer::default();
             return todo.push(TurnAction::Shorten(self.failure(error)));
         }
-        match self.wait_before_retry(&error) {
-            Some(wait) => {
-                self.keep_cut(todo);
-                let cause = error.text.trim_end_matches('.');
-                let text = format!("{cause} (trying again in {})", in_words(wait));
-                todo.push(TurnAction::Tell(SessionEvent::notice("retry", text)));
-                todo.push(TurnAction::Ask(wait));
-            }
-            None => {
-                self.keep_cut(todo);
-                self.end(Err(self.failure(error)), todo);
-            }
-        }
+        let again = self.wait_before_retry(&error);
+        self.keep_cut(todo);
+        let Some(wait) = again else { return self.end(Err(self.failure(error)), todo) };
+        let cause = error.text.trim_end_matches('.');
+        let text = format!("{cause} (trying again in {})", in_words(wait));
+        todo.push(TurnAction::Tell(SessionEvent::notice("retry", text)));
+        todo.push(TurnAction::Ask(wait));
     }
 
     /// Handles the end of the answer's stream, which is a failure unless the answer was complete.

@@ -112,5 +112,5 @@ async fn a_proxy_is_respected() {
 #[test]
 fn forms_are_encoded() {
     assert_eq!(form_text(&[("a", "b c&d"), ("e", "=")]), "a=b+c%26d&e=%3D");
-    assert_eq!(form_text(&[("", "a:b/=")]), "a%3Ab%2F%3D");
+    assert_eq!(form_text(&[("", "a:b/=")]), "=a%3Ab%2F%3D");
 }

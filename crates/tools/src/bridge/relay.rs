@@ -71,10 +71,10 @@ impl Relay {
             Err(too_large) => return self.refuse(&pending, &size_error("the call", too_large)),
         };
         let mut connections = lock(&self.connections);
-        let placed = if !connections.waiting.is_empty() {
-            queue_call(&mut connections, pending, outgoing)
-        } else {
+        let placed = if connections.waiting.is_empty() {
             self.send_or_queue(&mut connections, pending, outgoing)
+        } else {
+            queue_call(&mut connections, pending, outgoing)
         };
         // A host may take its time to read, and the answers of others must not wait for that.
         drop(connections);
