@@ -14,7 +14,6 @@ pub enum FetchError {
     Proxy,
     #[error("the authority of the certificates cannot be read")]
     Certificate,
-    /// The server has shown a certificate that does not count.
     #[error("the server's certificate is not the one that is expected")]
     Untrusted,
     #[error("{0}")]

@@ -60,7 +60,6 @@ impl TextSource {
     }
 }
 
-/// Returns fields as a form sends them.
 pub fn form_text(fields: &[(&str, &str)]) -> String {
     let Ok(mut url) = Url::parse("http://localhost/") else { return String::new() };
     url.query_pairs_mut().extend_pairs(fields);

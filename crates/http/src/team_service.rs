@@ -12,10 +12,8 @@ use crate::{FetchError, ProxyChoice, client_builder, read_body};
 const REQUEST_LIMIT: Duration = Duration::from_secs(20);
 /// The longest answer that is read, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024;
-/// The header with the number of a line.
 pub const LINE_HEADER: &str = "callgate-line";
 
-/// The desk of a team.
 #[derive(Debug, Clone)]
 pub struct TeamService {
     url: Url,

@@ -108,3 +108,9 @@ async fn a_proxy_is_respected() {
     let asked = asked.await.unwrap();
     assert!(asked.starts_with("CONNECT rules.example.org:443 HTTP/1.1\r\n"), "{asked}");
 }
+
+#[test]
+fn forms_are_encoded() {
+    assert_eq!(form_text(&[("a", "b c&d"), ("e", "=")]), "a=b+c%26d&e=%3D");
+    assert_eq!(form_text(&[("", "a:b/=")]), "=a%3Ab%2F%3D");
+}
