@@ -24,33 +24,31 @@ pub fn request_with_metadata(
 
 /// Sends a request and returns its events as they happen.
 pub fn stream(model: &Model, ask: impl Into<ModelRequest>) -> Result<BlockingStream, ClaudeError> {
-    let runtime = build_runtime()?;
-    let stream = {
-        let _inside = runtime.enter();
-        model.stream(ask)?
-    };
+    let (stream, runtime) = start_in_runtime(|| model.stream(ask))?;
     Ok(BlockingStream { stream, runtime })
 }
 
 /// Starts a conversation of several turns.
 pub fn converse(model: &Model) -> Result<BlockingConversation, ClaudeError> {
-    start_conversation(|| model.converse())
+    let (conversation, runtime) = start_in_runtime(|| model.converse())?;
+    Ok(BlockingConversation { conversation, runtime })
 }
 
 /// Continues an earlier conversation.
 pub fn resume(model: &Model, session_id: &str) -> Result<BlockingConversation, ClaudeError> {
-    start_conversation(|| model.resume(session_id))
+    let (conversation, runtime) = start_in_runtime(|| model.resume(session_id))?;
+    Ok(BlockingConversation { conversation, runtime })
 }
 
-fn start_conversation(
-    start: impl FnOnce() -> Result<crate::ClaudeConversation, ClaudeError>,
-) -> Result<BlockingConversation, ClaudeError> {
+fn start_in_runtime<T>(
+    start: impl FnOnce() -> Result<T, ClaudeError>,
+) -> Result<(T, Runtime), ClaudeError> {
     let runtime = build_runtime()?;
-    let conversation = {
+    let started = {
         let _inside = runtime.enter();
         start()?
     };
-    Ok(BlockingConversation { conversation, runtime })
+    Ok((started, runtime))
 }
 
 /// The events of a call, as they happen.

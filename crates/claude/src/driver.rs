@@ -28,6 +28,7 @@ use crate::jobs::{ControlJobs, JobUpdate};
 use crate::links::ToolLinks;
 use crate::permission::Decider;
 use crate::process::{CliProcess, LONGEST_LINE};
+use crate::settings::DEFAULT_STALL;
 use crate::{ClaudeAnswer, ClaudeError, ClaudeSettings, Prompt, ToolTransport};
 
 const INITIALIZE: &str = "callgate-initialize";
@@ -137,7 +138,7 @@ impl CliDriver {
             decider: settings.decider.clone(),
             time_limit: settings.time_limit,
             end: None,
-            stall: settings.effective_stall_limit(),
+            stall: settings.stall_limit.unwrap_or(DEFAULT_STALL),
             heard: now,
             alarm: Box::pin(sleep_until(now)),
             stage: DriverStage::Resting,
@@ -314,7 +315,7 @@ impl CliDriver {
             match written {
                 Ok(count) => drop(self.outbox.drain(..count)),
                 // The CLI is gone, as the end of its output will show.
-                Err(_) => process.close_input(),
+                Err(_) => process.input = None,
             }
             return Poll::Ready(Ok(()));
         }

@@ -4,8 +4,9 @@ mod session;
 mod tool_use;
 
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use callgate_link::sync::lock;
 use serde_json::Value;
 use tokio::io::{DuplexStream, duplex};
 
@@ -136,32 +137,28 @@ impl FakeCli {
     /// Returns the texts of the prompts so far.
     #[must_use]
     pub fn prompts(&self) -> Vec<String> {
-        self.lock().prompts.clone()
+        lock(&self.state).prompts.clone()
     }
 
     /// Returns the results of the tools that the model has used so far.
     #[must_use]
     pub fn tool_results(&self) -> Vec<FakeToolResult> {
-        self.lock().results.clone()
+        lock(&self.state).results.clone()
     }
 
     fn add_step(self, step: FakeStep) -> Self {
-        self.lock().open.push(step);
+        lock(&self.state).open.push(step);
         self
     }
 
     fn add_last_step(self, step: FakeStep) -> Self {
         {
-            let mut state = self.lock();
+            let mut state = lock(&self.state);
             state.open.push(step);
             let turn = std::mem::take(&mut state.open);
             state.turns.push_back(turn);
         }
         self
-    }
-
-    fn lock(&self) -> MutexGuard<'_, FakeState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Starts to play the script; returns the fake's input and output. It ends when they are

@@ -139,7 +139,7 @@ fn write_config(
     if !is_secret {
         return Ok(Some(ServerConfig::Inline(config)));
     }
-    let folder = settings.effective_temporary_folder();
+    let folder = settings.temporary.clone().unwrap_or_else(std::env::temp_dir);
     file::sweep_files(&folder, CONFIG_PREFIX, CONFIG_SUFFIX);
     let path: PathBuf =
         folder.join(format!("{CONFIG_PREFIX}{}{CONFIG_SUFFIX}", Uuid::new_v4().simple()));

@@ -31,7 +31,7 @@ const LAST_WORDS: Duration = Duration::from_secs(2);
 
 /// A running CLI. Dropping it ends the CLI with everything that it started.
 pub(crate) struct CliProcess {
-    input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
+    pub(crate) input: Option<Box<dyn AsyncWrite + Send + Unpin>>,
     output: Box<dyn AsyncRead + Send + Unpin>,
     /// Absent for a fake, which has no process.
     child: Option<CliChild>,
@@ -103,11 +103,6 @@ impl CliProcess {
         let mut space = ReadBuf::new(space);
         let read = Pin::new(&mut self.output).poll_read(context, &mut space);
         read.map_ok(|()| space.filled().len())
-    }
-
-    /// Closes the CLI's input.
-    pub(crate) fn close_input(&mut self) {
-        self.input = None;
     }
 
     /// Returns the end of the CLI's standard error, with secrets masked.

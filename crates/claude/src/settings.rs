@@ -12,7 +12,7 @@ use crate::options::{AgentDefinition, Effort, PermissionMode, SettingSource};
 use crate::permission::{Decider, PermissionDecision, PermissionQuestion};
 
 /// How long the CLI may be silent while nothing of ours is running.
-const DEFAULT_STALL: Duration = Duration::from_mins(10);
+pub(crate) const DEFAULT_STALL: Duration = Duration::from_mins(10);
 
 /// The settings of a CLI, used by every call of a [`Model`](crate::Model).
 #[derive(Debug, Clone, Default)]
@@ -162,13 +162,5 @@ impl ClaudeSettings {
     {
         self.decider = Some(Decider::new(decide));
         self
-    }
-
-    pub(crate) fn effective_stall_limit(&self) -> Duration {
-        self.stall_limit.unwrap_or(DEFAULT_STALL)
-    }
-
-    pub(crate) fn effective_temporary_folder(&self) -> PathBuf {
-        self.temporary.clone().unwrap_or_else(std::env::temp_dir)
     }
 }

@@ -163,7 +163,7 @@ fn answer_request<'a>(
         ("tools/list", _) if params.get_non_null("cursor").is_some() => {
             return Err(McpRefusal::invalid_params("unknown cursor: all tools are on one page"));
         }
-        ("tools/list", McpEra::Legacy) => reply::listed_legacy(catalogue),
+        ("tools/list", McpEra::Legacy) => format!(r#"{{"tools":{}}}"#, catalogue.tools),
         ("tools/list", McpEra::Modern) => reply::listed_modern(catalogue),
         _ => {
             let message = format!("unknown method {:?}", shortened_word(method));

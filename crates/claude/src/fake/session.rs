@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 
+use callgate_link::sync::lock;
 use callgate_link::tokio::fill_lines;
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use serde_json::{Value, json};
@@ -112,7 +113,7 @@ impl FakeSession {
     /// Plays one turn of the script.
     async fn play_turn(&mut self, prompt: &Value) -> io::Result<()> {
         let steps = {
-            let mut state = self.fake.lock();
+            let mut state = lock(&self.fake.state);
             state.prompts.push(content_text(&prompt["message"]["content"]));
             state.turns.pop_front()
         };

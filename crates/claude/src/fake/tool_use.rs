@@ -1,5 +1,6 @@
 //! A tool call of the fake CLI: hooks, permission, the tool itself.
 
+use callgate_link::sync::lock;
 use serde_json::{Value, json};
 
 use super::FakeToolResult;
@@ -33,7 +34,7 @@ impl FakeSession {
             FakeVerdict::Allowed(input) => self.run_tool(&name, &id, &input, result).await?,
         };
         let result = FakeToolResult { tool_name: name, text: content_text(&text), is_error };
-        self.fake.lock().results.push(result);
+        lock(&self.fake.state).results.push(result);
         let block = json!({
             "type": "tool_result", "tool_use_id": id, "content": text, "is_error": is_error,
         });

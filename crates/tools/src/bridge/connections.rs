@@ -29,7 +29,7 @@ const HEARTBEAT_STEP: f64 = 1e-6;
 #[derive(Debug, Default)]
 pub(super) struct HostConnections {
     open: Vec<HostConnection>,
-    waiting: VecDeque<(PendingCall, OutgoingCall<'static>)>,
+    pub(super) waiting: VecDeque<(PendingCall, OutgoingCall<'static>)>,
     /// The bytes of the calls that wait.
     waiting_bytes: usize,
     next_number: u64,
@@ -144,10 +144,6 @@ impl HostConnections {
         let next = self.waiting.pop_front()?;
         self.waiting_bytes -= next.1.waiting_cost();
         Some(next)
-    }
-
-    pub(super) fn has_waiting(&self) -> bool {
-        !self.waiting.is_empty()
     }
 
     /// Returns all calls without an answer.

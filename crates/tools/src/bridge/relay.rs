@@ -14,11 +14,12 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::thread;
 
 use callgate_link::blocking::fill_frames;
 use callgate_link::socket;
+use callgate_link::sync::lock;
 use callgate_wire::frame::{FrameDecoder, OversizedFrame, PREFIX};
 use callgate_wire::tools::{ErrorPayload, HostResponse, MAX_MESSAGE, error_type};
 
@@ -56,10 +57,6 @@ impl Relay {
         Arc::new(Self { socket, most_connections, output, connections, all_answered })
     }
 
-    fn lock_connections(&self) -> MutexGuard<'_, HostConnections> {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Sends a call, or lets it wait. This waits neither for the host nor for the client: while
     /// the host takes its time to read a large call, `client` is watched for more requests. Without
     /// a `client`, because more has been read already, a thread sends the rest.
@@ -73,12 +70,13 @@ impl Relay {
             Ok(outgoing) => outgoing,
             Err(too_large) => return self.refuse(&pending, &size_error("the call", too_large)),
         };
-        let mut connections = self.lock_connections();
-        let placed = if connections.has_waiting() {
-            queue_call(&mut connections, pending, outgoing)
-        } else {
+        let mut connections = lock(&self.connections);
+        let placed = if connections.waiting.is_empty() {
             self.send_or_queue(&mut connections, pending, outgoing)
+        } else {
+            queue_call(&mut connections, pending, outgoing)
         };
+        // A host may take its time to read, and the answers of others must not wait for that.
         drop(connections);
         match (placed, client) {
             (Ok(None), _) => {}
@@ -132,14 +130,14 @@ impl Relay {
     /// Forgets a call that the client has cancelled: it gets no answer, and its connection is
     /// closed.
     pub(super) fn cancel(self: &Arc<Self>, id: &str) {
-        let mut connections = self.lock_connections();
+        let mut connections = lock(&self.connections);
         connections.cancel(id);
         self.send_waiting(connections);
     }
 
     /// Sends the client a heartbeat for each call that is still under way.
     pub(super) fn send_heartbeats(&self) -> io::Result<()> {
-        let mut connections = self.lock_connections();
+        let mut connections = lock(&self.connections);
         let news: Vec<Vec<u8>> =
             connections.pending_calls().filter_map(PendingCall::heartbeat_notification).collect();
         drop(connections);
@@ -148,7 +146,7 @@ impl Relay {
 
     /// Waits until every call that was taken on has been answered.
     pub(super) fn wait_for_answers(&self) {
-        let mut connections = self.lock_connections();
+        let mut connections = lock(&self.connections);
         connections.is_ending = true;
         drop(self.all_answered.wait_while(connections, |connections| connections.is_busy()));
     }
@@ -178,7 +176,7 @@ impl Relay {
     /// `is_alone` says that nothing has arrived behind the answer.
     fn take_answer(self: &Arc<Self>, number: u64, payload: &[u8], is_alone: bool) -> bool {
         let response = HostResponse::decode(payload);
-        let mut connections = self.lock_connections();
+        let mut connections = lock(&self.connections);
         let Some(connection) = connections.get(number) else { return false };
         let Some(mut pending) = connection.call.take() else {
             // Nobody asked: what else comes on this stream cannot be trusted.
@@ -199,6 +197,7 @@ impl Relay {
         if !is_in_step {
             connections.hang_up(number);
         }
+        // Counted until it is written, so that the bridge does not end before.
         connections.answering += 1;
         drop(connections);
         self.write_answer(&pending, response);
@@ -222,14 +221,14 @@ impl Relay {
         };
         // A client that is gone is noticed by the thread that reads its requests.
         self.output.write_line(&mut reply.pieces()).ok();
-        let mut connections = self.lock_connections();
+        let mut connections = lock(&self.connections);
         connections.answering -= 1;
         self.send_waiting(connections);
     }
 
     /// The host has ended the connection: its call fails, and so do those that wait for it.
     fn lose_connection(self: &Arc<Self>, number: u64) {
-        let mut connections = self.lock_connections();
+        let mut connections = lock(&self.connections);
         let Some(connection) = connections.remove(number) else { return };
         connections.host_is_gone = true;
         self.fail_call(connections, connection, connection_error(HOST_WENT_AWAY));
@@ -237,7 +236,7 @@ impl Relay {
 
     /// The host has announced an answer that is too large to be read.
     fn refuse_answer(self: &Arc<Self>, number: u64, too_large: OversizedFrame) {
-        let mut connections = self.lock_connections();
+        let mut connections = lock(&self.connections);
         let Some(connection) = connections.hang_up(number) else { return };
         self.fail_call(connections, connection, size_error("the tool's answer", too_large));
     }
@@ -275,7 +274,7 @@ impl Relay {
             // A client that is gone is noticed by the thread that reads its requests.
             self.refuse(pending, error).ok();
         }
-        let mut connections = self.lock_connections();
+        let mut connections = lock(&self.connections);
         connections.answering -= refused.len();
         if connections.is_ending && !connections.is_busy() {
             self.all_answered.notify_all();

@@ -2,9 +2,10 @@
 //! own and needs no bridge.
 
 use std::collections::HashMap;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use callgate_link::sync::lock;
 use callgate_wire::raw::Json;
 use callgate_wire::tools::{CallProgress, error_type};
 use serde_json::value::{RawValue, to_raw_value};
@@ -48,7 +49,7 @@ struct RegisteredCall<'a> {
 
 impl Drop for RegisteredCall<'_> {
     fn drop(&mut self) {
-        self.inline.lock_running().remove(&self.number);
+        lock(&self.inline.running).remove(&self.number);
     }
 }
 
@@ -69,7 +70,7 @@ impl InlineServer {
             McpAction::Reply(reply) => Some(reply),
             McpAction::Call(call) => self.answer_call(call, tell).await,
             McpAction::Cancel(id) => {
-                self.lock_running().retain(|_, call| call.id != id);
+                lock(&self.running).retain(|_, call| call.id != id);
                 None
             }
             McpAction::Nothing => None,
@@ -81,7 +82,7 @@ impl InlineServer {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let bytes = call.arguments.get().len() + CALL_OVERHEAD;
         let open = OpenCall { id: call.id.get().to_owned(), bytes, _cancel: cancel };
-        self.lock_running().insert(number, open);
+        lock(&self.running).insert(number, open);
         let _running = RegisteredCall { inline: self, number };
         let ticket = call.ticket();
         let outcome = tokio::select! {
@@ -101,7 +102,7 @@ impl InlineServer {
         ticket: &CallTicket,
         tell: impl Fn(String),
     ) -> Result<Box<RawValue>, ToolError> {
-        let bytes: usize = self.lock_running().values().map(|call| call.bytes).sum();
+        let bytes: usize = lock(&self.running).values().map(|call| call.bytes).sum();
         if bytes > MOST_CALL_BYTES {
             let message = "too many calls are waiting: call again when some have been answered";
             return Err(ToolError::named(error_type::CONNECTION, message));
@@ -135,9 +136,5 @@ impl InlineServer {
             report(news);
         }
         Ok(to_raw_value(&outcome?)?)
-    }
-
-    fn lock_running(&self) -> MutexGuard<'_, HashMap<u64, OpenCall>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -190,10 +190,6 @@ pub(super) fn initialize_result(version: &str) -> String {
     .to_string()
 }
 
-pub(super) fn listed_legacy(catalogue: &Catalogue) -> String {
-    format!(r#"{{"tools":{}}}"#, catalogue.tools)
-}
-
 pub(super) fn listed_modern(catalogue: &Catalogue) -> String {
     let meta = json!({meta::SERVER_INFO: server_info()});
     let tools = &catalogue.tools;

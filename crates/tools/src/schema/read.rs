@@ -268,14 +268,12 @@ impl<'s> SchemaReader<'s> {
         keywords: &SchemaKeywords<'s>,
         rules: &mut Vec<SchemaRule>,
     ) {
-        if let Some(schemas) = keywords.get("allOf") {
-            rules.push(SchemaRule::All(self.nodes_of_schemas(Some(schemas))));
-        }
-        if let Some(schemas) = keywords.get("anyOf") {
-            rules.push(SchemaRule::Any(self.nodes_of_schemas(Some(schemas))));
-        }
-        if let Some(schemas) = keywords.get("oneOf") {
-            rules.push(SchemaRule::One(self.nodes_of_schemas(Some(schemas))));
+        let choices: [(_, fn(_) -> _); 3] =
+            [("allOf", SchemaRule::All), ("anyOf", SchemaRule::Any), ("oneOf", SchemaRule::One)];
+        for (keyword, rule) in choices {
+            if let Some(schemas) = keywords.get(keyword) {
+                rules.push(rule(self.nodes_of_schemas(Some(schemas))));
+            }
         }
         if let Some(schema) = keywords.get("not") {
             rules.push(SchemaRule::Not(self.node_of_schema(schema)));

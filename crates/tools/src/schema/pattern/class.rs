@@ -8,7 +8,7 @@ const LAST: u32 = 0x0010_FFFF;
 /// A set of characters, as ranges of code points.
 #[derive(Debug, Clone, Default)]
 pub(super) struct CharacterSet {
-    ranges: Vec<(u32, u32)>,
+    pub(super) ranges: Vec<(u32, u32)>,
     is_negated: bool,
     /// Whether upper and lower case are the same.
     folds: bool,
@@ -22,10 +22,6 @@ impl CharacterSet {
 
     pub(super) fn from_code_point(point: u32) -> Self {
         Self { ranges: vec![(point, point)], ..Self::default() }
-    }
-
-    pub(super) fn add_range(&mut self, first: u32, last: u32) {
-        self.ranges.push((first, last));
     }
 
     pub(super) fn add(&mut self, other: &Self) {

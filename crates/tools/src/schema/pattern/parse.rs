@@ -15,6 +15,10 @@ const DEEPEST: usize = 100;
 /// The most repetitions that can be asked for.
 const MOST_REPETITIONS: u32 = 1_000_000;
 
+/// How each lookaround begins, whether it looks ahead, and whether it is negative.
+const LOOKAROUNDS: [(&str, bool, bool); 4] =
+    [("?=", true, false), ("?!", true, true), ("?<=", false, false), ("?<!", false, true)];
+
 /// A parsed pattern.
 #[derive(Debug)]
 pub(super) enum PatternTree {
@@ -234,14 +238,11 @@ impl PatternParser<'_> {
         let flags = self.flags;
         let tree = if self.take_if_next("?:") {
             self.parse_choice()?
-        } else if self.take_if_next("?=") {
-            self.parse_lookaround(true, false)?
-        } else if self.take_if_next("?!") {
-            self.parse_lookaround(true, true)?
-        } else if self.take_if_next("?<=") {
-            self.parse_lookaround(false, false)?
-        } else if self.take_if_next("?<!") {
-            self.parse_lookaround(false, true)?
+        } else if let Some((_, is_ahead, is_negative)) =
+            LOOKAROUNDS.into_iter().find(|(start, ..)| self.take_if_next(start))
+        {
+            let inner = Box::new(self.parse_choice()?);
+            PatternTree::Look { inner, is_ahead, is_negative }
         } else if self.take_if_next("?<") || self.take_if_next("?P<") {
             self.take_until('>')?;
             self.parse_numbered_group()?
@@ -260,14 +261,6 @@ impl PatternParser<'_> {
     fn parse_numbered_group(&mut self) -> Result<PatternTree, String> {
         self.groups += 1;
         Ok(PatternTree::Group(self.groups - 1, Box::new(self.parse_choice()?)))
-    }
-
-    fn parse_lookaround(
-        &mut self,
-        is_ahead: bool,
-        is_negative: bool,
-    ) -> Result<PatternTree, String> {
-        Ok(PatternTree::Look { inner: Box::new(self.parse_choice()?), is_ahead, is_negative })
     }
 
     /// Takes flags. Returns true if they are a group of their own, and hold for what follows.
@@ -290,31 +283,20 @@ impl PatternParser<'_> {
 
     /// Parses what follows a backslash outside of a class.
     fn parse_escape(&mut self) -> Result<PatternTree, String> {
-        let assertion = |assertion| Ok(PatternTree::Assertion(assertion));
-        match self.rest.peek() {
-            Some('b') => {
-                self.rest.next();
-                assertion(PatternAssertion::WordBoundary)
-            }
-            Some('B') => {
-                self.rest.next();
-                assertion(PatternAssertion::NoWordBoundary)
-            }
-            Some('A') => {
-                self.rest.next();
-                assertion(PatternAssertion::TextStart)
-            }
-            Some('z' | 'Z') => {
-                self.rest.next();
-                assertion(PatternAssertion::TextEnd)
-            }
-            Some('1'..='9') => self.numbered_reference(),
-            Some('k') => self.named_reference(),
+        let assertion = match self.rest.peek() {
+            Some('b') => PatternAssertion::WordBoundary,
+            Some('B') => PatternAssertion::NoWordBoundary,
+            Some('A') => PatternAssertion::TextStart,
+            Some('z' | 'Z') => PatternAssertion::TextEnd,
+            Some('1'..='9') => return self.numbered_reference(),
+            Some('k') => return self.named_reference(),
             _ => {
                 let set = self.escaped_set()?;
-                Ok(self.character_tree(set))
+                return Ok(self.character_tree(set));
             }
-        }
+        };
+        self.rest.next();
+        Ok(PatternTree::Assertion(assertion))
     }
 
     fn numbered_reference(&mut self) -> Result<PatternTree, String> {

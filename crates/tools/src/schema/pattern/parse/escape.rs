@@ -26,7 +26,7 @@ impl PatternParser<'_> {
                 (_, Some(last)) if last < first_point => {
                     return Err("a range of characters ends before it begins".to_owned());
                 }
-                (_, Some(last)) => set.add_range(first_point, last),
+                (_, Some(last)) => set.ranges.push((first_point, last)),
                 // A set cannot end a range, so the hyphen stands for itself.
                 (last, None) => {
                     set.add(&first);
