@@ -130,7 +130,6 @@ impl ModuleBundle<'_> {
 /// A module as a part of the bundle.
 struct Module {
     code: String,
-    /// The modules that it imports.
     imports: Vec<String>,
     /// The modules that it imports when it needs them.
     later: Vec<String>,

@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What `--help` prints.
 pub(crate) const HELP: &str = "\
 The desktop shell of callgate: a window that is one keystroke away
 
@@ -23,20 +22,15 @@ If the shell runs already, its window is shown, with the runtime in FOLDER. Envi
   CALLGATE_PROGRAM   The program `callgate`, if it is neither beside this one nor on the PATH
 ";
 
-/// The command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ShellArguments {
-    /// Start without showing the window.
     pub(crate) is_hidden: bool,
     /// Show or hide the window of the running shell.
     pub(crate) is_toggle: bool,
-    /// Log kinds and ids.
     pub(crate) is_debug: bool,
-    /// The folder in which the runtime works.
     pub(crate) folder: Option<PathBuf>,
 }
 
-/// What the command line asks for.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum ShellCommandLine {
     Start(ShellArguments),

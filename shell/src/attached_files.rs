@@ -10,10 +10,8 @@ use serde::Serialize;
 /// The most bytes of all files together: what fits into one message.
 const MOST_BYTES: u64 = 7_000_000;
 const TOO_LARGE: &str = "The files are too large for one message: 7 MB in all.";
-/// The most files that are looked at.
 const MOST_FILES: usize = 100;
 
-/// A file with its content.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct AttachedFile {
     name: String,

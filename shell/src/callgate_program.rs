@@ -22,7 +22,6 @@ const ANSWERED_WITHIN: Duration = Duration::from_secs(20);
 const UNREADABLE: &str =
     "the answer of `callgate config` cannot be read: is it of another version?";
 
-/// Where the program `callgate` is.
 #[derive(Debug, Clone)]
 pub(crate) struct CallgateProgram(PathBuf);
 
@@ -48,7 +47,6 @@ impl CallgateProgram {
         self.0.clone()
     }
 
-    /// Returns an error if it is not there.
     pub(crate) fn check_exists(&self) -> Result<(), CommandRefusal> {
         let is_there = if self.0.components().count() > 1 {
             self.0.is_file()

@@ -15,7 +15,6 @@ use tokio::sync::{Mutex, OnceCell};
 use crate::callgate_program::CallgateProgram;
 use crate::command_refusal::CommandRefusal;
 
-/// The way to the desk.
 #[derive(Debug)]
 pub(crate) struct DeskAccess {
     program: CallgateProgram,
@@ -28,13 +27,7 @@ pub(crate) struct DeskAccess {
 #[derive(Debug)]
 pub(crate) struct UnlockedDesk {
     key: HiddenText,
-    client: DeskClient,
-}
-
-impl UnlockedDesk {
-    pub(crate) fn client(&self) -> &DeskClient {
-        &self.client
-    }
+    pub(crate) client: DeskClient,
 }
 
 impl DeskAccess {
@@ -56,6 +49,7 @@ impl DeskAccess {
             return Ok(desk);
         }
         let desk = Arc::new(UnlockedDesk { client: self.unlocked(&key).await?, key });
+        // Not held here, so that the connection ends with the last request of the page.
         *open = Arc::downgrade(&desk);
         Ok(desk)
     }

@@ -7,20 +7,21 @@ use tauri::{AppHandle, Manager};
 use crate::command_refusal::CommandRefusal;
 use crate::desktop_wish::DesktopWish;
 use crate::global_shortcut::ShortcutError;
+use crate::notices::NoticeSubject;
 use crate::shell_event::{ShellEvent, tell_page};
 use crate::shell_log::log_complaint;
 use crate::shell_settings;
 use crate::shell_state::ShellState;
+use crate::sync::lock;
 use crate::tray::waiting_title;
 use crate::window;
 
-/// Does what the user wants.
 pub(crate) fn fulfil_wish(app: &AppHandle, wish: DesktopWish) {
     let Some(window) = window::main_window(app) else { return };
     match wish {
         DesktopWish::Show => show_with(app, ShellEvent::Shown),
         DesktopWish::OpenFolder(folder) => {
-            app.state::<ShellState>().set_folder(folder.clone().into());
+            *lock(&app.state::<ShellState>().folder) = Some(folder.clone().into());
             show_with(app, ShellEvent::OpenFolder { folder });
         }
         DesktopWish::Toggle { is_in_front } => {
@@ -39,7 +40,7 @@ pub(crate) fn fulfil_wish(app: &AppHandle, wish: DesktopWish) {
             let app = app.clone();
             spawn(async move {
                 if let Some(chat) = app.state::<ShellState>().chats.running().await {
-                    chat.client().restart();
+                    chat.client.restart();
                 }
             });
         }
@@ -63,7 +64,7 @@ fn show_with(app: &AppHandle, event: ShellEvent) {
     spawn(async move {
         // Whoever looks at the window sees the answers there.
         if let Some(notices) = app.state::<ShellState>().notices.get() {
-            notices.close_answers().await;
+            notices.close_matching(|subject| matches!(subject, NoticeSubject::Answer(_))).await;
         }
     });
 }
@@ -73,14 +74,15 @@ fn show_with(app: &AppHandle, event: ShellEvent) {
 pub(crate) async fn show_waiting(app: &AppHandle, count: u64) {
     let state = app.state::<ShellState>();
     if let Some(tray) = state.tray.get() {
-        tray.update(|tray| tray.set_waiting(count)).await;
+        tray.update(|tray| tray.waiting = count).await;
     }
     if let Some(window) = window::main_window(app) {
         // A title that cannot be set is still the old one.
         window.set_title(&waiting_title(count)).ok();
     }
     if let (0, Some(notices)) = (count, state.notices.get()) {
-        notices.close_questions().await;
+        // Nothing waits any more.
+        notices.close_matching(|subject| matches!(subject, NoticeSubject::Question(_))).await;
     }
 }
 
@@ -114,7 +116,7 @@ pub(crate) async fn apply_settings(app: &AppHandle) {
         }
         None => {}
     }
-    state.set_shortcut_problem(problem.clone());
+    lock(&state.shortcut_problem).clone_from(&problem);
     tell_page(app, ShellEvent::Shortcut { problem });
     if let Some(window) = window::main_window(app) {
         window::set_theme(&window, choices.colours());

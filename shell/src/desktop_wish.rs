@@ -1,6 +1,5 @@
 //! What the user wants through the tray, the shortcut, a notification or a second start.
 
-/// What the user wants.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum DesktopWish {
     Show,
@@ -17,7 +16,6 @@ pub(crate) enum DesktopWish {
     DenyQuestion(String),
     /// The conversation with this id, in the window.
     OpenConversation(String),
-    /// The history.
     OpenHistory,
     /// The view of the runtime's state.
     Status,

@@ -3,7 +3,7 @@
 //! A thread waits for them and uses no processor time meanwhile. Wayland has no such keys; there
 //! the user lets the compositor run `callgate-shell --toggle`.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use x11rb::connection::Connection;
@@ -13,6 +13,7 @@ use x11rb::protocol::xproto::{AtomEnum, ConnectionExt, GrabMode, ModMask};
 use x11rb::rust_connection::RustConnection;
 
 use crate::key_chord::{KeyChord, KeyChordError};
+use crate::sync::lock;
 
 /// Why a shortcut does not work.
 #[derive(Debug, thiserror::Error)]
@@ -33,14 +34,12 @@ pub(crate) enum ShortcutError {
     Thread(#[from] std::io::Error),
 }
 
-/// What X11 is asked to report.
 #[derive(Debug, Clone, Copy)]
 struct GrabbedKey {
     keycode: u8,
     modifiers: u16,
 }
 
-/// The global shortcut, which may be changed.
 #[derive(Debug)]
 pub(crate) struct GlobalShortcut {
     connection: Arc<RustConnection>,
@@ -70,7 +69,7 @@ impl GlobalShortcut {
     /// ones before stay.
     pub(crate) fn set_chord(&self, chord: Option<KeyChord>) -> Result<(), ShortcutError> {
         let wanted = chord.map(|chord| self.grabbed_key(chord)).transpose()?;
-        let mut grabbed = self.grabbed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut grabbed = lock(&self.grabbed);
         let before = grabbed.take();
         if let Some(before) = before {
             self.release(before)?;
@@ -159,7 +158,6 @@ fn is_in_front(connection: &RustConnection, root: u32) -> Option<bool> {
     Some(pid == std::process::id())
 }
 
-/// Returns a property of a window that is a number.
 fn number_property(
     connection: &RustConnection,
     window: u32,

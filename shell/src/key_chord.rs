@@ -2,7 +2,6 @@
 
 use std::str::FromStr;
 
-/// A key with its modifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct KeyChord {
     /// The modifiers, as X11 has them in a mask.

@@ -27,6 +27,7 @@ mod shell_event;
 mod shell_log;
 mod shell_settings;
 mod shell_state;
+mod sync;
 mod tray;
 mod window;
 

@@ -3,7 +3,7 @@
 //! needs the window; denying does not.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use tauri::async_runtime::spawn;
 use zbus::export::ordered_stream::OrderedStreamExt;
@@ -11,6 +11,7 @@ use zbus::zvariant::Value;
 use zbus::{Connection, proxy};
 
 use crate::desktop_wish::DesktopWish;
+use crate::sync::lock;
 
 /// The action of a click on the notification itself, as the specification names it.
 const DEFAULT: &str = "default";
@@ -18,7 +19,6 @@ const OPEN: &str = "open";
 const DENY: &str = "deny";
 /// The most characters of a name in a notification.
 const LONGEST: usize = 80;
-/// The most notifications that are remembered.
 const MOST_SHOWN: usize = 64;
 
 #[proxy(
@@ -53,7 +53,7 @@ trait NotificationService {
 
 /// What a notification is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum NoticeSubject {
+pub(crate) enum NoticeSubject {
     /// The question with this id.
     Question(String),
     /// An answer in the conversation with this id.
@@ -62,7 +62,6 @@ enum NoticeSubject {
     UncheckedRun,
 }
 
-/// What a notification says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DesktopNotice {
     subject: NoticeSubject,
@@ -113,7 +112,6 @@ fn without_markup(text: &str) -> String {
 /// What the notifications that are shown are about, by the numbers of the service.
 type ShownNotices = Arc<Mutex<HashMap<u32, NoticeSubject>>>;
 
-/// The desktop's notifications.
 #[derive(Debug)]
 pub(crate) struct DesktopNotices {
     service: NotificationServiceProxy<'static>,
@@ -184,17 +182,8 @@ impl DesktopNotices {
         Ok(())
     }
 
-    /// Takes back the notifications of questions: nothing waits any more.
-    pub(crate) async fn close_questions(&self) {
-        self.close_matching(|subject| matches!(subject, NoticeSubject::Question(_))).await;
-    }
-
-    /// Takes back the notifications of answers: they are seen in the window.
-    pub(crate) async fn close_answers(&self) {
-        self.close_matching(|subject| matches!(subject, NoticeSubject::Answer(_))).await;
-    }
-
-    async fn close_matching(&self, is_over: impl Fn(&NoticeSubject) -> bool) {
+    /// Takes back the notifications that are over.
+    pub(crate) async fn close_matching(&self, is_over: impl Fn(&NoticeSubject) -> bool) {
         let over: Vec<u32> =
             lock(&self.shown).extract_if(|_, subject| is_over(subject)).map(|(id, _)| id).collect();
         for id in over {
@@ -213,10 +202,6 @@ fn wish_of_action(action: &str, subject: NoticeSubject) -> Option<DesktopWish> {
         (OPEN | DEFAULT, NoticeSubject::UncheckedRun) => Some(DesktopWish::OpenHistory),
         _ => None,
     }
-}
-
-fn lock(shown: &Mutex<HashMap<u32, NoticeSubject>>) -> MutexGuard<'_, HashMap<u32, NoticeSubject>> {
-    shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

@@ -9,7 +9,6 @@ use crate::command_refusal::CommandRefusal;
 
 /// What may be opened: pages and letters, but no files and no programs.
 const SCHEMES: [&str; 3] = ["http", "https", "mailto"];
-/// The longest link.
 const LONGEST: usize = 8 * 1024;
 
 /// Opens a link, and does not wait for the program that shows it.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::future::Future;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use callgate_client::PageEvent;
 use serde::Serialize;
@@ -11,8 +11,8 @@ use tauri::async_runtime::{JoinHandle, spawn};
 use tauri::ipc::Channel;
 
 use crate::command_refusal::CommandRefusal;
+use crate::sync::lock;
 
-/// How many streams may be open.
 const MOST_OPEN: usize = 24;
 
 /// An event as the page receives it.
@@ -30,7 +30,6 @@ impl From<PageEvent> for ChannelEvent {
     }
 }
 
-/// The end of every stream.
 const END: ChannelEvent = ChannelEvent { event: "end", id: None, data: None };
 
 /// The open streams of the page. Clones are handles of the same.
@@ -50,7 +49,8 @@ impl PageWatches {
         channel: Channel<ChannelEvent>,
         stream: impl Future<Output = ()> + Send + 'static,
     ) -> Result<u64, CommandRefusal> {
-        let mut watches = self.lock();
+        let mut watches = lock(&self.0);
+        // Those that have ended by themselves make room.
         watches.open.retain(|_, task| !task.inner().is_finished());
         if watches.open.len() >= MOST_OPEN {
             return Err(CommandRefusal::new(503, "too many streams are open"));
@@ -68,19 +68,15 @@ impl PageWatches {
 
     /// Ends a stream without a last event. Does nothing if it has ended already.
     pub(crate) fn end_stream(&self, number: u64) {
-        if let Some(task) = self.lock().open.remove(&number) {
+        if let Some(task) = lock(&self.0).open.remove(&number) {
             task.abort();
         }
     }
 
     /// Ends all streams, because the page that read them is gone.
     pub(crate) fn end_all(&self) {
-        for (_, task) in self.lock().open.drain() {
+        for (_, task) in lock(&self.0).open.drain() {
             task.abort();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, OpenWatches> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -39,7 +39,6 @@ impl WindowPlacement {
         (kept.width >= LEAST && kept.height >= LEAST).then_some(kept)
     }
 
-    /// Keeps the placement.
     pub(crate) fn write(&self, file: &Path) -> io::Result<()> {
         let new = file.with_extension("new");
         fs::write(&new, serde_json::to_vec(self)?)?;
@@ -77,7 +76,6 @@ impl KeptPlacement {
         self.now.lock().ok().and_then(|now| *now)
     }
 
-    /// Keeps where the window is seen now.
     pub(crate) fn keep(&self, seen: WindowPlacement) -> io::Result<()> {
         let Ok(mut now) = self.now.lock() else { return Ok(()) };
         let placement = match *now {

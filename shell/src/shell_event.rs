@@ -9,32 +9,19 @@ use crate::shell_log::log_complaint;
 /// The name of the window with the page, which the capability grants its commands to.
 pub(crate) const LABEL: &str = "main";
 
-/// What the shell tells the page.
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub(crate) enum ShellEvent {
     /// Open was pressed in a notification: the question is shown.
-    OpenQuestion {
-        /// The question.
-        id: String,
-    },
+    OpenQuestion { id: String },
     /// Deny was pressed in a notification: it counts as any other press.
-    DenyQuestion {
-        /// The question.
-        id: String,
-    },
+    DenyQuestion { id: String },
     /// A notification of an answer was pressed: the conversation is shown.
-    OpenConversation {
-        /// The conversation.
-        id: String,
-    },
+    OpenConversation { id: String },
     /// A notification of a call without a verdict was pressed: the history is shown.
     OpenHistory,
     /// The runtime is to work in this folder.
-    OpenFolder {
-        /// The folder, absolute.
-        folder: String,
-    },
+    OpenFolder { folder: String },
     /// The window has appeared for somebody who wants to write.
     Shown,
     /// Files are held over the window, or not any more.
@@ -60,7 +47,6 @@ pub(crate) enum ShellEvent {
 /// The event by which the page hears from the shell.
 const EVENT: &str = "shell";
 
-/// Tells the page something.
 pub(crate) fn tell_page(app: &AppHandle, event: ShellEvent) {
     if let Err(error) = app.emit_to(LABEL, EVENT, event) {
         log_complaint(&format!("the page is not told: {error}"));

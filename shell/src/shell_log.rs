@@ -17,9 +17,9 @@ pub(crate) fn log_complaint(text: &str) {
 /// Follows a runtime until it is closed: its death and its unreadable lines are always logged, and
 /// with `is_debug` the kind and the id of all that is received.
 pub(crate) async fn follow_runtime(chat: Arc<ChatRuntime>, is_debug: bool) {
-    log_folder(chat.folder(), is_debug);
-    let mut watch = chat.client().watch(WatchStart::Oldest);
-    let mut counted = chat.client().passed_over_updates();
+    log_folder(&chat.folder, is_debug);
+    let mut watch = chat.client.watch(WatchStart::Oldest);
+    let mut counted = chat.client.passed_over_updates();
     // The client lives as long as its handles.
     drop(chat);
     let mut known = PassedOver::default();

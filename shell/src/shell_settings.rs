@@ -1,6 +1,6 @@
 //! The settings that concern the shell and the page in it, read and written by `callgate config`.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use callgate_client::wire::HiddenText;
 use serde::Serialize;
@@ -9,17 +9,15 @@ use tauri::Theme;
 
 use crate::callgate_program::CallgateProgram;
 use crate::command_refusal::CommandRefusal;
+use crate::sync::lock;
 
 /// The keys that the page may read and set. None of them names a program, a file, a socket or the
 /// database.
 const OF_THE_PAGE: [&str; 5] = ["agent.engine", "agent.model", "agent.roots", SHORTCUT, THEME];
-/// The key of the global shortcut.
 pub(crate) const SHORTCUT: &str = "shell.shortcut";
-/// The key of the colours.
 pub(crate) const THEME: &str = "shell.theme";
 /// The key that puts the model's key into the keyring.
 const API_KEY: &str = "agent.api_key_keyring";
-/// The most bytes of a value.
 const LONGEST_VALUE: usize = 16 * 1024;
 
 /// What is used where the settings cannot be read.
@@ -30,7 +28,6 @@ const FIRST_THEME: &str = "system";
 #[derive(Debug)]
 pub(crate) struct CurrentChoices(Mutex<DesktopChoices>);
 
-/// How the shell behaves on the desktop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DesktopChoices {
     /// The keys that toggle the window.
@@ -48,12 +45,11 @@ impl Default for CurrentChoices {
 
 impl CurrentChoices {
     pub(crate) fn choices(&self) -> DesktopChoices {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 
-    /// Takes the choices from the settings that were read.
     pub(crate) fn take_choices(&self, read: &SettingsForPage) {
-        let mut choices = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut choices = lock(&self.0);
         for setting in &read.settings {
             let field = match setting.get("key").and_then(Value::as_str) {
                 Some(SHORTCUT) => &mut choices.shortcut,
@@ -78,7 +74,6 @@ impl DesktopChoices {
     }
 }
 
-/// The settings that the page may see.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct SettingsForPage {
     /// As `callgate config show --json` has them.
@@ -89,7 +84,6 @@ pub(crate) struct SettingsForPage {
     problems: Vec<String>,
 }
 
-/// Reads the settings that the page may see.
 pub(crate) async fn read_for_page(
     program: &CallgateProgram,
 ) -> Result<SettingsForPage, CommandRefusal> {
@@ -97,7 +91,6 @@ pub(crate) async fn read_for_page(
     Ok(for_page(&shown))
 }
 
-/// Picks what the page may see.
 fn for_page(shown: &Value) -> SettingsForPage {
     let all = shown.get("settings").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
     let key_of = |setting: &Value| setting.get("key").and_then(Value::as_str).map(str::to_owned);
@@ -132,7 +125,6 @@ pub(crate) async fn write_key(
     program.config(&["set", key, "--stdin"], Some(value)).await.map(drop)
 }
 
-/// Puts the model's key into the keyring.
 pub(crate) async fn store_api_key(
     program: &CallgateProgram,
     secret: HiddenText,

@@ -1,7 +1,7 @@
 //! What the parts of the shell share.
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex as StdMutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex as StdMutex};
 
 use callgate_client::{ChatRuntimes, ClientSettings};
 use tokio::sync::{Mutex, OnceCell};
@@ -16,7 +16,6 @@ use crate::placement::KeptPlacement;
 use crate::shell_settings::CurrentChoices;
 use crate::tray::ShellTray;
 
-/// What the parts of the shell share.
 pub(crate) struct ShellState {
     pub(crate) arguments: ShellArguments,
     pub(crate) program: CallgateProgram,
@@ -26,16 +25,13 @@ pub(crate) struct ShellState {
     pub(crate) watches: PageWatches,
     pub(crate) placement: KeptPlacement,
     /// The folder that the user has named at the last start.
-    folder: StdMutex<Option<PathBuf>>,
-    /// Why the shortcut does not work.
-    shortcut_problem: StdMutex<Option<String>>,
+    pub(crate) folder: StdMutex<Option<PathBuf>>,
+    /// Why the shortcut does not work, if it does not.
+    pub(crate) shortcut_problem: StdMutex<Option<String>>,
     /// Locked while the user chooses a folder.
     pub(crate) dialog: Mutex<()>,
-    /// The shortcut, once there is a display for it.
     pub(crate) shortcut: OnceCell<GlobalShortcut>,
-    /// The icon, once there is one.
     pub(crate) tray: OnceCell<ksni::Handle<ShellTray>>,
-    /// The notifications, once there is a service for them.
     pub(crate) notices: OnceCell<DesktopNotices>,
 }
 
@@ -60,26 +56,4 @@ impl ShellState {
             notices: OnceCell::new(),
         }
     }
-
-    /// Returns the folder that the user has named at the last start.
-    pub(crate) fn folder(&self) -> Option<PathBuf> {
-        lock(&self.folder).clone()
-    }
-
-    pub(crate) fn set_folder(&self, folder: PathBuf) {
-        *lock(&self.folder) = Some(folder);
-    }
-
-    /// Returns why the shortcut does not work, if it does not.
-    pub(crate) fn shortcut_problem(&self) -> Option<String> {
-        lock(&self.shortcut_problem).clone()
-    }
-
-    pub(crate) fn set_shortcut_problem(&self, problem: Option<String>) {
-        *lock(&self.shortcut_problem) = problem;
-    }
-}
-
-fn lock<T>(value: &StdMutex<T>) -> MutexGuard<'_, T> {
-    value.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,20 +10,15 @@ use crate::desktop_wish::DesktopWish;
 static QUIET: Image<'_> = tauri::include_image!("icons/tray.png");
 static WAITING: Image<'_> = tauri::include_image!("icons/tray-waiting.png");
 
-/// The icon in the tray.
 pub(crate) struct ShellTray {
     fulfil: Box<dyn Fn(DesktopWish) + Send + Sync>,
-    waiting: u64,
+    pub(crate) waiting: u64,
 }
 
 impl ShellTray {
     /// Makes an icon whose presses are passed on as wishes.
     pub(crate) fn new(fulfil: impl Fn(DesktopWish) + Send + Sync + 'static) -> Self {
         Self { fulfil: Box::new(fulfil), waiting: 0 }
-    }
-
-    pub(crate) fn set_waiting(&mut self, count: u64) {
-        self.waiting = count;
     }
 
     fn item(label: &str, wish: DesktopWish) -> MenuItem<Self> {
@@ -77,7 +72,6 @@ impl Tray for ShellTray {
     }
 }
 
-/// Returns the title of the icon and of the window.
 pub(crate) fn waiting_title(count: u64) -> String {
     match count {
         0 => "callgate".to_owned(),

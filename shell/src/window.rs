@@ -24,7 +24,6 @@ const FIRST_SIZE: LogicalSize<f64> = LogicalSize { width: 1200.0, height: 800.0 
 const MOST_DEATHS: u32 = 10;
 const LEAST_SIZE: LogicalSize<f64> = LogicalSize { width: 360.0, height: 420.0 };
 
-/// Creates the window, hidden.
 pub(crate) fn create_hidden(app: &AppHandle) -> tauri::Result<WebviewWindow> {
     let window = WebviewWindowBuilder::new(app, LABEL, WebviewUrl::App("index.html".into()))
         .title("callgate")
@@ -105,7 +104,6 @@ pub(crate) fn show_in_front(window: &WebviewWindow) {
     log_failure(window.set_focus());
 }
 
-/// Hides the window, and keeps its place.
 pub(crate) fn hide_keeping_place(window: &WebviewWindow) {
     keep_placement(window);
     log_failure(window.hide());
@@ -122,7 +120,6 @@ pub(crate) fn set_theme(window: &WebviewWindow, theme: Option<Theme>) {
     log_failure(window.set_theme(theme));
 }
 
-/// Puts the window where it was.
 fn restore_placement(window: &WebviewWindow) {
     let state = window.state::<ShellState>();
     let Some(kept) = state.placement.current().filter(|kept| kept.is_on(&screen_areas(window)))
@@ -160,7 +157,6 @@ fn screen_areas(window: &WebviewWindow) -> Vec<ScreenArea> {
     monitors.into_iter().map(area).collect()
 }
 
-/// Logs what the window could not do.
 fn log_failure(done: tauri::Result<()>) {
     if let Err(error) = done {
         log_complaint(&format!("the window does not obey: {error}"));

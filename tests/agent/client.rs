@@ -6,7 +6,7 @@ use callgate_client::{
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::DEADLINE;
 use callgate_wire::approval::{Action, Press};
-use callgate_wire::session::{ConversationEvents, SessionEvent, TurnEnd};
+use callgate_wire::session::{ConversationEvents, LoadAs, SessionCommand, SessionEvent, TurnEnd};
 use serde_json::json;
 use tokio::time::timeout;
 
@@ -73,7 +73,14 @@ async fn a_front_end_talks_answers_questions_and_cancels() {
     assert!(setup.work().join("a.txt").exists());
 
     let conversation = client.status().await.unwrap().conversation_id.unwrap();
-    let mut past = client.load_events(&conversation, None, None).await;
+    let (limit, before, load_as) = (None, None, LoadAs::Events);
+    let load = SessionCommand::LoadConversation {
+        conversation_id: conversation.clone(),
+        limit,
+        before,
+        load_as,
+    };
+    let mut past = client.send(load).await;
     let mut told = Vec::new();
     while let Some(happened) = timeout(DEADLINE, past.next()).await.unwrap() {
         let RequestEvent::Said(reply) = happened else { panic!("{happened:?}") };

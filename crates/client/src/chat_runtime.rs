@@ -15,7 +15,6 @@ use tokio::time::timeout;
 use crate::page_event::PageEvent;
 use crate::{Client, ClientError, ClientSettings, SessionWatch, WatchStart};
 
-/// Why a page cannot talk to a runtime.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChatError {
@@ -35,7 +34,6 @@ pub enum ChatError {
     OfTheHost,
 }
 
-/// The runtime of the chat, if one runs.
 #[derive(Debug)]
 pub struct ChatRuntimes {
     /// The settings of every runtime, without the folder.
@@ -45,16 +43,13 @@ pub struct ChatRuntimes {
     running: Mutex<Option<RuntimeInUse>>,
 }
 
-/// A runtime that chat pages talk to.
 #[derive(Debug)]
 pub struct ChatRuntime {
-    client: Client,
-    folder: PathBuf,
-    /// How many pages are open.
+    pub client: Client,
+    pub folder: PathBuf,
     pages: watch::Sender<usize>,
 }
 
-/// A runtime and the task that ends it.
 #[derive(Debug)]
 struct RuntimeInUse {
     chat: Arc<ChatRuntime>,
@@ -96,20 +91,6 @@ impl Drop for ChatEvents {
 }
 
 impl ChatRuntime {
-    pub fn client(&self) -> &Client {
-        &self.client
-    }
-
-    /// Returns the name of the session, within which the numbers of events are valid.
-    pub fn session_name(&self) -> &str {
-        self.client.name()
-    }
-
-    /// Returns the folder in which it works.
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
     /// Sends a request, which is a line of the session protocol, and returns its id: that of the
     /// line is replaced. The replies come with the events.
     pub async fn send_line(&self, line: &[u8]) -> Result<Arc<str>, ChatError> {
@@ -125,11 +106,11 @@ impl ChatRuntime {
     /// has `seen` in the session of that name, or everything that is kept.
     pub fn events(self: &Arc<Self>, seen: Option<(&str, u64)>) -> ChatEvents {
         let start = match seen {
-            Some((session, last)) if session == self.session_name() => WatchStart::After(last),
+            Some((session, last)) if session == self.client.name() => WatchStart::After(last),
             _ => WatchStart::Oldest,
         };
         self.pages.send_modify(|pages| *pages += 1);
-        let first = Some(PageEvent::session(self.session_name(), &self.folder));
+        let first = Some(PageEvent::session(self.client.name(), &self.folder));
         ChatEvents { chat: Arc::clone(self), watch: self.client.watch(start), first }
     }
 
@@ -147,7 +128,6 @@ impl ChatRuntimes {
         Self { settings, linger, running: Mutex::default() }
     }
 
-    /// Returns the runtime, if one runs.
     pub async fn running(&self) -> Option<Arc<ChatRuntime>> {
         self.running.lock().await.as_ref().map(|running| Arc::clone(&running.chat))
     }
@@ -207,7 +187,7 @@ impl ChatRuntimes {
     async fn end_unused(&self, name: &str) -> bool {
         let mut running = self.running.lock().await;
         let Some(RuntimeInUse { chat, .. }) = &*running else { return true };
-        if chat.session_name() != name {
+        if chat.client.name() != name {
             return true;
         }
         if *chat.pages.borrow() > 0 || chat.is_busy().await {

@@ -1,18 +1,15 @@
 //! A client of a runtime.
 
-mod conversations;
-mod engines;
-
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use callgate_wire::approval::Press;
 use callgate_wire::session::{
-    self, Attachment, MAX_LINE, PermissionAnswer, QuestionAnswer, RuntimeStatus, SessionCommand,
-    SessionEvent, SessionReply, UserMessage,
+    self, Attachment, ConversationList, MAX_LINE, PermissionAnswer, QuestionAnswer, RuntimeStatus,
+    SessionCommand, SessionEvent, SessionReply, UserMessage,
 };
-use serde_json::value::to_raw_value;
+use serde::de::DeserializeOwned;
 use tokio::runtime::Handle as Tokio;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
@@ -61,17 +58,12 @@ impl Client {
         &self.handle.name
     }
 
-    /// Returns the state of the process.
     pub fn state(&self) -> RuntimeState {
         self.handle.shared.state()
     }
 
-    /// Returns how many lines of the runtime were ignored.
-    pub fn passed_over(&self) -> PassedOver {
-        self.handle.shared.passed_over()
-    }
-
-    /// Returns a receiver of these numbers, which learns of every change.
+    /// Returns a receiver of the numbers of lines of the runtime that were ignored, which learns of
+    /// every change.
     pub fn passed_over_updates(&self) -> tokio::sync::watch::Receiver<PassedOver> {
         self.handle.shared.passed_over_updates()
     }
@@ -103,7 +95,26 @@ impl Client {
         self.send(command).await.wait_for_end().await
     }
 
-    /// Sends a message in the current conversation.
+    /// Sends a request and returns the data of its `done`.
+    pub async fn request_data<T: DeserializeOwned>(
+        &self,
+        command: SessionCommand,
+    ) -> Result<T, ClientError> {
+        let kind = command.kind();
+        let reply = self.request(command).await?;
+        reply.event.done_data().ok_or(ClientError::Unexpected { kind })
+    }
+
+    /// Returns at most `limit` conversations, the most recently changed first, of those last
+    /// changed before `before`, in milliseconds since the Unix epoch.
+    pub async fn conversations(
+        &self,
+        limit: Option<u32>,
+        before: Option<u64>,
+    ) -> Result<ConversationList, ClientError> {
+        self.request_data(SessionCommand::ListConversations { limit, before, search: None }).await
+    }
+
     pub async fn user_message(&self, text: impl Into<String>) -> SentRequest {
         self.send(SessionCommand::UserMessage(UserMessage::new(text))).await
     }
@@ -117,34 +128,6 @@ impl Client {
     ) -> SentRequest {
         let message = UserMessage { attachments, ..UserMessage::new(text) };
         self.send(SessionCommand::UserMessage(message)).await
-    }
-
-    /// Sends a message for the turn that runs in the current conversation, which reads it in its next
-    /// round. Without such a turn it is an ordinary message.
-    pub async fn steer(&self, text: impl Into<String>) -> SentRequest {
-        let message = UserMessage { steer: true, ..UserMessage::new(text) };
-        self.send(SessionCommand::UserMessage(message)).await
-    }
-
-    /// Sends a message in the conversation with this id.
-    pub async fn user_message_in(
-        &self,
-        conversation: &str,
-        text: impl Into<String>,
-    ) -> SentRequest {
-        let metadata = serde_json::json!({ "conversationId": conversation });
-        let metadata = to_raw_value(&metadata).ok();
-        self.send(SessionCommand::UserMessage(UserMessage { metadata, ..UserMessage::new(text) }))
-            .await
-    }
-
-    /// Cancels a request of this client; see [`SentRequest::cancel`].
-    pub fn cancel(&self, id: &str) -> Result<(), ClientError> {
-        if !self.handle.shared.is_open(id) {
-            return Err(ClientError::NotOpen);
-        }
-        self.handle.shared.handle_and_wake(CoreInput::Cancel { id });
-        Ok(())
     }
 
     /// Answers a question. Returns an error if the answer no longer counts.
@@ -177,6 +160,7 @@ impl Client {
     /// Closes the session for all handles: open requests fail, and the process is ended. Returns
     /// when the process is gone.
     pub async fn close(&self) {
+        // Watched from before the end, which would be missed otherwise.
         let mut watch = self.watch(WatchStart::Now);
         self.handle.shared.handle_and_wake(CoreInput::Leave);
         while watch.next().await.is_some() {}

@@ -36,7 +36,6 @@ pub(crate) enum CoreInput<'a> {
         request: Arc<SessionRequest>,
         line: Vec<u8>,
     },
-    /// A request is cancelled.
     Cancel {
         id: &'a str,
     },
@@ -48,27 +47,21 @@ pub(crate) enum CoreInput<'a> {
     Written {
         id: &'a str,
     },
-    /// A line of the runtime.
     Line(DecodedLine<'a>),
     /// Reading from the runtime is paused because of a slow reader.
     Paused,
     Resumed,
-    /// The process was started.
     Started,
-    /// The process could not be started.
     NotStarted {
         reason: String,
     },
-    /// One of the pipes to and from the process is closed.
     PipeClosed,
     /// The process has ended.
     Exited {
         status: Option<ExitStatus>,
         last_words: Option<String>,
     },
-    /// The process has to be restarted.
     Restart,
-    /// The client is closed.
     Leave,
     Tick,
 }
@@ -98,11 +91,9 @@ pub(crate) enum CoreOutput {
         what: WatchedItem,
         size: usize,
     },
-    /// The session is over.
     Over,
 }
 
-/// The state of a session.
 #[derive(Debug)]
 pub(crate) struct ClientCore {
     settings: ClientSettings,
@@ -140,10 +131,6 @@ impl ClientCore {
             passed_over: PassedOver::default(),
             outputs: Vec::new(),
         }
-    }
-
-    pub(crate) fn is_open(&self, id: &str) -> bool {
-        self.find_request(id).is_some()
     }
 
     /// Handles an input at the time `now`, and returns what to do.
@@ -232,7 +219,6 @@ impl ClientCore {
         }
     }
 
-    /// Sends a request that was held.
     fn send_request(&mut self, now: Duration, index: usize) {
         let open = &mut self.open[index];
         if let Some(missing) = open.needs.iter().find(|name| !self.life.has_capability(name)) {

@@ -35,7 +35,6 @@ pub const ANSWERED_WITHIN: Duration = Duration::from_secs(10);
 /// How many requests may wait to be sent.
 const UNSENT: usize = 16;
 
-/// A connection to the desk.
 #[derive(Debug)]
 pub struct DeskClient {
     lines: mpsc::Sender<Vec<u8>>,
@@ -57,7 +56,8 @@ pub struct DeskReplies {
 /// The entries of the ledger, as the desk sends them.
 #[derive(Debug)]
 pub struct DeskWatch {
-    head: u64,
+    /// The number of the last entry when the watch began.
+    pub head: u64,
     messages: mpsc::Receiver<DeskMessage>,
     routes: Arc<MessageRoutes>,
 }
@@ -126,7 +126,6 @@ impl DeskClient {
         }
     }
 
-    /// Returns true if the connection has ended.
     pub fn is_closed(&self) -> bool {
         self.routes.is_closed()
     }
@@ -181,11 +180,6 @@ impl Drop for DeskReplies {
 }
 
 impl DeskWatch {
-    /// Returns the number of the last entry when the watch began.
-    pub fn head(&self) -> u64 {
-        self.head
-    }
-
     /// Waits for the next message: an entry, or the notice that the connection was locked. Dropping
     /// the future loses nothing.
     pub async fn next(&mut self) -> Result<DeskMessage, DeskError> {

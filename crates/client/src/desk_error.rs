@@ -9,7 +9,6 @@ use callgate_link::socket::{self, SocketError};
 use callgate_wire::desk::{DeskMessage, MAX_MESSAGE, Unreadable, UnreadableReason};
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 
-/// Why the desk could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeskError {

@@ -9,41 +9,32 @@ use callgate_wire::session::ErrorData;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// There is no tokio runtime for the client to run on.
     #[error("there is no tokio runtime here: start the client inside one")]
     NoTokio,
-    /// The runtime died, could not be started, or had to be ended.
     #[error("{reason}; it is being restarted: send the request again")]
     Died {
         /// The reason, for a person.
         reason: Arc<str>,
     },
-    /// The runtime has died so often that it is not started again.
     #[error("the runtime has died {deaths} times in a row and is not restarted: {reason}")]
     GivenUp {
         deaths: u32,
         /// How it died last.
         reason: Arc<str>,
     },
-    /// The request had no event for too long and was cancelled.
     #[error("no event for {}", duration_text(*after))]
     Idle { after: Duration },
-    /// The runtime did not read the request in time; it was not carried out.
     #[error("the runtime did not read the request within {}", duration_text(*after))]
     NotTaken { after: Duration },
-    /// The events of the request were not read in time; it was cancelled.
     #[error(
         "the request was cancelled, because its events were not read for {}: read them, or detach the request",
         duration_text(*after)
     )]
     NotRead { after: Duration },
-    /// Lines of the runtime were lost, and it could not send them again.
     #[error("a part of the answer is lost: send the request again")]
     Lost,
-    /// The request was cancelled by this client, and the runtime did not confirm it.
     #[error("the request was cancelled")]
     Cancelled,
-    /// The request is longer than a line may be.
     #[error("the request has {size} bytes, but {limit} is the limit: send less")]
     TooLarge {
         /// The request's bytes.
@@ -62,7 +53,6 @@ pub enum ClientError {
     NotOpen,
     #[error("the session is closed")]
     Closed,
-    /// The runtime answered with `error`.
     #[error("{error}")]
     Refused {
         /// What could not be done, for a person.
@@ -71,10 +61,7 @@ pub enum ClientError {
         data: Option<ErrorData>,
     },
     #[error("the runtime's answer to `{kind}` cannot be read: use a runtime of the same version")]
-    Unexpected {
-        /// The kind of request.
-        kind: &'static str,
-    },
+    Unexpected { kind: &'static str },
 }
 
 fn duration_text(after: Duration) -> String {

@@ -10,14 +10,12 @@ use crate::ClientError;
 
 #[derive(Debug, Clone)]
 pub enum RequestEvent {
-    /// A reply of the runtime.
     Said(Arc<SessionReply>),
     /// The request has failed. Nothing follows.
     Failed(ClientError),
 }
 
 impl RequestEvent {
-    /// Returns true if this is the last event of its request.
     pub fn is_end(&self) -> bool {
         match self {
             Self::Said(reply) => reply.event.is_end(),
@@ -26,15 +24,12 @@ impl RequestEvent {
     }
 }
 
-/// The state of the runtime's process.
 #[derive(Debug, Clone)]
 pub enum RuntimeState {
-    /// It is being started.
     Starting,
     Ready(Arc<RuntimeReady>),
     /// It has died, could not be started, or had to be ended.
     Died {
-        /// Its exit status, if known.
         status: Option<ExitStatus>,
         /// The reason, for a person.
         reason: Arc<str>,
@@ -66,12 +61,12 @@ pub struct WatchedEvent {
 /// An item of a [`SessionWatch`](crate::SessionWatch).
 #[derive(Debug, Clone)]
 pub enum WatchedItem {
-    /// The new state of the process.
     State(RuntimeState),
-    /// A request was sent.
     Asked(Arc<SessionRequest>),
-    /// An event of a request.
-    Happened { id: Arc<str>, happened: RequestEvent },
+    Happened {
+        id: Arc<str>,
+        happened: RequestEvent,
+    },
     /// The items between these numbers are no longer kept. Load the conversation to see their
     /// effect.
     Missed {

@@ -45,7 +45,7 @@
 //!   [`ClientSettings::patience`] fails, and the others continue. Watchers delay no one: a slow one
 //!   gets [`WatchedItem::Missed`].
 //! - It lies: lines that cannot be read, or that belong to no open request, are ignored and counted
-//!   ([`Client::passed_over`]). If numbers are missing, the runtime is asked to send those lines
+//!   ([`Client::passed_over_updates`]). If numbers are missing, the runtime is asked to send those lines
 //!   again; if it cannot, the running requests fail.
 
 mod chat_runtime;

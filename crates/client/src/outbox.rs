@@ -9,11 +9,9 @@ use tokio::sync::OwnedSemaphorePermit;
 /// and makes the client ask again and again comes near it.
 const MOST_LINES: usize = 1024;
 
-/// Lines that wait to be written, in order.
 #[derive(Debug, Default)]
 pub(crate) struct LineOutbox(VecDeque<OutgoingLine>);
 
-/// A line that waits to be written.
 #[derive(Debug)]
 pub(crate) struct OutgoingLine {
     line: Vec<u8>,

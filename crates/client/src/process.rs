@@ -24,10 +24,8 @@ const FAREWELL: Duration = Duration::from_secs(2);
 /// How long to read stderr after the process has ended: one of its children may hold the pipe open.
 const LAST_WORDS: Duration = Duration::from_millis(200);
 
-/// Receives the exit status of the process.
 type ExitReceiver = oneshot::Receiver<Option<ExitStatus>>;
 
-/// A process that the thread has started.
 struct KeptProcess {
     stdin: Option<std::process::ChildStdin>,
     stdout: Option<std::process::ChildStdout>,
@@ -129,7 +127,6 @@ fn wait_or_end(mut child: LeashedChild, slack: &PipeReader) -> Option<ExitStatus
     child.wait().ok()
 }
 
-/// Returns true if the process ends within this time.
 fn ends_within(child: &LeashedChild, limit: Duration) -> bool {
     child.wait_for(limit).unwrap_or(true)
 }

@@ -35,7 +35,6 @@ pub(crate) struct RuntimePipes {
 /// The exit status of a process, if known, and the last line that it wrote to stderr.
 pub(crate) type RuntimeExit = (Option<ExitStatus>, Option<String>);
 pub(crate) type PumpFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
-/// Starts a process.
 pub(crate) type RuntimeLauncher = Box<dyn FnMut() -> PumpFuture<io::Result<RuntimePipes>> + Send>;
 
 struct SessionPump {
@@ -50,7 +49,6 @@ struct SessionPump {
     reads: u32,
 }
 
-/// What woke the task.
 enum PumpWake {
     Started(io::Result<RuntimePipes>),
     Exited(RuntimeExit),
@@ -60,7 +58,6 @@ enum PumpWake {
     Work,
 }
 
-/// Serves a client until it is closed.
 pub(crate) async fn serve_client(shared: Arc<ClientShared>, launch: RuntimeLauncher) {
     let _abandon = AbandonOnDrop(Arc::clone(&shared));
     shared.handle_input(CoreInput::Begin);
@@ -104,6 +101,7 @@ impl SessionPump {
         }
         if orders.start {
             self.life = None;
+            // What the process before has left unfinished does not begin a line of this one.
             self.lines = LineDecoder::new(MAX_LINE);
             self.starting = Some((self.launch)());
         }
@@ -127,6 +125,7 @@ impl SessionPump {
         }
         tokio::select! {
             biased;
+            // First: what the runtime has said comes before the news of its end.
             read = read_stdout(stdout, lines), if listens => PumpWake::Read(read),
             written = write_stdin(stdin, outgoing.as_ref()) => PumpWake::Written(written),
             exited = or_never(exit) => PumpWake::Exited(exited),

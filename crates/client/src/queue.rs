@@ -2,8 +2,9 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use callgate_link::sync::lock;
 use tokio::sync::Notify;
 
 use crate::{ClientError, RequestEvent};
@@ -36,7 +37,7 @@ impl EventQueue {
 
     /// Adds an event. After the end it is ignored.
     pub(crate) fn push(&self, happened: RequestEvent, size: usize) {
-        let mut backlog = self.lock();
+        let mut backlog = lock(&self.backlog);
         if backlog.is_over || backlog.is_left {
             return;
         }
@@ -52,7 +53,7 @@ impl EventQueue {
     pub(crate) async fn next(&self) -> Option<RequestEvent> {
         loop {
             {
-                let mut backlog = self.lock();
+                let mut backlog = lock(&self.backlog);
                 if let Some((size, happened)) = backlog.events.pop_front() {
                     backlog.bytes -= size;
                     drop(backlog);
@@ -68,14 +69,13 @@ impl EventQueue {
         }
     }
 
-    /// Returns how many bytes of events are unread.
     pub(crate) fn bytes(&self) -> usize {
-        self.lock().bytes
+        lock(&self.backlog).bytes
     }
 
     /// Replaces all unread events by a failure, unless the end was read.
     pub(crate) fn give_up(&self, error: ClientError) {
-        let mut backlog = self.lock();
+        let mut backlog = lock(&self.backlog);
         let was_read = backlog.is_over && backlog.events.is_empty();
         self.drop_unread(&mut backlog);
         if !was_read && !backlog.is_left {
@@ -88,7 +88,7 @@ impl EventQueue {
 
     /// Notes that nobody reads the queue any more.
     pub(crate) fn mark_left(&self) {
-        let mut backlog = self.lock();
+        let mut backlog = lock(&self.backlog);
         backlog.is_left = true;
         self.drop_unread(&mut backlog);
         drop(backlog);
@@ -99,10 +99,6 @@ impl EventQueue {
         self.in_all.fetch_sub(backlog.bytes, Ordering::Relaxed);
         backlog.bytes = 0;
         backlog.events.clear();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, EventBacklog> {
-        self.backlog.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -21,7 +21,6 @@ pub(crate) struct EventRing {
     kept: VecDeque<(usize, WatchedEvent)>,
     bytes: usize,
     limit: usize,
-    /// The number of the next event.
     next: u64,
 }
 

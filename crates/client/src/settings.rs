@@ -15,7 +15,6 @@ pub const MOST_OTHER_REQUESTS: usize = 64;
 /// The most bytes of requests that wait for the runtime to read them; one more waits.
 pub const MOST_UNSENT: usize = 16 * 1024 * 1024;
 
-/// The settings of a client. Every field may be changed.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
     pub program: PathBuf,
@@ -24,7 +23,6 @@ pub struct ClientSettings {
     pub env: Vec<(OsString, Option<OsString>)>,
     /// Its working folder, or the current one if `None`.
     pub cwd: Option<PathBuf>,
-    /// Where its stderr goes.
     pub stderr: StderrTarget,
     /// The extensions that the front end accepts, for `hello`.
     pub capabilities: Vec<String>,
@@ -52,7 +50,6 @@ pub struct ClientSettings {
 pub struct RestartBackOff {
     /// The pause after the first death; each further death in a row doubles it.
     pub first: Duration,
-    /// The longest pause.
     pub most: Duration,
     /// After living this long, a runtime's death counts as the first again.
     pub reset_after: Duration,
@@ -102,7 +99,6 @@ impl ClientSettings {
         }
     }
 
-    /// Adds an argument.
     #[must_use]
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());

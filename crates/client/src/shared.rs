@@ -2,8 +2,9 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use callgate_link::sync::lock;
 use callgate_wire::session;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::Instant;
@@ -16,7 +17,6 @@ use crate::ring::{EventRing, WatchStart};
 use crate::settings::{MOST_OTHER_REQUESTS, MOST_TURNS, MOST_UNSENT};
 use crate::{ClientError, ClientSettings};
 
-/// The state that the handles of a client share with its task.
 #[derive(Debug)]
 pub(crate) struct ClientShared {
     inner: Mutex<ClientInner>,
@@ -25,9 +25,7 @@ pub(crate) struct ClientShared {
     pub(crate) work: Arc<Notify>,
     /// The number of the last item for watchers.
     seen: watch::Sender<u64>,
-    /// How many lines were ignored.
     passed_over: watch::Sender<PassedOver>,
-    /// The bytes of all unread events.
     pub(crate) unread: Arc<AtomicUsize>,
     pub(crate) turns: Arc<Semaphore>,
     pub(crate) other_requests: Arc<Semaphore>,
@@ -103,12 +101,13 @@ impl ClientShared {
 
     /// Passes an input to the core, and carries out its outputs.
     pub(crate) fn handle_input(&self, input: CoreInput<'_>) {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         let now = self.begin.elapsed();
         for output in inner.core.handle_input(now, input) {
             inner.apply_output(output);
         }
         let (seen, passed_over) = (inner.seen, inner.core.passed_over);
+        // Whoever is woken by what follows looks at this state at once.
         drop(inner);
         self.passed_over
             .send_if_modified(|last| std::mem::replace(last, passed_over) != passed_over);
@@ -127,56 +126,45 @@ impl ClientShared {
         line: Vec<u8>,
         rooms: RequestPermits,
     ) {
-        self.lock().rooms.insert(Arc::from(request.id.as_str()), rooms);
+        lock(&self.inner).rooms.insert(Arc::from(request.id.as_str()), rooms);
         self.handle_and_wake(CoreInput::Ask { request: Arc::new(request), line });
     }
 
-    /// Creates the queue of a request.
     pub(crate) fn new_queue(&self, id: &Arc<str>) -> Arc<EventQueue> {
         let queue = Arc::new(EventQueue::new(Arc::clone(&self.work), Arc::clone(&self.unread)));
-        self.lock().queues.insert(Arc::clone(id), Arc::clone(&queue));
+        lock(&self.inner).queues.insert(Arc::clone(id), Arc::clone(&queue));
         queue
     }
 
     /// Removes the queue of a request that nobody reads.
     pub(crate) fn leave_queue(&self, id: &str) {
-        if let Some(queue) = self.lock().queues.remove(id) {
+        if let Some(queue) = lock(&self.inner).queues.remove(id) {
             queue.mark_left();
         }
     }
 
-    pub(crate) fn is_open(&self, id: &str) -> bool {
-        self.lock().core.is_open(id)
-    }
-
     pub(crate) fn state(&self) -> RuntimeState {
-        self.lock().core.state.clone()
-    }
-
-    pub(crate) fn passed_over(&self) -> PassedOver {
-        self.lock().core.passed_over
+        lock(&self.inner).core.state.clone()
     }
 
     pub(crate) fn passed_over_updates(&self) -> watch::Receiver<PassedOver> {
         self.passed_over.subscribe()
     }
 
-    /// Takes the orders for the task.
     pub(crate) fn take_orders(&self) -> PumpOrders {
-        let mut inner = self.lock();
+        let mut inner = lock(&self.inner);
         let orders = inner.orders;
         inner.orders = PumpOrders { is_over: orders.is_over, ..PumpOrders::default() };
         orders
     }
 
-    /// Takes the next line to be written.
     pub(crate) fn next_line(&self) -> Option<OutgoingLine> {
-        self.lock().outbox.pop()
+        lock(&self.inner).outbox.pop()
     }
 
     /// Returns when the next tick is due.
     pub(crate) fn deadline(&self) -> Option<Instant> {
-        let deadline = self.lock().core.deadline()?;
+        let deadline = lock(&self.inner).core.deadline()?;
         self.begin.checked_add(deadline)
     }
 
@@ -186,13 +174,14 @@ impl ClientShared {
         let in_all = self.unread.load(Ordering::Relaxed);
         // No queue holds more than all do.
         in_all > most.saturating_mul(4)
-            || (in_all > most && self.lock().queues.values().any(|queue| queue.bytes() > most))
+            || (in_all > most
+                && lock(&self.inner).queues.values().any(|queue| queue.bytes() > most))
     }
 
     /// Fails the requests with the most unread events until there is room.
     pub(crate) fn end_slow(&self) {
         while self.is_crowded(true) {
-            let queues = self.lock().queues.clone();
+            let queues = lock(&self.inner).queues.clone();
             let Some((id, queue)) = queues.iter().max_by_key(|(_, queue)| queue.bytes()) else {
                 return;
             };
@@ -203,12 +192,12 @@ impl ClientShared {
 
     /// Returns the first number for a watcher, and the receiver of new numbers.
     pub(crate) fn start_watch(&self, since: WatchStart) -> (u64, watch::Receiver<u64>) {
-        (self.lock().ring.start_number(since), self.seen.subscribe())
+        (lock(&self.inner).ring.start_number(since), self.seen.subscribe())
     }
 
     /// Returns the item with the number `wanted`, and whether more may follow.
     pub(crate) fn find_item(&self, wanted: u64) -> (Option<WatchedEvent>, bool) {
-        let inner = self.lock();
+        let inner = lock(&self.inner);
         (inner.ring.get(wanted), !inner.orders.is_over)
     }
 
@@ -218,10 +207,6 @@ impl ClientShared {
         // The thread of the process ends it, should it still run.
         self.handle_input(CoreInput::Exited { status: None, last_words: None });
         self.handle_input(CoreInput::NotStarted { reason: "the session is closed".to_owned() });
-    }
-
-    fn lock(&self) -> MutexGuard<'_, ClientInner> {
-        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

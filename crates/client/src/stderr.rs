@@ -33,7 +33,6 @@ impl StderrFollower {
         Self { last, reading }
     }
 
-    /// Waits for the end of stderr.
     pub(crate) async fn read_to_its_end(&mut self) {
         (&mut self.reading).await.ok();
     }
@@ -80,7 +79,6 @@ async fn follow_pipe(
     }
 }
 
-/// Returns a line of stderr, masked and shortened.
 fn masked_line(line: &str, secrets: &SecretVariables) -> String {
     let masked = secrets.mask(line);
     let clean = masked.trim().chars().filter(|c| !c.is_control());

@@ -20,7 +20,6 @@ pub const PATIENCE: Duration = Duration::from_secs(10);
 /// How many other messages are kept while waiting for an answer.
 const MOST_KEPT: usize = 1024;
 
-/// A connection to the desk.
 #[derive(Debug)]
 pub struct Viewer {
     stream: UnixStream,

@@ -111,7 +111,7 @@ async fn whoever_watches_gets_every_entry_once_and_learns_that_it_is_locked() {
         desk.send(&DeskMessage::answer(request.id, DeskAnswer::Watching { head: 3 })).await;
     });
     let mut watch = watch.unwrap();
-    assert_eq!(watch.head(), 3);
+    assert_eq!(watch.head, 3);
     let reader = async {
         for seq in 1..=100 {
             match watch.next().await.unwrap() {

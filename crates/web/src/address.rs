@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use callgate_link::file::create_private;
 
-/// The address of a page on this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageAddress {
     port: u16,

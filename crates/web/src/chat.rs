@@ -40,7 +40,6 @@ const SHOWN: [&str; 7] = [
     capability::TURN_DIFF,
 ];
 
-/// How a runtime is started.
 #[derive(Debug, Clone)]
 pub struct RuntimeCommand {
     pub program: PathBuf,
@@ -80,9 +79,9 @@ pub(crate) async fn start_runtime(
     _: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let body_with_sender =
+    let body =
         request_body::read_within_limits(body, LONGEST_START, state.limits.body_within).await?;
-    let ChatStart { folder } = serde_json::from_slice(&body_with_sender)
+    let ChatStart { folder } = serde_json::from_slice(&body)
         .map_err(|_| HttpRefusal::new(StatusCode::BAD_REQUEST, "the folder is not a text"))?;
     let chats = chat_runtimes(&state)?;
     let started = match (&folder, &state.home) {
@@ -91,8 +90,7 @@ pub(crate) async fn start_runtime(
         (None, None) => Err(ChatError::NoFolder),
     };
     let chat = started.map_err(|error| chat_refusal(&error))?;
-    let place =
-        json!({ "session": chat.session_name(), "folder": chat.folder().to_string_lossy() });
+    let place = json!({ "session": chat.client.name(), "folder": chat.folder.to_string_lossy() });
     Ok(json_response(&place))
 }
 
@@ -128,12 +126,11 @@ pub(crate) async fn send_request(
     Ok(json_response(&json!({ "id": &*id })))
 }
 
-/// Ends the process of the runtime and starts it again.
 pub(crate) async fn restart_runtime(
     State(state): State<PageState>,
     _: PageAccess,
 ) -> Result<Response, HttpRefusal> {
-    running_chat(&state).await?.client().restart();
+    running_chat(&state).await?.client.restart();
     Ok(json_response(&json!({})))
 }
 
@@ -143,7 +140,6 @@ pub(crate) fn json_response(body: &impl Serialize) -> Response {
     ([(header::CONTENT_TYPE, "application/json")], body).into_response()
 }
 
-/// Opens a stream of everything that happens in the session.
 pub(crate) async fn stream_chat_events(
     State(state): State<PageState>,
     PageAccess { session, .. }: PageAccess,
@@ -169,7 +165,6 @@ fn seen_session(uri: &Uri) -> Option<&str> {
     uri.query()?.split('&').find_map(|field| field.strip_prefix("session="))
 }
 
-/// A stream that a browser reads.
 struct ChatStream {
     events: ChatEvents,
     sender: BodySender,
@@ -191,7 +186,7 @@ impl ChatStream {
                 Ok(Some(event)) => event_text(&event),
                 Ok(None) => return,
             };
-            let desk = self.session.desk();
+            let desk = &self.session.desk;
             if desk.is_locked() || desk.is_closed() || !self.sender.send(piece).await {
                 return;
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -92,6 +92,7 @@ impl BrowserConnections {
                     },
                     Err(_) => sleep(NO_DESCRIPTOR).await,
                 },
+                // Without this, the set would keep every connection that has ended.
                 Some(_) = tasks.join_next() => {}
             }
         }
@@ -100,7 +101,7 @@ impl BrowserConnections {
     /// Takes a seat. If all are taken, the oldest connection without a key has to go. Returns
     /// `None` if all have one.
     fn take_seat(self: &Arc<Self>) -> Option<SeatHolder> {
-        let mut seats = self.seats();
+        let mut seats = lock(&self.seats);
         if seats.taken.len() >= self.most {
             let is_stranger = |seat: &BrowserSeat| !seat.has_key.load(Ordering::Relaxed);
             let oldest = seats.taken.iter().find(|(_, (seat, _))| is_stranger(seat));
@@ -113,15 +114,11 @@ impl BrowserConnections {
         seats.taken.insert(number, (seat.clone(), stay));
         Some(SeatHolder { connections: Arc::clone(self), number, seat, stays })
     }
-
-    fn seats(&self) -> MutexGuard<'_, BrowserSeats> {
-        lock(&self.seats)
-    }
 }
 
 impl Drop for SeatHolder {
     fn drop(&mut self) {
-        self.connections.seats().taken.remove(&self.number);
+        lock(&self.connections.seats).taken.remove(&self.number);
     }
 }
 

@@ -22,17 +22,15 @@ pub(crate) async fn relay_request(
     PageAccess { session, .. }: PageAccess,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let body_with_sender =
-        request_body::read_within_limits(body, MAX_LINE, state.limits.body_within).await?;
-    let request = PageRequest::decode(&body_with_sender)
+    let body = request_body::read_within_limits(body, MAX_LINE, state.limits.body_within).await?;
+    let request = PageRequest::decode(&body)
         .map_err(|wrong| HttpRefusal::new(StatusCode::BAD_REQUEST, wrong.to_string()))?;
     if !is_allowed(&session, &request).await? {
         let text = "a page cannot ask the desk for this";
         return Err(HttpRefusal::new(StatusCode::FORBIDDEN, text));
     }
-    let no_desk = |error| HttpRefusal::no_desk(&error);
-    let mut replies = request.send(session.desk()).await.map_err(no_desk)?;
-    let first = replies.next().await.map_err(no_desk)?;
+    let mut replies = request.send(&session.desk).await?;
+    let first = replies.next().await?;
     let (sender, body) = message_body::body_with_sender();
     let relay = DeskRelay { replies, sender, session };
     tokio::spawn(relay.send_messages(first));
@@ -41,7 +39,7 @@ pub(crate) async fn relay_request(
 
 /// Returns true for what the page of a session may ask.
 async fn is_allowed(session: &PageSession, request: &PageRequest) -> Result<bool, HttpRefusal> {
-    if session.person().is_none() {
+    if session.person.is_none() {
         return Ok(request.is_allowed());
     }
     let is_own = match request.removed_link() {
@@ -51,7 +49,6 @@ async fn is_allowed(session: &PageSession, request: &PageRequest) -> Result<bool
     Ok(is_own && request.is_allowed_for_person())
 }
 
-/// A request whose answer is under way.
 struct DeskRelay {
     replies: PageReplies,
     sender: BodySender,
@@ -83,7 +80,7 @@ impl DeskRelay {
 impl PageSession {
     /// Returns a message as the page may see it: a person sees their own links only.
     fn shown_message(&self, mut message: DeskMessage) -> DeskMessage {
-        if let Some(person) = self.person()
+        if let Some(person) = &self.person
             && let DeskMessage::Answer { answer: DeskAnswer::Links { links }, .. } = &mut message
         {
             links.retain(|link| link.person.as_ref() == Some(&person.name));

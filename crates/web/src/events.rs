@@ -22,7 +22,6 @@ use crate::refusal::HttpRefusal;
 use crate::sessions::PageSession;
 use crate::state::PageState;
 
-/// The media type of an event stream.
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -41,7 +40,7 @@ pub(crate) async fn stream_desk_events(
     let place = stream_place(&state)?;
     let desk = state.sessions.connect(&key).await?;
     let from = after.map(|after| after.saturating_add(1));
-    let watch = desk.watch(from).await.map_err(|error| HttpRefusal::no_desk(&error))?;
+    let watch = desk.watch(from).await?;
     let (sender, body) = message_body::body_with_sender();
     let heartbeat = state.limits.heartbeat;
     let stream = EventStream { watch, sender, heartbeat, _desk: desk, session, _place: place };
@@ -49,7 +48,6 @@ pub(crate) async fn stream_desk_events(
     Ok(([(header::CONTENT_TYPE, EVENT_STREAM)], body).into_response())
 }
 
-/// Takes one of the places for event streams.
 pub(crate) fn stream_place(state: &PageState) -> Result<OwnedSemaphorePermit, HttpRefusal> {
     let text = "too many pages are open: close one";
     let full = |_| HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, text);
@@ -64,7 +62,6 @@ pub(crate) fn last_event(headers: &HeaderMap) -> Result<Option<u64>, HttpRefusal
     number.map(Some).ok_or_else(odd)
 }
 
-/// A stream that a browser reads.
 struct EventStream {
     watch: DeskWatch,
     sender: BodySender,
@@ -79,8 +76,8 @@ struct EventStream {
 impl EventStream {
     /// Sends events until the browser has gone, the session is over or the desk has ended.
     async fn send_events(mut self, is_new: bool) {
-        let head = self.watch.head();
-        let person = self.session.person();
+        let head = self.watch.head;
+        let person = self.session.person.as_ref();
         let mut piece = event_text(&match person {
             Some(person) => PageEvent::watching_as(&person.name, head, is_new),
             None => PageEvent::watching(head, is_new),

@@ -43,7 +43,6 @@ pub(crate) async fn serve_index_page(headers: HeaderMap) -> Response {
     file_response("index.html", &headers)
 }
 
-/// Serves another file of the page.
 pub(crate) async fn serve_named_file(Path(name): Path<String>, headers: HeaderMap) -> Response {
     file_response(&name, &headers)
 }

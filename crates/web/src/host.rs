@@ -24,30 +24,22 @@ use crate::{chat, desk_relay, events, files, origin, pairing};
 /// How many ports are tried, from the wanted one on.
 const PORTS: u16 = 20;
 
-/// The options of a host.
 #[derive(Debug, Clone)]
 pub struct PageOptions {
     /// The desk's socket for viewers. The file with the address is beside it.
     pub desk_socket: PathBuf,
     /// The first port to try; 0 takes any free one.
     pub port: u16,
-    /// The limits for browsers.
     pub limits: PageLimits,
     /// How the runtime of the chat is started; without it there is no chat.
     pub runtime: Option<RuntimeCommand>,
 }
 
-/// Why the page cannot be served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageHostError {
     #[error("the ports {first} to {last} are taken: set `page.port` to a free one")]
-    NoPort {
-        /// The first one tried.
-        first: u16,
-        /// The last one tried.
-        last: u16,
-    },
+    NoPort { first: u16, last: u16 },
     #[error("cannot listen on port {port}: {source}")]
     Listen { port: u16, source: io::Error },
     /// The address could not be written.
@@ -95,7 +87,6 @@ impl PageHost {
     }
 }
 
-/// Listens on the wanted port, or on the next free one.
 fn listen_on_free_port(port: u16) -> Result<TcpListener, PageHostError> {
     let last = if port == 0 { 0 } else { port.saturating_add(PORTS - 1) };
     for port in port..=last {

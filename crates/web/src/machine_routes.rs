@@ -31,10 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A connection that carries a line.
 pub type LineStream = TokioIo<Upgraded>;
 
-/// Serves a line.
 pub type LinePlace = Box<dyn FnOnce(LineStream) + Send>;
 
-/// An answer that takes a while.
 pub type DeskFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The desk that machines and jobs of a team reach.
@@ -61,7 +59,6 @@ pub trait MachineDesk: Send + Sync + 'static {
 /// What a machine gets when it joins.
 #[derive(Debug, Serialize)]
 pub struct MachineJoined {
-    /// Its name in the team.
     pub name: String,
     /// The token by which it is known from now on.
     pub token: String,
@@ -74,7 +71,6 @@ struct MachineSecret {
     secret: String,
 }
 
-/// Returns the routes for machines and jobs.
 pub fn machine_routes(desk: Arc<dyn MachineDesk>) -> Router {
     Router::new()
         .route("/team/join", post(join_machine))

@@ -1,6 +1,5 @@
 //! A response body that is sent piece by piece, as fast as the browser reads it.
 
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
@@ -8,22 +7,14 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::Frame;
 use tokio::sync::mpsc;
 
-/// The sending half of a body.
 #[derive(Debug, Clone)]
 pub(crate) struct BodySender(mpsc::Sender<Result<Bytes, CutBody>>);
 
 /// A body that ends before everything was sent. The browser sees a failed request, not a short
 /// answer.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, thiserror::Error)]
+#[error("the desk went away before its last message")]
 pub(crate) struct CutBody;
-
-impl fmt::Display for CutBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the desk went away before its last message")
-    }
-}
-
-impl std::error::Error for CutBody {}
 
 /// The receiving half, which the server reads.
 struct MessageBody(mpsc::Receiver<Result<Bytes, CutBody>>);
@@ -46,7 +37,6 @@ impl BodySender {
         self.0.send(Err(CutBody)).await.ok();
     }
 
-    /// Waits until nobody reads any more.
     pub(crate) async fn wait_for_close(&self) {
         self.0.closed().await;
     }

@@ -17,7 +17,6 @@ use crate::refusal::HttpRefusal;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageOrigin(pub(crate) String);
 
-/// The hosts under which a page is served.
 #[derive(Debug)]
 pub(crate) struct PageHosts {
     scheme: &'static str,
@@ -55,7 +54,6 @@ impl PageHosts {
     }
 }
 
-/// Where a browser comes back after a sign-in.
 pub(crate) const SIGN_IN_RETURN: &str = "/sign-in";
 
 /// Lets a request pass if it comes from the page, and gives every answer its headers.
@@ -76,7 +74,6 @@ pub(crate) async fn guard_request(
     response
 }
 
-/// Returns the origin of a request from the page.
 fn check_origin(parts: &Parts, hosts: &PageHosts) -> Result<PageOrigin, HttpRefusal> {
     let host = check_host(parts, hosts)?;
     let origin = PageOrigin(format!("{}://{host}", hosts.scheme));

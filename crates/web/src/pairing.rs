@@ -30,10 +30,9 @@ pub(crate) async fn pair_page(
     Extension(PeerAddress(peer)): Extension<PeerAddress>,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
-    let body_with_sender =
-        request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
+    let body = request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
     let PagePairing { code, name } =
-        serde_json::from_slice(&body_with_sender).map_err(|_| bad_pairing_refusal())?;
+        serde_json::from_slice(&body).map_err(|_| bad_pairing_refusal())?;
     if code.len() > LONGEST_SECRET || name.len() > LONGEST_NAME || name.trim().is_empty() {
         return Err(bad_pairing_refusal());
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use callgate_client::DeskError;
 use serde_json::json;
 
 /// Why a request is refused: the status and the words of the answer. The words contain nothing
@@ -29,6 +30,12 @@ impl HttpRefusal {
     /// The refusal of a request that the desk does not answer.
     pub(crate) fn no_desk(why: &dyn std::fmt::Display) -> Self {
         Self::new(StatusCode::SERVICE_UNAVAILABLE, format!("the desk does not answer: {why}"))
+    }
+}
+
+impl From<DeskError> for HttpRefusal {
+    fn from(error: DeskError) -> Self {
+        Self::no_desk(&error)
     }
 }
 

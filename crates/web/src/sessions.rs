@@ -7,7 +7,7 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 use std::net::IpAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
 
 use axum::http::{HeaderMap, StatusCode, header};
@@ -39,9 +39,7 @@ pub(crate) struct PageSessions {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SessionKind {
-    /// The owner of the desk.
     Owner,
-    /// People of a team.
     People,
 }
 
@@ -53,7 +51,6 @@ struct KnownSessions {
     good: VecDeque<KeyDigest>,
 }
 
-/// The digest of a key and its origin.
 type KeyDigest = [u8; 32];
 
 /// The key that a request shows, and the origin that it belongs to.
@@ -65,18 +62,16 @@ pub(crate) struct SessionKey {
     peer: IpAddr,
 }
 
-/// A session that is in use.
 #[derive(Debug)]
 pub(crate) struct PageSession {
-    desk: DeskClient,
-    person: Option<PersonSession>,
+    pub(crate) desk: DeskClient,
+    /// The person whose session it is; `None` for the owner of the desk.
+    pub(crate) person: Option<PersonSession>,
 }
 
-/// What is known about the session of a person of a team.
 #[derive(Debug)]
 pub(crate) struct PersonSession {
     pub(crate) name: String,
-    /// The link of this browser.
     pub(crate) link: String,
 }
 
@@ -113,16 +108,6 @@ impl SessionKey {
 }
 
 impl PageSession {
-    /// Returns the session's connection to the desk.
-    pub(crate) fn desk(&self) -> &DeskClient {
-        &self.desk
-    }
-
-    /// Returns the person whose session it is; `None` for the owner of the desk.
-    pub(crate) fn person(&self) -> Option<&PersonSession> {
-        self.person.as_ref()
-    }
-
     /// Returns true if a link is one of the person's own.
     pub(crate) async fn has_link(&self, link: &str) -> Result<bool, HttpRefusal> {
         let links = read_links(&self.desk).await?;
@@ -151,12 +136,14 @@ impl PageSessions {
         if let Some(session) = self.find_live(&digest) {
             return Ok(session);
         }
+        // Held while the desk is asked: keys are tried one after the other, and each counts.
         let mut wrong = self.keys.lock().await;
         // Another request may have opened it meanwhile.
         if let Some(session) = self.find_live(&digest) {
             return Ok(session);
         }
-        if !self.lock_known().good.contains(&digest) {
+        // Wrong keys from the same address do not hold up a page whose key was good.
+        if !lock(&self.sessions).good.contains(&digest) {
             let now = Instant::now();
             let waited = wrong.attempts_from(key.peer, now).check_wait(now);
             waited.map_err(|wait| HttpRefusal::too_many(TOO_MANY_KEYS, wait))?;
@@ -164,11 +151,11 @@ impl PageSessions {
         let Some(session) = self.begin_session(key).await? else {
             let now = Instant::now();
             wrong.attempts_from(key.peer, now).add_attempt(now);
-            self.lock_known().good.retain(|good| *good != digest);
+            lock(&self.sessions).good.retain(|good| *good != digest);
             return Err(self.wrong_key());
         };
         let session = Arc::new(session);
-        self.lock_known().remember(digest, &session);
+        lock(&self.sessions).remember(digest, &session);
         Ok(session)
     }
 
@@ -184,7 +171,6 @@ impl PageSessions {
         Ok(name.map(|name| PageSession { desk, person: Some(PersonSession { name, link }) }))
     }
 
-    /// Returns one more connection for a session, unlocked by its key.
     pub(crate) async fn connect(&self, key: &SessionKey) -> Result<DeskClient, HttpRefusal> {
         self.unlock_desk(key).await?.ok_or_else(|| self.wrong_key())
     }
@@ -202,12 +188,11 @@ impl PageSessions {
 
     /// Connects to the desk and shows it the key. Returns `None` if the key is not valid.
     async fn unlock_desk(&self, key: &SessionKey) -> Result<Option<DeskClient>, HttpRefusal> {
-        let desk = self.connect_to_desk()?;
+        let desk = DeskClient::connect(&self.desk_socket)?;
         let (token, origin) = (key.token.clone(), Some(key.origin.0.clone()));
-        match desk.ask(DeskCommand::Unlock { token, origin, name: None }).await {
-            Ok(DeskAnswer::Told { done, .. }) => Ok(done.then_some(desk)),
-            Ok(_) => Err(HttpRefusal::no_desk(&DeskError::Unexpected)),
-            Err(error) => Err(HttpRefusal::no_desk(&error)),
+        match desk.ask(DeskCommand::Unlock { token, origin, name: None }).await? {
+            DeskAnswer::Told { done, .. } => Ok(done.then_some(desk)),
+            _ => Err(DeskError::Unexpected.into()),
         }
     }
 
@@ -219,35 +204,27 @@ impl PageSessions {
         origin: PageOrigin,
         peer: IpAddr,
     ) -> Result<HiddenText, HttpRefusal> {
+        // Held while the desk is asked, so that codes cannot be tried all at once.
         let mut wrong = self.codes.lock().await;
         let (now, wrong) = (Instant::now(), &mut *wrong);
         let wrong = wrong.attempts_from(peer, now);
         wrong.check_wait(now).map_err(|wait| HttpRefusal::too_many(TOO_MANY_CODES, wait))?;
         let command = DeskCommand::Pair { code, name, origin: Some(origin.0) };
-        match self.connect_to_desk()?.ask(command).await {
-            Ok(DeskAnswer::Paired { token }) => Ok(token),
-            Ok(DeskAnswer::Told { text, .. }) => {
+        match DeskClient::connect(&self.desk_socket)?.ask(command).await? {
+            DeskAnswer::Paired { token } => Ok(token),
+            DeskAnswer::Told { text, .. } => {
                 wrong.add_attempt(Instant::now());
                 Err(HttpRefusal::new(StatusCode::FORBIDDEN, text))
             }
-            Ok(_) => Err(HttpRefusal::no_desk(&DeskError::Unexpected)),
-            Err(error) => Err(HttpRefusal::no_desk(&error)),
+            _ => Err(DeskError::Unexpected.into()),
         }
-    }
-
-    fn connect_to_desk(&self) -> Result<DeskClient, HttpRefusal> {
-        DeskClient::connect(&self.desk_socket).map_err(|error| HttpRefusal::no_desk(&error))
     }
 
     /// Returns the session of a key if it is in use, connected and not locked.
     fn find_live(&self, digest: &KeyDigest) -> Option<Arc<PageSession>> {
-        let session = self.lock_known().live.get(digest)?.upgrade()?;
+        let session = lock(&self.sessions).live.get(digest)?.upgrade()?;
         let is_good = !session.desk.is_closed() && !session.desk.is_locked();
         is_good.then_some(session)
-    }
-
-    fn lock_known(&self) -> MutexGuard<'_, KnownSessions> {
-        lock(&self.sessions)
     }
 }
 
@@ -266,11 +243,9 @@ impl KnownSessions {
 const TOO_MANY_KEYS: &str = "too many wrong keys were tried: wait a little";
 const TOO_MANY_CODES: &str = "too many wrong codes were tried: wait a little";
 
-/// Asks the desk who is linked.
 async fn read_links(desk: &DeskClient) -> Result<Vec<NamedLink>, HttpRefusal> {
-    match desk.ask(DeskCommand::Links).await {
-        Ok(DeskAnswer::Links { links }) => Ok(links),
-        Ok(_) => Err(HttpRefusal::no_desk(&DeskError::Unexpected)),
-        Err(error) => Err(HttpRefusal::no_desk(&error)),
+    match desk.ask(DeskCommand::Links).await? {
+        DeskAnswer::Links { links } => Ok(links),
+        _ => Err(DeskError::Unexpected.into()),
     }
 }

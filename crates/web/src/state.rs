@@ -9,10 +9,8 @@ use tokio::sync::Semaphore;
 
 use crate::sessions::PageSessions;
 
-/// The limits for browsers.
 #[derive(Debug, Clone, Copy)]
 pub struct PageLimits {
-    /// How many connections there may be.
     pub connections: usize,
     /// How many event streams there may be. Each needs two of the desk's places for viewers.
     pub streams: usize,

@@ -13,7 +13,6 @@ use crate::state::PageLimits;
 use crate::tls_authority::{TlsError, TlsIdentity};
 use crate::tls_door::TlsDoor;
 
-/// The options of a listener.
 pub struct TeamHostOptions {
     pub listen: SocketAddr,
     /// Returns the certificates. It is called again while the listener runs, so that a renewed
@@ -31,7 +30,6 @@ impl fmt::Debug for TeamHostOptions {
     }
 }
 
-/// Why nobody can be listened to.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TeamHostError {

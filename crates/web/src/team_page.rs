@@ -36,7 +36,6 @@ const MOST_STREAMS: usize = 100;
 const LARGEST: usize = 4 * 1024;
 
 pub struct TeamPageOptions {
-    /// The desk's socket for viewers.
     pub desk_socket: PathBuf,
     /// The hosts under which browsers reach the page, each with its port.
     pub hosts: Vec<String>,
@@ -80,7 +79,6 @@ pub trait TeamPeople: Send + Sync + 'static {
     fn page_left(&self);
 }
 
-/// What the handlers share.
 struct TeamDoor {
     people: Arc<dyn TeamPeople>,
     sign_ins: Option<TeamSignIns>,
@@ -113,7 +111,6 @@ impl TeamDoor {
     }
 }
 
-/// Returns the routes of the page for the people of a team.
 pub fn team_page_routes(options: TeamPageOptions) -> Router {
     let TeamPageOptions { desk_socket, hosts, limits, people, accounts } = options;
     let state = PageState {
@@ -200,15 +197,14 @@ async fn leave_team_page(
     PageAccess { session, .. }: PageAccess,
     Extension(door): Extension<Arc<TeamDoor>>,
 ) -> Result<Response, HttpRefusal> {
-    let link = session.person().map(|person| person.link.clone()).unwrap_or_default();
-    let left = session.desk().ask(DeskCommand::Unpair { link }).await;
+    let link = session.person.as_ref().map(|person| person.link.clone()).unwrap_or_default();
+    let left = session.desk.ask(DeskCommand::Unpair { link }).await;
     door.people.page_left();
-    match left {
-        Ok(DeskAnswer::Told { done, text }) => {
+    match left? {
+        DeskAnswer::Told { done, text } => {
             Ok(json_response(&json!({ "done": done, "text": text })))
         }
-        Ok(_) => Err(HttpRefusal::no_desk(&"it does not understand")),
-        Err(error) => Err(HttpRefusal::no_desk(&error)),
+        _ => Err(HttpRefusal::no_desk(&"it does not understand")),
     }
 }
 

@@ -22,7 +22,6 @@ const MOST_SIGN_INS: usize = 256;
 /// A sign-in that a person is to go through.
 #[derive(Debug, Clone)]
 pub struct BegunSignIn {
-    /// The address at which the person signs in.
     pub address: String,
     /// The text by which the provider's answer is known.
     pub state: String,
@@ -40,7 +39,6 @@ pub struct ProviderAnswer {
     pub issuer: Option<String>,
 }
 
-/// The provider of a company's accounts.
 pub trait AccountProvider: Send + Sync + 'static {
     /// Begins a sign-in after which the browser comes back to `redirect`.
     fn begin_sign_in<'a>(
@@ -60,7 +58,6 @@ pub trait AccountProvider: Send + Sync + 'static {
     fn report_failure(&self, why: &str);
 }
 
-/// The sign-ins that are under way.
 pub(crate) struct TeamSignIns {
     provider: Arc<dyn AccountProvider>,
     /// Those whose person is at the provider, by their state.
@@ -196,7 +193,6 @@ fn read_answer(query: &str) -> Option<(String, Option<ProviderAnswer>)> {
     Some((state?, code.map(|code| ProviderAnswer { code, issuer })))
 }
 
-/// Decodes a value of a query.
 fn decode_percent(value: &str) -> Option<String> {
     let mut bytes = value.bytes();
     let mut decoded = Vec::new();

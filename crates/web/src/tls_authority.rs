@@ -24,7 +24,6 @@ pub struct TlsAuthority {
     certificate: CertificateDer<'static>,
 }
 
-/// Why there is no certificate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
@@ -52,7 +51,6 @@ impl TlsIdentity {
 }
 
 impl TlsAuthority {
-    /// Makes an authority with a new key.
     pub fn generate() -> Result<Self, TlsError> {
         let key = KeyPair::generate()?;
         let certificate = authority_params(&key).self_signed(&key)?.der().clone();

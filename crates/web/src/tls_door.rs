@@ -37,7 +37,6 @@ impl TlsDoor {
         Ok(Self { source, current: Mutex::new((acceptor, Instant::now())) })
     }
 
-    /// Does the handshake.
     pub(crate) async fn open(&self, stream: TcpStream) -> io::Result<TlsStream<TcpStream>> {
         let acceptor = self.newest_acceptor();
         acceptor.accept(stream).await

@@ -20,7 +20,6 @@ pub(crate) struct PeerAttempts {
 }
 
 impl PeerAttempts {
-    /// Returns the attempts that were made from an address.
     pub(crate) fn attempts_from(&mut self, peer: IpAddr, now: Instant) -> &mut WrongAttempts {
         if self.peers.len() >= MOST_PEERS && !self.peers.contains_key(&peer) {
             self.peers.retain(|_, attempts| {

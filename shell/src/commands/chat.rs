@@ -16,7 +16,6 @@ use crate::page_watches::ChannelEvent;
 use crate::shell_log;
 use crate::shell_state::ShellState;
 
-/// The runtime that the page talks to.
 #[derive(Debug, Serialize)]
 pub(crate) struct ChatPlace {
     session: String,
@@ -31,17 +30,17 @@ pub(crate) async fn chat_start(
     folder: Option<PathBuf>,
 ) -> Result<ChatPlace, CommandRefusal> {
     state.program.check_exists()?;
-    let before = state.chats.running().await.map(|chat| chat.session_name().to_owned());
+    let before = state.chats.running().await.map(|chat| chat.client.name().to_owned());
     let chat = if let Some(folder) = folder {
         state.chats.start(&folder).await?
     } else {
         let home = std::env::home_dir().ok_or(ChatError::NoFolder)?;
         state.chats.running_or_start(&home).await?
     };
-    if before.as_deref() != Some(chat.session_name()) {
+    if before.as_deref() != Some(chat.client.name()) {
         spawn(shell_log::follow_runtime(Arc::clone(&chat), state.arguments.is_debug));
     }
-    Ok(ChatPlace { session: chat.session_name().to_owned(), folder: chat.folder().to_owned() })
+    Ok(ChatPlace { session: chat.client.name().to_owned(), folder: chat.folder.clone() })
 }
 
 /// Sends one request, and returns its id. Its replies come with the events.
@@ -83,17 +82,15 @@ pub(crate) async fn chat_watch(
     state.watches.run_stream(events, stream).map(Some)
 }
 
-/// Ends a stream.
 #[tauri::command]
 #[allow(clippy::needless_pass_by_value, reason = "commands receive their arguments so")]
 pub(crate) fn chat_unwatch(state: State<'_, ShellState>, watch: u64) {
     state.watches.end_stream(watch);
 }
 
-/// Starts the runtime again at once.
 #[tauri::command]
 pub(crate) async fn chat_restart(state: State<'_, ShellState>) -> Result<(), CommandRefusal> {
-    running_chat(&state).await?.client().restart();
+    running_chat(&state).await?.client.restart();
     Ok(())
 }
 

@@ -30,7 +30,7 @@ pub(crate) async fn desk_request(
         return Err(CommandRefusal::forbidden("a page cannot ask the desk for this"));
     }
     let desk = state.desk.shared_connection(key).await?;
-    let mut replies = request.send(desk.client()).await?;
+    let mut replies = request.send(&desk.client).await?;
     let mut messages = PacedChannel::new(page, messages);
     while let Some(message) = replies.next().await? {
         let Some(message) = line_as_json(message.to_line()) else { continue };
@@ -42,7 +42,6 @@ pub(crate) async fn desk_request(
     Ok(())
 }
 
-/// Returns a line as JSON, which it is.
 fn line_as_json(line: Vec<u8>) -> Option<Box<RawValue>> {
     RawValue::from_string(String::from_utf8(line).ok()?.trim_end().to_owned()).ok()
 }
@@ -63,7 +62,7 @@ pub(crate) async fn desk_watch(
     let mut channel = PacedChannel::new(page, events.clone());
     let stream = async move {
         let _kept = (session, desk);
-        let first = PageEvent::watching(watch.head(), after.is_none());
+        let first = PageEvent::watching(watch.head, after.is_none());
         let mut next = Some(first);
         while let Some(event) = next {
             let is_last = event.event == "locked";
@@ -80,7 +79,6 @@ pub(crate) async fn desk_watch(
     state.watches.run_stream(events, stream)
 }
 
-/// Ends a stream.
 #[tauri::command]
 #[allow(clippy::needless_pass_by_value, reason = "commands receive their arguments so")]
 pub(crate) fn desk_unwatch(state: State<'_, ShellState>, watch: u64) {

@@ -9,9 +9,9 @@ use crate::command_refusal::CommandRefusal;
 use crate::notices::DesktopNotice;
 use crate::outside;
 use crate::shell_state::ShellState;
+use crate::sync::lock;
 use crate::{desktop, folder_dialog, window};
 
-/// What the page needs to begin.
 #[derive(Debug, Serialize)]
 pub(crate) struct ShellInfo {
     version: &'static str,
@@ -22,18 +22,17 @@ pub(crate) struct ShellInfo {
     theme: String,
 }
 
-/// Returns what the page needs to begin.
 #[tauri::command]
 pub(crate) async fn shell_info(state: State<'_, ShellState>) -> Result<ShellInfo, CommandRefusal> {
     let running = state.chats.running().await;
-    let folder = running.map(|chat| chat.folder().to_owned());
+    let folder = running.map(|chat| chat.folder.clone());
     let choices = state.settings.choices();
     Ok(ShellInfo {
         version: env!("CARGO_PKG_VERSION"),
         debug: state.arguments.is_debug,
-        folder: folder.or_else(|| state.folder()),
+        folder: folder.or_else(|| lock(&state.folder).clone()),
         shortcut: choices.shortcut,
-        shortcut_problem: state.shortcut_problem(),
+        shortcut_problem: lock(&state.shortcut_problem).clone(),
         theme: choices.theme,
     })
 }
@@ -64,7 +63,6 @@ pub(crate) async fn open_outside(url: String) -> Result<(), CommandRefusal> {
     outside::open_link(&url)
 }
 
-/// Shows how many questions wait.
 #[tauri::command]
 pub(crate) async fn waiting_changed(app: AppHandle, count: u64) {
     desktop::show_waiting(&app, count).await;

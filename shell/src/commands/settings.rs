@@ -9,7 +9,6 @@ use crate::desktop;
 use crate::shell_settings::{self, SettingsForPage};
 use crate::shell_state::ShellState;
 
-/// Returns the settings that the page may see.
 #[tauri::command]
 pub(crate) async fn settings_read(
     state: State<'_, ShellState>,
@@ -17,7 +16,6 @@ pub(crate) async fn settings_read(
     shell_settings::read_for_page(&state.program).await
 }
 
-/// Sets one of the settings that the page may set.
 #[tauri::command]
 pub(crate) async fn settings_write(
     app: AppHandle,

@@ -20,28 +20,38 @@ const ENDING: Duration = Duration::from_secs(20);
 /// The memory of a change of state, in bytes.
 const STATE_SIZE: usize = 512;
 
-/// The state of the runtime's process.
 #[derive(Debug)]
 pub(super) enum RuntimeLife {
-    /// The client has not begun.
     NotBegun,
-    /// It is being started.
     Spawning,
     /// It has started, and has to send `ready`.
-    Starting { since: Duration, until: Duration, fading: FadingSigns },
-    /// It is at work.
-    Ready { since: Duration, ready: Arc<RuntimeReady>, fading: FadingSigns },
-    /// It was asked to end.
-    Ending { since: Duration, until: Duration, reason: Arc<str>, at_once: bool },
+    Starting {
+        since: Duration,
+        until: Duration,
+        fading: FadingSigns,
+    },
+    Ready {
+        since: Duration,
+        ready: Arc<RuntimeReady>,
+        fading: FadingSigns,
+    },
+    Ending {
+        since: Duration,
+        until: Duration,
+        reason: Arc<str>,
+        at_once: bool,
+    },
     /// It has died, and will be started again.
-    Waiting { until: Duration },
+    Waiting {
+        until: Duration,
+    },
     /// It is not started again, unless somebody asks for it.
-    GivenUp { reason: Arc<str> },
-    /// The client has ended.
+    GivenUp {
+        reason: Arc<str>,
+    },
     Over,
 }
 
-/// The signs that a process is ending.
 #[derive(Debug, Default)]
 pub(super) struct FadingSigns {
     is_closed: bool,
@@ -56,12 +66,10 @@ struct ExitDetails {
 }
 
 impl RuntimeLife {
-    /// Returns true if the lines of the process are handled.
     pub(super) fn is_heard(&self) -> bool {
         matches!(self, Self::Starting { .. } | Self::Ready { .. })
     }
 
-    /// Returns true if the process has announced this capability.
     pub(super) fn has_capability(&self, name: &str) -> bool {
         match self {
             Self::Ready { ready, .. } => ready.capabilities.iter().any(|offered| offered == name),

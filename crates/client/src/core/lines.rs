@@ -107,7 +107,6 @@ impl ClientCore {
         self.outputs.push(CoreOutput::Happened { id, happened, size: size + OVERHEAD });
     }
 
-    /// Returns true if this is the id of a request of the client's own.
     fn is_own(&self, id: &str) -> bool {
         id.strip_prefix(&self.name).is_some_and(|rest| rest.starts_with("-own-"))
     }

@@ -22,7 +22,6 @@ pub(super) enum RequestStage {
     Written,
 }
 
-/// A request that has no end yet.
 #[derive(Debug)]
 pub(super) struct PendingRequest {
     pub(super) id: Arc<str>,
@@ -70,7 +69,6 @@ impl PendingRequest {
         }
     }
 
-    /// Returns true if it is a turn of a conversation.
     pub(super) fn is_turn(&self) -> bool {
         self.lane.is_some()
     }

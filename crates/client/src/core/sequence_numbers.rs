@@ -14,7 +14,6 @@ pub(super) struct SequenceNumbers {
     replay: Option<PendingReplay>,
 }
 
-/// A replay that was requested.
 #[derive(Debug)]
 struct PendingReplay {
     id: String,
@@ -56,7 +55,6 @@ impl SequenceNumbers {
         self.unnumbered += 1;
     }
 
-    /// Notes that a replay was requested.
     pub(super) fn start_replay(&mut self, id: String, from: u64, until: Duration) {
         self.replay = Some(PendingReplay { id, from, until });
     }
@@ -76,7 +74,6 @@ impl SequenceNumbers {
         *self = Self::default();
     }
 
-    /// Returns when the replay has to be complete.
     pub(super) fn deadline(&self) -> Option<Duration> {
         self.replay.as_ref().map(|replay| replay.until)
     }

@@ -16,7 +16,6 @@ pub struct PageReplies {
 }
 
 impl PageRequest {
-    /// Decodes a line of the desk protocol.
     pub fn decode(line: &[u8]) -> Result<Self, Unreadable> {
         DeskRequest::decode(line).map(Self)
     }
@@ -55,7 +54,6 @@ impl PageRequest {
         )
     }
 
-    /// Returns the link that is to be removed, if this is about one.
     pub fn removed_link(&self) -> Option<&str> {
         match &self.0.command {
             DeskCommand::Unpair { link } => Some(link),

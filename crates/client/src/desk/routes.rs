@@ -1,7 +1,7 @@
 //! Where each message of the desk goes: to the request that it answers, or to whoever watches.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::Mutex;
 
 use callgate_link::sync::lock;
 use callgate_link::tokio::fill_lines;
@@ -20,7 +20,6 @@ const KEPT_FREE: usize = 4;
 /// How many entries may wait for whoever watches.
 const UNREAD_ENTRIES: usize = 2;
 
-/// The routes of one connection.
 #[derive(Debug, Default)]
 pub(super) struct MessageRoutes(Mutex<OpenRoutes>);
 
@@ -37,7 +36,7 @@ struct OpenRoutes {
 
 impl MessageRoutes {
     pub(super) fn add_request(&self, id: &str) -> Result<mpsc::Receiver<DeskMessage>, DeskError> {
-        let mut open = self.lock_routes();
+        let mut open = lock(&self.0);
         if let Some(reason) = &open.ended {
             return Err(DeskError::Closed(reason.clone()));
         }
@@ -48,34 +47,34 @@ impl MessageRoutes {
 
     /// Removes a request that nobody waits for.
     pub(super) fn remove(&self, id: &str) {
-        self.lock_routes().replies.remove(id);
+        lock(&self.0).replies.remove(id);
     }
 
     /// Adds the watcher of the request `id`, in place of an earlier watcher.
     pub(super) fn add_watcher(&self, id: &str) -> mpsc::Receiver<DeskMessage> {
         let (sender, receiver) = mpsc::channel(UNREAD_ENTRIES);
-        self.lock_routes().watch = Some((id.to_owned(), sender));
+        lock(&self.0).watch = Some((id.to_owned(), sender));
         receiver
     }
 
     pub(super) fn is_closed(&self) -> bool {
-        self.lock_routes().ended.is_some()
+        lock(&self.0).ended.is_some()
     }
 
     pub(super) fn is_locked(&self) -> bool {
-        self.lock_routes().is_locked
+        lock(&self.0).is_locked
     }
 
     /// Returns the error for whoever still waits for something.
     pub(super) fn closed_error(&self) -> DeskError {
-        let reason = self.lock_routes().ended.clone();
+        let reason = lock(&self.0).ended.clone();
         DeskError::Closed(reason.unwrap_or_else(|| "nothing can be sent".to_owned()))
     }
 
     /// Reads messages until the connection ends, and notes why.
     pub(super) async fn read_messages(&self, input: impl AsyncRead + Unpin) {
         let reason = self.read_all(input).await;
-        let mut open = self.lock_routes();
+        let mut open = lock(&self.0);
         // An error that was about no request says more.
         open.ended.get_or_insert(reason);
         open.replies.clear();
@@ -104,7 +103,7 @@ impl MessageRoutes {
     /// reader of another.
     async fn route(&self, message: DeskMessage) {
         let (watch, message) = {
-            let mut open = self.lock_routes();
+            let mut open = lock(&self.0);
             if let DeskMessage::Locked { .. } = message {
                 open.is_locked = true;
             }
@@ -115,10 +114,6 @@ impl MessageRoutes {
             // An error means that nobody watches any more.
             watch.send(message).await.ok();
         }
-    }
-
-    fn lock_routes(&self) -> MutexGuard<'_, OpenRoutes> {
-        lock(&self.0)
     }
 }
 

@@ -418,7 +418,7 @@ async fn garbage_is_counted_and_nothing_else() {
     runtime.say("nobody", token(1)).await;
     runtime.say(&id, SessionEvent::Done(None)).await;
     assert_eq!(rest(&mut request).await, "0 tokens, done");
-    let passed = client.passed_over();
+    let passed = *client.passed_over_updates().borrow();
     let counts = (passed.unreadable, passed.unknown, passed.too_long, passed.stray);
     assert_eq!(counts, (2, 1, 1, 1));
     assert!(updates.has_changed().unwrap());

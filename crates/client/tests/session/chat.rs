@@ -44,17 +44,17 @@ fn a_page_continues_after_the_last_event_that_it_has_seen() {
     chat(|chats, folder| async move {
         assert!(chats.running().await.is_none());
         let chat = chats.start(&folder).await.unwrap();
-        assert_eq!(chat.folder(), folder.canonicalize().unwrap());
+        assert_eq!(chat.folder, folder.canonicalize().unwrap());
         let mut events = chat.events(None);
         let (number, place) = event(&mut events, "session").await;
-        assert_eq!((number, &place["session"]), (None, &json!(chat.session_name())));
+        assert_eq!((number, &place["session"]), (None, &json!(chat.client.name())));
         let line = br#"{"id":"mine","kind":"user_message","message":"hello"}"#;
         let id = chat.send_line(line).await.unwrap();
         let (seen, asked) = event(&mut events, "request").await;
         assert_eq!((&asked["id"], &asked["message"]), (&json!(&*id), &json!("hello")));
         let last = end(&mut events, &id).await;
 
-        let mut again = chat.events(Some((chat.session_name(), seen.unwrap())));
+        let mut again = chat.events(Some((chat.client.name(), seen.unwrap())));
         event(&mut again, "session").await;
         assert_eq!(again.next().await.unwrap().id, Some(seen.unwrap() + 1));
         assert_eq!(end(&mut again, &id).await, last);

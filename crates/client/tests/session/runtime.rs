@@ -1,7 +1,6 @@
 //! A runtime that does what it is told: this very program, started again.
 
 use std::io::{Read, Write};
-use std::time::Duration;
 
 use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::session::{
@@ -153,7 +152,7 @@ impl Runtime {
                 std::process::abort();
             }
             "sleep" => loop {
-                std::thread::sleep(Duration::from_secs(1));
+                std::thread::park();
             },
             "flood" => {
                 for number in 0..rest.parse().unwrap() {

@@ -6,18 +6,34 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_client::{
-    Client, ClientError, ClientSettings, RequestEvent, RuntimeState, StderrTarget, WatchStart,
-    WatchedItem,
+    Client, ClientError, ClientSettings, RequestEvent, RuntimeState, SentRequest, StderrTarget,
+    WatchStart, WatchedItem,
 };
-use callgate_testkit::process::DEADLINE;
+use callgate_testkit::until::until;
 use callgate_wire::approval::Press;
-use callgate_wire::session::{Attachment, ConversationEvents, SessionEvent, request_state};
+use callgate_wire::session::{
+    Attachment, ConversationCreated, ConversationEvents, ConversationMessages, LoadAs,
+    SessionCommand, SessionEvent, UserMessage, request_state,
+};
 
 use super::{assert_died, check, death, rest, runtime, say, signal, token};
 
 fn scripted<F: Future<Output = ()>>(test: impl FnOnce(ClientSettings, PathBuf) -> F) {
     let program = runtime::program();
     check(test, &program.iter().map(String::as_str).collect::<Vec<_>>());
+}
+
+fn load_command(conversation: &str, limit: Option<u32>, load_as: LoadAs) -> SessionCommand {
+    let conversation_id = conversation.to_owned();
+    SessionCommand::LoadConversation { conversation_id, limit, before: None, load_as }
+}
+
+async fn say_in(client: &Client, conversation: &str, text: &str) -> SentRequest {
+    let metadata = serde_json::json!({ "conversationId": conversation });
+    let metadata = serde_json::value::to_raw_value(&metadata).ok();
+    client
+        .send(SessionCommand::UserMessage(UserMessage { metadata, ..UserMessage::new(text) }))
+        .await
 }
 
 fn done(text: &str) -> (String, String) {
@@ -31,17 +47,24 @@ fn messages_errands_and_the_end() {
         assert_eq!(say(&client, "say hello").await, done("hello"));
         assert_eq!(say(&client, "nonsense").await.1, "what?");
         assert_eq!(client.status().await.unwrap().uptime, 7);
-        assert_eq!(client.new_conversation(None).await.unwrap().conversation_id, "new");
+        let created: ConversationCreated = client
+            .request_data(SessionCommand::NewConversation { conversation_id: None, title: None })
+            .await
+            .unwrap();
+        assert_eq!(created.conversation_id, "new");
         assert_eq!(client.conversations(Some(3), None).await.unwrap().conversations, []);
-        client.rename_conversation("new", "title").await.unwrap();
-        client.clear_history().await.unwrap();
-        let refused = client.delete_conversation("new").await.unwrap_err();
-        assert_eq!(refused.to_string(), "no such thing");
-        let unexpected = client.load_conversation("new", None, None).await.unwrap_err();
+        let (id, title) = ("new".to_owned(), "title".to_owned());
+        let rename = SessionCommand::RenameConversation { conversation_id: id.clone(), title };
+        client.request(rename).await.unwrap();
+        client.request(SessionCommand::ClearHistory { metadata: None }).await.unwrap();
+        let delete = SessionCommand::DeleteConversation { conversation_id: id };
+        assert_eq!(client.request(delete).await.unwrap_err().to_string(), "no such thing");
+        let load = load_command("new", None, LoadAs::Messages);
+        let unexpected = client.request_data::<ConversationMessages>(load).await.unwrap_err();
         assert_eq!(unexpected, ClientError::Unexpected { kind: "load_conversation" });
         let mut request = client.user_message("pid").await;
         token(&mut request).await;
-        client.cancel(request.id()).unwrap();
+        request.cancel();
         assert_eq!(rest(&mut request).await, done(""));
         client.close().await;
         assert!(folder.join("ended").exists(), "it had the time to end by itself");
@@ -72,7 +95,7 @@ fn what_is_open_is_known_files_are_sent_and_the_past_comes_as_events() {
         let told = "[image/png Some(\"a.png\"): aGk=][text/plain at /b]";
         assert_eq!(rest(&mut request).await, done(told));
 
-        let mut request = client.load_events("c", Some(3), None).await;
+        let mut request = client.send(load_command("c", Some(3), LoadAs::Events)).await;
         let mut kinds = Vec::new();
         while let Some(RequestEvent::Said(reply)) = request.next().await {
             kinds.push(reply.event.kind());
@@ -99,8 +122,8 @@ fn a_runtime_that_is_killed_is_replaced_and_nobody_waits() {
         let client = Client::start(settings).unwrap();
         let mut watch = client.watch(WatchStart::Now);
         for life in 1..4_u64 {
-            let mut one = client.user_message_in("one", "pid").await;
-            let mut other = client.user_message_in("other", "hang").await;
+            let mut one = say_in(&client, "one", "pid").await;
+            let mut other = say_in(&client, "other", "hang").await;
             let pid = token(&mut one).await;
             signal("-KILL", &pid);
             assert_died(&rest(&mut one).await.1);
@@ -163,14 +186,14 @@ fn a_flood_arrives_whole() {
         // Little enough that the runtime has to wait for the reader again and again.
         settings.unread = 64 * 1024;
         let client = Client::start(settings).unwrap();
-        let mut flood = client.user_message_in("one", "flood 20000").await;
-        let other = client.user_message_in("other", "say here").await;
+        let mut flood = say_in(&client, "one", "flood 20000").await;
+        let other = say_in(&client, "other", "say here").await;
         let (text, end) = rest(&mut flood).await;
         assert_eq!(end, "done");
         let expected = (0..20_000).map(|number| number.to_string() + " ").collect::<String>();
         assert!(text == expected, "{} of {} bytes", text.len(), expected.len());
         assert_eq!(rest(&mut { other }).await, done("here"));
-        assert_eq!(client.passed_over().gaps, 0);
+        assert_eq!(client.passed_over_updates().borrow().gaps, 0);
     });
 }
 
@@ -180,7 +203,7 @@ fn lies_are_passed_over() {
         let client = Client::start(settings).unwrap();
         assert_eq!(say(&client, "lie").await, done("true"));
         assert_eq!(say(&client, "say more").await, done("more"));
-        let passed = client.passed_over();
+        let passed = *client.passed_over_updates().borrow();
         assert!(passed.unreadable >= 4, "{passed:?}");
         assert_eq!((passed.repeated, passed.gaps), (1, 0), "{passed:?}");
         assert!(passed.stray >= 4, "{passed:?}");
@@ -192,7 +215,7 @@ fn a_garbled_line_is_said_again() {
     scripted(|settings, _| async move {
         let client = Client::start(settings).unwrap();
         assert_eq!(say(&client, "lose").await, done("one two three "));
-        assert_eq!(client.passed_over().gaps, 1);
+        assert_eq!(client.passed_over_updates().borrow().gaps, 1);
         assert_eq!(say(&client, "say more").await, done("more"));
     });
 }
@@ -215,11 +238,9 @@ fn the_end_of_tokio_is_the_end_of_the_process() {
         assert_eq!(rest(&mut { request }).await.1, "the session is closed");
         assert!(matches!(client.state(), RuntimeState::Ended));
         // Its stdin is closed, so it ends by itself.
-        let end = std::time::Instant::now() + DEADLINE;
-        while !folder.join("ended").exists() {
-            assert!(std::time::Instant::now() < end);
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        tokio::task::spawn_blocking(move || until("its end", || folder.join("ended").exists()))
+            .await
+            .unwrap();
     });
 }
 

@@ -1,8 +1,6 @@
 //! Who gets in, and who does not.
 
-use std::thread;
-use std::time::{Duration, Instant};
-
+use callgate_testkit::until::{until, until_or};
 use callgate_wire::approval::Decision;
 use callgate_wire::desk::DeskCommand;
 use serde_json::{Value, json};
@@ -18,11 +16,7 @@ fn allow() -> Value {
 
 /// Waits until the question of [`House::ask`] is at the desk.
 fn wait_for_question(house: &House) {
-    let end = Instant::now() + Duration::from_mins(1);
-    while house.status().open == 0 {
-        assert!(Instant::now() < end, "nobody has asked");
-        thread::sleep(Duration::from_millis(10));
-    }
+    until("the question", || house.status().open > 0);
 }
 
 #[test]
@@ -161,11 +155,7 @@ fn a_page_cannot_make_keys_or_codes() {
 /// the host hears of it on another connection.
 fn assert_refused_soon(house: &House, key: &str) {
     let status = json!({ "id": "1", "kind": "status" });
-    let end = Instant::now() + Duration::from_mins(1);
-    while house.post(key, &status).status != 401 {
-        assert!(Instant::now() < end, "the session goes on");
-        thread::sleep(Duration::from_millis(10));
-    }
+    until("the end of the session", || house.post(key, &status).status == 401);
 }
 
 #[test]
@@ -222,11 +212,10 @@ fn a_page_is_reachable_only_while_its_stream_is_open() {
     let house = House::new();
     let key = house.page();
     let wait_for = |expected: bool| {
-        let end = Instant::now() + Duration::from_mins(1);
-        while (house.status().reach.viewers.paired > 0) != expected {
-            assert!(Instant::now() < end, "{:?}", house.status().reach);
-            thread::sleep(Duration::from_millis(10));
-        }
+        until_or(
+            || format!("{:?}", house.status().reach),
+            || (house.status().reach.viewers.paired > 0) == expected,
+        );
     };
     house.post(&key, &json!({ "id": "1", "kind": "status" })).text();
     wait_for(false);

@@ -1,16 +1,14 @@
 //! The chat: one runtime for all pages, which ends after the last of them.
 
 use std::fs;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use callgate_testkit::until::until;
 use callgate_web::PageLimits;
 use serde_json::{Value, json};
 
 use crate::browser::{Response, request, send};
 use crate::house::House;
-
-const DEADLINE: Duration = Duration::from_mins(1);
 
 /// Sends a request about the chat.
 fn post(house: &House, key: &str, path: &str, body: &Value) -> Response {
@@ -74,14 +72,6 @@ fn started(house: &House) -> Vec<String> {
 fn written(house: &House, name: &str) -> Vec<String> {
     let lines = fs::read_to_string(house.folder.path().join(name)).unwrap_or_default();
     lines.lines().map(str::to_owned).collect()
-}
-
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + DEADLINE;
-    while !is_so() {
-        assert!(Instant::now() < end, "never came: {what}");
-        thread::sleep(Duration::from_millis(10));
-    }
 }
 
 fn is_running(id: &str) -> bool {
