@@ -44,8 +44,8 @@ impl LoginArgs {
             pending.address()
         )?;
         io::stdout().flush()?;
-        let finished = login.finish(pending).await.map_err(failed)?;
-        let saved = servers.sign_ins.save(finished.sign_in());
+        let finished = pending.finish().await.map_err(failed)?;
+        let saved = servers.sign_ins.save(&finished.sign_in);
         finished.show(saved.is_ok()).await;
         saved.map_err(failed)?;
         writeln!(io::stdout(), "You are signed in to `{name}`.")?;

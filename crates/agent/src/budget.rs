@@ -28,63 +28,36 @@ pub struct Budget {
     pub conversation_tokens: Option<u64>,
     /// The limit for all conversations of a day, in tokens of every kind.
     pub day_tokens: Option<u64>,
-    /// The limit of requests to the model per minute.
     pub requests_per_minute: Option<u32>,
 }
 
-/// Why the model may not be asked.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OverBudget {
     #[error(
         "this conversation has cost ${spent:.2}, and its budget is ${limit:.2}: raise \
          `agent.conversation_usd`, or begin another conversation"
     )]
-    ConversationCost {
-        /// In dollars.
-        spent: f64,
-        /// In dollars.
-        limit: f64,
-    },
+    ConversationCost { spent: f64, limit: f64 },
     #[error(
         "today's cost is ${spent:.2}, and the budget of a day is ${limit:.2}: raise \
          `agent.day_usd`, or wait until midnight"
     )]
-    DayCost {
-        /// In dollars.
-        spent: f64,
-        /// In dollars.
-        limit: f64,
-    },
+    DayCost { spent: f64, limit: f64 },
     #[error(
         "this conversation has used {spent} tokens, and its budget is {limit}: raise \
          `agent.conversation_tokens`, or begin another conversation"
     )]
-    ConversationTokens {
-        /// The number of tokens it has taken.
-        spent: u64,
-        /// The number of tokens it may take.
-        limit: u64,
-    },
+    ConversationTokens { spent: u64, limit: u64 },
     #[error(
         "today {spent} tokens were used, and the budget of a day is {limit}: raise \
          `agent.day_tokens`, or wait until midnight"
     )]
-    DayTokens {
-        /// The number of tokens it has taken.
-        spent: u64,
-        /// The number of tokens it may take.
-        limit: u64,
-    },
-    /// The rest of the budget is reserved for answers in progress.
+    DayTokens { spent: u64, limit: u64 },
     #[error(
         "what is left of the budget `agent.{setting}` is reserved for answers in progress: \
          try again when they have ended, or raise it"
     )]
-    Reserved {
-        /// The setting with the limit.
-        setting: &'static str,
-    },
-    /// There is a budget in dollars, but the price of the model is unknown.
+    Reserved { setting: &'static str },
     #[error(
         "there is a budget in dollars, and the price of the model {model:?} is not known: set it \
          in `agent.prices`, or set a budget in tokens instead"
@@ -95,12 +68,7 @@ pub enum OverBudget {
          raise `agent.requests_per_minute`",
         wait.as_secs() + 1
     )]
-    Rate {
-        /// The limit of requests per minute.
-        limit: u32,
-        /// How long to wait.
-        wait: Duration,
-    },
+    Rate { limit: u32, wait: Duration },
 }
 
 impl Budget {
@@ -169,7 +137,6 @@ impl Budget {
         limits.into_iter().flatten().min().unwrap_or(u64::MAX)
     }
 
-    /// Returns true if there is any budget in dollars.
     pub fn is_in_dollars(&self) -> bool {
         self.conversation_usd.is_some() || self.day_usd.is_some()
     }
@@ -180,7 +147,6 @@ impl Budget {
     }
 }
 
-/// Returns the sum of both.
 fn add_cost_sums(a: &CostSum, b: &CostSum) -> CostSum {
     CostSum {
         input: a.input.saturating_add(b.input),
@@ -225,7 +191,6 @@ impl RequestRate {
         Ok(())
     }
 
-    /// Returns how long to wait until another request may be counted.
     pub fn time_to_next_request(&mut self, budget: &Budget, now: Instant) -> Option<Duration> {
         let most = budget.requests_per_minute?.min(MOST_PER_MINUTE) as usize;
         let is_past = |at: &mut Instant| now.saturating_duration_since(*at) >= MINUTE;

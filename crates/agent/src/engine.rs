@@ -43,7 +43,6 @@ pub trait Engine: Send + Sync {
         None
     }
 
-    /// Returns true if its answers cost nothing.
     fn is_free(&self) -> bool {
         false
     }
@@ -100,7 +99,6 @@ pub trait ToolRunner: Send + Sync {
     ) -> BoxFuture<'static, CallOutcome>;
 }
 
-/// A call of a tool that the engine runs itself.
 #[derive(Debug, Clone)]
 pub struct EngineToolCall {
     pub id: String,
@@ -110,7 +108,6 @@ pub struct EngineToolCall {
     pub is_read_only: bool,
 }
 
-/// A conversation that an engine is to answer.
 #[derive(Clone)]
 pub struct EngineCall {
     /// The model, as the provider names it.
@@ -118,7 +115,6 @@ pub struct EngineCall {
     pub system: Arc<str>,
     /// The conversation so far; the last message is the user's.
     pub messages: MessageList,
-    /// The tools that may be used.
     pub tools: Arc<[ToolSpec]>,
     /// The longest answer, in tokens.
     pub max_tokens: u32,
@@ -133,15 +129,14 @@ pub struct EngineCall {
     pub runner: Option<Arc<dyn ToolRunner>>,
 }
 
-/// An answer that is being received.
+/// Whether an answer goes on, once pieces of it have arrived.
+pub type NextPieces<'a> = BoxFuture<'a, Result<bool, EngineError>>;
+
 pub trait AnswerStream: Send {
     /// Waits for the next pieces and appends all that have arrived to `into`. Returns false when
     /// nothing will follow; exactly one [`AnswerPiece::End`] was given before that. Dropping the
     /// future loses nothing.
-    fn next<'a>(
-        &'a mut self,
-        into: &'a mut Vec<AnswerPiece>,
-    ) -> BoxFuture<'a, Result<bool, EngineError>>;
+    fn next<'a>(&'a mut self, into: &'a mut Vec<AnswerPiece>) -> NextPieces<'a>;
 
     /// Asks an engine that keeps its own record of the conversation to stop, waits until it has, and
     /// appends what it still gives. Other engines stop when the answer is dropped, which follows.
@@ -156,7 +151,6 @@ pub trait AnswerStream: Send {
 
 #[derive(Debug, Clone)]
 pub enum AnswerPiece {
-    /// Text to be appended.
     Text(String),
     /// A thought, to be appended.
     Thinking(String),
@@ -167,15 +161,12 @@ pub enum AnswerPiece {
     /// A piece of a tool's input, to be appended. The complete input follows in
     /// [`ToolUse`](Self::ToolUse), unless the answer is cut off.
     ToolInput {
-        /// The id of the call.
         id: String,
         name: String,
         /// A piece of its arguments.
         text: String,
     },
-    /// A tool call of the model's, with its complete input.
     ToolUse {
-        /// The id of the call.
         id: String,
         name: String,
         /// Its arguments: always a JSON object.
@@ -185,22 +176,18 @@ pub enum AnswerPiece {
     },
     /// A tool call that the engine runs itself. Its result follows before the end of the answer.
     OwnCall {
-        /// The id of the call.
         id: String,
         name: String,
         /// Its arguments: always a JSON object.
         input: Box<RawValue>,
     },
-    /// The result of a call that the engine has run itself.
     OwnResult {
-        /// The id of the call.
         id: String,
         outcome: CallOutcome,
     },
     /// A tool that the provider refuses, so that the model is asked without it.
     ToolRejected {
         tool: String,
-        /// Why it is refused.
         reason: String,
     },
     /// A call that the engine has run itself has ended, and its result is about to be read by the
@@ -215,19 +202,15 @@ pub enum AnswerPiece {
     /// The tokens of the latest response of an engine that gives several in one answer. They tell
     /// how full the context is.
     LatestResponse(TokenUsage),
-    /// The answer is complete.
     End(ModelStop),
 }
 
-/// Why a model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ModelStop {
-    /// It finished its answer.
     EndTurn,
     ToolUse,
     /// The answer reached the longest permitted length.
     MaxTokens,
-    /// It declined to answer.
     Refusal,
     /// The conversation fills the model's context window.
     ContextWindow,
@@ -256,6 +239,17 @@ pub struct EngineError {
     pub retry_after: Option<Duration>,
     /// What could not be done and what to do next, for a person. It holds no secret.
     pub text: String,
+}
+
+impl EngineError {
+    pub(crate) fn new(kind: EngineErrorKind, text: impl Into<String>) -> Self {
+        Self { kind, status: None, retry_after: None, text: text.into() }
+    }
+
+    /// Creates the error for a request that would fail again.
+    pub(crate) fn refused(text: impl Into<String>) -> Self {
+        Self::new(EngineErrorKind::Refused, text)
+    }
 }
 
 callgate_wire::words! {

@@ -14,14 +14,12 @@ const STUCK: &str = "What was done for this message is kept, and the provider ma
     conversation as it is: leave out what it refuses by `leave_out`, replace the last message by \
     `edit_last`, have it answered again by `regenerate`, or begin a new conversation";
 
-/// Why a request failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestFailure {
     /// The kind of failure, in one word.
     pub kind: &'static str,
     /// The status of the provider's HTTP response, if there was one.
     pub status: Option<u16>,
-    /// Whether the same request may succeed later.
     pub retryable: bool,
     /// What could not be done and what to do next.
     pub text: String,
@@ -34,7 +32,6 @@ impl RequestFailure {
         Self { kind, status: None, retryable: false, text: text.into() }
     }
 
-    /// Creates a failure that may pass.
     #[must_use]
     pub fn temporary(kind: &'static str, text: impl Into<String>) -> Self {
         Self { kind, status: None, retryable: true, text: text.into() }

@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 
 use crate::BoxFuture;
 
-/// Decides whether tools may run.
 pub trait PermissionGate: Send + Sync {
     /// Prepares what the first question would have to wait for. It may block.
     fn warm(&self) {}
@@ -25,10 +24,8 @@ pub trait PermissionGate: Send + Sync {
     fn note_unattended(&self);
 }
 
-/// A tool call that needs permission.
 #[derive(Clone)]
 pub struct GateQuestion {
-    /// The id of the call.
     pub tool_id: String,
     pub tool: Cow<'static, str>,
     pub input: Box<RawValue>,

@@ -49,11 +49,8 @@ pub use title::LONGEST_OPENING;
 use store::{HistoryStore, RememberedConversation};
 use thread::HistoryThread;
 
-/// The longest title, in characters.
 pub const LONGEST_TITLE: usize = 256;
-/// The most conversations that are listed at once.
 pub const MOST_LISTED: usize = 1000;
-/// The most messages on a page.
 pub const MOST_ON_PAGE: usize = 1000;
 /// The most bytes of the messages on a page, as JSON. A page has at least one message.
 pub const LARGEST_PAGE: usize = 8 * 1024 * 1024;
@@ -87,7 +84,6 @@ impl History {
     }
 
     /// Returns true if both share the same store.
-    #[must_use]
     pub fn is_same_store(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
@@ -115,6 +111,7 @@ impl History {
             if let Some(tell) = on_wait.take() {
                 tell();
             }
+            // The lock of another process could only be waited for by a thread that blocks.
             tokio::time::sleep(wait).await;
             wait = (wait * 2).min(LONGEST_WAIT);
         }
@@ -232,17 +229,21 @@ impl History {
         self.run_job(|stores| Ok(stores.store.last_conversation(stores.listed_folder())?)).await
     }
 
-    /// Returns how many messages a conversation has, 0 if it does not exist.
-    pub async fn length(&self, id: &str) -> Result<u64, HistoryError> {
+    async fn stored_conversation(
+        &self,
+        id: &str,
+    ) -> Result<Option<StoredConversation>, HistoryError> {
         let id = checked_id(id)?;
-        let known = self.run_job(move |stores| Ok(stores.store.conversation(&id)?)).await?;
-        Ok(known.map_or(0, |known| known.length))
+        self.run_job(move |stores| Ok(stores.store.conversation(&id)?)).await
     }
 
-    /// Returns the mode that was chosen for a conversation.
+    /// Returns how many messages a conversation has, 0 if it does not exist.
+    pub async fn length(&self, id: &str) -> Result<u64, HistoryError> {
+        Ok(self.stored_conversation(id).await?.map_or(0, |known| known.length))
+    }
+
     pub async fn mode(&self, id: &str) -> Result<Option<ConversationMode>, HistoryError> {
-        let id = checked_id(id)?;
-        let known = self.run_job(move |stores| Ok(stores.store.conversation(&id)?)).await?;
+        let known = self.stored_conversation(id).await?;
         Ok(known.and_then(|known| ConversationMode::parse(known.mode.as_deref()?)))
     }
 
@@ -251,11 +252,8 @@ impl History {
         self.run_job(move |stores| Ok(stores.store.choose_mode(&id, mode.name(), now_ms())?)).await
     }
 
-    /// Returns the engine that was chosen for a conversation.
     pub async fn engine(&self, id: &str) -> Result<Option<EngineSelection>, HistoryError> {
-        let id = checked_id(id)?;
-        let known = self.run_job(move |stores| Ok(stores.store.conversation(&id)?)).await?;
-        Ok(known.and_then(|known| known.engine))
+        Ok(self.stored_conversation(id).await?.and_then(|known| known.engine))
     }
 
     /// Returns the last messages of a conversation before the number `before`. At most
@@ -305,7 +303,6 @@ impl History {
     }
 
     /// Returns the name under which `ledger` counts the costs of a conversation of this history.
-    #[must_use]
     pub fn account(&self, ledger: &Self, conversation: &str) -> String {
         if self.is_same_store(ledger) {
             return conversation.to_owned();

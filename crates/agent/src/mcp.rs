@@ -4,7 +4,6 @@
 //! of the project's `.mcp.json` only after a person has agreed to exactly that file. Each call of a
 //! server's tool passes the gate under the name `mcp__SERVER__TOOL`.
 
-mod address;
 mod connection;
 mod elicitation;
 mod http;
@@ -34,7 +33,7 @@ use crate::BoxFuture;
 use crate::history::History;
 use crate::tool::run::scrub_variables;
 use crate::tool::{AgentTool, NoticeSink, ToolSource, TurnContext};
-pub use address::normal_address;
+pub use http_client::normal_address;
 pub use oauth::{FinishedSignIn, PendingSignIn, ServerSignIn, SignInStore};
 use project_file::ProjectFile;
 use server::ToolServer;
@@ -62,7 +61,6 @@ pub struct McpSurroundings {
     pub proxy: Option<String>,
     /// Stores which `.mcp.json` may be used.
     pub ledger: History,
-    /// Keeps the sign-ins to servers.
     pub sign_ins: Arc<dyn SignInStore>,
     /// How long a message waits for servers that start with it. The tools of a server that takes
     /// longer are there from a later round on.
@@ -70,19 +68,16 @@ pub struct McpSurroundings {
     pub warn: Warning,
 }
 
-/// The servers of the settings and of the project.
 pub struct McpServers {
     servers: Vec<Arc<ToolServer>>,
     project: ProjectFile,
     context: Arc<ServerContext>,
-    patience: Duration,
 }
 
 /// A server that the settings or the project name.
 #[derive(Debug)]
 pub struct NamedServer {
     pub settings: McpServerSettings,
-    /// Whether the project's `.mcp.json` names it.
     pub is_project: bool,
     /// Whether it may be used: a person has agreed to that file, or the settings name the server.
     pub is_agreed: bool,
@@ -90,14 +85,9 @@ pub struct NamedServer {
 
 /// What the servers know about the process in which they live.
 struct ServerContext {
-    folder: PathBuf,
-    /// The environment of our process.
-    env: Vec<(OsString, OsString)>,
+    around: McpSurroundings,
     /// The environment without secrets, once it was needed.
     scrubbed: OnceLock<Vec<(OsString, OsString)>>,
-    proxy: Option<String>,
-    sign_ins: Arc<dyn SignInStore>,
-    warn: Warning,
     /// Tells the front end of the latest turn what happens to servers.
     notices: Mutex<Option<NoticeSink>>,
     /// Grows whenever the tools of a server have changed.
@@ -111,7 +101,10 @@ impl ServerContext {
         found.and_then(|(_, value)| value.to_str().map(str::to_owned))
     }
 
-    /// Tells the front end something about a server.
+    fn warn(&self, text: &str) {
+        (self.around.warn)(text);
+    }
+
     fn tell_front_end(&self, text: String) {
         let notices = lock(&self.notices).clone();
         if let Some(tell) = notices {
@@ -119,9 +112,8 @@ impl ServerContext {
         }
     }
 
-    /// Returns the environment of servers.
     fn env(&self) -> &[(OsString, OsString)] {
-        self.scrubbed.get_or_init(|| scrub_variables(self.env.clone(), &[]))
+        self.scrubbed.get_or_init(|| scrub_variables(self.around.env.clone(), &[]))
     }
 }
 
@@ -129,22 +121,17 @@ impl McpServers {
     /// Creates the source. Nothing is read or started yet.
     #[must_use]
     pub fn new(settings: Vec<McpServerSettings>, around: McpSurroundings) -> Self {
-        let McpSurroundings { folder, env, proxy, ledger, sign_ins, patience, warn } = around;
         let context = Arc::new(ServerContext {
-            env,
+            around,
             scrubbed: OnceLock::new(),
-            folder,
-            proxy,
-            sign_ins,
-            warn,
             notices: Mutex::default(),
             revision: AtomicU64::new(0),
         });
         let taken = settings.iter().map(|server| server.name.clone()).collect();
         let start = |settings| ToolServer::new(settings, true, Arc::clone(&context));
         let servers = settings.into_iter().map(start).collect();
-        let project = ProjectFile::new(Arc::clone(&context), taken, ledger);
-        Self { servers, project, context, patience }
+        let project = ProjectFile::new(Arc::clone(&context), taken);
+        Self { servers, project, context }
     }
 
     /// Returns the servers of the settings and of the project. Nothing is started, and nobody is
@@ -186,7 +173,7 @@ impl ToolSource for McpServers {
             };
             let servers = self.all();
             // The turn does not wait for slower servers.
-            tokio::time::timeout(self.patience, all).await.ok();
+            tokio::time::timeout(self.context.around.patience, all).await.ok();
             for server in &servers {
                 server.ask_to_sign_in(&turn);
                 server.tell_if_connecting();

@@ -11,11 +11,9 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-/// One message of a conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ChatMessage {
     pub role: Role,
-    /// Its blocks, in order.
     pub content: Vec<Block>,
 }
 
@@ -28,7 +26,6 @@ callgate_wire::words! {
     }
 }
 
-/// A block of a message's content.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Block {
@@ -37,12 +34,9 @@ pub enum Block {
         text: String,
     },
     Image {
-        /// The content of the file.
         source: MediaSource,
     },
-    /// A document such as a PDF.
     Document {
-        /// The content of the file.
         source: MediaSource,
         #[serde(skip_serializing_if = "Option::is_none")]
         title: Option<String>,
@@ -55,10 +49,10 @@ pub enum Block {
         signature: String,
     },
     /// A thought that only the model can read.
-    RedactedThinking { data: String },
-    /// A tool call of the model's.
+    RedactedThinking {
+        data: String,
+    },
     ToolUse {
-        /// The id of the call.
         id: String,
         name: String,
         /// Its arguments: a JSON object, unchanged.
@@ -70,27 +64,21 @@ pub enum Block {
     /// The mark of a message that the provider refused. Front ends see the message; the model does
     /// not read it.
     LeftOut,
-    /// The result of a tool call.
     ToolResult {
-        /// The id of the call.
         tool_use_id: String,
         /// What the model reads.
         content: ResultContent,
-        /// Whether the tool failed.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
     },
 }
 
-/// The content of a picture or a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum MediaSource {
-    /// In base64.
     Base64 {
         /// The media type, such as `image/png`.
         media_type: String,
-        /// The bytes in base64.
         data: String,
     },
 }
@@ -162,12 +150,10 @@ impl From<&str> for ResultContent {
 }
 
 impl ResultContent {
-    /// Returns true if there is nothing to read.
     pub(crate) fn is_empty(&self) -> bool {
         self.text.is_empty() && self.images.is_empty()
     }
 
-    /// Returns its size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.text.len() + self.images.iter().map(MediaSource::size).sum::<usize>()
     }
@@ -177,7 +163,6 @@ impl ResultContent {
 #[derive(Debug, Clone)]
 pub struct StoredToolResult {
     pub tool_use_id: String,
-    /// The result: any JSON.
     pub result: Box<RawValue>,
 }
 
@@ -187,7 +172,6 @@ impl ChatMessage {
         Self { role: Role::User, content }
     }
 
-    /// Creates a message of the model's.
     #[must_use]
     pub fn assistant(content: Vec<Block>) -> Self {
         Self { role: Role::Assistant, content }
@@ -198,19 +182,28 @@ impl ChatMessage {
         self.role == Role::User || self.is_cut_off()
     }
 
-    /// Returns true if it is an answer that was cut off.
     pub(crate) fn is_cut_off(&self) -> bool {
         self.content.iter().any(|block| matches!(block, Block::Interrupted))
     }
 
     /// Returns true if a turn begins with this message: it is the user's and holds no results.
     pub(crate) fn begins_turn(&self) -> bool {
-        let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
-        self.role == Role::User && !self.content.iter().any(is_result)
+        self.role == Role::User && !self.content.iter().any(Block::is_result)
     }
 }
 
-/// Appends a piece of a text to blocks, of which the last may be the same text.
+/// How much of a text is looked at where only its beginning counts, in bytes.
+pub(crate) const LOOKED_AT: usize = 16 * 1024;
+
+/// Returns the beginning of a text up to the end of a word, because half a secret is not recognised.
+pub(crate) fn whole_word_prefix(text: &str, is_gap: impl Fn(char) -> bool) -> &str {
+    if text.len() <= LOOKED_AT {
+        return text;
+    }
+    let head = &text[..text.floor_char_boundary(LOOKED_AT)];
+    head.rfind(is_gap).map_or("", |end| &head[..end])
+}
+
 pub(crate) fn append_text(blocks: &mut Vec<Block>, piece: &str) {
     match blocks.last_mut() {
         Some(Block::Text { text }) => text.push_str(piece),
@@ -218,7 +211,6 @@ pub(crate) fn append_text(blocks: &mut Vec<Block>, piece: &str) {
     }
 }
 
-/// Appends a piece of a thought to blocks, of which the last may be the same thought.
 pub(crate) fn append_thought(blocks: &mut Vec<Block>, piece: &str) {
     match blocks.last_mut() {
         // A thought that is signed has ended.
@@ -230,7 +222,6 @@ pub(crate) fn append_thought(blocks: &mut Vec<Block>, piece: &str) {
 }
 
 impl MediaSource {
-    /// Returns how many bytes the file has.
     pub(crate) fn size(&self) -> usize {
         let Self::Base64 { data, .. } = self;
         data.trim_end_matches('=').len() * 3 / 4
@@ -238,9 +229,16 @@ impl MediaSource {
 }
 
 impl Block {
-    /// Returns true if the block is a thought of the model's.
     pub(crate) fn is_thought(&self) -> bool {
         matches!(self, Self::Thinking { .. } | Self::RedactedThinking { .. })
+    }
+
+    pub(crate) fn is_result(&self) -> bool {
+        matches!(self, Self::ToolResult { .. })
+    }
+
+    pub(crate) fn as_text(&self) -> Option<&str> {
+        if let Self::Text { text } = self { Some(text) } else { None }
     }
 
     /// Returns about how many bytes it has.

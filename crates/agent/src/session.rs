@@ -7,8 +7,8 @@
 mod attachments;
 mod calls;
 mod commands;
+mod conversation_numbers;
 mod drive;
-mod endings;
 mod intake;
 mod jobs;
 mod lanes;
@@ -21,7 +21,6 @@ mod output;
 mod output_schema;
 mod prompts;
 mod questions;
-mod refused_messages;
 mod request_budget;
 mod shutdown;
 mod turn_changes;
@@ -41,10 +40,11 @@ use crate::budget::RequestRate;
 use crate::failure::RequestFailure;
 use crate::history::{EngineSelection, HistoryError};
 use crate::tool::ToolSource;
+use crate::turn::StopReason;
 use calls::front_tools::FrontTools;
 use calls::session_tools::{SessionTools, ToolMap};
 use commands::CurrentConversation;
-use endings::ReportedEndings;
+use conversation_numbers::ConversationNumbers;
 use intake::{IncomingLine, IncomingRequests};
 use lanes::{ConversationJob, ConversationLanes, JobKind, TurnControl};
 pub use log::{LogLevel, SessionLog};
@@ -55,7 +55,6 @@ use output::SessionOutput;
 pub use output::{Greeting, ROOM, write_greeting};
 use prompts::ConversationPrompts;
 use questions::PersonQuestions;
-use refused_messages::RefusedMessages;
 pub use shutdown::Shutdown;
 use turn_changes::undo::UntoldUndos;
 
@@ -70,26 +69,25 @@ struct SessionShared {
     output: SessionOutput,
     /// Counts the requests to the engine in the last minute.
     request_rate: Mutex<RequestRate>,
-    endings: ReportedEndings,
-    refused: RefusedMessages,
+    /// The length of each conversation when a turn of it ended in this process, which has reported the
+    /// end. One that still has this length was left by this process.
+    endings: ConversationNumbers,
+    /// The stored message of each conversation that its provider has named in a refusal.
+    refused: ConversationNumbers,
     modes: ConversationModes,
     prompts: ConversationPrompts,
     questions: PersonQuestions,
     undos: UntoldUndos,
-    /// Prepares the first use of a tool, once.
     warming: Once,
 }
 
-/// Why a request has to stop.
 #[derive(Debug, Clone)]
 enum HaltReason {
-    /// The front end has cancelled it.
     Cancelled,
     /// It has failed before its turn began, or the runtime is ending.
     Failed(RequestFailure),
 }
 
-/// The state of the session's main task.
 struct AgentSession {
     shared: Arc<SessionShared>,
     started: Instant,
@@ -122,6 +120,7 @@ pub async fn serve_session(
     loop {
         tokio::select! {
             biased;
+            // In this order: requests that keep coming delay neither the end nor the end of a job.
             () = output.wait_until_gone() => return session.end_session(Shutdown::Alone, requests).await,
             asked = ending.recv(), if ending_is_open => match asked {
                 Some(ending) => return session.end_session(ending, requests).await,
@@ -139,6 +138,7 @@ pub async fn serve_session(
         }
     }
     output.close(|| SessionEvent::error("the runtime has ended"), ALL_SAID).await;
+    // Only now: a server may take its time to end, and nobody waits for that with the last lines.
     session.shared.tools.close().await;
     Ok(())
 }
@@ -169,8 +169,8 @@ impl AgentSession {
             front,
             output,
             request_rate: Mutex::default(),
-            endings: ReportedEndings::default(),
-            refused: RefusedMessages::default(),
+            endings: ConversationNumbers::default(),
+            refused: ConversationNumbers::default(),
             modes: ConversationModes::default(),
             prompts: ConversationPrompts::default(),
             questions: PersonQuestions::default(),
@@ -194,8 +194,7 @@ impl AgentSession {
         match last {
             Ok(last) => self.current.continue_with(last),
             Err(error) => {
-                let text = format!("cannot continue the conversation: {error}");
-                self.shared.options.log.write_line(LogLevel::Warn, &text);
+                self.shared.options.log.warn(&format!("cannot continue the conversation: {error}"));
                 self.current.continue_with(None);
             }
         }
@@ -233,9 +232,8 @@ impl AgentSession {
         }
     }
 
-    /// Answers a line that is not a request.
     fn refuse_unreadable(&self, id: Option<&str>, reason: &str) {
-        self.shared.options.log.write_line(LogLevel::Warn, reason);
+        self.shared.options.log.warn(reason);
         let event = RequestFailure::permanent("protocol", reason).into();
         // An open id belongs to another request, which must not be ended here.
         let is_open = id.is_some_and(|id| self.shared.output.is_open(id));
@@ -276,6 +274,7 @@ impl AgentSession {
             SessionCommand::GetStatus => self.answer_status(id),
             SessionCommand::Hello { capabilities, tools } => {
                 let offered = self.shared.front.offer(tools);
+                // A `hello` that is refused changes nothing.
                 if offered.is_ok() {
                     output.note_capabilities(&capabilities);
                 }
@@ -321,7 +320,6 @@ impl AgentSession {
         }
     }
 
-    /// Adds a job to the lane of its conversation.
     fn queue(&mut self, id: &str, conversation: Option<String>, work: JobKind) {
         let job = ConversationJob { id: id.to_owned(), work };
         let lane = conversation.unwrap_or_else(|| self.current.name());
@@ -377,8 +375,9 @@ impl AgentSession {
 
     fn cancel(&mut self, id: &str, target: &str) {
         let output = &self.shared.output;
+        // It waits for its turn, so no task reports its end.
         if self.lanes.remove(target) {
-            output.send_event(target, jobs::cancelled_event());
+            output.send_event(target, StopReason::Cancelled.done_for_free());
         } else if let Some(halt) = self.halts.get(target) {
             halt.send_replace(Some(HaltReason::Cancelled));
         } else if !output.is_open(target) {

@@ -9,7 +9,6 @@ use std::ops::Range;
 
 use memchr::memchr2;
 
-/// Cuts a stream into events.
 #[derive(Debug, Default)]
 pub(crate) struct SseDecoder {
     limit: usize,
@@ -47,7 +46,6 @@ pub(crate) struct SseEvent<'a> {
     pub(crate) retry: Option<&'a [u8]>,
 }
 
-/// The error for an event over the limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EventTooLong;
 
@@ -57,7 +55,6 @@ impl SseDecoder {
         Self { limit, is_new: true, ..Self::default() }
     }
 
-    /// Adds bytes that have arrived.
     pub(crate) fn push(&mut self, chunk: &[u8]) {
         // Never more bytes are moved than have arrived since, so the copying takes linear time.
         if self.start >= self.buffer.len() - self.start {
@@ -112,7 +109,6 @@ impl SseDecoder {
         self.data.is_some() || self.id.is_some() || self.retry.is_some()
     }
 
-    /// Returns the next complete line, without its end.
     fn next_line(&mut self) -> Option<Range<usize>> {
         if self.after_cr && self.line < self.buffer.len() {
             self.after_cr = false;

@@ -24,9 +24,7 @@ use crate::message::MediaSource;
 
 pub(crate) use schema_fault::schema_fault;
 
-/// A tool that the model may call.
 pub trait AgentTool: Send + Sync {
-    /// Returns the description for the model.
     fn spec(&self) -> &ToolSpec;
 
     /// Returns why the tool cannot do anything with these arguments, so that no one is asked for
@@ -65,10 +63,8 @@ pub trait AgentTool: Send + Sync {
     }
 }
 
-/// What a tool needs to know to find a fault in a call.
 #[derive(Clone, Copy)]
 pub struct FaultContext<'a> {
-    /// The conversation to which the call belongs.
     pub conversation: &'a str,
     /// Whether the model may read this path without asking anybody. Of any other path a fault must
     /// say nothing.
@@ -84,10 +80,8 @@ pub trait ToolSource: Send + Sync {
     /// Returns a number that grows whenever the tools have changed.
     fn revision(&self) -> u64;
 
-    /// Returns the tools that it provides now.
     fn tools(&self) -> Vec<Arc<dyn AgentTool>>;
 
-    /// Returns the state of the servers from which the tools come.
     fn servers(&self) -> Vec<McpServerStatus> {
         Vec::new()
     }
@@ -96,13 +90,11 @@ pub trait ToolSource: Send + Sync {
     fn close(&self) -> BoxFuture<'_, ()>;
 }
 
-/// The turn for which a [`ToolSource`] is prepared.
 #[derive(Clone)]
 pub struct TurnContext<'a> {
     /// The gate that decides whether something may be used.
     pub gate: &'a dyn PermissionGate,
     pub conversation: &'a str,
-    /// Whether a person may be asked.
     pub may_ask: bool,
     /// Shows questions to the front end, if it accepts them.
     pub mirror: Option<QuestionMirror>,
@@ -135,7 +127,6 @@ impl TurnStay {
         (Self { _share: share, gone }, SharedTurn { shares, _gone: end })
     }
 
-    /// Waits until the turn has ended.
     pub async fn wait_for_end(&mut self) {
         // Nothing is ever sent.
         while self.gone.changed().await.is_ok() {}
@@ -149,7 +140,6 @@ impl Default for TurnStay {
 }
 
 impl SharedTurn {
-    /// Waits until no share is left.
     pub(crate) async fn wait_until_alone(&mut self) {
         // Nothing is ever sent.
         while self.shares.recv().await.is_some() {}
@@ -159,12 +149,10 @@ impl SharedTurn {
 /// Tells the front end something in words. It never blocks, and does nothing after the turn.
 pub type NoticeSink = Arc<dyn Fn(String) + Send + Sync>;
 
-/// The description of a tool for the model.
 #[derive(Debug, Clone, Serialize)]
 pub struct ToolSpec {
     pub name: Cow<'static, str>,
     pub description: Cow<'static, str>,
-    /// The JSON Schema of its input.
     pub input_schema: Box<RawValue>,
     /// Whether it changes nothing, so that several may run in parallel.
     #[serde(skip)]
@@ -174,19 +162,89 @@ pub struct ToolSpec {
     pub kind: &'static str,
 }
 
-/// A call of a tool.
+impl ToolSpec {
+    /// Creates the description of a tool that may change something. Its input is an object with these
+    /// members and no others.
+    pub(crate) fn new(
+        name: &'static str,
+        description: &'static str,
+        properties: &Value,
+        required: &[&str],
+        kind: &'static str,
+    ) -> Self {
+        let schema = json!({
+            "type": "object",
+            "properties": properties,
+            "required": required,
+            "additionalProperties": false,
+        });
+        let (name, description, input_schema) =
+            (name.into(), description.into(), raw_json(&schema));
+        Self { name, description, input_schema, is_read_only: false, kind }
+    }
+
+    pub(crate) fn read_only(self) -> Self {
+        Self { is_read_only: true, ..self }
+    }
+}
+
+/// A tool without more than its function.
+struct ClosureTool<F> {
+    spec: ToolSpec,
+    run: F,
+}
+
+impl<F, R> AgentTool for ClosureTool<F>
+where
+    F: Fn(ToolInvocation) -> R + Send + Sync,
+    R: Future<Output = Result<CallOutcome, String>> + Send + 'static,
+{
+    fn spec(&self) -> &ToolSpec {
+        &self.spec
+    }
+
+    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
+        let done = (self.run)(invocation);
+        Box::pin(async move { done.await.unwrap_or_else(CallOutcome::failed) })
+    }
+}
+
+/// Returns a tool that does no more than this. An error is the text for the model.
+pub(crate) fn function_tool<R>(
+    spec: ToolSpec,
+    run: impl Fn(ToolInvocation) -> R + Send + Sync + 'static,
+) -> Arc<dyn AgentTool>
+where
+    R: Future<Output = Result<CallOutcome, String>> + Send + 'static,
+{
+    Arc::new(ClosureTool { spec, run })
+}
+
+/// Returns a tool whose function may block. `failed` is said of one that panics.
+pub(crate) fn blocking_tool(
+    spec: ToolSpec,
+    failed: &'static str,
+    run: impl Fn(&str) -> Result<CallOutcome, String> + Send + Sync + 'static,
+) -> Arc<dyn AgentTool> {
+    let run = Arc::new(run);
+    function_tool(spec, move |invocation| {
+        let run = Arc::clone(&run);
+        async move {
+            let ran = tokio::task::spawn_blocking(move || run(invocation.input.get())).await;
+            ran.unwrap_or_else(|error| Err(format!("{failed}: {error}")))
+        }
+    })
+}
+
 #[derive(Clone)]
 pub struct ToolInvocation {
     /// Its arguments: a JSON object.
     pub input: Box<RawValue>,
-    /// The conversation to which it belongs.
     pub conversation: Arc<str>,
-    /// Which call of which request it is.
     pub address: CallAddress,
     /// Receives the output of the tool while it runs. It may be called from any thread and never
     /// blocks.
     pub progress: ProgressSink,
-    /// Asks the person something that the tool needs to know.
     pub asker: PersonAsker,
 }
 
@@ -197,7 +255,6 @@ pub struct PersonAsker(Option<AskFunction>);
 /// Asks what the input of an elicitation says. Dropping the future withdraws the question.
 pub type AskFunction = Arc<dyn Fn(Box<RawValue>) -> BoxFuture<'static, PersonReply> + Send + Sync>;
 
-/// What a person did with a question.
 #[derive(Debug, Clone)]
 pub enum PersonReply {
     /// Answered it: with this object, or by consent alone.
@@ -222,23 +279,18 @@ impl PersonAsker {
     }
 }
 
-/// Identifies a call for the front end.
 #[derive(Debug, Clone, Default)]
 pub struct CallAddress {
-    /// The id of the request to which the call belongs.
     pub request: Arc<str>,
     pub tool_id: String,
 }
 
-/// Receives the output of a running tool.
 pub type ProgressSink = Arc<dyn Fn(ToolStream, &str) + Send + Sync>;
 
-/// The outcome of a tool call.
 #[derive(Debug, Clone)]
 pub struct CallOutcome {
     /// The JSON for the front end; `{"error": "…"}` if the tool failed.
     pub result: Box<RawValue>,
-    /// The text for the model.
     pub text: String,
     /// The pictures for the model, after the text.
     pub images: Vec<MediaSource>,
@@ -292,6 +344,11 @@ pub(crate) fn input_schema(mut schema: Map<String, Value>) -> Result<Map<String,
     // Not accepted at the top. The tool itself checks its input.
     schema.retain(|name, _| !matches!(name.as_str(), "oneOf" | "anyOf" | "allOf"));
     Ok(schema)
+}
+
+/// Returns true for the characters that the names of tools may have.
+pub(crate) fn is_name_character(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_')
 }
 
 /// Returns `{"error": TEXT}`, which a front end gets in place of a result.

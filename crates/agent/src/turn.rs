@@ -27,12 +27,10 @@ use partial_answer::{PartialAnswer, piece_size};
 use round_calls::RoundCalls;
 pub use stop::StopReason;
 
-/// The longest answer, in bytes.
 const LONGEST_ANSWER: usize = 32 * 1024 * 1024;
 /// The answer that is stored for a message that was stopped before any answer.
 const STOPPED: &str = "[The user stopped this answer.]";
 
-/// A turn that is running.
 #[derive(Debug)]
 pub struct Turn {
     bounds: TurnLimits,
@@ -179,29 +177,23 @@ impl Turn {
             self.answer = PartialAnswer::default();
             return todo.push(TurnAction::Shorten(self.failure(error)));
         }
-        match self.wait_before_retry(&error) {
-            Some(wait) => {
-                self.keep_cut(todo);
-                let cause = error.text.trim_end_matches('.');
-                let text = format!("{cause} (trying again in {})", in_words(wait));
-                todo.push(TurnAction::Tell(SessionEvent::notice("retry", text)));
-                todo.push(TurnAction::Ask(wait));
-            }
-            None => self.fail(self.failure(error), todo),
-        }
+        let again = self.wait_before_retry(&error);
+        self.keep_cut(todo);
+        let Some(wait) = again else { return self.end(Err(self.failure(error)), todo) };
+        let cause = error.text.trim_end_matches('.');
+        let text = format!("{cause} (trying again in {})", in_words(wait));
+        todo.push(TurnAction::Tell(SessionEvent::notice("retry", text)));
+        todo.push(TurnAction::Ask(wait));
     }
 
     /// Handles the end of the answer's stream, which is a failure unless the answer was complete.
     pub fn handle_stream_end(&mut self, todo: &mut Vec<TurnAction>) {
         if self.asked {
-            let text = "the model's answer was cut off".to_owned();
-            let error =
-                EngineError { kind: EngineErrorKind::Cut, status: None, retry_after: None, text };
-            self.handle_error(error, todo);
+            let text = "the model's answer was cut off";
+            self.handle_error(EngineError::new(EngineErrorKind::Cut, text), todo);
         }
     }
 
-    /// Handles the end of a tool call.
     pub fn handle_call_end(&mut self, index: usize, ran: FinishedCall, todo: &mut Vec<TurnAction>) {
         if self.over || !self.calls.is_running(index) {
             return;
@@ -225,7 +217,6 @@ impl Turn {
         self.steering.extend(content);
     }
 
-    /// Stops the turn on the user's request.
     pub fn cancel(&mut self, todo: &mut Vec<TurnAction>) {
         if !self.over {
             self.end_running("stopped by the user", todo);
@@ -273,7 +264,6 @@ impl Turn {
         self.keep_round(todo);
     }
 
-    /// The answer is complete.
     fn handle_answer_end(&mut self, stop: ModelStop, todo: &mut Vec<TurnAction>) {
         self.asked = false;
         (self.tries, self.waited, self.shortened) = (0, Duration::ZERO, false);
@@ -356,12 +346,6 @@ impl Turn {
         self.end(Err(RequestFailure::permanent("too_long", text)), todo);
     }
 
-    /// Ends the turn with a failure. The shown part of the answer is stored.
-    fn fail(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
-        self.keep_cut(todo);
-        self.end(Err(failure), todo);
-    }
-
     /// Hands over the shown part of an answer that was cut off to be stored. If the model is asked
     /// again, it goes on from there.
     fn keep_cut(&mut self, todo: &mut Vec<TurnAction>) {
@@ -380,7 +364,6 @@ impl Turn {
         }
     }
 
-    /// Returns true if the front end has seen nothing of the answer.
     fn is_unseen(&self) -> bool {
         self.answer.is_unseen() && self.calls.is_empty() && self.kept_parts == 0
     }

@@ -10,7 +10,6 @@ use crate::engine::CacheLife;
 /// A price in millionths of a dollar for a million tokens.
 type MicroUsd = u64;
 
-/// The prices of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct TokenRates {
     input: MicroUsd,
@@ -29,7 +28,6 @@ pub struct TokenPrices {
     pub cached: Option<f64>,
 }
 
-/// The configured prices of models.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelPrices {
     pub by_model: Vec<(String, TokenPrices)>,
@@ -119,7 +117,6 @@ pub fn model_cost(model: &str, usage: TokenUsage, life: CacheLife) -> Option<f64
     Some(dollars_of_micro(rates.cost(usage).saturating_mul(times)))
 }
 
-/// Returns the price of input that is written to the cache.
 fn cache_write_price(input: MicroUsd, life: CacheLife) -> MicroUsd {
     match life {
         CacheLife::FiveMinutes => input / 4 * 5,
@@ -127,7 +124,6 @@ fn cache_write_price(input: MicroUsd, life: CacheLife) -> MicroUsd {
     }
 }
 
-/// Returns true if the price of a model is known.
 pub fn is_known(model: &str) -> bool {
     CENTS.iter().any(|(name, ..)| is_model(model, name))
 }
@@ -138,14 +134,12 @@ pub fn micro_of_dollars(usd: f64) -> u64 {
     (usd * 1e6).round() as u64
 }
 
-/// Converts millionths of a dollar to dollars.
 #[allow(clippy::cast_precision_loss, reason = "beyond 2^53 nobody looks at the last digit")]
 pub fn dollars_of_micro(micro: u64) -> f64 {
     micro as f64 / 1e6
 }
 
 impl TokenPrices {
-    /// Returns the cost of an answer in dollars.
     pub fn cost(self, usage: TokenUsage, life: CacheLife) -> f64 {
         let (input, output) = (micro_of_dollars(self.input), micro_of_dollars(self.output));
         let cache_read = self.cached.map_or(input / 10, micro_of_dollars);

@@ -18,8 +18,8 @@ use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 
 use crate::BoxFuture;
 use crate::engine::model_api::{
-    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, ProviderTools, StreamedAnswer, base_address,
-    list_models, with_member,
+    ApiKey, ApiLink, ApiRequest, ApiWords, AskedProvider, IDLE, ProviderTools, StreamedAnswer,
+    base_address, list_models, with_member,
 };
 use crate::engine::{AnswerStream, CacheLife, Engine, EngineCall, EngineError};
 use crate::history::compact;
@@ -42,15 +42,12 @@ const WORDS: ApiWords = ApiWords {
     example: API_URL,
 };
 
-/// The settings of the engine.
 #[derive(Debug, Clone)]
 pub struct AnthropicSettings {
     /// The address of the API, such as [`API_URL`]; it may end with a path, a slash or `/v1`.
     pub base_url: String,
     pub key: ApiKey,
-    /// The model, as the provider names it.
     pub model: String,
-    /// The address of an HTTP proxy.
     pub proxy: Option<String>,
     /// How long an answer may stay silent; it may consist of nothing but pings for five times as
     /// long.
@@ -62,7 +59,6 @@ pub struct AnthropicSettings {
 }
 
 impl AnthropicSettings {
-    /// Creates settings with the defaults.
     #[must_use]
     pub fn new(key: ApiKey, model: impl Into<String>) -> Self {
         let (base_url, model) = (API_URL.to_owned(), model.into());
@@ -70,11 +66,6 @@ impl AnthropicSettings {
         Self { base_url, key, model, proxy: None, idle: IDLE, effort: None, cache_life }
     }
 }
-
-/// The error for settings with which no engine can be created.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadAnthropicSettings(String);
 
 #[derive(Debug)]
 pub struct Anthropic {
@@ -87,7 +78,6 @@ pub struct Anthropic {
 struct MessagesServer {
     link: Arc<ApiLink>,
     settings: AnthropicSettings,
-    /// The URL to which messages are sent.
     address: Url,
     /// The serialised messages of the last request.
     written: Mutex<WrittenTurns>,
@@ -125,16 +115,13 @@ impl MessagesServer {
 
 impl Anthropic {
     /// Validates the settings. Connects and reads from the disk only at the first answer.
-    pub fn new(settings: AnthropicSettings) -> Result<Self, BadAnthropicSettings> {
+    pub fn new(settings: AnthropicSettings) -> Result<Self, String> {
         if settings.model.trim().is_empty() {
-            return Err(BadAnthropicSettings(
-                "No model is set: set one in ANTHROPIC_MODEL".to_owned(),
-            ));
+            return Err("No model is set: set one in ANTHROPIC_MODEL".to_owned());
         }
-        let address = messages_address(&settings.base_url).map_err(BadAnthropicSettings)?;
+        let address = messages_address(&settings.base_url)?;
         let (proxy, key) = (settings.proxy.as_deref(), Some(settings.key.clone()));
-        let link = ApiLink::new(&address, proxy, key, &WORDS, settings.idle);
-        let link = Arc::new(link.map_err(BadAnthropicSettings)?);
+        let link = Arc::new(ApiLink::new(&address, proxy, key, &WORDS, settings.idle)?);
         let written = Mutex::default();
         let server = Arc::new(MessagesServer { link, settings, address, written });
         Ok(Self { server, tools: Arc::default() })
@@ -192,18 +179,19 @@ impl Engine for Anthropic {
     }
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
-        let server = Arc::clone(&self.server);
-        self.tools.answer(call, move |call| {
-            let server = Arc::clone(&server);
-            Box::new(StreamedAnswer::new(async move {
-                let (request, streams_tool_input) =
-                    (server.request(&call)?, call.streams_tool_input);
-                drop(call);
-                let link = Arc::clone(&server.link);
-                let decoder = PieceDecoder::new(Arc::clone(&link.errors), streams_tool_input);
-                Ok((link, request, decoder))
-            }))
-        })
+        self.tools.answer(call, Arc::<MessagesServer>::clone(&self.server))
+    }
+}
+
+impl AskedProvider for MessagesServer {
+    fn ask(self: Arc<Self>, call: EngineCall) -> Box<dyn AnswerStream> {
+        Box::new(StreamedAnswer::new(async move {
+            let (request, streams_tool_input) = (self.request(&call)?, call.streams_tool_input);
+            drop(call);
+            let link = Arc::clone(&self.link);
+            let decoder = PieceDecoder::new(Arc::clone(&link.errors), streams_tool_input);
+            Ok((link, request, decoder))
+        }))
     }
 }
 

@@ -19,7 +19,7 @@ use callgate_wire::session::ModelListing;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::BoxFuture;
-use crate::engine::{AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind};
+use crate::engine::{AnswerStream, Engine, EngineCall, EngineError};
 use crate::tool::CallOutcome;
 use answer::ClaudeCodeAnswer;
 
@@ -34,12 +34,10 @@ type RanTools = Arc<Mutex<HashMap<String, CallOutcome>>>;
 /// Where hooks report that a tool has ended. The CLI goes on when what they send is dropped.
 type RoundEnds = mpsc::Sender<oneshot::Sender<()>>;
 
-/// The settings of the engine.
 #[derive(Debug, Clone, Default)]
 pub struct ClaudeCodeSettings {
     /// The path of the CLI, in place of `claude` on the `PATH` or in one of its usual places.
     pub cli: Option<PathBuf>,
-    /// The folder in which it works.
     pub folder: PathBuf,
     /// Further folders in which it may work.
     pub roots: Vec<PathBuf>,
@@ -64,7 +62,6 @@ impl ClaudeCode {
 }
 
 impl ClaudeCodeSettings {
-    /// Returns true if the CLI was found.
     pub fn is_installed(&self) -> bool {
         callgate_claude::find_cli(&self.cli_settings()).is_ok()
     }
@@ -76,7 +73,6 @@ impl ClaudeCodeSettings {
         }
     }
 
-    /// Returns the settings of the CLI for one answer.
     fn for_call(&self, call: &EngineCall) -> ClaudeSettings {
         let mut settings = self.cli_settings().folder(&self.folder).desk(&self.desk).partial();
         if *call.model != *DEFAULT_MODEL {
@@ -107,7 +103,6 @@ impl Engine for ClaudeCode {
         Box::pin(async { models })
     }
 
-    /// Fails if the CLI is not installed.
     fn check_usable(&self) -> Result<(), EngineError> {
         let found = callgate_claude::find_cli(&self.settings.cli_settings());
         found.map(drop).map_err(|error| cli_failed(&error))
@@ -125,7 +120,7 @@ impl Engine for ClaudeCode {
 
 /// Returns the error of a call. A user sets the path of the CLI by its key.
 fn cli_failed(error: &ClaudeError) -> EngineError {
-    unusable_cli_error(match error {
+    EngineError::refused(match error {
         ClaudeError::CliNotFound { looked_in } => format!(
             "the Claude Code CLI was found neither on the PATH nor in {looked_in}: install it, or \
              set agent.claude_cli to its path"
@@ -136,9 +131,4 @@ fn cli_failed(error: &ClaudeError) -> EngineError {
         ),
         other => other.to_string(),
     })
-}
-
-/// Returns the error for a CLI that cannot be used. The same call would fail again.
-fn unusable_cli_error(text: String) -> EngineError {
-    EngineError { kind: EngineErrorKind::Refused, status: None, retry_after: None, text }
 }

@@ -24,7 +24,6 @@ const LISTED_WITHIN: Duration = Duration::from_secs(5);
 /// Creates an engine, or returns why that is not possible and what to do. It may block.
 pub type EngineMaker = Arc<dyn Fn() -> Result<Arc<dyn Engine>, String> + Send + Sync>;
 
-/// The engines of a runtime.
 pub struct EngineRegistry {
     slots: Vec<Arc<EngineSlot>>,
     default: DefaultEngine,
@@ -49,7 +48,6 @@ pub enum DefaultEngine {
     },
     /// An engine that is only used if it is found, and another one otherwise.
     IfFound {
-        /// The name of the engine that may be found.
         name: &'static str,
         otherwise: &'static str,
         /// Why nothing better is used, in words that follow "because".
@@ -69,7 +67,6 @@ pub struct SelectedEngine {
 }
 
 impl EngineRegistry {
-    /// Creates a registry without engines.
     #[must_use]
     pub fn new(default: DefaultEngine) -> Self {
         Self { slots: Vec::new(), default, settled: OnceCell::new() }
@@ -143,14 +140,12 @@ impl EngineRegistry {
         }
     }
 
-    /// Returns where an engine was found, if it was.
     async fn find_place(&self, name: &str) -> Option<String> {
         let engine = self.slot(name).ok()?.open().await.ok()?;
         let models = engine.models().await.ok()?;
         engine.found_place().filter(|_| !models.is_empty())
     }
 
-    /// Lists the engines with their models, or only this one.
     pub async fn list(&self, only: Option<&str>) -> Result<Vec<EngineListing>, RequestFailure> {
         let slots = match only {
             Some(name) => vec![self.slot(name)?],

@@ -4,7 +4,6 @@
 //! both are pure. `answer` and `client` do the waiting, and `error_composer` describes what went
 //! wrong. The environment is not read here: neither keys nor addresses nor proxies come from it.
 
-mod address;
 mod answer;
 mod api_key;
 mod client;
@@ -18,13 +17,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use reqwest::Url;
+use reqwest::header::{HeaderMap, HeaderName};
 
-pub(crate) use address::{base_address, origin_of};
 pub(crate) use answer::{ApiRequest, EventDecoder, StreamedAnswer};
 pub use api_key::{ApiKey, BadApiKey};
 pub(crate) use error_composer::{ErrorComposer, error_kind_of};
 pub(crate) use model_list::{ListedModel, list_models};
-pub(crate) use provider_tools::ProviderTools;
+pub(crate) use provider_tools::{AskedProvider, ProviderTools};
 pub(crate) use tool_input::tool_input;
 
 /// How long an answer may stay silent, unless the settings say otherwise.
@@ -56,12 +55,10 @@ pub(crate) struct ApiWords {
     pub(crate) example: &'static str,
 }
 
-/// The connection to one server, which all answers share.
 #[derive(Debug)]
 pub(crate) struct ApiLink {
     pub(crate) client: client::LazyClient,
     pub(crate) errors: Arc<ErrorComposer>,
-    /// How long an answer may stay silent.
     pub(crate) idle: Duration,
 }
 
@@ -76,7 +73,33 @@ impl ApiLink {
         idle: Duration,
     ) -> Result<Self, String> {
         let client = client::LazyClient::new(address, proxy)?;
-        let errors = Arc::new(ErrorComposer::new(origin_of(address), key, words));
+        let errors =
+            Arc::new(ErrorComposer::new(address.origin().ascii_serialization(), key, words));
         Ok(Self { client, errors, idle })
     }
+}
+
+fn header_text<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+/// Parses a base URL, with or without a path or a trailing slash.
+pub(crate) fn base_address(base: &str, words: &ApiWords) -> Result<Url, String> {
+    let wrong = |reason: &str| {
+        // The address is not repeated, because it may contain a secret.
+        let ApiWords { base_url, example, .. } = words;
+        format!("The base URL ({base_url}) {reason}; it should look like {example}")
+    };
+    let url =
+        Url::parse(base.trim()).map_err(|error| wrong(&format!("is not an address ({error})")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(wrong("is neither http nor https"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(wrong("contains a user or a password, which would be sent with the key"));
+    }
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(wrong("has a `?` or a `#`"));
+    }
+    Ok(url)
 }

@@ -12,7 +12,9 @@ use std::sync::Arc;
 use callgate_wire::session::{ModelListing, TokenUsage};
 
 use crate::BoxFuture;
-use crate::engine::{AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, ModelStop};
+use crate::engine::{
+    AnswerPiece, AnswerStream, Engine, EngineCall, EngineError, ModelStop, NextPieces,
+};
 use crate::message::message_list::MessageList;
 use crate::message::{Block, Role};
 use crate::tool::raw_json;
@@ -22,7 +24,6 @@ use form::ToolRequest;
 pub const MODEL: &str = "offline";
 /// How many words a streamed piece of text has.
 const WORDS: usize = 4;
-/// How many bytes of a tool's result are repeated.
 const MOST_BYTES: usize = 4000;
 /// The prefix of the ids of tool uses.
 const ID: &str = "offline_";
@@ -31,7 +32,6 @@ const INTRODUCTION: &str = "I am callgate's offline engine, not a model: I under
     forms of message and use the real tools. To talk to a model, set `ANTHROPIC_API_KEY` and \
     start again.";
 
-/// The engine that stands in for a model.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Offline;
 
@@ -63,14 +63,10 @@ impl Engine for Offline {
     }
 }
 
-/// The pieces of an answer that are still to be sent.
 struct PieceQueue(VecDeque<AnswerPiece>);
 
 impl AnswerStream for PieceQueue {
-    fn next<'a>(
-        &'a mut self,
-        into: &'a mut Vec<AnswerPiece>,
-    ) -> BoxFuture<'a, Result<bool, EngineError>> {
+    fn next<'a>(&'a mut self, into: &'a mut Vec<AnswerPiece>) -> NextPieces<'a> {
         Box::pin(async move {
             // Other tasks run between two pieces, as they would with a model.
             tokio::task::yield_now().await;
@@ -82,7 +78,6 @@ impl AnswerStream for PieceQueue {
     }
 }
 
-/// Returns the whole answer.
 fn build_answer(call: &EngineCall) -> Vec<AnswerPiece> {
     let mut text = String::new();
     if !call.messages.iter().any(|message| message.role == Role::Assistant) {
@@ -107,11 +102,7 @@ fn build_answer(call: &EngineCall) -> Vec<AnswerPiece> {
 
 /// Returns the tool use that a user's message asks for, or else what there is to say.
 fn request_of(content: &[Block], call: &EngineCall) -> Result<ToolRequest, String> {
-    let message = content.iter().rev().find_map(|block| match block {
-        Block::Text { text } => Some(text.trim()),
-        _ => None,
-    });
-    let message = message.unwrap_or_default();
+    let message = content.iter().rev().find_map(Block::as_text).unwrap_or_default().trim();
     if message.is_empty() || message.eq_ignore_ascii_case("help") {
         return Err(help_text());
     }

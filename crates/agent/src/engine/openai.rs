@@ -5,7 +5,6 @@
 //! pure, and the rest is shared with other engines. Without an address, a server on this machine is
 //! looked for (`local_servers`), at the first use and never before.
 
-mod adapting_answer;
 mod chunk;
 mod local_servers;
 mod request;
@@ -13,11 +12,11 @@ mod stream;
 mod thought_tags;
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use callgate_claude::Effort;
+use callgate_http::is_loopback;
 use callgate_link::sync::lock;
 use callgate_wire::session::ModelListing;
 use reqwest::Url;
@@ -26,11 +25,11 @@ use tokio::sync::OnceCell;
 
 use crate::BoxFuture;
 use crate::engine::model_api::{
-    ApiKey, ApiLink, ApiRequest, ApiWords, IDLE, LOCAL_IDLE, ListedModel, ProviderTools,
-    StreamedAnswer, base_address, list_models, with_member,
+    ApiKey, ApiLink, ApiRequest, ApiWords, AskedProvider, IDLE, LOCAL_IDLE, ListedModel,
+    ProviderTools, StreamedAnswer, base_address, list_models, with_member,
 };
-use crate::engine::{AnswerStream, Engine, EngineCall, EngineError, EngineErrorKind};
-use adapting_answer::AdaptingAnswer;
+use crate::engine::{AnswerStream, Engine, EngineCall, EngineError};
+use crate::message::estimate::call_tokens;
 use local_servers::LocalServer;
 pub use local_servers::USUAL_PORTS;
 use request::AnswerLimit;
@@ -42,7 +41,6 @@ pub const API_URL: &str = "https://api.openai.com/v1";
 const CLOUD_MODEL: &str = "gpt-5";
 /// The member that newer models want instead of `max_tokens`, as errors name it.
 const NEW_LIMIT: &str = "max_completion_tokens";
-/// The host of the default address.
 const CLOUD_HOST: &str = "api.openai.com";
 /// How long a server may take to list its models.
 const LISTED_WITHIN: Duration = Duration::from_secs(4);
@@ -55,28 +53,22 @@ const WORDS: ApiWords = ApiWords {
     example: API_URL,
 };
 
-/// The settings of the engine.
 #[derive(Debug, Clone)]
 pub struct OpenAiSettings {
     pub server: OpenAiServer,
     /// The model, as the server names it. Without one, the server's first model is used.
     pub model: Option<String>,
-    /// How long an answer may stay silent.
     pub idle: Duration,
     /// How much effort the model puts into an answer; its default if `None`.
     pub effort: Option<Effort>,
 }
 
-/// The server that is asked.
 #[derive(Debug, Clone)]
 pub enum OpenAiServer {
-    /// A server that was configured.
     At {
         /// Its address, such as [`API_URL`]. Without a path, `/v1` is added.
         base_url: String,
-        /// The key, if it needs one.
         key: Option<ApiKey>,
-        /// The address of an HTTP proxy.
         proxy: Option<String>,
     },
     /// The first server that listens at one of these ports on this machine.
@@ -84,7 +76,6 @@ pub enum OpenAiServer {
 }
 
 impl OpenAiSettings {
-    /// Creates settings with the defaults.
     #[must_use]
     pub fn new(server: OpenAiServer) -> Self {
         let idle = if server.is_local() { LOCAL_IDLE } else { IDLE };
@@ -93,30 +84,19 @@ impl OpenAiSettings {
 }
 
 impl OpenAiServer {
-    /// Returns true if the server runs on this machine.
     fn is_local(&self) -> bool {
         let Self::At { base_url, .. } = self else { return true };
-        let url = Url::parse(base_url).ok();
-        let host = url.as_ref().and_then(Url::host_str).unwrap_or_default();
-        let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
-        host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+        Url::parse(base_url).is_ok_and(|url| is_loopback(&url))
     }
 }
-
-/// The error for settings with which no engine can be created.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct BadOpenAiSettings(String);
 
 #[derive(Debug, Clone)]
 pub struct OpenAi {
     settings: Arc<OpenAiSettings>,
-    /// The server, once it is known.
     server: Arc<OnceCell<Arc<ChatServer>>>,
     tools: Arc<ProviderTools>,
 }
 
-/// A server that answers.
 #[derive(Debug)]
 struct ChatServer {
     link: Arc<ApiLink>,
@@ -134,12 +114,12 @@ struct ChatServer {
 
 impl OpenAi {
     /// Validates the settings. Connects only at the first use.
-    pub fn new(settings: OpenAiSettings) -> Result<Self, BadOpenAiSettings> {
+    pub fn new(settings: OpenAiSettings) -> Result<Self, String> {
         let server = match &settings.server {
             OpenAiServer::At { base_url, key, proxy } => {
                 let proxy = proxy.as_deref();
                 let server = ChatServer::at_address(base_url, key.clone(), proxy, settings.idle);
-                OnceCell::from(Arc::new(server.map_err(BadOpenAiSettings)?))
+                OnceCell::from(Arc::new(server?))
             }
             OpenAiServer::Local(_) => OnceCell::new(),
         };
@@ -155,29 +135,29 @@ impl OpenAi {
             };
             let found =
                 local_servers::find_with_model(ports).await.ok_or_else(|| nothing_found(ports))?;
-            ChatServer::from_local(&found, self.settings.idle).map(Arc::new).map_err(refused_error)
+            ChatServer::from_local(&found, self.settings.idle)
+                .map(Arc::new)
+                .map_err(EngineError::refused)
         };
         self.server.get_or_try_init(find).await.cloned()
     }
+}
 
-    /// Begins one attempt at an answer.
-    fn stream(&self, call: EngineCall) -> StreamedAnswer<ChunkDecoder> {
-        let engine = self.clone();
-        StreamedAnswer::new(async move {
-            let server = engine.server().await?;
-            let (mut request, asked) = (server.request(&call)?, request::estimate_tokens(&call));
-            if let Some(effort) = engine.settings.effort {
+impl AskedProvider for OpenAi {
+    fn ask(self: Arc<Self>, call: EngineCall) -> Box<dyn AnswerStream> {
+        Box::new(StreamedAnswer::new(async move {
+            let server = self.server().await?;
+            let (mut request, asked) = (server.request(&call)?, call_tokens(&call, 0));
+            if let Some(effort) = self.settings.effort {
                 let member = format!(r#""reasoning_effort":"{}""#, effort_name(effort));
                 request.body = with_member(&request.body, &member);
             }
             let errors = Arc::clone(&server.link.errors);
             let decoder = ChunkDecoder::new(errors, asked, call.streams_tool_input);
             Ok((Arc::clone(&server.link), request, decoder))
-        })
+        }))
     }
 
-    /// Returns true if the server wants the length of this model's answers to be limited in another
-    /// way, which it has not said before.
     fn learns_from(&self, model: &Arc<str>, error: &EngineError) -> bool {
         self.server.get().is_some_and(|server| server.learns_from(model, error))
     }
@@ -192,6 +172,7 @@ impl ChatServer {
     ) -> Result<Self, String> {
         let mut base = base_address(base_url, &WORDS)?;
         let path = base.path().trim_end_matches('/');
+        // Some give the address of the call itself.
         let path = path.strip_suffix("/chat/completions").unwrap_or(path);
         let path = if path.is_empty() { "/v1" } else { path }.to_owned();
         base.set_path(&path);
@@ -243,12 +224,9 @@ impl ChatServer {
     fn request(&self, call: &EngineCall) -> Result<ApiRequest, EngineError> {
         let mut headers = self.headers();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        let body = request::encode_body(call, self.limit_for(&call.model))?;
+        let learned = lock(&self.learned_limits).get(&call.model).copied();
+        let body = request::encode_body(call, learned.unwrap_or(self.limit))?;
         Ok(ApiRequest { address: self.address("/chat/completions"), headers, body })
-    }
-
-    fn limit_for(&self, model: &str) -> AnswerLimit {
-        lock(&self.learned_limits).get(model).copied().unwrap_or(self.limit)
     }
 
     fn learns_from(&self, model: &Arc<str>, error: &EngineError) -> bool {
@@ -258,6 +236,7 @@ impl ChatServer {
             AnswerLimit::Unlimited => return false,
         };
         let is_named = matches!(error.status, Some(400 | 422)) && error.text.contains(NEW_LIMIT);
+        // Only once for each model: one that refuses both forms is not asked again and again.
         is_named && lock(&self.learned_limits).insert(Arc::clone(model), other).is_none()
     }
 }
@@ -281,8 +260,8 @@ impl Engine for OpenAi {
             let talks = |model: &&ListedModel| !model.id.to_ascii_lowercase().contains("embed");
             let model = models.iter().find(talks).or(models.first());
             model.map(|model| model.id.as_str().into()).ok_or_else(|| {
-                refused_error(
-                    "The server lists no model: load one, or set one in OPENAI_MODEL".to_owned(),
+                EngineError::refused(
+                    "The server lists no model: load one, or set one in OPENAI_MODEL",
                 )
             })
         })
@@ -312,23 +291,19 @@ impl Engine for OpenAi {
     }
 
     fn answer(&self, call: EngineCall) -> Box<dyn AnswerStream> {
-        let engine = self.clone();
-        self.tools.answer(call, move |call| Box::new(AdaptingAnswer::new(engine.clone(), call)))
+        self.tools.answer(call, Arc::new(self.clone()))
     }
 }
 
 /// Returns the API's name of a level.
 fn effort_name(effort: Effort) -> &'static str {
+    // The API has no level above this one.
     if effort == Effort::Max { Effort::ExtraHigh.name() } else { effort.name() }
-}
-
-fn refused_error(text: String) -> EngineError {
-    EngineError { kind: EngineErrorKind::Refused, status: None, retry_after: None, text }
 }
 
 fn nothing_found(ports: &[u16]) -> EngineError {
     let ports: Vec<String> = ports.iter().map(u16::to_string).collect();
-    refused_error(format!(
+    EngineError::refused(format!(
         "No model server was found on this machine (ports {}): start one, such as Ollama, or set \
          OPENAI_BASE_URL or OPENAI_API_KEY",
         ports.join(", ")

@@ -137,15 +137,12 @@ pub fn summary_message(written: &str) -> Option<ChatMessage> {
 pub fn fallback_summary(messages: &[Arc<ChatMessage>], upto: usize) -> ChatMessage {
     let cut = &messages[..upto.min(messages.len())];
     let said = cut.iter().filter(|message| message.role == Role::User);
-    let texts = said.flat_map(|message| &message.content).filter_map(|block| match block {
-        Block::Text { text } => Some(text.trim()),
-        _ => None,
-    });
+    let texts = said.flat_map(|message| &message.content).filter_map(Block::as_text);
     // The last ones matter most.
     let mut room = LONGEST_LIST;
     let mut items: Vec<String> = Vec::new();
     for text in texts.rev() {
-        let item = shortened_text(text, LONGEST_ITEM);
+        let item = shortened_text(text.trim(), LONGEST_ITEM);
         let Some(left) = room.checked_sub(item.chars().count()) else { break };
         room = left;
         items.push(item);

@@ -10,10 +10,8 @@ use callgate_store::StoreError;
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum HistoryError {
-    /// The file cannot be opened, read or written.
     #[error("the history cannot be used: {0}")]
     Store(Arc<StoreError>),
-    /// The lock of a conversation or of a process cannot be taken.
     #[error("cannot take a lock at {path}: {source}; check the permissions of the folder")]
     Lock {
         /// The lock's file, or the folder of the locks.
@@ -21,36 +19,27 @@ pub enum HistoryError {
         /// The system's reason.
         source: Arc<io::Error>,
     },
-    /// Somebody works on the conversation.
     #[error("the conversation {0:?} is in use: wait until its turn has ended, then try again")]
     InUse(String),
-    /// There is no such conversation.
     #[error("the conversation {0:?} does not exist: `list_conversations` returns those that do")]
     Unknown(String),
-    /// There is such a conversation already.
     #[error("the conversation {0:?} already exists: load it, or choose another id")]
     Exists(String),
-    /// The id is not valid for a conversation.
     #[error("a conversation's id has 1 to 128 bytes and no control characters")]
     BadId,
-    /// The title is not valid for a conversation.
     #[error("a conversation's title has 1 to 256 characters, and more than white space")]
     BadTitle,
-    /// A conversation cannot be compacted there.
     #[error(
         "a conversation can only be summarised up to the beginning of a turn, in a message of the user's"
     )]
     BadCut,
-    /// A conversation cannot be cut there.
     #[error(
         "no turn begins after {0} messages, so the conversation cannot be cut there: name the \
          number of a message of the user's"
     )]
     NoTurn(u64),
-    /// The message cannot be read.
     #[error("the last message cannot be read any more: send it again")]
     Unreadable,
-    /// The thread that works on the file has ended.
     #[error("the history has stopped working: start callgate again")]
     Gone,
 }

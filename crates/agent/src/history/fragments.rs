@@ -10,17 +10,14 @@ use crate::tool::raw_json;
 /// What is about to be shown of a round.
 #[derive(Debug, Default)]
 pub struct MessageFragments {
-    /// Parts of the answer.
-    answer: Vec<Block>,
+    pub(crate) answer: Vec<Block>,
     /// Results of its tools, and what the user says meanwhile.
-    said: Vec<Block>,
+    pub(crate) said: Vec<Block>,
     /// The results that its tools gave the front end.
     results: Vec<StoredToolResult>,
 }
 
 impl MessageFragments {
-    /// Returns true if there is nothing to store.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.answer.is_empty() && self.said.is_empty()
     }
@@ -31,7 +28,6 @@ impl MessageFragments {
         self.answer.iter().chain(&self.said).map(Block::size).chain(results).sum()
     }
 
-    /// Appends a piece of the answer's text.
     pub fn append_text(&mut self, piece: &str) {
         append_text(&mut self.answer, piece);
     }
@@ -40,23 +36,12 @@ impl MessageFragments {
         append_thought(&mut self.answer, piece);
     }
 
-    /// Appends a tool call.
-    pub fn append_call(&mut self, call: Block) {
-        self.answer.push(call);
-    }
-
     /// Appends the result of a tool call, with what the front end gets.
     pub fn append_result(&mut self, told: Block, result: Option<StoredToolResult>) {
         self.said.push(told);
         self.results.extend(result);
     }
 
-    /// Appends what the user has said meanwhile.
-    pub fn append_said(&mut self, content: Vec<Block>) {
-        self.said.extend(content);
-    }
-
-    /// Returns the fragments as they are stored.
     pub(super) fn bodies(self) -> Result<Vec<String>, HistoryError> {
         let Self { answer, said, results } = self;
         let messages = [ChatMessage::assistant(answer), ChatMessage::user(said)];
@@ -83,7 +68,7 @@ impl JoinedFragments {
             match block {
                 Block::Text { text } => all.append_text(&text),
                 Block::Thinking { thinking, .. } => all.append_thought(&thinking),
-                block => all.append_call(block),
+                block => all.answer.push(block),
             }
         }
     }
@@ -92,8 +77,8 @@ impl JoinedFragments {
     /// interrupted.
     pub(super) fn into_interrupted(self) -> (Vec<ChatMessage>, Vec<StoredToolResult>) {
         let MessageFragments { mut answer, said, mut results } = self.0;
-        let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
-        let (mut told, rest): (Vec<Block>, Vec<Block>) = said.into_iter().partition(is_result);
+        let (mut told, rest): (Vec<Block>, Vec<Block>) =
+            said.into_iter().partition(Block::is_result);
         let ended = told.len();
         let mut has_calls = false;
         for block in &answer {

@@ -36,9 +36,7 @@ pub struct HeldConversation {
 /// The effect of a change to a conversation, and the number of the first message that the next step
 /// replaces.
 enum ConversationChange {
-    /// All of it was read again.
     Whole(LoadedConversation, Option<u64>),
-    /// A step was added.
     Added { step: WrittenStep, effect: StepEffect, is_titled: bool, replaces: Option<u64> },
 }
 
@@ -66,23 +64,18 @@ impl HeldConversation {
         Self { history, id, token, loaded, replaces: None, pending: None }
     }
 
-    #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns the engine that was chosen for it.
-    #[must_use]
     pub fn engine(&self) -> Option<&EngineSelection> {
         self.loaded.engine.as_ref()
     }
 
-    /// Returns what the engine has to remember of it.
     pub(crate) fn engine_state(&self) -> Option<&str> {
         self.loaded.engine_state.as_deref()
     }
 
-    /// Has this engine answer from now on.
     pub async fn choose_engine(&mut self, chosen: EngineSelection) -> Result<(), HistoryError> {
         self.wait_for_change().await;
         let (id, replaces) = (Arc::clone(&self.id), self.replaces);
@@ -94,12 +87,10 @@ impl HeldConversation {
     }
 
     /// Returns the messages for the model: a list that the API accepts, whatever is in the file.
-    #[must_use]
     pub fn messages(&self) -> &MessageList {
         self.loaded.mender.messages()
     }
 
-    /// Returns the last note about the mode in [`messages`](Self::messages).
     pub(crate) fn mode_note(&self) -> Option<ModeNote> {
         self.loaded.mender.mode_note()
     }
@@ -111,13 +102,11 @@ impl HeldConversation {
     }
 
     /// Returns true if its last turn was interrupted: the model never finished its answer.
-    #[must_use]
     pub fn is_broken_off(&self) -> bool {
         self.messages().last().is_some_and(|message| message.is_unfinished())
     }
 
     /// Returns how many messages it has, including those that a summary replaces.
-    #[must_use]
     pub fn length(&self) -> u64 {
         self.loaded.length
     }

@@ -18,11 +18,8 @@ pub struct HistoryStep {
     pub fragments: MessageFragments,
     /// The results that its tools gave the front end.
     pub results: Vec<StoredToolResult>,
-    /// The cost of its answer.
     pub spent: Option<PricedUsage>,
-    /// The reservation for that answer.
     pub reservation: Option<Reservation>,
-    /// The entries for the ledger.
     pub drafts: Vec<EntryDraft>,
     /// Whether a turn begins with the first message.
     pub begins_turn: bool,
@@ -54,7 +51,6 @@ pub(super) struct WrittenStep {
 
 /// A conversation after a step.
 pub(super) struct StepEffect {
-    /// How many messages it has.
     pub(super) length: u64,
     /// Its state in the file.
     pub(super) state: Option<ConversationState>,
@@ -86,7 +82,6 @@ impl WrittenStep {
         })
     }
 
-    /// Returns true if the step gives the conversation a title.
     pub(super) fn has_title(&self) -> bool {
         self.opening.is_some()
     }
@@ -122,7 +117,6 @@ impl WrittenStep {
         Ok(StepEffect { length, state })
     }
 
-    /// Notes that the step is written.
     pub(super) fn settle_reservation(&mut self) {
         if let Some(reservation) = self.reservation.take() {
             reservation.mark_settled();

@@ -94,6 +94,7 @@ impl ConversationLocks {
         let Ok(entries) = fs::read_dir(folder) else { return Ok(()) };
         let files = entries.filter_map(|entry| Some(entry.ok()?.path()));
         let files: Vec<PathBuf> = files.filter(|path| is_lock(path)).collect();
+        // Mostly nothing is left over, which the count shows without a look at each conversation.
         if files.len() as u64 <= store.count_conversations()? {
             return Ok(());
         }
@@ -155,8 +156,8 @@ impl LockFile {
         Ok(Self { conversation: conversation.to_owned(), path, file })
     }
 
-    /// Removes the locked file from its folder.
     fn remove(&self) {
+        // A new file of this name belongs to somebody else.
         if self.is_in_place() {
             // A file that stays is locked by the next process, like any other.
             fs::remove_file(&self.path).ok();
@@ -213,7 +214,6 @@ fn lock_file_name(conversation: &str) -> String {
     format!("{}.{EXTENSION}", Sha256Hash::hash_bytes(conversation.as_bytes()))
 }
 
-/// Returns true if a path has the name of a lock's file.
 fn is_lock(path: &Path) -> bool {
     let is_hash = |stem: &str| stem.parse::<Sha256Hash>().is_ok();
     path.extension().is_some_and(|extension| extension == EXTENSION)
@@ -225,12 +225,12 @@ pub(super) fn folder_beside(file: &Path) -> PathBuf {
     file.parent().unwrap_or(Path::new("")).join(FOLDER)
 }
 
-/// Creates the folder if necessary.
 pub(super) fn create_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
         Ok(()) | Err(_) => {}
     }
+    // A link could lead to a folder in which others remove the files.
     let metadata = fs::symlink_metadata(folder)?;
     if metadata.is_dir() && metadata.uid() == geteuid().as_raw() {
         return Ok(());

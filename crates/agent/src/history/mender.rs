@@ -31,7 +31,6 @@ const LEFT_OUT: &str =
 /// Returns the messages without the model's thoughts, which a model may refuse when anything
 /// before them has changed: the system prompt, the tools, or the messages. A mended list stays
 /// mended, as no answer consists of thoughts alone.
-#[must_use]
 pub fn without_thoughts(messages: &[Arc<ChatMessage>]) -> Vec<Arc<ChatMessage>> {
     let without = |message: &Arc<ChatMessage>| {
         if !message.content.iter().any(Block::is_thought) {
@@ -53,7 +52,6 @@ fn left_out(block: Block) -> Option<Block> {
 #[derive(Debug, Default)]
 pub(super) struct Mender {
     messages: MessageList,
-    /// The last note about the mode in them.
     mode_note: Option<ModeNote>,
     /// For each message, the number after the last stored message that is part of it.
     ends: Vec<u64>,
@@ -75,12 +73,10 @@ impl Mender {
         &self.messages
     }
 
-    /// Returns the last note about the mode in [`messages`](Self::messages).
     pub(super) fn mode_note(&self) -> Option<ModeNote> {
         self.mode_note
     }
 
-    /// Estimates the number of tokens of [`messages`](Self::messages).
     pub(super) fn tokens(&mut self) -> u64 {
         let Some(last) = self.messages.last() else { return 0 };
         let (count, tokens) = self.measured;
@@ -169,8 +165,7 @@ impl Mender {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {
                 let content = &mut Arc::make_mut(last).content;
-                let is_result = |block: &&Block| matches!(block, Block::ToolResult { .. });
-                let at = content.iter().take_while(is_result).count();
+                let at = content.iter().take_while(|block| block.is_result()).count();
                 content.splice(at..at, results);
                 self.end_at(end);
             }

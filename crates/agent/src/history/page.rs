@@ -7,17 +7,14 @@ use super::store::HistoryStore;
 use super::{LARGEST_PAGE, MOST_ON_PAGE, stored_message};
 use crate::message::{Block, ChatMessage, StoredToolResult};
 
-/// A part of a conversation, for a front end.
 #[derive(Debug, Clone)]
 pub struct HistoryPage {
     pub title: Option<String>,
     /// The number of the first message. The first message of a conversation has the number 0.
     pub first: u64,
-    /// How many messages the conversation has.
     pub length: u64,
     /// Whether it ends with a turn that has no whole answer, and nobody works on it.
     pub is_unfinished: bool,
-    /// The messages, as they were stored.
     pub messages: Vec<ChatMessage>,
     /// For each of them, the stored results that its tools gave the front end.
     pub results: Vec<Vec<StoredToolResult>>,
@@ -34,6 +31,8 @@ pub(super) fn read_messages(
     let known = stores.store.conversation(id)?.ok_or_else(unknown)?;
     let before = before.map_or(known.length, |before| before.min(known.length));
     let (limit, mut bytes) = (limit.min(MOST_ON_PAGE), 0);
+    let unreadable =
+        || ChatMessage::user(vec![Block::text("[this message cannot be read any more]")]);
     let (mut first, mut messages, mut results) = (before, Vec::new(), Vec::new());
     let each = |number, body: Option<&str>| {
         bytes += body.map_or(0, str::len);
@@ -43,7 +42,7 @@ pub(super) fn read_messages(
         first = number;
         messages.push(
             body.and_then(stored_message::parse_message)
-                .map_or_else(unreadable_message, |read| read.message),
+                .map_or_else(unreadable, |read| read.message),
         );
         results.push(body.map(stored_message::parse_results).unwrap_or_default());
         true
@@ -53,11 +52,7 @@ pub(super) fn read_messages(
     results.reverse();
     let StoredConversation { title, length, .. } = known;
     let ends_open = messages.last().is_some_and(ChatMessage::is_unfinished);
-    let is_unfinished = ends_open && before == length && !stores.is_in_use(id)?;
+    // Nobody works on it if the lock, which is released at once, can be taken.
+    let is_unfinished = ends_open && before == length && stores.locks.take_lock(id)?.is_some();
     Ok(HistoryPage { title, first, length, is_unfinished, messages, results })
-}
-
-/// Returns the message that replaces an unreadable one.
-fn unreadable_message() -> ChatMessage {
-    ChatMessage::user(vec![Block::text("[this message cannot be read any more]")])
 }

@@ -13,7 +13,6 @@ use super::lock;
 /// The extension of such a file; the name before it is that of the process.
 const EXTENSION: &str = "holder";
 
-/// The mark of a process that makes reservations.
 pub(super) struct ProcessMark {
     name: String,
     /// The folder of the files; `None` if no other process can see the reservations.

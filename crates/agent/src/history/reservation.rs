@@ -15,7 +15,6 @@ use super::error::HistoryError;
 use super::process_mark::ProcessMark;
 use crate::budget::price;
 
-/// The usage of an answer, and its price.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PricedUsage {
     pub usage: TokenUsage,
@@ -34,10 +33,8 @@ pub struct Reservation {
     abandoned: AbandonedReservations,
 }
 
-/// The keys of dropped reservations.
 type AbandonedReservations = Arc<Mutex<Vec<i64>>>;
 
-/// Makes the reservations of this process.
 pub(super) struct ReservationBook {
     holder: ProcessMark,
     abandoned: AbandonedReservations,
@@ -103,7 +100,6 @@ impl PricedUsage {
 }
 
 impl Reservation {
-    /// Notes that the reservation was settled.
     pub(super) fn mark_settled(mut self) {
         self.key = None;
     }

@@ -1,6 +1,7 @@
 //! Which blocks of a message a model's API accepts, each block by itself.
 
 use crate::message::{Block, MediaSource};
+use crate::tool::is_name_character;
 
 /// The longest name of a tool, in characters.
 const LONGEST_NAME: usize = 200;
@@ -35,8 +36,7 @@ pub(super) fn from_assistant(block: &Block) -> bool {
             !mark.is_empty()
         }
         Block::ToolUse { id, name, input } => {
-            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-            let has_id = !id.is_empty() && id.bytes().all(is_plain);
+            let has_id = !id.is_empty() && id.chars().all(is_name_character);
             let has_name = (1..=LONGEST_NAME).contains(&name.chars().count());
             has_id && has_name && input.get().starts_with('{')
         }

@@ -18,7 +18,6 @@ use super::reservation::{PricedUsage, Reservation, ReservationBook};
 use super::stored_message;
 use crate::message::ChatMessage;
 
-/// Where a history is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HistoryLocation {
     /// Conversations and ledger in this file.
@@ -29,7 +28,6 @@ pub enum HistoryLocation {
     Memory,
 }
 
-/// The folder in which a history is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FolderScope {
     /// Its path. New conversations belong to it.
@@ -65,7 +63,6 @@ pub(super) struct HistoryStore {
     /// in memory, and what changes something is refused.
     unwritable: Option<PathBuf>,
     pub(super) locks: ConversationLocks,
-    /// The reservations of this process.
     reservations: ReservationBook,
     scope: Option<FolderScope>,
 }
@@ -73,12 +70,9 @@ pub(super) struct HistoryStore {
 #[derive(Default)]
 pub(super) struct LoadedConversation {
     pub(super) mender: Mender,
-    /// How many messages it has.
     pub(super) length: u64,
     pub(super) is_titled: bool,
-    /// The engine that was chosen for it.
     pub(super) engine: Option<EngineSelection>,
-    /// What the engine has to remember of it.
     pub(super) engine_state: Option<String>,
     /// Its state in the file, by which later changes are noticed; `None` if it is not in the file.
     pub(super) state: Option<ConversationState>,
@@ -172,10 +166,10 @@ impl HistoryStore {
     pub(super) fn lock_again(&self, known: &RememberedConversation) -> Option<ConversationLock> {
         // An error is reported when the conversation is loaded.
         let token = self.locks.take_lock(&known.id).ok()??;
+        // Compared under the lock: from here on nobody else changes it.
         self.is_as_left(known).then_some(token)
     }
 
-    /// Returns true if nobody has changed a conversation.
     pub(super) fn is_as_left(&self, known: &RememberedConversation) -> bool {
         let state = self.state(&known.id);
         state.is_some() && state == known.loaded.state
@@ -187,7 +181,6 @@ impl HistoryStore {
         self.store.conversation_state(id).ok().flatten()
     }
 
-    /// Returns the identities of the open files.
     pub(super) fn files(&self) -> Vec<FileIdentity> {
         [Some(&self.store), self.ledger.as_ref()]
             .into_iter()
@@ -195,7 +188,6 @@ impl HistoryStore {
             .collect()
     }
 
-    /// Prepares the statements for the next entries of the ledger.
     pub(super) fn prepare_ledger(&self) {
         self.ledger.as_ref().unwrap_or(&self.store).prepare_statements();
     }
@@ -237,7 +229,6 @@ impl HistoryStore {
         Ok(self.store.add_and_look(&rest)?)
     }
 
-    /// Writes fragments to a conversation.
     pub(super) fn write_fragments(
         &mut self,
         id: &str,
@@ -277,17 +268,13 @@ impl HistoryStore {
         Ok(())
     }
 
-    /// Returns true if somebody works on a conversation that exists.
-    pub(super) fn is_in_use(&self, id: &str) -> Result<bool, HistoryError> {
-        Ok(self.locks.take_lock(id)?.is_none())
-    }
-
     /// Loads the messages of a conversation for the model, before the number `below`.
     pub(super) fn load(
         &self,
         id: &str,
         below: Option<u64>,
     ) -> Result<LoadedConversation, HistoryError> {
+        // Before the messages: what changes while they are read is noticed the next time.
         let state = self.state(id);
         let Some(known) = self.store.conversation(id)? else {
             return Ok(LoadedConversation::default());

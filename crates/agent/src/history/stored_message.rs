@@ -27,11 +27,11 @@ pub(super) fn parse_message(text: &str) -> Option<ParsedMessage> {
 /// Parses the stored results that the tools of a message gave the front end.
 pub(super) fn parse_results(text: &str) -> Vec<StoredToolResult> {
     let Ok(StoredMessage { content, .. }) = serde_json::from_str(text) else { return Vec::new() };
-    content
-        .iter()
-        .filter_map(|raw| serde_json::from_str(raw.get()).ok())
-        .filter_map(kept_result)
-        .collect()
+    let blocks = content.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok());
+    let kept = blocks.filter_map(|StoredResult { tool_use_id, result }| {
+        Some(StoredToolResult { tool_use_id, result: result? })
+    });
+    kept.collect()
 }
 
 /// Returns what the user and the model say in a stored message: no thoughts, calls or results.
@@ -42,10 +42,6 @@ pub(super) fn said_text(text: &str) -> String {
     let blocks = content.iter().filter_map(|raw| serde_json::from_str(raw.get()).ok());
     let said = blocks.filter(|block: &SaidBlock| block.r#type == "text").map(|block| block.text);
     said.collect::<Vec<_>>().join("\n")
-}
-
-fn kept_result(block: StoredResult) -> Option<StoredToolResult> {
-    Some(StoredToolResult { tool_use_id: block.tool_use_id, result: block.result? })
 }
 
 /// Serialises a message, with the results that its tools gave the front end.

@@ -37,9 +37,7 @@ type StoreJob =
 struct ThreadState {
     /// The open store; `None` while it cannot be opened.
     stores: Mutex<Option<HistoryStore>>,
-    /// The number of unfinished jobs.
     jobs: AtomicUsize,
-    /// The identities of the open files.
     files: Mutex<Vec<FileIdentity>>,
     /// About how many pages callers have written since the thread moved them.
     pages: AtomicUsize,
@@ -87,6 +85,7 @@ impl HistoryThread {
     /// Runs something on the caller's thread, if the history's thread is idle and the store is
     /// open. It must not take long, because everything may wait for the caller.
     pub(super) fn at_once<T>(&self, work: impl FnOnce(&mut HistoryStore) -> T) -> Option<T> {
+        // What waits for the thread was said before, and has to be done before.
         if self.state.jobs.load(Ordering::Acquire) > 0 {
             return None;
         }
@@ -114,6 +113,7 @@ impl HistoryThread {
 
     /// Has the thread move what was written into the main file.
     fn tidy(&self) {
+        // Without room it is left to a later write, for which the count still stands.
         let Some(place) = self.jobs.as_ref().and_then(|jobs| jobs.try_reserve().ok()) else {
             return;
         };
@@ -139,6 +139,8 @@ impl HistoryThread {
             Box::new(move || drop(reply.send(done)))
         };
         let jobs = self.jobs.as_ref().ok_or(HistoryError::Gone)?;
+        // Counted once there is room, because a caller may give up waiting, and before it is sent,
+        // so that the thread never counts down first.
         let place = jobs.reserve().await.map_err(|_| HistoryError::Gone)?;
         self.state.jobs.fetch_add(1, Ordering::AcqRel);
         place.send(Box::new(job));
@@ -148,6 +150,7 @@ impl HistoryThread {
 
 impl Drop for HistoryThread {
     fn drop(&mut self) {
+        // The thread ends when nobody can send it anything any more.
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
             let end = Instant::now() + IN_A_HURRY;
@@ -169,6 +172,7 @@ fn run_jobs(
     mut jobs: Receiver<StoreJob>,
     state: &ThreadState,
 ) {
+    // Opened before anybody asks, so that the first does not wait; each job reports the failure.
     opened_store(&open, &mut lock(&state.stores), state).ok();
     while let Some(job) = jobs.blocking_recv() {
         let notify = job(opened_store(&open, &mut lock(&state.stores), state));

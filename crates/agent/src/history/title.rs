@@ -2,34 +2,18 @@
 
 use callgate_mask::mask_text;
 
-use crate::message::{Block, ChatMessage, Role};
+use crate::message::{Block, ChatMessage, Role, whole_word_prefix};
 
 /// The longest such title, in characters.
 pub const LONGEST_OPENING: usize = 80;
 
-/// How much of a text is read, in bytes.
-const LOOKED_AT: usize = 16 * 1024;
-
 /// Returns the first words of the user's first text, with secrets masked.
 pub(super) fn opening_words(messages: &[ChatMessage]) -> Option<String> {
     let said = messages.iter().filter(|message| message.role == Role::User);
-    let mut texts = said.flat_map(|message| &message.content).filter_map(|block| match block {
-        Block::Text { text } => Some(text.as_str()),
-        _ => None,
-    });
+    let mut texts = said.flat_map(|message| &message.content).filter_map(Block::as_text);
     let text = texts.find(|text| !text.trim().is_empty())?;
-    let masked = mask_text(whole_word_prefix(text)).into_shown();
+    let masked = mask_text(whole_word_prefix(text, char::is_whitespace)).into_shown();
     Some(cut_title(&masked)).filter(|title| !title.is_empty())
-}
-
-/// Returns the part of a text that is read, up to the end of a word, because half a secret is not
-/// recognised.
-fn whole_word_prefix(text: &str) -> &str {
-    if text.len() <= LOOKED_AT {
-        return text;
-    }
-    let head = &text[..text.floor_char_boundary(LOOKED_AT)];
-    head.rfind(char::is_whitespace).map_or("", |end| &head[..end])
 }
 
 fn cut_title(text: &str) -> String {

@@ -27,7 +27,6 @@ impl History {
         self.run_job(move |stores| Ok(stores.store.turn_changes(turn)?)).await
     }
 
-    /// Notes that a turn was undone.
     pub(crate) async fn mark_undone(&self, turn: u64) -> Result<(), HistoryError> {
         self.run_job(move |stores| Ok(stores.store.mark_undone(turn)?)).await
     }

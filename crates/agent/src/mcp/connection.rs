@@ -20,7 +20,6 @@ use super::elicitation;
 use crate::BoxFuture;
 use crate::tool::{PersonAsker, ProgressSink};
 
-/// The calls under way.
 pub(super) type CallRoutes = Arc<Mutex<HashMap<ProgressToken, OpenRoute>>>;
 
 /// How a call reaches the front end and the person.
@@ -31,7 +30,6 @@ pub(super) struct CallRoute {
     pub(super) asker: PersonAsker,
 }
 
-/// The route of a call under way.
 #[derive(Clone)]
 pub(super) struct OpenRoute {
     pub(super) route: CallRoute,
@@ -44,7 +42,6 @@ pub(super) struct OpenRoute {
 pub(super) type ChangeFunction =
     Arc<dyn Fn(Peer<RoleClient>) -> BoxFuture<'static, ()> + Send + Sync>;
 
-/// Receives the notifications of a server.
 pub(super) struct ServerListener {
     /// Is called when the tools have changed.
     pub(super) on_change: ChangeFunction,

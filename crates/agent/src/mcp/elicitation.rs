@@ -4,6 +4,7 @@
 //! be asked in fields is declined, and so is an address to which a person should not be sent.
 //! Nothing is opened here.
 
+use callgate_http::is_private;
 use callgate_mask::text::shortened_text;
 use callgate_wire::tool_act::ToolKind;
 use reqwest::Url;
@@ -11,7 +12,7 @@ use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::address::{has_login, is_private};
+use super::http_client::has_login;
 use crate::question_content::read_question;
 use crate::tool::{PersonAsker, PersonReply, raw_json};
 
@@ -41,26 +42,18 @@ pub(super) fn declined_result() -> ElicitResult {
 /// Returns the question as the gate knows it from Claude Code, or `None` if it cannot be asked.
 fn question_input(server: &str, params: ElicitRequestParams) -> Option<Value> {
     let input = match params {
-        ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => {
-            let schema = serde_json::to_value(requested_schema).ok()?;
-            let message = shortened_text(&message, LONGEST_MESSAGE);
-            json!({
-                "mcp_server_name": server,
-                "message": message,
-                "mode": "form",
-                "requested_schema": schema,
-            })
-        }
-        ElicitRequestParams::UrlElicitationParams { message, url, .. } => {
-            let message = shortened_text(&message, LONGEST_MESSAGE);
-            let url = Url::parse(&url).ok().filter(may_be_visited)?;
-            json!({
-                "mcp_server_name": server,
-                "message": message,
-                "mode": "url",
-                "url": url.as_str(),
-            })
-        }
+        ElicitRequestParams::FormElicitationParams { message, requested_schema, .. } => json!({
+            "mcp_server_name": server,
+            "message": shortened_text(&message, LONGEST_MESSAGE),
+            "mode": "form",
+            "requested_schema": serde_json::to_value(requested_schema).ok()?,
+        }),
+        ElicitRequestParams::UrlElicitationParams { message, url, .. } => json!({
+            "mcp_server_name": server,
+            "message": shortened_text(&message, LONGEST_MESSAGE),
+            "mode": "url",
+            "url": Url::parse(&url).ok().filter(may_be_visited)?.as_str(),
+        }),
         _ => return None,
     };
     let fits = input.to_string().len() <= LONGEST_FORM;

@@ -24,7 +24,7 @@ use sse_stream::Sse;
 
 use super::http_client::http_client;
 use super::oauth::ServerAccess;
-use super::{LONGEST_MESSAGE, ServerContext, TOO_LONG, Warning};
+use super::{LONGEST_MESSAGE, McpSurroundings, ServerContext, TOO_LONG, Warning};
 use crate::sse::{SseDecoder, SseEvent};
 
 /// The name of the header that names the session, as names are compared.
@@ -44,8 +44,9 @@ pub(super) fn http_transport(
     headers: &[(String, String)],
     access: Option<Arc<ServerAccess>>,
 ) -> Result<StreamableHttpClientTransport<BoundedHttpClient>, String> {
-    let client = http_client(context.proxy.as_deref(), url.starts_with("http://"))?;
-    let client = BoundedHttpClient { client, warn: Arc::clone(&context.warn), access };
+    let McpSurroundings { proxy, warn, .. } = &context.around;
+    let client = http_client(proxy.as_deref(), url.starts_with("http://"))?;
+    let client = BoundedHttpClient { client, warn: Arc::clone(warn), access };
     let mut custom = CustomHeaders::new();
     for (name, value) in headers {
         let wrong = || format!("the header {name:?} is not one that can be sent");
@@ -84,10 +85,8 @@ impl StreamableHttpClient for BoundedHttpClient {
         custom_headers: CustomHeaders,
     ) -> HttpResult<StreamableHttpPostResponse> {
         let accepted = [EVENT_STREAM_MIME_TYPE, JSON_MIME_TYPE].join(", ");
-        let mut request = self.client.post(&*uri).header(ACCEPT, accepted).json(&message);
-        request = custom_headers
-            .into_iter()
-            .fold(request, |request, (name, value)| request.header(name, value));
+        let request = self.client.post(&*uri).header(ACCEPT, accepted).json(&message);
+        let mut request = with_headers(request, custom_headers);
         if let Some(session) = &session_id {
             request = request.header(SESSION_HEADER, &**session);
         }
@@ -118,15 +117,13 @@ impl StreamableHttpClient for BoundedHttpClient {
         custom_headers: CustomHeaders,
     ) -> HttpResult<BoxedSseResponse> {
         let mut request = self.client.get(&*uri).header(ACCEPT, EVENT_STREAM_MIME_TYPE);
-        let session = session_id.as_deref().map(|session| (SESSION_HEADER, session.to_owned()));
-        let last = last_event_id.map(|last| (LAST_EVENT_HEADER, last));
-        for (name, value) in session.into_iter().chain(last) {
-            request = request.header(name, value);
+        if let Some(session) = &session_id {
+            request = request.header(SESSION_HEADER, &**session);
         }
-        request = custom_headers
-            .into_iter()
-            .fold(request, |request, (name, value)| request.header(name, value));
-        let response = self.send(request).await?;
+        if let Some(last) = last_event_id {
+            request = request.header(LAST_EVENT_HEADER, last);
+        }
+        let response = self.send(with_headers(request, custom_headers)).await?;
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
@@ -144,6 +141,7 @@ impl BoundedHttpClient {
     /// server has refused it.
     async fn send(&self, request: RequestBuilder) -> HttpResult<Response> {
         let Some(access) = &self.access else { return Ok(request.send().await?) };
+        // One whose body cannot be copied is sent once.
         let (mut request, mut again) = (request.try_clone(), Some(request));
         if request.is_none() {
             request = again.take();
@@ -178,6 +176,10 @@ impl BoundedHttpClient {
             None
         })
     }
+}
+
+fn with_headers(request: RequestBuilder, headers: CustomHeaders) -> RequestBuilder {
+    headers.into_iter().fold(request, |request, (name, value)| request.header(name, value))
 }
 
 /// A message on its way to the server.

@@ -1,7 +1,7 @@
-//! The HTTP client for servers on the network and for sign-ins to them.
+//! The HTTP client for servers on the network and for sign-ins to them, and their addresses.
 
 use callgate_http::client_builder;
-use reqwest::Client;
+use reqwest::{Client, Url};
 
 /// Creates an HTTP client, without encryption for this machine. It may block.
 pub(super) fn http_client(proxy: Option<&str>, is_plain: bool) -> Result<Client, String> {
@@ -14,4 +14,14 @@ pub(super) fn http_client(proxy: Option<&str>, is_plain: bool) -> Result<Client,
         builder = builder.proxy(proxy);
     }
     builder.build().map_err(|error| error.to_string())
+}
+
+/// Returns true if an address holds a name or a password, which would hide its host.
+pub(super) fn has_login(url: &Url) -> bool {
+    !url.username().is_empty() || url.password().is_some()
+}
+
+/// Returns an address in the form in which sign-ins name it, however it is written.
+pub fn normal_address(url: &str) -> String {
+    Url::parse(url).map_or_else(|_| url.to_owned(), |url| url.to_string())
 }

@@ -20,10 +20,8 @@ use serde_json::{Value, json};
 use super::server::ToolServer;
 use super::{MOST_SERVERS, McpServerSettings, ServerContext};
 use crate::gate::{GateQuestion, ToolPermit};
-use crate::history::History;
 use crate::tool::{TurnContext, raw_json};
 
-/// The name of the file in the project's folder.
 const FILE: &str = ".mcp.json";
 /// The name under which the gate is asked about the file.
 const QUESTION: &str = "use_mcp_servers";
@@ -32,36 +30,23 @@ const LARGEST: u64 = 256 * 1024;
 /// The prefix of the keys under which agreed files are kept.
 const KEPT: &str = "mcp.project.";
 
-/// The project's file, and the servers that it names.
 pub(super) struct ProjectFile {
     context: Arc<ServerContext>,
     path: PathBuf,
     /// The names of the servers in the settings, which a project cannot replace.
     taken: HashSet<String>,
-    ledger: History,
     /// The digest of the file as it was last looked at; held while a person is asked.
     seen: tokio::sync::Mutex<Option<String>>,
     servers: Mutex<Vec<Arc<ToolServer>>>,
 }
 
 impl ProjectFile {
-    pub(super) fn new(
-        context: Arc<ServerContext>,
-        taken: HashSet<String>,
-        ledger: History,
-    ) -> Self {
-        let path = context.folder.join(FILE);
-        Self {
-            context,
-            path,
-            taken,
-            ledger,
-            seen: tokio::sync::Mutex::default(),
-            servers: Mutex::default(),
-        }
+    pub(super) fn new(context: Arc<ServerContext>, taken: HashSet<String>) -> Self {
+        let path = context.around.folder.join(FILE);
+        let (seen, servers) = (tokio::sync::Mutex::default(), Mutex::default());
+        Self { context, path, taken, seen, servers }
     }
 
-    /// Returns the servers that may be used.
     pub(super) fn servers(&self) -> Vec<Arc<ToolServer>> {
         lock(&self.servers).clone()
     }
@@ -69,13 +54,8 @@ impl ProjectFile {
     /// Checks whether the file has changed, and asks about it if it has.
     pub(super) async fn check_for_change(&self, turn: TurnContext<'_>) {
         let mut seen = self.seen.lock().await;
-        let content = match read_project_file(&self.path) {
-            Ok(content) => content,
-            Err(why) => {
-                self.warn(&why);
-                None
-            }
-        };
+        let content =
+            read_project_file(&self.path).inspect_err(|why| self.warn(why)).unwrap_or(None);
         let digest = content.as_deref().map(|content| Sha256Hash::hash_bytes(content).to_string());
         if *seen == digest {
             return;
@@ -85,6 +65,7 @@ impl ProjectFile {
         for server in old {
             server.close().await;
         }
+        // If this is given up while a person is asked, the next turn asks again.
         *seen = None;
         // Where nobody may be asked now, somebody may be later.
         let mut is_settled = turn.may_ask;
@@ -97,25 +78,19 @@ impl ProjectFile {
         *seen = digest.filter(|_| is_settled);
     }
 
-    /// Returns the servers of a file, if a person agrees or has agreed to it.
     async fn agreed_servers(
         &self,
         content: &[u8],
         digest: &str,
         turn: TurnContext<'_>,
     ) -> Vec<McpServerSettings> {
-        let (form, servers) = match self.parse(content) {
-            Ok(parsed) => parsed,
-            Err(why) => {
-                self.warn(&why);
-                return Vec::new();
-            }
-        };
+        let parsed = self.parse(content).inspect_err(|why| self.warn(why));
+        let Ok((form, servers)) = parsed else { return Vec::new() };
         if servers.is_empty() {
             return servers;
         }
         let key = self.key();
-        match self.ledger.kept_value(&key).await {
+        match self.context.around.ledger.kept_value(&key).await {
             Ok(Some(kept)) if kept == digest => return servers,
             Ok(_) => {}
             Err(error) => {
@@ -127,7 +102,7 @@ impl ProjectFile {
             self.warn(&format!("it is not used: {why}"));
             return Vec::new();
         }
-        if let Err(error) = self.ledger.keep_value(&key, digest).await {
+        if let Err(error) = self.context.around.ledger.keep_value(&key, digest).await {
             self.warn(&format!("it will be asked about again: {error}"));
         }
         servers
@@ -142,19 +117,13 @@ impl ProjectFile {
     /// asked.
     pub(super) async fn named_servers(&self) -> (Vec<McpServerSettings>, bool) {
         let Ok(Some(content)) = read_project_file(&self.path) else { return (Vec::new(), false) };
-        let servers = self.parse(&content).map_or_else(
-            |why| {
-                self.warn(&why);
-                Vec::new()
-            },
-            |(_, servers)| servers,
-        );
+        let servers = self.parse(&content).map(|(_, servers)| servers);
+        let servers = servers.inspect_err(|why| self.warn(why)).unwrap_or_default();
         let digest = Sha256Hash::hash_bytes(&content).to_string();
-        let kept = self.ledger.kept_value(&self.key()).await;
+        let kept = self.context.around.ledger.kept_value(&self.key()).await;
         (servers, kept.ok().flatten() == Some(digest))
     }
 
-    /// Asks a person. Returns why the file may not be used.
     async fn ask(&self, form: &Value, turn: TurnContext<'_>) -> Result<(), String> {
         let input = json!({ "file": self.path.display().to_string(), "mcpServers": form });
         let question = GateQuestion {
@@ -203,7 +172,7 @@ impl ProjectFile {
 
     fn warn(&self, what: &str) {
         let what = format!("{}: {what}", self.path.display());
-        (self.context.warn)(&mask_text(&what).into_shown());
+        self.context.warn(&mask_text(&what).into_shown());
     }
 }
 

@@ -21,9 +21,9 @@ use super::http::http_transport;
 use super::listing::{self, ToolListing};
 use super::oauth::ServerAccess;
 use super::server_state::{ServerState, how_to_sign_in, tool_count_text};
-use super::server_tool::{CallFunction, ServerTool};
+use super::server_tool::{CallFunction, server_tools};
 use super::stdio::{SignsOfLife, StdioTransport};
-use super::{McpServerSettings, McpTransport, ServerContext};
+use super::{McpServerSettings, McpSurroundings, McpTransport, ServerContext};
 use crate::tool::AgentTool;
 use sign_in::SignInProgress;
 
@@ -33,7 +33,6 @@ const START_WITHIN: Duration = Duration::from_mins(1);
 const STEADY: Duration = Duration::from_mins(1);
 /// The longest time between two attempts to start a server.
 const LONGEST_WAIT: Duration = Duration::from_mins(1);
-/// The most tools of one server.
 const MOST_TOOLS: usize = 256;
 /// The shortest time between two lists of the tools because of a change.
 const RELIST_AFTER: Duration = Duration::from_millis(500);
@@ -50,7 +49,6 @@ pub(super) struct ToolServer {
     tools: Mutex<Vec<Arc<dyn AgentTool>>>,
     /// The server itself, for its tools.
     this: Weak<Self>,
-    /// The secrets that the settings give to the server.
     secrets: SecretVariables,
     /// How many changes of the tools were reported since the listing in progress began.
     changes: AtomicU64,
@@ -77,7 +75,6 @@ struct RunningLink {
     service: RunningService<RoleClient, ServerListener>,
     calls: CallRoutes,
     since: Instant,
-    /// Whether the process has ended.
     has_ended: Arc<AtomicBool>,
 }
 
@@ -94,8 +91,9 @@ impl ToolServer {
         context: Arc<ServerContext>,
     ) -> Arc<Self> {
         let secrets = SecretVariables::new(settings.transport.variables());
-        let (proxy, store) = (context.proxy.clone(), Arc::clone(&context.sign_ins));
-        let access = ServerAccess::new(&settings, proxy, store, Arc::clone(&context.warn));
+        let McpSurroundings { proxy, sign_ins, warn, .. } = &context.around;
+        let (store, warn) = (Arc::clone(sign_ins), Arc::clone(warn));
+        let access = ServerAccess::new(&settings, proxy.clone(), store, warn);
         Arc::new_cyclic(|this| Self {
             settings,
             is_own,
@@ -211,7 +209,7 @@ impl ToolServer {
                 link.failures += 1;
                 link.pause = pause_after(link.failures, &why);
                 let why = self.failure_text(&why);
-                (self.context.warn)(&why);
+                self.context.warn(&why);
                 self.set_state(ServerState::Failed(why.clone()));
                 self.is_awaited.store(false, Ordering::Relaxed);
                 self.context.tell_front_end(why.clone());
@@ -220,7 +218,6 @@ impl ToolServer {
         }
     }
 
-    /// Starts the server and lists its tools.
     async fn start_and_list(&self) -> Result<RunningLink, String> {
         let (calls, signs) = (CallRoutes::default(), SignsOfLife::default());
         let client = ServerListener {
@@ -250,7 +247,6 @@ impl ToolServer {
         Ok(RunningLink { service, calls, since: Instant::now(), has_ended })
     }
 
-    /// Returns what lists the tools again.
     fn on_change(&self) -> ChangeFunction {
         let this = self.this.clone();
         Arc::new(move |peer| {
@@ -293,13 +289,14 @@ impl ToolServer {
                         format!("the tools of the MCP server `{name}` have changed: {tools}");
                     self.context.tell_front_end(text);
                 }
-                Ok(Err(error)) => (self.context.warn)(&self.failure_text(&error)),
+                Ok(Err(error)) => self.context.warn(&self.failure_text(&error)),
                 Err(_) => {
-                    (self.context.warn)(&self.failure_text(&"it has not listed its tools in time"));
+                    self.context.warn(&self.failure_text(&"it has not listed its tools in time"));
                 }
             }
             // A server that reports a change with every list keeps nobody busy.
             sleep(RELIST_AFTER).await;
+            // A change that was reported meanwhile may be missing in what was listed.
             let none_since =
                 self.changes.compare_exchange(seen, 0, Ordering::AcqRel, Ordering::Acquire);
             if none_since.is_ok() || peer.is_transport_closed() {
@@ -311,17 +308,17 @@ impl ToolServer {
 
     fn set_tools(&self, listed: ToolListing) {
         for problem in &listed.problems {
-            (self.context.warn)(&self.failure_text(problem));
+            self.context.warn(&self.failure_text(problem));
         }
         let (name, call) = (&self.settings.name, self.call_function());
-        *lock(&self.tools) = ServerTool::all_from_server(name, self.is_own, &call, listed.tools);
+        *lock(&self.tools) = server_tools(name, self.is_own, &call, listed.tools);
         self.context.revision.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Ends the server for good.
     pub(super) async fn close(&self) {
         self.sign_in.end();
         let mut link = self.link.lock().await;
+        // A call that still waits for the lock must not start it again.
         link.is_closed = true;
         if let Some(running) = link.running.take() {
             // A task that panicked holds nothing any more.

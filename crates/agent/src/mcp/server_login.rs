@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use super::oauth::{FinishedSignIn, PendingSignIn, ServerAccess, SignInStore};
+use super::oauth::{PendingSignIn, ServerAccess, SignInStore};
 use super::{McpServerSettings, McpTransport, Warning};
 
-/// A server to which a person may sign in.
 pub struct ServerLogin {
     access: Arc<ServerAccess>,
     headers: Vec<(String, String)>,
@@ -26,7 +25,6 @@ impl ServerLogin {
         Some(Self { access, headers: headers.clone() })
     }
 
-    /// Returns true if the server wants a sign-in.
     pub async fn is_wanted(&self) -> Result<bool, String> {
         self.access.probe_sign_in(&self.headers).await
     }
@@ -37,10 +35,5 @@ impl ServerLogin {
             return Ok(None);
         }
         self.access.begin_sign_in().await.map(Some)
-    }
-
-    /// Waits until the person has signed in, and gets the tokens. The caller keeps them.
-    pub async fn finish(&self, pending: PendingSignIn) -> Result<FinishedSignIn, String> {
-        pending.finish().await
     }
 }

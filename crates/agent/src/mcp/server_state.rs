@@ -39,7 +39,6 @@ pub(super) fn how_to_sign_in(name: &str) -> String {
     format!("wants you to sign in; to do so in a terminal: callgate mcp login {name}")
 }
 
-/// Returns a number of tools in words.
 pub(super) fn tool_count_text(tools: usize) -> String {
     if tools == 1 { "1 tool".to_owned() } else { format!("{tools} tools") }
 }

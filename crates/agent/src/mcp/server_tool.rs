@@ -11,7 +11,9 @@ use rmcp::model::{CallToolResult, JsonObject, Tool};
 use super::connection::CallRoute;
 use super::result::outcome_of_result;
 use crate::BoxFuture;
-use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
+use crate::tool::{
+    AgentTool, CallOutcome, ToolInvocation, ToolSpec, function_tool, is_name_character, raw_json,
+};
 
 /// The longest name that all providers of models accept.
 const LONGEST_NAME: usize = 64;
@@ -27,71 +29,52 @@ pub(super) type CallFunction = Arc<
         + Sync,
 >;
 
-pub(super) struct ServerTool {
-    spec: ToolSpec,
+/// Returns the tools of a server, each under a name of its own. Hints are believed if the server
+/// `is_trusted`.
+pub(super) fn server_tools(
+    server: &str,
+    is_trusted: bool,
+    call: &CallFunction,
+    tools: impl IntoIterator<Item = Tool>,
+) -> Vec<Arc<dyn AgentTool>> {
+    let mut taken = HashSet::new();
+    let tool = |tool: Tool| {
+        let name = full_name(server, &tool.name, &taken);
+        taken.insert(name.clone());
+        let hints = tool.annotations.as_ref();
+        let is_read_only = hints.and_then(|hints| hints.read_only_hint).unwrap_or(false);
+        let description = tool.description.as_deref().unwrap_or_default();
+        let spec = ToolSpec {
+            name: name.into(),
+            description: shortened_text(description, LONGEST_DESCRIPTION).into(),
+            input_schema: raw_json(&tool.input_schema),
+            // A project's server must not say of itself that it changes nothing.
+            is_read_only: is_read_only && is_trusted,
+            kind: tool_kind::OTHER,
+        };
+        let (name, call) = (tool.name.into_owned(), Arc::clone(call));
+        function_tool(spec, move |invocation| {
+            call_tool(name.clone(), Arc::clone(&call), invocation)
+        })
+    };
+    tools.into_iter().map(tool).collect()
+}
+
+async fn call_tool(
     name: String,
     call: CallFunction,
-}
-
-impl ServerTool {
-    /// Returns the tools of a server, each under a name of its own. Hints are believed if the
-    /// server `is_trusted`.
-    pub(super) fn all_from_server(
-        server: &str,
-        is_trusted: bool,
-        call: &CallFunction,
-        tools: impl IntoIterator<Item = Tool>,
-    ) -> Vec<Arc<dyn AgentTool>> {
-        let mut taken = HashSet::new();
-        let tool = |tool: Tool| {
-            let name = full_name(server, &tool.name, &taken);
-            taken.insert(name.clone());
-            let hints = tool.annotations.as_ref();
-            let is_read_only = hints.and_then(|hints| hints.read_only_hint).unwrap_or(false);
-            let description = tool.description.as_deref().unwrap_or_default();
-            let spec = ToolSpec {
-                name: name.into(),
-                description: shortened_text(description, LONGEST_DESCRIPTION).into(),
-                input_schema: raw_json(&tool.input_schema),
-                // A project's server must not say of itself that it changes nothing.
-                is_read_only: is_read_only && is_trusted,
-                kind: tool_kind::OTHER,
-            };
-            let (name, call) = (tool.name.into_owned(), Arc::clone(call));
-            Arc::new(Self { spec, name, call }) as Arc<dyn AgentTool>
-        };
-        tools.into_iter().map(tool).collect()
-    }
-}
-
-impl AgentTool for ServerTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
-        Box::pin(async move {
-            let arguments = match serde_json::from_str(invocation.input.get()) {
-                Ok(arguments) => arguments,
-                Err(error) => {
-                    return CallOutcome::failed(format!("the input is not an object: {error}"));
-                }
-            };
-            let route = CallRoute { progress: invocation.progress, asker: invocation.asker };
-            match (self.call)(self.name.clone(), arguments, route).await {
-                Ok(result) => outcome_of_result(&result),
-                Err(why) => CallOutcome::failed(why),
-            }
-        })
-    }
+    invocation: ToolInvocation,
+) -> Result<CallOutcome, String> {
+    let arguments = serde_json::from_str(invocation.input.get())
+        .map_err(|error| format!("the input is not an object: {error}"))?;
+    let route = CallRoute { progress: invocation.progress, asker: invocation.asker };
+    Ok(outcome_of_result(&call(name, arguments, route).await?))
 }
 
 /// Returns the name of a tool for the model and for rules: `mcp__SERVER__TOOL`. Characters that
 /// models do not accept are replaced; a name that is too long or taken ends with a digest.
 fn full_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-    let tool_word: String =
-        tool.chars().map(|letter| if is_letter(letter) { letter } else { '_' }).collect();
+    let tool_word = tool.replace(|letter: char| !is_name_character(letter), "_");
     let mut name = format!("mcp__{server}__{tool_word}");
     if name.len() <= LONGEST_NAME && !taken.contains(&name) {
         return name;

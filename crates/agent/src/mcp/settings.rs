@@ -4,18 +4,19 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt;
 
+use callgate_http::is_private;
 use reqwest::Url;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::address::{has_login, is_private};
+use super::http_client::has_login;
+use crate::tool::is_name_character;
 
 /// The longest name of a server.
 const LONGEST_NAME: usize = 32;
 /// The members of a description.
 const MEMBERS: [&str; 7] = ["type", "command", "args", "env", "url", "headers", "oauth"];
 
-/// A server that offers tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServerSettings {
     /// Its name, which is part of the names of its tools.
@@ -24,7 +25,6 @@ pub struct McpServerSettings {
     pub transport: McpTransport,
 }
 
-/// How a server is reached.
 #[derive(Clone, PartialEq, Eq)]
 pub enum McpTransport {
     /// A program that is started, and spoken to on its standard input and output.
@@ -52,7 +52,6 @@ pub struct OauthSettings {
     /// The name of callgate at an authorization server that registers nobody by itself.
     #[serde(alias = "clientId")]
     pub client_id: Option<String>,
-    /// The secret that goes with it, if there is one.
     #[serde(alias = "clientSecret")]
     pub client_secret: Option<String>,
     /// The port to which the browser is sent, if that was registered; otherwise a free one.
@@ -168,9 +167,9 @@ impl McpServerSettings {
 
 /// Checks that the names of tools can be told apart, and rules written for them.
 fn check_name(name: &str) -> Result<(), String> {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let is_name = (1..=LONGEST_NAME).contains(&name.len())
-        && name.chars().all(is_letter)
+        && name.chars().all(is_name_character)
+        // This stands between the names of server and tool.
         && !name.contains("__")
         && !name.starts_with('_')
         && !name.ends_with('_');

@@ -40,8 +40,8 @@ pub(super) struct SignsOfLife {
     pub(super) has_ended: Arc<AtomicBool>,
 }
 
-/// A running server.
 pub(super) struct StdioTransport {
+    // Shared with the futures of `send`, which may not borrow.
     stdin: Arc<tokio::sync::Mutex<Option<ChildStdin>>>,
     stdout: ChildStdout,
     lines: LineDecoder,
@@ -60,15 +60,17 @@ impl StdioTransport {
         env: &[(String, String)],
         signs: SignsOfLife,
     ) -> Result<Self, String> {
-        let program = locate_program(command, &context.folder, context.env())?;
+        let program = locate_program(command, &context.around.folder, context.env())?;
         let mut process = Command::new(program);
         process
             .args(args)
-            .current_dir(&context.folder)
+            .current_dir(&context.around.folder)
+            // The environment of the runtime has its keys. A server gets the variables that it may
+            // see, and those of its settings, which count more.
             .env_clear()
             .envs(context.env().iter().map(|(name, value)| (name, value)))
             .envs(env.iter().map(|(name, value)| (name, value)))
-            .env("PWD", &context.folder)
+            .env("PWD", &context.around.folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

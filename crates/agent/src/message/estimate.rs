@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use crate::engine::EngineCall;
 use crate::message::{Block, ChatMessage, MediaSource};
+use crate::tool::ToolSpec;
 
 /// The estimated number of tokens of an image.
 const PICTURE: u64 = 1600;
@@ -13,12 +15,21 @@ const PAGE: u64 = 3000;
 /// The estimated overhead of a message, and of each of its parts, in tokens.
 const FRAME: u64 = 8;
 
-/// Estimates the number of tokens of messages.
 pub(crate) fn messages_tokens<'a>(messages: impl IntoIterator<Item = &'a Arc<ChatMessage>>) -> u64 {
     messages.into_iter().map(|message| message_tokens(message)).sum()
 }
 
-/// Estimates the number of tokens of a message.
+/// Estimates the number of tokens that an engine reads of a call. Each tool takes so many more than
+/// its description and schema.
+pub(crate) fn call_tokens(call: &EngineCall, per_tool: u64) -> u64 {
+    let tool = |tool: &ToolSpec| {
+        text_tokens(&tool.description) + text_tokens(tool.input_schema.get()) + per_tool
+    };
+    messages_tokens(call.messages.iter())
+        + text_tokens(&call.system)
+        + call.tools.iter().map(tool).sum::<u64>()
+}
+
 pub(crate) fn message_tokens(message: &ChatMessage) -> u64 {
     message.content.iter().map(|block| block_tokens(block) + FRAME).sum::<u64>() + FRAME
 }

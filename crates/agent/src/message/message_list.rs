@@ -18,30 +18,22 @@ pub struct MessageList {
 }
 
 impl MessageList {
-    /// Returns the number of messages.
-    #[must_use]
     pub fn len(&self) -> usize {
         self.shared.len() + self.last.len()
     }
 
-    /// Returns true if there are none.
-    #[must_use]
     pub fn is_empty(&self) -> bool {
         self.last.is_empty()
     }
 
-    #[must_use]
     pub fn last(&self) -> Option<&Arc<ChatMessage>> {
         self.last.last()
     }
 
-    /// Returns the last message, to change it.
     pub fn last_mut(&mut self) -> Option<&mut Arc<ChatMessage>> {
         self.last.last_mut()
     }
 
-    /// Returns the message at `index`.
-    #[must_use]
     pub fn get(&self, index: usize) -> Option<&Arc<ChatMessage>> {
         let last = || self.last.get(index.checked_sub(self.shared.len())?);
         self.shared.get(index).or_else(last)
@@ -54,13 +46,10 @@ impl MessageList {
         self.last.push(message);
     }
 
-    #[must_use]
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = &Arc<ChatMessage>> + Clone {
         self.iter_from(0)
     }
 
-    /// Returns the messages from `index` on.
-    #[must_use]
     pub fn iter_from(
         &self,
         index: usize,
@@ -70,8 +59,6 @@ impl MessageList {
         shared.iter().chain(last)
     }
 
-    /// Returns the messages as a vector.
-    #[must_use]
     pub fn to_vec(&self) -> Vec<Arc<ChatMessage>> {
         self.iter().cloned().collect()
     }

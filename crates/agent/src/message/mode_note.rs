@@ -10,17 +10,13 @@ const PLAN: &str = "[You are in plan mode. Nothing may be changed: only tools th
 /// What the model reads when the mode is no longer `plan`.
 const PLAN_IS_OVER: &str = "[Plan mode is over: tools that change something may be used again.]";
 
-/// A note about the mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ModeNote {
-    /// The mode is `plan`.
     Plan,
-    /// The mode is no longer `plan`.
     PlanIsOver,
 }
 
 impl ModeNote {
-    /// Returns the note that a part of a message is.
     pub(crate) fn from_block(block: &Block) -> Option<Self> {
         let Block::Text { text } = block else { return None };
         match text.as_str() {
@@ -30,7 +26,6 @@ impl ModeNote {
         }
     }
 
-    /// Returns the note as a part of a message.
     pub(crate) fn into_block(self) -> Block {
         Block::text(match self {
             Self::Plan => PLAN,
@@ -40,7 +35,6 @@ impl ModeNote {
 }
 
 impl ChatMessage {
-    /// Returns the last note about the mode in it.
     pub(crate) fn mode_note(&self) -> Option<ModeNote> {
         self.content.iter().rev().find_map(ModeNote::from_block)
     }

@@ -10,7 +10,6 @@ use crate::message::MediaSource;
 
 /// The largest picture in a tool's result, in bytes: providers refuse larger ones.
 pub(crate) const LARGEST_PICTURE: usize = 3_750_000;
-/// The most pictures in one result.
 pub(crate) const MOST_PICTURES: usize = 20;
 /// The longest side of a picture, in pixels: providers refuse longer ones.
 pub(crate) const LONGEST_SIDE: u32 = 8000;

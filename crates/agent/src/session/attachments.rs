@@ -17,9 +17,7 @@ use crate::failure::RequestFailure;
 use crate::message::picture;
 use crate::message::{Block, MediaSource};
 
-/// The most bytes that all files of a message may have together.
 const MOST_BYTES: u64 = 64 * 1024 * 1024;
-/// The most files that a message may have.
 const MOST_FILES: usize = 100;
 
 /// Decodes base64 with and without padding.
@@ -53,7 +51,6 @@ pub(super) async fn message_content(
     Ok(content)
 }
 
-/// Reads each file once.
 async fn read_attachments(
     files: &[Attachment],
     folder: &Path,
@@ -134,7 +131,6 @@ fn decode_inline(data: &str, left: &mut u64) -> Result<Vec<u8>, String> {
     Ok(bytes)
 }
 
-/// Subtracts bytes from what all files of a message may have.
 fn spend_bytes(left: &mut u64, bytes: usize) -> Result<(), String> {
     let too_large = || format!("the files of a message may have {MOST_BYTES} bytes together");
     *left = left.checked_sub(bytes as u64).ok_or_else(too_large)?;

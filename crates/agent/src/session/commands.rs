@@ -10,7 +10,7 @@ use callgate_link::sync::lock;
 use callgate_wire::session::{
     BUSY, ConversationCreated, ConversationEvents, ConversationList, ConversationMessages,
     ConversationSummary, ConversationTrimmed, IDLE, InstructionFile, LoadAs, ModeSet, ModelList,
-    PastMessage, PermissionAnswer, RuntimeStatus, SessionCommand, SessionEvent,
+    PastMessage, PermissionAnswer, RuntimeStatus, SessionCommand, SessionEvent, capability,
 };
 use tokio::sync::watch;
 use tokio::time::timeout;
@@ -37,7 +37,6 @@ pub(super) struct CurrentConversation {
 }
 
 impl CurrentConversation {
-    /// Continues this conversation, or a new one.
     pub(super) fn continue_with(&self, last: Option<String>) {
         self.set(&last.unwrap_or_else(new_conversation_id));
     }
@@ -50,7 +49,6 @@ impl CurrentConversation {
         self.id.send_replace(id.to_owned());
     }
 
-    /// Forgets the length of a conversation that was changed.
     pub(super) fn forget_length(&self, conversation: &str) {
         let mut length = lock(&self.length);
         length.take_if(|(of, _)| of == conversation);
@@ -72,7 +70,6 @@ impl CurrentConversation {
         (Some(name), length)
     }
 
-    /// Waits until the current conversation is known.
     async fn wait_for_id(&self) -> String {
         let mut id = self.id.subscribe();
         // This fails only when the sender is dropped, which is part of `self`.
@@ -80,7 +77,6 @@ impl CurrentConversation {
     }
 }
 
-/// Returns the conversation that is to be continued, if there is one.
 pub(super) async fn find_resumed(
     history: History,
     resume: ResumedConversation,
@@ -170,7 +166,6 @@ async fn answering_engine(
     (engine.to_owned(), None, because)
 }
 
-/// Answers `replay`.
 pub(super) fn answer_replay(output: &SessionOutput, from: u64) -> SessionEvent {
     match output.replay(from) {
         Ok(replayed) => SessionEvent::done(&replayed),
@@ -181,7 +176,6 @@ pub(super) fn answer_replay(output: &SessionOutput, from: u64) -> SessionEvent {
     }
 }
 
-/// Does what a request asks for and returns its end.
 pub(super) async fn carry_out_request(
     shared: &Arc<SessionShared>,
     current: &CurrentConversation,
@@ -301,7 +295,6 @@ async fn load_messages(
     Ok(SessionEvent::done(&loaded))
 }
 
-/// Answers a question about a permission.
 async fn permission_answer(
     shared: &SessionShared,
     answer: PermissionAnswer,
@@ -310,7 +303,7 @@ async fn permission_answer(
     if shared.questions.has(&answer.question) {
         return refused("this question is answered with `question_answer`");
     }
-    if !shared.output.takes_questions() {
+    if !shared.output.takes(capability::PERMISSION) {
         return refused(
             "you were not asked anything: announce `permission` in `hello` to be asked",
         );

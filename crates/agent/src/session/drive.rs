@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use callgate_mask::text::counted_noun;
 use callgate_store::EntryDraft;
-use callgate_wire::session::{SessionEvent, TokenUsage};
+use callgate_wire::session::{SessionEvent, TokenUsage, capability};
 use serde_json::value::RawValue;
 use tokio::sync::watch;
 use tokio::task::{AbortHandle, Id, JoinSet};
@@ -43,7 +43,6 @@ pub(super) const QUIET: Duration = Duration::from_secs(20);
 /// How long a turn waits for a model that cannot be reached, if the front end takes no notices.
 const UNTOLD: Duration = Duration::from_secs(30);
 
-/// A running turn, with its answer and its tools.
 pub(super) struct TurnDriver<'a> {
     shared: &'a Arc<SessionShared>,
     id: Arc<str>,
@@ -53,24 +52,20 @@ pub(super) struct TurnDriver<'a> {
     /// The name under which the ledger counts the costs of the conversation.
     account: String,
     held: HeldConversation,
-    /// The engine and the model that answer.
     answering: SelectedEngine,
     /// The schema that the answer has to fit, and the answer once it does.
     schema: Option<OutputSchema>,
     fitting: Option<Box<RawValue>>,
     turn: Turn,
-    /// Receives the reason to stop.
     halt: watch::Receiver<Option<HaltReason>>,
     /// The jobs that wait for this one, some of which may steer it.
     waiting: WaitingJobs,
     /// The requests whose messages are part of the round, until it is stored.
     steered: Vec<String>,
-    /// How much of this turn is stored.
     stored: StoredExtent,
     /// Whether the first step replaces another turn.
     replacing: bool,
     answer: Option<Box<dyn AnswerStream>>,
-    /// When to ask the engine again.
     again: Option<Instant>,
     uses: JoinSet<CallReport>,
     running: HashMap<Id, (usize, AbortHandle)>,
@@ -84,15 +79,11 @@ pub(super) struct TurnDriver<'a> {
     read: Option<u64>,
     /// The output tokens of the latest response, if the engine gives several in one answer.
     written: Option<u64>,
-    /// What the engine wants to receive with the next call.
     engine_state: Option<String>,
     /// Whether the engine waits for what the user has said meanwhile.
     is_steerable: bool,
-    /// The reservation for the current answer.
     reservation: Option<Reservation>,
-    /// The usage that is not recorded yet.
     meter: UsageMeter,
-    /// The recorded usage of the turn.
     taken: TokenUsage,
     cost: Option<f64>,
 }
@@ -101,26 +92,20 @@ pub(super) struct TurnDriver<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum StoredExtent {
     Nothing,
-    /// The user's message.
     Message,
     /// The message, and something of the answer.
     Answer,
 }
 
-/// What a turn needs before it can be driven.
 pub(super) struct PreparedTurn {
     pub(super) held: HeldConversation,
-    /// The message to answer.
     pub(super) user: ChatMessage,
-    /// The engine and the model that answer.
     pub(super) answering: SelectedEngine,
-    /// The schema that the answer has to fit.
     pub(super) schema: Option<OutputSchema>,
     /// Whether the first step replaces another turn.
     pub(super) replacing: bool,
 }
 
-/// The messages and results of a round.
 struct FinishedRound {
     messages: Vec<ChatMessage>,
     results: Vec<StoredToolResult>,
@@ -128,7 +113,6 @@ struct FinishedRound {
     is_part: bool,
 }
 
-/// What woke the driver.
 enum DriverEvent {
     Halted(HaltReason),
     Ran(usize, FinishedCall),
@@ -182,7 +166,6 @@ impl<'a> TurnDriver<'a> {
         }
     }
 
-    /// Drives the turn to its end and returns the event to send for it.
     pub(super) async fn run_turn(mut self) -> SessionEvent {
         let (mut todo, mut has_answer) = (Vec::new(), false);
         self.turn.start_turn(&mut todo);
@@ -200,7 +183,7 @@ impl<'a> TurnDriver<'a> {
                     self.show_last().await;
                     self.settle_rest().await;
                     self.tell_changes().await;
-                    self.shared.endings.note_reported(&self.held);
+                    self.shared.endings.note(self.held.id(), Some(self.held.length()));
                     return match end {
                         Ok(stop) => {
                             let done = stop.done(self.taken, self.cost, self.origin.denied());
@@ -233,6 +216,7 @@ impl<'a> TurnDriver<'a> {
                     self.turn.abandon(failure, &mut todo);
                 }
                 DriverEvent::Ran(index, ran) => {
+                    // Before the round ends: the model reads what was said with its results.
                     if !ran.interrupt && self.turn.ends_round(index) {
                         self.take_steering(&mut todo).await;
                     }
@@ -276,7 +260,7 @@ impl<'a> TurnDriver<'a> {
                     None => std::future::pending().await,
                 }
             } => DriverEvent::Due,
-            () = sleep(QUIET), if output.takes_notices() => DriverEvent::Nothing,
+            () = sleep(QUIET), if output.takes(capability::NOTICE) => DriverEvent::Nothing,
         }
     }
 
@@ -377,14 +361,13 @@ impl<'a> TurnDriver<'a> {
     }
 }
 
-/// Creates a turn that answers `user`.
 fn fresh_turn(shared: &Arc<SessionShared>, user: ChatMessage, replacing: bool) -> Turn {
     let tools = Arc::clone(shared);
     let is_read_only = move |name: &str| {
         tools.tools.current().get(name).is_some_and(|tool| tool.spec().is_read_only)
     };
     // Somebody who cannot be told of a wait gives up soon.
-    let untold = if shared.output.takes_notices() { Duration::MAX } else { UNTOLD };
+    let untold = if shared.output.takes(capability::NOTICE) { Duration::MAX } else { UNTOLD };
     let bounds = TurnLimits {
         most_rounds: shared.options.most_rounds,
         keeps_unanswered: !replacing,

@@ -17,11 +17,9 @@ use tokio::sync::mpsc;
 /// The most requests of the thread that wait to be handled; then standard input is not read.
 const WAITING: usize = 16;
 
-/// A line that was received.
 #[derive(Debug)]
 pub(crate) enum IncomingLine {
     Request(Box<SessionRequest>),
-    /// A line that is not a request.
     Unreadable(Unreadable),
     /// A line over the limit, with its id if it could be found.
     TooLong {
@@ -50,7 +48,6 @@ pub(crate) struct WatchedInput {
 }
 
 impl IncomingRequests {
-    /// Begins to read requests.
     #[allow(deprecated, reason = "a `File` keeps what the replacement's `unsafe` asks for")]
     pub(crate) fn start(input: impl Read + AsFd + Send + 'static) -> io::Result<Self> {
         let file = File::from(input.as_fd().try_clone_to_owned()?);
@@ -92,6 +89,7 @@ impl WatchedInput {
             }
             match self.file.readable().await {
                 Ok(mut ready) if !is_readable(ready.get_inner()) => {
+                    // Another process that shares the input may have read it.
                     ready.clear_ready();
                     continue;
                 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use callgate_wire::session::{
     ConversationEngine, ConversationMode, ConversationTrimmed, MessageLeftOut, SessionEvent,
-    TokenUsage, UserMessage,
+    UserMessage, capability,
 };
 use tokio::sync::watch;
 use tokio::time::sleep;
@@ -27,17 +27,6 @@ use crate::turn::StopReason;
 /// The id under which a tool server asks the user to sign in, where calls have theirs.
 const SIGN_IN: &str = "sign_in";
 
-/// Returns the end of a request that was cancelled before its turn began.
-pub(super) fn cancelled_event() -> SessionEvent {
-    StopReason::Cancelled.done(TokenUsage::default(), Some(0.0), 0)
-}
-
-/// Returns the end of a message that answered a question.
-pub(super) fn answered_event() -> SessionEvent {
-    StopReason::Answered.done(TokenUsage::default(), Some(0.0), 0)
-}
-
-/// Does the job and sends its end.
 pub(super) async fn run_job(
     shared: &Arc<SessionShared>,
     current: &CurrentConversation,
@@ -65,8 +54,9 @@ pub(super) async fn run_job(
             TurnDriver::new(shared, &id, *turn, control).compact().await
         }
         Err(HaltReason::Failed(failure)) => failure.into(),
-        Err(HaltReason::Cancelled) => cancelled_event(),
+        Err(HaltReason::Cancelled) => StopReason::Cancelled.done_for_free(),
     };
+    // Before the end is told: a status that is asked for after it has the new length.
     current.forget_length(conversation);
     shared.output.send_event(&id, event);
 }
@@ -94,11 +84,9 @@ async fn await_questions(
     }
 }
 
-/// A job after its preparation.
 #[allow(clippy::large_enum_variant, reason = "there is one at a time, and it is used up at once")]
 enum PreparedJob {
     Over(Box<SessionEvent>),
-    /// Its turn is to be driven.
     Turn(Box<PreparedTurn>),
     /// The conversation is to be summarised. There is no message to answer.
     Compaction(Box<PreparedTurn>),
@@ -127,7 +115,7 @@ async fn prepare_job(
     let begun = begin_job(shared, id, conversation, work).await?;
     if !matches!(begun, PreparedJob::Over { .. }) {
         let mirror = || tool_call::question_mirror(shared, &id.into());
-        let mirror = shared.output.takes_questions().then(mirror);
+        let mirror = shared.output.takes(capability::PERMISSION).then(mirror);
         let gate = shared.options.gate.as_ref();
         let may_ask = shared.modes.mode_of(conversation) != ConversationMode::Auto;
         let (output, request) = (shared.output.clone(), id.to_owned());
@@ -151,6 +139,7 @@ async fn begin_job(
     match work {
         JobKind::Say(said) => begin_message(shared, id, conversation, &said).await,
         JobKind::Edit(said) => {
+            // First, because a file may be missing: then the turn is not taken back.
             let content = attachments::message_content(&said, &shared.options.folder).await?;
             let mut held = hold_conversation(shared, id, conversation).await?;
             take_back(&mut held).await?;
@@ -207,7 +196,6 @@ async fn begin_job(
     }
 }
 
-/// Begins the answer to a message.
 async fn begin_message(
     shared: &Arc<SessionShared>,
     id: &str,
@@ -215,12 +203,14 @@ async fn begin_message(
     said: &UserMessage,
 ) -> Result<PreparedJob, HaltReason> {
     let schema = said.output_schema.clone().map(OutputSchema::from_json).transpose()?;
+    // First, so that nobody waits for the conversation while files are read.
     let mut content = attachments::message_content(said, &shared.options.folder).await?;
     content.extend(schema.as_ref().map(|schema| Block::text(schema.request_text())));
     let held = hold_conversation(shared, id, conversation).await?;
-    // The front end already knows of the end, so it gets no notice.
-    if held.is_broken_off() && !shared.endings.knows(&held) {
-        shared.output.send_event(id, interrupted_notice());
+    // A front end that knows of the end gets no notice.
+    if held.is_broken_off() && shared.endings.get(conversation) != Some(held.length()) {
+        let text = "the last answer was interrupted; the part that had arrived was stored";
+        shared.output.send_event(id, SessionEvent::notice("interrupted", text));
     }
     let turn = prepare_turn(shared, held, ChatMessage::user(content), schema, false).await?;
     Ok(PreparedJob::Turn(turn))
@@ -233,7 +223,7 @@ async fn leave_message_out(
     conversation: &str,
 ) -> Result<SessionEvent, HaltReason> {
     let mut held = hold_conversation(shared, id, conversation).await?;
-    let refused = shared.refused.take_refused(conversation);
+    let refused = shared.refused.take(conversation);
     let left_out = held.leave_out(refused).await?;
     let none =
         || RequestFailure::permanent("not_found", "there is no message that can be left out");
@@ -243,7 +233,6 @@ async fn leave_message_out(
     Ok(SessionEvent::done(&MessageLeftOut { conversation_id, message }))
 }
 
-/// Finds the engine that answers in the conversation.
 async fn prepare_turn(
     shared: &Arc<SessionShared>,
     held: HeldConversation,
@@ -252,6 +241,7 @@ async fn prepare_turn(
     replacing: bool,
 ) -> Result<Box<PreparedTurn>, HaltReason> {
     let answering = shared.options.engines.select(held.engine()).await?;
+    // The message of a compaction is empty and never sent.
     if !user.content.is_empty() {
         shared.modes.tell_mode(held.id(), held.mode_note(), &mut user);
         user.content.extend(shared.undos.take_notes(held.id()));
@@ -273,14 +263,6 @@ async fn hold_conversation(
     shared.modes.load(&shared.options.history, conversation).await?;
     shared.prompts.load(&shared.options, conversation).await;
     Ok(held)
-}
-
-/// Returns the notice about a turn whose end was never reported to a front end.
-fn interrupted_notice() -> SessionEvent {
-    SessionEvent::notice(
-        "interrupted",
-        "the last answer was interrupted; the part that had arrived was stored",
-    )
 }
 
 /// Takes the last turn back and returns the message that it answered. The turn stays in the file

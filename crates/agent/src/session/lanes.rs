@@ -18,7 +18,6 @@ pub(super) struct ConversationJob {
     pub(super) work: JobKind,
 }
 
-/// What a job does to its conversation.
 #[derive(Debug)]
 pub(super) enum JobKind {
     Say(UserMessage),
@@ -26,12 +25,10 @@ pub(super) enum JobKind {
     Regenerate,
     /// Answer this instead of the last message.
     Edit(UserMessage),
-    /// Have this engine answer from now on.
     SetEngine(EngineSelection),
     Clear,
     /// Remove all messages but so many of the first.
     Rewind(u64),
-    /// Replace the messages by a summary.
     Compact,
     /// Have the model no longer read a message that was refused.
     LeaveOut,
@@ -47,7 +44,6 @@ pub(super) enum JobKind {
 
 /// What can change the course of a running turn.
 pub(super) struct TurnControl {
-    /// Receives the reason to stop.
     pub(super) halt: watch::Receiver<Option<HaltReason>>,
     pub(super) waiting: WaitingJobs,
 }
@@ -59,12 +55,10 @@ pub(super) struct WaitingJobs(Arc<JobQueue>);
 #[derive(Debug, Default)]
 struct JobQueue {
     jobs: Mutex<VecDeque<ConversationJob>>,
-    /// Notified when a job has come.
     has_come: Notify,
 }
 
 impl WaitingJobs {
-    /// Waits until a job waits.
     pub(super) async fn wait_for_any(&self) {
         while lock(&self.0.jobs).is_empty() {
             self.0.has_come.notified().await;
@@ -110,7 +104,6 @@ impl ConversationLanes {
         self.lanes.get(lane).cloned().unwrap_or_default()
     }
 
-    /// Ends the running job of a lane and returns the next.
     pub(super) fn end_job(&mut self, lane: &str) -> Option<ConversationJob> {
         let next = lock(&self.lanes.get(lane)?.0.jobs).pop_front();
         if next.is_none() {
@@ -128,7 +121,6 @@ impl ConversationLanes {
         })
     }
 
-    /// Removes all waiting jobs.
     pub(super) fn clear(&mut self) {
         self.lanes.values().for_each(|waiting| lock(&waiting.0.jobs).clear());
     }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::sync::Arc;
 
 callgate_wire::words! {
-    /// The level of a log line.
     #[derive(PartialOrd, Ord)]
     pub enum LogLevel {
         /// Something prevents the runtime from working.
@@ -32,14 +31,16 @@ impl SessionLog {
         Self { level, sink: Arc::new(sink) }
     }
 
-    /// Logs a line, if its level is enabled.
     pub fn write_line(&self, level: LogLevel, text: &str) {
         if level <= self.level {
             (self.sink)(level, text);
         }
     }
 
-    /// Logs the type and id of a message.
+    pub(super) fn warn(&self, text: &str) {
+        self.write_line(LogLevel::Warn, text);
+    }
+
     pub(super) fn write_message(&self, way: &str, kind: &str, id: Option<&str>) {
         if self.level >= LogLevel::Debug {
             let id = id.map(|id| format!(" {id:?}")).unwrap_or_default();

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use callgate_wire::session::{SessionEvent, UserMessage};
 
+use super::AgentSession;
 use super::lanes::JobKind;
 use super::questions::answer_in_words;
-use super::{AgentSession, jobs};
+use crate::turn::StopReason;
 
 impl AgentSession {
     /// Queues a message, unless it is the answer to a question that was asked in words.
@@ -18,7 +19,8 @@ impl AgentSession {
                 let (shared, name) = (Arc::clone(&self.shared), id.clone());
                 let task = self.jobs.spawn(async move {
                     let done = answer_in_words(&shared, question, &said.message).await;
-                    let end = done.map_or_else(SessionEvent::from, |()| jobs::answered_event());
+                    let end = done
+                        .map_or_else(SessionEvent::from, |()| StopReason::Answered.done_for_free());
                     shared.output.send_event(&id, end);
                 });
                 self.named.insert(task.id(), (name, None));

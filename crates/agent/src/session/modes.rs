@@ -11,7 +11,6 @@ use crate::message::message_list::MessageList;
 use crate::message::mode_note::ModeNote;
 use crate::message::{Block, ChatMessage};
 
-/// The modes of the conversations that were used so far.
 #[derive(Debug, Default)]
 pub(super) struct ConversationModes(Mutex<HashMap<String, ConversationMode>>);
 
@@ -36,7 +35,6 @@ impl ConversationModes {
         Ok(*lock(&self.0).entry(conversation.to_owned()).or_insert(mode))
     }
 
-    /// Sets the mode of a conversation, which the history keeps.
     pub(super) async fn set(
         &self,
         history: &History,
@@ -48,7 +46,6 @@ impl ConversationModes {
         Ok(())
     }
 
-    /// Forgets a conversation that was deleted.
     pub(super) fn forget(&self, conversation: &str) {
         lock(&self.0).remove(conversation);
     }

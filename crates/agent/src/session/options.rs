@@ -13,7 +13,6 @@ use crate::history::History;
 use crate::tool::files::{FilePicker, ProjectInstructions, TurnTracker};
 use crate::tool::{AgentTool, ToolSource};
 
-/// Which conversation a session continues.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum ResumedConversation {
     /// None: a new one begins.
@@ -24,7 +23,6 @@ pub enum ResumedConversation {
     Id(String),
 }
 
-/// The parts and settings of a session.
 pub struct SessionOptions {
     pub engines: EngineRegistry,
     /// The tools that engines may call.
@@ -33,7 +31,6 @@ pub struct SessionOptions {
     pub sources: Vec<Arc<dyn ToolSource>>,
     /// The gate that decides whether a tool may run.
     pub gate: Arc<dyn PermissionGate>,
-    /// Where conversations are stored.
     pub history: History,
     /// Where tool calls are recorded.
     pub ledger: History,
@@ -59,7 +56,6 @@ pub struct SessionOptions {
     pub budget: Budget,
     /// The prices of tokens, in place of the built-in list.
     pub prices: ModelPrices,
-    /// Which conversation to continue.
     pub resume: ResumedConversation,
     /// The folder of relative attachment paths.
     pub folder: PathBuf,

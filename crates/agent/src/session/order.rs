@@ -12,18 +12,15 @@ use callgate_wire::session::{
     SessionEvent, request_state,
 };
 
-/// The most open requests.
 pub const MOST_OPEN: usize = 64;
 /// How much of a message the status of an open request repeats, in characters.
 const LONGEST_MESSAGE: usize = 16_384;
 
-/// The open requests.
 #[derive(Debug, Default)]
 pub(crate) struct RequestOrder {
     open: HashMap<String, UnfinishedRequest>,
 }
 
-/// A request that has no end yet.
 #[derive(Debug)]
 struct UnfinishedRequest {
     opened: RequestDetails,
@@ -46,7 +43,6 @@ pub(crate) struct OpenItems {
     pub(crate) agent_questions: Vec<OpenAgentQuestion>,
 }
 
-/// What is known of a request when it arrives.
 #[derive(Debug, Clone)]
 pub(crate) struct RequestDetails {
     kind: &'static str,
@@ -69,7 +65,6 @@ impl RequestDetails {
     }
 }
 
-/// Why a request is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum RequestRefusal {
     /// Two requests with the same id could not be told apart.
@@ -143,7 +138,6 @@ impl RequestOrder {
         }
     }
 
-    /// Returns the kind of an open request.
     pub(crate) fn kind(&self, id: &str) -> Option<&'static str> {
         self.open.get(id).map(|request| request.opened.kind)
     }
@@ -171,41 +165,35 @@ impl RequestOrder {
 
     /// Returns everything that is open except this request.
     pub(crate) fn open_beside(&self, id: &str) -> OpenItems {
-        let (requests, questions) = (self.requests(id), self.questions());
-        OpenItems { requests, questions, agent_questions: self.agent_questions() }
-    }
-
-    /// Returns the questions of the model and of tool servers, in the order in which they were
-    /// asked.
-    fn agent_questions(&self) -> Vec<OpenAgentQuestion> {
-        let each = |(id, request): (&String, &UnfinishedRequest)| {
-            let question = |(timestamp, data): &(u64, AgentQuestion)| OpenAgentQuestion {
-                id: id.clone(),
-                data: data.clone(),
-                timestamp: *timestamp,
-            };
-            request.agent_questions.iter().map(question).collect::<Vec<_>>()
-        };
-        let mut questions: Vec<OpenAgentQuestion> = self.open.iter().flat_map(each).collect();
-        questions.sort_by(|one, other| (one.timestamp, &one.id).cmp(&(other.timestamp, &other.id)));
-        questions
+        let agent_questions = self.questions_as_asked(|request| &request.agent_questions);
+        let open = |(id, timestamp, data)| OpenAgentQuestion { id, data, timestamp };
+        OpenItems {
+            requests: self.requests(id),
+            questions: self.questions(),
+            agent_questions: agent_questions.into_iter().map(open).collect(),
+        }
     }
 
     /// Returns the questions that wait for an answer, in the order in which they were asked.
     pub(crate) fn questions(&self) -> Vec<OpenQuestion> {
-        let each = |(id, request): (&String, &UnfinishedRequest)| {
-            let question = |(timestamp, data): &(u64, PermissionRequest)| OpenQuestion {
-                id: id.clone(),
-                data: data.clone(),
-                timestamp: *timestamp,
-            };
-            request.questions.iter().map(question).collect::<Vec<_>>()
+        let questions = self.questions_as_asked(|request| &request.questions);
+        let open = |(id, timestamp, data)| OpenQuestion { id, data, timestamp };
+        questions.into_iter().map(open).collect()
+    }
+
+    /// Returns the questions of all requests with the id of the request and the time, in the order in
+    /// which they were asked.
+    fn questions_as_asked<T: Clone>(
+        &self,
+        of: impl Fn(&UnfinishedRequest) -> &Vec<(u64, T)>,
+    ) -> Vec<(String, u64, T)> {
+        let each = |(id, request)| {
+            of(request)
+                .iter()
+                .map(move |(at, asked): &(u64, T)| (String::clone(id), *at, asked.clone()))
         };
-        let mut questions: Vec<OpenQuestion> = self.open.iter().flat_map(each).collect();
-        questions.sort_by(|one, other| {
-            let key = |question: &OpenQuestion| (question.timestamp, question.id.clone());
-            key(one).cmp(&key(other))
-        });
+        let mut questions: Vec<_> = self.open.iter().flat_map(each).collect();
+        questions.sort_by(|one, other| (one.1, &one.0).cmp(&(other.1, &other.0)));
         questions
     }
 }

@@ -13,7 +13,7 @@ mod replay_buffer;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -73,7 +73,6 @@ struct OutputState {
 /// The optional kinds of events that the front end accepts.
 type TakenExtensions = Vec<&'static str>;
 
-/// The optional kinds of events.
 const CHOICES: [&str; 8] = [
     capability::THINKING,
     capability::TOOL_PROGRESS,
@@ -85,7 +84,6 @@ const CHOICES: [&str; 8] = [
     capability::TURN_DIFF,
 ];
 
-/// The `ready` line that was written.
 #[derive(Debug)]
 pub struct Greeting(Vec<u8>);
 
@@ -126,13 +124,8 @@ impl SessionOutput {
         Ok(output)
     }
 
-    fn state(&self) -> MutexGuard<'_, OutputState> {
-        lock(&self.0.state)
-    }
-
-    /// Notes that `ready` was written.
     pub(crate) fn note_ready(&self, greeting: &Greeting) {
-        let mut state = self.state();
+        let mut state = lock(&self.0.state);
         self.0.log_sent("ready", None);
         state.seq += 1;
         let seq = state.seq;
@@ -144,23 +137,21 @@ impl SessionOutput {
         id: &str,
         command: &SessionCommand,
     ) -> Result<(), RequestRefusal> {
-        let mut state = self.state();
+        let mut state = lock(&self.0.state);
         let opened = RequestDetails::new(command, now_ms(), state.seq + 1);
         state.order.open_request(id, opened)
     }
 
-    /// Notes in which conversation a request runs, and whether it waits.
     pub(crate) fn place_request(&self, id: &str, conversation: &str, is_queued: bool) {
-        self.state().order.place_request(id, conversation, is_queued);
+        lock(&self.0.state).order.place_request(id, conversation, is_queued);
     }
 
-    /// Returns the open requests except this one, and the open questions.
     pub(crate) fn open_beside(&self, id: &str) -> OpenItems {
-        self.state().order.open_beside(id)
+        lock(&self.0.state).order.open_beside(id)
     }
 
     pub(crate) fn is_open(&self, id: &str) -> bool {
-        self.state().order.is_open(id)
+        lock(&self.0.state).order.is_open(id)
     }
 
     /// Sends an event of a request. An event that is out of order is dropped.
@@ -168,9 +159,8 @@ impl SessionOutput {
         self.say_all(id, [event]);
     }
 
-    /// Sends several events at once.
     pub(crate) fn say_all(&self, id: &str, events: impl IntoIterator<Item = SessionEvent>) {
-        let mut state = self.state();
+        let mut state = lock(&self.0.state);
         let timestamp = now_ms();
         for event in events {
             if !state.wants(&event) {
@@ -193,7 +183,7 @@ impl SessionOutput {
     /// Answers a line that is not an open request: one without an id, or one with an id that is
     /// already open.
     pub(crate) fn refuse(&self, id: Option<&str>, event: SessionEvent) {
-        let mut state = self.state();
+        let mut state = lock(&self.0.state);
         if id.is_none() && state.takes.is_none() {
             return;
         }
@@ -202,43 +192,32 @@ impl SessionOutput {
         self.0.wake(&mut state);
     }
 
-    /// Notes the extensions that the front end accepts.
     pub(crate) fn note_capabilities(&self, capabilities: &[String]) {
         let is_taken = |name: &&str| capabilities.iter().any(|capability| capability == name);
-        let mut state = self.state();
+        let mut state = lock(&self.0.state);
         state.takes = Some(CHOICES.into_iter().filter(is_taken).collect());
         state.ring.widen();
     }
 
     pub(crate) fn is_greeted(&self) -> bool {
-        self.state().takes.is_some()
+        lock(&self.0.state).takes.is_some()
     }
 
-    /// Returns true if the front end accepts questions.
-    pub(crate) fn takes_questions(&self) -> bool {
-        self.state().takes(capability::PERMISSION)
-    }
-
-    /// Returns true if the front end accepts the input of tools in pieces.
-    pub(crate) fn takes_tool_input(&self) -> bool {
-        self.state().takes(capability::TOOL_INPUT)
-    }
-
-    /// Returns true if the front end accepts notices.
-    pub(crate) fn takes_notices(&self) -> bool {
-        self.state().takes(capability::NOTICE)
+    /// Returns true if the front end takes what this [`capability`] names.
+    pub(crate) fn takes(&self, capability: &str) -> bool {
+        lock(&self.0.state).takes(capability)
     }
 
     /// Returns true if the output of a running tool can be sent now.
     pub(crate) fn has_room_for_progress(&self) -> bool {
-        let state = self.state();
+        let state = lock(&self.0.state);
         state.takes(capability::TOOL_PROGRESS) && state.pending.len() < TOO_MUCH
     }
 
     /// Sends lines again from this number on. The error is the oldest number that is kept, if this
     /// one is not.
     pub(crate) fn replay(&self, from: u64) -> Result<ReplayedRange, u64> {
-        let mut state = self.state();
+        let mut state = lock(&self.0.state);
         let OutputState { ring, pending, seq, .. } = &mut *state;
         ring.copy(from, pending)?;
         let replayed = ReplayedRange { from_seq: from, to_seq: (*seq).max(from.saturating_sub(1)) };
@@ -259,9 +238,10 @@ impl SessionOutput {
 
     async fn less_than(&self, most: usize) {
         loop {
+            // Before the look, so that what is freed between it and the wait is noticed.
             let freed = self.0.room.notified();
             {
-                let state = self.state();
+                let state = lock(&self.0.state);
                 if state.pending.len() < most || state.closed {
                     return;
                 }
@@ -270,7 +250,6 @@ impl SessionOutput {
         }
     }
 
-    /// Waits until nothing can be written any more.
     pub(crate) async fn wait_until_gone(&self) {
         let mut gone = self.0.gone.subscribe();
         // The sender lives as long as we do.
@@ -280,12 +259,12 @@ impl SessionOutput {
     /// Ends every open request, closes the output, and waits until all is written, but no longer
     /// than `within`.
     pub(crate) async fn close(&self, last: impl Fn() -> SessionEvent, within: Duration) {
-        let unfinished = self.state().order.open_ids();
+        let unfinished = lock(&self.0.state).order.open_ids();
         for id in unfinished {
             self.send_event(&id, last());
         }
         {
-            let mut state = self.state();
+            let mut state = lock(&self.0.state);
             state.closed = true;
             self.0.wake(&mut state);
         }
@@ -294,7 +273,6 @@ impl SessionOutput {
 }
 
 impl OutputState {
-    /// Returns true if the front end accepts the event.
     fn wants(&self, event: &SessionEvent) -> bool {
         needed_capability(event).is_none_or(|needed| self.takes(needed))
     }
@@ -311,6 +289,7 @@ impl OutputState {
             self.pending.is_empty()
         });
         if !is_written {
+            // Only the thread knows what is left of a line that was written in part.
             self.short_cut = None;
         }
         is_written && !self.closed
@@ -363,6 +342,7 @@ impl OutputShared {
                 if state.pending.is_empty() {
                     break;
                 }
+                // Taken out, so that nobody who sends waits until the front end has read.
                 std::mem::swap(&mut state.pending, &mut lines);
             }
             self.room.notify_waiters();
@@ -385,7 +365,6 @@ fn is_writable(file: &File) -> bool {
     polled == Ok(1) && fds[0].revents() == PollFlags::OUT
 }
 
-/// Returns the time in milliseconds since 1970.
 fn now_ms() -> u64 {
     u64::try_from(callgate_store::now_ms()).unwrap_or_default()
 }

@@ -19,7 +19,6 @@ pub(super) struct OutputSchema {
     left: u32,
 }
 
-/// What becomes of an answer.
 pub(super) enum CheckedAnswer {
     /// It fits: this is its JSON.
     Fits(Box<RawValue>),
@@ -27,7 +26,6 @@ pub(super) enum CheckedAnswer {
     Correct {
         /// Why, for a person.
         reason: String,
-        /// What the model reads.
         words: String,
     },
     /// It does not fit, and the model was asked often enough.

@@ -11,7 +11,6 @@ use callgate_wire::session::InstructionFile;
 
 use super::SessionOptions;
 
-/// The prompts of the conversations that were used so far.
 #[derive(Debug, Default)]
 pub(super) struct ConversationPrompts(Mutex<HashMap<String, Arc<SystemPrompt>>>);
 
@@ -50,13 +49,11 @@ impl ConversationPrompts {
         Arc::clone(all.entry(conversation.to_owned()).or_insert(prompt))
     }
 
-    /// Returns the prompt of a conversation that was [loaded](Self::load).
     pub(super) fn prompt_of(&self, options: &SessionOptions, conversation: &str) -> Arc<str> {
         let known = lock(&self.0).get(conversation).map(|known| Arc::clone(&known.text));
         known.unwrap_or_else(|| Arc::clone(&options.system))
     }
 
-    /// Forgets a conversation that was deleted.
     pub(super) fn forget(&self, conversation: &str) {
         lock(&self.0).remove(conversation);
     }

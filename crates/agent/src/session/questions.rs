@@ -14,7 +14,7 @@ use callgate_link::sync::lock;
 use callgate_wire::approval::{Action, Press};
 use callgate_wire::session::{
     AgentQuestion, AnswerOutcome, PermissionAnswer, PermissionRequest, PermissionResolved,
-    QuestionAnswer, QuestionResolved, SessionEvent,
+    QuestionAnswer, QuestionResolved, SessionEvent, capability,
 };
 use callgate_wire::tool_act::ToolKind;
 use serde_json::{Map, Value};
@@ -34,7 +34,6 @@ pub(super) struct PersonQuestions {
     cancelled: Mutex<HashSet<String>>,
 }
 
-/// A question that the front end was shown.
 #[derive(Clone)]
 struct FrontQuestion {
     asked: AgentQuestion,
@@ -58,7 +57,7 @@ pub(super) fn mirror_for_kind(
     let (output, request) = (shared.output.clone(), Arc::clone(request));
     if !is_question(kind) {
         let mirror: QuestionMirror = Arc::new(move |event| output.send_event(&request, event));
-        return shared.output.takes_questions().then_some(mirror);
+        return shared.output.takes(capability::PERMISSION).then_some(mirror);
     }
     let is_text = match shared.output.question_form() {
         QuestionForm::Fields => false,
@@ -188,7 +187,6 @@ pub(super) async fn answer_question(
     answered.map(drop).map_err(|why| RequestFailure::permanent("too_late", why))
 }
 
-/// Answers a question by the words of a message.
 pub(super) async fn answer_in_words(
     shared: &SessionShared,
     question: String,

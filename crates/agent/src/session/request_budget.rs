@@ -13,8 +13,7 @@ use crate::engine::EngineCall;
 use crate::engine::engine_registry::SelectedEngine;
 use crate::failure::RequestFailure;
 use crate::history::{CostTotals, PricedUsage, Reservation};
-use crate::message::estimate::{messages_tokens, text_tokens};
-use crate::tool::ToolSpec;
+use crate::message::estimate::call_tokens;
 
 /// The tokens of a tool in addition to its description and schema.
 const A_TOOL: u64 = 50;
@@ -65,7 +64,6 @@ impl SessionShared {
         Ok(lock(&self.request_rate).count_request(&self.options.budget, Instant::now())?)
     }
 
-    /// Returns how long to wait until another request may be counted.
     pub(super) fn time_to_next_request(&self) -> Option<Duration> {
         lock(&self.request_rate).time_to_next_request(&self.options.budget, Instant::now())
     }
@@ -104,13 +102,7 @@ pub(super) fn limit_output(call: &mut EngineCall, most: u64) {
 /// Returns the most tokens that the answer to a call may take: nothing is in the provider's cache,
 /// and the answer has the longest permitted length.
 fn most_tokens(call: &EngineCall) -> TokenUsage {
-    let tool = |tool: &ToolSpec| {
-        text_tokens(&tool.description) + text_tokens(tool.input_schema.get()) + A_TOOL
-    };
-    let read = messages_tokens(call.messages.iter())
-        + text_tokens(&call.system)
-        + call.tools.iter().map(tool).sum::<u64>();
     let written = u64::from(call.max_tokens) + u64::from(call.thinking.unwrap_or(0));
     // Writing to the provider's cache is the most expensive way to read input.
-    TokenUsage { cache_write: read, output: written, ..TokenUsage::default() }
+    TokenUsage { cache_write: call_tokens(call, A_TOOL), output: written, ..TokenUsage::default() }
 }

@@ -14,12 +14,10 @@ const LAST_WORDS: Duration = Duration::from_millis(500);
 /// How long turns may take to end once the runtime is asked to end.
 const TURNS_END_WITHIN: Duration = Duration::from_millis(800);
 
-/// Why a runtime ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shutdown {
     /// A signal: open turns are ended, and all lines are written first.
     Asked,
-    /// The front end is gone.
     Alone,
 }
 

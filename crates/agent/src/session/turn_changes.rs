@@ -8,7 +8,7 @@ use callgate_wire::session::{SessionEvent, TurnChanges, TurnDiff, tool_kind};
 use callgate_wire::tool_act::{OWN_AGENT, ToolKind};
 use serde_json::value::RawValue;
 
-use super::{LogLevel, SessionShared};
+use super::SessionShared;
 use crate::failure::RequestFailure;
 use crate::tool::ToolSpec;
 use crate::tool::files::{PathChange, RecordedTurn, TurnMark, TurnTracker};
@@ -42,11 +42,10 @@ pub(super) async fn note_call(
         tracker.snapshot(mark).await
     };
     if let Err(reason) = noted {
-        log_warning(shared, &format!("cannot note what {tool} may change: {reason}"));
+        shared.options.log.warn(&format!("cannot note what {tool} may change: {reason}"));
     }
 }
 
-/// The part of an input that names the file.
 #[derive(serde::Deserialize)]
 struct WrittenPath {
     path: String,
@@ -58,7 +57,7 @@ pub(super) async fn finish_turn(shared: &SessionShared, mark: &TurnMark) -> Opti
     match tracker.finish(mark).await {
         Ok(recorded) => store_turn(shared, recorded?).await,
         Err(reason) => {
-            log_warning(shared, &format!("cannot find out what a turn has changed: {reason}"));
+            shared.options.log.warn(&format!("cannot find out what a turn has changed: {reason}"));
             None
         }
     }
@@ -84,26 +83,24 @@ async fn store_turn(shared: &SessionShared, recorded: RecordedTurn) -> Option<Se
         match shared.options.history.add_turn_changes(&conversation, turn, changes).await {
             Ok(turn) => told.turn = turn,
             Err(error) => {
-                log_warning(shared, &format!("cannot store what a turn has changed: {error}"));
+                shared.options.log.warn(&format!("cannot store what a turn has changed: {error}"));
             }
         }
     }
     Some(SessionEvent::TurnChanges(told))
 }
 
-/// Returns the turns of a conversation that changed files.
 pub(super) async fn changed_turns(shared: &SessionShared, conversation: &str) -> Vec<StoredTurn> {
     store_recovered(shared).await;
     match shared.options.history.changed_turns(conversation).await {
         Ok(turns) => turns,
         Err(error) => {
-            log_warning(shared, &format!("cannot read what turns have changed: {error}"));
+            shared.options.log.warn(&format!("cannot read what turns have changed: {error}"));
             Vec::new()
         }
     }
 }
 
-/// Returns the event for the front end about a stored turn.
 pub(super) fn changes_event(turn: &StoredTurn) -> SessionEvent {
     SessionEvent::TurnChanges(TurnChanges {
         turn: Some(turn.turn),
@@ -113,7 +110,6 @@ pub(super) fn changes_event(turn: &StoredTurn) -> SessionEvent {
     })
 }
 
-/// Answers `turn_diff`.
 pub(super) async fn answer_turn_diff(
     shared: &SessionShared,
     conversation: String,
@@ -152,8 +148,4 @@ pub(super) async fn find_turn<'a>(
     })?;
     let changes = shared.options.history.turn_changes(found.turn).await?;
     Ok((tracker, found, changes.into_iter().filter_map(PathChange::from_stored).collect()))
-}
-
-fn log_warning(shared: &SessionShared, text: &str) {
-    shared.options.log.write_line(LogLevel::Warn, text);
 }

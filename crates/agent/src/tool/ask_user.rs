@@ -4,6 +4,7 @@
 //! at the desk and on phones. The tool runs with the answers that a person has added to its input,
 //! and gives them to the model.
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -13,8 +14,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::BoxFuture;
-use crate::tool::schema_fault;
-use crate::tool::{AgentTool, CallOutcome, FaultContext, ToolInvocation, ToolSpec, raw_json};
+use crate::tool::{AgentTool, CallOutcome, FaultContext, ToolInvocation, ToolSpec, schema_fault};
 
 /// The most questions of one call, and the most choices of a question.
 const MOST_QUESTIONS: usize = 4;
@@ -23,7 +23,6 @@ const DESCRIPTION: &str = "Asks the user one to four questions with choices and 
     answers. Use it when the work depends on a decision that only the user can make; the user may \
     also answer in words of their own. It gives no permission for anything.";
 
-/// Returns the tool `ask_user`.
 pub fn build_ask_user_tool() -> Arc<dyn AgentTool> {
     let text = |description: &str| json!({ "type": "string", "description": description });
     let option = json!({
@@ -50,25 +49,13 @@ pub fn build_ask_user_tool() -> Arc<dyn AgentTool> {
         "required": ["question", "options"],
         "additionalProperties": false
     });
-    let schema = json!({
-        "type": "object",
-        "properties": {
-            "questions": {
-                "type": "array", "minItems": 1, "maxItems": MOST_QUESTIONS, "items": question
-            }
-        },
-        "required": ["questions"],
-        "additionalProperties": false
+    let members = json!({
+        "questions": {
+            "type": "array", "minItems": 1, "maxItems": MOST_QUESTIONS, "items": question
+        }
     });
-    Arc::new(AskUserTool {
-        spec: ToolSpec {
-            name: "ask_user".into(),
-            description: DESCRIPTION.into(),
-            input_schema: raw_json(&schema),
-            is_read_only: true,
-            kind: tool_kind::OTHER,
-        },
-    })
+    let spec = ToolSpec::new("ask_user", DESCRIPTION, &members, &["questions"], tool_kind::OTHER);
+    Arc::new(AskUserTool { spec: spec.read_only() })
 }
 
 struct AskUserTool {
@@ -90,16 +77,10 @@ impl AgentTool for AskUserTool {
     fn fault(&self, input: &RawValue, _: FaultContext<'_>) -> Option<String> {
         schema_fault(&self.spec, input).or_else(|| {
             let input: Value = serde_json::from_str(input.get()).ok()?;
-            let questions: Vec<&str> = input["questions"]
-                .as_array()?
-                .iter()
-                .filter_map(|one| one["question"].as_str())
-                .collect();
-            let is_twice = |(at, one): (usize, &&str)| questions[..at].contains(one);
+            let mut asked = HashSet::new();
+            let mut questions = input["questions"].as_array()?.iter();
             questions
-                .iter()
-                .enumerate()
-                .any(is_twice)
+                .any(|one| one["question"].as_str().is_some_and(|question| !asked.insert(question)))
                 .then(|| "a question is asked twice".to_owned())
         })
     }
@@ -115,7 +96,6 @@ impl AgentTool for AskUserTool {
     }
 }
 
-/// Returns the answers for the model.
 fn answers_text(answers: &Map<String, Value>) -> String {
     let mut text = "The user has answered.".to_owned();
     for (question, answer) in answers {
@@ -129,6 +109,7 @@ fn answers_text(answers: &Map<String, Value>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tool::raw_json;
 
     fn fault(input: &Value) -> Option<String> {
         let context = FaultContext { conversation: "c", may_read: &|_| false };

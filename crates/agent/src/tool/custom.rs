@@ -25,7 +25,7 @@ use serde_json::value::RawValue;
 use crate::BoxFuture;
 use crate::tool::run::{FixedProgram, RunSettings, run_program};
 use crate::tool::{
-    AgentTool, CallOutcome, ToolInvocation, ToolSource, ToolSpec, TurnContext, input_schema,
+    AgentTool, ToolSource, ToolSpec, TurnContext, function_tool, input_schema, is_name_character,
     raw_json,
 };
 
@@ -40,7 +40,6 @@ const MOST_TOOLS: usize = 64;
 /// The bits of a mode that let others write.
 const OTHERS_WRITE: u32 = 0o022;
 
-/// The user's own tools.
 pub struct CustomTools {
     folder: PathBuf,
     commands: RunSettings,
@@ -51,7 +50,6 @@ pub struct CustomTools {
     known: Mutex<KnownTools>,
 }
 
-/// The tools as they were read last.
 #[derive(Default)]
 struct KnownTools {
     /// The files, with the metadata by which changes are noticed.
@@ -63,7 +61,6 @@ struct KnownTools {
 /// noticed.
 type FileMark = (String, [[i64; 3]; 2]);
 
-/// A description.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CustomForm {
@@ -74,7 +71,7 @@ struct CustomForm {
 }
 
 fn any_object() -> Box<RawValue> {
-    crate::tool::raw_json(&serde_json::json!({ "type": "object" }))
+    raw_json(&serde_json::json!({ "type": "object" }))
 }
 
 impl CustomTools {
@@ -101,7 +98,7 @@ impl CustomTools {
         let mut tools: Vec<Arc<dyn AgentTool>> = Vec::new();
         for (name, _) in stamps.iter().take(MOST_TOOLS) {
             match self.read_tool(name) {
-                Ok(tool) => tools.push(Arc::new(tool)),
+                Ok(tool) => tools.push(tool),
                 Err(why) => {
                     let file = self.folder.join(name);
                     (self.warn)(&format!("the tool {} is not used: {why}", file.display()));
@@ -131,10 +128,8 @@ impl CustomTools {
         stamps
     }
 
-    fn read_tool(&self, name: &str) -> Result<CustomTool, String> {
-        let is_letter =
-            |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
-        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_letter) {
+    fn read_tool(&self, name: &str) -> Result<Arc<dyn AgentTool>, String> {
+        if name.is_empty() || name.len() > LONGEST_NAME || !name.chars().all(is_name_character) {
             return Err(format!(
                 "its name must be at most {LONGEST_NAME} letters, digits, `-` and `_`"
             ));
@@ -165,8 +160,15 @@ impl CustomTools {
         };
         let commands =
             self.scrubbed.get_or_init(|| Arc::new(self.commands.clone().without_secrets()));
+        let commands = Arc::clone(commands);
         let limit = form.timeout_seconds.map(|seconds| Duration::from_secs(seconds.into()));
-        Ok(CustomTool { spec, program, limit, commands: Arc::clone(commands) })
+        Ok(function_tool(spec, move |invocation| {
+            let (program, commands) = (program.clone(), Arc::clone(&commands));
+            async move {
+                let program = prepare_program(program, limit, &invocation.input)?;
+                Ok(run_program(&commands, program, invocation.progress).await)
+            }
+        }))
     }
 }
 
@@ -189,37 +191,17 @@ impl ToolSource for CustomTools {
     }
 }
 
-struct CustomTool {
-    spec: ToolSpec,
+/// Prepares a call. The program may have changed since its description was read.
+fn prepare_program(
     program: PathBuf,
     limit: Option<Duration>,
-    commands: Arc<RunSettings>,
-}
-
-impl AgentTool for CustomTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
-        Box::pin(async move {
-            // The program may have changed since its description was read.
-            if let Err(why) = self.program.parent().map_or(Ok(()), check_chain) {
-                return CallOutcome::failed(why);
-            }
-            if let Err(why) = check_program(&self.program) {
-                return CallOutcome::failed(why);
-            }
-            let input = match input_file(invocation.input.get().as_bytes()) {
-                Ok(input) => input,
-                Err(error) => {
-                    return CallOutcome::failed(format!("the input cannot be given: {error}"));
-                }
-            };
-            let program = FixedProgram { program: self.program.clone(), input, limit: self.limit };
-            run_program(&self.commands, program, invocation.progress).await
-        })
-    }
+    input: &RawValue,
+) -> Result<FixedProgram, String> {
+    program.parent().map_or(Ok(()), check_chain)?;
+    check_program(&program)?;
+    let input = input_file(input.get().as_bytes())
+        .map_err(|error| format!("the input cannot be given: {error}"))?;
+    Ok(FixedProgram { program, input, limit })
 }
 
 /// Returns a file in memory from which a program reads its input.

@@ -11,10 +11,9 @@ use callgate_wire::session::tool_kind;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::BoxFuture;
 use crate::message::picture::{LARGEST_PICTURE, parse_picture};
 use crate::tool::run::RunSettings;
-use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
+use crate::tool::{AgentTool, CallOutcome, ToolSpec, blocking_tool};
 use helper::{Helper, HelperEnv};
 
 /// The longest text that is read from the clipboard, in bytes.
@@ -50,15 +49,49 @@ enum DisplayKind {
 pub fn build_desktop_tools(settings: &RunSettings) -> Vec<Arc<dyn AgentTool>> {
     let Some(display) = display_of(&settings.env) else { return Vec::new() };
     let helpers = Arc::new(HelperEnv { env: settings.env.clone(), cwd: settings.cwd.clone() });
-    let tool = |spec, work| {
+    let tool = |name, about, members: Value, required: &[&str], kind, work: DesktopFunction| {
         let helpers = Arc::clone(&helpers);
-        Arc::new(DesktopTool { spec, work, display, helpers }) as Arc<dyn AgentTool>
+        let spec = ToolSpec::new(name, about, &members, required, kind);
+        blocking_tool(spec, "the desktop cannot be used", move |json| work(&helpers, display, json))
     };
+    let target = "A file, a folder, or an address that begins with https://, http:// or mailto:.";
+    let mode = "The whole screen, or the window that has the focus.";
     vec![
-        tool(open_spec(), open_target),
-        tool(read_spec(), read_clipboard),
-        tool(write_spec(), write_clipboard),
-        tool(screenshot_spec(), capture_screenshot),
+        tool(
+            "open_in_default_app",
+            "Opens a file, a folder or a web address for the user in the program that the desktop \
+                uses for it.",
+            json!({ "target": { "type": "string", "description": target } }),
+            &["target"],
+            tool_kind::EXECUTE,
+            open_target,
+        ),
+        tool(
+            "read_clipboard",
+            "Returns the text in the user's clipboard.",
+            json!({}),
+            &[],
+            tool_kind::READ,
+            read_clipboard,
+        ),
+        tool(
+            "write_clipboard",
+            "Puts a text into the user's clipboard, in place of what is there.",
+            json!({ "content": { "type": "string", "description": "The text." } }),
+            &["content"],
+            tool_kind::EDIT,
+            write_clipboard,
+        ),
+        tool(
+            "capture_screenshot",
+            "Takes a picture of the user's screen, which you then see.",
+            json!({
+                "mode": { "type": "string", "enum": ["screen", "window"], "description": mode }
+            }),
+            &["mode"],
+            tool_kind::READ,
+            capture_screenshot,
+        ),
     ]
 }
 
@@ -73,87 +106,6 @@ fn display_of(env: &[(OsString, OsString)]) -> Option<DisplayKind> {
 
 /// The function of one tool, which may block. Its error is the text for the model.
 type DesktopFunction = fn(&HelperEnv, DisplayKind, &str) -> Result<CallOutcome, String>;
-
-struct DesktopTool {
-    spec: ToolSpec,
-    work: DesktopFunction,
-    display: DisplayKind,
-    helpers: Arc<HelperEnv>,
-}
-
-impl AgentTool for DesktopTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
-        let (work, display, helpers) = (self.work, self.display, Arc::clone(&self.helpers));
-        Box::pin(async move {
-            let work = move || work(&helpers, display, invocation.input.get());
-            match tokio::task::spawn_blocking(work).await {
-                Ok(done) => done.unwrap_or_else(CallOutcome::failed),
-                Err(error) => CallOutcome::failed(format!("the desktop cannot be used: {error}")),
-            }
-        })
-    }
-}
-
-fn desktop_tool_spec(
-    name: &'static str,
-    description: &'static str,
-    properties: &Value,
-    kind: &'static str,
-) -> ToolSpec {
-    let required: Vec<&String> =
-        properties.as_object().into_iter().flat_map(|all| all.keys()).collect();
-    let schema = json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false
-    });
-    let (name, description, input_schema) = (name.into(), description.into(), raw_json(&schema));
-    ToolSpec { name, description, input_schema, is_read_only: false, kind }
-}
-
-fn open_spec() -> ToolSpec {
-    let target = json!({
-        "target": {
-            "type": "string",
-            "description": "A file, a folder, or an address that begins with https://, http:// or mailto:."
-        }
-    });
-    let about = "Opens a file, a folder or a web address for the user in the program that the \
-        desktop uses for it.";
-    desktop_tool_spec("open_in_default_app", about, &target, tool_kind::EXECUTE)
-}
-
-fn read_spec() -> ToolSpec {
-    desktop_tool_spec(
-        "read_clipboard",
-        "Returns the text in the user's clipboard.",
-        &json!({}),
-        tool_kind::READ,
-    )
-}
-
-fn write_spec() -> ToolSpec {
-    let content = json!({ "content": { "type": "string", "description": "The text." } });
-    let about = "Puts a text into the user's clipboard, in place of what is there.";
-    desktop_tool_spec("write_clipboard", about, &content, tool_kind::EDIT)
-}
-
-fn screenshot_spec() -> ToolSpec {
-    let mode = json!({
-        "mode": {
-            "type": "string",
-            "enum": ["screen", "window"],
-            "description": "The whole screen, or the window that has the focus."
-        }
-    });
-    let about = "Takes a picture of the user's screen, which you then see.";
-    desktop_tool_spec("capture_screenshot", about, &mode, tool_kind::READ)
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

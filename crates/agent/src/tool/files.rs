@@ -50,6 +50,7 @@ use crate::BoxFuture;
 use crate::gate::ChangePreview;
 use crate::tool::{AgentTool, CallOutcome, FaultContext, ToolInvocation, ToolSpec, schema_fault};
 use preview::PreviewedChange;
+use roots::FileLocation;
 use seen_files::SeenFiles;
 
 #[cfg(test)]
@@ -61,7 +62,6 @@ pub const MAX_FILE: u64 = 10 * 1024 * 1024;
 /// The default limit, in bytes, of a result's text for the model.
 pub const MAX_RESULT: usize = 200 * 1024;
 
-/// The limits of the file tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileLimits {
     /// The size limit, in bytes, of a file that is read, written, edited or searched as a whole. A
@@ -106,7 +106,6 @@ type ToolFunction = fn(&FileContext, &FileToolInput, &CancelFlag) -> Result<Call
 /// Finds what would let a call of one tool fail, without changing anything.
 type CheckFunction = fn(&FileContext, &FileToolInput) -> Result<(), String>;
 
-/// The state that all file tools share.
 struct FileContext {
     roots: AllowedFolders,
     limits: FileLimits,
@@ -120,6 +119,15 @@ impl FileContext {
     fn new(roots: AllowedFolders, limits: FileLimits, hidden: HiddenFiles) -> Arc<Self> {
         let (writing, seen) = (Mutex::default(), SeenFiles::default());
         Arc::new(Self { roots, limits, hidden, writing, seen })
+    }
+
+    /// Returns the place of a path that names a file: it is not empty, and does not end in `/`.
+    fn locate_file(&self, path: &str) -> Result<FileLocation<'_>, String> {
+        let place = self.roots.locate(path)?;
+        if path.is_empty() || path.ends_with('/') {
+            return Err("it is not the name of a file: give the path of a file".to_owned());
+        }
+        Ok(place)
     }
 }
 
@@ -148,7 +156,7 @@ impl AgentTool for FileTool {
     fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
         let known = specs::input_members(&self.spec);
         let read = FileToolInput::from_json(input.get(), context.conversation);
-        let read = match read.and_then(|input| input.refuse_unknown(&known)) {
+        let read = match read.and_then(|read| read.refuse_unknown(&known)) {
             Ok(read) => read,
             Err(reason) => return Some(reason),
         };
@@ -161,8 +169,12 @@ impl AgentTool for FileTool {
     fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let (context, work) = (self.context.clone(), self.work);
         let members = specs::input_members(&self.spec);
-        let task =
-            run_cancellable(move |stop| run_file_tool(&context, work, &invocation, &members, stop));
+        let task = run_cancellable(move |stop| {
+            let ToolInvocation { input, conversation, .. } = &invocation;
+            let input = FileToolInput::from_json(input.get(), conversation);
+            let input = input.and_then(|input| input.refuse_unknown(&members));
+            input.and_then(|input| work(&context, &input, stop)).unwrap_or_else(CallOutcome::failed)
+        });
         Box::pin(async {
             task.await.unwrap_or_else(|| CallOutcome::failed("the file tool broke off: try again"))
         })
@@ -219,20 +231,6 @@ async fn run_cancellable<T: Send + 'static>(
     let stop = CancelFlag::default();
     let _dropped = CancelOnDrop(stop.clone());
     tokio::task::spawn_blocking(move || work(&stop)).await.ok()
-}
-
-fn run_file_tool(
-    context: &FileContext,
-    work: ToolFunction,
-    invocation: &ToolInvocation,
-    members: &[String],
-    stop: &CancelFlag,
-) -> CallOutcome {
-    let ToolInvocation { input, conversation, .. } = invocation;
-    let input = FileToolInput::from_json(input.get(), conversation);
-    let input = input.and_then(|input| input.refuse_unknown(members));
-    let outcome = input.and_then(|input| work(context, &input, stop));
-    outcome.unwrap_or_else(CallOutcome::failed)
 }
 
 /// A flag that is set once nobody waits for the result any more.

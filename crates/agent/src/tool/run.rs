@@ -31,9 +31,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::BoxFuture;
-use crate::tool::{
-    AgentTool, CallOutcome, FaultContext, ProgressSink, ToolInvocation, ToolSpec, raw_json,
-};
+use crate::tool::{AgentTool, CallOutcome, FaultContext, ProgressSink, ToolInvocation, ToolSpec};
 
 pub use background::{BackgroundCommands, LONGEST_LINE, LONGEST_WAIT, MOST_RUNNING};
 use compose::ExpectedEnd;
@@ -43,7 +41,6 @@ pub use scrub::scrub_variables;
 /// The default time limit of a command. Front ends give up a request after about 60 seconds of
 /// silence, and one without extensions cannot be sent a sign of life.
 pub const TIMEOUT: Duration = Duration::from_secs(50);
-/// The maximum time limit of a command.
 pub const LONGEST_TIMEOUT: Duration = Duration::from_mins(10);
 /// The limit of the output for the model and the front end, in bytes of both streams together.
 pub const MOST_OUTPUT: usize = 100_000;
@@ -55,14 +52,11 @@ const DESCRIPTION: &str = "Runs a program and waits until it has ended. `command
     `-c`. Standard input is empty. What the program leaves running in the background is ended \
     with it. The answer begins with the exit code.";
 
-/// The settings of `run_shell_command`.
 #[derive(Debug, Clone)]
 pub struct RunSettings {
     /// The working folder of commands that name none.
     pub cwd: PathBuf,
-    /// The folders in which commands may work.
     pub roots: Vec<PathBuf>,
-    /// The default time limit of a command.
     pub timeout: Duration,
     /// The maximum time limit; a longer requested one is reduced to it.
     pub max_timeout: Duration,
@@ -89,14 +83,12 @@ impl RunSettings {
         }
     }
 
-    /// Removes the secrets from the environment.
     pub(crate) fn without_secrets(mut self) -> Self {
         self.env = scrub_variables(self.env, &self.keep);
         self
     }
 }
 
-/// Returns the tool `run_shell_command`.
 pub fn build_shell_tool(settings: RunSettings) -> Arc<dyn AgentTool> {
     let settings = settings.without_secrets();
     let spec = shell_command_spec(settings.timeout.min(settings.max_timeout), settings.max_timeout);
@@ -115,7 +107,6 @@ struct RunTool {
     settings: Arc<RunSettings>,
 }
 
-/// The input from the model.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RunInput {
@@ -149,20 +140,7 @@ fn shell_command_spec(usual: Duration, longest: Duration) -> ToolSpec {
     );
     let mut properties = command_members();
     properties["timeoutSeconds"] = json!({ "type": "number", "description": timeout });
-    let schema = json!({
-        "type": "object",
-        "properties": properties,
-        "required": ["command"],
-        "additionalProperties": false
-    });
-    let (input_schema, kind) = (raw_json(&schema), tool_kind::EXECUTE);
-    ToolSpec {
-        name: NAME.into(),
-        description: DESCRIPTION.into(),
-        input_schema,
-        is_read_only: false,
-        kind,
-    }
+    ToolSpec::new(NAME, DESCRIPTION, &properties, &["command"], tool_kind::EXECUTE)
 }
 
 impl AgentTool for RunTool {
@@ -174,7 +152,7 @@ impl AgentTool for RunTool {
     fn refusal(&self, input: &RawValue) -> Option<String> {
         // The tool itself reports what is wrong with the rest of the input.
         let RunInput { cwd, .. } = parse_object(input).ok()?;
-        refused_folder(&self.settings, cwd.as_deref()?)
+        program::working_folder(&self.settings, Some(cwd.as_deref()?)).err()
     }
 
     fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
@@ -187,22 +165,19 @@ impl AgentTool for RunTool {
     fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
         let settings = Arc::clone(&self.settings);
         Box::pin(async move {
-            let input: RunInput = match parse_object(&invocation.input) {
-                Ok(input) => input,
-                Err(error) => return CallOutcome::failed(unreadable_input(&error)),
-            };
-            on_thread(move |cancel| run_command(&settings, input, invocation.progress, cancel))
-                .await
+            match parse_object(&invocation.input) {
+                Ok(input) => {
+                    on_thread(move |cancel| {
+                        run_command(&settings, input, invocation.progress, cancel)
+                    })
+                    .await
+                }
+                Err(error) => CallOutcome::failed(unreadable_input(&error)),
+            }
         })
     }
 }
 
-/// Returns why a command may not run in this folder.
-fn refused_folder(settings: &RunSettings, cwd: &str) -> Option<String> {
-    program::working_folder(settings, Some(cwd)).err()
-}
-
-/// Returns why a command cannot be started.
 fn run_fault(
     settings: &RunSettings,
     input: &RunInput,
@@ -223,7 +198,6 @@ fn run_fault(
 pub(crate) struct FixedProgram {
     pub(crate) program: PathBuf,
     pub(crate) input: File,
-    /// Its time limit, if it is not the default.
     pub(crate) limit: Option<Duration>,
 }
 
@@ -258,6 +232,7 @@ async fn on_thread(work: impl FnOnce(&PipeReader) -> CallOutcome + Send + 'stati
         Err(error) => return CallOutcome::failed(format!("cannot make a pipe: {error}")),
     };
     let outcome = tokio::task::spawn_blocking(move || work(&cancel)).await;
+    // Held until here: dropped earlier with this future, it has the thread end the command.
     drop(alive);
     outcome.unwrap_or_else(|error| CallOutcome::failed(format!("the command failed: {error}")))
 }
@@ -290,7 +265,6 @@ fn run_command(
     run_prepared(&job, cancel, ExpectedEnd::AnyCode)
 }
 
-/// Runs a job to its end.
 fn run_prepared(
     job: &watch::CommandJob,
     cancel: &PipeReader,

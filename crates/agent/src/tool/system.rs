@@ -13,11 +13,9 @@ use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::BoxFuture;
 use crate::tool::run::{RunSettings, find_program, path_folders};
-use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
+use crate::tool::{AgentTool, CallOutcome, ToolSpec, blocking_tool, raw_json};
 
-/// Programs whose presence is reported.
 const PROGRAMS: [&str; 36] = [
     "bash", "bun", "cargo", "clang", "cmake", "composer", "curl", "deno", "docker", "dotnet", "fd",
     "gcc", "gh", "git", "go", "gradle", "java", "jq", "just", "make", "mvn", "node", "npm", "perl",
@@ -40,12 +38,11 @@ pub fn build_system_tool(settings: &RunSettings) -> Arc<dyn AgentTool> {
         kind: tool_kind::OTHER,
     };
     let (cwd, roots, env) = (settings.cwd.clone(), settings.roots.clone(), settings.env.clone());
-    Arc::new(SystemTool { spec, look: Arc::new(SystemProbe { cwd, roots, env }) })
-}
-
-struct SystemTool {
-    spec: ToolSpec,
-    look: Arc<SystemProbe>,
+    let probe = SystemProbe { cwd, roots, env };
+    blocking_tool(spec, "the system cannot be examined", move |_| {
+        let info = probe.info();
+        Ok(CallOutcome::done(&info, info.text()))
+    })
 }
 
 struct SystemProbe {
@@ -54,7 +51,6 @@ struct SystemProbe {
     env: Vec<(OsString, OsString)>,
 }
 
-/// The reported facts.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct SystemInfo {
@@ -76,24 +72,6 @@ struct SystemInfo {
 struct SystemMemory {
     total_bytes: Option<u64>,
     available_bytes: Option<u64>,
-}
-
-impl AgentTool for SystemTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run_call(&self, _: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
-        let look = Arc::clone(&self.look);
-        Box::pin(async move {
-            match tokio::task::spawn_blocking(move || look.info()).await {
-                Ok(info) => CallOutcome::done(&info, info.text()),
-                Err(error) => {
-                    CallOutcome::failed(format!("the system cannot be examined: {error}"))
-                }
-            }
-        })
-    }
 }
 
 impl SystemProbe {
@@ -120,7 +98,6 @@ impl SystemProbe {
 }
 
 impl SystemInfo {
-    /// Formats the facts for the model.
     fn text(&self) -> String {
         let mebibytes = |bytes: Option<u64>| {
             bytes.map_or("unknown".into(), |bytes| format!("{} MiB", bytes / (1024 * 1024)))

@@ -1,5 +1,6 @@
 //! The tool `todo_write`: the plan of a longer task, which front ends show as a list.
 
+use std::future::ready;
 use std::sync::Arc;
 
 use callgate_wire::desk::{TodoItem, TodoStatus};
@@ -8,10 +9,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use serde_json::value::RawValue;
 
-use crate::BoxFuture;
-use crate::tool::{AgentTool, CallOutcome, ToolInvocation, ToolSpec, raw_json};
+use crate::tool::{AgentTool, CallOutcome, ToolSpec, function_tool};
 
-/// The most steps of a plan.
 const MOST_ITEMS: usize = 100;
 /// The longest text of a step, in characters.
 const LONGEST_ITEM: usize = 500;
@@ -20,41 +19,26 @@ const DESCRIPTION: &str = "Shows the user the plan of a task with several steps.
     plan each time: it replaces the one before. At most one step is `active`; mark a step `done` \
     as soon as it is. Simple tasks need no plan.";
 
-/// Returns the tool `todo_write`.
 pub fn build_todo_tool() -> Arc<dyn AgentTool> {
-    let schema = json!({
-        "type": "object",
-        "properties": {
+    let members = json!({
+        "items": {
+            "type": "array",
+            "maxItems": MOST_ITEMS,
             "items": {
-                "type": "array",
-                "maxItems": MOST_ITEMS,
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "text": { "type": "string", "description": "The step, in a few words." },
-                        "status": { "type": "string", "enum": ["pending", "active", "done"] }
-                    },
-                    "required": ["text", "status"],
-                    "additionalProperties": false
-                }
+                "type": "object",
+                "properties": {
+                    "text": { "type": "string", "description": "The step, in a few words." },
+                    "status": { "type": "string", "enum": ["pending", "active", "done"] }
+                },
+                "required": ["text", "status"],
+                "additionalProperties": false
             }
-        },
-        "required": ["items"],
-        "additionalProperties": false
+        }
     });
-    Arc::new(TodoTool {
-        spec: ToolSpec {
-            name: NAME.into(),
-            description: DESCRIPTION.into(),
-            input_schema: raw_json(&schema),
-            is_read_only: true,
-            kind: tool_kind::OTHER,
-        },
+    let spec = ToolSpec::new(NAME, DESCRIPTION, &members, &["items"], tool_kind::OTHER);
+    function_tool(spec.read_only(), |invocation| {
+        ready(parse_plan(&invocation.input).map(|plan| CallOutcome::done(&plan, plan.text())))
     })
-}
-
-struct TodoTool {
-    spec: ToolSpec,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -63,22 +47,7 @@ struct TodoPlan {
     items: Vec<TodoItem>,
 }
 
-impl AgentTool for TodoTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
-        let outcome = match parse_plan(&invocation.input) {
-            Ok(plan) => CallOutcome::done(&plan, plan.text()),
-            Err(reason) => CallOutcome::failed(reason),
-        };
-        Box::pin(std::future::ready(outcome))
-    }
-}
-
 impl TodoPlan {
-    /// Describes the state of the plan for the model.
     fn text(&self) -> String {
         let count =
             |status| self.items.iter().filter(|item| item.status == status).count().to_string();
@@ -91,7 +60,6 @@ impl TodoPlan {
     }
 }
 
-/// Parses a plan, or returns what is wrong with it.
 fn parse_plan(input: &RawValue) -> Result<TodoPlan, String> {
     let plan: TodoPlan = serde_json::from_str(input.get()).map_err(|error| {
         format!(
@@ -117,6 +85,7 @@ fn parse_plan(input: &RawValue) -> Result<TodoPlan, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tool::{ToolInvocation, raw_json};
     use serde_json::Value;
 
     async fn check(input: Value, expected: &str) {

@@ -12,7 +12,6 @@ use crate::tool::CallOutcome;
 
 #[derive(Debug, Clone, Copy)]
 pub struct TurnLimits {
-    /// The most times that the model is asked.
     pub most_rounds: u32,
     /// Whether the message is stored before the model is asked. One that replaces another is not,
     /// because the other's answer would be lost if none follows.
@@ -24,10 +23,8 @@ pub struct TurnLimits {
     pub seed: u64,
 }
 
-/// Something that the caller has to do.
 #[derive(Debug)]
 pub enum TurnAction {
-    /// Send the event to the front end.
     Tell(SessionEvent),
     /// Ask the model after this time. The conversation is what was stored, followed by
     /// [`Turn::unkept`](super::Turn::unkept).
@@ -35,9 +32,7 @@ pub enum TurnAction {
     /// Summarise what was stored, because the model cannot read so much, and ask again. If that is
     /// not possible, [abandon](super::Turn::abandon) the turn with this failure.
     Shorten(RequestFailure),
-    /// Drop the answer that is being received.
     Drop,
-    /// Run a tool, if the gate permits it.
     Run(ToolCall),
     Stop(Vec<usize>),
     /// Store these messages, all or none. The turn only continues when they are stored.
@@ -51,7 +46,6 @@ pub enum TurnAction {
     End(Result<StopReason, RequestFailure>),
 }
 
-/// A tool call that is to run.
 #[derive(Debug, Clone)]
 pub struct ToolCall {
     /// Its index in this round, which [`Turn::handle_call_end`](super::Turn::handle_call_end) expects.
@@ -61,7 +55,6 @@ pub struct ToolCall {
     pub input: Box<RawValue>,
 }
 
-/// A tool call that has ended.
 #[derive(Debug)]
 pub struct FinishedCall {
     pub outcome: CallOutcome,

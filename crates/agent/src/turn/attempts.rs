@@ -52,7 +52,6 @@ fn jittered_wait(wait: Duration, seed: u64, tries: u32) -> Duration {
     wait.saturating_add(wait.saturating_mul(share) / 1024)
 }
 
-/// Returns a time to wait in words.
 pub(super) fn in_words(wait: Duration) -> String {
     match wait.as_secs() {
         0..=99 => format!("{:.1} s", wait.as_secs_f32()),
@@ -60,7 +59,6 @@ pub(super) fn in_words(wait: Duration) -> String {
     }
 }
 
-/// Returns the notice about a tool that the provider refuses.
 pub(super) fn left_out(tool: &str, reason: &str) -> TurnAction {
     let text = format!(
         "the provider refuses the tool `{tool}`, so the model goes on without it: {reason}"

@@ -3,11 +3,9 @@
 use crate::engine::AnswerPiece;
 use crate::message::{Block, append_text, append_thought};
 
-/// The part of an answer that has arrived.
 #[derive(Debug, Default)]
 pub(super) struct PartialAnswer {
     blocks: Vec<Block>,
-    /// Its size in bytes.
     pub(super) size: usize,
 }
 
@@ -62,7 +60,6 @@ impl PartialAnswer {
 /// conversation.
 const CALL: usize = 1024;
 
-/// Returns the size of a piece in bytes.
 pub(super) fn piece_size(piece: &AnswerPiece) -> usize {
     match piece {
         AnswerPiece::Text(text)

@@ -10,7 +10,6 @@ use super::{ToolCall, TurnAction};
 use crate::message::{Block, ResultContent, StoredToolResult};
 use crate::tool::CallOutcome;
 
-/// The most tools that run in parallel.
 const MOST_AT_ONCE: usize = 8;
 /// The most calls of one answer that run.
 pub(super) const MOST_CALLS: usize = 64;
@@ -23,11 +22,9 @@ const TOO_MANY: &str = "one answer may call 64 tools, and this call is beyond th
 /// the model is stored.
 const LONGEST_KEPT: usize = 1024 * 1024;
 
-/// The calls of one answer, in order.
 pub(super) struct RoundCalls {
     all: Vec<RoundCall>,
     is_read_only: Box<dyn Fn(&str) -> bool + Send + Sync>,
-    /// The ids of all calls of this turn.
     names: HashSet<String>,
     /// How often the model has used the same id.
     repeated: HashMap<String, usize>,
@@ -105,7 +102,6 @@ impl RoundCalls {
         unique
     }
 
-    /// Ends a call that the engine has run itself.
     pub(super) fn finish_own(
         &mut self,
         id: &str,
@@ -197,7 +193,6 @@ impl RoundCalls {
         todo.push(TurnAction::Tell(SessionEvent::ToolResult(ended)));
     }
 
-    /// Ends all calls that have not ended.
     pub(super) fn close(&mut self, reason: &str, todo: &mut Vec<TurnAction>) {
         for index in 0..self.all.len() {
             if !matches!(self.all[index].state, CallState::Ended { .. }) {

@@ -4,18 +4,14 @@ use callgate_wire::session::{SessionEvent, TokenUsage, TurnEnd};
 
 use crate::engine::ModelStop;
 
-/// Why a turn ended that did not fail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StopReason {
-    /// The model finished its answer.
     EndTurn,
     /// The answer reached the longest permitted length.
     MaxTokens,
     /// The model was asked as often as one turn permits.
     MaxTurnRequests,
-    /// The model declined to answer.
     Refusal,
-    /// The user stopped the turn.
     Cancelled,
     /// The message went into the turn that was running.
     Steered,
@@ -26,7 +22,6 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Returns the word for it in the session protocol.
     pub fn name(&self) -> &str {
         match self {
             Self::EndTurn => "end_turn",
@@ -44,6 +39,11 @@ impl StopReason {
     pub fn done(&self, usage: TokenUsage, cost: Option<f64>, denied_calls: u64) -> SessionEvent {
         let stop_reason = self.name().to_owned();
         SessionEvent::done(&TurnEnd { stop_reason, usage, cost, denied_calls })
+    }
+
+    /// Returns the `done` of a request that took nothing.
+    pub(crate) fn done_for_free(&self) -> SessionEvent {
+        self.done(TokenUsage::default(), Some(0.0), 0)
     }
 
     /// Returns a note that the answer is incomplete and why, for a front end that does not read

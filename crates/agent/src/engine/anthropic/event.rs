@@ -58,7 +58,6 @@ pub(super) struct UnknownDelta<'a> {
     pub(super) delta: TaggedEvent<'a>,
 }
 
-/// `content_block_start`.
 #[derive(Deserialize)]
 pub(super) struct BlockStart<'a> {
     #[serde(default)]
@@ -82,21 +81,18 @@ pub(super) struct BlockContent<'a> {
     pub(super) input: Option<&'a RawValue>,
 }
 
-/// `content_block_stop`.
 #[derive(Deserialize)]
 pub(super) struct BlockStop {
     #[serde(default)]
     pub(super) index: u64,
 }
 
-/// `message_start`.
 #[derive(Deserialize)]
 pub(super) struct MessageStart<'a> {
     #[serde(borrow)]
     pub(super) message: MessageUsage<'a>,
 }
 
-/// An event with a `usage`.
 #[derive(Deserialize)]
 pub(super) struct MessageUsage<'a> {
     /// The usage, unparsed, so that an unknown form does not fail the answer.
@@ -104,7 +100,6 @@ pub(super) struct MessageUsage<'a> {
     pub(super) usage: Option<&'a RawValue>,
 }
 
-/// `message_delta`.
 #[derive(Deserialize)]
 pub(super) struct MessageDelta<'a> {
     pub(super) delta: MessageEnd,

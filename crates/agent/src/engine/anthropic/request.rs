@@ -13,7 +13,6 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::engine::model_api::ErrorComposer;
 use crate::engine::{CacheLife, EngineCall, EngineError};
 use crate::message::{Block, ChatMessage, Role};
 use crate::tool::ToolSpec;
@@ -110,18 +109,15 @@ pub(super) fn encode_body(
         system: system_parts(&call.system, life),
         thinking,
     };
-    let unwritable = |error| {
-        ErrorComposer::unsendable_request(&format!("The request cannot be serialised: {error}"))
-    };
+    let unwritable =
+        |error| EngineError::refused(format!("The request cannot be serialised: {error}"));
     let mut json = serde_json::to_vec(&body).map_err(unwritable)?;
     // The messages are its last member.
     json.pop();
     json.extend_from_slice(b",\"messages\":");
     let mode = WritingMode { with_thoughts, life };
     if !written.write(&call.messages, mode, &mut json).map_err(unwritable)? {
-        return Err(ErrorComposer::unsendable_request(
-            "There is nothing to answer: the message is empty",
-        ));
+        return Err(EngineError::refused("There is nothing to answer: the message is empty"));
     }
     json.push(b'}');
     Ok(json)

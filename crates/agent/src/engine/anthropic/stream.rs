@@ -19,7 +19,6 @@ use crate::engine::{AnswerPiece, EngineError, ModelStop};
 /// How many blocks may be open at once.
 const MOST_OPEN: usize = 64;
 
-/// One answer in progress.
 #[derive(Debug)]
 pub(super) struct PieceDecoder {
     errors: Arc<ErrorComposer>,
@@ -29,13 +28,10 @@ pub(super) struct PieceDecoder {
     stop: Option<ModelStop>,
     has_tools: bool,
     is_whole: bool,
-    /// Whether the input of tools is given in pieces too.
     streams_tool_input: bool,
-    /// The number of events with content.
     events: u64,
 }
 
-/// A block that has begun.
 #[derive(Debug)]
 enum OpenBlock {
     Text,
@@ -49,7 +45,6 @@ enum OpenBlock {
         first: Option<Box<RawValue>>,
         input: String,
     },
-    /// A block of an unknown kind.
     Other,
 }
 

@@ -14,14 +14,11 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::{
-    ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, cli_files, prompt, tools,
-    unusable_cli_error,
-};
+use super::{ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, cli_files, prompt, tools};
 use crate::BoxFuture;
 use crate::engine::model_api::error_kind_of;
 use crate::engine::{
-    AnswerPiece, AnswerStream, EngineCall, EngineError, EngineErrorKind, ModelStop,
+    AnswerPiece, AnswerStream, EngineCall, EngineError, EngineErrorKind, ModelStop, NextPieces,
 };
 use crate::message::Block;
 use crate::tool::CallOutcome;
@@ -33,14 +30,12 @@ const API_ERROR: &str = "API Error";
 /// How many tools may end before the runtime is notified of the first.
 const MOST_ENDS: usize = 64;
 
-/// An answer in progress.
 pub(super) struct ClaudeCodeAnswer {
     settings: Arc<ClaudeCodeSettings>,
     /// The call, until the CLI is started.
     call: Option<EngineCall>,
     stream: Option<ClaudeStream>,
     events: EventReader,
-    /// The tools that have ended.
     rounds: mpsc::Receiver<oneshot::Sender<()>>,
     /// For the hooks, until the CLI is started.
     round_ends: Option<RoundEnds>,
@@ -55,7 +50,6 @@ struct EventReader {
     /// Whether pieces of the next whole text, or thought, were sent before it.
     has_text: bool,
     has_thought: bool,
-    /// Whether to send the input of tools in pieces.
     streams_input: bool,
     /// The id and the name of the call whose input is being written.
     writing: Option<(String, String)>,
@@ -63,7 +57,6 @@ struct EventReader {
     calls: HashMap<String, (String, Value)>,
     /// The tokens of the responses before the latest.
     earlier: TokenUsage,
-    /// The tokens of the latest response.
     latest: TokenUsage,
     resumed: Option<ResumedSession>,
     /// What the answer has cost in dollars, if that is known.
@@ -149,7 +142,7 @@ impl ClaudeCodeAnswer {
                     }
                     Some(Err(error)) => return Err(cli_failed(&error)),
                     None => {
-                        return Err(unusable_cli_error("the Claude Code CLI ended without an answer".into()));
+                        return Err(EngineError::refused("the Claude Code CLI ended without an answer"));
                     }
                 },
             }
@@ -178,10 +171,7 @@ impl ClaudeCodeAnswer {
 }
 
 impl AnswerStream for ClaudeCodeAnswer {
-    fn next<'a>(
-        &'a mut self,
-        into: &'a mut Vec<AnswerPiece>,
-    ) -> BoxFuture<'a, Result<bool, EngineError>> {
+    fn next<'a>(&'a mut self, into: &'a mut Vec<AnswerPiece>) -> NextPieces<'a> {
         Box::pin(self.read_events(into))
     }
 
@@ -298,7 +288,10 @@ impl EventReader {
             ClaudeOutcome::Interrupted => ModelStop::provider("cancelled"),
             ClaudeOutcome::ServiceError => return Err(service_failed(&answer)),
             outcome => {
-                return Err(unusable_cli_error(format!("Claude Code: {outcome}: {}", answer.text)));
+                return Err(EngineError::refused(format!(
+                    "Claude Code: {outcome}: {}",
+                    answer.text
+                )));
             }
         };
         let session = ResumedSession { id: answer.session_id, cost: answer.cost_usd };

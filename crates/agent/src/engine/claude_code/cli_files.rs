@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-/// The longest diff in a result, in bytes.
 const LONGEST_DIFF: usize = 64 * 1024;
 
 /// What the CLI reports about a call of one of its tools for files.
@@ -24,7 +23,6 @@ struct CliFileReport {
     file: Option<CliReadFile>,
 }
 
-/// A range of lines that was changed.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct CliHunk {
@@ -91,7 +89,6 @@ fn diff_text(path: &str, changed: &str) -> String {
     format!("--- {path}\n+++ {path}\n{changed}")
 }
 
-/// Returns the changed lines without their numbers.
 fn unnumbered_lines(change: &TextChange<'_>) -> String {
     let lines = diff_pieces(change.old, change.new);
     ContentChange { lines, ..ContentChange::default() }.to_string()

@@ -31,7 +31,6 @@ pub(super) fn from_call(call: &EngineCall) -> Prompt {
     add_content(prompt, &last.content)
 }
 
-/// Adds what a user has said.
 pub(super) fn add_content(mut prompt: Prompt, content: &[Block]) -> Prompt {
     for block in content {
         prompt = match block {

@@ -1,9 +1,6 @@
 //! One answer over HTTP: the request, the bytes that arrive, and the end.
 
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use callgate_http::read_body;
@@ -14,10 +11,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 
 use super::client::LazyClient;
 use super::patience::AnswerPatience;
-use super::{ApiLink, LONGEST_EVENT};
-use crate::BoxFuture;
-use crate::engine::{AnswerPiece, AnswerStream, EngineError};
+use super::{ApiLink, LONGEST_EVENT, header_text};
+use crate::engine::{AnswerPiece, AnswerStream, EngineError, NextPieces};
 use crate::sse::SseDecoder;
+use crate::{BoxFuture, poll_twice};
 
 /// The limit of what is read from the body of an error, and after the end of an answer, in bytes.
 const LONGEST_REST: usize = 64 * 1024;
@@ -35,7 +32,6 @@ const REST_TIME: Duration = Duration::from_secs(2);
 /// A request that is answered by a stream of events.
 #[derive(Debug)]
 pub(crate) struct ApiRequest {
-    /// The URL to which it is sent.
     pub(crate) address: Url,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
@@ -43,7 +39,6 @@ pub(crate) struct ApiRequest {
 
 /// Turns the events of one answer into its pieces.
 pub(crate) trait EventDecoder: Send + 'static {
-    /// Processes one event and adds its pieces.
     fn decode_event(
         &mut self,
         name: &[u8],
@@ -56,7 +51,6 @@ pub(crate) trait EventDecoder: Send + 'static {
         Ok(self.is_whole())
     }
 
-    /// Returns true if the answer is complete.
     fn is_whole(&self) -> bool;
 
     /// Returns true if all of the answer has arrived, though its end mark may not have. The rest is
@@ -72,7 +66,6 @@ pub(crate) trait EventDecoder: Send + 'static {
 /// What an answer needs before it can be asked for.
 pub(crate) type PreparedAnswer<D> = Result<(Arc<ApiLink>, ApiRequest, D), EngineError>;
 
-/// An answer in progress.
 pub(crate) struct StreamedAnswer<D> {
     state: ReadState<D>,
     /// Pieces that were received but not yet returned, so that a caller that stops waiting loses
@@ -94,7 +87,6 @@ struct AnswerReader<D> {
     sse: SseDecoder,
     stream: D,
     patience: AnswerPatience,
-    /// The size of the next batch.
     most: usize,
 }
 
@@ -133,13 +125,11 @@ impl<D: EventDecoder> StreamedAnswer<D> {
 }
 
 impl<D: EventDecoder> AnswerStream for StreamedAnswer<D> {
-    fn next<'a>(
-        &'a mut self,
-        into: &'a mut Vec<AnswerPiece>,
-    ) -> BoxFuture<'a, Result<bool, EngineError>> {
+    fn next<'a>(&'a mut self, into: &'a mut Vec<AnswerPiece>) -> NextPieces<'a> {
         Box::pin(async move {
             let goes_on = self.wait_for_pieces().await?;
             if into.is_empty() {
+                // Nearly always so, and neither buffer has to grow again.
                 std::mem::swap(into, &mut self.ready);
             } else {
                 into.append(&mut self.ready);
@@ -165,11 +155,13 @@ impl<D: EventDecoder> AnswerReader<D> {
         self.accept(chunk, into)?;
         while !self.stream.is_whole()
             && into.len() < self.most
-            && let Some(chunk) = chunk_at_hand(&mut self.response).await
+            // The connection is another task that delivers one chunk at a time.
+            && let Some(chunk) = poll_twice(self.response.chunk()).await
         {
             self.accept(chunk, into)?;
         }
         self.patience.note_bytes(Instant::now(), self.stream.events() > had_come);
+        // The first words are shown at once; later it costs less to hand on many pieces together.
         self.most = (self.most * 2).min(MOST_PIECES);
         Ok(!self.stream.is_whole())
     }
@@ -221,25 +213,6 @@ impl<D: EventDecoder> AnswerReader<D> {
     }
 }
 
-/// Returns a chunk that has already arrived. The connection is another task that delivers one
-/// chunk at a time, so that task may run once before the result is `None`.
-async fn chunk_at_hand(
-    response: &mut Response,
-) -> Option<reqwest::Result<Option<impl AsRef<[u8]> + use<>>>> {
-    let mut chunk = pin!(response.chunk());
-    let mut has_waited = false;
-    poll_fn(|context| match chunk.as_mut().poll(context) {
-        Poll::Ready(chunk) => Poll::Ready(Some(chunk)),
-        Poll::Pending if has_waited => Poll::Ready(None),
-        Poll::Pending => {
-            has_waited = true;
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }
-    })
-    .await
-}
-
 /// Sends the request and waits until the answer begins.
 async fn ask_server<D: EventDecoder>(
     prepare: impl Future<Output = PreparedAnswer<D>>,
@@ -260,6 +233,6 @@ async fn ask_server<D: EventDecoder>(
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let kind = header_text(headers, &header::CONTENT_TYPE);
     kind.is_some_and(|kind| kind.trim_start().starts_with("text/event-stream"))
 }

@@ -28,12 +28,10 @@ impl ApiKey {
         &self.0
     }
 
-    /// Returns the value of a header with the key alone.
     pub(crate) fn header(&self) -> HeaderValue {
         sensitive_value(&self.0)
     }
 
-    /// Returns the value of an `Authorization` header.
     pub(crate) fn bearer(&self) -> HeaderValue {
         sensitive_value(&format!("Bearer {}", self.0))
     }
@@ -52,7 +50,6 @@ impl fmt::Debug for ApiKey {
     }
 }
 
-/// The error for a text that is not a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error(
     "the API key is invalid: a key is a single word of plain characters; copy it again from the \

@@ -51,7 +51,6 @@ impl LazyClient {
         link.client.get(&link.errors)
     }
 
-    /// Returns the client, and creates it if necessary.
     pub(crate) fn get(&self, errors: &ErrorComposer) -> Result<&Client, EngineError> {
         let client =
             self.client.get_or_init(|| self.build_client().map_err(|e| errors.no_client(e)));

@@ -37,7 +37,6 @@ const NO_TOOLS: [&str; 5] = [
     "requires --jinja",
 ];
 
-/// Creates the errors of one server.
 pub(crate) struct ErrorComposer {
     /// The server, such as `https://api.anthropic.com`.
     origin: String,
@@ -84,11 +83,10 @@ impl ErrorComposer {
         Self { origin, key, words }
     }
 
-    /// Returns the error for data that makes no sense.
     pub(crate) fn invalid_data(&self, reason: impl Display) -> EngineError {
         let (origin, reason) = (&self.origin, self.quoted(&reason.to_string()));
         let ApiWords { base_url, api, .. } = self.words;
-        error_of_kind(
+        EngineError::new(
             EngineErrorKind::Nonsense,
             format!(
                 "The answer of {origin} makes no sense: {reason}. Check that {base_url} is the \
@@ -97,12 +95,11 @@ impl ErrorComposer {
         )
     }
 
-    /// Returns the error for an answer that broke off.
     pub(crate) fn broken_off(&self, reason: Option<reqwest::Error>) -> EngineError {
         let reason =
             reason.map(|error| format!(" ({})", self.quoted(&network::network_reason(error).1)));
         let (origin, reason) = (&self.origin, reason.unwrap_or_default());
-        error_of_kind(
+        EngineError::new(
             EngineErrorKind::Cut,
             format!("The answer of {origin} broke off before its end{reason}"),
         )
@@ -111,7 +108,7 @@ impl ErrorComposer {
     /// Returns the error for an answer that was silent for too long.
     pub(crate) fn stalled(&self, idle: Duration) -> EngineError {
         let (origin, idle) = (&self.origin, idle.as_secs_f32());
-        error_of_kind(
+        EngineError::new(
             EngineErrorKind::Stalled,
             format!("Nothing arrived from {origin} for {idle} s. Check the network"),
         )
@@ -125,7 +122,6 @@ impl ErrorComposer {
         }
     }
 
-    /// Returns the error that a server reported in the middle of an answer.
     fn reported_error(&self, said: &ApiErrorBody) -> EngineError {
         let kind = match error_kind(&said.kind).unwrap_or(EngineErrorKind::Server) {
             EngineErrorKind::Refused if is_too_long(said) => EngineErrorKind::TooLong,
@@ -133,12 +129,7 @@ impl ErrorComposer {
         };
         let (origin, words) = (&self.origin, self.kind_and_message(&said.kind, &said.message));
         let next = self.next_advice(kind, None);
-        error_of_kind(kind, format!("{origin} broke off the answer{words}{next}"))
-    }
-
-    /// Returns the error for a request that could not be sent for a reason of our own.
-    pub(crate) fn unsendable_request(reason: &str) -> EngineError {
-        error_of_kind(EngineErrorKind::Refused, reason.to_owned())
+        EngineError::new(kind, format!("{origin} broke off the answer{words}{next}"))
     }
 
     /// Returns the kind of an error and its message, to be used in a sentence.
@@ -167,11 +158,6 @@ impl ErrorComposer {
     }
 }
 
-fn error_of_kind(kind: EngineErrorKind, text: String) -> EngineError {
-    EngineError { kind, status: None, retry_after: None, text }
-}
-
-/// Returns the kind of error for an error type of the API.
 fn error_kind(kind: &str) -> Option<EngineErrorKind> {
     Some(match kind {
         "authentication_error" | "permission_error" => EngineErrorKind::Auth,
@@ -197,7 +183,6 @@ fn is_too_long(said: &ApiErrorBody) -> bool {
         || TOO_LONG.iter().any(|part| words.contains(part))
 }
 
-/// Returns true if the model or its server cannot use tools.
 fn lacks_tools(said: &ApiErrorBody) -> bool {
     let words = said.message.to_ascii_lowercase();
     NO_TOOLS.iter().any(|part| words.contains(part))

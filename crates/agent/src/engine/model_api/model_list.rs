@@ -15,10 +15,8 @@ use super::ApiLink;
 use super::client::LazyClient;
 use crate::engine::EngineError;
 
-/// The longest list that is read, in bytes.
 const LONGEST_LIST: usize = 4 * 1024 * 1024;
 
-/// A list of models.
 #[derive(Deserialize)]
 struct ServerModels {
     data: Vec<ListedModel>,
@@ -50,7 +48,6 @@ impl From<ListedModel> for ModelListing {
     }
 }
 
-/// Asks a server for its models.
 pub(crate) async fn list_models(
     link: &Arc<ApiLink>,
     address: Url,

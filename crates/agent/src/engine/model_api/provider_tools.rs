@@ -18,14 +18,24 @@ use callgate_link::sync::lock;
 use callgate_store::Sha256Hash;
 
 use crate::BoxFuture;
-use crate::engine::{AnswerPiece, AnswerStream, EngineCall, EngineError, EngineErrorKind};
+use crate::engine::{
+    AnswerPiece, AnswerStream, EngineCall, EngineError, EngineErrorKind, NextPieces,
+};
 use crate::tool::ToolSpec;
 use tool_forms::ToolForms;
 
 /// How many tools are left out of one request at most. A provider names one at a time.
 const MOST_REJECTED: usize = 8;
 
-type AskProvider = Box<dyn Fn(EngineCall) -> Box<dyn AnswerStream> + Send + Sync>;
+pub(crate) trait AskedProvider: Send + Sync {
+    fn ask(self: Arc<Self>, call: EngineCall) -> Box<dyn AnswerStream>;
+
+    /// Returns true if the provider wants requests for this model in another form from now on, which
+    /// it has not said before.
+    fn learns_from(&self, _model: &Arc<str>, _error: &EngineError) -> bool {
+        false
+    }
+}
 
 #[derive(Debug, Default)]
 pub(crate) struct ProviderTools {
@@ -36,7 +46,6 @@ pub(crate) struct ProviderTools {
 struct ProviderState {
     /// The last tools, and the form in which they are sent.
     known: Option<(Arc<[ToolSpec]>, Arc<ToolForms>)>,
-    /// The tools that the provider has rejected.
     rejected: HashSet<Sha256Hash>,
     /// Whether the provider refuses odd names of tools in earlier calls too.
     is_strict: bool,
@@ -47,14 +56,13 @@ impl ProviderTools {
     pub(crate) fn answer(
         self: &Arc<Self>,
         call: EngineCall,
-        ask: impl Fn(EngineCall) -> Box<dyn AnswerStream> + Send + Sync + 'static,
+        provider: Arc<dyn AskedProvider>,
     ) -> Box<dyn AnswerStream> {
         let forms = self.forms(&call.tools);
         let is_strict = lock(&self.state).is_strict;
-        let inner = ask(forms.sent_call(call.clone(), is_strict));
-        let (tools, ask) = (Arc::clone(self), Box::new(ask));
-        let (has_begun, rejected) = (false, 0);
-        Box::new(AdaptedAnswer { tools, ask, call, forms, inner, has_begun, rejected })
+        let inner = Arc::clone(&provider).ask(forms.sent_call(call.clone(), is_strict));
+        let (tools, has_begun, rejected) = (Arc::clone(self), false, 0);
+        Box::new(AdaptedAnswer { tools, provider, call, forms, inner, has_begun, rejected })
     }
 
     fn forms(&self, tools: &Arc<[ToolSpec]>) -> Arc<ToolForms> {
@@ -70,7 +78,6 @@ impl ProviderTools {
         forms
     }
 
-    /// Leaves out a tool from now on.
     fn reject(&self, tool: &ToolSpec) {
         let mut state = lock(&self.state);
         state.rejected.insert(tool_digest(tool));
@@ -87,26 +94,29 @@ fn tool_digest(tool: &ToolSpec) -> Sha256Hash {
 /// An answer in which the names are put back.
 struct AdaptedAnswer {
     tools: Arc<ProviderTools>,
-    ask: AskProvider,
+    provider: Arc<dyn AskedProvider>,
     call: EngineCall,
     forms: Arc<ToolForms>,
     inner: Box<dyn AnswerStream>,
-    /// Whether something of the answer has arrived.
     has_begun: bool,
-    /// How many tools were left out.
     rejected: usize,
 }
 
 impl AdaptedAnswer {
-    /// Asks again in another form, if the provider has refused the request because of a tool.
+    /// Asks again in another form, if the provider has refused the request because of a tool or has
+    /// said which form it wants.
     fn ask_again(&mut self, error: &EngineError, into: &mut Vec<AnswerPiece>) -> bool {
         let is_refusal = error.kind == EngineErrorKind::Refused
             && matches!(error.status, Some(400 | 422))
             && !self.has_begun;
-        if !is_refusal || self.rejected >= MOST_REJECTED {
+        if !is_refusal {
             return false;
         }
-        if let Some(tool) = self.forms.named_in(&error.text, &self.call.tools) {
+        if self.provider.learns_from(&self.call.model, error) {
+            // The same request is written in another way.
+        } else if self.rejected >= MOST_REJECTED {
+            return false;
+        } else if let Some(tool) = self.forms.named_in(&error.text, &self.call.tools) {
             self.rejected += 1;
             self.tools.reject(tool);
             let (tool, reason) = (tool.name.to_string(), error.text.clone());
@@ -116,7 +126,8 @@ impl AdaptedAnswer {
             return false;
         }
         let is_strict = lock(&self.tools.state).is_strict;
-        self.inner = (self.ask)(self.forms.sent_call(self.call.clone(), is_strict));
+        let call = self.forms.sent_call(self.call.clone(), is_strict);
+        self.inner = Arc::clone(&self.provider).ask(call);
         true
     }
 
@@ -131,10 +142,7 @@ impl AdaptedAnswer {
 }
 
 impl AnswerStream for AdaptedAnswer {
-    fn next<'a>(
-        &'a mut self,
-        into: &'a mut Vec<AnswerPiece>,
-    ) -> BoxFuture<'a, Result<bool, EngineError>> {
+    fn next<'a>(&'a mut self, into: &'a mut Vec<AnswerPiece>) -> NextPieces<'a> {
         Box::pin(async move {
             let before = into.len();
             let next = self.inner.next(into).await;

@@ -45,7 +45,6 @@ struct MessageForm {
     arguments: &'static [&'static str],
 }
 
-/// One use of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ToolRequest {
     pub(super) tool: &'static str,
@@ -64,12 +63,10 @@ pub(super) fn parse_tool_request(message: &str) -> Result<ToolRequest, String> {
     })
 }
 
-/// Returns the forms as a Markdown list.
 pub(super) fn forms_list() -> String {
     FORMS.map(|form| format!("- `{}`\n", form.pattern)).concat()
 }
 
-/// A word of a message, without its quotes.
 #[derive(Debug)]
 struct MessageWord {
     text: String,

@@ -31,7 +31,6 @@ pub(super) struct ChunkChoice<'a> {
     pub(super) finish_reason: Option<Cow<'a, str>>,
 }
 
-/// What is new in an answer.
 #[derive(Default, Deserialize)]
 pub(super) struct ChunkDelta<'a> {
     #[serde(borrow, default)]
@@ -46,7 +45,6 @@ pub(super) struct ChunkDelta<'a> {
     pub(super) tool_calls: Option<Vec<CallPiece<'a>>>,
 }
 
-/// A piece of a tool call.
 #[derive(Deserialize)]
 pub(super) struct CallPiece<'a> {
     pub(super) index: Option<u64>,
@@ -66,7 +64,6 @@ pub(super) struct FunctionPiece<'a> {
 }
 
 impl FunctionPiece<'_> {
-    /// Returns the piece of JSON.
     pub(super) fn arguments(&self) -> Cow<'_, str> {
         let Some(arguments) = self.arguments.map(RawValue::get) else { return Cow::Borrowed("") };
         match arguments.as_bytes().first() {

@@ -24,7 +24,6 @@ const LISTENING: &str = "0A";
 /// The first number of a person's account; services of the system have lower ones.
 const FIRST_PERSON: u32 = 1000;
 
-/// A model server on this machine.
 #[derive(Debug)]
 pub(super) struct LocalServer {
     /// What is known to listen there, such as `Ollama`.
@@ -34,7 +33,6 @@ pub(super) struct LocalServer {
     pub(super) models: Vec<ListedModel>,
 }
 
-/// Returns the first server at one of these ports that has a model.
 pub(super) async fn find_with_model(ports: &[u16]) -> Option<LocalServer> {
     // A table that cannot be read lists nothing.
     let tables = TABLES.map(|table| std::fs::read_to_string(table).unwrap_or_default());
@@ -65,7 +63,6 @@ async fn ask_for_models(address: &str) -> Option<Vec<ListedModel>> {
     (!models.is_empty()).then_some(models)
 }
 
-/// Returns what usually listens at a port.
 fn usual_server_name(port: u16) -> &'static str {
     match port {
         11434 => "Ollama",
@@ -76,10 +73,8 @@ fn usual_server_name(port: u16) -> &'static str {
     }
 }
 
-/// A socket that listens on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Listener {
-    /// The host by which it is reached.
     host: &'static str,
     port: u16,
     /// The account that opened it.

@@ -9,9 +9,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::engine::model_api::ErrorComposer;
 use crate::engine::{EngineCall, EngineError};
-use crate::message::estimate::{messages_tokens, text_tokens};
 use crate::message::{Block, ChatMessage, MediaSource, Role};
 use crate::tool::ToolSpec;
 
@@ -133,9 +131,7 @@ pub(super) fn encode_body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u
         write_message(message, &mut messages);
     }
     if messages.len() == asked {
-        return Err(ErrorComposer::unsendable_request(
-            "There is nothing to answer: the message is empty",
-        ));
+        return Err(EngineError::refused("There is nothing to answer: the message is empty"));
     }
     let most = Some(call.max_tokens.max(1));
     let body = ChatBody {
@@ -147,18 +143,8 @@ pub(super) fn encode_body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u
         tools: call.tools.iter().map(function_tool).collect(),
         messages,
     };
-    serde_json::to_vec(&body).map_err(|error| {
-        ErrorComposer::unsendable_request(&format!("The request cannot be serialised: {error}"))
-    })
-}
-
-/// Estimates the tokens of a request.
-pub(super) fn estimate_tokens(call: &EngineCall) -> u64 {
-    let tool =
-        |tool: &ToolSpec| text_tokens(&tool.description) + text_tokens(tool.input_schema.get());
-    messages_tokens(call.messages.iter())
-        + text_tokens(&call.system)
-        + call.tools.iter().map(tool).sum::<u64>()
+    serde_json::to_vec(&body)
+        .map_err(|error| EngineError::refused(format!("The request cannot be serialised: {error}")))
 }
 
 fn function_tool(spec: &ToolSpec) -> FunctionTool<'_> {

@@ -13,6 +13,7 @@ use super::chunk::{CallPiece, ChatChunk, ChunkChoice, ChunkDelta, plain_chunk, r
 use super::thought_tags::ThoughtTags;
 use crate::engine::model_api::{ErrorComposer, EventDecoder, tool_input};
 use crate::engine::{AnswerPiece, EngineError, ModelStop};
+use crate::tool::is_name_character;
 
 /// The end of an answer.
 const DONE: &[u8] = b"[DONE]";
@@ -23,35 +24,27 @@ const LONGEST_ID: usize = 64;
 /// The most tool calls of one answer that are put together.
 const MOST_CALLS: usize = 1024;
 
-/// One answer in progress.
 #[derive(Debug)]
 pub(super) struct ChunkDecoder {
     errors: Arc<ErrorComposer>,
-    /// The tool calls so far, in order.
     calls: Vec<StreamedCall>,
     /// The usage as the server reports it.
     told: Option<TokenUsage>,
     /// The estimated tokens of the request.
     asked: u64,
-    /// Whether the input of tools is sent in pieces too.
     streams_tool_input: bool,
-    /// Thoughts within the text.
     thoughts: ThoughtTags,
-    /// The bytes of the answer so far.
     bytes: u64,
     stop: Option<ModelStop>,
     is_whole: bool,
-    /// The number of chunks with content.
     events: u64,
 }
 
-/// A tool call that is being put together.
 #[derive(Debug)]
 struct StreamedCall {
     index: Option<u64>,
     /// The id that the server gave.
     told_id: String,
-    /// The id that is used.
     id: String,
     name: String,
     arguments: String,
@@ -129,7 +122,6 @@ impl ChunkDecoder {
         }
     }
 
-    /// Adds a piece to its call, or begins another call.
     fn add_call_piece(
         &mut self,
         piece: &CallPiece<'_>,
@@ -247,8 +239,7 @@ impl EventDecoder for ChunkDecoder {
 
 /// Returns the id, or another one if other providers would refuse it in a later request.
 fn usable_id(id: String) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    if (1..=LONGEST_ID).contains(&id.len()) && id.bytes().all(is_plain) {
+    if (1..=LONGEST_ID).contains(&id.len()) && id.chars().all(is_name_character) {
         return id;
     }
     format!("call_{}", Uuid::new_v4().simple())

@@ -5,7 +5,7 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 use super::*;
-use crate::engine::{AnswerPiece, ModelStop};
+use crate::engine::{AnswerPiece, EngineErrorKind, ModelStop};
 use crate::message::{Block, ChatMessage};
 use crate::tool::{ToolSpec, raw_json};
 
@@ -192,7 +192,7 @@ fn addresses_lead_to_the_right_place() {
     let other = "https://far.test/v1beta/openai";
     assert_eq!(at(other), format!("{other}/chat/completions"));
     let server = OpenAiServer::At { base_url: "far".to_owned(), key: None, proxy: None };
-    let error = OpenAi::new(OpenAiSettings::new(server)).unwrap_err().to_string();
+    let error = OpenAi::new(OpenAiSettings::new(server)).unwrap_err();
     assert!(error.contains("OPENAI_BASE_URL") && error.contains(API_URL), "{error}");
 }
 

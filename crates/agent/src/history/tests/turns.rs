@@ -194,7 +194,7 @@ async fn what_was_shown_of_a_round_becomes_messages_that_say_where_it_ended() {
     assert!(held.is_broken_off());
     let mut fragments = MessageFragments::default();
     for block in read("a ?x ?y").remove(0).content {
-        fragments.append_call(block);
+        fragments.answer.push(block);
     }
     fragments.append_result(read("u !x").remove(0).content.remove(0), None);
     held.store_fragments(fragments).await.unwrap();

@@ -97,7 +97,6 @@ impl ServerAccess {
         used.drain(..old);
     }
 
-    /// Keeps a sign-in, and uses it from now on.
     pub(in crate::mcp) async fn accept(&self, finished: &FinishedSignIn) {
         *lock(&self.challenge) = None;
         let mut held = self.sign_in.lock().await;
@@ -130,6 +129,7 @@ impl ServerAccess {
     /// Renews the sign-in, unless another process has done so.
     async fn renew(&self, held: &mut Option<ServerSignIn>) -> bool {
         let Some(old) = held.take() else { return false };
+        // Looked at first, because a refresh token often counts only once.
         let stored = self.load_stored().await;
         if let Some(newer) = stored.filter(|stored| stored.access_token != old.access_token) {
             *held = Some(newer);
@@ -216,7 +216,6 @@ impl ServerAccess {
         PendingSignIn::begin(http, url, &self.settings, &challenge, &held).await
     }
 
-    /// Returns a text in which no token is shown.
     pub(in crate::mcp) fn mask(&self, text: &str) -> String {
         let used = lock(&self.used).clone();
         let named = used.into_iter().map(|token| ("TOKEN".into(), token.into()));

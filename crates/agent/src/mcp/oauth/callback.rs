@@ -24,7 +24,6 @@ const REQUEST_WITHIN: Duration = Duration::from_secs(10);
 const MOST_OPEN: usize = 16;
 const MOST_REQUESTS: usize = 256;
 
-/// Listens for the browser on this machine.
 pub(super) struct CallbackListener {
     listener: TcpListener,
     port: u16,
@@ -44,7 +43,6 @@ pub(super) struct CallbackParameters {
     pub(super) iss: Option<String>,
 }
 
-/// A browser that waits for its page.
 pub(super) struct WaitingBrowser(TcpStream);
 
 impl CallbackListener {
@@ -69,6 +67,7 @@ impl CallbackListener {
         for _ in 0..MOST_REQUESTS {
             let stream = loop {
                 tokio::select! {
+                    // Those that are open come first, so that new ones keep no browser waiting.
                     biased;
                     Some(found) = open.next(), if !open.is_empty() => {
                         if let Some(callback) = found {
@@ -88,7 +87,6 @@ impl CallbackListener {
 }
 
 impl WaitingBrowser {
-    /// Shows how the sign-in ended.
     pub(super) async fn show(mut self, is_done: bool) {
         let text = if is_done {
             "You are signed in. You can close this window and go back to callgate."
@@ -157,6 +155,7 @@ fn read_request(head: &[u8], port: u16, state: &str) -> Result<CallbackParameter
             "iss" => &mut found.iss,
             _ => continue,
         };
+        // Of two that have one name, nobody knows which one counts.
         if place.replace(value.into_owned()).is_some() {
             return Err(wrong);
         }

@@ -18,7 +18,6 @@ pub(in crate::mcp) struct AccessChallenge {
 }
 
 impl AccessChallenge {
-    /// Reads the headers of this name.
     pub(in crate::mcp) fn from_headers<'a>(headers: impl Iterator<Item = &'a str>) -> Self {
         let mut found = Self::default();
         for (name, value) in headers.filter(|text| text.len() <= LONGEST).flat_map(bearer_members) {

@@ -1,12 +1,13 @@
 //! Where a person signs in to a server: the description of the server, and of the authorization
 //! server that it names. Both are other people's words, so each address in them is checked.
 
+use callgate_http::{is_loopback, is_private};
 use reqwest::Url;
 use serde_json::Value;
 
 use super::challenge::{AccessChallenge, unique_scopes};
 use super::fetch::SignInClient;
-use crate::mcp::address::{has_login, is_loopback, is_private};
+use crate::mcp::http_client::has_login;
 
 /// The longest address, in bytes.
 const LONGEST_ADDRESS: usize = 2_048;
@@ -77,7 +78,6 @@ async fn resource_document(
     }
 }
 
-/// Returns the document about an issuer.
 async fn issuer_document(client: &SignInClient, url: &Url, issuer: &str) -> Result<Value, String> {
     let address = checked_address(url, issuer, "its authorization server")?;
     if address.query().is_some() {
@@ -98,7 +98,6 @@ async fn issuer_document(client: &SignInClient, url: &Url, issuer: &str) -> Resu
     first_document(client, &places).await?.ok_or_else(none)
 }
 
-/// Returns the first of these documents that exists.
 async fn first_document(client: &SignInClient, places: &[Url]) -> Result<Option<Value>, String> {
     for place in places {
         let reply = client.get(place).await?;
@@ -160,7 +159,6 @@ fn canonical_name(url: &Url) -> String {
     url.as_str().trim_end_matches('/').to_owned()
 }
 
-/// Reads the document about an issuer.
 fn read_issuer(url: &Url, issuer: &str, document: &Value) -> Result<AuthorizationServer, String> {
     // Otherwise one issuer could lead to the sign-in of another.
     if !is_same_issuer(document["issuer"].as_str().unwrap_or_default(), issuer) {

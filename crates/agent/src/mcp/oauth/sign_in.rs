@@ -22,7 +22,6 @@ const SIGNED_IN_WITHIN: Duration = Duration::from_mins(10);
 /// The longest address of a sign-in, in characters: a longer one could not be shown whole.
 const LONGEST_ADDRESS: usize = 2_048;
 
-/// A sign-in that waits for its person.
 pub struct PendingSignIn {
     url: Url,
     plan: SignInPlan,
@@ -75,14 +74,13 @@ impl PendingSignIn {
         self.address.as_str()
     }
 
-    /// Returns the host at which the person signs in.
     pub fn host(&self) -> &str {
         self.address.host_str().unwrap_or_default()
     }
 
     /// Waits until the person has signed in, and gets the tokens. Dropping the future ends the
     /// sign-in.
-    pub(in crate::mcp) async fn finish(self) -> Result<FinishedSignIn, String> {
+    pub async fn finish(self) -> Result<FinishedSignIn, String> {
         let Self { url, plan, client, listener, http, state, verifier, .. } = self;
         let redirect = listener.address();
         let late = |_| Err("nobody has signed in within 10 minutes".to_owned());
@@ -108,15 +106,11 @@ impl PendingSignIn {
 
 /// A sign-in whose person waits for the last page.
 pub struct FinishedSignIn {
-    pub(super) sign_in: ServerSignIn,
+    pub sign_in: ServerSignIn,
     browser: WaitingBrowser,
 }
 
 impl FinishedSignIn {
-    pub fn sign_in(&self) -> &ServerSignIn {
-        &self.sign_in
-    }
-
     /// Shows the person whether the sign-in can be used.
     pub async fn show(self, is_usable: bool) {
         self.browser.show(is_usable).await;

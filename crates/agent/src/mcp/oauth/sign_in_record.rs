@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 /// this issuer's address for tokens, and nowhere else.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerSignIn {
-    /// The address of the server.
     pub url: String,
     /// The authorization server that has issued the tokens.
     pub issuer: String,
@@ -52,7 +51,6 @@ impl fmt::Debug for ServerSignIn {
 
 /// Keeps sign-ins between runs. Its functions may block, and their errors hold no token.
 pub trait SignInStore: Send + Sync {
-    /// Returns the sign-in to the server at this address.
     fn load(&self, url: &str) -> Result<Option<ServerSignIn>, String>;
 
     /// Keeps a sign-in in place of an older one.

@@ -78,7 +78,6 @@ pub(super) struct IssuedCode<'a> {
     pub(super) redirect: &'a str,
 }
 
-/// Exchanges a code for tokens.
 pub(super) async fn exchange_code(
     http: &SignInClient,
     url: &str,
@@ -149,7 +148,6 @@ async fn request_tokens(
     Ok(body)
 }
 
-/// Puts the tokens of an answer into a sign-in.
 fn take_tokens(sign_in: &mut ServerSignIn, answer: &Value) -> Result<(), String> {
     let is_bearer =
         answer["token_type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"));
@@ -173,7 +171,6 @@ fn take_tokens(sign_in: &mut ServerSignIn, answer: &Value) -> Result<(), String>
     Ok(())
 }
 
-/// Returns the time, in milliseconds since 1970.
 pub(super) fn unix_time_ms() -> u64 {
     now_ms().cast_unsigned()
 }

@@ -13,10 +13,8 @@ use super::ToolServer;
 use crate::mcp::connection::CallRoute;
 use crate::mcp::unanswered_call::UnansweredCall;
 
-/// How long a call may take.
 const CALL_WITHIN: Duration = Duration::from_mins(10);
 
-/// A call that has no result.
 struct FailedCall {
     why: String,
     /// Whether the server has refused the call, and takes it after a sign-in.

@@ -13,7 +13,6 @@ use crate::mcp::oauth::{FinishedSignIn, PendingSignIn, ServerAccess};
 use crate::mcp::server_state::{ServerState, how_to_sign_in};
 use crate::tool::{PersonAsker, PersonReply, TurnContext, TurnStay, raw_json};
 
-/// How far the sign-in to a server has come.
 #[derive(Default)]
 pub(super) struct SignInProgress {
     /// Whether a person is asked, or a browser is waited for.
@@ -90,12 +89,11 @@ impl ToolServer {
     fn is_not_signed_in(&self, why: &str) {
         let name = &self.settings.name;
         let why = self.failure_text(&format!("{why}; it {}", how_to_sign_in(name)));
-        (self.context.warn)(&why);
+        self.context.warn(&why);
         self.set_state(ServerState::Failed(why.clone()));
         self.context.tell_front_end(why);
     }
 
-    /// Has a person sign in because of a call, and waits for it.
     pub(super) async fn sign_in_for_call(&self, asker: &PersonAsker) -> Result<(), String> {
         let name = &self.settings.name;
         let refused = |why: &str| self.failure_text(&format!("{why}; it {}", how_to_sign_in(name)));
@@ -170,7 +168,6 @@ impl ToolServer {
     }
 }
 
-/// Why nobody has signed in.
 enum NotSignedIn {
     /// The turn has ended before somebody answered.
     Withdrawn,
@@ -188,7 +185,6 @@ impl Drop for OpenSignIn<'_> {
     }
 }
 
-/// Waits until the turn has ended, if there is one.
 async fn wait_for_turn_end(stay: &mut Option<TurnStay>) {
     match stay {
         Some(stay) => stay.wait_for_end().await,

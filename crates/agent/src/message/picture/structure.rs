@@ -2,17 +2,13 @@
 //! decoded, so what is wrong inside the compressed data goes unnoticed, except in PNG, whose parts
 //! have checksums. Pure.
 
-/// A picture file that is whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct PictureStructure {
     pub(super) media_type: &'static str,
-    /// Its width in pixels.
     pub(super) width: u32,
-    /// Its height in pixels.
     pub(super) height: u32,
 }
 
-/// The bytes with which a PNG begins.
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 
 /// Returns the structure of the picture in these bytes, or `None` if they are not a picture of a

@@ -8,17 +8,13 @@ use callgate_store::{EntryDraft, now_ms};
 use callgate_wire::ledger::{LedgerEvent, RuntimeCall};
 use serde_json::value::RawValue;
 
+use crate::message::whole_word_prefix;
 use crate::session::SessionShared;
 use crate::turn::ToolCall;
 
 /// How much of a tool's arguments the ledger stores, in characters.
 const LONGEST_SUMMARY: usize = 500;
 
-/// How much of a tool's arguments is masked for the ledger, in bytes: enough that what is stored is
-/// far from its end.
-const LOOKED_AT: usize = 16 * 1024;
-
-/// The ledger entries of one call.
 pub(in crate::session) struct CallRecord<'a> {
     pub(in crate::session) shared: &'a SessionShared,
     pub(in crate::session) conversation: &'a str,
@@ -28,7 +24,6 @@ pub(in crate::session) struct CallRecord<'a> {
 }
 
 impl CallRecord<'_> {
-    /// Returns the event of a call that has run.
     pub(in crate::session) fn ran_event(
         call: RuntimeCall,
         is_ok: bool,
@@ -50,7 +45,7 @@ impl CallRecord<'_> {
             agent: Some("callgate".to_owned()),
             call: self.wanted.id.clone(),
             summary: input_summary(self.input.get()),
-            because: masked_words(because),
+            because: mask_text(because).into_shown(),
             ..RuntimeCall::default()
         };
         EntryDraft::new(now_ms(), None, &event(call))
@@ -59,28 +54,17 @@ impl CallRecord<'_> {
 
 /// Returns a tool's arguments, masked and shortened for the ledger.
 fn input_summary(input: &str) -> String {
-    let masked = mask_json(whole_word_prefix(input)).into_shown();
-    shortened_text(&masked, LONGEST_SUMMARY)
+    shortened_text(&mask_json(input_beginning(input)).into_shown(), LONGEST_SUMMARY)
 }
 
-/// Returns the part of long arguments that is masked, up to the end of a word, because half a
-/// secret is not recognised.
-fn whole_word_prefix(input: &str) -> &str {
-    if input.len() <= LOOKED_AT {
-        return input;
-    }
-    let head = &input[..input.floor_char_boundary(LOOKED_AT)];
-    let is_gap = |c: char| c.is_whitespace() || matches!(c, '"' | ',' | '\\');
-    head.rfind(is_gap).map_or("", |end| &head[..end])
-}
-
-fn masked_words(words: &str) -> String {
-    mask_text(words).into_shown()
+fn input_beginning(input: &str) -> &str {
+    whole_word_prefix(input, |c| c.is_whitespace() || matches!(c, '"' | ',' | '\\'))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::message::LOOKED_AT;
 
     /// Masking 3 MB takes seconds, and the ledger stores 500 characters.
     #[test]
@@ -88,12 +72,11 @@ mod tests {
         let secret = "ghp_Zk8qN2vLx7RtYw4BcDf6GhJm9PsQeUaVoXi3";
         let words = |count: usize| format!("{{\"content\": \"{}", "one two ".repeat(count));
         let short = format!("{{\"key\": \"{secret}\"}}");
-        assert_eq!(whole_word_prefix(&short), short);
+        assert_eq!(input_beginning(&short), short);
         assert!(!input_summary(&short).contains(secret));
         let long = format!("{} {secret}\"}}", words(400_000));
         assert!(
-            whole_word_prefix(&long).len() <= LOOKED_AT
-                && whole_word_prefix(&long).ends_with(" two")
+            input_beginning(&long).len() <= LOOKED_AT && input_beginning(&long).ends_with(" two")
         );
         assert_eq!(
             input_summary(&long),
@@ -101,7 +84,7 @@ mod tests {
         );
         // A secret at the cut is left out as a whole.
         let at_cut = format!("{}{}\"}}", words(2044), "x".repeat(3000));
-        assert!(!whole_word_prefix(&at_cut).contains('x'));
-        assert_eq!(whole_word_prefix(&"x".repeat(20_000)), "");
+        assert!(!input_beginning(&at_cut).contains('x'));
+        assert_eq!(input_beginning(&"x".repeat(20_000)), "");
     }
 }

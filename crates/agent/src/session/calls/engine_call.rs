@@ -37,7 +37,6 @@ pub(in crate::session) fn describe_call(
     (kind_word(kind), locations)
 }
 
-/// Returns the word of the session protocol for a kind of tool.
 fn kind_word(kind: ToolKind) -> &'static str {
     match kind {
         ToolKind::Run(_) | ToolKind::Code => tool_kind::EXECUTE,

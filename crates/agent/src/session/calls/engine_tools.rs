@@ -8,23 +8,14 @@ use super::tool_call::{self, CallOrigin};
 use crate::BoxFuture;
 use crate::engine::{EngineToolCall, ToolRunner};
 use crate::gate::ToolPermit;
-use crate::session::{LogLevel, SessionShared};
+use crate::session::SessionShared;
 use crate::tool::CallOutcome;
 use crate::turn::ToolCall;
 
 /// The runtime, as an engine sees it during one request.
 pub(in crate::session) struct EngineTools {
-    shared: Arc<SessionShared>,
-    origin: CallOrigin,
-}
-
-impl EngineTools {
-    pub(in crate::session) fn runner_for(
-        shared: &Arc<SessionShared>,
-        origin: &CallOrigin,
-    ) -> Arc<dyn ToolRunner> {
-        Arc::new(Self { shared: Arc::clone(shared), origin: origin.clone() })
-    }
+    pub(in crate::session) shared: Arc<SessionShared>,
+    pub(in crate::session) origin: CallOrigin,
 }
 
 impl ToolRunner for EngineTools {
@@ -46,8 +37,7 @@ impl ToolRunner for EngineTools {
             if let Some(draft) = report.draft
                 && let Err(error) = shared.options.ledger.record(vec![draft]).await
             {
-                let text = format!("cannot write down what a tool did: {error}");
-                shared.options.log.write_line(LogLevel::Warn, &text);
+                shared.options.log.warn(&format!("cannot write down what a tool did: {error}"));
             }
             report.ran.outcome
         })

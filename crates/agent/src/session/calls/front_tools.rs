@@ -18,19 +18,18 @@ use crate::session::output::SessionOutput;
 use crate::tool::files::MAX_RESULT;
 use crate::tool::{
     AgentTool, CallOutcome, ToolInvocation, ToolSource, ToolSpec, TurnContext, error_json,
-    input_schema, raw_json,
+    function_tool, input_schema, is_name_character, raw_json,
 };
 
 /// What the names of these tools begin with, for the model and for rules.
 const PREFIX: &str = "front__";
 /// The longest name of a tool, with the prefix, that model services accept.
 const LONGEST_NAME: usize = 64;
-/// The longest description of a tool, in characters.
 const LONGEST_DESCRIPTION: usize = 4_096;
+const GONE: &str = "the front end has gone, so it is unknown whether the tool has finished";
 /// How long the front end may take for a call; its user may have to do something.
 const ANSWERED_WITHIN: Duration = Duration::from_hours(1);
 
-/// The tools of the front end.
 pub(in crate::session) struct FrontTools {
     calls: Arc<OpenCalls>,
     offered: Mutex<OfferedTools>,
@@ -42,7 +41,6 @@ struct OfferedTools {
     revision: u64,
 }
 
-/// The calls that wait for an answer.
 struct OpenCalls {
     output: SessionOutput,
     /// `None` once the front end has gone.
@@ -53,13 +51,6 @@ struct OpenCalls {
 struct WaitingCall {
     calls: Arc<OpenCalls>,
     id: String,
-}
-
-struct SuppliedTool {
-    spec: ToolSpec,
-    /// Its name as the front end knows it.
-    name: String,
-    calls: Arc<OpenCalls>,
 }
 
 impl FrontTools {
@@ -80,7 +71,10 @@ impl FrontTools {
             if !names.insert(name.clone()) {
                 return Err(wrong(format!("there are two tools {name:?}: give each its own name")));
             }
-            offered.push(Arc::new(SuppliedTool { spec, name, calls: Arc::clone(&self.calls) }));
+            let calls = Arc::clone(&self.calls);
+            offered.push(function_tool(spec, move |invocation| {
+                call_front_end(Arc::clone(&calls), name.clone(), invocation)
+            }));
         }
         let mut current = lock(&self.offered);
         if !(offered.is_empty() && current.tools.is_empty()) {
@@ -89,7 +83,6 @@ impl FrontTools {
         Ok(())
     }
 
-    /// Hands an answer to the call that waits for it.
     pub(in crate::session) fn answer(&self, answer: FrontToolAnswer) -> Result<(), RequestFailure> {
         let late = || RequestFailure::permanent("too_late", "no call with this id waits");
         let mut waiting = lock(&self.calls.waiting);
@@ -122,31 +115,21 @@ impl ToolSource for FrontTools {
     }
 }
 
-impl AgentTool for SuppliedTool {
-    fn spec(&self) -> &ToolSpec {
-        &self.spec
-    }
-
-    fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
-        Box::pin(async move {
-            let (answer_in, answer) = oneshot::channel();
-            let Some(waiting) = WaitingCall::start_waiting(&self.calls, answer_in) else {
-                return gone_outcome();
-            };
-            let ToolInvocation { input, address, .. } = invocation;
-            let call = FrontToolCall {
-                call: waiting.id.clone(),
-                tool_id: address.tool_id,
-                tool_name: self.name.clone(),
-                input,
-            };
-            self.calls.output.send_event(&address.request, SessionEvent::ToolCall(call));
-            match timeout(ANSWERED_WITHIN, answer).await {
-                Ok(Ok(answer)) => outcome_of_answer(answer),
-                Ok(Err(_)) => gone_outcome(),
-                Err(_) => CallOutcome::failed("the front end has not answered within an hour"),
-            }
-        })
+async fn call_front_end(
+    calls: Arc<OpenCalls>,
+    name: String,
+    invocation: ToolInvocation,
+) -> Result<CallOutcome, String> {
+    let (answer_in, answer) = oneshot::channel();
+    let waiting = WaitingCall::start_waiting(&calls, answer_in).ok_or(GONE)?;
+    let ToolInvocation { input, address, .. } = invocation;
+    let (call, tool_id) = (waiting.id.clone(), address.tool_id);
+    let call = FrontToolCall { call, tool_id, tool_name: name, input };
+    calls.output.send_event(&address.request, SessionEvent::ToolCall(call));
+    match timeout(ANSWERED_WITHIN, answer).await {
+        Ok(Ok(answer)) => Ok(outcome_of_answer(answer)),
+        Ok(Err(_)) => Err(GONE.to_owned()),
+        Err(_) => Err("the front end has not answered within an hour".to_owned()),
     }
 }
 
@@ -170,10 +153,6 @@ impl Drop for WaitingCall {
     }
 }
 
-fn gone_outcome() -> CallOutcome {
-    CallOutcome::failed("the front end has gone, so it is unknown whether the tool has finished")
-}
-
 /// Returns the outcome of an answered call. A text is given to the model as it is.
 fn outcome_of_answer(answer: FrontToolAnswer) -> CallOutcome {
     let FrontToolAnswer { result, is_error, .. } = answer;
@@ -189,9 +168,11 @@ fn outcome_of_answer(answer: FrontToolAnswer) -> CallOutcome {
 
 /// Returns the description of a tool for the model, or why it cannot be used.
 fn front_tool_spec(tool: &FrontTool) -> Result<ToolSpec, String> {
-    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_');
     let name = format!("{PREFIX}{}", tool.name);
-    if tool.name.is_empty() || name.len() > LONGEST_NAME || !tool.name.chars().all(is_letter) {
+    if tool.name.is_empty()
+        || name.len() > LONGEST_NAME
+        || !tool.name.chars().all(is_name_character)
+    {
         let longest = LONGEST_NAME - PREFIX.len();
         return Err(format!("a name has 1 to {longest} letters, digits, `-` and `_`"));
     }

@@ -21,7 +21,6 @@ pub(in crate::session) struct SessionTools {
     current: Mutex<Arc<ToolSet>>,
 }
 
-/// The tools at one moment.
 #[derive(Default)]
 pub(in crate::session) struct ToolSet {
     pub(in crate::session) by_name: ToolMap,
@@ -51,7 +50,6 @@ impl SessionTools {
         .await;
     }
 
-    /// Returns the tools as they are now.
     pub(in crate::session) fn current(&self) -> Arc<ToolSet> {
         let revision = self.sources.iter().map(|source| source.revision()).sum();
         let mut current = lock(&self.current);
@@ -61,7 +59,6 @@ impl SessionTools {
         Arc::clone(&current)
     }
 
-    /// Returns the state of all servers.
     pub(in crate::session) fn servers(&self) -> Vec<McpServerStatus> {
         self.sources.iter().flat_map(|source| source.servers()).collect()
     }

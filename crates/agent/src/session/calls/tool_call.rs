@@ -17,7 +17,7 @@ use super::engine_call;
 use crate::engine::EngineToolCall;
 use crate::gate::{FaultFn, GateQuestion, PreviewFn, QuestionMirror, RefusalFn, ToolPermit};
 use crate::question_content::is_question;
-use crate::session::{LogLevel, SessionShared, ToolMap, questions, turn_changes};
+use crate::session::{SessionShared, ToolMap, questions, turn_changes};
 use crate::tool::files::TurnMark;
 use crate::tool::{
     AgentTool, CallAddress, CallOutcome, FaultContext, PersonAsker, PersonReply, ProgressSink,
@@ -45,21 +45,18 @@ pub(in crate::session) struct CallReport {
 }
 
 impl CallReport {
-    /// Creates the report of a call that did not run.
     pub(in crate::session) fn failed(text: impl Into<String>) -> Self {
         let ran = FinishedCall { outcome: CallOutcome::failed(text), interrupt: false };
         Self { ran, draft: None }
     }
 }
 
-/// The request to which tool calls belong.
 #[derive(Debug, Clone)]
 pub(in crate::session) struct CallOrigin {
     request: Arc<str>,
     conversation: Arc<str>,
     /// The number of the message with which its turn begins.
     message: u64,
-    /// How many of its calls were denied.
     denied: Arc<AtomicU64>,
 }
 
@@ -68,13 +65,11 @@ impl CallOrigin {
         Self { request, conversation, message, denied: Arc::default() }
     }
 
-    /// Returns the name of its turn.
     pub(in crate::session) fn mark(&self) -> TurnMark {
         let (request, conversation) = (Arc::clone(&self.request), Arc::clone(&self.conversation));
         TurnMark { request, conversation, message: self.message }
     }
 
-    /// Returns how many calls were denied so far.
     pub(in crate::session) fn denied(&self) -> u64 {
         self.denied.load(Ordering::Relaxed)
     }
@@ -90,7 +85,6 @@ impl CallOrigin {
     }
 }
 
-/// Runs a tool, if the gate permits it.
 pub(in crate::session) async fn run_tool_call(
     shared: Arc<SessionShared>,
     origin: CallOrigin,
@@ -100,6 +94,7 @@ pub(in crate::session) async fn run_tool_call(
     let tools = shared.tools.current();
     let Some(tool) = tools.get(&wanted.name).map(Arc::clone) else {
         let mut names: Vec<&str> = tools.by_name.keys().map(AsRef::as_ref).collect();
+        // The map has no order, and the same mistake gets the same answer.
         names.sort_unstable();
         let text = format!("there is no tool {:?}: use one of {}", wanted.name, names.join(", "));
         return CallReport::failed(text);
@@ -124,16 +119,10 @@ pub(in crate::session) async fn run_tool_call(
             // Arguments that a person has changed are the ones that run and are recorded.
             let input = input.unwrap_or_else(|| wanted.input.clone());
             entry.input = input.clone();
-            turn_changes::note_call(
-                &shared,
-                origin.mark(),
-                &wanted.name,
-                &input,
-                Some(tool.spec()),
-            )
-            .await;
-            let (progress, conversation) =
-                (progress_sink(&shared, request, &wanted), Arc::clone(conversation));
+            let (mark, spec) = (origin.mark(), Some(tool.spec()));
+            turn_changes::note_call(&shared, mark, &wanted.name, &input, spec).await;
+            let conversation = Arc::clone(conversation);
+            let progress = progress_sink(&shared, request, &wanted);
             let address = CallAddress { request: Arc::clone(request), tool_id: wanted.id.clone() };
             let asker = person_asker(&shared, &origin, &wanted.id);
             let invocation = ToolInvocation { input, conversation, address, progress, asker };
@@ -187,15 +176,6 @@ pub(in crate::session) async fn permit_engine_tool(
     permit
 }
 
-/// Asks the gate about something that a person wants done, in every mode.
-pub(in crate::session) async fn permit_for_person(
-    shared: Arc<SessionShared>,
-    origin: CallOrigin,
-    call: EngineToolCall,
-) -> ToolPermit {
-    decide_and_record(shared, origin, call, true).await
-}
-
 /// Records that something that was permitted has run, whether it succeeded, and how long it took.
 pub(in crate::session) async fn record_run(
     shared: &SessionShared,
@@ -209,15 +189,12 @@ pub(in crate::session) async fn record_run(
     let entry = CallRecord { shared, conversation: &origin.conversation, wanted: &wanted, input };
     let draft = entry.draft(because, |call| CallRecord::ran_event(call, is_ok, took));
     if let Err(error) = shared.options.ledger.record(vec![draft]).await {
-        shared
-            .options
-            .log
-            .write_line(LogLevel::Warn, &format!("cannot write down an undo: {error}"));
+        shared.options.log.warn(&format!("cannot write down an undo: {error}"));
     }
 }
 
 /// Asks the gate, and records the decision.
-async fn decide_and_record(
+pub(in crate::session) async fn decide_and_record(
     shared: Arc<SessionShared>,
     origin: CallOrigin,
     call: EngineToolCall,
@@ -253,19 +230,20 @@ async fn decide_and_record(
     match shared.options.ledger.record(vec![draft]).await {
         Ok(()) => permit,
         Err(error) => {
+            // What leaves no trace in the ledger must not run.
             let because = format!("it cannot be recorded in the ledger: {error}");
             ToolPermit::Denied { because, interrupt: false }
         }
     }
 }
 
-/// Asks the gate, unless the mode already denies the call.
 async fn permit_in(
     mode: ConversationMode,
     is_read_only: bool,
     shared: &SessionShared,
     question: GateQuestion,
 ) -> ToolPermit {
+    // Before the gate, so that nobody is asked for what the mode forbids anyway.
     if mode == ConversationMode::Plan && !is_read_only {
         return ToolPermit::Denied { because: PLANNING.to_owned(), interrupt: false };
     }
@@ -313,7 +291,6 @@ pub(in crate::session) async fn announced_now(
     event
 }
 
-/// Returns what shows a question to the front end.
 pub(in crate::session) fn question_mirror(
     shared: &Arc<SessionShared>,
     request: &Arc<str>,
@@ -322,13 +299,11 @@ pub(in crate::session) fn question_mirror(
     Arc::new(move |event| output.send_event(&request, event))
 }
 
-/// Returns what finds out whether a tool can do anything with its input.
 fn refusal_finder(tool: &Arc<dyn AgentTool>) -> RefusalFn {
     let tool = Arc::clone(tool);
     Arc::new(move |input| tool.refusal(input))
 }
 
-/// Returns what finds out whether a call of a tool cannot succeed.
 fn fault_finder(tool: &Arc<dyn AgentTool>, conversation: &Arc<str>) -> FaultFn {
     let (tool, conversation) = (Arc::clone(tool), Arc::clone(conversation));
     Arc::new(move |input, may_read| {
@@ -336,7 +311,6 @@ fn fault_finder(tool: &Arc<dyn AgentTool>, conversation: &Arc<str>) -> FaultFn {
     })
 }
 
-/// Returns what previews a call of the tool `name` for the person who decides.
 fn call_previewer(tool: &Arc<dyn AgentTool>, name: &str) -> PreviewFn {
     let (tool, name) = (Arc::clone(tool), name.to_owned());
     Arc::new(move |input| tool.preview(&name, input))

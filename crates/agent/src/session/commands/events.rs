@@ -25,7 +25,6 @@ use crate::tool::{error_json, raw_json};
 /// The result of a call whose result is not on the page or was never stored.
 const NO_RESULT: &str = "what came of it is not here";
 
-/// The notice at the end of an answer that was cut off.
 const CUT_OFF: &str = "this answer was interrupted here";
 
 /// The notice before the end of a turn of which the provider refuses something.
@@ -45,9 +44,8 @@ pub(super) async fn read_whole_page(
     before: Option<u64>,
 ) -> Result<HistoryPage, HistoryError> {
     let mut page = history.read_page(conversation, limit, before).await?;
-    let is_result = |block: &Block| matches!(block, Block::ToolResult { .. });
     let begins_late =
-        page.messages.first().is_some_and(|first| first.content.iter().any(is_result));
+        page.messages.first().is_some_and(|first| first.content.iter().any(Block::is_result));
     if begins_late && page.first > 0 {
         let calls = history.read_page(conversation, 1, Some(page.first)).await?;
         page.first = calls.first;
@@ -89,7 +87,6 @@ pub(super) async fn send_page(
 /// The state of the conversion of a page into events.
 struct EventRetelling<'a> {
     tools: &'a ToolMap,
-    /// The folder in which engines work.
     folder: &'a Path,
     /// The calls without a result, with the names of their tools.
     calls: HashMap<String, String>,
@@ -148,7 +145,6 @@ impl EventRetelling<'_> {
         events
     }
 
-    /// Ends the calls without results.
     fn end_open_calls(&mut self) -> Vec<SessionEvent> {
         let mut open: Vec<String> = self.calls.keys().cloned().collect();
         open.sort();
@@ -156,7 +152,6 @@ impl EventRetelling<'_> {
         open.iter().filter_map(result).collect()
     }
 
-    /// Returns the result of an open call.
     fn result(&mut self, id: &str, result: Box<RawValue>, is_error: bool) -> Option<SessionEvent> {
         let (tool_id, tool_name) = self.calls.remove_entry(id)?;
         Some(SessionEvent::ToolResult(ToolResult {
@@ -168,7 +163,6 @@ impl EventRetelling<'_> {
     }
 }
 
-/// Adds a text of the user's, or a text file.
 fn add_text(said: &mut PastUserMessage, text: &str) {
     if let Some((name, text)) = attached_text(text) {
         let (mime, size) = ("text/plain".to_owned(), text.len() as u64);
@@ -181,7 +175,6 @@ fn add_text(said: &mut PastUserMessage, text: &str) {
     said.message.push_str(text);
 }
 
-/// Returns a picture or document as an attachment.
 fn past_attachment(source: &MediaSource, name: Option<String>) -> PastAttachment {
     let MediaSource::Base64 { media_type, data } = source;
     let size = source.size() as u64;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use callgate_wire::session::SessionEvent;
+use callgate_wire::session::{SessionEvent, capability};
 use tokio::time::Instant;
 
 use super::TurnDriver;
@@ -47,13 +47,15 @@ impl TurnDriver<'_> {
             tools: Arc::clone(&self.shared.tools.current().specs),
             max_tokens: options.max_tokens,
             thinking: options.thinking,
-            streams_tool_input: self.shared.output.takes_tool_input(),
+            streams_tool_input: self.shared.output.takes(capability::TOOL_INPUT),
             engine_state: self.held.engine_state().filter(|_| !self.replacing).map(str::to_owned),
-            runner: Some(EngineTools::runner_for(self.shared, &self.origin)),
+            runner: Some(Arc::new(EngineTools {
+                shared: Arc::clone(self.shared),
+                origin: self.origin.clone(),
+            })),
         }
     }
 
-    /// Summarises the conversation and asks again.
     pub(super) async fn shorten(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
         self.settle_rest().await;
         match self.make_room(true).await {

@@ -46,10 +46,6 @@ impl TurnDriver<'_> {
         let conversation = self.conversation();
         let last = conversation.last().filter(|message| message.role == Role::Assistant);
         let blocks = last.map(|message| message.content.as_slice()).unwrap_or_default();
-        let text = |block: &Block| match block {
-            Block::Text { text } => Some(text.clone()),
-            _ => None,
-        };
-        blocks.iter().filter_map(text).collect()
+        blocks.iter().filter_map(Block::as_text).collect()
     }
 }

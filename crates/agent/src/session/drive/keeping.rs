@@ -1,10 +1,7 @@
 //! Keeps the rounds of a turn and pays for their answers: what an answer may cost is reserved before
 //! it is begun, and what it cost is recorded when it is kept.
 
-use std::future::poll_fn;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
 
 use callgate_store::EntryDraft;
 use callgate_wire::session::TokenUsage;
@@ -14,7 +11,7 @@ use super::{FinishedRound, StoredExtent, TurnDriver};
 use crate::engine::EngineCall;
 use crate::failure::RequestFailure;
 use crate::history::{HistoryStep, MessageFragments, PricedUsage, Reservation};
-use crate::session::LogLevel;
+use crate::poll_twice;
 use crate::session::request_budget::limit_output;
 use crate::turn::TurnAction;
 
@@ -96,10 +93,12 @@ impl TurnDriver<'_> {
         {
             let (keep, next) = (self.store_round(round), answer.next(&mut pieces));
             tokio::pin!(keep, next);
+            // A request that the first poll hands to the task of its connection is then written.
             answered = poll_twice(next.as_mut()).await;
             loop {
                 tokio::select! {
                     biased;
+                    // First: what cannot be stored ends this before anything of the answer counts.
                     kept = &mut keep => break kept?,
                     next = &mut next, if answered.is_none() => answered = Some(next),
                 }
@@ -134,7 +133,7 @@ impl TurnDriver<'_> {
 
     pub(super) fn warn(&self, failure: &RequestFailure) {
         let text = format!("cannot write down the end of a turn: {}", failure.text);
-        self.shared.options.log.write_line(LogLevel::Warn, &text);
+        self.shared.options.log.warn(&text);
     }
 
     /// Records costs and entries in the ledger. If the ledger is a separate file that cannot be
@@ -191,19 +190,4 @@ impl TurnDriver<'_> {
         let model = self.answering.model.to_string();
         (usage != TokenUsage::default()).then_some(PricedUsage { usage, usd, model })
     }
-}
-
-/// Polls a future, lets the other tasks run, and polls it again. A request that the first poll hands
-/// to the task of its connection is then written.
-async fn poll_twice<T>(mut future: Pin<&mut impl Future<Output = T>>) -> Option<T> {
-    let mut is_first = true;
-    poll_fn(|context| match future.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(Some(done)),
-        Poll::Pending if std::mem::take(&mut is_first) => {
-            context.waker().wake_by_ref();
-            Poll::Pending
-        }
-        Poll::Pending => Poll::Ready(None),
-    })
-    .await
 }

@@ -14,7 +14,6 @@ pub(super) struct UsageMeter {
     before: TokenUsage,
     /// By the current attempt, as reported by the provider.
     told: TokenUsage,
-    /// Whether the provider has reported it.
     is_told: bool,
     /// The bytes of the current attempt that have arrived.
     bytes: u64,
@@ -58,12 +57,10 @@ impl UsageMeter {
         self.bytes += bytes as u64;
     }
 
-    /// Returns true if the provider has reported the usage of the current attempt.
     pub(super) fn is_told(&self) -> bool {
         self.is_told
     }
 
-    /// Returns the cost in dollars, if the engine reports it.
     pub(super) fn cost(&self) -> Option<f64> {
         self.cost
     }
@@ -73,12 +70,10 @@ impl UsageMeter {
         if self.is_told { self.before + self.told } else { self.total() }
     }
 
-    /// Returns true if nothing was taken.
     pub(super) fn is_empty(&self) -> bool {
         self.total() == TokenUsage::default()
     }
 
-    /// Returns the total and resets the meter.
     pub(super) fn take_total(&mut self) -> TokenUsage {
         let total = self.total();
         *self = Self::default();

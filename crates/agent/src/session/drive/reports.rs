@@ -30,7 +30,6 @@ impl TurnDriver<'_> {
         }
     }
 
-    /// Returns what the turn has taken so far.
     pub(super) fn usage_report(&self) -> SessionEvent {
         let answer = self.meter.so_far();
         let usd = self.shared.cost(&self.answering, answer, self.meter.cost());

@@ -4,7 +4,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use callgate_wire::session::{ConversationCompacted, SessionEvent};
+use callgate_wire::session::{ConversationCompacted, SessionEvent, capability};
 use tokio::time::sleep;
 
 use super::meter::UsageMeter;
@@ -127,7 +127,7 @@ impl TurnDriver<'_> {
                 biased;
                 _ = wait_for_halt(&mut self.halt) => return None,
                 written = &mut writing => return Some(written),
-                () = sleep(QUIET), if output.takes_notices() => {
+                () = sleep(QUIET), if output.takes(capability::NOTICE) => {
                     let text = "the conversation is being summed up";
                     output.send_event(&self.id, SessionEvent::notice("working", text));
                 }
@@ -140,7 +140,7 @@ impl TurnDriver<'_> {
             "the first {upto} messages of this conversation were replaced by a summary, because \
              the model cannot read more"
         );
-        let event = if self.shared.output.takes_notices() {
+        let event = if self.shared.output.takes(capability::NOTICE) {
             SessionEvent::notice("compacted", text)
         } else {
             SessionEvent::Token(format!("[{text}]\n\n"))

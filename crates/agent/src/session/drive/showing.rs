@@ -18,7 +18,7 @@ impl TurnDriver<'_> {
         let event = match event {
             SessionEvent::ToolUse(call) => {
                 let (id, name) = (call.tool_id.clone(), call.tool_name.clone());
-                self.unstored.append_call(Block::ToolUse { id, name, input: call.input.clone() });
+                self.unstored.answer.push(Block::ToolUse { id, name, input: call.input.clone() });
                 announced_now(self.shared, call).await
             }
             event => event,
@@ -45,7 +45,6 @@ impl TurnDriver<'_> {
         stored
     }
 
-    /// Shows the last events of the turn.
     pub(super) async fn show_last(&mut self) {
         if let Err(failure) = self.show().await {
             self.warn(&failure);
@@ -84,7 +83,8 @@ impl TurnDriver<'_> {
         if !is_poison || self.stored == StoredExtent::Nothing {
             return;
         }
-        let named = self.shared.refused.note_refused(&self.held, failure);
+        let named = named_message(&failure.text).and_then(|index| self.held.number_of(index));
+        self.shared.refused.note(self.held.id(), named);
         let is_other = named.is_some_and(|number| number + 1 != self.held.length());
         if self.stored == StoredExtent::Answer || is_other {
             let offer = SessionEvent::notice("can_leave_out", CAN_LEAVE_OUT);
@@ -115,7 +115,6 @@ impl TurnDriver<'_> {
         Ok(())
     }
 
-    /// Tells what the turn changed in files.
     pub(super) async fn tell_changes(&mut self) {
         if let Some(changes) = turn_changes::finish_turn(self.shared, &self.origin.mark()).await {
             self.shared.output.send_event(&self.id, changes);
@@ -126,5 +125,28 @@ impl TurnDriver<'_> {
         if !self.events.is_empty() {
             self.shared.output.say_all(&self.id, self.events.drain(..));
         }
+    }
+}
+
+/// Returns the index of the message that an error of the Messages API names, such as
+/// `messages.4.content.0.image`. Other APIs count other messages.
+fn named_message(text: &str) -> Option<usize> {
+    let (_, rest) = text.split_once("messages.")?;
+    let end = rest.find(|next: char| !next.is_ascii_digit()).unwrap_or(rest.len());
+    rest[..end].parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_message_that_a_refusal_names() {
+        let check = |text: &str, expected| assert_eq!(named_message(text), expected, "{text}");
+        check("messages.4.content.0.image.source: too large", Some(4));
+        check("Invalid 'messages[12].content': no", None);
+        check("messages: at least one", None);
+        check("messages.x", None);
+        check("", None);
     }
 }

@@ -1,6 +1,6 @@
 //! What the user does while a turn runs: sends messages for its next round, or stops the engine.
 
-use callgate_wire::session::{PastUserMessage, SessionEvent, TokenUsage};
+use callgate_wire::session::{PastUserMessage, SessionEvent};
 
 use super::TurnDriver;
 use crate::engine::AnswerPiece;
@@ -38,7 +38,7 @@ impl TurnDriver<'_> {
                     let said = PastUserMessage { message: said.message, attachments: Vec::new() };
                     todo.push(TurnAction::Tell(SessionEvent::UserMessage(said)));
                     all.extend(content.iter().cloned());
-                    self.unstored.append_said(content.clone());
+                    self.unstored.said.extend(content.clone());
                     self.turn.steer(content);
                     self.steered.push(id);
                 }
@@ -53,7 +53,7 @@ impl TurnDriver<'_> {
         for id in self.steered.drain(..) {
             let event = match failure {
                 Some(failure) => failure.clone().into(),
-                None => StopReason::Steered.done(TokenUsage::default(), Some(0.0), 0),
+                None => StopReason::Steered.done_for_free(),
             };
             self.shared.output.send_event(&id, event);
         }

@@ -30,7 +30,6 @@ pub(super) fn needed_capability(event: &SessionEvent) -> Option<&'static str> {
     })
 }
 
-/// Returns the event for a front end without extensions.
 pub(super) fn without_extensions(event: SessionEvent) -> SessionEvent {
     match event {
         SessionEvent::Done(_) => SessionEvent::Done(None),

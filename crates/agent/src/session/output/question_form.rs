@@ -1,13 +1,12 @@
 //! How the front end is asked what is no permission.
 
+use callgate_link::sync::lock;
 use callgate_wire::session::capability;
 
 use super::SessionOutput;
 
-/// How the front end is asked what is no permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QuestionForm {
-    /// With typed fields.
     Fields,
     /// As a part of the answer, and the user's next message is theirs.
     Text,
@@ -16,9 +15,8 @@ pub(crate) enum QuestionForm {
 }
 
 impl SessionOutput {
-    /// Returns how the front end is asked what is no permission.
     pub(crate) fn question_form(&self) -> QuestionForm {
-        let state = self.state();
+        let state = lock(&self.0.state);
         let takes = |kind| state.takes(kind);
         if takes(capability::QUESTION) {
             QuestionForm::Fields

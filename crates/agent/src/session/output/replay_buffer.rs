@@ -13,7 +13,6 @@ pub(super) struct ReplayBuffer {
     most: usize,
     bytes: VecDeque<u8>,
     lengths: VecDeque<usize>,
-    /// The number of the next line.
     next: u64,
 }
 

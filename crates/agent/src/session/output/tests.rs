@@ -262,7 +262,7 @@ async fn who_is_behind_holds_up_who_asks_for_room() {
     let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
     output.open_request("1", &SessionCommand::GetStatus).unwrap();
     let mut said = 0;
-    while output.state().pending.len() < ROOM {
+    while lock(&output.0.state).pending.len() < ROOM {
         output.send_event("1", token(&"x".repeat(1000)));
         said += 1;
     }
@@ -286,7 +286,7 @@ async fn who_reads_nothing_is_asked_nothing_more_at_some_point() {
     let output = SessionOutput::start(Slow(wait), quiet()).unwrap();
     output.open_request("1", &SessionCommand::GetStatus).unwrap();
     output.room_for_requests().await;
-    while output.state().pending.len() < FULL {
+    while lock(&output.0.state).pending.len() < FULL {
         output.send_event("1", token(&"x".repeat(100_000)));
     }
     let waiting = tokio::spawn({

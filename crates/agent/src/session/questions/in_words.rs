@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use callgate_wire::session::{AgentQuestion, AnswerOutcome, FieldKind, QuestionField};
 use serde_json::{Map, Value};
 
-/// The word that declines a question.
 const DECLINE: &str = "decline";
 
 /// Returns a question as a plain front end shows it, with what can be answered.

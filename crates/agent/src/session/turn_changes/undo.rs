@@ -82,9 +82,7 @@ pub(in crate::session) async fn undo_turn(
         ask_and_restore(shared, tracker, origin, found.turn, plan.changes).await?;
         shared.undos.add_note(conversation, &restored);
     }
-    if plan.left.is_empty() || partial {
-        shared.options.history.mark_undone(found.turn).await?;
-    }
+    shared.options.history.mark_undone(found.turn).await?;
     let conversation_id = conversation.to_owned();
     Ok(TurnUndone { conversation_id, turn: found.turn, restored, left: plan.left })
 }
@@ -101,7 +99,9 @@ async fn ask_and_restore(
     let input = raw_json(&json!({ "turn": turn, "files": files }));
     let tool_id = format!("undo-{}", uuid::Uuid::new_v4());
     let call = EngineToolCall { id: tool_id, tool: UNDO.to_owned(), input, is_read_only: true };
-    let permit = tool_call::permit_for_person(Arc::clone(shared), origin.clone(), call.clone());
+    // A person wants it done, so a person may be asked in every mode.
+    let permit =
+        tool_call::decide_and_record(Arc::clone(shared), origin.clone(), call.clone(), true);
     match permit.await {
         ToolPermit::Allowed { input: None, because } => {
             let started = Instant::now();

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::gate::{GateQuestion, PermissionGate, ToolPermit};
-use crate::tool::raw_json;
+use crate::tool::{CallOutcome, ToolInvocation};
 
 /// Reads `{"name": …}` and greets.
 const GREET: &str = "#!/bin/sh\nread line\necho \"got $line\"\necho note >&2\n";

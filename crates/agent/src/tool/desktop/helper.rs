@@ -31,7 +31,6 @@ pub(super) struct Helper {
     args: &'static [&'static str],
 }
 
-/// Where helpers are found and run.
 pub(super) struct HelperEnv {
     /// The environment of our process; helpers get it without variables that look like secrets.
     pub(super) env: Vec<(OsString, OsString)>,

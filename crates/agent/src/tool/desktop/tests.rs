@@ -1,5 +1,6 @@
 //! The desktop under Xvfb, with the real helpers.
 
+use crate::tool::{ToolInvocation, raw_json};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Stdio};

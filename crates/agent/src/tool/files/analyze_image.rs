@@ -5,7 +5,6 @@ use serde_json::json;
 use super::beneath::read_whole_file;
 use super::error_text::cannot_text;
 use super::input::FileToolInput;
-use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 use crate::message::MediaSource;
 use crate::message::picture::{LARGEST_PICTURE, parse_picture};
@@ -25,9 +24,7 @@ pub(super) fn analyze_image(
 }
 
 fn read_image(context: &FileContext, path: &str) -> Result<MediaSource, String> {
-    let place = context.roots.locate(path)?;
-    names_a_file(path)?;
-    let (file, _) = place.open_file()?;
+    let (file, _) = context.locate_file(path)?.open_file()?;
     let most = context.limits.max_file.min(LARGEST_PICTURE as u64);
     let too_large = || format!("it has more than {most} bytes: make it smaller");
     parse_picture(&read_whole_file(file, most)?.ok_or_else(too_large)?)

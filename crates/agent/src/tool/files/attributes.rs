@@ -33,15 +33,10 @@ pub(super) fn remove_access_list(file: &File) -> Result<(), String> {
 pub(super) fn copy_attributes(old: &File, draft: &File) -> Result<Vec<String>, String> {
     let mut lost = Vec::new();
     for name in attribute_names(old)? {
-        let shown = || name.to_string_lossy().into_owned();
         let kept = match attribute_value(old, &name) {
             Ok(None) => continue,
-            Ok(Some(value)) if self::attribute_value(draft, &name) == Ok(Some(value.clone())) => {
-                continue;
-            }
-            Ok(Some(attribute_value)) => {
-                fsetxattr(draft, &*name, &attribute_value, XattrFlags::empty())
-            }
+            Ok(value) if attribute_value(draft, &name) == Ok(value.clone()) => continue,
+            Ok(Some(value)) => fsetxattr(draft, &*name, &value, XattrFlags::empty()),
             Err(errno) => Err(errno),
         };
         match kept {
@@ -49,7 +44,7 @@ pub(super) fn copy_attributes(old: &File, draft: &File) -> Result<Vec<String>, S
             Err(errno) if *name == *ACCESS => {
                 return Err(format!("its access list cannot be kept: {}", errno_text(errno)));
             }
-            Err(_) => lost.push(shown()),
+            Err(_) => lost.push(name.to_string_lossy().into_owned()),
         }
     }
     Ok(lost)

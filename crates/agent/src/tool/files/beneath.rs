@@ -43,14 +43,12 @@ pub(super) fn open_child_file(
     only_file(open_beneath(folder, Path::new(path), READ, NO_LINKS).map_err(errno_text)?)
 }
 
-/// Creates a new file in `folder`.
 pub(super) fn create_file(folder: BorrowedFd<'_>, name: &OsStr, mode: u32) -> Result<File, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(mode);
     openat2(folder, name, flags, mode, NO_LINKS).map(File::from)
 }
 
-/// Returns the file and its metadata if it is a regular file.
 pub(super) fn only_file(opened: OwnedFd) -> Result<(File, Stat), String> {
     let stat = fstat(&opened).map_err(errno_text)?;
     match FileKind::from_stat(&stat) {

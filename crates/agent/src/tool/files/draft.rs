@@ -28,7 +28,6 @@ pub(super) struct FileDraft<'a> {
     name: OsString,
     file: File,
     is_published: bool,
-    /// The names of extended attributes that could not be copied.
     lost: Vec<String>,
 }
 
@@ -64,12 +63,11 @@ impl<'a> FileDraft<'a> {
             fchown(&self.file, None, Some(group)).ok();
         }
         attributes::remove_access_list(&self.file)?;
-        // As with any write, the setuid and setgid bits do not survive.
-        fchmod(&self.file, Mode::from_raw_mode(old.st_mode & 0o1777)).map_err(errno_text)
+        self.set_mode(old.st_mode)
     }
 
-    /// Sets the permissions that the file will have.
     pub(super) fn set_mode(&self, mode: u32) -> Result<(), String> {
+        // As with any write, the setuid and setgid bits do not survive.
         fchmod(&self.file, Mode::from_raw_mode(mode & 0o1777)).map_err(errno_text)
     }
 
@@ -91,7 +89,6 @@ impl<'a> FileDraft<'a> {
     }
 }
 
-/// Describes what a file has lost.
 pub(super) fn not_kept(other_names: u64, attributes: &[String]) -> Option<String> {
     let mut losses = Vec::new();
     if other_names > 0 {

@@ -14,14 +14,14 @@ use serde_json::json;
 use super::beneath::{open_child_file, read_whole_file};
 use super::draft::{FileDraft, outcome_with_note};
 use super::error_text::{FileKind, cannot_text, errno_text, io_text};
-use super::hunks::unified_diff;
+use super::hunks::{replace_places, unified_diff};
 use super::input::FileToolInput;
 use super::name::shown_name;
 use super::read_file::check_text;
 use super::roots::FileLocation;
 use super::seen_files::Replacement;
 use super::target::WriteTarget;
-use super::write_file::{check_size, names_a_file};
+use super::write_file::check_size;
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
 
@@ -57,17 +57,11 @@ pub(super) fn check_edit(context: &FileContext, input: &FileToolInput) -> Result
     let edit = TextEdit::from_input(input)?;
     let found = || {
         edit.check_texts()?;
-        let place = locate_file(context, path)?;
+        let place = context.locate_file(path)?;
         let (_, original) = read_original(context, input, &place)?;
         edit.edit_original(context, &original, &CancelFlag::default()).map(drop)
     };
     found().map_err(|reason| cannot_text("edit", path, reason))
-}
-
-fn locate_file<'a>(context: &'a FileContext, path: &str) -> Result<FileLocation<'a>, String> {
-    let place = context.roots.locate(path)?;
-    names_a_file(path)?;
-    Ok(place)
 }
 
 /// Reads the file that is to be changed, unless it has changed since the model read it.
@@ -94,7 +88,7 @@ fn make_edit(
 ) -> Result<(usize, String, Option<String>), String> {
     let path = input.text("path")?;
     edit.check_texts()?;
-    let place = locate_file(context, path)?;
+    let place = context.locate_file(path)?;
     // A thread that panicked while it held the lock has left no file half written.
     let _writing = lock(&context.writing);
     let (target, original) = read_original(context, input, &place)?;
@@ -112,7 +106,6 @@ fn make_edit(
     Ok((places.len(), cut_diff(diff), note))
 }
 
-/// Cuts a diff that is too long, and says so in it.
 pub(super) fn cut_diff(mut diff: String) -> String {
     if diff.len() > MOST_DIFF {
         diff.truncate(diff.floor_char_boundary(MOST_DIFF));
@@ -168,7 +161,6 @@ impl<'a> TextEdit<'a> {
         Ok(Self(TextChange { old, new, everywhere: input.flag("replaceAll")? }))
     }
 
-    /// Returns the text after the edit.
     pub(super) fn edited_text(&self, text: &str, stop: &CancelFlag) -> Result<String, String> {
         self.check_texts()?;
         Ok(self.replace_places(text, &self.places(text, stop)?))
@@ -198,7 +190,6 @@ impl<'a> TextEdit<'a> {
         Ok(())
     }
 
-    /// Returns the places of the text to replace.
     pub(super) fn places(&self, text: &str, stop: &CancelFlag) -> Result<Vec<usize>, String> {
         if self.0.everywhere {
             let mut places = Vec::new();
@@ -225,7 +216,6 @@ impl<'a> TextEdit<'a> {
         }
     }
 
-    /// Returns why the text was not found.
     fn absence_reason(&self, text: &str) -> String {
         let unix = |text: &str| text.replace("\r\n", "\n");
         if !unix(text).contains(&unix(self.0.old)) {
@@ -241,14 +231,7 @@ impl<'a> TextEdit<'a> {
     }
 
     fn replace_places(&self, text: &str, places: &[usize]) -> String {
-        let mut edited = String::with_capacity(text.len() + places.len() * self.0.new.len());
-        let mut copied = 0;
-        for place in places {
-            edited.push_str(&text[copied..*place]);
-            edited.push_str(self.0.new);
-            copied = place + self.0.old.len();
-        }
-        edited + &text[copied..]
+        replace_places(text, 0..text.len(), self.0.old.len(), self.0.new, places)
     }
 }
 

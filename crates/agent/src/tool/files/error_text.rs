@@ -8,7 +8,6 @@ use super::name::shown_name;
 /// The limit, in bytes, of a path in an error.
 const LONGEST_PATH: usize = 300;
 
-/// Returns `cannot WHAT PATH: REASON`.
 pub(super) fn cannot_text(what: &str, path: &str, reason: impl std::fmt::Display) -> String {
     let end = path.floor_char_boundary(LONGEST_PATH);
     let more = if end < path.len() { "…" } else { "" };
@@ -46,7 +45,6 @@ pub(super) fn io_text(error: &std::io::Error) -> String {
     Errno::from_io_error(error).map_or_else(|| error.to_string(), errno_text)
 }
 
-/// The type of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum FileKind {

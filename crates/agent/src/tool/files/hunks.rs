@@ -32,14 +32,7 @@ pub(super) fn unified_diff(
         }
         let skipped = count(&text[done..stretch.start]);
         let old = &text[stretch.clone()];
-        let mut edited = String::new();
-        let mut copied = stretch.start;
-        for place in &places[inside] {
-            edited.push_str(&text[copied..*place]);
-            edited.push_str(new);
-            copied = place + length;
-        }
-        edited.push_str(&text[copied..stretch.end]);
+        let edited = replace_places(text, stretch.clone(), length, new, &places[inside]);
         let before = [old_lines + skipped, new_lines + skipped];
         write_hunks(&mut out, [old, &edited], before, stretch.end == text.len(), most);
         done = stretch.end;
@@ -47,6 +40,24 @@ pub(super) fn unified_diff(
         new_lines = before[1] + count(&edited);
     }
     out
+}
+
+/// Returns this part of a text after the `length` bytes at each of the places were replaced by `new`.
+pub(super) fn replace_places(
+    text: &str,
+    part: Range<usize>,
+    length: usize,
+    new: &str,
+    places: &[usize],
+) -> String {
+    let mut edited = String::with_capacity(part.len() + places.len() * new.len());
+    let mut copied = part.start;
+    for place in places {
+        edited.push_str(&text[copied..*place]);
+        edited.push_str(new);
+        copied = place + length;
+    }
+    edited + &text[copied..part.end]
 }
 
 /// Returns the ranges of whole lines that change, with the lines around them, and the places in

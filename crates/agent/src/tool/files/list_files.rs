@@ -14,7 +14,6 @@ use super::name::shown_name;
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
 
-/// How many entries are shown.
 pub(super) const MOST_SHOWN: usize = 1000;
 /// How many entries of a folder are read; fewer in tests, which create as many.
 pub(super) const MOST_READ: usize = if cfg!(test) { 3000 } else { 100_000 };
@@ -25,10 +24,8 @@ struct FolderEntry {
     name: String,
     #[serde(rename = "type")]
     kind: FileKind,
-    /// The size of a file in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
-    /// The target of a link.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
 }

@@ -25,7 +25,6 @@ const MOST_MATCHES: usize = 1_000;
 /// How many matches are compared with each other.
 const MOST_COMPARED: usize = 20_000;
 
-/// The files that a front end may offer to its user.
 #[derive(Clone)]
 pub struct FilePicker {
     context: Arc<FileContext>,
@@ -56,7 +55,6 @@ impl FilePicker {
         found.unwrap_or_else(|| Err("the search broke off: try again".to_owned()))
     }
 
-    /// Reads a file, or some of its lines.
     pub async fn read_file(&self, wanted: WantedFile) -> Result<FileText, String> {
         let context = Arc::clone(&self.context);
         let text = run_cancellable(move |stop| read_wanted(&context, &wanted, stop)).await;
@@ -71,13 +69,7 @@ fn find_matches(
     stop: &CancelFlag,
 ) -> Result<FileMatches, String> {
     let (mut matches, mut truncated) = (Vec::new(), false);
-    let starts: Vec<_> =
-        context.roots.each().filter_map(|root| Some((root.real_path().ok()?, root))).collect();
-    for (start, root) in &starts {
-        // An allowed folder in another is found there.
-        if starts.iter().any(|(other, _)| start != other && start.starts_with(other)) {
-            continue;
-        }
+    for (start, root) in &context.roots.outermost() {
         let mut filter = HiddenFilter::new(&context.hidden, "search_files", start.clone());
         let gaps = FolderWalk::new(root, false, stop)?.visit_all(&mut |entry| {
             let is_folder = entry.kind == FileKind::Folder;
@@ -97,8 +89,6 @@ fn find_matches(
         truncated |= gaps.is_unfinished() || matches.len() >= MOST_COMPARED;
     }
     matches.sort_by(|one, other| (one.rank, &one.found.path).cmp(&(other.rank, &other.found.path)));
-    // A folder may be allowed by two names.
-    matches.dedup_by(|one, other| one.found.path == other.found.path);
     truncated |= matches.len() > limit;
     let files = matches.into_iter().take(limit).map(|ranked| ranked.found).collect();
     Ok(FileMatches { files, truncated })

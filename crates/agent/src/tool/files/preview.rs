@@ -4,15 +4,12 @@ use callgate_mask::{mask_text, text};
 use callgate_wire::desk::{ChangedLine, ContentChange};
 use callgate_wire::tool_act::{EditChange, ToolAct};
 use memchr::memchr_iter;
-use rustix::io::Errno;
 use serde_json::{Map, Value};
 
 use super::beneath::read_whole_file;
 use super::edit_file::{MOST_DIFF, TextEdit, cut_diff};
-use super::error_text::errno_text;
 use super::hunks::unified_diff;
 use super::read_file::check_text;
-use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 use crate::gate::ChangePreview;
 
@@ -23,7 +20,6 @@ const MOST_LINES: usize = 60_000;
 /// Separates the two texts while their secrets are masked; neither contains a NUL.
 const BETWEEN: &str = "\n\0\n";
 
-/// The contents of a file before and after a change.
 pub(super) struct PreviewedChange {
     path: String,
     old: String,
@@ -56,7 +52,6 @@ impl PreviewedChange {
         Some(Self { path: path.to_owned(), old, new })
     }
 
-    /// Returns the change from one text to another.
     pub(super) fn between(path: &str, old: &str, new: &str) -> Self {
         Self { path: path.to_owned(), old: old.to_owned(), new: new.to_owned() }
     }
@@ -90,12 +85,9 @@ impl PreviewedChange {
 
 /// Returns the current contents of the file, or `None` if it does not exist.
 fn current_content(context: &FileContext, path: &str) -> Result<Option<String>, String> {
-    let place = context.roots.locate(path)?;
-    names_a_file(path)?;
-    match place.kind() {
-        Err(Errno::NOENT) => return Ok(None),
-        Err(errno) => return Err(errno_text(errno)),
-        Ok(_) => {}
+    let place = context.locate_file(path)?;
+    if !place.exists()? {
+        return Ok(None);
     }
     let (file, _) = place.open_file()?;
     let bytes =

@@ -10,20 +10,17 @@ use super::beneath::read_whole_file;
 use super::error_text::{cannot_text, io_text};
 use super::input::FileToolInput;
 use super::seen_files::ContentMark;
-use super::write_file::names_a_file;
 use super::{CancelFlag, FileContext};
 use crate::tool::CallOutcome;
 
 /// The last byte at which a range of lines may begin in a file that is too large to be read as a
 /// whole.
 pub(super) const MOST_SKIPPED: u64 = 1024 * 1024 * 1024;
-/// How many bytes are read at a time.
 const BLOCK: usize = 64 * 1024;
 
 /// The requested lines, and the limit of their bytes.
 #[derive(Debug, Clone, Copy)]
 struct LineRange {
-    /// The number of the first line.
     first: u64,
     lines: u64,
     bytes: usize,
@@ -76,9 +73,7 @@ fn read_part(
     is_range: bool,
     stop: &CancelFlag,
 ) -> Result<FileExcerpt, String> {
-    let path = input.text("path")?;
-    let place = context.roots.locate(path)?;
-    names_a_file(path)?;
+    let place = context.locate_file(input.text("path")?)?;
     let (file, stat) = place.open_file()?;
     let size = u64::try_from(stat.st_size).unwrap_or_default();
     let most = context.limits.max_file;
@@ -117,6 +112,7 @@ fn read_streamed(
     let mut reader = BufReader::with_capacity(BLOCK, file);
     skip_to_line(&mut reader, range.first, MOST_SKIPPED, stop)?;
     let mut bytes = Vec::new();
+    // One more tells whether there is more.
     let room = range.bytes as u64 + 1;
     reader.take(room).read_to_end(&mut bytes).map_err(|error| io_text(&error))?;
     take_lines(&bytes, range, size)
@@ -192,15 +188,11 @@ fn whole_characters(bytes: &[u8]) -> usize {
 /// Returns the bytes as text, or the reason why they are not text.
 pub(super) fn check_text(bytes: &[u8], size: u64) -> Result<&str, String> {
     if memchr(0, bytes).is_some() {
-        return Err(binary_refusal(size));
+        return Err(format!("it is binary ({size} bytes): it is not shown"));
     }
     str::from_utf8(bytes).map_err(|_| {
         format!("it is binary or in another encoding than UTF-8 ({size} bytes): it is not shown")
     })
-}
-
-fn binary_refusal(size: u64) -> String {
-    format!("it is binary ({size} bytes): it is not shown")
 }
 
 /// Returns the text for the model, with a note if it is not the whole file.

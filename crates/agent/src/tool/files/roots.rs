@@ -36,7 +36,6 @@ pub(super) struct AllowedFolder {
     names: Vec<PathBuf>,
 }
 
-/// Why the allowed folders cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum AllowedFoldersError {
     #[error("the file tools have no allowed folder: allow one, for example the project's")]
@@ -45,7 +44,6 @@ pub enum AllowedFoldersError {
     Relative(PathBuf),
     #[error("the allowed folder {path} cannot be opened: {error}: create it, or allow another")]
     Open { path: PathBuf, error: io::Error },
-    /// The kernel does not support resolving a path beneath a folder.
     #[error(
         "the file tools need openat2, which this system does not permit ({0}): use Linux 5.6 or \
          later, and a sandbox that lets it through"
@@ -102,6 +100,19 @@ impl AllowedFolders {
 
     pub(super) fn each(&self) -> impl Iterator<Item = FileLocation<'_>> {
         self.roots.iter().map(|root| FileLocation { roots: self, root, rest: PathBuf::new() })
+    }
+
+    /// Returns the allowed folders that are in no other, each with its real path.
+    pub(super) fn outermost(&self) -> Vec<(PathBuf, FileLocation<'_>)> {
+        let mut starts: Vec<(PathBuf, FileLocation<'_>)> = Vec::new();
+        for root in self.each() {
+            let Ok(start) = root.real_path() else { continue };
+            if !starts.iter().any(|(other, _)| start.starts_with(other)) {
+                starts.retain(|(other, _)| !other.starts_with(&start));
+                starts.push((start, root));
+            }
+        }
+        starts
     }
 
     /// Returns the path from the working folder on, if it lies there.
@@ -183,14 +194,19 @@ impl<'a> FileLocation<'a> {
         only_file(self.open(READ).map_err(errno_text)?)
     }
 
-    /// Opens a folder whose entries can be read.
     pub(super) fn open_folder(&self) -> Result<OwnedFd, Errno> {
         self.open(FOLDER)
     }
 
-    /// Returns the type of what is at the path.
     pub(super) fn kind(&self) -> Result<FileKind, Errno> {
         Ok(FileKind::from_stat(&fstat(self.open(LOOK)?)?))
+    }
+
+    pub(super) fn exists(&self) -> Result<bool, String> {
+        match self.kind() {
+            Err(Errno::NOENT) => Ok(false),
+            found => found.map(|_| true).map_err(errno_text),
+        }
     }
 
     /// Returns the absolute path with its links resolved, whether or not it exists.

@@ -35,7 +35,6 @@ struct KnownContent {
     mark: ContentMark,
 }
 
-/// What a file contained at some moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ContentMark {
     /// The length and the hash of its content.
@@ -82,7 +81,6 @@ impl SeenFiles {
         }
     }
 
-    /// Returns true if the model has read the file in this conversation.
     pub(super) fn has(&self, conversation: &str, place: &FileLocation<'_>) -> bool {
         self.known_mark(conversation, place).is_some()
     }

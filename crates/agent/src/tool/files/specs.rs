@@ -1,10 +1,9 @@
 //! The names, descriptions and schemas of the file tools, as the model sees them.
 
 use callgate_wire::session::tool_kind;
-
 use serde_json::{Value, json};
 
-use crate::tool::{ToolSpec, raw_json};
+use crate::tool::ToolSpec;
 
 const PATH: &str = "Absolute, or relative to the working folder. Links that stay inside the \
                     allowed folders are followed.";
@@ -12,25 +11,6 @@ const IGNORED: &str = "Also what .gitignore and .ignore exclude, and .git.";
 const TEXT: &str = "The text exactly, or with regex a regular expression.";
 const GLOB: &str = "Only files whose name matches, such as *.rs.";
 
-fn file_tool_spec(
-    name: &'static str,
-    description: &'static str,
-    properties: &Value,
-    required: &[&str],
-    kind: &'static str,
-) -> ToolSpec {
-    let schema = json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false,
-    });
-    let is_read_only = matches!(kind, tool_kind::READ | tool_kind::SEARCH);
-    let (name, description) = (name.into(), description.into());
-    ToolSpec { name, description, input_schema: raw_json(&schema), is_read_only, kind }
-}
-
-/// Returns the members that the input of a tool may have.
 pub(super) fn input_members(spec: &ToolSpec) -> Vec<String> {
     let schema: Value = serde_json::from_str(spec.input_schema.get()).unwrap_or_default();
     let properties = schema["properties"].as_object();
@@ -38,17 +18,18 @@ pub(super) fn input_members(spec: &ToolSpec) -> Vec<String> {
 }
 
 pub(super) fn list_files() -> ToolSpec {
-    file_tool_spec(
+    ToolSpec::new(
         "list_files",
         "Lists what is in a folder: names, types and sizes. Folders end with a slash.",
         &json!({ "path": { "type": "string", "description": PATH } }),
         &[],
         tool_kind::READ,
     )
+    .read_only()
 }
 
 pub(super) fn read_file() -> ToolSpec {
-    file_tool_spec(
+    ToolSpec::new(
         "read_file",
         "Reads a text file, or a range of its lines. For a large file, read a range.",
         &json!({
@@ -59,10 +40,11 @@ pub(super) fn read_file() -> ToolSpec {
         &["path"],
         tool_kind::READ,
     )
+    .read_only()
 }
 
 pub(super) fn write_file() -> ToolSpec {
-    file_tool_spec(
+    ToolSpec::new(
         "write_file",
         "Writes a whole file: creates it, with its folders, or replaces what is in it. To change \
          a part of a file use edit_file.",
@@ -76,7 +58,7 @@ pub(super) fn write_file() -> ToolSpec {
 }
 
 pub(super) fn edit_file() -> ToolSpec {
-    file_tool_spec(
+    ToolSpec::new(
         "edit_file",
         "Replaces a text in a file by another, and shows the diff. The text has to occur \
          exactly once, with its blanks and line ends, unless replaceAll is set.",
@@ -92,7 +74,7 @@ pub(super) fn edit_file() -> ToolSpec {
 }
 
 pub(super) fn search_files() -> ToolSpec {
-    file_tool_spec(
+    ToolSpec::new(
         "search_files",
         "Finds files and folders by name, in any case. A word matches every name that contains it; a \
          pattern may have *, ?, [a-z], {a,b} and ** for any folders. A pattern with a slash \
@@ -106,20 +88,22 @@ pub(super) fn search_files() -> ToolSpec {
         &["pattern"],
         tool_kind::SEARCH,
     )
+    .read_only()
 }
 
 pub(super) fn analyze_image() -> ToolSpec {
-    file_tool_spec(
+    ToolSpec::new(
         "analyze_image",
         "Shows you a picture (PNG, JPEG, GIF or WebP) from a file.",
         &json!({ "path": { "type": "string", "description": "The picture." } }),
         &["path"],
         tool_kind::READ,
     )
+    .read_only()
 }
 
 pub(super) fn search_text() -> ToolSpec {
-    file_tool_spec(
+    ToolSpec::new(
         "search_text",
         "Finds lines by their text, in one file or all files of a folder. Returns file:line:text.",
         &json!({
@@ -134,4 +118,5 @@ pub(super) fn search_text() -> ToolSpec {
         &["pattern"],
         tool_kind::SEARCH,
     )
+    .read_only()
 }

@@ -17,7 +17,6 @@ const MOST_MADE: usize = 256;
 pub(super) struct WriteTarget {
     pub(super) folder: OwnedFd,
     pub(super) name: OsString,
-    /// The existing regular file, if any.
     pub(super) old: Option<Stat>,
     /// Folders that were created for it, each with its parent. They are removed if nothing is
     /// written in the end.
@@ -62,6 +61,7 @@ impl WriteTarget {
 
     /// Creates a folder, unless it exists by now, and opens it.
     fn enter(&mut self, name: &OsStr) -> Result<(), Errno> {
+        // The umask takes away what the user does not want to give.
         let is_new = match mkdirat(&self.folder, name, Mode::from_raw_mode(0o777)) {
             Ok(()) => true,
             Err(Errno::EXIST) => false,
@@ -85,6 +85,7 @@ impl WriteTarget {
         if kind != FileKind::File {
             return Err(kind.refusal().to_owned());
         }
+        // Somebody privileged may write to every file, so the mode counts as well.
         let is_locked = stat.st_mode & 0o222 == 0;
         let may_write = accessat(&self.folder, &*self.name, Access::WRITE_OK, AtFlags::EACCESS);
         if is_locked || may_write.is_err() {
@@ -93,7 +94,6 @@ impl WriteTarget {
         Ok(Some(stat))
     }
 
-    /// Returns the metadata of what has this name now.
     pub(super) fn stat(&self) -> Result<Stat, Errno> {
         statat(&self.folder, &*self.name, AtFlags::SYMLINK_NOFOLLOW)
     }
@@ -106,6 +106,7 @@ impl WriteTarget {
 
 impl Drop for WriteTarget {
     fn drop(&mut self) {
+        // The innermost first, because only an empty folder can be removed.
         for (outer, name) in self.made.iter().rev() {
             // Somebody may have put something into it; then it stays.
             unlinkat(outer, &**name, AtFlags::REMOVEDIR).ok();

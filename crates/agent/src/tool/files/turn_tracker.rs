@@ -38,7 +38,6 @@ pub struct SnapshotLimits {
     pub bytes: u64,
     /// The size, in bytes, of the largest file whose content is kept.
     pub one_file: u64,
-    /// How long one may take.
     pub time: Duration,
 }
 
@@ -53,7 +52,6 @@ impl Default for SnapshotLimits {
     }
 }
 
-/// The settings of a [`TurnTracker`].
 #[derive(Debug, Clone, Default)]
 pub struct TrackerSettings {
     /// The folder for what has to survive a kill; `None` keeps it in memory.
@@ -78,14 +76,12 @@ struct TrackerShared {
 
 #[derive(Debug, Clone)]
 pub(crate) struct TurnMark {
-    /// The id of its request.
     pub(crate) request: Arc<str>,
     pub(crate) conversation: Arc<str>,
     /// The number of the message with which it begins.
     pub(crate) message: u64,
 }
 
-/// What a turn changed.
 pub(crate) struct RecordedTurn {
     pub(crate) conversation: String,
     pub(crate) message: u64,
@@ -103,7 +99,6 @@ pub(crate) struct RecoveredTurns {
 }
 
 impl RecoveredTurns {
-    /// Removes what was left behind.
     pub(crate) fn remove_left(self) {
         self.left.into_iter().for_each(TrackedFolders::remove);
     }
@@ -123,7 +118,6 @@ impl TurnTracker {
         }))
     }
 
-    /// Returns true if nothing was noted yet.
     pub(crate) fn is_unused(&self) -> bool {
         lock(&self.0.folders).is_none()
     }
@@ -151,6 +145,7 @@ impl TurnTracker {
         let has = |folders: &Option<TrackedFolders>| {
             folders.as_ref().is_some_and(|folders| folders.has(&mark.request))
         };
+        // Without a thread, because most turns change nothing.
         if !has(&lock(&self.0.folders)) {
             return Ok(None);
         }
@@ -171,6 +166,7 @@ impl TurnTracker {
                     let finished = left.finish(&shared.places, &turn).ok().flatten();
                     recovered.turns.extend(finished);
                 }
+                // Kept until its turns are stored: this process may be killed as well.
                 recovered.left.push(left);
             }
             recovered
@@ -185,15 +181,12 @@ impl TurnTracker {
         spawn_blocking(shown).await.unwrap_or_default()
     }
 
-    /// Finds out which changes can be undone.
     pub(crate) async fn plan(&self, changes: Vec<PathChange>) -> UndoPlan {
         let shared = Arc::clone(&self.0);
         let plan = move || restoring::plan_undo(&shared.places.roots, changes);
-        let none = || UndoPlan { changes: Vec::new(), left: Vec::new() };
-        spawn_blocking(plan).await.unwrap_or_else(|_| none())
+        spawn_blocking(plan).await.unwrap_or_default()
     }
 
-    /// Undoes changes, and returns their paths.
     pub(crate) async fn restore(&self, changes: Vec<PathChange>) -> Result<(), String> {
         let shared = Arc::clone(&self.0);
         let restore = move || restoring::undo_changes(&shared.places.roots, &changes);
@@ -227,7 +220,6 @@ struct StoredStates {
 }
 
 impl PathChange {
-    /// Returns the change in the form in which it is stored.
     pub(crate) fn into_stored(self) -> StoredChange {
         let Self { path, before, after } = self;
         let states = StoredStates { before: before.state, after: after.state };

@@ -2,11 +2,10 @@
 
 use callgate_link::sync::lock;
 use callgate_mask::text::counted_noun;
-use rustix::io::Errno;
 use serde_json::json;
 
 use super::draft::{FileDraft, outcome_with_note};
-use super::error_text::{cannot_text, errno_text};
+use super::error_text::cannot_text;
 use super::input::FileToolInput;
 use super::name::shown_name;
 use super::seen_files::Replacement;
@@ -37,12 +36,9 @@ pub(super) fn check_write(context: &FileContext, input: &FileToolInput) -> Resul
     let (path, text) = (input.text("path")?, input.text("content")?);
     let found = || {
         check_size(text.len(), context)?;
-        let place = context.roots.locate(path)?;
-        names_a_file(path)?;
-        match place.kind() {
-            Err(Errno::NOENT) => return Ok(()),
-            Err(errno) => return Err(errno_text(errno)),
-            Ok(_) => {}
+        let place = context.locate_file(path)?;
+        if !place.exists()? {
+            return Ok(());
         }
         let target = WriteTarget::find(&place, false)?;
         context.seen.check_replaceable(&input.conversation, &place, &target, Replacement::Whole)
@@ -59,8 +55,7 @@ fn write_content(
     stop: &CancelFlag,
 ) -> Result<(bool, Option<String>), String> {
     check_size(text.len(), context)?;
-    let place = context.roots.locate(path)?;
-    names_a_file(path)?;
+    let place = context.locate_file(path)?;
     // A thread that panicked while it held the lock has left no file half written.
     let _writing = lock(&context.writing);
     let target = WriteTarget::find(&place, true)?;
@@ -73,14 +68,6 @@ fn write_content(
     target.keep_folders();
     context.seen.note_seen(&input.conversation, &place, context.seen.mark(text.as_bytes()));
     Ok((is_new, note))
-}
-
-/// Returns an error if the path is empty or ends in `/`, which means a folder.
-pub(super) fn names_a_file(path: &str) -> Result<(), String> {
-    if path.is_empty() || path.ends_with('/') {
-        return Err("it is not the name of a file: give the path of a file".to_owned());
-    }
-    Ok(())
 }
 
 pub(super) fn check_size(bytes: usize, context: &FileContext) -> Result<(), String> {

@@ -13,19 +13,18 @@ use callgate_link::sync::lock;
 use callgate_mask::text::counted_noun;
 use callgate_wire::session::tool_kind;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use serde_json::value::RawValue;
-use serde_json::{Value, json};
 
 use super::compose::signal_name;
 use super::running_command::{CommandNews, RunningCommand};
 use super::{
-    RunInput, RunSettings, command_members, parse_object, prepare_command, program, refused_folder,
-    run_fault,
+    RunInput, RunSettings, command_members, parse_object, prepare_command, program, run_fault,
 };
 use crate::BoxFuture;
 use crate::tool::{
     AgentTool, CallOutcome, FaultContext, ToolInvocation, ToolSource, ToolSpec, TurnContext,
-    raw_json, schema_fault,
+    schema_fault,
 };
 
 /// How many commands may run at once.
@@ -55,15 +54,15 @@ pub struct BackgroundCommands {
     known: Arc<KnownCommands>,
 }
 
-/// The commands of a session.
 struct KnownCommands {
     settings: RunSettings,
     commands: Mutex<Vec<Arc<RunningCommand>>>,
     started: AtomicU64,
 }
 
-/// What a tool does with a call.
-type CommandFunction = fn(Arc<KnownCommands>, ToolInvocation) -> BoxFuture<'static, CallOutcome>;
+/// The function of one tool. Its error is the text for the model.
+type CommandFunction =
+    fn(Arc<KnownCommands>, ToolInvocation) -> BoxFuture<'static, Result<CallOutcome, String>>;
 
 struct CommandTool {
     spec: ToolSpec,
@@ -71,7 +70,6 @@ struct CommandTool {
     known: Arc<KnownCommands>,
 }
 
-/// The input of `start_command`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StartInput {
@@ -80,7 +78,6 @@ struct StartInput {
     cwd: Option<String>,
 }
 
-/// The input of `read_command` and `stop_command`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ReadInput {
@@ -88,7 +85,6 @@ struct ReadInput {
     wait_seconds: Option<f64>,
 }
 
-/// The input of `write_to_command`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct WriteInput {
@@ -97,7 +93,6 @@ struct WriteInput {
     end_input: Option<bool>,
 }
 
-/// What a front end is shown of a command.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct NewsReport<'a> {
@@ -119,18 +114,16 @@ impl BackgroundCommands {
             commands: Mutex::default(),
             started: AtomicU64::new(0),
         });
-        let all: [(ToolSpec, CommandFunction); 4] = [
-            (start_spec(), |known, call| Box::pin(async move { known.start_command(call).await })),
-            (read_spec(), |known, call| Box::pin(async move { known.read_command(&call).await })),
-            (write_spec(), |known, call| {
-                Box::pin(async move { known.write_to_command(&call).await })
-            }),
-            (stop_spec(), |known, call| Box::pin(async move { known.stop_command(&call).await })),
+        let functions: [CommandFunction; 4] = [
+            |known, call| Box::pin(async move { known.start_command(call).await }),
+            |known, call| Box::pin(async move { known.read_command(&call).await }),
+            |known, call| Box::pin(async move { known.write_to_command(&call).await }),
+            |known, call| Box::pin(async move { known.stop_command(&call).await }),
         ];
         let tool = |(spec, work)| {
             Arc::new(CommandTool { spec, work, known: Arc::clone(&known) }) as Arc<dyn AgentTool>
         };
-        Self { tools: all.into_iter().map(tool).collect(), known }
+        Self { tools: command_specs().into_iter().zip(functions).map(tool).collect(), known }
     }
 }
 
@@ -170,7 +163,7 @@ impl AgentTool for CommandTool {
 
     fn refusal(&self, input: &RawValue) -> Option<String> {
         let StartInput { cwd, .. } = parse_object(input).ok()?;
-        refused_folder(&self.known.settings, cwd.as_deref()?)
+        program::working_folder(&self.known.settings, Some(cwd.as_deref()?)).err()
     }
 
     fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
@@ -184,7 +177,8 @@ impl AgentTool for CommandTool {
     }
 
     fn run_call(&self, invocation: ToolInvocation) -> BoxFuture<'_, CallOutcome> {
-        (self.work)(Arc::clone(&self.known), invocation)
+        let done = (self.work)(Arc::clone(&self.known), invocation);
+        Box::pin(async move { done.await.unwrap_or_else(CallOutcome::failed) })
     }
 }
 
@@ -195,20 +189,17 @@ impl StartInput {
 }
 
 impl KnownCommands {
-    async fn start_command(self: Arc<Self>, call: ToolInvocation) -> CallOutcome {
+    async fn start_command(self: Arc<Self>, call: ToolInvocation) -> Result<CallOutcome, String> {
         let started = tokio::task::spawn_blocking(move || self.started_by(&call)).await;
-        match started.unwrap_or_else(|error| Err(format!("the command failed: {error}"))) {
-            Ok(id) => CallOutcome::done(
-                &json!({ "id": id }),
-                format!("started as {id}: see its output with read_command"),
-            ),
-            Err(reason) => CallOutcome::failed(reason),
-        }
+        let id = started.map_err(|error| format!("the command failed: {error}"))??;
+        let text = format!("started as {id}: see its output with read_command");
+        Ok(CallOutcome::done(&json!({ "id": id }), text))
     }
 
     /// Starts a command and returns its id. It may block.
     fn started_by(&self, call: &ToolInvocation) -> Result<String, String> {
         let input: StartInput = parse_call_input(call)?;
+        // Held until the new one is in the list: the limit holds for all that start at once.
         let mut commands = lock(&self.commands);
         if commands.iter().filter(|known| known.is_running()).count() >= MOST_RUNNING {
             return Err(format!(
@@ -228,46 +219,31 @@ impl KnownCommands {
         Ok(id)
     }
 
-    async fn read_command(&self, call: &ToolInvocation) -> CallOutcome {
-        let found = parse_call_input::<ReadInput>(call).and_then(|input| {
-            Ok((self.find(&input.id, &call.conversation)?, wait_of(input.wait_seconds)?))
-        });
-        match found {
-            Ok((command, longest)) => news_outcome(&command.id, &command.read_news(longest).await),
-            Err(reason) => CallOutcome::failed(reason),
-        }
+    async fn read_command(&self, call: &ToolInvocation) -> Result<CallOutcome, String> {
+        let ReadInput { id, wait_seconds } = parse_call_input(call)?;
+        let command = self.find(&id, &call.conversation)?;
+        let longest = wait_of(wait_seconds)?;
+        Ok(news_outcome(&command.id, &command.read_news(longest).await))
     }
 
-    async fn write_to_command(&self, call: &ToolInvocation) -> CallOutcome {
-        let found = parse_call_input::<WriteInput>(call).and_then(|input| {
-            let command = self.find(&input.id, &call.conversation)?;
-            Ok((command, text_of(&input)?, input.end_input.unwrap_or(false)))
-        });
-        let (command, text, is_last) = match found {
-            Ok(found) => found,
-            Err(reason) => return CallOutcome::failed(reason),
-        };
-        let (id, bytes) = (command.id.clone(), text.len());
+    async fn write_to_command(&self, call: &ToolInvocation) -> Result<CallOutcome, String> {
+        let input: WriteInput = parse_call_input(call)?;
+        let command = self.find(&input.id, &call.conversation)?;
+        let (text, is_last) = (text_of(&input)?, input.end_input.unwrap_or(false));
+        let (id, bytes) = (input.id, text.len());
         let written = tokio::task::spawn_blocking(move || command.write(&text, is_last)).await;
-        match written.unwrap_or_else(|error| Err(error.to_string())) {
-            Ok(()) => CallOutcome::done(
-                &json!({ "id": id, "bytes": bytes }),
-                format!("wrote {} to {id}", counted_noun(bytes as u64, "byte")),
-            ),
-            Err(reason) => CallOutcome::failed(format!("cannot write to {id}: {reason}")),
-        }
+        let written = written.unwrap_or_else(|error| Err(error.to_string()));
+        written.map_err(|reason| format!("cannot write to {id}: {reason}"))?;
+        let text = format!("wrote {} to {id}", counted_noun(bytes as u64, "byte"));
+        Ok(CallOutcome::done(&json!({ "id": id, "bytes": bytes }), text))
     }
 
-    async fn stop_command(&self, call: &ToolInvocation) -> CallOutcome {
-        let found = parse_call_input::<ReadInput>(call)
-            .and_then(|input| self.find(&input.id, &call.conversation));
-        let command = match found {
-            Ok(command) => command,
-            Err(reason) => return CallOutcome::failed(reason),
-        };
+    async fn stop_command(&self, call: &ToolInvocation) -> Result<CallOutcome, String> {
+        let ReadInput { id, .. } = parse_call_input(call)?;
+        let command = self.find(&id, &call.conversation)?;
         let news = command.stop().await;
-        lock(&self.commands).retain(|known| known.id != command.id);
-        news_outcome(&command.id, &news)
+        lock(&self.commands).retain(|known| known.id != id);
+        Ok(news_outcome(&id, &news))
     }
 
     fn find(&self, id: &str, conversation: &str) -> Result<Arc<RunningCommand>, String> {
@@ -300,7 +276,6 @@ fn wait_of(requested: Option<f64>) -> Result<Duration, String> {
     Ok(Duration::try_from_secs_f64(seconds).unwrap_or(LONGEST_WAIT).min(LONGEST_WAIT))
 }
 
-/// Returns the text to write: the line with its end.
 fn text_of(input: &WriteInput) -> Result<String, String> {
     match &input.line {
         Some(line) if line.len() > LONGEST_LINE => {
@@ -332,59 +307,23 @@ fn news_outcome(id: &str, news: &CommandNews) -> CallOutcome {
     CallOutcome::done(&report, format!("{state}\n{output}"))
 }
 
-fn command_tool_spec(
-    name: &'static str,
-    description: &'static str,
-    properties: &Value,
-    required: &[&str],
-) -> ToolSpec {
-    let schema = json!({
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": false
-    });
-    ToolSpec {
-        name: name.into(),
-        description: description.into(),
-        input_schema: raw_json(&schema),
-        is_read_only: false,
-        kind: tool_kind::EXECUTE,
-    }
-}
-
-fn id_member() -> Value {
-    json!({ "type": "string", "description": "The id that start_command returned." })
-}
-
-fn start_spec() -> ToolSpec {
-    command_tool_spec("start_command", STARTS, &command_members(), &["command"])
-}
-
-fn read_spec() -> ToolSpec {
+fn command_specs() -> [ToolSpec; 4] {
     let longest = LONGEST_WAIT.as_secs();
     let wait = format!("How long to wait for output: 0 by default, at most {longest} seconds.");
-    let properties = json!({
-        "id": id_member(),
-        "waitSeconds": { "type": "number", "description": wait }
-    });
-    ToolSpec {
-        is_read_only: true,
-        ..command_tool_spec("read_command", READS, &properties, &["id"])
-    }
-}
-
-fn write_spec() -> ToolSpec {
-    let properties = json!({
-        "id": id_member(),
+    let id = json!({ "type": "string", "description": "The id that start_command returned." });
+    let read = json!({ "id": id, "waitSeconds": { "type": "number", "description": wait } });
+    let write = json!({
+        "id": id,
         "line": { "type": "string", "description": "What to write, without the line end." },
         "endInput": { "type": "boolean", "description": "Whether its input ends after this." }
     });
-    command_tool_spec("write_to_command", WRITES, &properties, &["id"])
-}
-
-fn stop_spec() -> ToolSpec {
-    command_tool_spec("stop_command", STOPS, &json!({ "id": id_member() }), &["id"])
+    let kind = tool_kind::EXECUTE;
+    [
+        ToolSpec::new("start_command", STARTS, &command_members(), &["command"], kind),
+        ToolSpec::new("read_command", READS, &read, &["id"], kind).read_only(),
+        ToolSpec::new("write_to_command", WRITES, &write, &["id"], kind),
+        ToolSpec::new("stop_command", STOPS, &json!({ "id": id }), &["id"], kind),
+    ]
 }
 
 #[cfg(test)]

@@ -8,7 +8,6 @@ use serde::Serialize;
 use super::watch::EndedCommand;
 use crate::tool::{CallOutcome, raw_json};
 
-/// Which exit codes of a program count as success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ExpectedEnd {
     AnyCode,
@@ -16,7 +15,6 @@ pub(super) enum ExpectedEnd {
     Success,
 }
 
-/// The result for the front end.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct CommandReport<'a> {

@@ -15,7 +15,6 @@ pub(super) const LARGEST_PIECE: usize = 8 * 1024;
 /// The limit of one stream's live output; the result contains the end of it.
 pub(super) const MOST_LIVE: usize = 1024 * 1024;
 
-/// The live output of one stream.
 pub(super) struct LiveOutput {
     stream: ToolStream,
     pending: Vec<u8>,
@@ -59,7 +58,6 @@ impl LiveOutput {
         is_waiting.then_some(self.next)
     }
 
-    /// Sends a piece if one is due.
     pub(super) fn send_due(&mut self, now: Instant, progress: &ProgressSink) {
         if self.due().is_some_and(|due| due <= now) {
             self.next = now + PAUSE;
@@ -67,7 +65,6 @@ impl LiveOutput {
         }
     }
 
-    /// Sends the rest.
     pub(super) fn finish(&mut self, progress: &ProgressSink) {
         if self.given < MOST_LIVE {
             self.send_piece(self.pending.len(), progress);

@@ -21,6 +21,7 @@ pub(super) fn variable_value<'a>(env: &'a [(OsString, OsString)], name: &str) ->
 /// Returns the absolute folders of PATH.
 pub(crate) fn path_folders(env: &[(OsString, OsString)]) -> Vec<PathBuf> {
     let path = variable_value(env, "PATH").unwrap_or(OsStr::new(USUAL_PATH));
+    // A relative one would find programs in the project.
     std::env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
@@ -28,7 +29,6 @@ pub(crate) fn find_program(name: &str, folders: &[PathBuf]) -> Option<PathBuf> {
     folders.iter().map(|folder| folder.join(name)).find(|file| is_program(file))
 }
 
-/// Returns the file of `command`.
 pub(crate) fn locate_program(
     command: &str,
     cwd: &Path,

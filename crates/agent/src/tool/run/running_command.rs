@@ -28,7 +28,6 @@ const READS_WITHIN: Duration = Duration::from_secs(10);
 /// The longest wait of the thread that watches a command; it then waits again.
 const LONG: Duration = Duration::from_hours(1);
 
-/// A command in the background.
 pub(super) struct RunningCommand {
     pub(super) id: String,
     /// The conversation in which it was started, which alone may use it.
@@ -39,7 +38,6 @@ pub(super) struct RunningCommand {
     changes: watch::Sender<()>,
 }
 
-/// A process with everything that it starts.
 struct GuardedProcess {
     child: LeashedChild,
     /// Ends what the process has started if the runtime is killed.
@@ -51,13 +49,11 @@ struct CommandProgress {
     output: KeptOutput,
     /// The limit of `output`, in bytes.
     most: usize,
-    /// How the process ended, once it has.
     status: Option<ExitStatus>,
     /// Whether it has ended, and all of its output was read.
     is_over: bool,
 }
 
-/// What a look at a command returns.
 pub(super) struct CommandNews {
     pub(super) output: String,
     pub(super) is_cut: bool,
@@ -99,6 +95,7 @@ impl RunningCommand {
             // After a failure nothing more is known of it, so it is ended.
             watched.watch(&mut output, &exit).ok();
             watched.end();
+            // Only now: a process in the background might hold the pipe open for ever.
             watched.drain(output).ok();
             lock(&watched.progress).is_over = true;
             watched.changes.send_replace(());
@@ -154,7 +151,6 @@ impl RunningCommand {
         Ok(count > 0)
     }
 
-    /// Returns true if the process has not ended yet.
     pub(super) fn is_running(&self) -> bool {
         !lock(&self.progress).is_over
     }
@@ -180,7 +176,6 @@ impl RunningCommand {
         tokio::time::timeout(longest, ended).await.ok();
     }
 
-    /// Returns what is new since the last look.
     fn take_news(&self) -> CommandNews {
         let mut progress = lock(&self.progress);
         let most = progress.most;
@@ -239,6 +234,7 @@ impl RunningCommand {
 /// Writes all of it, as the reader makes room.
 fn write_all_bytes(pipe: &mut ChildStdin, mut bytes: &[u8]) -> io::Result<()> {
     let stop = Instant::now() + READS_WITHIN;
+    // Otherwise a write of more than the pipe holds would block beyond the limit.
     fcntl_setfl(&*pipe, fcntl_getfl(&*pipe)? | OFlags::NONBLOCK)?;
     while !bytes.is_empty() {
         match pipe.write(bytes) {

@@ -24,7 +24,6 @@ pub(super) const GRACE: Duration = Duration::from_millis(500);
 /// How many bytes are read at a time: the capacity of a pipe.
 pub(super) const READ: usize = 64 * 1024;
 
-/// A command to run.
 pub(super) struct CommandJob {
     pub(super) program: PathBuf,
     /// Its name as the model wrote it.
@@ -40,7 +39,6 @@ pub(super) struct CommandJob {
     pub(super) progress: ProgressSink,
 }
 
-/// The outcome of a command.
 pub(super) struct EndedCommand {
     /// How the program ended; `None` if the time limit ended it.
     pub(super) status: Option<ExitStatus>,
@@ -57,7 +55,6 @@ impl EndedCommand {
     }
 }
 
-/// Why a command is no longer watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WatchEnd {
     Ended,
@@ -71,6 +68,7 @@ pub(super) fn run_watched(
     cancel: &PipeReader,
 ) -> io::Result<Option<EndedCommand>> {
     let began = Instant::now();
+    // It may have waited long for a thread, and nobody wants it any more.
     if is_cancelled(cancel)? {
         return Ok(None);
     }
@@ -109,7 +107,6 @@ pub(super) fn run_watched(
     Ok(Some(EndedCommand { status, stdout, stderr, took: began.elapsed(), left_running }))
 }
 
-/// Returns the command of a job, with pipes for its output.
 pub(super) fn piped_command(job: &CommandJob) -> io::Result<Command> {
     let stdin = match &job.input {
         Some(input) => input.try_clone()?.into(),
@@ -117,6 +114,7 @@ pub(super) fn piped_command(job: &CommandJob) -> io::Result<Command> {
     };
     let mut command = Command::new(&job.program);
     command
+        // Some programs do what the name says by which they are called.
         .arg0(&job.name)
         .args(&job.args)
         .current_dir(&job.cwd)
@@ -145,7 +143,6 @@ pub(super) fn wait_for_ready(wanted: &mut [PollFd<'_>], longest: Duration) -> io
     }
 }
 
-/// A running command.
 struct CommandWatch {
     streams: [CommandStream; 2],
     /// The process, until it has ended.
@@ -226,7 +223,6 @@ impl CommandWatch {
 }
 
 struct CommandStream {
-    /// The pipe, until its end.
     pipe: Option<File>,
     kept: KeptOutput,
     live: LiveOutput,
@@ -238,7 +234,6 @@ impl CommandStream {
         Self { pipe: pipe.map(Into::into), kept, live }
     }
 
-    /// Reads the available output.
     fn read(&mut self, buffer: &mut [u8]) {
         let Some(pipe) = &mut self.pipe else { return };
         match pipe.read(buffer) {

@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 
 use super::*;
+use crate::tool::ToolInvocation;
 
 #[test]
 fn files_of_the_system() {

@@ -29,10 +29,8 @@ pub(in crate::engine::anthropic) struct WrittenTurns {
     pub(super) json: Vec<u8>,
 }
 
-/// How the messages are written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct WritingMode {
-    /// Whether thoughts are sent.
     pub(super) with_thoughts: bool,
     /// How long the provider keeps them.
     pub(super) life: CacheLife,

@@ -35,7 +35,7 @@ fn addresses_that_are_none() {
         ("https://api.test/?hidden=1", "has a `?`"),
         ("https://api.test/#hidden", "has a `?` or a `#`"),
     ] {
-        let error = Anthropic::new(settings(url)).unwrap_err().to_string();
+        let error = Anthropic::new(settings(url)).unwrap_err();
         assert!(error.contains(reason) && error.contains("ANTHROPIC_BASE_URL"), "{url}: {error}");
         assert!(error.contains("it should look like https://api.anthropic.com"), "{error}");
         assert!(!error.contains("hidden"), "{error}");
@@ -46,11 +46,11 @@ fn addresses_that_are_none() {
 fn other_settings_that_are_none() {
     let url = "https://api.test";
     let no_model = AnthropicSettings { model: " ".to_owned(), ..settings(url) };
-    let error = Anthropic::new(no_model).unwrap_err().to_string();
+    let error = Anthropic::new(no_model).unwrap_err();
     assert_eq!(error, "No model is set: set one in ANTHROPIC_MODEL");
     let no_proxy =
         AnthropicSettings { proxy: Some("http://hidden:x y".to_owned()), ..settings(url) };
-    let error = Anthropic::new(no_proxy).unwrap_err().to_string();
+    let error = Anthropic::new(no_proxy).unwrap_err();
     assert!(error.starts_with("The proxy is not a valid address"), "{error}");
 }
 

@@ -3,10 +3,9 @@
 use std::error::Error;
 use std::io;
 
-use super::{ErrorComposer, error_of_kind};
+use super::ErrorComposer;
 use crate::engine::{EngineError, EngineErrorKind};
 
-/// What caused a connection to fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NetworkCause {
     Certificates,
@@ -15,7 +14,6 @@ pub(super) enum NetworkCause {
 }
 
 impl ErrorComposer {
-    /// Returns the error for a server that cannot be reached.
     pub(in crate::engine::model_api) fn network(&self, error: reqwest::Error) -> EngineError {
         let (about, reason) = network_reason(error);
         let (origin, reason) = (&self.origin, self.quoted(&reason));
@@ -29,16 +27,15 @@ impl ErrorComposer {
             }
             NetworkCause::Other => "Check the network",
         };
-        error_of_kind(
+        EngineError::new(
             EngineErrorKind::Network,
             format!("{origin} cannot be reached: {reason}. {next}"),
         )
     }
 
-    /// Returns the error for an HTTP client that cannot be created.
     pub(in crate::engine::model_api) fn no_client(&self, error: reqwest::Error) -> EngineError {
         let reason = self.quoted(&network_reason(error).1);
-        error_of_kind(
+        EngineError::new(
             EngineErrorKind::Network,
             format!(
                 "No connection can be made: {reason}. Are the machine's root certificates installed \

@@ -5,8 +5,8 @@ use std::time::Duration;
 use reqwest::header::{self, HeaderMap};
 use reqwest::{StatusCode, Url};
 
-use super::{ApiErrorBody, ErrorComposer, error_kind, error_of_kind, is_too_long, lacks_tools};
-use crate::engine::model_api::ApiWords;
+use super::{ApiErrorBody, ErrorComposer, error_kind, is_too_long, lacks_tools};
+use crate::engine::model_api::{ApiWords, header_text};
 use crate::engine::{EngineError, EngineErrorKind};
 
 /// The longest `retry-after` that is respected.
@@ -38,7 +38,6 @@ impl ErrorComposer {
         EngineError { kind, status: Some(code), retry_after, text }
     }
 
-    /// Returns the error for a model or a server that has no tools.
     fn without_tools(&self, status: StatusCode, said: &ApiErrorBody) -> EngineError {
         let (origin, code) = (&self.origin, status.as_u16());
         let words = self.kind_and_message(&said.kind, &said.message);
@@ -47,12 +46,11 @@ impl ErrorComposer {
              a model with tools, or start the server with them (llama.cpp with `--jinja`, vLLM \
              with `--enable-auto-tool-choice` and `--tool-call-parser`)"
         );
-        EngineError { status: Some(code), ..error_of_kind(EngineErrorKind::Refused, text) }
+        EngineError { status: Some(code), ..EngineError::refused(text) }
     }
 
     fn redirect_error(&self, status: StatusCode, headers: &HeaderMap) -> EngineError {
-        let location = headers.get(header::LOCATION).and_then(|value| value.to_str().ok());
-        let place = location.and_then(|text| Url::parse(text).ok());
+        let place = header_text(headers, &header::LOCATION).and_then(|text| Url::parse(text).ok());
         let place = place.map(|url| self.quoted(&url.origin().ascii_serialization()));
         let to = place.map(|place| format!(" to {place}")).unwrap_or_default();
         let (origin, code) = (&self.origin, status.as_u16());
@@ -61,7 +59,7 @@ impl ErrorComposer {
             "{origin} answered {code}: it redirects{to}, and the key is not carried there. Set \
              {base_url} to the address where the {api} is"
         );
-        EngineError { status: Some(code), ..error_of_kind(EngineErrorKind::Refused, text) }
+        EngineError { status: Some(code), ..EngineError::refused(text) }
     }
 
     /// Returns the error for a response with status 2xx that is not a stream of events.
@@ -69,7 +67,7 @@ impl ErrorComposer {
         if error_kind(&said.kind).is_some() {
             return self.reported_error(said);
         }
-        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        let kind = header_text(headers, &header::CONTENT_TYPE);
         let kind = self.quoted(kind.unwrap_or("nothing that it names"));
         self.invalid_data(format_args!("it sends {kind} where a stream of events is due"))
     }

@@ -28,7 +28,6 @@ pub(super) fn with_keys(json: &str, replaced: &HashMap<String, String>) -> Optio
     Some(written)
 }
 
-/// Returns where the string that begins at `start` ends.
 fn string_end(json: &str, start: usize) -> usize {
     let bytes = json.as_bytes();
     let mut at = start + 1;

@@ -2,6 +2,8 @@
 
 use callgate_store::Sha256Hash;
 
+use crate::tool::is_name_character;
+
 /// The longest name that every provider accepts.
 const LONGEST: usize = 64;
 /// How many digits of a digest a replaced name ends with.
@@ -9,15 +11,13 @@ const DIGITS: usize = 12;
 
 /// Returns true if every provider accepts the name.
 pub(super) fn is_plain(name: &str) -> bool {
-    let is_accepted = |byte: u8| byte.is_ascii_alphanumeric() || b"_-".contains(&byte);
-    (1..=LONGEST).contains(&name.len()) && name.bytes().all(is_accepted)
+    (1..=LONGEST).contains(&name.len()) && name.chars().all(is_name_character)
 }
 
 /// Returns a name that every provider accepts, in place of one that some refuse: what is accepted
 /// of it, and a digest of it. It depends only on the name, unless somebody has chosen the same.
 pub(super) fn plain_name_for(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let accepted =
-        |next: char| if next.is_ascii_alphanumeric() || next == '-' { next } else { '_' };
+    let accepted = |next: char| if is_name_character(next) { next } else { '_' };
     let start: String = name.chars().map(accepted).take(LONGEST - DIGITS - 1).collect();
     let mut digest = Sha256Hash::hash_bytes(name.as_bytes()).to_string();
     loop {

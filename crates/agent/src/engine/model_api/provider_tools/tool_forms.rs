@@ -15,10 +15,8 @@ use crate::message::message_list::MessageList;
 use crate::message::{Block, ChatMessage};
 use crate::tool::{ToolSpec, raw_json};
 
-/// The tools of a request.
 #[derive(Debug)]
 pub(super) struct ToolForms {
-    /// The tools as they are sent.
     tools: Arc<[ToolSpec]>,
     /// The tools that are sent in another form, by their names.
     forms: HashMap<String, ToolForm>,
@@ -28,7 +26,6 @@ pub(super) struct ToolForms {
     is_same: bool,
 }
 
-/// The form in which a tool is sent.
 #[derive(Debug)]
 struct ToolForm {
     name: String,

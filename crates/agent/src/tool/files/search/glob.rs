@@ -25,16 +25,13 @@ enum GlobSegment {
     Name(Vec<GlobToken>),
 }
 
-/// How the characters of a pattern are interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tool::files) struct GlobDialect {
     /// Whether a backslash escapes the next character.
     pub(in crate::tool::files) escapes: bool,
-    /// Whether case is ignored.
     pub(in crate::tool::files) folds: bool,
 }
 
-/// A pattern of whole paths.
 #[derive(Debug, Clone)]
 pub(in crate::tool::files) struct GlobPattern {
     segments: Vec<GlobSegment>,
@@ -44,7 +41,7 @@ pub(in crate::tool::files) struct GlobPattern {
 impl GlobPattern {
     pub(in crate::tool::files) fn from_text(text: &str, dialect: GlobDialect) -> Self {
         let mut segments = Vec::new();
-        for name in split_names(text) {
+        for name in text.split('/').filter(|name| !name.is_empty() && *name != ".") {
             match name {
                 "**" => {
                     if segments.last() != Some(&GlobSegment::Deep) {
@@ -104,11 +101,6 @@ impl GlobPattern {
     pub(in crate::tool::files) fn deepest(&self) -> Option<usize> {
         (!self.segments.contains(&GlobSegment::Deep)).then_some(self.segments.len())
     }
-}
-
-/// Returns the names between slashes.
-fn split_names(text: &str) -> impl Iterator<Item = &str> {
-    text.split('/').filter(|name| !name.is_empty() && *name != ".")
 }
 
 fn parse_tokens(name: &str, dialect: GlobDialect) -> Vec<GlobToken> {

@@ -13,7 +13,6 @@ pub type HiddenFiles = Arc<dyn Fn(&str, &Path) -> Option<HiddenTest> + Send + Sy
 /// Decides whether a file, or a folder with everything in it, is skipped by a search.
 pub type HiddenTest = Box<dyn Fn(&Path) -> bool>;
 
-/// What one search skips.
 pub(in crate::tool::files) struct HiddenFilter {
     start: PathBuf,
     is_hidden: Option<HiddenTest>,

@@ -13,7 +13,6 @@ const MOST_RULES: usize = 10_000;
 /// The files that are read in each folder; a later one overrides an earlier one.
 const FILES: [&str; 3] = [".git/info/exclude", ".gitignore", ".ignore"];
 
-/// The patterns in the ignore files of one folder.
 #[derive(Debug, Default)]
 pub(in crate::tool::files) struct IgnoreRules {
     rules: Vec<IgnoreRule>,
@@ -40,7 +39,6 @@ impl IgnoreRules {
         ignored
     }
 
-    /// Adds the lines of a file.
     pub(in crate::tool::files) fn add_lines(&mut self, text: &str) {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let rules =

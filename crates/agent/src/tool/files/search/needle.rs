@@ -13,7 +13,6 @@ use regex_automata::Input;
 use regex_automata::meta::{BuildError, Regex};
 use regex_automata::util::syntax;
 
-/// The longest pattern, in bytes.
 const LONGEST_PATTERN: usize = 4096;
 /// The memory limits of a compiled regular expression and of its cache, in bytes.
 const REGEX_SIZE: usize = 1024 * 1024;
@@ -27,7 +26,6 @@ const LONGEST_REACH: usize = 256 * 1024;
 /// The length of a window as a multiple of its overlap.
 const WINDOW: usize = 4;
 
-/// A text or regular expression to search for.
 pub(in crate::tool::files) enum Needle {
     Plain(Box<Finder<'static>>),
     Regex(Box<Regex>, SearchWindows),
@@ -47,7 +45,6 @@ pub(in crate::tool::files) enum NeedleResult {
     /// A match begins at this byte.
     At(usize),
     Nowhere,
-    /// The caller stopped the search.
     Stopped,
 }
 

@@ -90,9 +90,7 @@ fn search_folder(
     })
 }
 
-/// The results found so far.
 struct FoundFiles {
-    /// The prefix of each path.
     base: String,
     files: Vec<String>,
     most: u64,
@@ -103,7 +101,6 @@ struct FoundFiles {
 }
 
 impl FoundFiles {
-    /// Adds a result, if there is room.
     fn add_entry(&mut self, entry: &WalkEntry<'_>) -> bool {
         let mut path = self.base.clone().into_bytes();
         path.extend_from_slice(entry.bytes);
@@ -129,7 +126,6 @@ struct NameFilter {
     patterns: Vec<GlobPattern>,
     /// Whether the pattern ends with a slash.
     only_folders: bool,
-    /// The maximum depth of a matching path.
     deepest: Option<usize>,
 }
 
@@ -177,7 +173,6 @@ fn is_wild(text: &str) -> bool {
     text.contains(['*', '?', '[', '{'])
 }
 
-/// Returns why a pattern cannot be used.
 pub(in crate::tool::files) fn check_pattern(pattern: &str) -> Result<(), String> {
     let reason = if pattern.is_empty() {
         "it is empty: give a part of a name, or a pattern such as `**/*.rs`"

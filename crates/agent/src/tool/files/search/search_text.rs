@@ -29,7 +29,6 @@ const BEFORE: usize = 120;
 /// Why a search ended early.
 const TOO_LATE: &str = "it takes too long, for which a simpler pattern may help";
 
-/// A matching line.
 #[derive(Debug, Serialize)]
 pub(in crate::tool::files) struct TextMatch {
     path: String,
@@ -220,7 +219,6 @@ impl<'a> TextSearch<'a> {
         true
     }
 
-    /// Returns the results as text for the model.
     fn text(&self, pattern: &str) -> String {
         let lines: Vec<String> =
             self.found.iter().map(|m| format!("{}:{}:{}", m.path, m.line, m.text)).collect();

@@ -17,14 +17,10 @@ use crate::tool::files::roots::FileLocation;
 
 /// How deeply nested folders may be; each level costs a handle.
 pub(in crate::tool::files) const MOST_DEPTH: usize = 64;
-/// How many entries one search may read.
 pub(in crate::tool::files) const MOST_ENTRIES: usize = 500_000;
-/// How long one search may take.
 pub(in crate::tool::files) const MOST_TIME: Duration = Duration::from_secs(20);
 
-/// An entry that the walk visits.
 pub(in crate::tool::files) struct WalkEntry<'a> {
-    /// The folder that contains it.
     pub(in crate::tool::files) folder: BorrowedFd<'a>,
     pub(in crate::tool::files) name: &'a OsStr,
     /// Its names, relative to the start of the search.
@@ -34,21 +30,17 @@ pub(in crate::tool::files) struct WalkEntry<'a> {
     pub(in crate::tool::files) kind: FileKind,
 }
 
-/// How a walk continues after an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::tool::files) enum FolderStep {
     /// Enters the entry if it is a folder.
     On,
-    /// Does not enter the folder.
     Past,
     /// Ends the walk: enough was found.
     Enough,
 }
 
-/// What a walk has skipped.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(in crate::tool::files) struct SearchGaps {
-    /// Why the walk ended early, if it did.
     pub(in crate::tool::files) ended: Option<&'static str>,
     /// The number of folders that are nested too deeply.
     pub(in crate::tool::files) deep: usize,
@@ -64,12 +56,10 @@ pub(in crate::tool::files) struct SearchGaps {
 struct WalkLevel {
     folder: OwnedFd,
     names: std::vec::IntoIter<(CString, FileKind)>,
-    /// The length of its path.
     length: usize,
     ignored: IgnoreRules,
 }
 
-/// A walk through everything beneath a folder.
 pub(in crate::tool::files) struct FolderWalk<'a> {
     stop: &'a CancelFlag,
     includes_ignored: bool,
@@ -82,7 +72,6 @@ pub(in crate::tool::files) struct FolderWalk<'a> {
     levels: Vec<WalkLevel>,
     /// The path of the current entry, relative to the start.
     path: Vec<u8>,
-    /// The names in that path, as text.
     names: Vec<String>,
     gaps: SearchGaps,
 }

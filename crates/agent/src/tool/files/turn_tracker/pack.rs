@@ -14,9 +14,7 @@ use uuid::Uuid;
 
 use super::path_state::PathState;
 
-/// The end of the name of a pack.
 const SUFFIX: &str = ".pack";
-/// The longest record, in bytes.
 const LONGEST_RECORD: u32 = 1024 * 1024;
 /// The bytes before a record: its length and that of its content.
 const LENGTHS: usize = 12;
@@ -26,7 +24,6 @@ const BUFFER: usize = 256 * 1024;
 /// Where a content is in the pack: its first byte and its length.
 pub(super) type ContentSpan = (u64, u64);
 
-/// An entry of the pack.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub(super) enum PackRecord {
@@ -46,10 +43,8 @@ pub(super) enum PackRecord {
     End { turn: String },
 }
 
-/// The open file.
 pub(super) struct SnapshotPack {
     file: BufWriter<File>,
-    /// Its name, if it has one.
     path: Option<PathBuf>,
     length: u64,
 }
@@ -88,17 +83,14 @@ impl SnapshotPack {
         paths.filter_map(|path| open(path).ok().flatten()).collect()
     }
 
-    /// Returns its folder, unless it is in memory.
     pub(super) fn folder(&self) -> Option<PathBuf> {
         self.path.as_deref()?.parent().map(Path::to_owned)
     }
 
-    /// Returns how many bytes it has.
     pub(super) fn length(&self) -> u64 {
         self.length
     }
 
-    /// Returns how many days ago it was written.
     pub(super) fn age_in_days(&self) -> u64 {
         let modified = self.file.get_ref().metadata().and_then(|metadata| metadata.modified());
         let age = modified.ok().and_then(|modified| modified.elapsed().ok());

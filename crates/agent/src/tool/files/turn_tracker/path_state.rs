@@ -18,9 +18,7 @@ use crate::tool::files::error_text::FileKind;
 pub(crate) enum PathState {
     Absent,
     File {
-        /// Its permissions.
         mode: u32,
-        /// Its size in bytes.
         size: u64,
         /// Its inode and its modification time in nanoseconds, by which a file is compared whose
         /// content is not kept.
@@ -31,7 +29,6 @@ pub(crate) enum PathState {
         target: String,
     },
     Folder {
-        /// Its permissions.
         mode: u32,
     },
     /// Something that is neither compared nor put back.
@@ -42,11 +39,9 @@ pub(crate) enum PathState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FoundPath {
     pub(crate) state: PathState,
-    /// The content of a file, if it is kept.
     pub(crate) content: Option<Vec<u8>>,
 }
 
-/// What a turn changed at one path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathChange {
     /// The absolute path, without links.
@@ -69,7 +64,6 @@ impl FoundPath {
         }
     }
 
-    /// Looks at a name in a folder.
     pub(super) fn in_folder(folder: BorrowedFd<'_>, name: &OsStr, most: u64) -> Self {
         match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Self::from_stat(folder, name, &stat, most),
@@ -121,7 +115,6 @@ impl FoundPath {
         }
     }
 
-    /// Returns true if it is a file or a link.
     pub(super) fn is_file(&self) -> bool {
         matches!(self.state, PathState::File { .. } | PathState::Link { .. })
     }
@@ -133,14 +126,12 @@ impl PathChange {
         self.before.is_file() || self.after.is_file()
     }
 
-    /// Returns the change in the other direction.
     pub(crate) fn reversed(&self) -> Self {
         let (before, after) = (self.after.clone(), self.before.clone());
         Self { path: self.path.clone(), before, after }
     }
 }
 
-/// Returns the inode and the modification time of a file.
 fn inode_and_time(stat: &Stat) -> [i64; 2] {
     [stat.st_ino.cast_signed(), unix_nanoseconds(stat.st_mtime, stat.st_mtime_nsec)]
 }

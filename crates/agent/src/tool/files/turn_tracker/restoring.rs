@@ -17,10 +17,9 @@ use crate::tool::files::error_text::{FileKind, cannot_text, errno_text};
 use crate::tool::files::target::WriteTarget;
 use crate::tool::files::{AllowedFolders, CancelFlag, MAX_FILE};
 
+#[derive(Default)]
 pub(crate) struct UndoPlan {
-    /// The changes to be undone.
     pub(crate) changes: Vec<PathChange>,
-    /// The files that cannot be put back.
     pub(crate) left: Vec<UntouchedFile>,
 }
 
@@ -47,7 +46,6 @@ pub(super) fn plan_undo(roots: &AllowedFolders, changes: Vec<PathChange>) -> Und
     plan
 }
 
-/// Returns why a change cannot be undone, given what is there now.
 fn undo_refusal(change: &PathChange, now: &FoundPath) -> Option<&'static str> {
     let is_as_left = match (&change.after.state, &now.state) {
         // The permissions of a folder matter to nobody's work.
@@ -161,7 +159,6 @@ fn make_folder(folder: BorrowedFd<'_>, name: &OsStr, mode: u32) -> Result<(), St
     }
 }
 
-/// Creates the missing folders above a path.
 fn make_parents(roots: &AllowedFolders, path: &str) -> Result<(), String> {
     let mut missing = Vec::new();
     for above in Path::new(path).ancestors().skip(1) {

@@ -12,10 +12,8 @@ const MOST_COMPARED: usize = 2 * 1024 * 1024;
 /// How many bytes the lines of one diff have, about, with what JSON adds to each line.
 const MOST_SHOWN: usize = 192 * 1024;
 const LINE_COST: usize = 48;
-/// Why the lines of a file are not shown.
 const TOO_MUCH: &str = "too much to be shown here";
 
-/// What may still be compared and shown.
 struct DiffRoom {
     compared: usize,
     shown: usize,
@@ -128,7 +126,6 @@ fn changed_lines(
     Some(change)
 }
 
-/// Describes a change of the permissions.
 fn mode_note(before: &FoundPath, after: &FoundPath) -> Option<String> {
     let (PathState::File { mode: old, .. }, PathState::File { mode: new, .. }) =
         (&before.state, &after.state)

@@ -25,10 +25,8 @@ use crate::tool::files::error_text::FileKind;
 const RACY_NS: i64 = 50_000_000;
 /// How many bytes of contents are kept of one turn.
 const MOST_TURN_BYTES: usize = 32 * 1024 * 1024;
-/// How many paths of one turn are kept.
 const MOST_CHANGES: usize = 5_000;
 
-/// What is known of the folders.
 pub(super) struct TrackedFolders {
     pack: SnapshotPack,
     known: HashMap<String, KnownPath>,
@@ -40,7 +38,6 @@ pub(super) struct TrackedFolders {
     most_kept: u64,
 }
 
-/// What is known to be at a path.
 struct KnownPath {
     prior: PriorPath,
     changed_ns: i64,
@@ -129,12 +126,10 @@ impl TrackedFolders {
         }
     }
 
-    /// Returns the turns that have not ended.
     pub(super) fn open_turns(&self) -> Vec<String> {
         self.turns.keys().cloned().collect()
     }
 
-    /// Returns true if the turn has noted anything.
     pub(super) fn has(&self, turn: &str) -> bool {
         self.turns.contains_key(turn)
     }
@@ -255,7 +250,6 @@ impl TrackedFolders {
         Ok(())
     }
 
-    /// Ends a turn and returns what it changed, if anything.
     pub(super) fn finish(
         &mut self,
         places: &TrackedPlaces,

@@ -4,10 +4,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::SnapshotLimits;
-use crate::tool::files::roots::FileLocation;
 use crate::tool::files::{AllowedFolders, HiddenFiles};
 
-/// Where files are tracked.
 pub(super) struct TrackedPlaces {
     pub(super) roots: AllowedFolders,
     pub(super) hidden: HiddenFiles,
@@ -23,7 +21,6 @@ impl TrackedPlaces {
         self.private.iter().any(|own| path.starts_with(own.as_os_str().as_bytes()))
     }
 
-    /// Returns the real paths of the allowed folders.
     pub(super) fn names(&self) -> Vec<String> {
         let mut names: Vec<String> = self
             .roots
@@ -33,18 +30,5 @@ impl TrackedPlaces {
         names.sort();
         names.dedup();
         names
-    }
-
-    /// Returns the allowed folders that are in no other.
-    pub(super) fn outermost_roots(&self) -> Vec<(PathBuf, FileLocation<'_>)> {
-        let mut starts: Vec<(PathBuf, FileLocation<'_>)> = Vec::new();
-        for root in self.roots.each() {
-            let Ok(start) = root.real_path() else { continue };
-            if !starts.iter().any(|(other, _)| start.starts_with(other)) {
-                starts.retain(|(other, _)| !other.starts_with(&start));
-                starts.push((start, root));
-            }
-        }
-        starts
     }
 }

@@ -1,5 +1,6 @@
 //! Commands in the background, as a model uses them.
 
+use serde_json::Value;
 use std::fs;
 
 use callgate_testkit::proc::is_running;

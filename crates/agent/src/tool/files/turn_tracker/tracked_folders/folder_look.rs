@@ -37,7 +37,7 @@ impl TrackedFolders {
             failed: None,
         };
         let mut unwalked = None;
-        for (run_command, root) in places.outermost_roots() {
+        for (run_command, root) in places.roots.outermost() {
             unwalked = unwalked.or(look.walk(&run_command, &root).err());
         }
         let FolderLook { ended, failed, began_ns, inodes, .. } = look;
@@ -80,7 +80,6 @@ impl TrackedFolders {
     }
 }
 
-/// One look at all files.
 struct FolderLook<'a> {
     folders: &'a mut TrackedFolders,
     places: &'a TrackedPlaces,
@@ -89,7 +88,6 @@ struct FolderLook<'a> {
     began_ns: i64,
     until: Instant,
     count: u64,
-    /// Why it ended early.
     ended: Option<String>,
     failed: Option<io::Error>,
 }
