@@ -10,6 +10,7 @@ use callgate_testkit::leaks::{peak_kib, resident_kib};
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::proc::is_running;
 use callgate_testkit::process::{DEADLINE, Group};
+use callgate_testkit::until::until;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -76,18 +77,7 @@ fn a_signal_ends_the_tools_and_their_processes() {
     let said = agent.rest();
     assert!(agent.piped.wait_exit(DEADLINE).success());
     assert_eq!(said.iter().filter(|line| is_end(line)).count(), 1, "{said:#?}");
-    assert!(!is_alive(pid), "the command is still there");
-}
-
-fn is_alive(pid: u32) -> bool {
-    let end = Instant::now() + DEADLINE;
-    while Instant::now() < end {
-        if !is_running(pid) {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    true
+    until("the end of the command", || !is_running(pid));
 }
 
 #[test]
@@ -156,7 +146,8 @@ fn it_ends_with_the_process_that_started_it_also_when_its_input_stays_open() {
     let mut ready = [0_u8; 16];
     (&held[1]).read_exact(&mut ready).unwrap();
     shell.signal(Signal::KILL);
-    assert!(!is_alive(pid.trim().parse().unwrap()), "it outlived who started it");
+    let pid = pid.trim().parse().unwrap();
+    until("the end of what it started", || !is_running(pid));
 }
 
 #[test]

@@ -6,12 +6,12 @@ mod claude_failures;
 
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use callgate_testkit::chat::{Chat, ChatReply, Dialect};
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::Piped;
 use callgate_testkit::tools;
+use callgate_testkit::until::until;
 use serde_json::{Value, json};
 
 use crate::fixture::{Runtime, Setup, words};
@@ -208,11 +208,7 @@ fn a_server_of_others_answers() {
     server.args(["-m", "uvicorn", "mockllm.server:app", "--port", &port.to_string()]);
     server.current_dir(setup.work()).env("MOCKLLM_RESPONSES_FILE", "responses.yml");
     let _server = Piped::spawn(server);
-    let end = Instant::now() + Duration::from_mins(1);
-    while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-        assert!(Instant::now() < end, "the server does not start");
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("the server", || TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok());
     let mut agent = setup.start();
     agent.hello();
     agent.say("1", "hello");

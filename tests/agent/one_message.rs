@@ -3,11 +3,10 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
 
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::{DEADLINE, Finished, Piped, run};
+use callgate_testkit::until::until_or;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -149,11 +148,7 @@ fn a_message_that_waits_for_its_input_says_so() {
     let fake = Messages::start([Turn::text("Done.")]);
     let setup = Setup::on(&fake);
     let mut piped = Piped::spawn(setup.program(&["chat", "-p", "go"]));
-    let end = Instant::now() + DEADLINE;
-    while !piped.stderr().contains("waits for the end of standard input") {
-        assert!(Instant::now() < end, "{}", piped.stderr());
-        thread::sleep(Duration::from_millis(10));
-    }
+    until_or(|| piped.stderr(), || piped.stderr().contains("waits for the end of standard input"));
     piped.close_stdin();
     assert_eq!(piped.recv_line_or_end().as_deref(), Some("Done."));
     assert!(piped.wait_exit(DEADLINE).success());

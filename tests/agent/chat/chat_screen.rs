@@ -12,6 +12,8 @@ use crate::fixture::Setup;
 
 /// The lines of the terminal at the start.
 const LINES: usize = 30;
+/// How long a key or a line that came too early is waited for before it is sent again.
+const AGAIN: Duration = Duration::from_millis(400);
 
 /// A chat, and somebody in front of it.
 pub(crate) struct Chat {
@@ -102,7 +104,7 @@ impl Chat {
         while !self.shows(text) {
             assert!(Instant::now() < end, "{text:?} never came:\n{}", self.screen().text());
             self.press(key);
-            thread::sleep(Duration::from_millis(400));
+            self.give_a_while(text);
         }
     }
 
@@ -115,7 +117,15 @@ impl Chat {
             if self.text().ends_with("answer>") {
                 self.say(line);
             }
-            thread::sleep(Duration::from_millis(400));
+            self.give_a_while(text);
+        }
+    }
+
+    /// Waits until the screen shows this text, or so long that the next attempt counts.
+    fn give_a_while(&self, text: &str) {
+        let end = Instant::now() + AGAIN;
+        while !self.shows(text) && Instant::now() < end {
+            thread::sleep(Duration::from_millis(10));
         }
     }
 

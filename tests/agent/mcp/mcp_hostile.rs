@@ -2,12 +2,12 @@
 //! anything.
 
 use std::fs::{self, File};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_testkit::messages::{Messages, Recorded, ToolResult, Turn};
 use callgate_testkit::proc;
 use callgate_testkit::tools::repo_root;
+use callgate_testkit::until::until;
 use rustix::io::ioctl_fionread;
 use serde_json::{Value, json};
 
@@ -136,11 +136,7 @@ fn a_server_that_reads_nothing_holds_nobody_up() {
     assert_eq!(agent.end("1")["type"], "done");
     agent.say("2", "call it");
     agent.until("2", "tool_use");
-    let end = Instant::now() + SOON;
-    while !is_deaf_server_full(&setup) {
-        assert!(Instant::now() < end, "the call never reached the server");
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("the call at the server", || is_deaf_server_full(&setup));
     agent.send(&json!({"id": "c", "kind": "cancel", "target": "2"}));
     assert_eq!(agent.end("2")["data"]["stopReason"], "cancelled");
     // Its file is gone, so it is ended before the next message.

@@ -9,11 +9,11 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::{DEADLINE, Piped, run};
 use callgate_testkit::tools::{self, repo_root};
+use callgate_testkit::until::until;
 use serde_json::{Value, json};
 
 use crate::chat::chat_screen::Chat;
@@ -107,15 +107,10 @@ fn state(agent: &mut Runtime) -> (String, String) {
 }
 
 fn await_state(agent: &mut Runtime, wanted: &str) -> String {
-    let end = Instant::now() + DEADLINE;
-    loop {
+    until(wanted, || {
         let (found, text) = state(agent);
-        if found == wanted {
-            return text;
-        }
-        assert!(Instant::now() < end, "{found}: {text}");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+        (found == wanted).then_some(text)
+    })
 }
 
 fn reply(agent: &mut Runtime, question: &Value, outcome: &str) {

@@ -5,6 +5,7 @@ use std::process::Command;
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::Piped;
 use callgate_testkit::tools::repo_root;
+use callgate_testkit::until::until;
 use serde_json::{Value, json};
 
 use crate::fixture::{Runtime, Setup, words};
@@ -94,15 +95,12 @@ fn a_long_event_does_not_end_the_stream_of_a_server() {
     let mut agent = Setup::on(&fake).config(&config).start();
     agent.hello();
     let has_two = |agent: &mut Runtime| servers(agent)[0]["tools"] == json!(2);
-    let end = std::time::Instant::now() + callgate_testkit::process::DEADLINE;
-    for number in 0.. {
+    let mut number = 0;
+    until("the second tool", || {
+        number += 1;
         assert_eq!(agent.answer(&number.to_string(), "hello"), "yes");
-        if has_two(&mut agent) {
-            break;
-        }
-        assert!(std::time::Instant::now() < end, "{:#?}", servers(&mut agent));
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
+        has_two(&mut agent)
+    });
     agent.piped.close_stdin();
     agent.rest();
     let log = agent.piped.stderr();

@@ -1,10 +1,8 @@
 //! Commands in the background: what the gate sees of them, and how they end.
 
-use std::time::{Duration, Instant};
-
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::proc::is_running;
-use callgate_testkit::process::DEADLINE;
+use callgate_testkit::until::until;
 use serde_json::json;
 
 use crate::fixture::Setup;
@@ -81,11 +79,7 @@ fn started(end: &str) -> (crate::fixture::Runtime, Vec<u32>) {
 }
 
 fn assert_gone(pids: &[u32]) {
-    let end = Instant::now() + DEADLINE;
-    while pids.iter().any(|pid| is_running(*pid)) {
-        assert!(Instant::now() < end, "{pids:?} are still there");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until(&format!("the end of {pids:?}"), || !pids.iter().any(|pid| is_running(*pid)));
 }
 
 #[test]
