@@ -11,7 +11,6 @@ use callgate_surroundings::process_surroundings;
 use callgate_wire::HiddenText;
 use toml::de::DeTable;
 
-
 /// One change to the settings file.
 #[derive(Debug)]
 pub(crate) struct SettingChange {
