@@ -81,7 +81,7 @@ fn build_anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
         cache_life: settings.cache_life,
         ..usual
     });
-    Ok(Arc::new(engine.map_err(|error| error.to_string())?))
+    Ok(Arc::new(engine?))
 }
 
 /// Returns the engine for the configured server. With neither a key nor an address, it looks for a
@@ -101,7 +101,7 @@ fn build_openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
     let usual = OpenAiSettings::new(server);
     let idle = settings.silence_seconds.unwrap_or(usual.idle);
     let engine = OpenAi::new(OpenAiSettings { model, idle, effort: settings.effort.0, ..usual });
-    Ok(Arc::new(engine.map_err(|error| error.to_string())?))
+    Ok(Arc::new(engine?))
 }
 
 /// Returns the engine that runs the Claude Code CLI, which is looked for when it is first used.

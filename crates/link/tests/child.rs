@@ -124,7 +124,10 @@ fn a_wait_ends_with_the_child_or_with_its_leash_and_wakes_for_nothing_else() {
     });
     let before = voluntary_switches();
     assert!(!cat.wait_while_held(&slack).unwrap(), "the leash was dropped first");
-    assert!(voluntary_switches() - before <= 2, "it polls");
+    // One that polls every 10 ms would switch thirty times. A page that is read from the disk first
+    // is a switch, too.
+    let switches = voluntary_switches() - before;
+    assert!(switches <= 10, "it polls: {switches}");
     holder.join().unwrap();
     assert!(!cat.wait_while_held(&slack).unwrap(), "and it is still dropped");
 

@@ -1,12 +1,10 @@
 //! The audit log: entries of machines and desks, each with its chain. Pure.
 
-use std::collections::HashSet;
-
 use callgate_store::{ChainFault, ChainHead, LedgerEntry};
 use callgate_wire::approval::Decision;
 use callgate_wire::words;
 
-use crate::error::{TeamResult, TeamStoreError};
+use crate::error::TeamStoreError;
 use crate::limits::{MOST_COPIES, check_name};
 
 /// Separates a machine's name from the number of its chain, where it has several.
@@ -170,22 +168,24 @@ pub(crate) fn check_copies(
     Ok(last)
 }
 
+#[cfg(feature = "postgres")]
 impl LedgerPart {
     /// Returns the end of the part, if it is a chain.
-    pub(crate) fn check(&self) -> TeamResult<ChainHead> {
+    pub(crate) fn check(&self) -> Result<ChainHead, TeamStoreError> {
         check_copies(&self.chain, self.after, &self.copies)
     }
 }
 
 /// Divides the parts that are chains into rounds in which no chain occurs twice.
+#[cfg(feature = "postgres")]
 pub(crate) fn rounds_of(
     parts: &[LedgerPart],
-    checked: &[TeamResult<ChainHead>],
+    checked: &[Result<ChainHead, TeamStoreError>],
 ) -> Vec<Vec<usize>> {
     let mut left: Vec<usize> = (0..parts.len()).filter(|at| checked[*at].is_ok()).collect();
     let mut rounds = Vec::new();
     while !left.is_empty() {
-        let mut chains = HashSet::new();
+        let mut chains = std::collections::HashSet::new();
         let round: Vec<usize>;
         (round, left) = left.into_iter().partition(|at| chains.insert(&parts[*at].chain));
         rounds.push(round);
