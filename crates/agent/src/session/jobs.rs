@@ -56,7 +56,7 @@ pub(super) async fn run_job(
         Err(HaltReason::Failed(failure)) => failure.into(),
         Err(HaltReason::Cancelled) => StopReason::Cancelled.done_for_free(),
     };
-    // Before the end is told: a status that is asked for after it has the new length.
+    // Before the end is sent: a status that is requested after it has the new length.
     current.forget_length(conversation);
     shared.output.send_event(&id, event);
 }

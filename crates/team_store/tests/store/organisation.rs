@@ -134,7 +134,7 @@ fn desks_are_updated_one_by_one() {
     again.copy_entries("laptop", ChainHead::NONE, &ledger(ChainHead::NONE, 5)).unwrap();
     assert!(matches!(again.verify_chain("laptop"), Ok(Some(AuditChainReport::Whole { .. }))));
     assert_eq!(old.open_questions().unwrap().len(), 1);
-    // A change that it cannot work with is told before anything is written.
+    // A change that it cannot work with is reported before anything is written.
     add("", version + 2);
     let told = PostgresTeamStore::open(&settings).unwrap_err();
     assert!(matches!(told, TeamStoreError::Newer { .. }), "{told}");
