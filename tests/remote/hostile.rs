@@ -1,4 +1,4 @@
-//! Bad input from a box changes nothing and is told: a box that a seed plays, and the exact words for
+//! Bad input from a box changes nothing and is reported: a box that a seed plays, and the exact words for
 //! single faults.
 
 use std::collections::BTreeMap;
@@ -264,7 +264,7 @@ impl AttackedLaptop {
         self.check_line(line, seed);
     }
 
-    /// Checks what the box was told: answers of Ada to its own questions, each once, and that its
+    /// Checks what the box received: answers of Ada to its own questions, each once, and that its
     /// faults were told here without flooding the log.
     fn check_line(&self, line: &BoxLine, seed: u64) {
         let mut heard = Vec::new();
