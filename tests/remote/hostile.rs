@@ -1,5 +1,5 @@
-//! Bad input from a box changes nothing and is reported: a box that a seed plays, and the exact words for
-//! single faults.
+//! Bad input from a box changes nothing and is reported: a box that a seed plays, and the exact words
+//! for single faults.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
