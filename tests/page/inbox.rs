@@ -169,6 +169,10 @@ fn a_question_that_is_over_makes_room_for_the_next_one() {
     browser.wait_for_text(".card[data-question]", "make first");
     hook.group.kill();
     browser.wait_for_text(".card[data-question]", "The agent went away");
+    // A line through a command hides its hyphens.
+    let line = "const row = document.querySelector('.question-row.is-over .what');
+        return getComputedStyle(row).textDecorationLine";
+    assert_eq!(browser.run(line, &json!([])), "none");
     browser.press_keys("\u{e00c}");
     let hook = desk.hook(&crate::fixture::bash("make second"));
     browser.wait_for_text(".card[data-question]", "make second");
