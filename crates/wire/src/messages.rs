@@ -5,6 +5,7 @@
 
 use serde::de::DeserializeOwned;
 
+use crate::approval::RequestKind;
 use crate::fields::{Malformed, if_present, is_default, required_field};
 use crate::raw::Members;
 use crate::session::LoadAs;
@@ -78,6 +79,7 @@ macro_rules! left_out_by_default {
 left_out_by_default! {
     [] bool: |it| !it,
     [T] Vec<T>: Self::is_empty,
+    [] RequestKind: is_default,
     [] LoadAs: is_default,
 }
 
