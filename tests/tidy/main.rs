@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod circles;
+mod dependencies;
 mod function_names;
 mod glossary;
 mod modules;
