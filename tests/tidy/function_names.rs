@@ -1,10 +1,11 @@
 //! Functions have names that can be searched for, and are short enough to be read.
 
 use std::collections::BTreeMap;
+use std::fs;
 
 use super::source::{is_identifier, product_tokens};
 use super::type_names::crate_of;
-use super::{assert_none, product_sources};
+use super::{assert_none, is_test, name, page_modules, product_sources};
 
 /// How many of a hundred functions may have a name of one word.
 const MOST_ONE_WORD: usize = 35;
@@ -78,6 +79,51 @@ fn functions_stay_short() {
         }
     }
     assert_none(&long);
+}
+
+#[test]
+fn functions_of_the_page_stay_short() {
+    let mut long = Vec::new();
+    for path in page_modules().into_iter().filter(|path| !is_test(&name(path))) {
+        for (line, lines) in page_functions(&fs::read_to_string(&path).unwrap()) {
+            if lines > LONGEST_FUNCTION {
+                long.push(format!(
+                    "{}:{line}: a function has {lines} lines: split it",
+                    name(&path)
+                ));
+            }
+        }
+    }
+    assert_none(&long);
+}
+
+/// Returns the line on which each function of a module of the page begins, and how many it has. It
+/// ends at the first brace that is indented as its first line: so the page is formatted.
+fn page_functions(text: &str) -> Vec<(usize, usize)> {
+    let lines: Vec<&str> = text.lines().collect();
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut found = Vec::new();
+    for (at, line) in lines.iter().enumerate().filter(|(_, line)| opens_page_function(line)) {
+        let is_end = |end: &&str| indent(end) == indent(line) && end.trim_start().starts_with('}');
+        let rest = lines[at + 1..].iter().position(|end| is_end(&end));
+        found.push((at + 1, rest.map_or(lines.len() - at, |rest| rest + 2)));
+    }
+    found
+}
+
+fn opens_page_function(line: &str) -> bool {
+    let code = line.trim();
+    let first = code.split([' ', '(']).next().unwrap_or_default();
+    let is_block = ["if", "for", "while", "switch", "}"].contains(&first);
+    let is_function = code.contains("function ") || code.ends_with("=> {");
+    is_function && code.ends_with('{') || code.ends_with(") {") && !is_block
+}
+
+#[test]
+fn functions_of_the_page_are_found_with_their_length() {
+    let text = "export function a(b) {\n  if (b) {\n  }\n  const c = () => {\n  };\n}\n\
+                class D {\n  async e() {\n    return 1;\n  }\n}\n";
+    assert_eq!(page_functions(text), [(1, 6), (4, 2), (8, 3)]);
 }
 
 /// Returns the functions of each file of the product.

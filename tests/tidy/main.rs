@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod circles;
+mod dependencies;
 mod function_names;
 mod glossary;
 mod modules;
@@ -47,8 +48,10 @@ fn name(path: &Path) -> String {
 /// Returns the names and the texts of all files of the product's crates, without files of tests.
 fn product_sources() -> Vec<(String, String)> {
     let all = ["crates", "shell/src", "src"].into_iter().flat_map(|folder| files(folder, ".rs"));
+    let all = all.chain(["build.rs", "shell/build.rs"].map(|file| root().join(file)));
     let named = all.map(|path| (name(&path), path)).filter(|(file, _)| {
-        let is_product = !file.starts_with("crates/") || file.split('/').nth(2) == Some("src");
+        let is_product = !file.starts_with("crates/")
+            || matches!(file.split('/').nth(2), Some("src" | "build.rs"));
         is_product && !is_test(file)
     });
     named.map(|(file, path)| (file, fs::read_to_string(path).unwrap())).collect()
@@ -86,7 +89,13 @@ fn files_stay_small() {
 }
 
 fn is_test(name: &str) -> bool {
-    name.contains("tests") || name.starts_with("tests/")
+    name.split('/').any(|part| matches!(part, "tests" | "tests.rs"))
+}
+
+#[test]
+fn only_folders_and_files_of_tests_are_tests() {
+    assert!(is_test("tests/up.rs") && is_test("src/log/tests.rs") && is_test("src/a/tests/b.rs"));
+    assert!(!is_test("src/rules/contests.rs") && !is_test("crates/rules/src/run_tests/kinds.rs"));
 }
 
 /// The crates of this workspace that each crate may use.

@@ -67,5 +67,6 @@ fn types_in<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
 
 /// Returns the folder of a file's crate.
 pub(crate) fn crate_of(file: &str) -> &str {
-    file.split("/src/").next().filter(|folder| *folder != file).unwrap_or("src")
+    let inside = ["/src/", "/build.rs"].into_iter().find_map(|part| file.split_once(part));
+    inside.map_or("src", |(folder, _)| folder)
 }

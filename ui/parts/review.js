@@ -68,14 +68,13 @@ export function reviewDialog(app, { text, hash }, saved) {
     () =>
       html` <div class="dialog-body review">
           ${state.error ? note("red", reason(state.error)) : nothing}
+          ${state.result ? results(state.result, app.now) : nothing}
           ${
-            state.result
-              ? results(state.result, app.now)
-              : state.error
-                ? nothing
-                : html`<p>What would these rules have decided about everything in the ledger?</p>
-                    <progress max=${state.total || 1} value=${state.done} aria-label="Backtest"></progress>
-                    <p class="small muted num">${progressWords(state)}</p>`
+            state.result || state.error
+              ? nothing
+              : html`<p>What would these rules have decided about everything in the ledger?</p>
+                  <progress max=${state.total || 1} value=${state.done} aria-label="Backtest"></progress>
+                  <p class="small muted num">${progressWords(state)}</p>`
           }
         </div>
         <div class="dialog-foot">

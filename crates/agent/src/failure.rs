@@ -27,19 +27,16 @@ pub struct RequestFailure {
 
 impl RequestFailure {
     /// Creates a failure that the same request will meet again.
-    #[must_use]
     pub fn permanent(kind: &'static str, text: impl Into<String>) -> Self {
         Self { kind, status: None, retryable: false, text: text.into() }
     }
 
-    #[must_use]
     pub fn temporary(kind: &'static str, text: impl Into<String>) -> Self {
         Self { kind, status: None, retryable: true, text: text.into() }
     }
 
     /// Converts an error of the engine, with advice where the same conversation would meet it
     /// again. `is_begun` tells whether part of the turn is already stored.
-    #[must_use]
     pub fn of_engine(error: EngineError, is_begun: bool) -> Self {
         let EngineError { kind, status, retry_after, mut text } = error;
         let advice = match (kind, status) {

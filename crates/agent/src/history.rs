@@ -67,13 +67,11 @@ pub struct History(Arc<HistoryThread>);
 impl History {
     /// Begins to open the store and returns at once. While it cannot be opened, every call returns
     /// the reason and tries again.
-    #[must_use]
     pub fn start(place: HistoryLocation) -> Self {
         Self(Arc::new(HistoryThread::start(place, None)))
     }
 
     /// Like [`History::start`], for the conversations of one folder.
-    #[must_use]
     pub fn start_in(place: HistoryLocation, scope: FolderScope) -> Self {
         Self(Arc::new(HistoryThread::start(place, Some(scope))))
     }

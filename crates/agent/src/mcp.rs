@@ -119,7 +119,6 @@ impl ServerContext {
 
 impl McpServers {
     /// Creates the source. Nothing is read or started yet.
-    #[must_use]
     pub fn new(settings: Vec<McpServerSettings>, around: McpSurroundings) -> Self {
         let context = Arc::new(ServerContext {
             around,

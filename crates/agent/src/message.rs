@@ -167,12 +167,10 @@ pub struct StoredToolResult {
 }
 
 impl ChatMessage {
-    #[must_use]
     pub fn user(content: Vec<Block>) -> Self {
         Self { role: Role::User, content }
     }
 
-    #[must_use]
     pub fn assistant(content: Vec<Block>) -> Self {
         Self { role: Role::Assistant, content }
     }
@@ -254,7 +252,6 @@ impl Block {
         }
     }
 
-    #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into() }
     }

@@ -266,7 +266,6 @@ pub enum PersonReply {
 }
 
 impl PersonAsker {
-    #[must_use]
     pub fn new(ask: AskFunction) -> Self {
         Self(Some(ask))
     }
@@ -300,7 +299,6 @@ pub struct CallOutcome {
 impl CallOutcome {
     /// Creates the outcome of a successful call. The model reads `text`, and the front end gets
     /// `result`.
-    #[must_use]
     pub fn done(result: &impl Serialize, text: impl Into<String>) -> Self {
         match to_raw_value(result) {
             Ok(result) => Self { result, text: text.into(), images: Vec::new(), is_error: false },
@@ -310,14 +308,12 @@ impl CallOutcome {
 
     /// Creates the outcome of a failed call. The text says what could not be done and what to do
     /// next.
-    #[must_use]
     pub fn failed(text: impl Into<String>) -> Self {
         let text = text.into();
         Self { result: error_json(&text), text, images: Vec::new(), is_error: true }
     }
 
     /// Creates the outcome of a call that was denied: by a rule, a person or the mode.
-    #[must_use]
     pub fn denied(because: impl Into<String>) -> Self {
         let text = because.into();
         let result = raw_json(&json!({ "error": text, "denied": true }));

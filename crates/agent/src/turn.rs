@@ -56,7 +56,6 @@ pub struct Turn {
 impl Turn {
     /// Creates a turn that answers `user`. `is_read_only` tells whether several calls of a tool may
     /// run in parallel.
-    #[must_use]
     pub fn new(
         user: ChatMessage,
         bounds: TurnLimits,

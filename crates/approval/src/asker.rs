@@ -88,21 +88,18 @@ pub struct Unwanted<'a> {
 
 impl<'a> Unwanted<'a> {
     /// Adds the condition that the other end of `fd` is closed.
-    #[must_use]
     pub fn when_closed(mut self, fd: BorrowedFd<'a>) -> Self {
         self.fds.push((fd, PollFlags::empty()));
         self
     }
 
     /// Adds the condition that `fd` is readable, as a pidfd is once its process has ended.
-    #[must_use]
     pub fn when_readable(mut self, fd: BorrowedFd<'a>) -> Self {
         self.fds.push((fd, PollFlags::IN));
         self
     }
 
     /// Has an alarm ring if it is due while the question is unread.
-    #[must_use]
     pub fn with_alarm(self, alarm: &'a UnreadAlarm<'a>) -> Self {
         Self { alarm: Some(alarm), ..self }
     }

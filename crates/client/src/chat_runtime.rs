@@ -123,7 +123,6 @@ impl ChatRuntime {
 impl ChatRuntimes {
     /// Prepares runtimes with these settings; their folder is chosen later. A runtime that no page
     /// uses is ended after `linger`, if there is one.
-    #[must_use]
     pub fn new(settings: ClientSettings, linger: Option<Duration>) -> Self {
         Self { settings, linger, running: Mutex::default() }
     }

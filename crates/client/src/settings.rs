@@ -69,7 +69,6 @@ pub enum StderrTarget {
 
 impl ClientSettings {
     /// Creates settings for a runtime that is started without arguments, with all defaults.
-    #[must_use]
     pub fn new(program: impl Into<PathBuf>) -> Self {
         let capabilities = [
             capability::THINKING,
@@ -99,7 +98,6 @@ impl ClientSettings {
         }
     }
 
-    #[must_use]
     pub fn arg(mut self, arg: impl Into<OsString>) -> Self {
         self.args.push(arg.into());
         self

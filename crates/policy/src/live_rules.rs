@@ -94,7 +94,6 @@ impl LiveRules {
     }
 
     /// Sets what applies where no rule decides.
-    #[must_use]
     pub fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
         self.defaults = defaults;
         lock(&self.memory).built.clear();
@@ -102,7 +101,6 @@ impl LiveRules {
     }
 
     /// Sets the folders in which the commands of our own runtime may work.
-    #[must_use]
     pub fn with_bounds(mut self, bounds: CommandBounds) -> Self {
         self.bounds = Some(bounds);
         lock(&self.memory).built.clear();

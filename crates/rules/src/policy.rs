@@ -121,7 +121,6 @@ impl Policy {
     ///
     /// While a file has errors, nothing is allowed where it applies: a rule that denies may be
     /// the one that could not be read.
-    #[must_use]
     pub fn with_file(mut self, file: &RuleFile, folder: Option<&str>) -> Self {
         let scope = folder.filter(|_| file.trust == Trust::Project).map(crate::place::normal_path);
         if file.has_errors() {
@@ -141,14 +140,12 @@ impl Policy {
     }
 
     /// Sets what applies where no rule decides.
-    #[must_use]
     pub fn with_defaults(mut self, defaults: PolicyDefaults) -> Self {
         self.defaults = defaults;
         self
     }
 
     /// Sets what is done about commands that are not understood.
-    #[must_use]
     pub fn with_unclear(mut self, unclear: UnclearCommands) -> Self {
         self.unclear = unclear;
         self
@@ -156,7 +153,6 @@ impl Policy {
 
     /// Sets the folders in which the commands of our own runtime may work. Whatever leads out of
     /// them is asked about, even if rules allow it.
-    #[must_use]
     pub fn with_bounds(mut self, bounds: CommandBounds) -> Self {
         self.bounds = Some(bounds);
         self

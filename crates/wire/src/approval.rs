@@ -16,13 +16,9 @@ mod request_id;
 #[cfg(test)]
 mod tests;
 
-use serde::Serialize;
 use serde_json::value::RawValue;
 
-use crate::fields::{
-    is_default, members_of, one_line, optional_field, optional_list, optional_object,
-    required_field,
-};
+use crate::fields::{members_of, one_line, optional_field, optional_object, required_json_object};
 use crate::raw::Members;
 
 pub use crate::fields::Malformed;
@@ -41,61 +37,49 @@ pub const LEGACY_SOCKET: &str = "/tmp/vibe-reachout.sock";
 /// The longest line, without its newline, that either side may send.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
 
-const DECISION: &str = "allow, deny, timeout, ask or none";
+message_structs! {
+    /// A question whether a tool may run, or a report that gets no answer (see [`RequestKind`]).
+    pub struct ApprovalRequest {
+        /// The id of the question; the answer repeats it.
+        request_id: RequestId = RequestId::from_member,
+        tool_name: String = "a string",
+        /// The arguments of the tool, a JSON object, unchanged.
+        tool_input: Box<RawValue> = required_json_object,
+        cwd: String = "a string",
+        session_id: String = "a string",
+        /// The permissions that the agent suggests for "always", each unchanged.
+        permission_suggestions optional: Vec<Box<RawValue>> = "an array",
+        kind optional: RequestKind = "ask, settle, notify or check",
+        /// Which agent asks, such as `claude-code` or `codex`.
+        agent optional: Option<String> = "a string",
+        context optional: Option<RequestContext> = RequestContext::from_member,
+        /// The machine on which the agent runs, if it is another one. Only a desk sets it: whatever
+        /// an asker sends is ignored.
+        machine optional: Option<AskerMachine> = "an object with name",
+    }
 
-/// A question whether a tool may run, or a report that gets no answer (see [`RequestKind`]).
-#[derive(Debug, Clone, Serialize)]
-pub struct ApprovalRequest {
-    /// The id of the question; the answer repeats it.
-    pub request_id: RequestId,
-    pub tool_name: String,
-    /// The arguments of the tool, a JSON object, unchanged.
-    pub tool_input: Box<RawValue>,
-    pub cwd: String,
-    pub session_id: String,
-    /// The permissions that the agent suggests for "always", each unchanged.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub permission_suggestions: Vec<Box<RawValue>>,
-    #[serde(skip_serializing_if = "is_default")]
-    pub kind: RequestKind,
-    /// Which agent asks, such as `claude-code` or `codex`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub context: Option<RequestContext>,
-    /// The machine on which the agent runs, if it is another one. Only a desk sets it: whatever an
-    /// asker sends is ignored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub machine: Option<AskerMachine>,
-}
-
-#[derive(Debug, Clone, Serialize)]
-pub struct ApprovalResponse {
-    pub request_id: RequestId,
-    pub decision: Decision,
-    /// Why, in words for the agent; used with [`Decision::Deny`] and [`Decision::Ask`].
-    pub message: Option<String>,
-    /// The suggestion to apply from now on, unchanged; used with [`Decision::Allow`].
-    pub always_allow_suggestion: Option<Box<RawValue>>,
-    /// All suggestions of the chosen "always", each unchanged; used with [`Decision::Allow`].
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub updated_permissions: Vec<Box<RawValue>>,
-    /// The input to run the tool with instead; used with [`Decision::Allow`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub updated_input: Option<Box<RawValue>>,
-    /// Whether the agent's turn ends; used with [`Decision::Deny`].
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub interrupt: bool,
-    /// Who or what decided, in words; used with [`Decision::Allow`] and [`Decision::Deny`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub by: Option<String>,
-    /// Whether there was nobody who could be shown the question; used with [`Decision::Timeout`].
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unreachable: bool,
-    /// The answer as the person gave it, for the desk of the machine that asks; only if the request
-    /// has a machine.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub relayed: Option<Box<RelayedAnswer>>,
+    pub struct ApprovalResponse {
+        request_id: RequestId = RequestId::from_member,
+        decision: Decision = "allow, deny, timeout, ask or none",
+        /// Why, in words for the agent; used with [`Decision::Deny`] and [`Decision::Ask`].
+        message: Option<String> = nullable_text,
+        /// The suggestion to apply from now on, unchanged; used with [`Decision::Allow`].
+        always_allow_suggestion: Option<Box<RawValue>> = optional_object,
+        /// All suggestions of the chosen "always", each unchanged; used with [`Decision::Allow`].
+        updated_permissions optional: Vec<Box<RawValue>> = "an array",
+        /// The input to run the tool with instead; used with [`Decision::Allow`].
+        updated_input optional: Option<Box<RawValue>> = required_json_object,
+        /// Whether the agent's turn ends; used with [`Decision::Deny`].
+        interrupt optional: bool = "true or false",
+        /// Who or what decided, in words; used with [`Decision::Allow`] and [`Decision::Deny`].
+        by optional: Option<String> = "a string",
+        /// Whether there was nobody who could be shown the question; used with
+        /// [`Decision::Timeout`].
+        unreachable optional: bool = "true or false",
+        /// The answer as the person gave it, for the desk of the machine that asks; only if the
+        /// request has a machine.
+        relayed optional: Option<Box<RelayedAnswer>> = "an object with decision and by",
+    }
 }
 
 words! {
@@ -135,29 +119,15 @@ impl ApprovalRequest {
 
     /// Reads a request from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
-        let members = members_of(line)?;
-        let suggestions = optional_list(&members, "permission_suggestions")?;
-        Ok(Self {
-            request_id: RequestId::from_member(&members, "request_id")?,
-            tool_name: required_field(&members, "tool_name", "a string")?,
-            tool_input: optional_object(&members, "tool_input")?
-                .ok_or(Malformed::wrong_field("tool_input", "an object"))?,
-            cwd: required_field(&members, "cwd", "a string")?,
-            session_id: required_field(&members, "session_id", "a string")?,
-            permission_suggestions: suggestions.unwrap_or_default(),
-            kind: optional_field(&members, "kind", "ask, settle, notify or check")?
-                .unwrap_or_default(),
-            agent: optional_field(&members, "agent", "a string")?,
-            context: decode_context(&members)?,
-            // An asker that could name a machine would count as judged by the rules there.
-            machine: None,
-        })
+        let mut members = members_of(line)?;
+        // An asker that could name a machine would count as judged by the rules there.
+        members.0.retain(|(name, _)| name != "machine");
+        Self::from_members(&members)
     }
 
     /// Like [`decode`](Self::decode), for a request that a desk has recorded: it may name a machine.
     pub fn decode_recorded(line: &[u8]) -> Result<Self, Malformed> {
-        let machine = optional_field(&members_of(line)?, "machine", "an object with name")?;
-        Ok(Self { machine, ..Self::decode(line)? })
+        Self::from_members(&members_of(line)?)
     }
 
     pub fn to_line(&self) -> Vec<u8> {
@@ -184,21 +154,7 @@ impl ApprovalResponse {
 
     /// Reads a response from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
-        let members = members_of(line)?;
-        Ok(Self {
-            request_id: RequestId::from_member(&members, "request_id")?,
-            decision: required_field(&members, "decision", DECISION)?,
-            message: optional_field(&members, "message", "a string")?,
-            always_allow_suggestion: optional_object(&members, "always_allow_suggestion")?,
-            updated_permissions: optional_list(&members, "updated_permissions")?
-                .unwrap_or_default(),
-            updated_input: optional_object(&members, "updated_input")?,
-            interrupt: optional_field(&members, "interrupt", "true or false")?.unwrap_or_default(),
-            by: optional_field(&members, "by", "a string")?,
-            unreachable: optional_field(&members, "unreachable", "true or false")?
-                .unwrap_or_default(),
-            relayed: optional_field(&members, "relayed", "an object with decision and by")?,
-        })
+        Self::from_members(&members_of(line)?)
     }
 
     pub fn to_line(&self) -> Vec<u8> {
@@ -206,9 +162,7 @@ impl ApprovalResponse {
     }
 }
 
-fn decode_context(members: &Members) -> Result<Option<RequestContext>, Malformed> {
-    match members.get_non_null("context") {
-        Some(value) if !value.is_object() => Err(Malformed::wrong_field("context", "an object")),
-        value => value.map(RequestContext::from_json).transpose(),
-    }
+/// Reads a text that may be left out, and is `null` where it has no value.
+fn nullable_text(members: &Members, name: &'static str) -> Result<Option<String>, Malformed> {
+    optional_field(members, name, "a string")
 }

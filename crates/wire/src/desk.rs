@@ -12,7 +12,6 @@ mod card;
 mod history;
 mod inbox;
 mod message;
-mod question;
 mod request;
 mod rules;
 mod segment;

@@ -96,15 +96,20 @@ pub(crate) fn optional_list<T: DeserializeOwned>(
     optional_field(members, field, "an array")
 }
 
-/// Like [`optional_field`], for an object that is only relayed.
+/// Like [`required_object`], for an object that is only relayed.
+pub(crate) fn required_json_object(
+    members: &Members,
+    field: &'static str,
+) -> Result<Box<RawValue>, Malformed> {
+    let object = members.get(field).filter(|value| value.is_object());
+    object.and_then(Json::to_boxed).ok_or(Malformed::wrong_field(field, "an object"))
+}
+
 pub(crate) fn optional_object(
     members: &Members,
     field: &'static str,
 ) -> Result<Option<Box<RawValue>>, Malformed> {
-    match members.get_non_null(field) {
-        Some(value) if !value.is_object() => Err(Malformed::wrong_field(field, "an object")),
-        value => Ok(value.and_then(Json::to_boxed)),
-    }
+    if_present(members, field, required_json_object)
 }
 
 /// Returns true for a value that is left out where it is written.

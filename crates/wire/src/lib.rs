@@ -7,6 +7,8 @@
 //! it allocates.
 
 #[macro_use]
+mod messages;
+#[macro_use]
 mod words;
 
 pub mod approval;

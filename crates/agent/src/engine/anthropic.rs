@@ -59,7 +59,6 @@ pub struct AnthropicSettings {
 }
 
 impl AnthropicSettings {
-    #[must_use]
     pub fn new(key: ApiKey, model: impl Into<String>) -> Self {
         let (base_url, model) = (API_URL.to_owned(), model.into());
         let cache_life = CacheLife::default();

@@ -67,19 +67,16 @@ pub struct SelectedEngine {
 }
 
 impl EngineRegistry {
-    #[must_use]
     pub fn new(default: DefaultEngine) -> Self {
         Self { slots: Vec::new(), default, settled: OnceCell::new() }
     }
 
     /// Adds an engine that is created when it is first used.
-    #[must_use]
     pub fn with_maker(mut self, name: &'static str, maker: EngineMaker) -> Self {
         self.slots.push(Arc::new(EngineSlot { name, maker, created: OnceLock::new() }));
         self
     }
 
-    #[must_use]
     pub fn with_engine(mut self, engine: Arc<dyn Engine>) -> Self {
         let (name, created) = (engine.name(), OnceLock::from(Arc::clone(&engine)));
         let maker: EngineMaker = Arc::new(move || Ok(Arc::clone(&engine)));

@@ -76,7 +76,6 @@ pub enum OpenAiServer {
 }
 
 impl OpenAiSettings {
-    #[must_use]
     pub fn new(server: OpenAiServer) -> Self {
         let idle = if server.is_local() { LOCAL_IDLE } else { IDLE };
         Self { server, model: None, idle, effort: None }

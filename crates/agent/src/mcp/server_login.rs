@@ -13,7 +13,6 @@ pub struct ServerLogin {
 impl ServerLogin {
     /// Returns the login of a server, or `None` if it is a program, or its settings have a header
     /// that lets callgate in.
-    #[must_use]
     pub fn new(
         server: &McpServerSettings,
         proxy: Option<String>,

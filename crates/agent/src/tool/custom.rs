@@ -76,7 +76,6 @@ fn any_object() -> Box<RawValue> {
 
 impl CustomTools {
     /// Creates the source. The folder is read before each turn and may be absent.
-    #[must_use]
     pub fn new(folder: PathBuf, commands: RunSettings, warn: crate::mcp::Warning) -> Self {
         Self {
             folder,

@@ -70,7 +70,6 @@ pub struct RunSettings {
 
 impl RunSettings {
     /// Creates settings for one folder, with the default limits.
-    #[must_use]
     pub fn new(cwd: PathBuf, env: Vec<(OsString, OsString)>) -> Self {
         Self {
             roots: vec![cwd.clone()],

@@ -53,7 +53,6 @@ impl Claim {
 
     /// Adds a socket that is served as well, if nobody else uses its path. Whatever else is there
     /// is left alone, and the daemon warns about it once.
-    #[must_use]
     pub fn with_legacy(mut self, path: Option<PathBuf>) -> Self {
         self.legacy = path.filter(|path| *path != self.socket && *path != self.desk_socket);
         self

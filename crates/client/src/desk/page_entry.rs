@@ -8,14 +8,12 @@ use crate::PageEvent;
 impl PageEvent {
     /// Returns the first event of every stream of entries: the number of the last entry there is.
     /// A page that is new to the ledger continues after it.
-    #[must_use]
     pub fn watching(head: u64, is_new: bool) -> Self {
         let data = json!({ "head": head }).to_string();
         Self { event: "watching", id: is_new.then_some(head), data }
     }
 
     /// Returns the same for the page of a person of a team, who is named.
-    #[must_use]
     pub fn watching_as(person: &str, head: u64, is_new: bool) -> Self {
         let data = json!({ "head": head, "person": person }).to_string();
         Self { data, ..Self::watching(head, is_new) }
@@ -23,7 +21,6 @@ impl PageEvent {
 
     /// Returns the event of a message that a watch of the desk yields, if it is one: an entry, or
     /// the notice that the page is no longer linked, which is the last event.
-    #[must_use]
     pub fn from_desk(message: &DeskMessage) -> Option<Self> {
         let (event, id, data) = match message {
             DeskMessage::Entry(entry) => {

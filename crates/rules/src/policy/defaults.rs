@@ -26,7 +26,6 @@ impl PolicyDefaults {
     }
 
     /// Allows a class, or makes it ask again. A default cannot deny; a rule can.
-    #[must_use]
     pub fn with_class(mut self, class: Class, decision: RuleDecision) -> Self {
         self.allowed.retain(|allowed| *allowed != class);
         if decision == RuleDecision::Allow {

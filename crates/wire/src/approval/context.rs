@@ -1,10 +1,8 @@
 //! What an asker adds to the question: the protocol's optional extensions.
 
-use serde::Serialize;
-
 use super::Malformed;
-use crate::fields::{optional_field, optional_list};
-use crate::raw::{Json, Members};
+use crate::fields::required_field;
+use crate::raw::Members;
 
 words! {
     #[derive(Default)]
@@ -50,96 +48,64 @@ impl RequestKind {
     }
 }
 
-/// What an asker adds to the question; every field is optional.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
-pub struct RequestContext {
-    /// The agent's name of the event that led to this request.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub event: Option<String>,
-    /// The agent's id of the user's prompt it works on.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub prompt_id: Option<String>,
-    /// The subagent that asks, when it is not the main one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent_id: Option<String>,
-    /// The agent's last words before the question.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub last_words: Option<String>,
-    /// Whether the last words may follow the request as [`LateWords`](super::LateWords).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub words_follow: Option<bool>,
-    /// Whether the tool that has ended succeeded; for [`RequestKind::Settle`].
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ok: Option<bool>,
-    /// How long the asker will wait, when that is less than the desk would.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeout_seconds: Option<u64>,
-    /// What the asker accepts in an answer; absent means a suggestion and nothing else.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub takes: Option<Vec<AnswerExtra>>,
-    /// Why a person has to be asked, whatever the rules allow.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub must_ask: Option<String>,
-    /// The permission mode in which the agent runs, in the agent's own word.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mode: Option<String>,
-    /// The agent's id of this one tool call.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool_use_id: Option<String>,
-    /// Why the agent itself has blocked the call.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Who puts the question to a person; for [`RequestKind::Check`], where absent means the desk.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub asks: Option<Prompter>,
-    /// Whether the asker has a front end of its own that may answer this very question.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub answers: Option<bool>,
-    /// The value that a host has registered at the desk for the agent that it drives.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub gated: Option<String>,
-    /// The agent in whose settings the hook is, if that is another one than the agent that asks.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub hook_of: Option<String>,
-    /// The folder of the agent's settings, where its environment names one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub settings_folder: Option<String>,
-    /// For an edit, the line of the file at which each text that it replaces begins, from 1; 0 where
-    /// that is not known.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub edit_lines: Option<Vec<u64>>,
+message_structs! {
+    /// What an asker adds to the question; every field is optional.
+    #[derive(PartialEq, Eq, Default)]
+    pub struct RequestContext {
+        /// The agent's name of the event that led to this request.
+        event optional: Option<String> = TEXT,
+        /// The agent's id of the user's prompt it works on.
+        prompt_id optional: Option<String> = TEXT,
+        /// The subagent that asks, when it is not the main one.
+        agent_id optional: Option<String> = TEXT,
+        /// The agent's last words before the question.
+        last_words optional: Option<String> = TEXT,
+        /// Whether the last words may follow the request as [`LateWords`](super::LateWords).
+        words_follow optional: Option<bool> = TRUE_OR_FALSE,
+        /// Whether the tool that has ended succeeded; for [`RequestKind::Settle`].
+        ok optional: Option<bool> = TRUE_OR_FALSE,
+        /// How long the asker will wait, when that is less than the desk would.
+        timeout_seconds optional: Option<u64> = "a whole number",
+        /// What the asker accepts in an answer; absent means a suggestion and nothing else.
+        takes optional: Option<Vec<AnswerExtra>> = decode_extras,
+        /// Why a person has to be asked, whatever the rules allow.
+        must_ask optional: Option<String> = TEXT,
+        /// The permission mode in which the agent runs, in the agent's own word.
+        mode optional: Option<String> = TEXT,
+        /// The agent's id of this one tool call.
+        tool_use_id optional: Option<String> = TEXT,
+        /// Why the agent itself has blocked the call.
+        reason optional: Option<String> = TEXT,
+        /// Who puts the question to a person; for [`RequestKind::Check`], where absent means the
+        /// desk.
+        asks optional: Option<Prompter> = "agent or desk",
+        /// Whether the asker has a front end of its own that may answer this very question.
+        answers optional: Option<bool> = TRUE_OR_FALSE,
+        /// The value that a host has registered at the desk for the agent that it drives.
+        gated optional: Option<String> = TEXT,
+        /// The agent in whose settings the hook is, if that is another one than the agent that asks.
+        hook_of optional: Option<String> = TEXT,
+        /// The folder of the agent's settings, where its environment names one.
+        settings_folder optional: Option<String> = TEXT,
+        /// For an edit, the line of the file at which each text that it replaces begins, from 1; 0
+        /// where that is not known.
+        edit_lines optional: Option<Vec<u64>> = "whole numbers",
+    }
 }
 
+const TEXT: &str = "a string";
+const TRUE_OR_FALSE: &str = "true or false";
+
 impl RequestContext {
-    pub(super) fn from_json(json: Json<'_>) -> Result<Self, Malformed> {
-        let members = json.members();
-        let text = |field| optional_field(&members, field, "a string");
-        Ok(Self {
-            event: text("event")?,
-            prompt_id: text("prompt_id")?,
-            agent_id: text("agent_id")?,
-            last_words: text("last_words")?,
-            words_follow: optional_field(&members, "words_follow", "true or false")?,
-            ok: optional_field(&members, "ok", "true or false")?,
-            timeout_seconds: optional_field(&members, "timeout_seconds", "a whole number")?,
-            takes: decode_extras(&members)?,
-            must_ask: text("must_ask")?,
-            mode: text("mode")?,
-            tool_use_id: text("tool_use_id")?,
-            reason: text("reason")?,
-            asks: optional_field(&members, "asks", "agent or desk")?,
-            answers: optional_field(&members, "answers", "true or false")?,
-            gated: text("gated")?,
-            hook_of: text("hook_of")?,
-            settings_folder: text("settings_folder")?,
-            edit_lines: optional_field(&members, "edit_lines", "whole numbers")?,
-        })
+    pub(super) fn from_member(members: &Members, name: &'static str) -> Result<Self, Malformed> {
+        let context = members.get(name).filter(|context| context.is_object());
+        let context = context.ok_or(Malformed::wrong_field(name, "an object"))?;
+        Self::from_members(&context.members())
     }
 }
 
 /// Reads what the asker accepts. Unknown names are ignored: nothing here would send them.
-fn decode_extras(members: &Members<'_>) -> Result<Option<Vec<AnswerExtra>>, Malformed> {
-    let names: Option<Vec<String>> = optional_list(members, "takes")?;
-    let known = |name: String| serde_json::from_value(name.into()).ok();
-    Ok(names.map(|names| names.into_iter().filter_map(known).collect()))
+fn decode_extras(members: &Members, name: &'static str) -> Result<Vec<AnswerExtra>, Malformed> {
+    let names: Vec<String> = required_field(members, name, "an array")?;
+    Ok(names.iter().filter_map(|name| AnswerExtra::parse(name)).collect())
 }

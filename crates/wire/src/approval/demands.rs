@@ -33,7 +33,6 @@ impl AllowDemands {
         Some(self).filter(|demands| !demands.is_empty())
     }
 
-    #[must_use]
     pub fn union_with(self, other: Self) -> Self {
         Self {
             two_people: self.two_people || other.two_people,

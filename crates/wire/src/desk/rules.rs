@@ -5,6 +5,7 @@ use serde_json::value::RawValue;
 
 use super::CommandSegment;
 use crate::approval::RequestId;
+use crate::fields::required_json_object;
 
 words! {
     /// What a rule decides about a call. A later variant overrides an earlier one.
@@ -78,21 +79,18 @@ pub enum RuleProblemLevel {
     Warning,
 }
 
-/// A call about which a viewer asks what the rules would decide.
-#[derive(Debug, Clone, Serialize)]
-pub struct ExplainQuery {
-    /// The tool; a shell if it is absent.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub tool: Option<String>,
-    /// A shell command, instead of an input.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub command: Option<String>,
-    /// The tool's input: an object.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub input: Option<Box<RawValue>>,
-    pub project: String,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub agent: Option<String>,
+message_structs! {
+    /// A call about which a viewer asks what the rules would decide.
+    pub struct ExplainQuery {
+        /// The tool; a shell if it is absent.
+        tool optional: Option<String> = "a string",
+        /// A shell command, instead of an input.
+        command optional: Option<String> = "a string",
+        /// The tool's input: an object.
+        input optional: Option<Box<RawValue>> = required_json_object,
+        project: String = "a string",
+        agent optional: Option<String> = "a string",
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -173,7 +173,6 @@ impl AnswerAbilities {
     pub const ALLOW: Self = Self { allow: true, ..Self::DENY };
 
     /// Adds changed inputs.
-    #[must_use]
     pub const fn with_edit(self, edit: EditAbility) -> Self {
         Self { edit, ..self }
     }

@@ -3,179 +3,148 @@
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::conversation::{
-    conversation_id, decode_metadata, decode_title, of_metadata, optional_conversation_id,
-};
+use super::conversation::{decode_conversation_id, decode_metadata, decode_title, of_metadata};
 use super::engine::{engine_name, model_name};
 use super::file::decode_query;
 use super::front_tool::decode_tools;
 use super::{
     Attachment, ConversationMode, FrontTool, FrontToolAnswer, PermissionAnswer, QuestionAnswer,
-    UnreadableReason, UserMessage, WHOLE_NUMBER, WantedFile, bounded_id, capability,
+    UserMessage, WHOLE_NUMBER, WantedFile, bounded_id, capability,
 };
-use crate::fields::{
-    Malformed, if_present, is_default, optional_field, required_field, text_field,
-};
-use crate::raw::Members;
 
-/// The kinds of [`SessionRequest`](super::SessionRequest). Where the conversation may be left out,
-/// the current one is meant.
-#[derive(Debug, Clone, Serialize)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
-pub enum SessionCommand {
-    /// A message of the user's, which the model answers.
-    UserMessage(UserMessage),
-    /// Removes all messages of the conversation.
-    ClearHistory {
-        /// A JSON object that only the front end understands, unchanged.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        metadata: Option<Box<RawValue>>,
-    },
-    GetStatus,
-    /// Announces that the front end knows the extensions.
-    Hello {
-        /// What the front end accepts, see [`capability`](super::capability).
-        capabilities: Vec<String>,
-        #[serde(skip_serializing_if = "Vec::is_empty")]
-        tools: Vec<FrontTool>,
-    },
-    /// The front end's answer to a call of its tool.
-    ToolAnswer(FrontToolAnswer),
-    Cancel {
-        /// The request's id.
-        target: String,
-    },
-    /// The user's answer to a question.
-    PermissionAnswer(PermissionAnswer),
-    /// The user's answer to a question of the model or of a tool server.
-    QuestionAnswer(QuestionAnswer),
-    /// Creates a conversation and makes it the current one.
-    NewConversation {
-        /// Its id. Without one, the runtime chooses it.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation_id: Option<String>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        title: Option<String>,
-    },
-    ListConversations {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        limit: Option<u32>,
-        /// Lists only those that were last changed before this time, in milliseconds since the Unix
-        /// epoch.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        before: Option<u64>,
-        /// Lists only those in whose title or messages all of these words occur.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        search: Option<String>,
-    },
-    /// Loads a conversation and makes it the current one.
-    LoadConversation {
-        conversation_id: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        limit: Option<u32>,
-        /// Loads only messages before the one with this number.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        before: Option<u64>,
-        /// The form in which the messages are sent.
-        #[serde(rename = "as", skip_serializing_if = "is_default")]
-        load_as: LoadAs,
-    },
-    RenameConversation {
-        conversation_id: String,
-        title: String,
-    },
-    DeleteConversation {
-        conversation_id: String,
-    },
-    /// Copies a conversation, and makes the copy the current one.
-    ForkConversation {
-        conversation_id: String,
-        /// How many of its messages to copy; all if `None`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        length: Option<u64>,
-        /// The title of the copy; the same as before if `None`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        title: Option<String>,
-    },
-    /// Removes the last messages of a conversation.
-    Rewind {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation_id: Option<String>,
-        length: u64,
-    },
-    /// Replaces the messages of a conversation by a summary, for the model.
-    Compact {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation_id: Option<String>,
-    },
-    /// Has the model no longer read a message that its provider refuses.
-    LeaveOut {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation_id: Option<String>,
-    },
-    /// Sets who decides about tool calls.
-    SetMode {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation_id: Option<String>,
-        mode: ConversationMode,
-    },
-    /// Has the model answer the last message again.
-    Regenerate {
-        /// A JSON object that only the front end understands, unchanged.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        metadata: Option<Box<RawValue>>,
-    },
-    /// Replaces the last message and has the model answer it.
-    EditLast(UserMessage),
-    /// Lists the engines and their models.
-    ListModels {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        engine: Option<String>,
-    },
-    /// Chooses the engine and the model of a conversation.
-    SetEngine {
-        /// The conversation, if it is not the one in the metadata or the current one.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation_id: Option<String>,
-        engine: String,
-        /// The model, as its provider names it. Without one, the engine chooses.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        model: Option<String>,
-        /// A JSON object that only the front end understands, unchanged.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        metadata: Option<Box<RawValue>>,
-    },
-    /// Finds files for a picker of the front end.
-    FindFiles {
-        /// Words that occur in the paths.
-        query: String,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        limit: Option<u32>,
-    },
-    ReadFile(WantedFile),
-    /// Asks what a turn has changed.
-    TurnDiff {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation_id: Option<String>,
-        /// The turn; the last one that was not undone if `None`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        turn: Option<u64>,
-    },
-    /// Puts back what a turn has changed.
-    UndoTurn {
-        #[serde(skip_serializing_if = "Option::is_none")]
-        conversation_id: Option<String>,
-        /// The turn; the last one that was not undone if `None`.
-        #[serde(skip_serializing_if = "Option::is_none")]
-        turn: Option<u64>,
-        /// Whether to put back the rest if some files cannot be put back.
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        partial: bool,
-    },
-    Replay {
-        from_seq: u64,
-    },
+message_kinds! {
+    /// The kinds of [`SessionRequest`](super::SessionRequest). Where the conversation may be left
+    /// out, the current one is meant.
+    pub enum SessionCommand {
+        /// A message of the user's, which the model answers.
+        UserMessage "user_message" (UserMessage, UserMessage::from_members);
+        /// Removes all messages of the conversation.
+        ClearHistory "clear_history" {
+            /// A JSON object that only the front end understands, unchanged.
+            metadata optional: Option<Box<RawValue>> = decode_metadata,
+        };
+        GetStatus "get_status";
+        /// Announces that the front end knows the extensions.
+        Hello "hello" {
+            /// What the front end accepts, see [`capability`](super::capability).
+            capabilities: Vec<String> = "an array of strings",
+            tools optional: Vec<FrontTool> = decode_tools,
+        };
+        /// The front end's answer to a call of its tool.
+        ToolAnswer "tool_answer" (FrontToolAnswer, FrontToolAnswer::from_members);
+        Cancel "cancel" {
+            /// The request's id.
+            target: String = bounded_id,
+        };
+        /// The user's answer to a question.
+        PermissionAnswer "permission_answer" (PermissionAnswer, PermissionAnswer::from_members);
+        /// The user's answer to a question of the model or of a tool server.
+        QuestionAnswer "question_answer" (QuestionAnswer, QuestionAnswer::from_members);
+        /// Creates a conversation and makes it the current one.
+        NewConversation "new_conversation" {
+            /// Its id. Without one, the runtime chooses it.
+            conversation_id optional "conversationId": Option<String> = decode_conversation_id,
+            title optional: Option<String> = decode_title,
+        };
+        ListConversations "list_conversations" {
+            limit optional: Option<u32> = SMALL_NUMBER,
+            /// Lists only those that were last changed before this time, in milliseconds since the
+            /// Unix epoch.
+            before optional: Option<u64> = WHOLE_NUMBER,
+            /// Lists only those in whose title or messages all of these words occur.
+            search optional: Option<String> = decode_title,
+        };
+        /// Loads a conversation and makes it the current one.
+        LoadConversation "load_conversation" {
+            conversation_id "conversationId": String = decode_conversation_id,
+            limit optional: Option<u32> = SMALL_NUMBER,
+            /// Loads only messages before the one with this number.
+            before optional: Option<u64> = WHOLE_NUMBER,
+            /// The form in which the messages are sent.
+            load_as optional "as": LoadAs = "messages or events",
+        };
+        RenameConversation "rename_conversation" {
+            conversation_id "conversationId": String = decode_conversation_id,
+            title: String = decode_title,
+        };
+        DeleteConversation "delete_conversation" {
+            conversation_id "conversationId": String = decode_conversation_id,
+        };
+        /// Copies a conversation, and makes the copy the current one.
+        ForkConversation "fork_conversation" {
+            conversation_id "conversationId": String = decode_conversation_id,
+            /// How many of its messages to copy; all if `None`.
+            length optional: Option<u64> = WHOLE_NUMBER,
+            /// The title of the copy; the same as before if `None`.
+            title optional: Option<String> = decode_title,
+        };
+        /// Removes the last messages of a conversation.
+        Rewind "rewind" {
+            conversation_id optional "conversationId": Option<String> = decode_conversation_id,
+            length: u64 = WHOLE_NUMBER,
+        };
+        /// Replaces the messages of a conversation by a summary, for the model.
+        Compact "compact" {
+            conversation_id optional "conversationId": Option<String> = decode_conversation_id,
+        };
+        /// Has the model no longer read a message that its provider refuses.
+        LeaveOut "leave_out" {
+            conversation_id optional "conversationId": Option<String> = decode_conversation_id,
+        };
+        /// Sets who decides about tool calls.
+        SetMode "set_mode" {
+            conversation_id optional "conversationId": Option<String> = decode_conversation_id,
+            mode: ConversationMode = "ask, plan or auto",
+        };
+        /// Has the model answer the last message again.
+        Regenerate "regenerate" {
+            /// A JSON object that only the front end understands, unchanged.
+            metadata optional: Option<Box<RawValue>> = decode_metadata,
+        };
+        /// Replaces the last message and has the model answer it.
+        EditLast "edit_last" (UserMessage, UserMessage::from_members);
+        /// Lists the engines and their models.
+        ListModels "list_models" {
+            engine optional: Option<String> = engine_name,
+        };
+        /// Chooses the engine and the model of a conversation.
+        SetEngine "set_engine" {
+            /// The conversation, if it is not the one in the metadata or the current one.
+            conversation_id optional "conversationId": Option<String> = decode_conversation_id,
+            engine: String = engine_name,
+            /// The model, as its provider names it. Without one, the engine chooses.
+            model optional: Option<String> = model_name,
+            /// A JSON object that only the front end understands, unchanged.
+            metadata optional: Option<Box<RawValue>> = decode_metadata,
+        };
+        /// Finds files for a picker of the front end.
+        FindFiles "find_files" {
+            /// Words that occur in the paths.
+            query: String = decode_query,
+            limit optional: Option<u32> = SMALL_NUMBER,
+        };
+        ReadFile "read_file" (WantedFile, WantedFile::from_members);
+        /// Asks what a turn has changed.
+        TurnDiff "turn_diff" {
+            conversation_id optional "conversationId": Option<String> = decode_conversation_id,
+            /// The turn; the last one that was not undone if `None`.
+            turn optional: Option<u64> = WHOLE_NUMBER,
+        };
+        /// Puts back what a turn has changed.
+        UndoTurn "undo_turn" {
+            conversation_id optional "conversationId": Option<String> = decode_conversation_id,
+            /// The turn; the last one that was not undone if `None`.
+            turn optional: Option<u64> = WHOLE_NUMBER,
+            /// Whether to put back the rest if some files cannot be put back.
+            partial optional: bool = "true or false",
+        };
+        Replay "replay" {
+            from_seq "fromSeq": u64 = WHOLE_NUMBER,
+        };
+    }
 }
+
+const SMALL_NUMBER: &str = "a whole number of at most 4294967295";
 
 /// The form in which a conversation is loaded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -189,38 +158,6 @@ pub enum LoadAs {
 }
 
 impl SessionCommand {
-    pub fn kind(&self) -> &'static str {
-        match self {
-            Self::UserMessage(_) => "user_message",
-            Self::ClearHistory { .. } => "clear_history",
-            Self::GetStatus => "get_status",
-            Self::Hello { .. } => "hello",
-            Self::ToolAnswer(_) => "tool_answer",
-            Self::Cancel { .. } => "cancel",
-            Self::PermissionAnswer(_) => "permission_answer",
-            Self::QuestionAnswer(_) => "question_answer",
-            Self::NewConversation { .. } => "new_conversation",
-            Self::ListConversations { .. } => "list_conversations",
-            Self::LoadConversation { .. } => "load_conversation",
-            Self::RenameConversation { .. } => "rename_conversation",
-            Self::DeleteConversation { .. } => "delete_conversation",
-            Self::ForkConversation { .. } => "fork_conversation",
-            Self::Rewind { .. } => "rewind",
-            Self::Compact { .. } => "compact",
-            Self::LeaveOut { .. } => "leave_out",
-            Self::SetMode { .. } => "set_mode",
-            Self::Regenerate { .. } => "regenerate",
-            Self::EditLast(_) => "edit_last",
-            Self::ListModels { .. } => "list_models",
-            Self::SetEngine { .. } => "set_engine",
-            Self::FindFiles { .. } => "find_files",
-            Self::ReadFile(_) => "read_file",
-            Self::TurnDiff { .. } => "turn_diff",
-            Self::UndoTurn { .. } => "undo_turn",
-            Self::Replay { .. } => "replay",
-        }
-    }
-
     /// Returns true if it is only served after `hello`. `hello` itself is not an extension.
     pub fn is_extension(&self) -> bool {
         !matches!(
@@ -283,89 +220,4 @@ impl SessionCommand {
             _ => None,
         }
     }
-
-    pub(super) fn from_members(members: &Members) -> Result<Self, UnreadableReason> {
-        let kind = text_field(members, "kind").ok_or(UnreadableReason::NoKind)?;
-        let whole_number = |name| required_field(members, name, WHOLE_NUMBER);
-        Ok(match kind.as_str() {
-            "user_message" => Self::UserMessage(UserMessage::from_members(members)?),
-            "clear_history" => Self::ClearHistory { metadata: decode_metadata(members)? },
-            "get_status" => Self::GetStatus,
-            "hello" => Self::Hello {
-                capabilities: required_field(members, "capabilities", "an array of strings")?,
-                tools: decode_tools(members)?,
-            },
-            "tool_answer" => Self::ToolAnswer(FrontToolAnswer::from_members(members)?),
-            "cancel" => Self::Cancel { target: bounded_id(members, "target")? },
-            "permission_answer" => Self::PermissionAnswer(PermissionAnswer::from_members(members)?),
-            "question_answer" => Self::QuestionAnswer(QuestionAnswer::from_members(members)?),
-            "new_conversation" => Self::NewConversation {
-                conversation_id: optional_conversation_id(members)?,
-                title: if_present(members, "title", decode_title)?,
-            },
-            "list_conversations" => Self::ListConversations {
-                limit: decode_limit(members)?,
-                before: optional_field(members, "before", WHOLE_NUMBER)?,
-                search: if_present(members, "search", decode_title)?,
-            },
-            "load_conversation" => Self::LoadConversation {
-                conversation_id: conversation_id(members)?,
-                limit: decode_limit(members)?,
-                before: optional_field(members, "before", WHOLE_NUMBER)?,
-                load_as: optional_field(members, "as", "messages or events")?.unwrap_or_default(),
-            },
-            "rename_conversation" => Self::RenameConversation {
-                conversation_id: conversation_id(members)?,
-                title: decode_title(members, "title")?,
-            },
-            "delete_conversation" => {
-                Self::DeleteConversation { conversation_id: conversation_id(members)? }
-            }
-            "fork_conversation" => Self::ForkConversation {
-                conversation_id: conversation_id(members)?,
-                length: optional_field(members, "length", WHOLE_NUMBER)?,
-                title: if_present(members, "title", decode_title)?,
-            },
-            "rewind" => Self::Rewind {
-                conversation_id: optional_conversation_id(members)?,
-                length: whole_number("length")?,
-            },
-            "compact" => Self::Compact { conversation_id: optional_conversation_id(members)? },
-            "leave_out" => Self::LeaveOut { conversation_id: optional_conversation_id(members)? },
-            "set_mode" => Self::SetMode {
-                conversation_id: optional_conversation_id(members)?,
-                mode: required_field(members, "mode", "ask, plan or auto")?,
-            },
-            "regenerate" => Self::Regenerate { metadata: decode_metadata(members)? },
-            "edit_last" => Self::EditLast(UserMessage::from_members(members)?),
-            "list_models" => {
-                Self::ListModels { engine: if_present(members, "engine", engine_name)? }
-            }
-            "set_engine" => Self::SetEngine {
-                conversation_id: optional_conversation_id(members)?,
-                engine: engine_name(members, "engine")?,
-                model: if_present(members, "model", model_name)?,
-                metadata: decode_metadata(members)?,
-            },
-            "find_files" => {
-                Self::FindFiles { query: decode_query(members)?, limit: decode_limit(members)? }
-            }
-            "read_file" => Self::ReadFile(WantedFile::from_members(members)?),
-            "turn_diff" => Self::TurnDiff {
-                conversation_id: optional_conversation_id(members)?,
-                turn: optional_field(members, "turn", WHOLE_NUMBER)?,
-            },
-            "undo_turn" => Self::UndoTurn {
-                conversation_id: optional_conversation_id(members)?,
-                turn: optional_field(members, "turn", WHOLE_NUMBER)?,
-                partial: optional_field(members, "partial", "true or false")?.unwrap_or_default(),
-            },
-            "replay" => Self::Replay { from_seq: whole_number("fromSeq")? },
-            _ => return Err(UnreadableReason::unknown(&kind)),
-        })
-    }
-}
-
-fn decode_limit(members: &Members) -> Result<Option<u32>, Malformed> {
-    optional_field(members, "limit", "a whole number of at most 4294967295")
 }

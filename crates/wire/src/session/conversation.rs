@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::{LONGEST_CONVERSATION_ID, LONGEST_TITLE};
-use crate::fields::{Malformed, if_present, optional_object, required_field};
+use crate::fields::{Malformed, required_field, required_json_object};
 use crate::raw::{Json, Members};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -113,13 +113,11 @@ pub struct PastMessage {
 const CONVERSATION_ID: &str = "a string of 1 to 128 bytes without control characters";
 const TITLE: &str = "a string of at most 256 characters";
 
-pub(super) fn conversation_id(members: &Members) -> Result<String, Malformed> {
-    let id = required_field(members, "conversationId", CONVERSATION_ID)?;
-    check_conversation_id("conversationId", id)
-}
-
-pub(super) fn optional_conversation_id(members: &Members) -> Result<Option<String>, Malformed> {
-    if_present(members, "conversationId", |members, _| conversation_id(members))
+pub(super) fn decode_conversation_id(
+    members: &Members,
+    name: &'static str,
+) -> Result<String, Malformed> {
+    check_conversation_id(name, required_field(members, name, CONVERSATION_ID)?)
 }
 
 /// Reads a title, or words that are searched for.
@@ -130,9 +128,12 @@ pub(super) fn decode_title(members: &Members, name: &'static str) -> Result<Stri
 }
 
 /// Reads the metadata, and checks the id of the conversation in it.
-pub(super) fn decode_metadata(members: &Members) -> Result<Option<Box<RawValue>>, Malformed> {
-    let metadata = optional_object(members, "metadata")?;
-    of_metadata(metadata.as_deref())?;
+pub(super) fn decode_metadata(
+    members: &Members,
+    name: &'static str,
+) -> Result<Box<RawValue>, Malformed> {
+    let metadata = required_json_object(members, name)?;
+    of_metadata(Some(&metadata))?;
     Ok(metadata)
 }
 

@@ -131,7 +131,6 @@ impl SessionEvent {
 
     /// Adds the kind of the request to the data of a `done`, so that a reader knows how to read it.
     /// Every other event stays unchanged.
-    #[must_use]
     pub fn with_kind(self, kind: &str) -> Self {
         match RawValue::from_string(json_string(kind)) {
             Ok(kind) => self.with_member("kind", &kind),
@@ -140,7 +139,6 @@ impl SessionEvent {
     }
 
     /// Adds a member to the data of a `done`. Every other event stays unchanged.
-    #[must_use]
     pub fn with_member(self, name: &str, value: &RawValue) -> Self {
         let Self::Done(Some(data)) = &self else { return self };
         let Some(rest) = data.get().strip_prefix('{') else { return self };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::fields::{Malformed, bounded_text, optional_field};
+use crate::fields::{Malformed, bounded_text, required_field};
 use crate::raw::Members;
 
 /// The longest query for files, in bytes.
@@ -11,16 +11,16 @@ pub const LONGEST_QUERY: usize = 1024;
 /// The longest path of a file, in bytes.
 pub const LONGEST_PATH: usize = 4096;
 
-/// The file that `read_file` asks for, or some of its lines.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct WantedFile {
-    /// Its path; a relative one starts in the working folder.
-    pub path: String,
-    /// The number of the first line, counted from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub offset: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub limit: Option<u64>,
+message_structs! {
+    /// The file that `read_file` asks for, or some of its lines.
+    #[derive(PartialEq, Eq)]
+    pub struct WantedFile {
+        /// Its path; a relative one starts in the working folder.
+        path: String = decode_path,
+        /// The number of the first line, counted from 1.
+        offset optional: Option<u64> = decode_line_count,
+        limit optional: Option<u64> = decode_line_count,
+    }
 }
 
 /// The data of the `done` of `find_files`.
@@ -60,18 +60,16 @@ pub struct FileText {
     pub size: u64,
 }
 
-impl WantedFile {
-    pub(super) fn from_members(members: &Members) -> Result<Self, Malformed> {
-        const COUNT: &str = "a whole number of at least 1";
-        let count = |field: &'static str| match optional_field(members, field, COUNT)? {
-            Some(0) => Err(Malformed::wrong_field(field, COUNT)),
-            count => Ok(count),
-        };
-        let path = bounded_text(members, "path", LONGEST_PATH, "a string of at most 4096 bytes")?;
-        Ok(Self { path, offset: count("offset")?, limit: count("limit")? })
-    }
+fn decode_path(members: &Members, name: &'static str) -> Result<String, Malformed> {
+    bounded_text(members, name, LONGEST_PATH, "a string of at most 4096 bytes")
 }
 
-pub(super) fn decode_query(members: &Members) -> Result<String, Malformed> {
-    bounded_text(members, "query", LONGEST_QUERY, "a string of at most 1024 bytes")
+fn decode_line_count(members: &Members, name: &'static str) -> Result<u64, Malformed> {
+    const COUNT: &str = "a whole number of at least 1";
+    let count = required_field(members, name, COUNT)?;
+    if count == 0 { Err(Malformed::wrong_field(name, COUNT)) } else { Ok(count) }
+}
+
+pub(super) fn decode_query(members: &Members, name: &'static str) -> Result<String, Malformed> {
+    bounded_text(members, name, LONGEST_QUERY, "a string of at most 1024 bytes")
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::bounded_id;
-use crate::fields::{Malformed, optional_field};
+use crate::fields::{Malformed, required_field};
 use crate::raw::Members;
 
 pub const MOST_FRONT_TOOLS: usize = 64;
@@ -36,35 +36,24 @@ pub struct FrontToolCall {
     pub input: Box<RawValue>,
 }
 
-#[derive(Debug, Clone, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct FrontToolAnswer {
-    pub call: String,
-    /// The result, unchanged: any JSON.
-    pub result: Box<RawValue>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub is_error: bool,
-}
-
-impl FrontToolAnswer {
-    pub(super) fn from_members(members: &Members) -> Result<Self, Malformed> {
-        let result = members
-            .get("result")
-            .and_then(|result| RawValue::from_string(result.get().to_owned()).ok());
-        Ok(Self {
-            call: bounded_id(members, "call")?,
-            result: result.ok_or(Malformed::wrong_field("result", "any JSON"))?,
-            is_error: optional_field(members, "isError", "true or false")?.unwrap_or_default(),
-        })
+message_structs! {
+    pub struct FrontToolAnswer {
+        call: String = bounded_id,
+        /// The result, unchanged: any JSON.
+        result: Box<RawValue> = "any JSON",
+        is_error optional "isError": bool = "true or false",
     }
 }
 
-pub(super) fn decode_tools(members: &Members) -> Result<Vec<FrontTool>, Malformed> {
+pub(super) fn decode_tools(
+    members: &Members,
+    name: &'static str,
+) -> Result<Vec<FrontTool>, Malformed> {
     const TOOLS: &str = "an array of at most 64 objects with name, description and inputSchema";
-    let tools: Vec<FrontTool> = optional_field(members, "tools", TOOLS)?.unwrap_or_default();
+    let tools: Vec<FrontTool> = required_field(members, name, TOOLS)?;
     if tools.len() <= MOST_FRONT_TOOLS {
         Ok(tools)
     } else {
-        Err(Malformed::wrong_field("tools", TOOLS))
+        Err(Malformed::wrong_field(name, TOOLS))
     }
 }

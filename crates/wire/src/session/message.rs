@@ -5,7 +5,7 @@ use serde_json::value::RawValue;
 
 use super::attachment::{Attachment, decode_attachments, decode_images};
 use super::conversation::{decode_metadata, of_metadata};
-use crate::fields::{Malformed, optional_field, optional_object, required_field};
+use crate::fields::{Malformed, if_present, optional_field, optional_object, required_field};
 use crate::raw::Members;
 
 #[derive(Debug, Clone, Serialize)]
@@ -65,7 +65,7 @@ impl UserMessage {
     }
 
     pub(super) fn from_members(members: &Members) -> Result<Self, Malformed> {
-        let metadata = decode_metadata(members)?;
+        let metadata = if_present(members, "metadata", decode_metadata)?;
         let message = required_field(members, "message", "a string")?;
         let mut attachments = decode_attachments(members)?;
         attachments.extend(decode_images(members)?);

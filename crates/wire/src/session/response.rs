@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::{SessionEvent, Unreadable, UnreadableReason, VERSION, WHOLE_NUMBER, capability};
 use crate::fields::{
-    Malformed, members_of, one_line, optional_field, required_field, text_field, write_optional,
+    members_of, one_line, optional_field, required_field, text_field, write_optional,
 };
 use crate::raw::{Json, Members, flatten_json};
 
@@ -16,20 +16,19 @@ pub enum SessionResponse {
     Reply(SessionReply),
 }
 
-/// The first line of a runtime.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "type", rename = "ready")]
-pub struct RuntimeReady {
-    /// The protocol version. Old runtimes do not send it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub version: Option<String>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub capabilities: Vec<String>,
-    /// Milliseconds since the Unix epoch.
-    pub timestamp: u64,
-    /// The response's number, where it is sent again.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub seq: Option<u64>,
+message_structs! {
+    /// The first line of a runtime.
+    #[derive(PartialEq, Eq)]
+    #[serde(tag = "type", rename = "ready")]
+    pub struct RuntimeReady {
+        /// The protocol version. Old runtimes do not send it.
+        version optional: Option<String> = "a string",
+        capabilities optional: Vec<String> = "an array of strings",
+        /// Milliseconds since the Unix epoch.
+        timestamp: u64 = MILLISECONDS,
+        /// The response's number, where it is sent again.
+        seq optional: Option<u64> = WHOLE_NUMBER,
+    }
 }
 
 /// An event of one request.
@@ -64,7 +63,8 @@ impl SessionResponse {
         if id.is_none() && !is_about_a_line {
             return Err(UnreadableReason::NoId);
         }
-        let (timestamp, seq) = (decode_timestamp(members)?, decode_seq(members)?);
+        let timestamp = required_field(members, "timestamp", MILLISECONDS)?;
+        let seq = optional_field(members, "seq", WHOLE_NUMBER)?;
         Ok(Self::Reply(SessionReply { id: id.map(str::to_owned), event, timestamp, seq }))
     }
 
@@ -85,17 +85,6 @@ impl RuntimeReady {
     pub fn at(timestamp: u64) -> Self {
         let capabilities = capability::ALL.map(str::to_owned).to_vec();
         Self { version: Some(VERSION.to_owned()), capabilities, timestamp, seq: None }
-    }
-
-    fn from_members(members: &Members) -> Result<Self, Malformed> {
-        let capabilities: Option<_> =
-            optional_field(members, "capabilities", "an array of strings")?;
-        Ok(Self {
-            version: optional_field(members, "version", "a string")?,
-            capabilities: capabilities.unwrap_or_default(),
-            timestamp: decode_timestamp(members)?,
-            seq: decode_seq(members)?,
-        })
     }
 }
 
@@ -147,10 +136,4 @@ impl Serialize for ReplyLine<'_> {
     }
 }
 
-fn decode_timestamp(members: &Members) -> Result<u64, Malformed> {
-    required_field(members, "timestamp", "a whole number of milliseconds")
-}
-
-fn decode_seq(members: &Members) -> Result<Option<u64>, Malformed> {
-    optional_field(members, "seq", WHOLE_NUMBER)
-}
+const MILLISECONDS: &str = "a whole number of milliseconds";

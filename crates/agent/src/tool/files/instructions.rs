@@ -51,7 +51,6 @@ pub struct ReadInstructions {
 
 impl ProjectInstructions {
     /// Looks from `folder` upward. A file that is `hidden` from searches is not read.
-    #[must_use]
     pub fn new(folder: PathBuf, home: Option<PathBuf>, hidden: HiddenFiles) -> Self {
         Self { folder, home, hidden }
     }

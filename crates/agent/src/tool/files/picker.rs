@@ -38,7 +38,6 @@ struct RankedMatch {
 
 impl FilePicker {
     /// Creates a picker for these folders, which skips what is `hidden`.
-    #[must_use]
     pub fn new(roots: AllowedFolders, limits: FileLimits, hidden: HiddenFiles) -> Self {
         Self { context: FileContext::new(roots, limits, hidden) }
     }

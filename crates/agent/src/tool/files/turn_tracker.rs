@@ -106,7 +106,6 @@ impl RecoveredTurns {
 
 impl TurnTracker {
     /// Creates a tracker for these folders, which skips what is `hidden`. Nothing is read yet.
-    #[must_use]
     pub fn new(roots: AllowedFolders, hidden: HiddenFiles, settings: TrackerSettings) -> Self {
         let limits = settings.snapshots.unwrap_or_default();
         let places = TrackedPlaces { roots, hidden, limits, private: settings.private };

@@ -107,7 +107,6 @@ struct NewsReport<'a> {
 
 impl BackgroundCommands {
     /// Creates the tools. Nothing runs yet.
-    #[must_use]
     pub fn new(settings: RunSettings) -> Self {
         let known = Arc::new(KnownCommands {
             settings: settings.without_secrets(),
