@@ -17,6 +17,7 @@ mod history;
 mod inbox;
 mod machines;
 mod markdown;
+mod narrow_rows;
 mod pictures;
 mod rules;
 mod stage;
