@@ -8,6 +8,7 @@ mod barriers;
 mod channels;
 mod chat;
 mod composer;
+mod conversations;
 mod desktop;
 #[path = "../approval/fixture.rs"]
 #[allow(dead_code, reason = "the tests of the approval line use more of it")]
