@@ -21,4 +21,5 @@ mod markdown;
 mod narrow_rows;
 mod pictures;
 mod rules;
+mod secrets;
 mod stage;
