@@ -59,6 +59,11 @@ export class Answering {
     return true;
   }
 
+  /** Whether keys may answer the question that is shown. */
+  get takesKeys() {
+    return true;
+  }
+
   /** @param {Question} _question */
   advance(_question) {}
 
@@ -111,25 +116,29 @@ export class Answering {
 
   /**
    * Returns true if presses on a question do not count now.
-   * @param {Question} question
+   * @param {Question} question @param {number} [at] when it is pressed
    */
-  isBlocked(question) {
-    return !question.card || !takesPress(question) || this.settlingMs(question) > 0;
+  isBlocked(question, at) {
+    return !question.card || !takesPress(question) || this.settlingMs(question, at) > 0;
   }
 
   // Answers
 
-  /** @param {Question} question @param {PressFields} fields @param {Record<string, string>} [raw] */
-  async press(question, fields, raw) {
+  /**
+   * @param {Question} question @param {PressFields} fields
+   * @param {number} at when it was pressed: a page that was busy learns of it later
+   * @param {Record<string, string>} [raw]
+   */
+  async press(question, fields, at, raw) {
     if (!takesPress(question)) return;
-    if (this.isBlocked(question)) return this.app.toast(TOO_SOON);
+    if (this.isBlocked(question, at)) return this.app.toast(TOO_SOON);
     await this.send(question, fields, raw);
   }
 
   /**
    * Answers a question by a key: `a d r e`, or a digit for a choice.
    * @param {Question} question @param {string} key
-   * @param {number} at when it was pressed: a page that was busy learns of it later
+   * @param {number} at when it was pressed
    * @returns {boolean} whether the key means something for the question
    */
   answerKey(question, key, at) {
@@ -137,13 +146,13 @@ export class Answering {
     const choice = choices[Number(key) - 1];
     /** @type {Record<string, () => void>} */
     const answers = {
-      a: () => this.allow(question),
-      d: () => this.press(question, { action: "deny" }),
+      a: () => this.allow(question, at),
+      d: () => this.press(question, { action: "deny" }, at),
       e: () => this.openEdit(question),
       r: () => this.openReply(question),
       s: () => this.#turnSource(question),
     };
-    const answer = answers[key] ?? (choice && (() => this.press(question, { action: choice.action })));
+    const answer = answers[key] ?? (choice && (() => this.press(question, { action: choice.action }, at)));
     if (!answer) return false;
     if (isOpen(question) && this.settlingMs(question, at) > 0) this.app.toast(TOO_SOON);
     else answer();
@@ -156,20 +165,20 @@ export class Answering {
     this.app.setUnfolded(key, !this.app.isUnfolded(key));
   }
 
-  /** @param {Question} question */
-  allow(question) {
+  /** @param {Question} question @param {number} at when it was pressed */
+  allow(question, at) {
     if (question.card?.is_cut || this.unfoldsFirst(question)) return;
-    if (question.row.needs !== "confirm") this.press(question, { action: "allow" });
-    else if (this.confirmWord) this.press(question, { action: "allow", confirm: this.confirmWord });
+    if (question.row.needs !== "confirm") this.press(question, { action: "allow" }, at);
+    else if (this.confirmWord) this.press(question, { action: "allow", confirm: this.confirmWord }, at);
     else {
       /** @type {HTMLElement | null} */ (document.querySelector("[data-confirm]"))?.focus();
       this.app.toast("Type the word first, then allow.");
     }
   }
 
-  /** Allows a question and remembers that. @param {Question} question @param {string} action of the offer */
-  allowAlways(question, action) {
-    if (!this.unfoldsFirst(question)) this.press(question, { action });
+  /** Allows a question and remembers that. @param {Question} question @param {string} action of the offer @param {number} at when it was pressed */
+  allowAlways(question, action, at) {
+    if (!this.unfoldsFirst(question)) this.press(question, { action }, at);
   }
 
   /**
@@ -209,11 +218,11 @@ export class Answering {
     this.app.update();
   }
 
-  /** @param {Question} question */
-  async sendReply(question) {
+  /** @param {Question} question @param {number} at when it was pressed */
+  async sendReply(question, at) {
     const words = this.reply?.text.trim();
     if (!words) return this.app.toast("Write a few words first.");
-    await this.press(question, { words });
+    await this.press(question, { words }, at);
     if (question.answer !== "none") this.reply = null;
     this.app.update();
   }
@@ -221,6 +230,6 @@ export class Answering {
   /** @param {Question} question */
   openEdit(question) {
     if (question.card?.can_edit && takesPress(question))
-      editDialog(this.app, question.card, (input) => this.press(question, {}, { input }));
+      editDialog(this.app, question.card, (input, at) => this.press(question, {}, at, { input }));
   }
 }

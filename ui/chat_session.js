@@ -1,5 +1,6 @@
 // The chat without its looks: the runtime, its conversations, and what the user does with them.
 
+import { ChatHistory } from "./chat_history.js";
 import { ChatLink } from "./chat_link.js";
 import { ChatStore } from "./chat_store.js";
 import { keep, kept } from "./kept.js";
@@ -9,7 +10,7 @@ import { counted } from "./words.js";
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./chat_store.js").Conversation} Conversation */
 /** @typedef {{name: string, isAvailable: boolean, reason?: string, models: {id: string, title?: string}[]}} EngineChoice */
-/** @typedef {{text: string, files: {data: string, mime: string, name?: string}[], isEditing: boolean}} Message */
+/** @typedef {{conversation: string, text: string, files: {data: string, mime: string, name?: string}[], isEditing: boolean}} Message */
 
 const FOLDER = "callgate.chat-folder";
 /** How long a person may take to decide about an undo. */
@@ -52,6 +53,7 @@ export class ChatSession {
   constructor(app) {
     this.app = app;
     this.#link = new ChatLink(app.transport, this.store, (event) => this.#changed(event));
+    this.history = new ChatHistory(this, this.#link);
   }
 
   /** The folder that was chosen before. */
@@ -218,11 +220,13 @@ export class ChatSession {
     this.opened();
     if (!conversation || !this.store.capabilities.has("load_events")) return;
     try {
-      await this.#link.ask("load_conversation", { conversationId: conversation, as: "events", limit: 400 });
+      const request = await this.history.load(conversation);
+      // Somebody may have gone elsewhere meanwhile.
+      if (conversation === this.conversation) this.store.takeLoaded(request);
       await this.loadStatus();
     } catch {
       // A conversation in which nothing was said yet cannot be loaded.
-      this.store.loaded = null;
+      if (conversation === this.conversation) this.store.loaded = null;
     }
     this.app.update();
   }
@@ -283,17 +287,18 @@ export class ChatSession {
   }
 
   /** Sends a message. Returns false if that failed. @param {Message} message */
-  async say({ text, files, isEditing }) {
+  async say({ conversation, text, files, isEditing }) {
     const attachments = files.map(({ data, mime, name }) => ({ data, mime, name }));
     // A message without a conversation would be shown in none.
-    if (!this.conversation && this.store.capabilities.has("load_events")) await this.#loading;
-    const isWorking = this.store.working(this.conversation) !== null;
+    if (!conversation && this.store.capabilities.has("load_events")) await this.#loading;
+    const place = conversation || this.conversation;
+    const isWorking = this.store.working(place) !== null;
     const steer = isWorking && this.store.capabilities.has("steer") ? { steer: true } : {};
     try {
       await this.#link.send(isEditing ? "edit_last" : "user_message", {
         message: text,
         ...(attachments.length ? { attachments } : {}),
-        ...this.#metadata(),
+        ...this.#metadata(place),
         ...steer,
       });
       return true;
@@ -305,8 +310,8 @@ export class ChatSession {
   }
 
   /** Names the conversation of a request. A runtime without extensions has one without a name. */
-  #metadata() {
-    return this.conversation ? { metadata: { conversationId: this.conversation } } : {};
+  #metadata(conversation = this.conversation) {
+    return conversation ? { metadata: { conversationId: conversation } } : {};
   }
 
   regenerate() {

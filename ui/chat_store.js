@@ -42,6 +42,7 @@ import { applyEvent, newTurn } from "./turn_events.js";
  * @property {Changes[]} changes
  * @property {boolean} isOver
  * @property {boolean} hasGap whether some of its events were missed
+ * @property {number} beganAt the number of its request
  * @property {number} endedAt the number of its last event
  * @property {number} overAt when it ended, by the runtime's clock
  * @property {number} heardAt when its last event came, by this page's clock
@@ -61,8 +62,16 @@ import { applyEvent, newTurn } from "./turn_events.js";
 
 /** @typedef {{input: number, output: number, cost: number | null, context: number, window: number | null}} Meter */
 
+/**
+ * What was loaded of a conversation.
+ * @typedef {{conversation: string, turns: Turn[], askedAt: number, first: number}} LoadedTurns
+ *   asked for by the request with this number; the first of its messages has the other number
+ */
+
 /** How many answers of other requests are remembered for whoever asked for them. */
 const MOST_ENDS = 64;
+/** How many loaded conversations are kept for whoever asked for them: other windows load theirs. */
+const MOST_LOADS = 4;
 const TURNS = ["user_message", "regenerate", "edit_last"];
 /** What changes a conversation, also from another window. */
 const CHANGES = ["rename_conversation", "delete_conversation", "set_mode", "set_engine"];
@@ -79,7 +88,7 @@ export class ChatStore {
   capabilities = new Set();
   /** @type {Turn[]} the turns that began since this page watches, of all conversations */
   live = [];
-  /** @type {{conversation: string, turns: Turn[], askedAt: number} | null} */
+  /** @type {LoadedTurns | null} */
   loaded = null;
   /** @type {Turn[]} the turns that have ended and that nobody has looked at */
   ended = [];
@@ -89,8 +98,10 @@ export class ChatStore {
   asked = new Map();
   /** @type {Record<string, Meter>} by conversation */
   meters = {};
-  /** @type {Map<string, {conversation: string, turns: Turn[], askedAt: number}>} */
+  /** What is being loaded, by its requests. @type {Map<string, LoadedTurns>} */
   #loads = new Map();
+  /** What was loaded, by its requests. @type {Map<string, LoadedTurns>} */
+  #finished = new Map();
   /** @type {Map<string, string>} the conversations in which something is being undone, by its requests */
   #undos = new Map();
   /** @type {Map<string, string>} the conversations that are being cleared, by their requests */
@@ -114,6 +125,7 @@ export class ChatStore {
     this.questions.clear();
     this.asked.clear();
     this.#loads.clear();
+    this.#finished.clear();
     this.#clears.clear();
     this.#undos.clear();
     this.#changing.clear();
@@ -136,13 +148,14 @@ export class ChatStore {
   requested(request, seq) {
     const conversation = request.metadata?.conversationId ?? request.conversationId ?? "";
     if (request.kind === "load_conversation")
-      this.#loads.set(request.id, { conversation, turns: [], askedAt: seq });
+      this.#loads.set(request.id, { conversation, turns: [], askedAt: seq, first: 0 });
     if (CHANGES.includes(request.kind)) this.#changing.set(request.id, request);
     if (request.kind === "undo_turn") this.#undos.set(request.id, conversation);
     if (request.kind === "clear_history") this.#clears.set(request.id, conversation);
     if (!TURNS.includes(request.kind)) return;
     const turn = newTurn(request.id, conversation);
     turn.heardAt = Date.now();
+    turn.beganAt = seq;
     turn.text = request.kind === "regenerate" ? null : request.message;
     turn.files = request.attachments ?? [];
     turn.replaces = request.kind !== "user_message";
@@ -165,7 +178,8 @@ export class ChatStore {
     }
     if (reply.type === "usage") this.#count(turn?.conversation, reply.data);
     if (!["done", "error", "status"].includes(reply.type)) return;
-    if (load && reply.type === "done") this.loaded = finished(load, reply.data?.isUnfinished === true);
+    if (load && reply.type === "done") this.#finished.set(reply.id, finished(load, reply.data));
+    for (const id of this.#finished.keys()) if (this.#finished.size > MOST_LOADS) this.#finished.delete(id);
     if (turn && !load) this.#end(turn, reply, seq);
     this.#loads.delete(reply.id);
     const change = this.#changing.get(reply.id);
@@ -199,6 +213,28 @@ export class ChatStore {
     for (const question of questions) {
       if (!this.questions.has(question.data.question)) this.#asked(question, conversationOf(question.id));
     }
+  }
+
+  /** Shows what a request has loaded. @param {string} request */
+  takeLoaded(request) {
+    this.loaded = this.#finished.get(request) ?? null;
+    this.#finished.delete(request);
+  }
+
+  /** Adds the messages that a request has loaded to those after them. @param {string} request */
+  takeEarlier(request) {
+    const earlier = this.#finished.get(request);
+    this.#finished.delete(request);
+    const later = this.loaded;
+    if (!earlier || later?.conversation !== earlier.conversation) return;
+    const [next, ...rest] = later.turns;
+    const last = earlier.turns.at(-1);
+    // What was loaded before may have begun within a turn.
+    const isRest = last && next?.text === null;
+    if (isRest) Object.assign(next, { text: last.text, files: last.files });
+    if (isRest) [next.parts, next.changes] = [[...last.parts, ...next.parts], [...last.changes, ...next.changes]];
+    const before = isRest ? earlier.turns.slice(0, -1) : earlier.turns;
+    this.loaded = { ...later, turns: [...before, ...(next ? [next] : []), ...rest], first: earlier.first };
   }
 
   /** Returns true if a turn waits for a person. @param {Turn} turn */
@@ -306,7 +342,8 @@ export class ChatStore {
     // Why it has no end is known to the turn that failed here.
     if (last?.isUnfinished) last.error ||= this.#lastError(conversation);
     // The steps of an answer are kept while it goes on, so what was loaded may have its beginning.
-    if (last && live[0] && !live[0].replaces && last.text === live[0].text) shown.pop();
+    const isHalf = loaded && live[0] && live[0].beganAt < loaded.askedAt && !live[0].replaces;
+    if (isHalf && last?.text === live[0].text) shown.pop();
     for (const turn of live) {
       const before = turn.replaces ? shown.pop() : null;
       if (turn.text === null && before) turn.text = before.text;
@@ -326,27 +363,29 @@ function counted(meter, usage, cost) {
   return { ...meter, input, output, cost: cost === null ? meter.cost : (meter.cost ?? 0) + cost };
 }
 
-/** @param {{conversation: string, turns: Turn[]}} load @param {any} reply */
+/**
+ * Returns the turn that a loaded event belongs to. The first messages may lack the one that began their turn.
+ * @param {LoadedTurns} load @param {any} reply
+ */
 function loadedTurn(load, reply) {
-  if (reply.type === "user_message") {
-    const turn = newTurn(`${reply.id} ${load.turns.length}`, load.conversation);
-    turn.text = reply.data.message;
-    turn.files = reply.data.attachments ?? [];
-    load.turns.push(turn);
-    return null;
-  }
-  return load.turns.at(-1) ?? null;
+  const isMessage = reply.type === "user_message";
+  if (["done", "error"].includes(reply.type) || (!isMessage && load.turns.length)) return load.turns.at(-1) ?? null;
+  const turn = newTurn(`${reply.id} ${load.turns.length}`, load.conversation);
+  turn.text = isMessage ? reply.data.message : null;
+  turn.files = reply.data?.attachments ?? [];
+  load.turns.push(turn);
+  return isMessage ? null : turn;
 }
 
-/** @param {{conversation: string, turns: Turn[], askedAt: number}} load @param {boolean} isUnfinished */
-function finished(load, isUnfinished) {
+/** @param {LoadedTurns} load @param {any} data @returns {LoadedTurns} */
+function finished(load, data) {
   const last = load.turns.at(-1);
-  if (last) last.isUnfinished = isUnfinished;
+  if (last) last.isUnfinished = data?.isUnfinished === true;
   for (const turn of load.turns) {
     turn.isOver = true;
     for (const part of turn.parts) if (part.type === "tool") part.isOver = true;
   }
-  return load;
+  return { ...load, first: data?.first ?? 0 };
 }
 
 /** @param {any} reply @param {string} conversation @returns {AgentQuestion} */

@@ -82,6 +82,7 @@ export class Desktop {
     else if (event.kind === "shown") this.#shown();
     else if (event.kind === "dragging") app.views.chat.drag(event.is_over);
     else if (event.kind === "attach") app.views.chat.attach(event);
+    else if (event.kind === "paste") app.views.chat.paste(event);
     else if (event.kind === "shortcut") this.#shortcutChanged(event.problem);
     else if (event.kind === "status") app.go({ view: "status" });
     else if (event.kind === "desk_started") app.retry();
@@ -158,9 +159,9 @@ export class Desktop {
     call(this.#tauri, "notify", question).catch(() => {});
   }
 
-  /** @param {string} conversation @param {string} project */
-  notifyAnswer(conversation, project) {
-    call(this.#tauri, "notify_answer", { conversation, project }).catch(() => {});
+  /** @param {string} conversation @param {string} project @param {boolean} failed */
+  notifyAnswer(conversation, project, failed) {
+    call(this.#tauri, "notify_answer", { conversation, project, failed }).catch(() => {});
   }
 
   /** @param {string} agent @param {string} project */

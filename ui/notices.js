@@ -58,15 +58,15 @@ export class Notices {
   }
 
   /**
-   * Tells of an answer that nobody has seen.
+   * Tells of an answer that nobody has seen, or that there is none.
    * @param {import("./chat_store.js").Turn} turn @param {string} folder in which it was given
    */
-  answered({ conversation, stopReason, overAt }, folder) {
+  answered({ conversation, stopReason, overAt, error }, folder) {
     if (this.permission() !== "granted" || document.hasFocus()) return;
     if (["cancelled", "steered"].includes(stopReason) || Date.now() - overAt > NEW_MS) return;
     const project = folderName(folder);
-    if (this.#app.desktop) return this.#app.desktop.notifyAnswer(conversation, project);
-    const note = new Notification("Answer ready", { body: `in ${project}`, tag: conversation });
+    if (this.#app.desktop) return this.#app.desktop.notifyAnswer(conversation, project, error !== "");
+    const note = new Notification(error ? "Answer failed" : "Answer ready", { body: `in ${project}`, tag: conversation });
     note.onclick = () => {
       window.focus();
       this.#app.go({ view: "chat", item: conversation });

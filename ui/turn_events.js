@@ -6,7 +6,7 @@
 
 /** @param {string} id @param {string} conversation @returns {Turn} */
 export function newTurn(id, conversation) {
-  const state = { isOver: false, hasGap: false, endedAt: 0, overAt: 0, heardAt: 0, error: "", stopReason: "", working: "", replaces: false };
+  const state = { isOver: false, hasGap: false, beganAt: 0, endedAt: 0, overAt: 0, heardAt: 0, error: "", stopReason: "", working: "", replaces: false };
   const isUnfinished = false;
   return { id, isUnfinished, conversation, text: "", files: [], parts: [], changes: [], ...state };
 }

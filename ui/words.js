@@ -52,22 +52,30 @@ export function relativePath(path, project) {
   return isBeneath && !/(^|\/)\.\.(\/|$)/.test(path) ? path.slice(folder.length) : path;
 }
 
-/** Cuts a long text in its middle: the ends of paths and commands say most. @param {string} text @param {number} most */
-export function cutMiddle(text, most) {
-  const letters = [...text];
-  if (letters.length <= most) return text;
-  const head = Math.floor((most - 1) * 0.4);
-  return `${letters.slice(0, head).join("")}…${letters.slice(1 + head - most).join("")}`;
+/** The longest end of a line that has room everywhere, in characters. */
+const LONGEST_END = 26;
+
+/**
+ * Splits a line in two, of which only the first part is cut where there is little room: the second is
+ * the last name of a path, or the last characters of any other long text.
+ * @param {string} text @param {boolean} isPath @returns {[string, string]}
+ */
+export function splitEnd(text, isPath) {
+  const name = isPath ? text.slice(Math.max(0, text.lastIndexOf("/", text.length - 2))) : text;
+  const end = [...name].slice(-LONGEST_END).join("");
+  return end === text ? [text, ""] : [text.slice(0, text.length - end.length), end];
 }
 
 /**
- * Returns the summary of a call with a path beneath the project without the project, cut in its
- * middle. Commands stay as they are.
- * @param {{summary: string, project: string}} row
+ * Returns the summary of a call in two parts, of which only the first may be cut. A path beneath the
+ * project is without the project. Commands are in one part.
+ * @param {{summary: string, project: string}} row @returns {[string, string]}
  */
 export function shortSummary({ summary, project }) {
   const parts = /^((?:read|write|edit|list|(?:insert|replace|delete) [^/]* of) )(\/.*)$/s.exec(summary);
-  return parts ? parts[1] + cutMiddle(relativePath(parts[2], project), 64) : summary;
+  if (!parts) return [summary, ""];
+  const [folders, name] = splitEnd(relativePath(parts[2], project), true);
+  return [parts[1] + folders, name];
 }
 
 /** @param {number} ms @returns {string} such as "12 s", "4 min", "2 h 5 min" */

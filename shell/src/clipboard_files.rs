@@ -67,7 +67,7 @@ fn read_clipboard(app: AppHandle) {
                 take_picture(app, clipboard, picture);
             } else {
                 let read =
-                    move || tell_page(&app, ShellEvent::Attach(AttachedFiles::read_paths(&paths)));
+                    move || tell_page(&app, ShellEvent::Paste(AttachedFiles::read_paths(&paths)));
                 spawn_blocking(read);
             }
         });
@@ -80,6 +80,6 @@ fn take_picture(app: AppHandle, clipboard: &Clipboard, kind: Option<&'static str
     clipboard.request_contents(&gdk::Atom::intern(kind), move |_, picture| {
         let name = format!("pasted.{}", kind.trim_start_matches("image/"));
         let attached = AttachedFiles::of_content(name, kind.to_owned(), &picture.data());
-        tell_page(&app, ShellEvent::Attach(attached));
+        tell_page(&app, ShellEvent::Paste(attached));
     });
 }

@@ -79,10 +79,10 @@ impl DesktopNotice {
         }
     }
 
-    pub(crate) fn of_answer(conversation: &str, project: &str) -> Self {
+    pub(crate) fn of_answer(conversation: &str, project: &str, failed: bool) -> Self {
         Self {
             subject: NoticeSubject::Answer(conversation.to_owned()),
-            summary: "Answer ready".to_owned(),
+            summary: if failed { "Answer failed" } else { "Answer ready" }.to_owned(),
             body: without_markup(&format!("in {}", short_text(project))),
         }
     }
@@ -216,8 +216,9 @@ mod tests {
         assert_eq!(notice.body, "run &amp; more in &lt;b&gt;engine&lt;/b&gt;");
         let long = DesktopNotice::of_question("q2", &"a".repeat(500), "p", "k");
         assert_eq!(long.summary, format!("{}… asks", "a".repeat(LONGEST)));
-        let answer = DesktopNotice::of_answer("c1", "a & b");
+        let answer = DesktopNotice::of_answer("c1", "a & b", false);
         assert_eq!((&*answer.summary, &*answer.body), ("Answer ready", "in a &amp; b"));
+        assert_eq!(DesktopNotice::of_answer("c1", "a", true).summary, "Answer failed");
         let run = DesktopNotice::of_unchecked_run("Kimi Code", "<engine>");
         assert_eq!(run.summary, "Kimi Code ran a call without a verdict");
         assert_eq!(run.body, "in &lt;engine&gt;: its hook did not ask");

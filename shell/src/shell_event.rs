@@ -26,8 +26,10 @@ pub(crate) enum ShellEvent {
     Shown,
     /// Files are held over the window, or not any more.
     Dragging { is_over: bool },
-    /// Files were dropped onto the window or pasted.
+    /// Files were dropped onto the window.
     Attach(AttachedFiles),
+    /// Files or a picture were pasted, wherever the focus was.
+    Paste(AttachedFiles),
     /// The shortcut works, or it does not.
     Shortcut {
         /// Why it does not work.

@@ -16,7 +16,7 @@ use crate::stage::{desk_with_page, link, wait_until_live};
 use callgate_testkit::page_barriers::assert_open_to_all;
 
 /// Opens the chat, which begins in the home folder, and goes to another folder.
-fn begin(desk: &Stage, browser: &Browser) {
+pub(crate) fn begin(desk: &Stage, browser: &Browser) {
     fs::create_dir(desk.path("work")).unwrap();
     fs::write(desk.path("work/notes.txt"), "Buy milk.\n").unwrap();
     let _ = browser.run("location.hash = '#/chat'", &json!([]));
@@ -221,10 +221,10 @@ fn files_are_attached_by_dropping_and_pasting_them(desk: &Stage, browser: &Brows
 }
 
 /// Ctrl and V as `WebDriver` names them.
-const PASTE: &str = "\u{e009}v";
+pub(crate) const PASTE: &str = "\u{e009}v";
 
 /// A picture of one point.
-const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+pub(crate) const DOT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 fn conversations_are_listed_and_searched(browser: &Browser) {
     browser.click("[data-new]");
@@ -279,7 +279,7 @@ fn a_conversation_is_renamed_copied_and_deleted(browser: &Browser) {
     choose("export");
     browser.wait_for("the file", "return window.saved === 'The-notes.md'");
     choose("delete");
-    browser.click("[data-delete-now]");
+    browser.click("[data-sure]");
     browser.wait_for(
         "one less",
         &format!("return document.querySelectorAll('.conversation').length === {listed}"),
@@ -310,7 +310,7 @@ fn a_conversation_is_cleared(browser: &Browser) {
     say(browser, "read list.txt");
     wait_for_answer(browser, "Buy bread.");
     browser.click("[data-clear]");
-    browser.click("[data-clear-now]");
+    browser.click("[data-sure]");
     browser.wait_until_gone("[data-turn]");
     browser.reload();
     wait_until_live(browser);

@@ -258,7 +258,7 @@ fn a_runtime_that_died_is_shown_and_restarted_and_a_conversation_is_cleared() {
     browser.wait_until_gone("[data-runtime]");
     wait_until_ready(&browser);
     browser.click("[data-clear]");
-    browser.click("[data-clear-now]");
+    browser.click("[data-sure]");
     browser.wait_until_gone("[data-turn]");
     say(&browser, "hello");
     browser.wait_for_text(".chat-inner", "Good morning.");
@@ -363,7 +363,7 @@ fn a_bare_runtime_is_asked_for_nothing_that_it_does_not_know() {
     browser.wait_for_text("[data-fact=length]", "2 messages");
     go(&browser, "chat");
     browser.click("[data-clear]");
-    browser.click("[data-clear-now]");
+    browser.click("[data-sure]");
     browser.wait_until_gone("[data-turn]");
     assert_eq!(calls(&browser, "extension"), Vec::<Value>::new());
     assert_eq!(browser.count(".toast"), 0);

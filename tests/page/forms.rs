@@ -142,7 +142,7 @@ fn a_command_in_place_of_a_message_is_carried_out() {
         name === 'chat_send' && line.includes('\"compact\"')).length === 2",
     );
     browser.press_keys(&format!("/clear{ENTER}"));
-    browser.click("[data-clear-now]");
+    browser.click("[data-sure]");
     browser.wait_until_gone("[data-turn]");
     assert_eq!(message(&browser), "");
     assert_eq!(sent(&browser, "user_message").len(), 1);

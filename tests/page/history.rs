@@ -177,7 +177,7 @@ fn an_open_question_becomes_a_rule(desk: &Stage, browser: &Browser) {
 }
 
 /// Stands in for the notifications of the browser, and says that nobody looks at the page.
-const NOTICED: &str = "window.noted = [];
+pub(crate) const NOTICED: &str = "window.noted = [];
     window.Notification = class {
         static permission = 'granted';
         constructor(title, options) { window.noted.push(title + '\\n' + options.body); }

@@ -3,6 +3,7 @@
 use callgate_testkit::page::{self, PageDesk};
 use serde_json::json;
 
+use crate::composer::ENTER;
 use crate::stage::{desk_with_page, link, wait_until_live};
 
 #[test]
@@ -142,6 +143,7 @@ fn what_is_typed_for_one_question_answers_no_other() {
     page::show(&browser, "make first");
     let second = desk.hook(&crate::fixture::bash("make second"));
     browser.wait_for_text("[data-view=inbox]", "make second");
+    browser.click("#card-title");
     browser.press_keys("r");
     browser.wait_for("the field", "return document.activeElement.matches('[data-words]')");
     browser.press_keys("please ");
@@ -160,6 +162,97 @@ fn what_is_typed_for_one_question_answers_no_other() {
     browser.click("#card-title");
     browser.press_keys("d");
     assert_eq!(second.decision()["behavior"], "deny");
+}
+
+/// Keys may be meant for something else: a question that came by itself is answered by none until
+/// somebody has chosen it.
+#[test]
+fn a_question_that_came_by_itself_is_answered_by_keys_once_it_is_chosen() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let mut first = desk.hook(&crate::fixture::bash("make first"));
+    page::show(&browser, "make first");
+    let unchosen = "return !!document.querySelector('.card[data-unchosen]')";
+    browser.press_keys("adre1");
+    browser.wait_for_text(".toast", "This question came by itself. Press Enter to choose it");
+    assert_eq!(browser.run(unchosen, &json!([])), true);
+    // Enter chooses it. What follows at once may belong to the words before.
+    browser.press_keys(&format!("{ENTER}adre"));
+    browser.wait_for_text(".toast", "This question has just appeared.");
+    assert_eq!(browser.run(unchosen, &json!([])), false);
+    assert_eq!(browser.count("[data-words], dialog"), 0);
+    // It ends elsewhere, and the next one is shown by itself.
+    let second = desk.hook(&crate::fixture::bash("make second"));
+    browser.wait_for_text("[data-view=inbox]", "make second");
+    first.group.kill();
+    browser.wait_for_text(".card[data-question]", "make second");
+    page::show(&browser, "make second");
+    browser.press_keys("a");
+    assert_eq!(browser.run(unchosen, &json!([])), true);
+    assert!(!desk.entries().iter().any(|entry| entry.kind == "pressed"), "a key has answered");
+    // A click on the card is a choice, too, and counts at once.
+    let third = desk.hook(&crate::fixture::bash("make third"));
+    browser.wait_for_text("[data-view=inbox]", "make third");
+    browser.click("#card-title");
+    browser.press_keys("d");
+    assert_eq!(second.decision()["behavior"], "deny");
+    // Whoever has answered goes on with the next question.
+    browser.wait_for_text(".card[data-answer=none]", "make third");
+    page::show(&browser, "make third");
+    browser.press_keys("a");
+    assert_eq!(third.decision()["behavior"], "allow");
+}
+
+/// A page that was busy learns late of a press. It counts for what was shown when it was made.
+#[test]
+fn a_late_click_counts_for_no_new_questions() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let ahead = "const now = performance.now.bind(performance);
+        performance.now = () => now() + 3_600_000";
+    let _ = browser.run(ahead, &json!([]));
+    let hooks: Vec<_> = ["npm run one", "npm run two"].map(|command| desk.ask(command)).into();
+    browser.wait_for_text("[data-view=inbox]", "npm run two");
+    page::show(&browser, "npm run one");
+    browser.click("[data-press=deny]");
+    browser.wait_for_text(".toast", "This question has just appeared.");
+    browser.click("[data-alike]");
+    browser.click("[data-batch=deny][aria-disabled=false]");
+    let _ = browser.run("delete performance.now", &json!([]));
+    assert!(!desk.entries().iter().any(|entry| entry.kind == "pressed"), "a late click counted");
+    browser.click("dialog .dialog-foot .quiet");
+    browser.reload();
+    wait_until_live(&browser);
+    page::show(&browser, "npm run one");
+    browser.click("[data-alike]");
+    browser.click("[data-batch=deny][aria-disabled=false]");
+    for hook in hooks {
+        assert_eq!(hook.decision()["behavior"], "deny");
+    }
+}
+
+/// A session's card leads to its question, and to what it has done.
+#[test]
+fn sessions_are_answered_and_watched() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let hook = desk.hook(&crate::fixture::bash("make build"));
+    page::show(&browser, "make build");
+    let _ = browser.run("location.hash = '#/sessions'", &json!([]));
+    browser.wait_for_text("[data-session]", "1 question open");
+    browser.click("[data-answer-session]");
+    page::show(&browser, "make build");
+    // Whoever comes by a link has chosen the question.
+    browser.press_keys("a");
+    assert_eq!(hook.decision()["behavior"], "allow");
+    let mut input = crate::fixture::bash("make other");
+    input["session_id"] = json!("another");
+    let hook = desk.hook(&input);
+    page::show(&browser, "make other");
+    browser.click("[data-press=deny]");
+    assert_eq!(hook.decision()["behavior"], "deny");
+    let _ = browser.run("location.hash = '#/sessions'", &json!([]));
+    browser.click("[data-session=another] .session-ways a");
+    browser.wait_for_text(".history-row", "make other");
+    assert_eq!(browser.count(".history-row"), 1);
+    assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
 #[test]
@@ -202,6 +295,7 @@ fn a_change_of_many_lines_is_seen_before_it_is_allowed() {
     let hook = desk.hook(&crate::fixture::permission("Edit", &edit));
     page::show(&browser, "many.txt");
     assert_eq!(browser.count(".card .unfold"), 1);
+    browser.click("#card-title");
     // The second of two quick presses is not one by somebody who has read it.
     browser.press_keys("aa");
     browser.wait_for_text("body", "All of it is shown now");

@@ -8,6 +8,7 @@ mod barriers;
 mod channels;
 mod chat;
 mod composer;
+mod conversations;
 mod desktop;
 #[path = "../approval/fixture.rs"]
 #[allow(dead_code, reason = "the tests of the approval line use more of it")]
@@ -17,6 +18,8 @@ mod history;
 mod inbox;
 mod machines;
 mod markdown;
+mod narrow_rows;
 mod pictures;
 mod rules;
+mod secrets;
 mod stage;

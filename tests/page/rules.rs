@@ -28,6 +28,20 @@ fn go(browser: &Browser, place: &str) {
 }
 
 #[test]
+fn the_recommended_set_is_saved_at_a_button() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    go(&browser, "#/rules");
+    browser.click("[data-recommended]");
+    browser.click("[data-save][aria-disabled=false]");
+    browser.wait_until_gone("dialog");
+    browser.wait_for_text("[data-view=rules]", "env files");
+    let read = json!({ "file_path": desk.path("work/.env") });
+    let hook = desk.hook(&crate::fixture::permission("Read", &read));
+    assert_eq!(hook.decision()["behavior"], "deny");
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+#[test]
 fn a_rule_is_tried_against_the_history_before_it_is_saved() {
     let Some((desk, browser)) = desk_with_page() else { return };
     for (command, press) in [

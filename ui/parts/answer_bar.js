@@ -40,7 +40,7 @@ export function moreAnswers(place, question, card) {
   return html`<div class="bar-more">
     ${card.blocked || isForm ? nothing : more("reply", words, "r", () => place.openReply(question))}
     ${card.can_edit && isPlain(card) ? more("edit", edit, "e", () => place.openEdit(question)) : nothing}
-    ${card.can_stop ? more("stop", stop, "", () => place.press(question, { action: "stop" }), blocked) : nothing}
+    ${card.can_stop ? more("stop", stop, "", (at) => place.press(question, { action: "stop" }, at), blocked) : nothing}
   </div>`;
 }
 
@@ -50,8 +50,8 @@ function buttons(place, question, card, isCompact) {
   const isPicking = card.pickers.length > 0;
   const noWord = isPlain(card) ? "Deny" : isPicking ? "Dismiss" : "No";
   const yesWord = card.body.type === "plan" ? "Approve the plan" : isPlain(card) ? "Allow once" : "Yes";
-  const [deny, done] = ["deny", "done"].map((action) => () => place.press(question, { action }));
-  const allow = () => place.allow(question);
+  const [deny, done] = ["deny", "done"].map((action) => (/** @type {number} */ at) => place.press(question, { action }, at));
+  const allow = (/** @type {number} */ at) => place.allow(question, at);
   const [yes, no] = [html`${yesWord} <kbd>a</kbd>`, html`${noWord} <kbd>d</kbd>`];
   return html` ${card.needs === "confirm" ? confirmField(place, card) : nothing}
     <div class="bar-line">
@@ -72,7 +72,7 @@ function buttons(place, question, card, isCompact) {
 /**
  * A button for an answer, above what the answer does.
  * @param {string} name of its press @param {string} look @param {unknown} title @param {string} grants
- * @param {string} blocked @param {() => void} press @param {boolean} [isDisabled]
+ * @param {string} blocked @param {(at: number) => void} press also gets when @param {boolean} [isDisabled]
  */
 function main(name, look, title, grants, blocked, press, isDisabled = false) {
   return html`<div class="bar-button">
@@ -83,7 +83,7 @@ function main(name, look, title, grants, blocked, press, isDisabled = false) {
       aria-disabled=${blocked}
       aria-describedby="grants-${name}"
       ?disabled=${isDisabled}
-      @click=${press}
+      @click=${(/** @type {Event} */ event) => press(event.timeStamp)}
     >
       ${title}
     </button>
@@ -94,7 +94,7 @@ function main(name, look, title, grants, blocked, press, isDisabled = false) {
 /**
  * A button for an answer that people give less often.
  * @param {string} name of its picture and its press @param {unknown} title @param {string} key
- * @param {() => void} press @param {string} [blocked]
+ * @param {(at: number) => void} press also gets when @param {string} [blocked]
  */
 function more(name, title, key, press, blocked) {
   return html`<button
@@ -102,7 +102,7 @@ function more(name, title, key, press, blocked) {
     type="button"
     data-press=${name}
     aria-disabled=${blocked ?? "false"}
-    @click=${press}
+    @click=${(/** @type {Event} */ event) => press(event.timeStamp)}
   >
     ${icon(name)}${title}${key ? html`<kbd>${key}</kbd>` : nothing}
   </button>`;
@@ -133,7 +133,7 @@ function replyForm(place, question, card) {
   const isAnswer = card.takes_words;
   const send = (/** @type {Event} */ event) => {
     event.preventDefault();
-    place.sendReply(question);
+    place.sendReply(question, event.timeStamp);
   };
   return html`<form class="reply" @submit=${send}>
     <label class="labelled"

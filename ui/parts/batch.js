@@ -18,9 +18,9 @@ export function batchDialog(app, questions, done) {
   const opened = performance.now();
   const state = { sent: 0, isSending: false };
   setTimeout(() => app.update(), SETTLE_MS + 5);
-  const isSettling = () => performance.now() - opened < SETTLE_MS;
-  const answer = async (/** @type {string} */ action) => {
-    if (isSettling() || state.isSending) return;
+  const isSettling = (at = performance.now()) => at - opened < SETTLE_MS;
+  const answer = async (/** @type {string} */ action, /** @type {Event} */ { timeStamp }) => {
+    if (isSettling(timeStamp) || state.isSending) return;
     state.isSending = true;
     await Promise.all(
       questions.filter(isBatchable).map((question) =>
@@ -74,7 +74,7 @@ export function batchDialog(app, questions, done) {
           type="button"
           data-batch="deny"
           aria-disabled=${blocked}
-          @click=${() => answer("deny")}
+          @click=${(/** @type {Event} */ event) => answer("deny", event)}
         >
           Deny all ${state.isSending ? questions.length : open}
         </button>
@@ -83,7 +83,7 @@ export function batchDialog(app, questions, done) {
           type="button"
           data-batch="allow"
           aria-disabled=${blocked}
-          @click=${() => answer("allow")}
+          @click=${(/** @type {Event} */ event) => answer("allow", event)}
         >
           Allow all ${state.isSending ? questions.length : open}
         </button>

@@ -23,7 +23,7 @@ export const RISKS = /** @type {Record<string, [string, string]>} */ ({
   unclear: ["Not fully understood", "amber"],
 });
 
-const TWICE = " · changes how the agent asks: press twice to confirm";
+const TWICE = " · Confirm: it changes how the agent asks, so press it twice";
 
 /** The longest command that is the headline by itself, in characters. */
 const LONGEST_HEADLINE = 120;
@@ -44,6 +44,7 @@ export function questionCard(place, question, isCompact = false) {
     data-question=${row.question}
     data-answer=${answer}
     ?data-settling=${isSettling}
+    ?data-unchosen=${!place.takesKeys}
     aria-labelledby="card-title"
   >
     ${isCompact ? nothing : head(place, question)}
@@ -295,11 +296,11 @@ function offers(place, question, card) {
         type="button"
         data-press=${offer.action}
         aria-disabled=${place.isBlocked(question) ? "true" : "false"}
-        @click=${() => place.allowAlways(question, offer.action)}
+        @click=${(/** @type {Event} */ event) => place.allowAlways(question, offer.action, event.timeStamp)}
       >
         ${icon(offer.changes_mode ? "warning" : "plus")}
         <span class="grow"
-          ><span class="offer-meaning">${isAgain ? "Press again to confirm: " : ""}${shown(offer.meaning)}</span>
+          ><span class="offer-meaning">${isAgain ? "Confirm, press again: " : ""}${shown(offer.meaning)}</span>
           <span class="small muted">${shown(offer.lasts)}${offer.changes_mode ? TWICE : ""}</span></span
         >
       </button>`;
@@ -324,7 +325,7 @@ function pickers(place, question, card) {
                 data-press=${choice.action}
                 aria-pressed=${question.picks.has(choice.action) ? "true" : "false"}
                 aria-disabled=${place.isBlocked(question) ? "true" : "false"}
-                @click=${() => place.press(question, { action: choice.action })}
+                @click=${(/** @type {Event} */ event) => place.press(question, { action: choice.action }, event.timeStamp)}
               >
                 <span class="tick ${picker.many ? "square" : ""}">${icon("check")}</span>
                 <span class="grow"

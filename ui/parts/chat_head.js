@@ -2,6 +2,7 @@
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { folderName } from "../words.js";
+import { confirmDialog } from "./confirm.js";
 import { choiceOf, valueOf } from "./controls.js";
 import { conversationItems, conversationMenu } from "./conversation_menu.js";
 import { icon } from "./icons.js";
@@ -130,20 +131,6 @@ function clearButton(chat, look, words) {
 
 /** Asks before everything in a conversation is forgotten. @param {ChatSession} chat */
 export function confirmClear(chat) {
-  const { app } = chat;
-  const clear = () => {
-    app.closeDialog();
-    chat.clear();
-  };
-  app.openDialog(
-    "Clear this conversation?",
-    () =>
-      html`<div class="dialog-body">
-          <p>Everything that was said in it is removed from its history. Files that were changed stay as they are.</p>
-        </div>
-        <div class="dialog-foot">
-          <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
-          <button class="button danger primary" type="button" data-clear-now @click=${clear}>Clear</button>
-        </div>`,
-  );
+  const text = "Everything that was said in it is removed from its history. Files that were changed stay as they are.";
+  confirmDialog(chat.app, "Clear this conversation?", text, "Clear", () => chat.clear());
 }

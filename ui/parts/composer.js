@@ -11,13 +11,15 @@ import { icon } from "./icons.js";
 const MOST_BYTES = 7_000_000;
 /** So many characters of a text are more than the highest field shows. */
 const MOST_COPIED = 4_000;
+/** So many messages are kept that were begun in other conversations. */
+const MOST_DRAFTS = 50;
+
+/** @typedef {ChatFile & {data: string, size: number}} AttachedFile */
+/** @typedef {{conversation: string, text: string, files: AttachedFile[], isEditing: boolean}} Draft a message that is being written */
 
 export class Composer {
-  text = "";
-  /** @type {(ChatFile & {data: string, size: number})[]} */
-  files = [];
-  /** Whether the last message is being edited. */
-  isEditing = false;
+  /** What is written in each conversation, by its id. @type {Map<string, Draft>} */
+  #drafts = new Map();
 
   /**
    * @param {App} app @param {(composer: Composer) => void} send
@@ -29,28 +31,50 @@ export class Composer {
     this.leave = leave;
   }
 
+  /** What is written in the conversation that is shown. */
+  get draft() {
+    return this.#draftOf(this.app.chat.conversation);
+  }
+
+  /** @param {string} conversation @returns {Draft} */
+  #draftOf(conversation) {
+    const draft = this.#drafts.get(conversation) ?? this.#begin(conversation);
+    const unnamed = this.#drafts.get("");
+    if (!conversation || !unnamed) return draft;
+    // What was written before it was known where, belongs to the conversation that is opened first.
+    this.#drafts.delete("");
+    unnamed.conversation = conversation;
+    return this.#prepend(draft, unnamed);
+  }
+
+  /** @param {string} conversation @returns {Draft} */
+  #begin(conversation) {
+    for (const [id, { text, files }] of this.#drafts)
+      if ((!text && !files.length) || this.#drafts.size >= MOST_DRAFTS) this.#drafts.delete(id);
+    const draft = { conversation, text: "", files: [], isEditing: false };
+    this.#drafts.set(conversation, draft);
+    return draft;
+  }
+
+  /** @param {Draft} draft @param {Draft} before */
+  #prepend(draft, before) {
+    draft.text = [before.text, draft.text].filter(Boolean).join("\n");
+    draft.files = [...before.files, ...draft.files];
+    draft.isEditing ||= before.isEditing;
+    return draft;
+  }
+
+  /** Forgets what is written, so that the next message can begin. */
   clear() {
-    this.text = "";
-    this.files = [];
-    this.isEditing = false;
-    // What was typed since the last drawing is not known to it, and would stay.
-    const field = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("chat-words"));
-    if (field) field.value = "";
+    this.#drafts.delete(this.draft.conversation);
+    // Whoever types on does not wait for the next drawing.
+    this.fit();
     this.app.update();
   }
 
-  /** Returns what is written and attached, and is empty from now on, so that the next message can begin. */
-  take() {
-    const { text, files, isEditing } = this;
-    this.clear();
-    return { text, files, isEditing };
-  }
-
-  /** Puts a message back that could not be sent, before what was written since. @param {ReturnType<Composer["take"]>} message */
-  restore({ text, files, isEditing }) {
-    this.text = [text, this.text].filter(Boolean).join("\n");
-    this.files = [...files, ...this.files];
-    this.isEditing ||= isEditing;
+  /** Puts a message back that could not be sent, before what was written since. @param {Draft} message */
+  restore(message) {
+    this.#prepend(this.#draftOf(message.conversation), message);
     this.app.update();
   }
 
@@ -61,24 +85,28 @@ export class Composer {
     return field !== null && field === document.activeElement;
   }
 
-  /** @param {string} text */
-  edit(text) {
-    this.text = text;
-    this.isEditing = true;
+  /** Begins to edit the last message. Files whose content is not known here are named. @param {string} text @param {ChatFile[]} files */
+  edit(text, files) {
+    const { draft } = this;
+    const kept = files.flatMap((file) => (file.data ? [{ ...file, data: file.data, size: file.size ?? sizeOf(file.data) }] : []));
+    const lost = files.filter(({ data }) => !data).map(({ name, mime }) => name ?? mime);
+    Object.assign(draft, { text, files: kept, isEditing: true });
+    if (lost.length) this.app.toast(`Not kept, attach again: ${lost.join(", ")}.`);
     this.app.updateNow();
     this.focus();
   }
 
   /** @param {Iterable<File>} files */
   async add(files) {
+    const { draft } = this;
     for (const file of files) {
-      if (!this.#hasRoom(file)) return;
+      if (!this.#hasRoom(draft, file)) return;
       try {
         const bytes = new Uint8Array(await file.arrayBuffer());
         let binary = "";
         for (const byte of bytes) binary += String.fromCharCode(byte);
         const mime = file.type || "text/plain";
-        this.attach({ name: file.name, mime, data: btoa(binary), size: file.size });
+        this.attach({ name: file.name, mime, data: btoa(binary), size: file.size }, draft);
       } catch (error) {
         // A folder cannot be read, and neither can a file that has changed since it was chosen.
         this.app.toast(`${file.name} cannot be attached: ${errorText(error)}`);
@@ -86,26 +114,34 @@ export class Composer {
     }
   }
 
-  /** Attaches a file whose content is known. @param {ChatFile & {data: string, size: number}} file */
-  attach(file) {
-    if (!this.#hasRoom(file)) return;
-    this.files = [...this.files, file];
+  /** Attaches a file whose content is known. @param {AttachedFile} file @param {Draft} [begun] the message for which it was read */
+  attach(file, begun = this.draft) {
+    const draft = this.#draftOf(begun.conversation);
+    if (!this.#hasRoom(draft, file)) return;
+    draft.files = [...draft.files, file];
     this.app.update();
   }
 
-  /** @param {{size: number}} file */
-  #hasRoom(file) {
-    const size = this.files.reduce((sum, { size }) => sum + size, file.size);
+  /** @param {Draft} draft @param {{size: number}} file */
+  #hasRoom(draft, file) {
+    const size = draft.files.reduce((sum, { size }) => sum + size, file.size);
     if (size > MOST_BYTES) this.app.toast("The files are too large for one message: 7 MB in all.");
     return size <= MOST_BYTES;
   }
 
   /**
-   * Lets the field grow with its text, within limits. The style sheet lays out a copy of the text
-   * behind the field, which costs less than to measure the field in a long conversation.
+   * Puts the text into the field and lets the field grow with it, within limits. The style sheet lays
+   * out a copy of the text behind the field, which costs less than to measure the field in a long
+   * conversation.
    */
   fit() {
     const field = /** @type {HTMLTextAreaElement | null} */ (document.getElementById("chat-words"));
+    const { draft } = this;
+    if (field && field.value !== draft.text) {
+      field.value = draft.text;
+      // The field has line ends of its own.
+      draft.text = field.value;
+    }
     const frame = field?.parentElement;
     const copy = field?.value.slice(0, MOST_COPIED) ?? "";
     if (frame && frame.dataset.copy !== copy) frame.dataset.copy = copy;
@@ -114,21 +150,23 @@ export class Composer {
   /** @param {{canStop: boolean, state: string, stop: () => void}} chat and the state of its runtime */
   render({ canStop, state, stop }) {
     const isReady = state === "ready";
+    const { draft } = this;
     const waits = state === "starting" ? "The runtime starts…" : "The runtime is not running";
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
-      if (isReady && (this.text.trim() || this.files.length)) this.send(this);
+      const { text, files } = this.draft;
+      if (isReady && (text.trim() || files.length)) this.send(this);
     };
     return html`<form class="composer" @submit=${submit}>
       ${
-        this.isEditing
+        draft.isEditing
           ? html`<p class="row small muted">
               ${icon("edit")}<span class="grow">You edit your last message. Its answer is replaced.</span>
               <button class="button quiet small" type="button" @click=${() => this.clear()}>Cancel</button>
             </p>`
           : nothing
       }
-      ${this.files.length ? html`<ul class="files">${this.files.map((file) => this.#file(file))}</ul>` : nothing}
+      ${draft.files.length ? html`<ul class="files">${draft.files.map((file) => this.#file(draft, file))}</ul>` : nothing}
       <div class="composer-box">
         <label class="button quiet attach" title="Attach files">
           ${icon("clip")}<span class="only-read">Attach files</span>
@@ -151,15 +189,14 @@ export class Composer {
             rows="1"
             aria-label="Message"
             placeholder=${isReady ? "Write a message" : waits}
-            .value=${this.text}
             @input=${(/** @type {Event} */ event) => {
               // Nothing else shows the text, so the page is not drawn.
-              this.text = /** @type {HTMLTextAreaElement} */ (event.target).value;
+              this.draft.text = /** @type {HTMLTextAreaElement} */ (event.target).value;
               this.fit();
             }}
             @keydown=${(/** @type {KeyboardEvent} */ event) => {
               if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
-              if (event.key === "ArrowUp" && !this.text) this.leave();
+              if (event.key === "ArrowUp" && !this.draft.text) this.leave();
             }}
             @paste=${(/** @type {ClipboardEvent} */ event) => {
               const files = [...(event.clipboardData?.files ?? [])];
@@ -183,10 +220,10 @@ export class Composer {
     </form>`;
   }
 
-  /** @param {ChatFile} file */
-  #file(file) {
+  /** @param {Draft} draft @param {AttachedFile} file */
+  #file(draft, file) {
     const drop = () => {
-      this.files = this.files.filter((other) => other !== file);
+      draft.files = draft.files.filter((other) => other !== file);
       this.app.update();
     };
     const picture = file.mime.startsWith("image/")
@@ -197,6 +234,11 @@ export class Composer {
       <button type="button" class="drop" aria-label="Remove ${file.name}" @click=${drop}>${icon("cross")}</button>
     </li>`;
   }
+}
+
+/** Returns how many bytes base64 stands for. @param {string} data */
+function sizeOf(data) {
+  return Math.floor((data.replace(/=+$/, "").length * 3) / 4);
 }
 
 /** Whether the clipboard has files and not addresses of the web. @param {DataTransfer | null} clipboard */

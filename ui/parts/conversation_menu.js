@@ -1,6 +1,7 @@
 // What can be done with a whole conversation: a new title, a file of it, its end.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { confirmDialog } from "./confirm.js";
 import { saveFile } from "./export.js";
 import { icon } from "./icons.js";
 
@@ -27,7 +28,7 @@ export function conversationItems(chat, title) {
       act();
     }}>${icon(picture)}${words}</button>`;
   return html`${isKept ? item("rename", "edit", "Rename…", () => renameDialog(chat, title)) : nothing}
-    ${turns.length ? item("export", "download", "Export as Markdown", () => exportTurns(turns, title)) : nothing}
+    ${turns.length ? item("export", "download", "Export as Markdown", () => void exportTurns(chat, title)) : nothing}
     ${
       turns.length && chat.store.capabilities.has("compact")
         ? item("compact", "fold", "Go on from a summary", () => void chat.summarise())
@@ -70,22 +71,8 @@ function renameDialog(chat, title) {
 
 /** @param {ChatSession} chat @param {string} title */
 function deleteDialog(chat, title) {
-  const { app } = chat;
-  const remove = () => {
-    app.closeDialog();
-    chat.remove();
-  };
-  app.openDialog(
-    `Delete “${title}”?`,
-    () =>
-      html`<div class="dialog-body">
-          <p>The conversation and everything that was said in it are removed. Files that were changed stay as they are.</p>
-        </div>
-        <div class="dialog-foot">
-          <button class="button quiet" type="button" @click=${() => app.closeDialog()}>Cancel</button>
-          <button class="button danger primary" type="button" data-delete-now @click=${remove}>Delete</button>
-        </div>`,
-  );
+  const text = "The conversation and everything that was said in it are removed. Files that were changed stay as they are.";
+  confirmDialog(chat.app, `Delete “${title}”?`, text, "Delete", () => chat.remove());
 }
 
 /** @param {Turn} turn @returns {string} the answer as the model wrote it */
@@ -94,8 +81,10 @@ export function answerText(turn) {
   return texts.map((part) => ("text" in part ? part.text.trim() : "")).join("\n\n");
 }
 
-/** @param {Turn[]} turns @param {string} title */
-function exportTurns(turns, title) {
+/** Saves all of the conversation as a file. @param {ChatSession} chat @param {string} title */
+async function exportTurns(chat, title) {
+  const turns = await chat.history.allTurns();
+  if (!turns.length) return chat.app.toast("The earlier messages could not be loaded. Export again.");
   const quoted = (/** @type {string} */ text) => text.replace(/^/gm, "> ");
   const tools = (/** @type {Turn} */ turn) =>
     turn.parts.flatMap((part) => (part.type === "tool" && part.card ? [`- ${part.card.did} ${inline(part.card.subject)}`] : []));

@@ -16,7 +16,7 @@ const MAIN = /** @type {Record<string, string>} */ ({
   plan: "plan",
 });
 
-/** @param {App} app @param {Card} card @param {(input: string) => void} send gets the whole input as JSON */
+/** @param {App} app @param {Card} card @param {(input: string, at: number) => void} send gets the whole input as JSON, and when it was pressed */
 export function editDialog(app, card, send) {
   const name = memberSpan(card.input, "args") ? "" : (MAIN[card.body.type] ?? "");
   const text = textOf(card.input, name);
@@ -27,7 +27,7 @@ export function editDialog(app, card, send) {
     event.preventDefault();
     if (editProblem(card.input, input()) || !isChanged()) return;
     app.closeDialog();
-    send(input());
+    send(input(), event.timeStamp);
   };
   const showWhole = () => {
     state.json = prettyJson(input());

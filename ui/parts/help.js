@@ -2,6 +2,7 @@
 
 import { html } from "../vendor/lit-html/lit-html.js";
 import { KEYS } from "../keys.js";
+import { icon } from "./icons.js";
 
 /** @param {import("../app.js").App} app */
 export function helpDialog(app) {
@@ -24,4 +25,14 @@ export function helpDialog(app) {
         </p>
       </div>`,
   );
+}
+
+/** The part of the settings that leads to it. @param {import("../app.js").App} app */
+export function keyboardSection(app) {
+  return html`<section>
+    <h2>Keyboard</h2>
+    <p>
+      <button class="button" type="button" @click=${() => app.openHelp()}>${icon("keyboard")}Show the shortcuts</button>
+    </p>
+  </section>`;
 }

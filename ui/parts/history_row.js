@@ -14,7 +14,7 @@ import {
   shortSummary,
 } from "../words.js";
 import { icon } from "./icons.js";
-import { reason, shown } from "./text.js";
+import { ends, reason, shown } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../types/desk.js").HistoryRow} HistoryRow */
@@ -30,11 +30,12 @@ export function historyRow(app, row) {
   if (row.words) where.push(`“${row.words}”`);
   const rule = row.channel === "rule" ? /\brule `([^`]+)`/.exec(row.by ?? "") : null;
   const by = rule ? `Rule “${rule[1]}”` : `${row.by ?? ""} ${channelWords(row.channel)}`;
+  const [start, end] = shortSummary(row);
   const took = row.took_ms === null ? "" : duration(row.took_ms);
   return html`<button class="history-row" type="button" data-seq=${row.seq} @click=${() => openEntry(app, row)}
     ><span class="decision dotted ${hasFailed ? "deny" : row.decision}" .textContent=${decision}></span
     ><span class="what"
-      ><code class="cut">${shown(shortSummary(row) || row.tool)}</code
+      ><code class=${end ? "ends" : "cut"}>${ends(start || row.tool, end)}</code
       ><span class="tiny muted cut">${shown(where.join(" · "))}</span></span
     ><span class="by small cut">${shown(by)}</span><span class="took small muted num" .textContent=${took}></span
     ><time class="small muted num" title=${fullTime(row.at_ms)} .textContent=${clock(row.at_ms, app.now)}></time></button>`;

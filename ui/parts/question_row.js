@@ -5,7 +5,7 @@ import { decisionOf, isBatchable, isOpen } from "../store.js";
 import { agentName, decisionWords, folderName, outcomeWords, remaining, shortSummary } from "../words.js";
 import { RISKS } from "./card.js";
 import { icon, iconStyle } from "./icons.js";
-import { shown } from "./text.js";
+import { ends, shown } from "./text.js";
 
 /** @typedef {import("../views/inbox.js").InboxView} InboxView */
 /** @typedef {import("../store.js").Question} Question */
@@ -21,10 +21,11 @@ export function questionRow(inbox, question, current) {
   const box = inbox.isSelecting ? checkbox(inbox, question) : nothing;
   const state = `${isCurrent ? "is-current" : ""} ${isOver ? "is-over" : ""}`;
   const time = isOver ? "" : remaining(left);
+  const [start, end] = shortSummary(row);
   return html`<div class="question-row ${state}" data-question=${row.question} data-answer=${question.answer}
     ><a href="#/inbox/${row.question}" aria-current=${isCurrent ? "true" : "false"}
       ><span class="first"
-        ><span class="what cut">${shown(shortSummary(row) || row.deed)}</span
+        ><span class="what ${end ? "ends" : "cut"}">${ends(start || row.deed, end)}</span
         ><span class="left ${left < 60_000 ? "soon" : ""}" .textContent=${time}></span></span
       ><span class="second">${rowState(question) ?? rowMarks(row)}</span></a>${box}</div>`;
 }

@@ -43,8 +43,9 @@ export function reviewDialog(app, { text, hash }, saved) {
     }
     app.update();
   };
-  const save = async () => {
-    if (state.isSaving || performance.now() - state.finishedAt < SETTLE_MS) return;
+  const isSettling = (at = performance.now()) => at - state.finishedAt < SETTLE_MS;
+  const save = async (/** @type {Event} */ { timeStamp }) => {
+    if (state.isSaving || isSettling(timeStamp)) return;
     state.isSaving = true;
     try {
       const told = await ask(app.transport, "save_rules", { text, hash });
@@ -79,22 +80,23 @@ export function reviewDialog(app, { text, hash }, saved) {
         </div>
         <div class="dialog-foot">
           <button class="button quiet" type="button" @click=${cancel}>Cancel</button>
-          ${
-            state.result
-              ? html`<button
-                  class="button ${state.result.let_through_count ? "danger primary" : "primary"}"
-                  type="button"
-                  data-save
-                  aria-disabled=${performance.now() - state.finishedAt < SETTLE_MS ? "true" : "false"}
-                  ?disabled=${state.isSaving}
-                  @click=${save}
-                >
-                  ${state.result.let_through_count ? `Save, and allow what was denied` : "Save the rules"}
-                </button>`
-              : nothing
-          }
+          ${state.result ? saveButton(state.result, isSettling(), state.isSaving, save) : nothing}
         </div>`,
   );
+}
+
+/** @param {Backtested} result @param {boolean} isSettling @param {boolean} isSaving @param {(event: Event) => void} save */
+function saveButton({ let_through_count }, isSettling, isSaving, save) {
+  return html`<button
+    class="button ${let_through_count ? "danger primary" : "primary"}"
+    type="button"
+    data-save
+    aria-disabled=${isSettling ? "true" : "false"}
+    ?disabled=${isSaving}
+    @click=${save}
+  >
+    ${let_through_count ? "Save, and allow what was denied" : "Save the rules"}
+  </button>`;
 }
 
 /** @param {Backtested} result @param {number} now */

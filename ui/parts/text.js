@@ -27,6 +27,16 @@ export function shown(text) {
   );
 }
 
+/** So much of the beginning of a line is drawn: no line is wider. */
+const LONGEST_START = 400;
+
+/** Shows a line of which only the beginning is cut where there is little room. @param {string} start @param {string} end */
+export function ends(start, end) {
+  if (!end) return shown(start);
+  const [first, last] = [start.slice(0, LONGEST_START), end].map((text) => shown(text.replaceAll(/\s/g, " ")));
+  return html`<span class="cut">${first}</span><span>${last}</span>`;
+}
+
 /**
  * Shows a reason of the desk as a sentence; what it quotes in backticks becomes code.
  * @param {string} text

@@ -1,12 +1,12 @@
 // A tool call in a conversation: what it does, and what came of it.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { counted, cutMiddle, relativePath } from "../words.js";
+import { counted, relativePath, splitEnd } from "../words.js";
 import { readUnifiedDiff } from "../unified_diff.js";
 import { body, steps } from "./bodies.js";
 import { diff } from "./diff.js";
 import { icon } from "./icons.js";
-import { numbered, shown } from "./text.js";
+import { ends, numbered, shown, unfold } from "./text.js";
 
 /** @typedef {import("../app.js").App} App */
 /** @typedef {import("../chat_store.js").Turn} Turn */
@@ -19,10 +19,10 @@ const MOST_OUTPUT = 6_000;
 const MOST_LIVE = 1_200;
 /** A longer text is not read as a diff. */
 const LONGEST_DIFF = 200_000;
-/** How many diffs are kept. */
-const MOST_DIFFS = 50;
-/** How much of a path or command is shown on the line of a card, in characters. */
-const LONGEST_SUBJECT = 96;
+/** How many diffs and outputs are kept. */
+const MOST_DRAWN = 50;
+/** How much is shown of an input that is being written, in characters. */
+const LONGEST_DRAFT = 96;
 /** The colours that a program prints for a terminal. */
 const COLOURS = /\u001b\[[\d;]*m/g;
 
@@ -31,22 +31,29 @@ export function toolCard(app, turn, part) {
   if (part.card?.body.type === "todo") return plan(part.card.body.items);
   const key = `tool-${turn.id}-${part.id}`;
   const isOpen = app.isUnfolded(key);
-  const toggle = (/** @type {Event} */ event) =>
-    app.setUnfolded(key, /** @type {HTMLDetailsElement} */ (event.target).open);
+  const toggle = (/** @type {Event} */ event) => {
+    const card = /** @type {HTMLDetailsElement} */ (event.target);
+    app.setUnfolded(key, card.open);
+    app.updateNow();
+    // What went wrong stands at the end.
+    const box = card.querySelector(".terminal");
+    if (box) box.scrollTop = box.scrollHeight;
+  };
   const failed = part.isOver ? failure(part.result) || (part.isError ? wentWrong(part) : "") : "";
   const isBad = failed !== "";
+  const [start, end] = subject(app, part);
   const state = !part.isOver
     ? html`<span class="spinner"></span>`
     : icon(isBad ? "cross" : "check", isBad ? "is-bad" : "is-good");
   return html`<details class="panel tool" data-tool=${part.name} ?open=${isOpen} @toggle=${toggle}>
     <summary>
       ${state}<strong>${shown(headline(part))}</strong>
-      <code class="cut grow">${shown(subject(app, part))}</code>
+      <code class="grow ${end ? "ends" : "cut"}">${ends(start, end)}</code>
       ${failed ? html`<span class="failed">${shown(failed)}</span>` : nothing}
     </summary>
     ${isOpen ? content(app, key, part, isBad) : nothing}
   </details>
-  ${!part.isOver && !isOpen && part.output ? terminal("", part.output.slice(-MOST_LIVE), "") : nothing}`;
+  ${!part.isOver && !isOpen && part.output ? terminal(app, key, "", part.output.slice(-MOST_LIVE), "") : nothing}`;
 }
 
 /** @param {ToolPart} part @returns {string} what it does, or has done */
@@ -55,10 +62,10 @@ function headline({ card, name, isOver, isError }) {
   return isOver && !isError ? card.did : card.deed;
 }
 
-/** @param {App} app @param {ToolPart} part */
+/** Returns what it is about, in two parts of which only the first may be cut. @param {App} app @param {ToolPart} part */
 function subject(app, { card, draft }) {
-  const text = card ? relativePath(card.subject, app.chat.store.folder) : draft.slice(-LONGEST_SUBJECT);
-  return cutMiddle(text, LONGEST_SUBJECT);
+  if (!card) return splitEnd(draft.slice(-LONGEST_DRAFT), false);
+  return splitEnd(relativePath(card.subject, app.chat.store.folder), "path" in card.body);
 }
 
 /** @param {App} app @param {string} key @param {ToolPart} part @param {boolean} isBad */
@@ -70,7 +77,7 @@ function content(app, key, part, isBad) {
   const drawn = () => html`<div class="tool-body">${body(app, card.body, key, folder)}</div>`;
   switch (card.body.type) {
     case "command":
-      return terminal(card.body.segments.map(({ text }) => text).join(""), output, part.isOver ? exit(result) : "");
+      return terminal(app, key, card.body.segments.map(({ text }) => text).join(""), output, part.isOver ? exit(result) : "");
     case "write":
     case "edit":
     case "notebook":
@@ -79,8 +86,8 @@ function content(app, key, part, isBad) {
       return (typeof result?.diff === "string" && changesIn(app, key, result.diff)) || drawn();
     case "read":
       return html`<div class="tool-body output">${
-        output ? numbered(app, key, output.slice(0, MOST_OUTPUT), result?.firstLine) : body(app, card.body, key, folder)
-      }</div>${rest(output)}`;
+        output ? numbered(app, key, output, result?.firstLine) : body(app, card.body, key, folder)
+      }</div>`;
     default:
       return [drawn(), output ? plainOutput(app, key, output) : nothing];
   }
@@ -110,15 +117,31 @@ function exit(result) {
 }
 
 /**
- * Shows a command as in a terminal.
- * @param {string} command @param {string} output @param {string} exit how it ended
+ * Shows a command as in a terminal: of a long output the end, where a failure stands.
+ * @param {App} app @param {string} key @param {string} command @param {string} output @param {string} exit how it ended
  */
-function terminal(command, output, exit) {
-  const printed = output.slice(0, MOST_OUTPUT).replace(COLOURS, "").split("\n").map(lastPart).join("\n").trimEnd();
-  return html`<pre class="tool-text terminal output" tabindex="0" role="group" aria-label="Output">${
-    command ? html`<span class="prompt">$ </span><span class="typed">${shown(command)}</span>${"\n"}` : nothing
-  }${shown(printed)}${exit ? html`<span class="exit">${printed ? "\n" : ""}${shown(exit)}</span>` : nothing}</pre>
-    ${rest(output)}`;
+function terminal(app, key, command, output, exit) {
+  const isCut = isLong(app, key, output);
+  const end = isCut ? output.slice(output.indexOf("\n", output.length - MOST_OUTPUT) + 1).slice(-MOST_OUTPUT) : output;
+  const text = printed(key, end);
+  return html`${isCut ? showAll(app, key, output) : nothing}
+    <pre class="tool-text terminal output" tabindex="0" role="group" aria-label="Output">${
+      command ? html`<span class="prompt">$ </span><span class="typed">${shown(command)}</span>${"\n"}` : nothing
+    }${isCut ? "…\n" : ""}${text}${exit ? html`<span class="exit">${text ? "\n" : ""}${shown(exit)}</span>` : nothing}</pre>`;
+}
+
+/** The outputs that were drawn last. @type {Map<string, {text: string, drawn: unknown}>} */
+const drawnOutputs = new Map();
+
+/** Returns what a terminal shows of an output. @param {string} key @param {string} text */
+function printed(key, text) {
+  let known = drawnOutputs.get(key);
+  if (known?.text !== text) {
+    if (drawnOutputs.size > MOST_DRAWN) drawnOutputs.clear();
+    known = { text, drawn: shown(text.replace(COLOURS, "").split("\n").map(lastPart).join("\n").trimEnd()) };
+    drawnOutputs.set(key, known);
+  }
+  return known.drawn;
 }
 
 /** Returns what a line shows in the end: a program may draw over it. @param {string} line */
@@ -128,9 +151,23 @@ function lastPart(line) {
 
 /** @param {App} app @param {string} key @param {string} text */
 function plainOutput(app, key, text) {
-  return changesIn(app, key, text) ?? html`<pre class="tool-text output" tabindex="0" role="group" aria-label="Output">${shown(
-    text.slice(0, MOST_OUTPUT),
-  )}</pre>${rest(text)}`;
+  const changes = changesIn(app, key, text);
+  if (changes) return changes;
+  const isCut = isLong(app, key, text);
+  return html`<pre class="tool-text output" tabindex="0" role="group" aria-label="Output">${shown(
+    isCut ? text.slice(0, MOST_OUTPUT) : text,
+  )}</pre>
+    ${isCut ? showAll(app, key, text) : nothing}`;
+}
+
+/** Whether only a part of an output is shown. @param {App} app @param {string} key @param {string} text */
+function isLong(app, key, text) {
+  return text.length > MOST_OUTPUT && !app.isUnfolded(`${key}.all`);
+}
+
+/** @param {App} app @param {string} key @param {string} text */
+function showAll(app, key, text) {
+  return unfold(app, `${key}.all`, `Show all ${counted(text.length, "character")}`);
 }
 
 /** The diffs that were read last. @type {Map<string, {text: string, files: ReturnType<typeof readUnifiedDiff>}>} */
@@ -140,7 +177,7 @@ const readDiffs = new Map();
 function changesIn(app, key, text) {
   let known = readDiffs.get(key);
   if (known?.text !== text) {
-    if (readDiffs.size > MOST_DIFFS) readDiffs.clear();
+    if (readDiffs.size > MOST_DRAWN) readDiffs.clear();
     known = { text, files: text.length > LONGEST_DIFF ? [] : readUnifiedDiff(text) };
     readDiffs.set(key, known);
   }
@@ -150,12 +187,6 @@ function changesIn(app, key, text) {
     files.length > 1 ? html`<p class="path">${icon("file")}<code>${shown(path)}</code></p>` : nothing,
     diff(app, `${key}.${at}`, changes),
   ])}</div>`;
-}
-
-/** @param {string} text */
-function rest(text) {
-  const more = text.length - MOST_OUTPUT;
-  return more > 0 ? html`<p class="tiny muted tool-rest">and ${counted(more, "more character")}</p>` : nothing;
 }
 
 /** The plan of a longer task, as a list. @param {{text: string, status: string}[]} items */

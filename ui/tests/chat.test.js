@@ -117,10 +117,53 @@ test("what was loaded and what goes on are shown once", () => {
   store.replied({ type: "token", id: "3", token: "Good morning" }, 9);
   store.replied({ type: "user_message", id: "3", data: { message: "Go on" } }, 10);
   store.replied({ type: "done", id: "3", data: {} }, 11);
+  store.takeLoaded("3");
   assert.deepEqual(texts(store), [
     ["Hello", "Good morning"],
     ["Go on", "Yes"],
   ]);
+});
+
+/** Loads messages, each with its answer. */
+function load(store, id, seq, said, fields = {}, request = {}) {
+  store.requested({ id, kind: "load_conversation", conversationId: "c", ...request }, seq);
+  for (const [message, token] of said) {
+    if (message !== null) store.replied({ type: "user_message", id, data: { message } }, seq);
+    store.replied({ type: "token", id, token }, seq);
+  }
+  store.replied({ type: "done", id, data: fields }, seq);
+}
+
+test("the same words said once more hide nothing that was said before", () => {
+  const store = answered();
+  load(store, "2", 5, [["Hello", "Good morning"], ["Go on", "The first"]]);
+  store.takeLoaded("2");
+  store.requested({ id: "3", kind: "user_message", message: "Go on", metadata: CHAT }, 6);
+  store.replied({ type: "token", id: "3", token: "The second" }, 7);
+  const expected = [["Hello", "Good morning"], ["Go on", "The first"], ["Go on", "The second"]];
+  assert.deepEqual(texts(store), expected);
+  store.replied({ type: "done", id: "3", data: { stopReason: "end_turn" } }, 8);
+  assert.deepEqual(texts(store), expected);
+});
+
+test("what another window loads changes nothing here", () => {
+  const store = answered();
+  load(store, "2", 5, [["Hello", "Good morning"]]);
+  store.takeLoaded("2");
+  load(store, "3", 6, [["Other", "words"]], {}, { conversationId: "d" });
+  load(store, "4", 7, [["Hello", "Good morning"]], { first: 1 });
+  assert.deepEqual([store.loaded.conversation, store.loaded.first], ["c", 0]);
+});
+
+test("earlier messages are put before the others, also within a turn", () => {
+  const store = answered();
+  load(store, "2", 5, [[null, "its end"], ["Go on", "Yes"]], { first: 3 });
+  store.takeLoaded("2");
+  assert.deepEqual([texts(store), store.loaded.first], [[[null, "its end"], ["Go on", "Yes"]], 3]);
+  load(store, "3", 6, [["Hello", "Good morning"], ["Count", "its beginning"]], { first: 0 }, { before: 3 });
+  store.takeEarlier("3");
+  const expected = [["Hello", "Good morning"], ["Count", "its beginning|its end"], ["Go on", "Yes"]];
+  assert.deepEqual([texts(store), store.loaded.first], [expected, 0]);
 });
 
 test("an answer that is made again takes the place of the last", () => {
@@ -143,6 +186,7 @@ test("what a killed runtime had shown stays, with the reason and an offer to try
   store.replied({ type: "user_message", id: "3", data: { message: "Go on" } }, 9);
   store.replied({ type: "token", id: "3", token: "Half an" }, 10);
   store.replied({ type: "done", id: "3", data: { isUnfinished: true } }, 11);
+  store.takeLoaded("3");
   const [turn, ...more] = store.turns("c");
   assert.deepEqual([more.length, turn.parts.map((part) => part.text)], [0, ["Half an"]]);
   assert.deepEqual([turn.isUnfinished, turn.error], [true, "the runtime has died"]);

@@ -2,10 +2,11 @@
 // into the page before the page's own scripts, so it imports nothing.
 
 /**
- * @param {{folder?: string | null, theme?: string, desk?: "none" | "locked", isBare?: boolean}} [options]
- *   a bare runtime knows no extensions; a desk has locked its inbox, unless the key is "good"
+ * @param {{folder?: string | null, theme?: string, desk?: "none" | "locked", isBare?: boolean, said?: number}} [options]
+ *   a bare runtime knows no extensions; a desk has locked its inbox, unless the key is "good"; so many
+ *   messages were said and answered before
  */
-export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk = "none", isBare = false } = {}) {
+export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk = "none", isBare = false, said = 0 } = {}) {
   const known = ["hello", "permission", "modes", "edit", "list_models", "conversations", "load_events", "cancel", "compact"];
   const capabilities = isBare ? ["streaming", "tools"] : known;
   const session = "5e551000";
@@ -197,7 +198,17 @@ export function fakeTauri({ folder = "/home/ada/engine", theme = "system", desk 
       state.length = 0;
       reply(id, "done", {});
     },
-    load_conversation: (id) => reply(id, "error", { error: "nothing was said in it yet" }),
+    load_conversation: (id, { before }) => {
+      if (!said) return reply(id, "error", { error: "nothing was said in it yet" });
+      // Fewer than were asked for, and not always whole turns.
+      const end = before ?? 2 * said;
+      const first = Math.max(0, end - 61);
+      for (let at = first; at < end; at++) {
+        if (at % 2) reply(id, "token", { token: `Answer ${(at - 1) / 2}.` });
+        else reply(id, "user_message", { data: { message: `Message ${at / 2}.` } });
+      }
+      reply(id, "done", { data: { kind: "load_conversation", conversationId: conversation, first, length: 2 * said } });
+    },
     new_conversation: (id) => reply(id, "done", { data: { conversationId: conversation } }),
     set_mode: (id) => reply(id, "done", { data: {} }),
   };

@@ -7,7 +7,7 @@ import { codePieces } from "../parts/code_colours.js";
 import { editProblem, memberSpan, textOf, withText } from "../json_edit.js";
 import { PressGuard, SETTLE_MS } from "../press_guard.js";
 import { filterOf, formatRoute, pairingCode, parseRoute } from "../router.js";
-import { agentId, agentName, duration, outcomeWords, remaining, visibleParts, whyAsked } from "../words.js";
+import { agentId, agentName, duration, outcomeWords, remaining, shortSummary, splitEnd, visibleParts, whyAsked } from "../words.js";
 
 test("why somebody is asked, and what happens without an answer, by kind of question", () => {
   const card = {
@@ -100,6 +100,43 @@ test("times read well", () => {
     "1 day",
   ]);
   assert.deepEqual([-5, 1, 65_000, 7_200_000].map(remaining), ["0:00", "0:01", "1:05", "2 h"]);
+  assert.deepEqual([119_999, 120_000, 59 * 60_000, 3_600_000 - 1].map(remaining), ["2:00", "2 min", "59 min", "59 min"]);
+});
+
+test("hours are joined into bars, and those without calls are empty", async () => {
+  // The library that draws asks for a document as soon as it is loaded.
+  Object.assign(globalThis, { document: { createTreeWalker: () => null, createComment: () => null } });
+  const { barsOf } = await import("../parts/plots.js");
+  const at = (/** @type {number} */ hour) => ({ at_ms: hour * 3_600_000, asked: 4, allowed: 1, denied: 1, by_rule: 1 });
+  assert.deepEqual(barsOf([]), { bars: [], span: 3_600_000 });
+  const few = barsOf([at(10), at(12)]);
+  const some = { allowed: 1, denied: 1, by_rule: 1, other: 1 };
+  const none = { allowed: 0, denied: 0, by_rule: 0, other: 0 };
+  assert.deepEqual(few.bars.map(({ at: _, ...bar }) => bar), [some, none, some]);
+  assert.deepEqual(few.bars.map(({ at }) => at / 3_600_000), [10, 11, 12]);
+  // Two weeks: six hours are one bar.
+  const many = barsOf([at(0), at(5), at(6), at(335)]);
+  assert.deepEqual([many.span / 3_600_000, many.bars.length], [6, 56]);
+  assert.deepEqual([many.bars[0].allowed, many.bars[1].allowed, many.bars[55].other], [2, 1, 1]);
+});
+
+test("a line is cut before the name at its end", () => {
+  assert.deepEqual(splitEnd("src/parser/lines.rs", true), ["src/parser", "/lines.rs"]);
+  assert.deepEqual(splitEnd("src/parser/", true), ["src", "/parser/"]);
+  assert.deepEqual(["notes.txt", "/notes.txt", "/", ""].map((path) => splitEnd(path, true)[1]), ["", "", "", ""]);
+  const name = `${"a".repeat(40)}.rs`;
+  assert.deepEqual(splitEnd(`src/${name}`, true), [`src/${"a".repeat(17)}`, `${"a".repeat(23)}.rs`]);
+  assert.deepEqual(splitEnd("make test", false), ["make test", ""]);
+  assert.deepEqual(splitEnd("cargo test --workspace -- /dev/null", false), ["cargo tes", "t --workspace -- /dev/null"]);
+  assert.equal(splitEnd("🚪".repeat(27), false)[1], "🚪".repeat(26));
+});
+
+test("a summary has the path of a file beneath its project, and a command whole", () => {
+  const short = (summary) => shortSummary({ summary, project: "/home/ada/engine" });
+  assert.deepEqual(short("edit /home/ada/engine/src/parser.rs"), ["edit src", "/parser.rs"]);
+  assert.deepEqual(short("replace cell 2 of /home/ada/engine/a.ipynb"), ["replace cell 2 of a.ipynb", ""]);
+  assert.deepEqual(short("read /etc/passwd"), ["read /etc", "/passwd"]);
+  assert.deepEqual(short("cp /home/ada/engine/a.rs /tmp"), ["cp /home/ada/engine/a.rs /tmp", ""]);
 });
 
 test("invisible characters are named", () => {

@@ -49,7 +49,7 @@ export type ShellEvent =
   | { kind: "open_folder"; folder: string }
   | { kind: "shown" }
   | { kind: "dragging"; is_over: boolean }
-  | ({ kind: "attach" } & AttachedFiles)
+  | ({ kind: "attach" | "paste" } & AttachedFiles)
   | { kind: "shortcut"; problem: string | null }
   | { kind: "status" }
   | { kind: "desk_started" }

@@ -18,6 +18,8 @@ import { shown } from "../parts/text.js";
 
 /** So many turns are drawn at first. */
 const MOST_TURNS = 30;
+/** So long after turns were added above others, these stay in their place. */
+const STAY_MS = 1_000;
 /** What a message begins with. */
 const BEGINS = /^[\p{L}\p{N}/]$/u;
 /** A device without a mouse covers half of the page with its keyboard once a field has the focus. */
@@ -39,7 +41,12 @@ export class ChatView {
   /** How far the messages were scrolled last. */
   #top = 0;
   /** Called after the browser has laid out messages that grew, so that it need not do so twice. */
-  #grown = new ResizeObserver(() => this.#follow());
+  #grown = new ResizeObserver(() => {
+    this.#follow();
+    this.#stay();
+  });
+  /** The turn whose end stays in its place while others are added above it. @type {{turn: Element, bottom: number, top: number} | null} */
+  #fixed = null;
   /** @type {Element | null} */
   #observed = null;
   #shownTurns = MOST_TURNS;
@@ -91,6 +98,12 @@ export class ChatView {
     this.focus();
   }
 
+  /** Attaches what was pasted, unless it was for another field. @param {import("../types/tauri.js").AttachedFiles} attached */
+  paste(attached) {
+    const field = document.activeElement?.closest("input, textarea, select");
+    if (!field || field.id === "chat-words") this.attach(attached);
+  }
+
   /** The card of the question that is shown. @returns {HTMLElement | null} */
   get #card() {
     return document.querySelector(".chat-question");
@@ -113,17 +126,20 @@ export class ChatView {
   }
 
   #say() {
-    const command = COMMANDS[this.#composer.text.trim()];
-    if (command && !this.#composer.files.length) {
+    const { text, files } = this.#composer.draft;
+    const command = COMMANDS[text.trim()];
+    if (command && !files.length) {
       this.#composer.clear();
       return command(this.#chat);
     }
     this.#isAtEnd = true;
     this.#follow();
-    this.#send(this.#composer.take());
+    const message = this.#composer.draft;
+    this.#composer.clear();
+    this.#send(message);
   }
 
-  /** @param {ReturnType<Composer["take"]>} message */
+  /** @param {Composer["draft"]} message */
   async #send(message) {
     if (!(await this.#chat.say(message))) this.#composer.restore(message);
   }
@@ -140,7 +156,7 @@ export class ChatView {
     if (place?.reply) place.closeReply();
     else if (this.#isCardFocused) this.focus();
     else if (this.#showsList) this.#turnList();
-    else if (this.#composer.isEditing) this.#composer.clear();
+    else if (this.#composer.draft.isEditing) this.#composer.clear();
     else return false;
     return true;
   }
@@ -175,6 +191,31 @@ export class ChatView {
     if (box && this.#isAtEnd) box.scrollTop = box.scrollHeight;
   }
 
+  /** Shows more turns above the others, which stay where they are. @param {boolean} isLoaded whether they are here */
+  async #showEarlier(isLoaded) {
+    this.#isAtEnd = false;
+    if (!isLoaded && !(await this.#chat.history.loadEarlier())) return;
+    const box = document.getElementById("chat-scroll");
+    // It may grow upwards, so its end is what stays.
+    const turn = box?.querySelector("[data-turn]");
+    const fixed = turn ? { turn, bottom: turn.getBoundingClientRect().bottom, top: 0 } : null;
+    this.#fixed = fixed;
+    this.#shownTurns += MOST_TURNS;
+    this.app.updateNow();
+    this.#stay();
+    setTimeout(() => {
+      if (this.#fixed === fixed) this.#fixed = null;
+    }, STAY_MS);
+  }
+
+  /** What was added above gets its height only when the browser has drawn it. */
+  #stay() {
+    const box = document.getElementById("chat-scroll");
+    if (!box || !this.#fixed) return;
+    box.scrollTop += this.#fixed.turn.getBoundingClientRect().bottom - this.#fixed.bottom;
+    this.#fixed.top = box.scrollTop;
+  }
+
   #jump() {
     this.#isAtEnd = true;
     this.#follow();
@@ -184,6 +225,8 @@ export class ChatView {
   /** @param {Event} event */
   #scrolled(event) {
     const box = /** @type {HTMLElement} */ (event.target);
+    // Somebody scrolls.
+    if (this.#fixed && Math.abs(box.scrollTop - this.#fixed.top) > 1) this.#fixed = null;
     // What grows moves the end away. Only somebody who scrolls up wants to stay there.
     const wasAtEnd = this.#isAtEnd;
     if (box.scrollHeight - box.scrollTop - box.clientHeight < 60) this.#isAtEnd = true;
@@ -251,21 +294,19 @@ export class ChatView {
     const turns = all.slice(-this.#shownTurns);
     const last = turns.at(-1);
     const scrolled = (/** @type {Event} */ event) => this.#scrolled(event);
-    const more = () => {
-      this.#shownTurns += MOST_TURNS;
-      this.#isAtEnd = false;
-      this.app.update();
-    };
+    const isMore = turns.length < all.length;
     const again = {
-      edit: () => this.#composer.edit(last?.text ?? ""),
+      edit: () => this.#composer.edit(last?.text ?? "", last?.files ?? []),
       regenerate: () => chat.regenerate(),
     };
     const canEdit = chat.store.capabilities.has("edit");
     return html`<div class="chat-scroll" id="chat-scroll" tabindex="-1" @scroll=${scrolled}>
       <div class="chat-inner" role="log" aria-label="Messages" aria-live="polite">
         ${
-          turns.length < all.length
-            ? html`<button class="button quiet small" type="button" @click=${more}>Show earlier messages</button>`
+          isMore || chat.history.hasEarlier
+            ? html`<button class="button quiet small" type="button" data-earlier @click=${() => this.#showEarlier(isMore)}>
+                Show earlier messages
+              </button>`
             : nothing
         }
         ${repeat(

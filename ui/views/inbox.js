@@ -1,7 +1,8 @@
 // The inbox: all open questions over all agents and projects, and the one that is shown in full.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { Answering } from "../answering.js";
+import { Answering, TOO_SOON } from "../answering.js";
+import { SETTLE_MS } from "../press_guard.js";
 import { isBatchable, isOpen } from "../store.js";
 import { counted } from "../words.js";
 import { batchDialog } from "../parts/batch.js";
@@ -20,6 +21,7 @@ const NARROW = matchMedia("(max-width: 759px)");
 const ADVANCE_MS = 1_100;
 /** How long the outcome of a question that ended elsewhere stays before the next one is shown. */
 const OVER_MS = 2_500;
+const NOT_CHOSEN = "This question came by itself. Press Enter to choose it, then answer.";
 
 export class InboxView extends Answering {
   #list = /** @type {VirtualList<ListItem>} */ (new VirtualList("questions", "list-scroll"));
@@ -30,6 +32,11 @@ export class InboxView extends Answering {
   current = null;
   /** Whether the shown question was open while it was shown. */
   #wasOpen = false;
+  /**
+   * Since when keys may answer the shown question. A question that came by itself has to be chosen
+   * first: the keys may be meant for something else.
+   */
+  #keysFrom = Infinity;
   /** @type {string | null} the question that the next one is about to replace */
   #leaving = null;
   /** @type {Set<string>} */
@@ -38,17 +45,31 @@ export class InboxView extends Answering {
 
   /** @param {import("../router.js").Route} route */
   enter(route) {
-    if (route.item) this.#show(route.item);
-    else if (NARROW.matches) this.current = null;
+    if (route.item) {
+      this.#show(route.item);
+      this.#keysFrom = -Infinity;
+    } else if (NARROW.matches) this.current = null;
   }
 
   /** @param {string} id */
   #show(id) {
     if (id === this.current) return;
     this.current = id;
+    this.#keysFrom = Infinity;
     this.#wasOpen = false;
     this.reset();
     document.getElementById("card-scroll")?.scrollTo(0, 0);
+  }
+
+  get takesKeys() {
+    return this.#keysFrom < Infinity || this.app.route.view !== "inbox";
+  }
+
+  /** Lets keys answer the shown question: at once, or a moment after the key that chose it. */
+  #takeKeys(at = -Infinity) {
+    if (this.takesKeys) return;
+    this.#keysFrom = at + SETTLE_MS;
+    this.app.update();
   }
 
   /** Returns the question to show: the chosen one, or on a wide page the first. */
@@ -100,7 +121,12 @@ export class InboxView extends Answering {
         </div>
         ${this.selected.size ? this.#batchBar() : nothing}
       </section>
-      <section class="card-pane" aria-label="Question">
+      <section
+        class="card-pane"
+        aria-label="Question"
+        @pointerdown=${() => this.#takeKeys()}
+        @focusin=${() => this.#takeKeys()}
+      >
         ${question ? questionCard(this, question) : nothing}
       </section>
     </div>`;
@@ -192,7 +218,11 @@ export class InboxView extends Answering {
     this.#leaving = null;
     if (this.current !== question.row.question || this.app.route.view !== "inbox") return;
     if (NARROW.matches) this.leaveCard();
-    else this.advance(question);
+    else {
+      this.advance(question);
+      // Whoever answers goes on with the next one; what ended elsewhere is replaced by itself.
+      if (question.answer !== "read") this.#keysFrom = Infinity;
+    }
   }
 
   /** @param {Question} question */
@@ -222,13 +252,14 @@ export class InboxView extends Answering {
     this.app.go({ view: "inbox" }, true);
   }
 
-  /** @param {number} by */
-  #move(by) {
+  /** @param {number} by @param {number} at */
+  #move(by, at) {
     const all = this.#inOrder();
-    const at = all.findIndex((question) => question.row.question === this.current);
-    const next = all[Math.min(all.length - 1, Math.max(0, at + by))];
+    const shown = all.findIndex((question) => question.row.question === this.current);
+    const next = all[Math.min(all.length - 1, Math.max(0, shown + by))];
     if (!next) return;
     this.app.go({ view: "inbox", item: next.row.question }, true);
+    this.#keysFrom = at + SETTLE_MS;
     const items = this.#listItems();
     this.#list.reveal(items.findIndex((item) => "question" in item && item.question === next));
   }
@@ -238,10 +269,10 @@ export class InboxView extends Answering {
     const question = this.app.store.questions.get(this.current ?? "");
     /** @type {Record<string, () => void>} */
     const moves = {
-      j: () => this.#move(1),
-      ArrowDown: () => this.#move(1),
-      k: () => this.#move(-1),
-      ArrowUp: () => this.#move(-1),
+      j: () => this.#move(1, at),
+      ArrowDown: () => this.#move(1, at),
+      k: () => this.#move(-1, at),
+      ArrowUp: () => this.#move(-1, at),
       Escape: () => (this.reply ? this.closeReply() : this.leaveCard()),
     };
     // In the shell the key hides the window, unless something was opened.
@@ -249,7 +280,7 @@ export class InboxView extends Answering {
     /** @type {Record<string, (question: Question) => void>} */
     const acts = {
       x: (question) => this.#selectByKey(question.row.question),
-      Enter: (question) => (isOpen(question) ? this.#unfoldAll(question) : this.advance(question)),
+      Enter: (question) => (isOpen(question) ? this.#unfoldAll(question, at) : this.advance(question)),
     };
     if (moves[key]) moves[key]();
     else if (acts[key] && question) acts[key](question);
@@ -257,8 +288,17 @@ export class InboxView extends Answering {
     return true;
   }
 
-  /** @param {Question} question */
-  #unfoldAll(question) {
+  /** @param {Question} question @param {string} key @param {number} at @returns {boolean} */
+  answerKey(question, key, at) {
+    const isChosen = at >= this.#keysFrom || this.app.route.view !== "inbox";
+    if (isChosen || !isOpen(question) || !/^[ader1-9]$/.test(key)) return super.answerKey(question, key, at);
+    this.app.toast(this.takesKeys ? TOO_SOON : NOT_CHOSEN);
+    return true;
+  }
+
+  /** @param {Question} question @param {number} at */
+  #unfoldAll(question, at) {
+    this.#takeKeys(at);
     this.app.unfold(`body-${question.row.question}`);
     document.getElementById("card-scroll")?.focus();
   }

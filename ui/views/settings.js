@@ -4,6 +4,8 @@ import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
 import { counted, duration } from "../words.js";
 import { DeskSettings } from "../parts/desk_settings.js";
+import { confirmDialog } from "../parts/confirm.js";
+import { keyboardSection } from "../parts/help.js";
 import { icon } from "../parts/icons.js";
 import { shown } from "../parts/text.js";
 
@@ -53,14 +55,7 @@ export class SettingsView {
           <h2>The runtime</h2>
           <p><a class="button" href="#/status">${icon("status")}Show its state</a></p>
         </section>
-        <section>
-          <h2>Keyboard</h2>
-          <p>
-            <button class="button" type="button" @click=${() => this.app.openHelp()}>
-              ${icon("keyboard")}Show the shortcuts
-            </button>
-          </p>
-        </section>
+        ${keyboardSection(this.app)}
       </div>
     </div>`;
   }
@@ -102,30 +97,15 @@ export class SettingsView {
   }
 
   /** @param {Link} link */
-  #confirm(link) {
+  #confirm({ link, name }) {
     const remove = () =>
       this.app.attempt(async () => {
-        this.app.closeDialog();
-        const told = await ask(this.app.transport, "unpair", { link: link.link });
-        this.app.toast(told.text);
+        this.app.toast((await ask(this.app.transport, "unpair", { link })).text);
         await this.#load();
       });
-    this.app.openDialog(
-      `Remove “${link.name}”?`,
-      () =>
-        html`<div class="dialog-body">
-            <p>
-              It can no longer answer questions. Everybody who is linked is told. If it is this browser, the
-              page asks for a new code.
-            </p>
-          </div>
-          <div class="dialog-foot">
-            <button class="button quiet" type="button" @click=${() => this.app.closeDialog()}>Cancel</button
-            ><button class="button danger primary" type="button" data-unlink-now @click=${remove}>
-              Remove
-            </button>
-          </div>`,
-    );
+    const text =
+      "It can no longer answer questions. Everybody who is linked is told. If it is this browser, the page asks for a new code.";
+    confirmDialog(this.app, `Remove “${name}”?`, text, "Remove", () => void remove());
   }
 
   #bell() {

@@ -3,6 +3,7 @@
 
 import { html } from "../vendor/lit-html/lit-html.js";
 import { ask } from "../transport.js";
+import { keyboardSection } from "../parts/help.js";
 import { icon } from "../parts/icons.js";
 import { shown } from "../parts/text.js";
 
@@ -38,14 +39,7 @@ export class YouView {
           <button class="button" type="button" data-sign-out @click=${leave}>Sign out</button>
         </header>
         ${this.#linked()} ${this.#phone()}
-        <section>
-          <h2>Keyboard</h2>
-          <p>
-            <button class="button" type="button" @click=${() => this.app.openHelp()}>
-              ${icon("keyboard")}Show the shortcuts
-            </button>
-          </p>
-        </section>
+        ${keyboardSection(this.app)}
       </div>
     </div>`;
   }

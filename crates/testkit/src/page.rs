@@ -27,6 +27,9 @@ const CARD: &str = ".card[data-question]";
 pub fn a_click_allows(desk: &impl PageDesk, page: &Browser) {
     let hook = desk.ask("make build");
     show(page, "make build");
+    // The command is the headline, below what it would do.
+    assert_eq!(page.text("#card-title"), "make build");
+    assert_eq!(page.text(".card-title .deed"), "Run a command");
     page.click("[data-press=allow]");
     assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
     wait_for_answer(page, "make build", "read");
@@ -92,6 +95,7 @@ pub fn a_choice_answers(desk: &impl PageDesk, page: &Browser) {
     }] });
     let hook = desk.ask_about("AskUserQuestion", &input);
     show(page, "Which colour?");
+    page.click("#card-title");
     page.press_keys("2");
     let answers = hook.decision()["updatedInput"]["answers"].clone();
     assert_eq!(answers, json!({ "Which colour?": "Blue" }));

@@ -80,14 +80,15 @@ pub(crate) async fn notify(
     show_notice(&state, DesktopNotice::of_question(&id, &agent, &project, &kind)).await
 }
 
-/// Notifies the user of an answer, without telling what it says.
+/// Notifies the user of an answer, or that there is none, without telling what it says.
 #[tauri::command]
 pub(crate) async fn notify_answer(
     state: State<'_, ShellState>,
     conversation: String,
     project: String,
+    failed: bool,
 ) -> Result<(), CommandRefusal> {
-    show_notice(&state, DesktopNotice::of_answer(&conversation, &project)).await
+    show_notice(&state, DesktopNotice::of_answer(&conversation, &project, failed)).await
 }
 
 /// Notifies the user of a call that ran without a verdict, without telling what it did.

@@ -105,7 +105,7 @@ fn the_status_is_shown(stage: &Stage) {
 fn the_conversation_is_cleared(stage: &Stage) {
     stage.page.wait_for("turns", "return document.querySelectorAll('[data-turn]').length === 3");
     stage.page.click("[data-clear]");
-    stage.page.click("[data-clear-now]");
+    stage.page.click("[data-sure]");
     stage.page.wait_until_gone("[data-turn]");
 }
 
