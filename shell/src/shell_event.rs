@@ -28,6 +28,11 @@ pub(crate) enum ShellEvent {
     Dragging { is_over: bool },
     /// Files were dropped onto the window or pasted.
     Attach(AttachedFiles),
+    /// A file that the page has made is in the folder for downloads, or could not be saved there.
+    Saved {
+        /// Where it is.
+        path: Option<String>,
+    },
     /// The shortcut works, or it does not.
     Shortcut {
         /// Why it does not work.
