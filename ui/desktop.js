@@ -83,6 +83,7 @@ export class Desktop {
     else if (event.kind === "dragging") app.views.chat.drag(event.is_over);
     else if (event.kind === "attach") app.views.chat.attach(event);
     else if (event.kind === "paste") app.views.chat.paste(event);
+    else if (event.kind === "saved") app.toast(event.path ? `Saved as ${event.path}` : "The file could not be saved.");
     else if (event.kind === "shortcut") this.#shortcutChanged(event.problem);
     else if (event.kind === "status") app.go({ view: "status" });
     else if (event.kind === "desk_started") app.retry();

@@ -12,6 +12,7 @@ mod desk_access;
 mod desk_arrival;
 mod desktop;
 mod desktop_wish;
+mod downloads;
 mod file_drops;
 mod folder_dialog;
 mod global_shortcut;

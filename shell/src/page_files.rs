@@ -1,5 +1,4 @@
-//! The files of the page, which are part of the program: those of `ui/`, as the host of the page
-//! serves them to browsers.
+//! The files of the page, which are part of the program: `ui/`, packed as for browsers.
 
 use std::borrow::Cow;
 
@@ -7,7 +6,7 @@ use tauri::utils::assets::{AssetKey, AssetsIter, CspHash};
 use tauri::{App, Assets, Runtime};
 
 /// The path at which the page asks for a file, and its content.
-type EmbeddedPageFile = (&'static str, &'static [u8]);
+type EmbeddedPageFile = (&'static str, &'static str);
 
 const FILES: &[EmbeddedPageFile] = include!(concat!(env!("OUT_DIR"), "/page_files.rs"));
 
@@ -18,11 +17,13 @@ impl<R: Runtime> Assets<R> for PageFiles {
 
     fn get(&self, key: &AssetKey) -> Option<Cow<'_, [u8]>> {
         let found = FILES.iter().find(|(path, _)| *path == key.as_ref());
-        found.map(|(_, content)| Cow::Borrowed(*content))
+        found.map(|(_, content)| Cow::Borrowed(content.as_bytes()))
     }
 
     fn iter(&self) -> Box<AssetsIter<'_>> {
-        Box::new(FILES.iter().map(|(path, content)| (Cow::from(*path), Cow::from(*content))))
+        Box::new(
+            FILES.iter().map(|(path, content)| (Cow::from(*path), Cow::from(content.as_bytes()))),
+        )
     }
 
     fn csp_hashes(&self, _html_path: &AssetKey) -> Box<dyn Iterator<Item = CspHash<'_>> + '_> {

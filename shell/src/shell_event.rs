@@ -30,6 +30,11 @@ pub(crate) enum ShellEvent {
     Attach(AttachedFiles),
     /// Files or a picture were pasted, wherever the focus was.
     Paste(AttachedFiles),
+    /// A file that the page has made is in the folder for downloads, or could not be saved there.
+    Saved {
+        /// Where it is.
+        path: Option<String>,
+    },
     /// The shortcut works, or it does not.
     Shortcut {
         /// Why it does not work.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use tauri::utils::config::Color;
-use tauri::webview::{DownloadEvent, NewWindowResponse, PageLoadEvent};
+use tauri::webview::{NewWindowResponse, PageLoadEvent};
 use tauri::{
     AppHandle, LogicalSize, Manager, PhysicalPosition, PhysicalSize, Theme, Url, WebviewUrl,
     WebviewWindow, WebviewWindowBuilder, WindowEvent,
@@ -11,6 +11,7 @@ use tauri::{
 use webkit2gtk::{WebView, WebViewExt};
 
 use crate::clipboard_files;
+use crate::downloads;
 use crate::file_drops;
 use crate::placement::{ScreenArea, WindowPlacement};
 use crate::shell_event::LABEL;
@@ -33,7 +34,7 @@ pub(crate) fn create_hidden(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .background_color(Color(18, 17, 16, 255))
         .on_navigation(is_own_page)
         .on_new_window(|_, _| NewWindowResponse::Deny)
-        .on_download(|_, event| handle_download(event))
+        .on_download(|page, event| downloads::handle_download(page.app_handle(), event))
         .on_page_load(|window, load| {
             if load.event() == PageLoadEvent::Started {
                 // The page that read the streams is gone.
@@ -72,16 +73,14 @@ fn reload_dead_page(web_view: &WebView) {
     });
 }
 
-/// Returns true for the page itself. Nothing else is ever shown in the window.
+/// Returns true for the page itself, and for the files that it makes for download. Nothing else is
+/// ever shown in the window.
 fn is_own_page(url: &Url) -> bool {
-    url.scheme() == "tauri" && url.host_str() == Some("localhost")
-}
-
-/// Keeps what the page makes for download in the user's folder for downloads.
-fn handle_download(event: DownloadEvent<'_>) -> bool {
-    match event {
-        DownloadEvent::Requested { url, .. } => url.scheme() == "blob",
-        _ => true,
+    match url.scheme() {
+        "tauri" => url.host_str() == Some("localhost"),
+        // A file has the address of its page after the scheme.
+        "blob" => url.path().starts_with("tauri://localhost/"),
+        _ => false,
     }
 }
 
@@ -171,10 +170,14 @@ mod tests {
     fn only_the_page_itself_is_shown() {
         let is_own = |url: &str| is_own_page(&url.parse().unwrap());
         assert!(is_own("tauri://localhost/") && is_own("tauri://localhost/index.html#/chat"));
+        assert!(is_own("blob:tauri://localhost/5e551000"));
         for other in [
             "https://example.com/",
             "http://localhost/",
             "tauri://evil/",
+            "blob:https://example.com/5e551000",
+            "blob:tauri://evil/5e551000",
+            "blob:null/5e551000",
             "file:///etc/passwd",
             "data:text/html,x",
             "about:blank",

@@ -1,6 +1,6 @@
 //! Pictures of the page for people to look at; nothing is asserted. `every_view` writes all views, in
-//! light and dark, on a screen and on a phone, and `of_the_readme` those of the
-//! README; `CALLGATE_PICTURES` names the folder, without which none are taken:
+//! light and dark, on a screen and on a phone, `of_the_shell` the view that only the window of the
+//! desktop shell has, and `of_the_readme` those of the README; `CALLGATE_PICTURES` names the folder, without which none are taken:
 //!
 //! `CALLGATE_PICTURES=target/pictures cargo test --test page pictures`
 
@@ -17,6 +17,7 @@ use callgate_testkit::terminal::Terminal;
 use callgate_testkit::tools::repo_root;
 use serde_json::{Value, json};
 
+use crate::desktop::shell;
 use crate::fixture::{Hook, Stage, bash, permission};
 use crate::stage::{link, wait_until_live};
 
@@ -61,10 +62,20 @@ struct Gallery {
 impl Gallery {
     /// Opens the folder for pictures and a browser; `None` if nobody wants pictures.
     fn open() -> Option<Self> {
-        let folder = repo_root().join(std::env::var_os("CALLGATE_PICTURES")?);
-        let browser = Browser::start(1280, 800)?;
+        Self::folder()?;
+        Self::of(Browser::start(1280, 800)?)
+    }
+
+    /// Opens the folder for pictures of a browser.
+    fn of(browser: Browser) -> Option<Self> {
+        let folder = Self::folder()?;
         fs::create_dir_all(&folder).unwrap();
         Some(Self { browser, folder })
+    }
+
+    /// Returns the folder for pictures; `None` if nobody wants any.
+    fn folder() -> Option<PathBuf> {
+        std::env::var_os("CALLGATE_PICTURES").map(|folder| repo_root().join(folder))
     }
 
     /// Takes a picture in both themes and sizes.
@@ -134,6 +145,16 @@ fn every_view() {
     gallery.browser.press_keys("?");
     gallery.browser.wait_for_text("dialog[open]", "Allow");
     gallery.take("help");
+}
+
+#[test]
+fn of_the_shell() {
+    if Gallery::folder().is_none() {
+        return;
+    }
+    let Some((_stage, browser)) = shell(&json!({})) else { return };
+    let Some(gallery) = Gallery::of(browser) else { return };
+    gallery.visit("shell-settings", "#/settings", "Shortcut of this window");
 }
 
 /// The pictures of the README and the guides.

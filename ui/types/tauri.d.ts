@@ -50,6 +50,7 @@ export type ShellEvent =
   | { kind: "shown" }
   | { kind: "dragging"; is_over: boolean }
   | ({ kind: "attach" | "paste" } & AttachedFiles)
+  | { kind: "saved"; path: string | null }
   | { kind: "shortcut"; problem: string | null }
   | { kind: "status" }
   | { kind: "desk_started" }

@@ -48,9 +48,7 @@ pub fn cases() -> Option<Vec<CommonmarkCase>> {
 /// for what separates words.
 pub fn blocks(markdown: &str) -> Vec<String> {
     let mut listing = BlockListing::default();
-    let options =
-        Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
-    for event in Parser::new_ext(markdown, options) {
+    for event in Parser::new_ext(markdown, options()) {
         match event {
             Event::Start(tag) => listing.start(&tag),
             Event::End(tag) => listing.end(tag),
@@ -66,6 +64,11 @@ pub fn blocks(markdown: &str) -> Vec<String> {
         }
     }
     listing.blocks
+}
+
+/// Returns what the terminal and the page understand beyond `CommonMark`.
+pub(crate) fn options() -> Options {
+    Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS
 }
 
 #[derive(Default)]

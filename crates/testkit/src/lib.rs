@@ -16,6 +16,7 @@ pub mod codex;
 pub mod commonmark;
 pub mod drawn_screen;
 pub mod leaks;
+pub mod markdown_text;
 pub mod mcp_flood;
 pub mod messages;
 pub mod network_proxy;

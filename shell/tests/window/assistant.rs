@@ -43,7 +43,8 @@ fn the_first_screen_is_a_composer_in_the_home_folder_beside_the_conversations() 
     let Some(desktop) = TestDesktop::start() else { return };
     fs::create_dir_all(desktop.home.path().join(".config/gtk-3.0")).unwrap();
     fs::write(desktop.home.path().join(".config/gtk-3.0/settings.ini"), LARGE).unwrap();
-    let options = StageOptions { is_folderless: true, ..StageOptions::default() };
+    let settings = "[agent]\nengine = \"offline\"\n";
+    let options = StageOptions { is_folderless: true, settings, ..StageOptions::default() };
     let Some(stage) = Stage::start_on(desktop, &options) else { return };
     type_message(&stage, "Good morning");
     let home = stage.desktop.home.path().canonicalize().unwrap();
@@ -58,11 +59,21 @@ fn the_first_screen_is_a_composer_in_the_home_folder_beside_the_conversations() 
     fs::create_dir(&other).unwrap();
     stage.start_again(&[other.to_str().unwrap()]);
     wait_for_folder(&stage, &other);
+    stage.begin_chat();
+    stage.say("list files");
+    stage.wait_for_answer("files");
     // WebKit writes what the page keeps a moment later.
     let stored = stage.path(".local/share/dev.callgate.shell");
     stage.desktop.until("the folder is stored", || holds_text(&stored, &other).then_some(()));
     let Some(stage) = Stage::start_on(stage.end(), &options) else { return };
     wait_for_folder(&stage, &other);
+    // What was said before is beside the composer.
+    stage.page.wait_for(
+        "a recent conversation",
+        "const row = document.querySelector('.list-pane .conversation');
+        return row?.checkVisibility() && row.textContent.includes('list files')
+            && document.querySelector('[data-message]').checkVisibility()",
+    );
 }
 
 #[test]

@@ -118,8 +118,12 @@ fn files_are_attached_by_dropping_and_pasting_them() {
     fs::write(stage.path("plan.txt"), "of the engine").unwrap();
     fs::write(stage.path("list.txt"), "of the files").unwrap();
     fs::write(stage.path("dot.png"), DOT).unwrap();
-    drag(&stage, &python, "plan.txt");
+    fs::write(stage.path("photo.png"), DOT).unwrap();
+    drag(&stage, &python, &["plan.txt", "photo.png"]);
     stage.page.wait_for("the file", "return document.querySelector('[data-file=\"plan.txt\"]')");
+    stage
+        .page
+        .wait_for("the photo", "return document.querySelector('[data-file=\"photo.png\"] img')");
 
     let desktop = &stage.desktop;
     let window = desktop.wait_for_window();
@@ -133,7 +137,7 @@ fn files_are_attached_by_dropping_and_pasting_them() {
     drop(copied);
     let _copied = paste(&stage, "text/uri-list", &stage.path("copied"));
     stage.page.wait_for("the copy", "return document.querySelector('[data-file=\"list.txt\"]')");
-    assert_eq!(stage.page.count("[data-file]"), 3);
+    assert_eq!(stage.page.count("[data-file]"), 4);
     assert_eq!(
         stage.page.run("return document.querySelector('[data-message]').value", &json!([])),
         "",
@@ -142,17 +146,19 @@ fn files_are_attached_by_dropping_and_pasting_them() {
     stage.say("What is it?");
     stage.wait_for_answer("A plan and a picture.");
     let sent = model.last().body["messages"].to_string();
-    for part in ["of the engine", "of the files", "image/png"] {
+    for part in ["of the engine", "of the files"] {
         assert!(sent.contains(part), "{part} is not in {sent}");
     }
+    assert_eq!(sent.matches("image/png").count(), 2, "both pictures are sent: {sent}");
 }
 
-/// Drags a file out of another program and drops it onto the window, by the mouse.
-fn drag(stage: &Stage, python: &Path, file: &str) {
+/// Drags files out of another program and drops them onto the window, by the mouse.
+fn drag(stage: &Stage, python: &Path, files: &[&str]) {
     let desktop = &stage.desktop;
     let mut source = Command::new(python);
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/window/drag_source.py");
-    source.arg(script).arg(format!("file://{}", stage.path(file).display()));
+    source.arg(script);
+    source.args(files.iter().map(|file| format!("file://{}", stage.path(file).display())));
     source.env_clear().envs(desktop.environment()).stdin(Stdio::null());
     let _source = Group::spawn(source);
     let window = desktop.until("the other program", || {
@@ -171,6 +177,33 @@ fn drag(stage: &Stage, python: &Path, file: &str) {
         (stage.page.run(is_over, &json!([])) == true).then_some(())
     });
     desktop.xdotool(&["mouseup", "1"]).expect("the button goes up");
+}
+
+#[test]
+fn an_answer_is_copied_and_a_conversation_is_saved_where_the_window_says() {
+    let answer = "Milk, **bread** and tea.";
+    let model = Messages::start([Turn::text(answer)]);
+    let Some(stage) = with_model(&model) else { return };
+    let (desktop, page) = (&stage.desktop, &stage.page);
+    stage.begin_chat();
+    stage.say("What do I need?");
+    stage.wait_for_answer("Milk, bread and tea.");
+    page.click("[data-copy-answer]");
+    desktop.until("the answer is in the clipboard", || {
+        let mut command = Command::new("xclip");
+        command.args(["-selection", "clipboard", "-o"]).env("DISPLAY", &desktop.display);
+        command.stdin(Stdio::null());
+        (run(command, DEADLINE).stdout == answer).then_some(())
+    });
+    for name in ["What-do-I-need.md", "What-do-I-need (1).md"] {
+        page.click("[data-conversation-menu] summary");
+        page.click("[data-conversation-menu] [data-conversation=export]");
+        let file = stage.path("Downloads").join(name);
+        page.wait_for_text(".toasts", &format!("Saved as {}", file.display()));
+        let saved = fs::read_to_string(file).unwrap();
+        assert!(saved.contains("> What do I need?") && saved.contains(answer), "{saved}");
+    }
+    model.assert_played();
 }
 
 /// Copies what is in a file to the clipboard, as this kind, and presses the keys for pasting. The

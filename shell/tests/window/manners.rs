@@ -12,8 +12,8 @@ pub(crate) fn press(desktop: &TestDesktop, keys: &str) {
     desktop.xdotool(&["key", "--clearmodifiers", keys]).expect("keys can be pressed");
 }
 
-/// Types into the window that has the focus, as hands do, once the composer has it.
-pub(crate) fn type_message(stage: &Stage, words: &str) {
+/// Waits until the window has the focus, and in it the composer.
+fn wait_for_composer(stage: &Stage) {
     let window = stage.desktop.wait_for_window();
     stage.desktop.until("the window has the focus", || {
         (stage.desktop.xdotool(&["getactivewindow"]).as_ref() == Some(&window)).then_some(())
@@ -22,6 +22,18 @@ pub(crate) fn type_message(stage: &Stage, words: &str) {
         "the focus",
         "return document.hasFocus() && document.activeElement.matches('[data-message]')",
     );
+}
+
+/// Hides the window, with the focus in nothing.
+fn hide_unfocused(stage: &Stage) {
+    let _ = stage.page.run("document.activeElement.blur()", &json!([]));
+    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
+    stage.desktop.wait_for_no_window();
+}
+
+/// Types into the window that has the focus, as hands do, once the composer has it.
+pub(crate) fn type_message(stage: &Stage, words: &str) {
+    wait_for_composer(stage);
     stage.desktop.xdotool(&["type", "--delay", "20", words]).expect("keys can be pressed");
     stage.page.wait_for(
         words,
@@ -93,10 +105,10 @@ fn closing_hides_and_a_second_start_raises_the_window() {
     stage.start_again(&[]);
     desktop.wait_for_window();
     assert_eq!(stage.shell_pid(), shell, "there is one shell");
-    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
-    desktop.wait_for_no_window();
+    wait_for_composer(&stage);
+    hide_unfocused(&stage);
     stage.start_again(&["--toggle"]);
-    desktop.wait_for_window();
+    wait_for_composer(&stage);
     assert!(!desktop.log().contains("panicked"), "{}", desktop.log());
 }
 
@@ -235,14 +247,12 @@ fn the_tray_has_a_menu_and_counts_what_waits() {
     assert_eq!(stage.invoke("waiting_changed", &json!({ "count": 0 })), Ok(Value::Null));
     assert_eq!((panel.title(), panel.look().1), ("callgate".to_owned(), quiet));
 
-    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
-    desktop.wait_for_no_window();
+    hide_unfocused(&stage);
     panel.choose("Show");
-    desktop.wait_for_window();
-    assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
-    desktop.wait_for_no_window();
+    wait_for_composer(&stage);
+    hide_unfocused(&stage);
     panel.click();
-    desktop.wait_for_window();
+    wait_for_composer(&stage);
     listen(&stage);
     panel.choose("Status");
     assert_eq!(heard(&stage, 1), json!([{ "kind": "status" }]));

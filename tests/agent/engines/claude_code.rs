@@ -103,6 +103,33 @@ fn its_tools_are_asked_about_once_and_shown_with_their_results() {
 }
 
 #[test]
+fn a_failed_command_is_shown_with_its_exit_code_or_time_limit() {
+    let sleep = json!({"command": "echo begun; sleep 60", "description": "d", "timeout": 1000});
+    let turns = [
+        runs("echo out; echo err >&2; exit 3"),
+        Turn::tool_use("Bash", sleep),
+        Turn::text("Both have failed."),
+    ];
+    let Some(stage) = Stage::new(turns) else { return };
+    // Otherwise the CLI goes on in the background with a command whose time is over.
+    let setup = stage.setup.clone().env("CLAUDE_CODE_DISABLE_BACKGROUND_TASKS", "1").runs();
+    let mut agent = setup.start();
+    agent.hello();
+    agent.say("1", "Go");
+    let all = agent.all("1");
+    let results: Vec<&Value> =
+        of_type(&all, "tool_result").iter().map(|it| &it["data"]["result"]).collect();
+    let expected = json!([
+        {"error": "failed with exit code 3", "exitCode": 3, "stdout": "out\nerr", "timedOut": false},
+        {"error": "ended by the time limit of 1s", "exitCode": null, "stdout": "begun",
+            "timedOut": true},
+    ]);
+    assert_eq!(json!(results), expected, "{all:#?}");
+    let told = stage.told();
+    assert!(told[0].starts_with("Exit code 3\n"), "the model reads the words of the CLI: {told:?}");
+}
+
+#[test]
 fn what_a_person_denies_does_not_run_and_the_model_reads_why() {
     let Some(stage) = Stage::new([runs("touch it"), Turn::text("A pity.")]) else { return };
     let mut agent = stage.setup.start();

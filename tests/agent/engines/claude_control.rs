@@ -46,6 +46,7 @@ fn cancel_interrupts_a_tool_and_the_session_goes_on() {
     let results = of_type(&all, "tool_result");
     assert_eq!(results.len(), 1, "{all:#?}");
     assert_eq!(results[0]["data"]["isError"], true, "{all:#?}");
+    assert_eq!(results[0]["data"]["result"], json!({"error": "stopped by the user"}));
     agent.say("3", "three");
     assert_eq!(words(&agent.all("3")), "Third.");
     assert_same_session(&stage, &["one", "First.", "two", "interrupted by user", "three"]);

@@ -6,6 +6,7 @@
 //! one session of the CLI as long as nothing else changes the conversation.
 
 mod answer;
+mod cli_failure;
 mod cli_files;
 mod prompt;
 mod tools;

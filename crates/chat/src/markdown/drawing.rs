@@ -276,7 +276,8 @@ impl<'a> BlockDrawer<'a> {
 
     /// Returns the mark of a list's item as it is drawn.
     fn item_mark(&self, start: usize, task: Option<bool>) -> String {
-        let written = &self.source[start..];
+        // Before the mark of an item there may be blanks.
+        let written = self.source[start..].trim_start_matches([' ', '\t']);
         let digits = written.bytes().take_while(u8::is_ascii_digit).count();
         match task {
             Some(true) => "☑ ".into(),

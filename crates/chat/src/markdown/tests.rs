@@ -1,11 +1,14 @@
 //! What Markdown looks like, and that pieces make no difference.
 
 use callgate_testkit::commonmark::{self, CommonmarkCase};
+use callgate_testkit::markdown_text::{markdown_text, missing_letter};
 use expect_test::{Expect, expect};
 use proptest::prelude::*;
 
 use super::*;
 use crate::styled_text::tests::page;
+
+mod drawn_blocks;
 
 fn drawn(text: &str, page: &ChatPage) -> Vec<String> {
     let mut stream = MarkdownStream::default();
@@ -179,68 +182,50 @@ fn links_are_found_wherever_they_are_defined() {
 }
 
 #[test]
+fn a_number_behind_blanks_is_shown() {
+    check(
+        "| a | b |\n[x]: y\n  1. one\n  2. two\n",
+        &expect![[r"
+            | a | b |
+            [x]: y
+            1. one
+            2. two
+        "]],
+    );
+}
+
+#[test]
 fn no_line_of_a_long_paragraph_is_taken_for_a_definition() {
     let text = "word ".repeat(70) + "\n[bar]: /baz\nend\n";
     assert!(drawn(&text, &page(80)).contains(&"[bar]: /baz".to_owned()));
 }
 
+/// The examples in which a link is defined after the next block has begun. The words of such a link
+/// are on the screen by then, as they are written.
+const DEFINED_LATER: [usize; 1] = [218];
+
 #[test]
-fn the_examples_of_the_specification_lose_no_word() {
+fn the_examples_of_the_specification_have_the_blocks_of_the_page() {
     let Some(cases) = commonmark::cases() else { return };
     assert_eq!(cases.len(), 652);
-    let page = page(2000);
+    let mut differing = Vec::new();
     for CommonmarkCase { number, markdown, html } in cases {
-        // The parser is right, so what is drawn of its blocks is.
+        // The parser is right, so its list of blocks is. The page is held against the same one.
         let squeezed =
             |html: &str| html.replace(['\n', ' '], "").replace("/>", ">").replace("&quot;", "\"");
         assert_eq!(squeezed(&commonmark::html(&markdown)), squeezed(&html), "example {number}");
-        let drawn = drawn(&markdown, &page).join("\n");
-        let mut rest = drawn.chars();
-        for block in commonmark::blocks(&markdown) {
-            let (_, text) = block.split_once(": ").expect("a block has a text");
-            // Between the words are addresses, which the blocks do not have.
-            let mut letters = text.chars().filter(|c| c.is_alphanumeric());
-            let lost = letters.find(|letter| !rest.any(|drawn| drawn == *letter));
-            assert_eq!(lost, None, "example {number}: {markdown:?} is {drawn:?}");
+        if let Err(wrong) = drawn_blocks::compare(&markdown) {
+            assert!(DEFINED_LATER.contains(&number), "example {number}: {markdown:?}: {wrong}");
+            differing.push(number);
         }
     }
-}
-
-/// Text that looks like Markdown.
-fn markdown() -> impl Strategy<Value = String> {
-    let part = prop_oneof![
-        Just("\n".to_owned()),
-        Just("\n\n".to_owned()),
-        Just("```\n".to_owned()),
-        Just("```rust\n".to_owned()),
-        Just("| a | b |\n".to_owned()),
-        Just("|---|---|\n".to_owned()),
-        Just("# ".to_owned()),
-        Just("- ".to_owned()),
-        Just("> ".to_owned()),
-        Just("1. ".to_owned()),
-        Just("  ".to_owned()),
-        Just("---\n".to_owned()),
-        Just("[x]: y\n".to_owned()),
-        Just("[x]".to_owned()),
-        Just("<b>".to_owned()),
-        Just("**".to_owned()),
-        Just("`".to_owned()),
-        Just("*".to_owned()),
-        Just("_".to_owned()),
-        Just("[x](y)".to_owned()),
-        Just("\r\n".to_owned()),
-        Just("\u{1b}[2J".to_owned()),
-        "[a-z ]{1,12}",
-        any::<String>(),
-    ];
-    prop::collection::vec(part, 0..40).prop_map(|parts| parts.concat())
+    assert_eq!(differing, DEFINED_LATER);
 }
 
 proptest! {
     #[test]
     fn the_same_rows_come_out_however_it_is_cut(
-        text in markdown(),
+        text in markdown_text(),
         cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
         width in 8..80_usize,
         colours in any::<bool>(),
@@ -262,7 +247,13 @@ proptest! {
     }
 
     #[test]
-    fn no_control_character_comes_out(text in markdown(), width in 8..80_usize) {
+    fn every_letter_is_shown(text in markdown_text(), width in 8..80_usize, colours in any::<bool>()) {
+        let rows = drawn(&text, &ChatPage { colours, ..page(width) }).join("\n");
+        prop_assert_eq!(missing_letter(&text, &rows, false), None, "{}", rows);
+    }
+
+    #[test]
+    fn no_control_character_comes_out(text in markdown_text(), width in 8..80_usize) {
         for row in drawn(&text, &page(width)) {
             prop_assert!(!row.contains(char::is_control), "{row:?}");
             prop_assert!(crate::styled_text::column_width(&row) <= width, "{row:?}");

@@ -84,6 +84,42 @@ fn results_are_shown_briefly() {
 }
 
 #[test]
+fn how_a_command_failed_comes_first() {
+    let run = json!({"command": "make", "args": ["test"]});
+    let check = |result: &Value, expected: &Expect| {
+        check("run_shell_command", &run, result, expected);
+    };
+    check(
+        &json!({"error": "ended by the time limit of 2.5 s", "exitCode": null,
+            "stdout": "begun\n", "stderr": "", "timedOut": true}),
+        &expect![[r"
+            ✗ time limit Run a command · make test
+              ended by the time limit of 2.5 s
+              begun
+        "]],
+    );
+    check(
+        &json!({"error": "ended by the signal SIGKILL", "exitCode": null, "signal": "SIGKILL",
+            "stdout": "", "stderr": "oops\n", "timedOut": false}),
+        &expect![[r"
+            ✗ SIGKILL Run a command · make test
+              ended by the signal SIGKILL
+              oops
+        "]],
+    );
+    // The engine claude-code says that such a call failed.
+    check(
+        &json!({"error": "failed with exit code 2", "exitCode": 2, "stdout": "no rule",
+            "timedOut": false}),
+        &expect![[r"
+            ✗ exit code 2 Run a command · make test
+              failed with exit code 2
+              no rule
+        "]],
+    );
+}
+
+#[test]
 fn a_change_is_shown_as_a_diff() {
     let edit = json!({"path": "notes.txt"});
     check(

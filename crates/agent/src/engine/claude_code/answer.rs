@@ -14,7 +14,9 @@ use serde_json::Value;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 
-use super::{ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, cli_files, prompt, tools};
+use super::{
+    ClaudeCodeSettings, RanTools, RoundEnds, cli_failed, cli_failure, cli_files, prompt, tools,
+};
 use crate::BoxFuture;
 use crate::engine::model_api::error_kind_of;
 use crate::engine::{
@@ -236,7 +238,7 @@ impl EventReader {
                 let ran = lock(&self.ran).remove(&result.id);
                 let (name, input) = self.calls.remove(&result.id).unwrap_or_default();
                 let outcome = ran.unwrap_or_else(|| match (result.text(), result.is_error) {
-                    (text, true) => CallOutcome::failed(text),
+                    (text, true) => cli_failure::failed_call(&name, &input, text),
                     (text, false) => {
                         let details = result.details.as_deref();
                         let shown = cli_files::result_for_front(&name, &input, &text, details);
