@@ -53,7 +53,7 @@ const ATTEMPTS: usize = 3;
 /// and the layout stay as they are, and a backup of the file is kept beside it. Running it again
 /// brings an installed hook up to date, for instance after callgate has moved or a time limit has
 /// changed.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct InstallArgs {
     /// Change the settings of the project in this folder instead of your own
@@ -74,6 +74,15 @@ pub(crate) struct InstallArgs {
     /// Leave agents alone whose hooks start another copy of callgate
     #[arg(long, hide = true, conflicts_with = "managed")]
     keep_others: bool,
+}
+
+/// Installs the hooks of all agents that are found here, as the command does without options.
+pub(crate) fn install_found_agents(file: Option<&Path>) -> Result<(), Failure> {
+    if AgentChoice::All.to_install(SettingsScope::User, &process_surroundings()).is_empty() {
+        let text = "No agent was found here: run `callgate install` as soon as there is one.";
+        return Ok(writeln!(io::stdout(), "{text}")?);
+    }
+    InstallArgs::default().run(file).map(drop)
 }
 
 impl InstallArgs {
