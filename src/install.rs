@@ -7,6 +7,7 @@ mod delegate;
 mod edit;
 mod layout;
 pub(crate) mod managed;
+pub(crate) mod other_copy;
 mod own_file;
 mod plan;
 mod removed_hooks;
@@ -23,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use callgate_hooks::hook_command::{self, LARGE, SMALL, shell_quoted};
+use callgate_hooks::hook_command::{self, LARGE, SMALL};
 use callgate_link::socket::server_process;
 use callgate_wire::hook::agents::CODEX;
 pub(crate) use edit::composed_events;
@@ -32,7 +33,7 @@ pub(crate) use removed_hooks::RemovedHooks;
 
 use agent_choice::AgentChoice;
 use agent_file::{AgentFile, FilePart, agent_files};
-use report_words::{absent_words, limit_words};
+use report_words::{absent_words, build_folder_note, limit_words};
 
 use crate::agents::hooks::EditRefusal;
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
@@ -52,7 +53,7 @@ const ATTEMPTS: usize = 3;
 /// and the layout stay as they are, and a backup of the file is kept beside it. Running it again
 /// brings an installed hook up to date, for instance after callgate has moved or a time limit has
 /// changed.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub(crate) struct InstallArgs {
     /// Change the settings of the project in this folder instead of your own
@@ -70,6 +71,18 @@ pub(crate) struct InstallArgs {
     /// Do not ask before the settings of several agents are changed
     #[arg(long, short)]
     yes: bool,
+    /// Leave agents alone whose hooks start another copy of callgate
+    #[arg(long, hide = true, conflicts_with = "managed")]
+    keep_others: bool,
+}
+
+/// Installs the hooks of all agents that are found here, as the command does without options.
+pub(crate) fn install_found_agents(file: Option<&Path>) -> Result<(), Failure> {
+    if AgentChoice::All.to_install(SettingsScope::User, &process_surroundings()).is_empty() {
+        let text = "No agent was found here: run `callgate install` as soon as there is one.";
+        return Ok(writeln!(io::stdout(), "{text}")?);
+    }
+    InstallArgs::default().run(file).map(drop)
 }
 
 impl InstallArgs {
@@ -81,9 +94,15 @@ impl InstallArgs {
         }
         let config = load_config(file, &DeskFlags::default())?;
         let around = process_surroundings();
-        let agents = self.agent.unwrap_or(AgentChoice::All).to_install(self.scope(), &around);
+        let mut agents = self.agent.unwrap_or(AgentChoice::All).to_install(self.scope(), &around);
         if agents.is_empty() {
             return Err(Failure::Failed(agent_choice::none_found()));
+        }
+        if self.keep_others {
+            agents = other_copy::without_other_hooks(agents, self.scope(), &around)?;
+            if agents.is_empty() {
+                return Ok(ExitCode::SUCCESS);
+            }
         }
         let program = program_for_hook(lasting_program()?);
         let wanted = |agent: CodingAgent| Ok((agent, wanted_hooks(agent, &program, &config)?));
@@ -239,25 +258,6 @@ fn shared_file_note(file: &AgentFile) -> Option<String> {
         let path = file.place.path().display();
         format!("{path} also has callgate's hooks, from an earlier version: remove them there")
     })
-}
-
-/// Returns a note if the hook is in a build folder, with a better place.
-fn build_folder_note(program: &Path, config: &Config) -> Option<String> {
-    let folder = invocation::build_folder(program)?;
-    let source = folder.parent().filter(|folder| folder.join("Cargo.toml").exists());
-    let better = match source {
-        Some(source) => {
-            let source = shell_quoted(&source.to_string_lossy());
-            format!("run `cargo install --path {source} --profile dist`")
-        }
-        None => "copy callgate and callgate-hook into a folder on your PATH".to_owned(),
-    };
-    Some(format!(
-        "the hook is in a build folder and vanishes with it, and then nobody is asked: better \
-         {better}, then `callgate{} install` again ({})",
-        invocation::config_option(config),
-        folder.display()
-    ))
 }
 
 /// Returns the hooks that the agent should have. Their command line contains all that they need, so

@@ -1,5 +1,6 @@
 //! `callgate log`: what was asked, decided and run.
 
+mod copied_chains;
 mod entry_text;
 mod entry_writer;
 mod exported_entry;
@@ -143,6 +144,9 @@ struct EntryFilterArgs {
     #[arg(long, value_name = "TEXT")]
     grep: Option<String>,
     /// Only this machine: the copy of the ledger of a remote, as `callgate remote list` names it
+    ///
+    /// A machine that has pruned or replaced its ledger begins another copy. The newest is shown, and
+    /// with NAME#1 the first one. --verify checks all of them.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// With --team: only what this person or rule has decided
@@ -159,9 +163,9 @@ impl LogArgs {
         if self.team {
             return team_log::show_team_log(&self, file);
         }
-        if self.which.machine.is_some() && (self.follow || self.verify) {
-            let text =
-                "only the log of a team can be followed or verified for one machine: add --team";
+        if self.which.machine.is_some() && (self.follow || self.head.is_some()) {
+            let text = "only the log of a team can be followed for one machine, with --team; and \
+                        only the ledger of this machine is compared with a head";
             return Err(Failure::Usage(text.to_owned()));
         }
         let path = match &self.database {
@@ -177,6 +181,9 @@ impl LogArgs {
             } else {
                 verify::show_prunable(&path, before_ms)
             };
+        }
+        if let (true, Some(machine)) = (self.verify, &self.which.machine) {
+            return copied_chains::verify_copies(&path, machine, self.json);
         }
         if self.verify {
             return verify::verify_chain(&path, self.head, self.json, self.database.is_none());
@@ -199,12 +206,13 @@ impl LogArgs {
         } else if pages.is_empty() {
             // For a program, empty output is an answer; a person gets a sentence.
             write_error_line(match store.last_seq()? {
-                _ if self.which.is_of_unknown_machine(&store)? => {
-                    "there is no copy of the ledger of that machine: see `callgate remote list`"
-                }
+                _ if self.which.is_of_unknown_machine(&store)? => copied_chains::NO_COPY,
                 0 => "nothing was asked, decided or run yet",
                 _ => "nothing in the ledger matches",
             });
+        }
+        if let Some(machine) = &self.which.machine {
+            copied_chains::tell_older_series(&store, machine)?;
         }
         Ok(ExitCode::SUCCESS)
     }
@@ -225,8 +233,7 @@ impl EntryFilterArgs {
     }
 
     fn is_of_unknown_machine(&self, store: &Store) -> Result<bool, StoreError> {
-        let copied = store.copied_machines()?;
-        Ok(self.machine.as_ref().is_some_and(|machine| !copied.contains(machine)))
+        Ok(self.machine.is_some() && store.entries_after(&EntryFilter::default(), 0, 1)?.is_empty())
     }
 
     /// Opens the ledger, or the copy of a machine's.

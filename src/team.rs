@@ -57,13 +57,17 @@ enum TeamCommand {
     /// Join a team with an invitation
     ///
     /// The desk of this machine keeps a connection to the team's desk from then on. What the rules
-    /// here leave to people is answered there, too. With the invitation of a job it starts a desk in
-    /// the background, and waits until it is connected.
+    /// here leave to people is answered there, too. The hooks of the agents that are found here are
+    /// installed, as `callgate install` does; at a terminal you are asked first. With the invitation
+    /// of a job it starts a desk in the background, waits until it is connected, and installs nothing.
     Join {
         /// The invitation [default: the variable `CALLGATE_INVITATION`, or standard input]
         ///
         /// Other users of this machine can see arguments, so prefer the other ways.
         invitation: Option<String>,
+        /// Leave the settings of the agents here as they are
+        #[arg(long)]
+        no_install: bool,
     },
     /// Show the members of the team whose desk this is
     List,
@@ -102,8 +106,8 @@ impl TeamArgs {
         let config = load_config(file, &DeskFlags::default())?;
         match self.what {
             TeamCommand::Invite(args) => args.invite_member(&config)?,
-            TeamCommand::Join { invitation } => {
-                join::join_team(&config, file, invitation.as_deref())?;
+            TeamCommand::Join { invitation, no_install } => {
+                join::join_team(&config, file, invitation.as_deref(), !no_install)?;
             }
             TeamCommand::List => members::list_members(&config)?,
             TeamCommand::Revoke { name } => members::revoke_member(&config, &name)?,

@@ -3,8 +3,8 @@
 mod certificates;
 mod company_accounts;
 mod desk_register;
-mod ledger_people;
 mod member_lines;
+mod page_people;
 mod team_mirror;
 
 use std::sync::{Arc, Mutex};
@@ -29,8 +29,7 @@ use team_mirror::TeamMirror;
 
 pub(crate) use certificates::{DeskCertificates, certificate_names, reached_at};
 pub(crate) use company_accounts::CompanyAccounts;
-pub(crate) use desk_register::DeskRegister;
-pub(crate) use ledger_people::LedgerPeople;
+use desk_register::DeskRegister;
 
 /// How often the members and the rules are read again, if nobody wants it sooner.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
@@ -65,10 +64,6 @@ impl TeamDesk {
             desk,
             home,
         })
-    }
-
-    pub(crate) fn register(&self) -> DeskRegister {
-        self.register.clone()
     }
 
     /// Follows who belongs to the team and which rules it has, for ever.
@@ -144,6 +139,16 @@ impl TeamDesk {
         self.read_members().await.ok();
     }
 
+    /// Returns true if the members are as a stranger says. Who is known does not wait for those who
+    /// are not.
+    async fn knows(&self, is_known: impl Fn(&TeamRoster) -> bool) -> bool {
+        if is_known(&self.roster()) {
+            return true;
+        }
+        self.read_if_stale().await;
+        is_known(&self.roster())
+    }
+
     /// Returns true if something has changed.
     fn set_roster(&self, roster: TeamRoster) -> bool {
         let roster = Arc::new(roster);
@@ -191,10 +196,7 @@ impl TeamDesk {
             let invited = roster.invited(&secret, now_ms());
             invited.is_some_and(|(_, member)| member.kind == MemberKind::Machine)
         };
-        if !is_known(&self.roster()) {
-            self.read_if_stale().await;
-        }
-        if !is_known(&self.roster()) {
+        if !self.knows(is_known).await {
             return Ok(None);
         }
         let token = new_viewer_token().map_err(|error| error.to_string())?;
@@ -220,9 +222,7 @@ impl TeamDesk {
             return Some(Err(why));
         }
         let token = hash_text(token);
-        if self.roster().holder_of_token(&token, now_ms()).is_none() {
-            self.read_if_stale().await;
-        }
+        self.knows(|roster| roster.holder_of_token(&token, now_ms()).is_some()).await;
         let roster = self.roster();
         let (name, member) = roster.holder_of_token(&token, now_ms())?;
         let run = (member.kind == MemberKind::Job).then(|| number.to_owned());

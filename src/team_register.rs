@@ -69,17 +69,19 @@ pub(crate) fn read_ledger_roster(config: &Config) -> Result<TeamRoster, Failure>
     }
 }
 
-/// Changes a member in the ledger of the only desk.
+/// Changes a member in the ledger of the only desk. What other processes change comes before
+/// `decide` is called, or after its events.
 pub(crate) fn change_in_ledger(
     store: &mut Store,
     mut decide: impl FnMut(&TeamRoster) -> Option<MemberChange>,
 ) -> Result<Option<String>, StoreError> {
-    let roster = store.chained_links()?.team;
-    let Some(change) = decide(&roster) else { return Ok(None) };
-    let draft = |event| EntryDraft::new(now_ms(), None, event);
-    let drafts: Vec<EntryDraft> = change.events.iter().map(draft).collect();
-    store.append_entries(&drafts)?;
-    Ok(Some(change.name))
+    let mut changed = None;
+    store.append_decided(|links| {
+        let Some(change) = decide(&links.team) else { return Vec::new() };
+        changed = Some(change.name);
+        change.events.iter().map(|event| EntryDraft::new(now_ms(), None, event)).collect()
+    })?;
+    Ok(changed)
 }
 
 /// Changes a member in the database. `decide` is called again if another desk was faster. Returns

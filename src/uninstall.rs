@@ -10,6 +10,7 @@ use crate::config::process_surroundings;
 use crate::failure::Failure;
 use crate::install::agent_choice::AgentChoice;
 use crate::install::agent_file::{AgentFile, FilePart, agent_files};
+use crate::install::other_copy::{find_other_copy, report_other_copy};
 use crate::install::{self, InstallError, RemovedHooks, managed};
 
 /// Take callgate's hook out of your agents' settings
@@ -30,6 +31,9 @@ pub(crate) struct UninstallArgs {
     /// Show what would be done, and do nothing
     #[arg(long)]
     dry_run: bool,
+    /// Leave hooks that start another copy of callgate
+    #[arg(long, hide = true, conflicts_with = "managed")]
+    keep_others: bool,
 }
 
 impl UninstallArgs {
@@ -61,6 +65,11 @@ impl UninstallArgs {
                 let has_ours = before.as_deref().is_some_and(|text| file.part.has_ours(text));
                 // Of the other files only those are mentioned that have something of ours.
                 if number > 0 && !has_ours {
+                    continue;
+                }
+                let other = self.keep_others.then(|| find_other_copy(file)).flatten();
+                if let Some(other) = other {
+                    report_other_copy(agent, file, &other)?;
                     continue;
                 }
                 match install::change_settings_file(&file.place, || {

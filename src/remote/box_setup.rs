@@ -75,10 +75,11 @@ impl<'a> BoxSetup<'a> {
         Err(Failure::Failed(text))
     }
 
-    /// Installs the hooks there. Returns what that says: there may be no agent yet.
+    /// Installs the hooks there, except where a callgate of the machine's own is the hook. Returns what
+    /// that says: there may be no agent yet.
     pub(super) fn install_hooks(&self) -> Result<String, Failure> {
         let script = format!(
-            "~/{PROGRAM_FOLDER}/callgate install 2>&1 || \
+            "~/{PROGRAM_FOLDER}/callgate install --keep-others 2>&1 || \
              echo 'No hook was installed: run `callgate remote add` again when that is mended.'"
         );
         self.host.run_script(&script, None).map_err(Failure::Failed)
@@ -89,7 +90,7 @@ impl<'a> BoxSetup<'a> {
 pub(super) fn undo_setup(host: &RemoteHost) -> Result<String, String> {
     host.run_script(
         &format!(
-            "p=~/{PROGRAM_FOLDER}; if [ -x $p/callgate ]; then $p/callgate uninstall 2>&1 && \
+            "p=~/{PROGRAM_FOLDER}; if [ -x $p/callgate ]; then $p/callgate uninstall --keep-others 2>&1 && \
              $p/callgate relay --stop && rm -rf $p; fi"
         ),
         None,

@@ -23,6 +23,7 @@ use super::membership::MembershipFile;
 use super::{RULES, record_change};
 use crate::config::{Config, process_surroundings};
 use crate::failure::Failure;
+use crate::install::install_found_agents;
 use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
 use crate::terminal::typed_secret::read_typed_secret;
@@ -51,11 +52,12 @@ struct JoinRefusal {
 }
 
 /// Joins with an invitation: the one that is given, or the one in the environment, or the one on
-/// standard input.
+/// standard input. If it `installs`, the agents of a machine get their hooks.
 pub(super) fn join_team(
     config: &Config,
     file: Option<&Path>,
     given: Option<&str>,
+    installs: bool,
 ) -> Result<(), Failure> {
     let invitation = read_invitation(given)?;
     let kept = MembershipFile::beside(&config.database);
@@ -81,9 +83,11 @@ pub(super) fn join_team(
             keep_membership(config, &kept, &membership)?;
         }
     }
+    // Whether the machine is connected or not, its agents are to ask.
+    let installed = if installs && !is_job { install_found_agents(file) } else { Ok(()) };
     let said = connect(config, file, is_job)?;
     writeln!(io::stdout(), "{said}")?;
-    Ok(())
+    installed
 }
 
 fn read_invitation(given: Option<&str>) -> Result<Invitation, Failure> {

@@ -1,7 +1,14 @@
-//! Members in a database that several desks share, changed at once.
+//! Members changed at once: in the ledger of one desk, and in a database that several desks share.
 
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use callgate_store::EntryFilter;
 use callgate_team_store::SqliteTeamStore;
-use callgate_wire::ledger::{LinkRemoved, MemberInvited, MemberJoined, MemberKind, ViewerPaired};
+use callgate_wire::ledger::{
+    LinkRemoved, MemberInvited, MemberJoined, MemberKind, MemberRevoked, ViewerPaired,
+};
 
 use super::*;
 
@@ -60,16 +67,54 @@ fn an_invitation_that_two_desks_use_at_once_has_one_winner() {
 }
 
 #[test]
+fn nobody_is_revoked_between_the_look_at_an_invitation_and_its_use() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("callgate.db");
+    let mut store = Store::open(&path).unwrap();
+    change_in_ledger(&mut store, |_| Some(invited("ada", MemberKind::Person, "s"))).unwrap();
+    let (told, revoked) = mpsc::channel();
+    let mut revoking = None;
+    let joined = change_in_ledger(&mut store, |roster| {
+        assert!(roster.invited("s", 0).is_some());
+        let (path, told) = (path.clone(), told.clone());
+        revoking = Some(thread::spawn(move || {
+            let mut store = Store::open(&path).unwrap();
+            let event = LedgerEvent::Revoked(MemberRevoked {
+                name: "ada".to_owned(),
+                by: "the test".to_owned(),
+            });
+            let event = std::slice::from_ref(&event);
+            change_in_ledger(&mut store, |_| Some(change("ada", event.to_vec()))).unwrap();
+            told.send(()).unwrap();
+        }));
+        assert!(revoked.recv_timeout(Duration::from_millis(300)).is_err(), "it has to wait");
+        let joined = MemberJoined { name: "ada".to_owned(), secret: "s".to_owned(), token: None };
+        let linked = ViewerPaired {
+            by: "Firefox".to_owned(),
+            links: Some(vec![PAGE.to_owned()]),
+            person: Some("ada".to_owned()),
+            ..ViewerPaired::default()
+        };
+        let events = vec![LedgerEvent::Joined(joined), LedgerEvent::ViewerPaired(linked)];
+        Some(change("ada", events))
+    });
+    assert_eq!(joined.unwrap().as_deref(), Some("ada"));
+    revoking.unwrap().join().unwrap();
+    let entries = store.entries_after(&EntryFilter::default(), 0, 10).unwrap();
+    let kinds: Vec<&str> = entries.iter().map(|entry| entry.kind.as_str()).collect();
+    assert_eq!(kinds, ["invited", "joined", "paired", "revoked"]);
+    assert_eq!(store.chained_links().unwrap().standing, [].into());
+}
+
+#[test]
 fn a_member_that_was_removed_can_be_invited_again() {
     let (_folder, mut one, _) = open_two();
     for secret in ["s1", "s2"] {
         let invite = |_: &TeamRoster| Some(invited("build", MemberKind::Machine, secret));
         assert!(change_in_database(one.as_mut(), invite).unwrap().is_some());
         assert!(roster(one.as_mut()).invited(secret, 0).is_some());
-        let revoked = LedgerEvent::Revoked(callgate_wire::ledger::MemberRevoked {
-            name: "build".to_owned(),
-            by: String::new(),
-        });
+        let revoked =
+            LedgerEvent::Revoked(MemberRevoked { name: "build".to_owned(), by: String::new() });
         let revoke = |_: &TeamRoster| Some(change("build", vec![revoked.clone()]));
         let document = change_in_database(one.as_mut(), revoke).unwrap().unwrap();
         assert_eq!(document.body, None);

@@ -20,7 +20,7 @@ use crate::shared_questions::SharedQuestions;
 use crate::team::find_proxy;
 use crate::team_database::TeamDatabase;
 use crate::team_desk::{
-    CompanyAccounts, DeskCertificates, LedgerPeople, TeamDesk, certificate_names, reached_at,
+    CompanyAccounts, DeskCertificates, TeamDesk, certificate_names, reached_at,
 };
 use crate::terminal::width::wrapped_for_terminal;
 
@@ -69,13 +69,11 @@ pub(super) fn serve_team(
     let names = certificate_names(config, listen);
     let (board, warn) = (Arc::clone(&sessions.board), Arc::clone(&sessions.warn));
     let desk = TeamDesk::new(config, sessions, desk);
-    let wishes = Arc::clone(&board);
-    let people = LedgerPeople::new(desk.register(), move || wishes.wish_for_look());
     let page = team_page_routes(TeamPageOptions {
         desk_socket: config.desk_socket.value.clone(),
         hosts: vec![reached_at(config, listen), listen.to_string()],
         limits: PageLimits::default(),
-        people: Arc::new(people),
+        people: Arc::clone(&desk) as Arc<_>,
         accounts: open_accounts(config, warn)?,
     });
     let options = TeamHostOptions {

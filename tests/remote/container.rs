@@ -155,7 +155,9 @@ impl Container {
 #[test]
 fn an_agent_in_a_container_asks_over_the_mounted_socket() {
     if !geteuid().is_root() {
-        eprintln!("skipped: only root can make the namespaces of a container");
+        let reason = "only root can make the namespaces of a container";
+        assert!(std::env::var_os("CI").is_none_or(|value| value != "true"), "{reason}");
+        eprintln!("skipped: {reason}");
         return;
     }
     let [own_socket, docker_run, install] = &guide_blocks()[..] else { panic!("other steps") };

@@ -1,9 +1,12 @@
 //! A question survives what becomes of the line, and of the processes at its ends.
 
+use std::fs;
+
 use callgate_client::viewer::Viewer;
+use callgate_testkit::process::{DEADLINE, run};
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::fixture::House;
+use super::fixture::{BOX, House};
 
 fn house() -> House {
     let house = House::over_pipe();
@@ -110,4 +113,63 @@ fn what_is_settled_there_is_withdrawn_here() {
     house.mend();
     house.until("it is withdrawn", || ada.inbox().is_empty());
     house.assert_copied();
+}
+
+#[test]
+fn what_was_copied_before_a_ledger_was_replaced_is_shown_and_verified() {
+    let house = House::over_pipe();
+    house.up();
+    house.wait_until_connected();
+    let mut ada = house.person("Ada");
+    let hook = house.ask("make first");
+    let row = ada.question(&house, "make first");
+    assert!(ada.allow(&row).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
+    house.assert_copied();
+    let before = house.copied_entries();
+    let log = |name: &str, words: &[&str]| {
+        let words = [&["log", "--machine", name][..], words].concat();
+        run(house.on_laptop(&words), DEADLINE)
+    };
+    let whole = log(BOX, &["--verify"]).success().stdout;
+    assert!(whole.starts_with(&format!("{BOX}: the copy is whole from entry 1 on;")), "{whole}");
+    assert!(!log(BOX, &[]).stderr.contains("replaced"), "there is one copy");
+
+    house.cut();
+    drop(run(house.on_box(&["relay", "--stop"]), DEADLINE).success());
+    for end in ["", "-wal", "-shm"] {
+        let file = house.machine.path(&format!(".local/share/callgate/callgate.db{end}"));
+        fs::remove_file(file).ok();
+    }
+    house.mend();
+    house.wait_until_connected();
+    house.assert_copied();
+    let shown = log(BOX, &["--json"]);
+    assert!(!shown.stdout.contains("make first"), "{}", shown.stdout);
+    let note = format!("what was copied before is shown by --machine {BOX}#1\n");
+    assert!(shown.stderr.ends_with(&note), "{}", shown.stderr);
+    let first = format!("{BOX}#1");
+    let older = log(&first, &["--json"]).success().stdout;
+    assert_eq!(older.lines().count(), before.len());
+    assert!(older.contains("make first"), "{older}");
+    let nothing = log(&first, &["--grep", "no such text"]);
+    assert!(nothing.stderr.contains("nothing in the ledger matches"), "{}", nothing.stderr);
+    let whole = log(BOX, &["--verify"]).success().stdout;
+    let lines: Vec<&str> = whole.lines().collect();
+    assert!(lines[0].starts_with(&first) && lines[1].starts_with(&format!("{BOX}#2")), "{whole}");
+    assert!(lines[2].contains("1 time") && lines.len() == 3, "{whole}");
+    let verified = log(&first, &["--verify", "--json"]).success().stdout;
+    assert!(verified.contains("\"whole\":true"), "{verified}");
+    let unknown = log("nowhere", &["--verify"]);
+    assert_eq!(unknown.status.code(), Some(1));
+    assert!(unknown.stderr.contains("no copy of the ledger"), "{}", unknown.stderr);
+    // Whoever changes a copy here is noticed, too.
+    let database = house.laptop.path(".local/share/callgate/callgate.db");
+    let database = rusqlite::Connection::open(database).unwrap();
+    let change = "UPDATE copied_entries SET at_ms = at_ms + 1 WHERE series = 1 AND seq = 2";
+    database.execute(change, []).unwrap();
+    let broken = log(BOX, &["--verify"]);
+    assert_eq!(broken.status.code(), Some(1));
+    let expected = format!("{first}: the copy is broken at entry 2:");
+    assert!(broken.stdout.starts_with(&expected), "{}", broken.stdout);
 }

@@ -36,6 +36,20 @@ pub(crate) struct Hook(Group);
 /// Somebody who is linked to the laptop's desk.
 pub(crate) struct Person(Viewer);
 
+/// Returns the command that an agent's settings in this home start for a question.
+pub(crate) fn installed_hook(home: &TestHome) -> Command {
+    let settings: Value = serde_json::from_str(&home.text(".claude/settings.json")).unwrap();
+    let hook = &settings["hooks"]["PermissionRequest"][0]["hooks"][0];
+    let line = hook["command"].as_str().unwrap_or_else(|| panic!("no hook in {settings}"));
+    match hook["args"].as_array() {
+        None => home.command("sh", &["-c", line]),
+        Some(words) => {
+            let words: Vec<&str> = words.iter().map(|word| word.as_str().unwrap()).collect();
+            home.command(line, &words)
+        }
+    }
+}
+
 fn database_in(home: &Path) -> PathBuf {
     home.join(DATA).join("callgate.db")
 }
@@ -51,11 +65,8 @@ impl House {
     /// A laptop whose `ssh` runs the command in the box's home, and a box on which callgate is.
     pub(crate) fn over_pipe() -> Self {
         let house = Self::bare();
-        let (laptop, machine) = (house.laptop.folder(), house.machine.folder());
-        house.write_ssh(&format!(
-            "for last; do :; done\ncd {0} && exec env -i HOME={0} USER=bo PATH=/usr/bin:/bin sh -c \"$last\"",
-            machine.display()
-        ));
+        let laptop = house.laptop.folder();
+        house.write_pipe_ssh();
         house.laptop.make_private_folder(DATA);
         house.machine.make_private_folder(DATA);
         house.machine.make_private_folder(&format!("{DATA}/bin"));
@@ -74,6 +85,14 @@ impl House {
             home.write_settings("timeout_seconds = 120\n");
         }
         Self { laptop, machine, desk: Mutex::new(None) }
+    }
+
+    /// Writes an `ssh` that runs the command in the box's home.
+    pub(crate) fn write_pipe_ssh(&self) {
+        self.write_ssh(&format!(
+            "for last; do :; done\ncd {0} && exec env -i HOME={0} USER=bo PATH=/usr/bin:/bin sh -c \"$last\"",
+            self.machine.folder().display()
+        ));
     }
 
     /// Writes the `ssh` of the laptop. While there is a file `down`, the box cannot be reached.
@@ -211,12 +230,12 @@ impl House {
 
     /// Links a person to the laptop's desk.
     pub(crate) fn person(&self, name: &str) -> Person {
-        let mut viewer = Viewer::connect(&self.desk_socket()).unwrap();
-        let (code, _) = viewer.code().unwrap();
-        let pair = DeskCommand::Pair { code, name: name.to_owned(), origin: None };
-        let paired = viewer.ask(pair, PATIENCE).unwrap();
-        assert!(matches!(paired, DeskAnswer::Paired { .. }), "{paired:?}");
-        Person(viewer)
+        Person::linked(&self.desk_socket(), name)
+    }
+
+    /// Links the first person to the desk that the box has of its own.
+    pub(crate) fn person_on_box(&self, name: &str) -> Person {
+        Person::linked(&self.box_desk_socket(), name)
     }
 
     pub(crate) fn laptop_entries(&self) -> Vec<LedgerEntry> {
@@ -291,6 +310,15 @@ impl Hook {
 }
 
 impl Person {
+    fn linked(desk_socket: &Path, name: &str) -> Self {
+        let mut viewer = Viewer::connect(desk_socket).unwrap();
+        let (code, _) = viewer.code().unwrap();
+        let pair = DeskCommand::Pair { code, name: name.to_owned(), origin: None };
+        let paired = viewer.ask(pair, PATIENCE).unwrap();
+        assert!(matches!(paired, DeskAnswer::Paired { .. }), "{paired:?}");
+        Self(viewer)
+    }
+
     pub(crate) fn inbox(&mut self) -> Vec<InboxRow> {
         match self.0.ask(DeskCommand::Inbox, PATIENCE).unwrap() {
             DeskAnswer::Inbox(inbox) => inbox.rows,

@@ -6,6 +6,7 @@ mod container;
 mod cut;
 mod faces;
 mod fixture;
+mod guide_steps;
 mod hostile;
 #[path = "../team/hostile_lines.rs"]
 mod hostile_lines;

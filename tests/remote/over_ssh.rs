@@ -15,7 +15,7 @@ use rustix::process::geteuid;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use super::fixture::{BOX, House};
+use super::fixture::{BOX, House, installed_hook};
 
 /// The user of the box, if root can make one.
 const NOBODY: u32 = 65534;
@@ -148,7 +148,9 @@ fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     assert!(doctor.contains("its desk has been connected for"), "{doctor}");
 
     let mut ada = house.person("Ada");
-    let hook = House::start_hook(on_box(&house, &["hook"]), "make", house.machine.folder());
+    // The agent there starts what its settings say.
+    let hook = house.as_box_user(installed_hook(&house.machine));
+    let hook = House::start_hook(hook, "make", house.machine.folder());
     let row = ada.question(&house, "make");
     assert_eq!(row.machine.as_deref(), Some(BOX));
     // `ssh` is killed while the question is open; the answer finds its way all the same.

@@ -7,7 +7,7 @@ use callgate_wire::desk::RemoteState;
 
 use super::team_house::{Asker, DeskMachine, TeamHouse};
 
-fn ask(job: &DeskMachine, question: &str) -> Group {
+pub(crate) fn ask(job: &DeskMachine, question: &str) -> Group {
     let mut ask = job.command(&["ask", question]);
     ask.stdout(Stdio::null()).stderr(Stdio::piped());
     Group::spawn(ask)

@@ -2,15 +2,21 @@
 
 use std::io::{BufRead as _, BufReader};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use callgate_http::{ProxyChoice, TeamService};
+use callgate_store::{EntryDraft, Store, now_ms};
+use callgate_team::Invitation;
 use callgate_testkit::browser::Browser;
 use callgate_testkit::page::show;
 use callgate_testkit::page_barriers::{assert_fits, assert_no_barriers};
 use callgate_testkit::process::Group;
 use callgate_testkit::tools::{self, repo_root};
 use callgate_wire::desk::RemoteState;
+use callgate_wire::ledger::{LedgerEvent, MemberRevoked};
 use serde_json::{Value, json};
 
 use super::roles::join_person;
@@ -101,6 +107,66 @@ fn a_person_joins_once_answers_and_is_revoked() {
     is_signed_out(&page);
     page.open(&link);
     is_signed_out(&page);
+}
+
+/// Who is revoked by a command is out at once, and after an entry that nobody announces at the next
+/// look of the desk.
+#[test]
+fn a_revocation_counts_within_its_time() {
+    let Some(page) = Browser::start(800, 600) else { return };
+    let house = TeamHouse::new(None);
+    let token = house.invite(&["ci", "--job"]);
+    let by_command = |name: &str| drop(house.desk.done(&["team", "revoke", name]));
+    let by_entry = |name: &str| {
+        let revoked = MemberRevoked { name: name.to_owned(), by: "the test".to_owned() };
+        let revoked = EntryDraft::new(now_ms(), None, &LedgerEvent::Revoked(revoked));
+        Store::open(&house.desk.database()).unwrap().append_entries(&[revoked]).unwrap();
+    };
+    let ways: [(&dyn Fn(&str), u64); 2] = [(&by_command, 5), (&by_entry, 60)];
+    let mut job_token = token;
+    for (revoke, seconds) in ways {
+        let machine = house.member("build-7");
+        let job = DeskMachine::new().with_variable("CALLGATE_INVITATION", &job_token);
+        job.done(&["team", "join"]);
+        page.open(&invite_person(&house, "ada"));
+        wait_until_live(&page);
+        let began = Instant::now();
+        ["build-7", "ci", "ada"].into_iter().for_each(revoke);
+        machine.wait_for_line(RemoteState::Failed);
+        job.wait_for_line(RemoteState::Failed);
+        is_signed_out(&page);
+        let took = began.elapsed();
+        assert!(took < Duration::from_secs(seconds), "{took:?}");
+        assert!(house.views().iter().all(|view| view.state != RemoteState::Connected));
+        job_token = house.invite(&["ci", "--job"]);
+    }
+}
+
+/// Behind a balancer all people and all strangers come from one address.
+#[test]
+fn strangers_do_not_keep_people_from_joining() {
+    let house = TeamHouse::new(None);
+    let link = invite_person(&house, "ada");
+    let secret = link.split_once("join=").unwrap().1.to_owned();
+    let machine: Invitation = house.invite(&["build-7"]).parse().unwrap();
+    let authority = machine.authority.as_deref();
+    let service = TeamService::new(&machine.address, authority, &ProxyChoice::default()).unwrap();
+    let service = Arc::new(service);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let join = |secret: &str| {
+        let (service, body) =
+            (Arc::clone(&service), json!({ "secret": secret, "name": "Firefox" }).to_string());
+        async move { service.post_json("/api/join", body).await.unwrap().status.as_u16() }
+    };
+    runtime.block_on(async {
+        let strangers: Vec<_> =
+            (0..20).map(|number| tokio::spawn(join(&format!("wrong-{number}")))).collect();
+        for stranger in strangers {
+            assert_eq!(stranger.await.unwrap(), 403);
+        }
+        assert_eq!(join(&secret).await, 200);
+        assert_eq!(join(&secret).await, 403, "it was used");
+    });
 }
 
 #[test]

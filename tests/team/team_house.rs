@@ -150,17 +150,7 @@ impl DeskMachine {
 
     /// The same in a folder, and with words about the command.
     pub(crate) fn ask_in(&self, folder: &Path, command: &str, about: &str) -> Asker {
-        let input = json!({
-            "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2", "transcript_path": null,
-            "cwd": folder, "prompt_id": "p1", "permission_mode": "default",
-            "hook_event_name": "PermissionRequest", "tool_name": "Bash",
-            "tool_input": { "command": command, "description": about },
-        });
-        let mut hook = self.command(&["hook"]);
-        hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut group = Group::spawn(hook);
-        group.take_stdin().write_all(input.to_string().as_bytes()).unwrap();
-        Asker(group)
+        Asker::start(self.command(&["hook"]), folder, command, about)
     }
 
     /// Links a person to the desk.
@@ -275,6 +265,20 @@ impl TeamHouse {
 }
 
 impl Asker {
+    /// Starts the hook of an agent that asks for permission to run a command.
+    pub(crate) fn start(mut hook: Command, folder: &Path, command: &str, about: &str) -> Self {
+        let input = json!({
+            "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2", "transcript_path": null,
+            "cwd": folder, "prompt_id": "p1", "permission_mode": "default",
+            "hook_event_name": "PermissionRequest", "tool_name": "Bash",
+            "tool_input": { "command": command, "description": about },
+        });
+        hook.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut group = Group::spawn(hook);
+        group.take_stdin().write_all(input.to_string().as_bytes()).unwrap();
+        Self(group)
+    }
+
     /// Waits for the decision that the hook prints.
     pub(crate) fn decision(mut self) -> Value {
         let mut stdout = self.0.take_stdout();

@@ -17,8 +17,7 @@ pub(crate) fn is_model_name(text: &str) -> bool {
 
 /// Returns true for the address of an issuer, which may be plain on this machine.
 pub(crate) fn is_issuer(text: &str) -> bool {
-    let is_local = text.starts_with("http://127.0.0.1") || text.starts_with("http://localhost");
-    (text.starts_with("https://") || is_local) && is_plain_text(text)
+    is_plain_text(text) && check_url(text, "", "").is_ok()
 }
 
 /// Returns true for a text without spaces and hidden characters.
@@ -94,6 +93,32 @@ fn is_function(key: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_issuer_is_plain_on_this_machine_alone() {
+        for good in [
+            "https://id.example.org",
+            "https://id.example.org:8443/realms/acme",
+            "http://localhost:9000",
+            "http://127.0.0.1",
+            "http://[::1]:9000/op",
+        ] {
+            assert!(is_issuer(good), "{good}");
+        }
+        for bad in [
+            "http://localhost.evil.example",
+            "http://127.0.0.1.evil.example/",
+            "http://127.0.0.1@evil.example",
+            "http://id.example.org",
+            "https://",
+            "https://id.example.org/ two",
+            "ftp://127.0.0.1",
+            "id.example.org",
+            "",
+        ] {
+            assert!(!is_issuer(bad), "{bad}");
+        }
+    }
 
     #[test]
     fn a_shortcut_is_modifiers_and_one_key() {

@@ -9,7 +9,8 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::chain::ChainHead;
 use crate::error::StoreError;
-use crate::ledger::sql_number;
+use crate::ledger::{read_unsigned, sql_number};
+use crate::verify::{ChainReport, walk_copy};
 use crate::{LedgerEntry, Store};
 
 const COPIED: &str = "SELECT series, seq, hash FROM copied_entries WHERE machine = ?
@@ -66,20 +67,44 @@ impl Store {
         })
     }
 
-    /// Opens the copy of a machine's ledger read-only. All that reads entries reads those of the
-    /// copy's last series.
-    pub fn open_copy(path: &Path, machine: &str) -> Result<Self, StoreError> {
+    /// Opens the copy of a machine's ledger read-only. All that reads entries reads those of its last
+    /// series, or of the one that `name` adds to the machine, as in `build-7#1`.
+    pub fn open_copy(path: &Path, name: &str) -> Result<Self, StoreError> {
         let store = Self::open_read_only(path)?;
         let failed = store.explain_failure("read");
+        let (machine, series) = store.find_copy(name)?;
         // A view takes no parameters.
-        let name = machine.replace('\'', "''");
         let view = format!(
             "CREATE TEMP VIEW entries AS SELECT seq, at_ms, kind, question, body, hash
-             FROM main.copied_entries WHERE machine = '{name}' AND series = (
-                SELECT max(series) FROM main.copied_entries WHERE machine = '{name}')"
+             FROM main.copied_entries WHERE machine = '{}' AND series = {series}",
+            machine.replace('\'', "''")
         );
         store.connection.execute_batch(&view).map_err(failed)?;
         Ok(store)
+    }
+
+    /// Returns the machine and the series that a name stands for. There need be none.
+    fn find_copy<'a>(&self, name: &'a str) -> Result<(&'a str, u64), StoreError> {
+        let last = |machine| Ok(self.copied_series(machine)?.last().copied());
+        if let Some(series) = last(name)? {
+            return Ok((name, series));
+        }
+        let named = name.rsplit_once('#').and_then(|(machine, series)| {
+            Some((machine, series.parse().ok().filter(|series| i64::try_from(*series).is_ok())?))
+        });
+        Ok(named.unwrap_or((name, 0)))
+    }
+
+    /// Returns the numbers of a machine's series, the oldest first.
+    pub fn copied_series(&self, machine: &str) -> Result<Vec<u64>, StoreError> {
+        let query = "SELECT DISTINCT series FROM copied_entries WHERE machine = ? ORDER BY 1";
+        self.read_rows(query, [machine], |row| read_unsigned(row, 0))
+    }
+
+    /// Walks the series of a copy. Its first entry cannot be checked if that is not the first of the
+    /// machine's ledger.
+    pub fn verify_copy(&self) -> Result<ChainReport, StoreError> {
+        walk_copy(&self.connection).map_err(self.explain_failure("verify"))
     }
 
     pub fn copied_machines(&self) -> Result<Vec<String>, StoreError> {

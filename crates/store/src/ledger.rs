@@ -63,13 +63,17 @@ impl Store {
         &mut self,
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        // What is written to a removed file is lost.
-        self.file.as_ref().map_or(Ok(()), FileIdentity::check_unchanged)?;
+        self.check_file()?;
         let failed = self.explain_failure("write to");
         let transaction = self.begin_transaction()?;
         let done = work(&transaction).map_err(&failed)?;
         transaction.commit().map_err(failed)?;
         Ok(done)
+    }
+
+    /// Returns an error if the file was removed or replaced: what is written to it is lost.
+    pub(crate) fn check_file(&self) -> Result<(), StoreError> {
+        self.file.as_ref().map_or(Ok(()), FileIdentity::check_unchanged)
     }
 
     /// Moves what was written into the main file, so that no append has to. Call it when nobody

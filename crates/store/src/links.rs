@@ -7,7 +7,8 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use crate::anchor::{anchor_through, head_after, read_anchor};
 use crate::chain::{ChainHead, hash_entry};
 use crate::error::StoreError;
-use crate::{Store, ledger};
+use crate::ledger::{check_drafts, write_entries};
+use crate::{EntryDraft, LedgerEntry, Store, ledger};
 
 pub const KEPT_LINKS: &str = "paired/";
 
@@ -21,6 +22,21 @@ impl Store {
         let failed = self.explain_failure("read the links in");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
         links_before(&view, i64::MAX).map_err(failed)
+    }
+
+    /// Appends what `decide` makes of the links and members. Nobody else writes in between.
+    pub fn append_decided(
+        &mut self,
+        decide: impl FnOnce(&ChainedLinks) -> Vec<EntryDraft>,
+    ) -> Result<Vec<LedgerEntry>, StoreError> {
+        self.check_file()?;
+        let failed = self.explain_failure("write to");
+        let transaction = self.begin_transaction()?;
+        let drafts = decide(&links_before(&transaction, i64::MAX).map_err(&failed)?);
+        check_drafts(&drafts)?;
+        let entries = write_entries(&transaction, &drafts).map_err(&failed)?;
+        transaction.commit().map_err(failed)?;
+        Ok(entries)
     }
 
     /// Returns true if the chain has an entry by which this link was removed.

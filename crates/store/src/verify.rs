@@ -8,7 +8,7 @@ mod parts;
 mod recent;
 
 use callgate_wire::ledger::EntriesPruned;
-use rusqlite::{Connection, Row};
+use rusqlite::{Connection, OptionalExtension, Row};
 
 pub use recent::{Checkpoint, RecentReport};
 
@@ -87,6 +87,23 @@ pub(crate) fn walk_chain(
     let steps = walk.advance_to(connection, u64::MAX, &|done| progress(done, total))?;
     let marked = ledger::read_marked_head(connection)?;
     Ok(match steps.and_then(|()| walk.check_end(marked)) {
+        Ok(()) => walk.into_report(),
+        Err((seq, why)) => ChainReport::Broken { seq, why },
+    })
+}
+
+/// Walks a chain that nothing marks the end of, from its first entry on, which it takes as it is
+/// unless that is number 1.
+pub(crate) fn walk_copy(connection: &Connection) -> rusqlite::Result<ChainReport> {
+    let first = "SELECT seq, hash FROM entries ORDER BY seq LIMIT 1";
+    let first = connection.query_row(first, [], |row| {
+        Ok(ChainHead { seq: ledger::read_unsigned(row, 0)?, hash: row.get(1)? })
+    });
+    let pruned = first.optional()?.filter(|first| first.seq > 1);
+    let mut walk = ChainWalk::from_head(pruned.unwrap_or(ChainHead::NONE), None);
+    walk.entries = u64::from(pruned.is_some());
+    let steps = walk.advance_to(connection, u64::MAX, &|_| ())?;
+    Ok(match steps {
         Ok(()) => walk.into_report(),
         Err((seq, why)) => ChainReport::Broken { seq, why },
     })

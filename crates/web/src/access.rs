@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 
-use crate::connections::{BrowserSeat, PeerAddress};
+use crate::connections::BrowserSeat;
 use crate::origin::{self, PageOrigin};
 use crate::refusal::HttpRefusal;
 use crate::sessions::{PageSession, SessionKey};
@@ -26,10 +26,7 @@ impl FromRequestParts<PageState> for PageAccess {
         // `origin::guard` has put it there.
         let origin =
             parts.extensions.get::<PageOrigin>().ok_or_else(origin::foreign_site_refusal)?;
-        // Whoever accepts connections has put it there.
-        let peer = parts.extensions.get::<PeerAddress>().map(|PeerAddress(peer)| peer.ip());
-        let peer = peer.ok_or_else(origin::foreign_site_refusal)?;
-        let key = SessionKey::from_headers(&parts.headers, origin.clone(), peer)?;
+        let key = SessionKey::from_headers(&parts.headers, origin.clone())?;
         let session = state.sessions.open_session(&key).await?;
         if let Some(seat) = parts.extensions.get::<BrowserSeat>() {
             seat.has_shown_key();

@@ -13,7 +13,6 @@ use callgate_client::{ChatError, ChatEvents, ChatRuntime, ChatRuntimes, ClientSe
 use callgate_wire::session::{MAX_LINE, capability};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::access::PageAccess;
@@ -22,7 +21,7 @@ use crate::message_body::{self, BodySender};
 use crate::refusal::HttpRefusal;
 use crate::request_body;
 use crate::sessions::PageSession;
-use crate::state::PageState;
+use crate::state::{PageState, StreamPlace};
 
 /// The longest request to start a runtime, in bytes.
 const LONGEST_START: usize = 16 * 1024;
@@ -151,7 +150,7 @@ pub(crate) async fn stream_chat_events(
         // Not a refusal: every page asks this first.
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
-    let place = stream_place(&state)?;
+    let place = stream_place(&state, &session)?;
     let (sender, body) = message_body::body_with_sender();
     let events = chat.events(seen_session(&uri).zip(after));
     let heartbeat = state.limits.heartbeat;
@@ -170,7 +169,7 @@ struct ChatStream {
     sender: BodySender,
     heartbeat: Duration,
     session: Arc<PageSession>,
-    _place: OwnedSemaphorePermit,
+    _place: StreamPlace,
 }
 
 impl ChatStream {

@@ -1,7 +1,6 @@
 //! The connections of browsers: how many there may be, and how each is served.
 
 use std::collections::BTreeMap;
-use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -41,10 +40,6 @@ struct BrowserSeats {
     /// The taken seats, the oldest first.
     taken: BTreeMap<u64, (BrowserSeat, oneshot::Sender<()>)>,
 }
-
-/// The address of the other end. It is an extension of each request.
-#[derive(Debug, Clone, Copy)]
-pub struct PeerAddress(pub SocketAddr);
 
 /// The place of one connection. It is an extension of each request on it.
 #[derive(Debug, Clone, Default)]
@@ -86,8 +81,8 @@ impl BrowserConnections {
         loop {
             tokio::select! {
                 accepted = listener.accept() => match accepted {
-                    Ok((stream, peer)) => if let Some(holder) = self.take_seat() {
-                        let visit = BrowserVisit { peer, app: app.clone(), limits };
+                    Ok((stream, _)) => if let Some(holder) = self.take_seat() {
+                        let visit = BrowserVisit { app: app.clone(), limits };
                         tasks.spawn(visit.serve(stream, door.clone(), holder));
                     },
                     Err(_) => sleep(NO_DESCRIPTOR).await,
@@ -124,7 +119,6 @@ impl Drop for SeatHolder {
 
 /// One connection, and what serves it.
 struct BrowserVisit {
-    peer: SocketAddr,
     app: Router,
     limits: PageLimits,
 }
@@ -162,7 +156,6 @@ impl BrowserVisit {
         let app = TowerToHyperService::new(self.app);
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(seat.clone());
-            request.extensions_mut().insert(PeerAddress(self.peer));
             app.call(request)
         });
         let stream = TokioIo::new(PatientStream::new(stream, self.limits.read_within));

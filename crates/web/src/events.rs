@@ -13,14 +13,13 @@ use callgate_client::desk::{DeskClient, DeskWatch};
 use callgate_client::{DeskError, PageEvent};
 use callgate_wire::desk::DeskMessage;
 use callgate_wire::ledger::LedgerKind;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
 use crate::access::PageAccess;
 use crate::message_body::{self, BodySender};
 use crate::refusal::HttpRefusal;
 use crate::sessions::PageSession;
-use crate::state::PageState;
+use crate::state::{PageState, StreamPlace};
 
 pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 
@@ -37,7 +36,7 @@ pub(crate) async fn stream_desk_events(
         return Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
     }
     let after = last_event(&headers)?;
-    let place = stream_place(&state)?;
+    let place = stream_place(&state, &session)?;
     let desk = state.sessions.connect(&key).await?;
     let from = after.map(|after| after.saturating_add(1));
     let watch = desk.watch(from).await?;
@@ -48,10 +47,14 @@ pub(crate) async fn stream_desk_events(
     Ok(([(header::CONTENT_TYPE, EVENT_STREAM)], body).into_response())
 }
 
-pub(crate) fn stream_place(state: &PageState) -> Result<OwnedSemaphorePermit, HttpRefusal> {
+pub(crate) fn stream_place(
+    state: &PageState,
+    session: &PageSession,
+) -> Result<StreamPlace, HttpRefusal> {
     let text = "too many pages are open: close one";
-    let full = |_| HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, text);
-    Arc::clone(&state.streams).try_acquire_owned().map_err(full)
+    let person = session.person.as_ref().map(|person| person.name.as_str());
+    let place = state.streams.take(person);
+    place.ok_or_else(|| HttpRefusal::new(StatusCode::SERVICE_UNAVAILABLE, text))
 }
 
 /// Returns the number of the last entry that the page has.
@@ -70,7 +73,7 @@ struct EventStream {
     _desk: DeskClient,
     /// Also keeps the session's connection open, so that presses come from one viewer.
     session: Arc<PageSession>,
-    _place: OwnedSemaphorePermit,
+    _place: StreamPlace,
 }
 
 impl EventStream {

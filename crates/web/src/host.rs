@@ -9,7 +9,6 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::middleware;
 use axum::routing::{get, post};
-use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use crate::address::{AddressFile, PageAddress};
@@ -17,8 +16,8 @@ use crate::chat::RuntimeCommand;
 use crate::connections::BrowserConnections;
 use crate::origin::PageHosts;
 use crate::refusal::HttpRefusal;
-use crate::sessions::{PageSessions, SessionKind};
-use crate::state::{PageLimits, PageState};
+use crate::sessions::PageSessions;
+use crate::state::{PageLimits, PageState, StreamPlaces};
 use crate::{chat, desk_relay, events, files, origin, pairing};
 
 /// How many ports are tried, from the wanted one on.
@@ -67,8 +66,8 @@ impl PageHost {
         let file = AddressFile::write_for_desk(&desk_socket, address).map_err(|source| {
             PageHostError::AddressFile { path: crate::address_path(&desk_socket), source }
         })?;
-        let streams = Arc::new(Semaphore::new(limits.streams));
-        let sessions = Arc::new(PageSessions::new(desk_socket, SessionKind::Owner));
+        let streams = StreamPlaces::new(limits.streams);
+        let sessions = Arc::new(PageSessions::new(desk_socket, None));
         let home = runtime.as_ref().and_then(|command| command.home.clone());
         let chats = runtime.map(|command| Arc::new(command.runtimes(limits.linger)));
         let app = build_router(address, PageState { limits, sessions, chats, home, streams });

@@ -25,6 +25,7 @@ mod sessions;
 mod state;
 mod team_host;
 mod team_page;
+mod team_people;
 mod team_sign_in;
 mod tls_authority;
 mod tls_door;
@@ -32,13 +33,13 @@ mod wrong_attempts;
 
 pub use address::{PageAddress, address_path};
 pub use chat::RuntimeCommand;
-pub use connections::PeerAddress;
 pub use host::{PageHost, PageHostError, PageOptions};
 pub use machine_routes::{
     DeskFuture, LinePlace, LineStream, MachineDesk, MachineJoined, machine_routes,
 };
 pub use state::PageLimits;
 pub use team_host::{TeamHost, TeamHostError, TeamHostOptions};
-pub use team_page::{TeamPageOptions, TeamPeople, WantedPage, team_page_routes};
+pub use team_page::{TeamPageOptions, team_page_routes};
+pub use team_people::{PageJoined, TeamPeople, WantedPage};
 pub use team_sign_in::{AccountProvider, BegunSignIn, ProviderAnswer};
 pub use tls_authority::{TlsAuthority, TlsError, TlsIdentity};

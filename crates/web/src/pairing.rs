@@ -9,7 +9,6 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::chat::json_response;
-use crate::connections::PeerAddress;
 use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
 use crate::request_body;
@@ -27,7 +26,6 @@ struct PagePairing {
 pub(crate) async fn pair_page(
     State(state): State<PageState>,
     Extension(origin): Extension<PageOrigin>,
-    Extension(PeerAddress(peer)): Extension<PeerAddress>,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
     let body = request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
@@ -36,7 +34,7 @@ pub(crate) async fn pair_page(
     if code.len() > LONGEST_SECRET || name.len() > LONGEST_NAME || name.trim().is_empty() {
         return Err(bad_pairing_refusal());
     }
-    let token = state.sessions.pair(HiddenText::new(code), name, origin, peer.ip()).await?;
+    let token = state.sessions.pair(HiddenText::new(code), name, origin).await?;
     Ok(json_response(&json!({ "token": token.reveal() })))
 }
 

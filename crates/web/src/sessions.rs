@@ -5,7 +5,6 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
-use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Instant;
@@ -19,7 +18,8 @@ use sha2::{Digest, Sha256};
 
 use crate::origin::PageOrigin;
 use crate::refusal::HttpRefusal;
-use crate::wrong_attempts::PeerAttempts;
+use crate::team_people::TeamPeople;
+use crate::wrong_attempts::WrongAttempts;
 
 /// How many valid keys are remembered.
 const MOST_KNOWN: usize = 64;
@@ -31,16 +31,11 @@ pub(crate) struct PageSessions {
     sessions: Mutex<KnownSessions>,
     /// Held while a key is tried, so that no two connections are made for one session, and no more
     /// wrong keys are tried at once than the limit allows.
-    keys: tokio::sync::Mutex<PeerAttempts>,
+    keys: tokio::sync::Mutex<WrongAttempts>,
     /// Held while a code is tried.
-    codes: tokio::sync::Mutex<PeerAttempts>,
-    kind: SessionKind,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum SessionKind {
-    Owner,
-    People,
+    codes: tokio::sync::Mutex<WrongAttempts>,
+    /// The people of a team, if the sessions are theirs and not those of the desk's owner.
+    people: Option<Arc<dyn TeamPeople>>,
 }
 
 #[derive(Debug, Default)]
@@ -58,8 +53,6 @@ type KeyDigest = [u8; 32];
 pub(crate) struct SessionKey {
     token: HiddenText,
     origin: PageOrigin,
-    /// Where the request comes from.
-    peer: IpAddr,
 }
 
 #[derive(Debug)]
@@ -80,12 +73,11 @@ impl SessionKey {
     pub(crate) fn from_headers(
         headers: &HeaderMap,
         origin: PageOrigin,
-        peer: IpAddr,
     ) -> Result<Self, HttpRefusal> {
         let value = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let token = value.and_then(|value| value.strip_prefix("Bearer "));
         match token.filter(|token| !token.is_empty() && token.len() <= LONGEST_SECRET) {
-            Some(token) => Ok(Self { token: HiddenText::new(token), origin, peer }),
+            Some(token) => Ok(Self { token: HiddenText::new(token), origin }),
             None => Err(HttpRefusal::new(StatusCode::UNAUTHORIZED, "the request has no key")),
         }
     }
@@ -117,10 +109,10 @@ impl PageSession {
 }
 
 impl PageSessions {
-    pub(crate) fn new(desk_socket: PathBuf, kind: SessionKind) -> Self {
+    pub(crate) fn new(desk_socket: PathBuf, people: Option<Arc<dyn TeamPeople>>) -> Self {
         Self {
             desk_socket,
-            kind,
+            people,
             sessions: Mutex::default(),
             keys: tokio::sync::Mutex::default(),
             codes: tokio::sync::Mutex::default(),
@@ -136,21 +128,26 @@ impl PageSessions {
         if let Some(session) = self.find_live(&digest) {
             return Ok(session);
         }
+        // A key that is looked up is not guessed, so wrong ones keep nobody out. People of a team may
+        // all come from one address.
+        if let Some(people) = &self.people
+            && !people.has_link(&key.link()).await
+        {
+            return Err(self.wrong_key());
+        }
         // Held while the desk is asked: keys are tried one after the other, and each counts.
         let mut wrong = self.keys.lock().await;
         // Another request may have opened it meanwhile.
         if let Some(session) = self.find_live(&digest) {
             return Ok(session);
         }
-        // Wrong keys from the same address do not hold up a page whose key was good.
-        if !lock(&self.sessions).good.contains(&digest) {
-            let now = Instant::now();
-            let waited = wrong.attempts_from(key.peer, now).check_wait(now);
+        // Wrong keys do not hold up a page whose key was good.
+        if self.people.is_none() && !lock(&self.sessions).good.contains(&digest) {
+            let waited = wrong.check_wait(Instant::now());
             waited.map_err(|wait| HttpRefusal::too_many(TOO_MANY_KEYS, wait))?;
         }
         let Some(session) = self.begin_session(key).await? else {
-            let now = Instant::now();
-            wrong.attempts_from(key.peer, now).add_attempt(now);
+            wrong.add_attempt(Instant::now());
             lock(&self.sessions).good.retain(|good| *good != digest);
             return Err(self.wrong_key());
         };
@@ -162,7 +159,7 @@ impl PageSessions {
     /// Begins the session of a key. Returns `None` if the key is not valid here.
     async fn begin_session(&self, key: &SessionKey) -> Result<Option<PageSession>, HttpRefusal> {
         let Some(desk) = self.unlock_desk(key).await? else { return Ok(None) };
-        if self.kind == SessionKind::Owner {
+        if self.people.is_none() {
             return Ok(Some(PageSession { desk, person: None }));
         }
         let link = key.link();
@@ -176,12 +173,12 @@ impl PageSessions {
     }
 
     fn wrong_key(&self) -> HttpRefusal {
-        let text = match self.kind {
-            SessionKind::Owner => {
+        let text = match self.people {
+            None => {
                 "this page is not linked (any more): press o in the terminal of `callgate up`, or \
                  run `callgate open`, and use the new link"
             }
-            SessionKind::People => "you are not signed in (any more)",
+            Some(_) => "you are not signed in (any more)",
         };
         HttpRefusal::new(StatusCode::UNAUTHORIZED, text)
     }
@@ -202,13 +199,11 @@ impl PageSessions {
         code: HiddenText,
         name: String,
         origin: PageOrigin,
-        peer: IpAddr,
     ) -> Result<HiddenText, HttpRefusal> {
         // Held while the desk is asked, so that codes cannot be tried all at once.
         let mut wrong = self.codes.lock().await;
-        let (now, wrong) = (Instant::now(), &mut *wrong);
-        let wrong = wrong.attempts_from(peer, now);
-        wrong.check_wait(now).map_err(|wait| HttpRefusal::too_many(TOO_MANY_CODES, wait))?;
+        let waited = wrong.check_wait(Instant::now());
+        waited.map_err(|wait| HttpRefusal::too_many(TOO_MANY_CODES, wait))?;
         let command = DeskCommand::Pair { code, name, origin: Some(origin.0) };
         match DeskClient::connect(&self.desk_socket)?.ask(command).await? {
             DeskAnswer::Paired { token } => Ok(token),

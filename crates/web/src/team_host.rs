@@ -20,7 +20,6 @@ pub struct TeamHostOptions {
     pub identity: Box<dyn Fn() -> Result<TlsIdentity, TlsError> + Send + Sync>,
     /// The limits for connections that have shown no key, and for the handshake.
     pub limits: PageLimits,
-    /// What is served. A [`PeerAddress`](crate::PeerAddress) is an extension of each request.
     pub routes: Router,
 }
 

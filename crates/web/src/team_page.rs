@@ -4,7 +4,6 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
@@ -15,20 +14,17 @@ use axum::{Extension, Router};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, HiddenText, LONGEST_NAME, LONGEST_SECRET};
 use serde::Deserialize;
 use serde_json::json;
-use tokio::sync::Semaphore;
-use tokio::task::spawn_blocking;
 
 use crate::access::PageAccess;
 use crate::chat::json_response;
-use crate::connections::PeerAddress;
 use crate::host::{guard_routes, shared_routes};
 use crate::origin::{PageHosts, PageOrigin, SIGN_IN_RETURN};
 use crate::refusal::HttpRefusal;
 use crate::request_body;
-use crate::sessions::{PageSessions, SessionKind};
-use crate::state::{PageLimits, PageState};
+use crate::sessions::PageSessions;
+use crate::state::{PageLimits, PageState, StreamPlaces};
+use crate::team_people::{PageJoined, TeamPeople, WantedPage};
 use crate::team_sign_in::{AccountProvider, TeamSignIns};
-use crate::wrong_attempts::PeerAttempts;
 
 /// How many event streams people may have open. Each needs two of the desk's places for viewers.
 const MOST_STREAMS: usize = 100;
@@ -51,39 +47,9 @@ impl fmt::Debug for TeamPageOptions {
     }
 }
 
-/// A page that a person wants to use.
-#[derive(Debug, Clone)]
-pub struct WantedPage {
-    /// The web origin that will hold the key. The key counts only there.
-    pub origin: String,
-    /// The name of the browser, which people see when they look at the links.
-    pub name: String,
-}
-
-pub trait TeamPeople: Send + Sync + 'static {
-    /// Links the page of the person whose invitation has this secret, which is used up. Returns the
-    /// key of the page, or `None` if there is no such invitation. May take a while.
-    fn join_person(
-        &self,
-        secret: &HiddenText,
-        page: &WantedPage,
-    ) -> Result<Option<HiddenText>, String>;
-
-    fn has_person(&self, name: &str) -> Result<bool, String>;
-
-    /// Links the page of a person who has signed in with an account. Returns its key, or `None` if
-    /// nobody of the team has this name.
-    fn link_person(&self, name: &str, page: &WantedPage) -> Result<Option<HiddenText>, String>;
-
-    /// Is told that a page has left the team. It does not wait.
-    fn page_left(&self);
-}
-
 struct TeamDoor {
     people: Arc<dyn TeamPeople>,
     sign_ins: Option<TeamSignIns>,
-    /// Held while a secret is tried.
-    wrong: tokio::sync::Mutex<PeerAttempts>,
 }
 
 impl TeamDoor {
@@ -96,18 +62,11 @@ impl TeamDoor {
     ) -> Result<String, &'static str> {
         let sign_ins = self.sign_ins.as_ref().ok_or("refused")?;
         let signed_in = sign_ins.finish(query, origin).await?;
-        if !self.knows_person(signed_in.account()).await {
+        if !self.people.has_person(signed_in.account()).await {
             return Err("unknown");
         }
         let word = sign_ins.keep_for_page(signed_in).ok_or("failed")?;
         Ok(format!("join={word}"))
-    }
-
-    /// Returns true for a person of the team. What cannot be found out counts as no.
-    async fn knows_person(&self, name: &str) -> bool {
-        let (people, name) = (Arc::clone(&self.people), name.to_owned());
-        let known = spawn_blocking(move || people.has_person(&name)).await;
-        matches!(known, Ok(Ok(true)))
     }
 }
 
@@ -115,13 +74,13 @@ pub fn team_page_routes(options: TeamPageOptions) -> Router {
     let TeamPageOptions { desk_socket, hosts, limits, people, accounts } = options;
     let state = PageState {
         limits,
-        sessions: Arc::new(PageSessions::new(desk_socket, SessionKind::People)),
+        sessions: Arc::new(PageSessions::new(desk_socket, Some(Arc::clone(&people)))),
         chats: None,
         home: None,
-        streams: Arc::new(Semaphore::new(MOST_STREAMS)),
+        streams: StreamPlaces::new(MOST_STREAMS),
     };
     let sign_ins = accounts.map(TeamSignIns::new);
-    let door = Arc::new(TeamDoor { people, sign_ins, wrong: tokio::sync::Mutex::default() });
+    let door = Arc::new(TeamDoor { people, sign_ins });
     let routes = shared_routes()
         .route("/api/team", get(describe_team))
         .route("/api/join", post(join_person))
@@ -151,7 +110,6 @@ async fn join_person(
     State(state): State<PageState>,
     Extension(door): Extension<Arc<TeamDoor>>,
     Extension(origin): Extension<PageOrigin>,
-    Extension(PeerAddress(peer)): Extension<PeerAddress>,
     body: Body,
 ) -> Result<Response, HttpRefusal> {
     let bad = || {
@@ -165,30 +123,27 @@ async fn join_person(
     if !is_short || name.trim().is_empty() {
         return Err(bad());
     }
-    let mut wrong = door.wrong.lock().await;
-    let now = Instant::now();
-    let wrong = wrong.attempts_from(peer.ip(), now);
-    wrong.check_wait(now).map_err(|wait| {
-        HttpRefusal::too_many("too many wrong invitations were tried: wait a little", wait)
-    })?;
     let signed_in = door
         .sign_ins
         .as_ref()
         .and_then(|it| it.take_person(secret.reveal(), ticket.as_deref(), &origin));
     let page = WantedPage { origin: origin.0, name };
-    let people = Arc::clone(&door.people);
-    let join = move || match signed_in {
-        Some(person) => people.link_person(&person, &page),
-        None => people.join_person(&secret, &page),
+    let joined = match signed_in {
+        Some(person) => door.people.link_person(&person, page).await,
+        None => door.people.join_person(&secret, page).await,
     };
-    let joined = spawn_blocking(join).await;
-    let token = joined.unwrap_or_else(|error| Err(error.to_string()));
-    if let Some(token) = token.map_err(|why| HttpRefusal::no_desk(&why))? {
-        return Ok(json_response(&json!({ "token": token.reveal() })));
-    }
-    wrong.add_attempt(now);
-    let text =
-        "This invitation was used already, has expired or was taken back. Ask for another one.";
+    let text = match joined.map_err(|why| HttpRefusal::no_desk(&why))? {
+        PageJoined::Linked(token) => {
+            return Ok(json_response(&json!({ "token": token.reveal() })));
+        }
+        PageJoined::Unknown => {
+            "This invitation was used already, has expired or was taken back. Ask for another one."
+        }
+        PageJoined::TooMany => {
+            "You are signed in at too many browsers: sign out at one of them, or ask the owner of \
+             the desk to unlink those that are gone."
+        }
+    };
     Err(HttpRefusal::new(StatusCode::FORBIDDEN, text))
 }
 

@@ -128,6 +128,13 @@ impl ChainedLinks {
                 return;
             }
         };
+        // Whoever was revoked while a page of theirs was being linked has no page.
+        let is_person = |name: &String| {
+            self.team.members.get(name).is_some_and(|member| member.kind == MemberKind::Person)
+        };
+        if !person.as_ref().is_none_or(is_person) {
+            return;
+        }
         let made: Vec<String> = made.into_iter().flatten().collect();
         // Whoever is only asked for may not answer.
         self.had_any |= made.is_empty() || made.iter().any(|link| !link.starts_with(REMOTE_LINK));

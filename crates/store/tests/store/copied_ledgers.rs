@@ -1,7 +1,8 @@
 //! Copies of the ledgers of other machines.
 
 use callgate_store::{
-    ChainHead, CopyOutcome, EntryDraft, EntryFilter, LedgerEntry, MemberMatch, Store,
+    ChainFault, ChainHead, ChainReport, CopyOutcome, EntryDraft, EntryFilter, LedgerEntry,
+    MemberMatch, Store,
 };
 use tempfile::TempDir;
 
@@ -72,4 +73,45 @@ fn a_ledger_that_was_replaced_begins_a_new_series() {
     // One that was pruned begins with a higher number.
     here.copy_entries("it's", &entries[2..], true).unwrap();
     assert_eq!(here.copied_through("it's").unwrap(), Some(head(&entries[3])));
+    // What was copied before is still there, each series for itself.
+    assert_eq!(here.copied_series("it's").unwrap(), [1, 2, 3]);
+    assert!(here.copied_series("its").unwrap().is_empty());
+    let path = folder.path().join("here.db");
+    for (name, expected) in [
+        ("it's", &entries[2..]),
+        ("it's#1", &entries[..]),
+        ("it's#2", &replaced[..]),
+        ("it's#3", &entries[2..]),
+        ("it's#4", &[]),
+        ("it's#0", &[]),
+        ("it's#18446744073709551615", &[]),
+        ("other", &[]),
+    ] {
+        let copy = Store::open_copy(&path, name).unwrap();
+        assert_eq!(copy.entries_after(&EntryFilter::default(), 0, 10).unwrap(), expected, "{name}");
+        let ChainReport::Whole { entries, head: end, .. } = copy.verify_copy().unwrap() else {
+            panic!("{name} is whole");
+        };
+        assert_eq!(entries, expected.len() as u64, "{name}");
+        assert_eq!(Some(end), expected.last().map(head).or(Some(ChainHead::NONE)), "{name}");
+    }
+    // A machine may have such a name itself.
+    here.copy_entries("it's#1", &replaced, false).unwrap();
+    let copy = Store::open_copy(&path, "it's#1").unwrap();
+    assert_eq!(copy.entries_after(&EntryFilter::default(), 0, 10).unwrap(), replaced);
+}
+
+#[test]
+fn a_copy_that_was_changed_is_broken() {
+    let (folder, entries, mut here) = house(4);
+    here.copy_entries("box", &entries, false).unwrap();
+    let path = folder.path().join("here.db");
+    let change = |statement: &str| {
+        rusqlite::Connection::open(&path).unwrap().execute(statement, []).unwrap();
+        Store::open_copy(&path, "box").unwrap().verify_copy().unwrap()
+    };
+    let changed = change("UPDATE copied_entries SET at_ms = 9 WHERE seq = 4");
+    assert_eq!(changed, ChainReport::Broken { seq: 4, why: ChainFault::Changed });
+    let removed = change("DELETE FROM copied_entries WHERE seq = 2");
+    assert_eq!(removed, ChainReport::Broken { seq: 2, why: ChainFault::Missing });
 }

@@ -1,14 +1,16 @@
 //! The page for the people of a team: how they come in over TLS, and what they may do there.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
-use std::net::SocketAddr;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use callgate_store::{EntryDraft, Sha256Hash, Store};
 use callgate_web::{
-    AccountProvider, BegunSignIn, DeskFuture, PageLimits, ProviderAnswer, TeamHost,
-    TeamHostOptions, TeamPageOptions, TeamPeople, TlsAuthority, WantedPage, team_page_routes,
+    AccountProvider, BegunSignIn, DeskFuture, LinePlace, MachineDesk, MachineJoined, PageJoined,
+    PageLimits, ProviderAnswer, TeamHost, TeamHostOptions, TeamPageOptions, TeamPeople,
+    TlsAuthority, WantedPage, machine_routes, team_page_routes,
 };
 use callgate_wire::HiddenText;
 use callgate_wire::ledger::{
@@ -27,25 +29,40 @@ const BEN: &str = "b000000000000000000000000000000000000000000000000000000000000
 const JSON: &str = "Content-Type: application/json";
 
 /// People whose invitations are single words.
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Invited(Mutex<BTreeMap<&'static str, &'static str>>);
 
 impl TeamPeople for Invited {
-    fn join_person(
-        &self,
-        secret: &HiddenText,
-        page: &WantedPage,
-    ) -> Result<Option<HiddenText>, String> {
+    fn join_person<'a>(
+        &'a self,
+        secret: &'a HiddenText,
+        page: WantedPage,
+    ) -> DeskFuture<'a, Result<PageJoined, String>> {
         assert!(page.origin.starts_with("https://desk.test:"), "{page:?}");
-        Ok(self.0.lock().unwrap().remove(secret.reveal()).map(HiddenText::new))
+        let joined = match self.0.lock().unwrap().remove(secret.reveal()) {
+            Some("") => PageJoined::TooMany,
+            Some(token) => PageJoined::Linked(HiddenText::new(token)),
+            None => PageJoined::Unknown,
+        };
+        Box::pin(async { Ok(joined) })
     }
 
-    fn has_person(&self, name: &str) -> Result<bool, String> {
-        Ok(name == "ada@example.org")
+    fn has_person<'a>(&'a self, name: &'a str) -> DeskFuture<'a, bool> {
+        Box::pin(async move { name == "ada@example.org" })
     }
 
-    fn link_person(&self, name: &str, _page: &WantedPage) -> Result<Option<HiddenText>, String> {
-        Ok((name == "ada@example.org").then(|| HiddenText::new(ADA)))
+    fn link_person<'a>(
+        &'a self,
+        name: &'a str,
+        _page: WantedPage,
+    ) -> DeskFuture<'a, Result<PageJoined, String>> {
+        assert_eq!(name, "ada@example.org");
+        Box::pin(async { Ok(PageJoined::Linked(HiddenText::new(ADA))) })
+    }
+
+    fn has_link<'a>(&'a self, link: &'a str) -> DeskFuture<'a, bool> {
+        let is_known = [ADA, BEN].iter().any(|key| link.contains(&hex(key)));
+        Box::pin(async move { is_known })
     }
 
     fn page_left(&self) {}
@@ -138,8 +155,36 @@ fn hex(text: &str) -> String {
     Sha256Hash::hash_bytes(text.as_bytes()).to_string()
 }
 
+/// A desk that knows no machine.
+struct NoMachines;
+
+impl MachineDesk for NoMachines {
+    fn find_ailment(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn join_machine<'a>(
+        &'a self,
+        _secret: &'a str,
+    ) -> DeskFuture<'a, Result<Option<MachineJoined>, String>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn admit_line<'a>(
+        &'a self,
+        _token: &'a str,
+        _number: &'a str,
+    ) -> DeskFuture<'a, Option<Result<LinePlace, &'static str>>> {
+        Box::pin(async { None })
+    }
+}
+
 impl TeamHouse {
     fn new() -> Self {
+        Self::with_limits(PageLimits::default())
+    }
+
+    fn with_limits(limits: PageLimits) -> Self {
         let mut house = House::new();
         let owner = house.page();
         let authority = TlsAuthority::generate().unwrap();
@@ -157,19 +202,23 @@ impl TeamHouse {
         house.stop_desk();
         write_team(&house, &format!("https://{host}"));
         house.start_desk();
-        let people = Invited(Mutex::new(BTreeMap::from([("for-ada", ADA)])));
+        let people = Invited(Mutex::new(BTreeMap::from([
+            ("for-ada", ADA),
+            ("for-ben", BEN),
+            ("one-more", ""),
+        ])));
         let routes = team_page_routes(TeamPageOptions {
             desk_socket: house.desk_socket(),
             hosts: vec![host],
-            limits: PageLimits::default(),
+            limits,
             people: Arc::new(people),
             accounts: Some(Arc::new(Accounts::default())),
         });
         let options = TeamHostOptions {
             listen: free,
             identity: Box::new(move || authority.issue(vec!["desk.test".to_owned()])),
-            limits: PageLimits::default(),
-            routes,
+            limits,
+            routes: routes.merge(machine_routes(Arc::new(NoMachines))),
         };
         let host = house.run(async { TeamHost::start(options).unwrap() });
         Self { house, host, client: Arc::new(client), owner }
@@ -179,6 +228,12 @@ impl TeamHouse {
         format!("https://desk.test:{}", self.host.address().port())
     }
 
+    fn connect(&self) -> StreamOwned<ClientConnection, TcpStream> {
+        let name = ServerName::try_from("desk.test").unwrap();
+        let connection = ClientConnection::new(Arc::clone(&self.client), name).unwrap();
+        StreamOwned::new(connection, connect(self.host.address().port()))
+    }
+
     /// Sends a request over TLS.
     fn send(&self, line: &str, key: Option<&str>, body: &str) -> Response {
         let host = format!("Host: desk.test:{}", self.host.address().port());
@@ -186,9 +241,7 @@ impl TeamHouse {
         let mut headers = vec![host.as_str()];
         headers.extend(key.as_deref());
         headers.extend(line.starts_with("POST").then_some(JSON));
-        let name = ServerName::try_from("desk.test").unwrap();
-        let connection = ClientConnection::new(Arc::clone(&self.client), name).unwrap();
-        let mut stream = StreamOwned::new(connection, connect(self.host.address().port()));
+        let mut stream = self.connect();
         stream.write_all(&request(line, &headers, body)).unwrap();
         stream.flush().unwrap();
         Response::read(stream)
@@ -238,11 +291,40 @@ fn an_invitation_makes_one_session() {
     for body in ["{}", r#"{"secret":"x","name":""}"#, "no JSON"] {
         assert_eq!(team.send("POST /api/join", None, body).status, 400, "{body}");
     }
-    for _ in 0..9 {
-        let wrong = json!({ "secret": "wrong", "name": "x" }).to_string();
-        assert_eq!(team.send("POST /api/join", None, &wrong).status, 403);
+    let one_more = json!({ "secret": "one-more", "name": "Firefox" }).to_string();
+    let mut refused = team.send("POST /api/join", None, &one_more);
+    assert_eq!(refused.status, 403);
+    assert!(refused.json()["error"].as_str().unwrap().contains("too many browsers"));
+}
+
+/// Behind a balancer all people and all strangers come from one address.
+#[test]
+fn wrong_secrets_and_keys_keep_nobody_out() {
+    let team = TeamHouse::new();
+    let join = |secret: &str| {
+        let body = json!({ "secret": secret, "name": "Firefox" }).to_string();
+        team.send("POST /api/join", None, &body).status
+    };
+    let links = json!({ "id": "1", "kind": "links" });
+    for number in 0..15 {
+        assert_eq!(join(&format!("wrong-{number}")), 403);
+        assert_eq!(team.ask(&format!("{number:064}"), &links).0, 401);
     }
-    assert_eq!(team.send("POST /api/join", None, &body).status, 429);
+    assert_eq!(join("for-ben"), 200);
+    // Nobody has shown these keys before.
+    assert_eq!(team.ask(BEN, &links).0, 200);
+    assert_eq!(team.ask(ADA, &links).0, 200);
+}
+
+#[test]
+fn one_person_does_not_take_the_event_streams_of_all() {
+    let team = TeamHouse::new();
+    let open = |key: &str| team.send("GET /api/events", Some(key), "");
+    let open: Vec<Response> = (0..11).map(|_| open(ADA)).chain([open(BEN)]).collect();
+    let statuses: Vec<u16> = open.iter().map(|stream| stream.status).collect();
+    let mut expected = [200; 12];
+    expected[10] = 503;
+    assert_eq!(statuses, expected);
 }
 
 #[test]
@@ -270,6 +352,48 @@ fn every_route_asks_for_the_key_of_a_person() {
     }
     assert_eq!(team.send("GET /api/events", Some(BEN), "").status, 401, "he has left");
     assert_eq!(team.house.post(ADA, &json!({ "id": "1", "kind": "links" })).status, 401);
+}
+
+#[test]
+fn whoever_is_silent_in_the_handshake_is_disconnected() {
+    let limits = PageLimits { head_within: Duration::from_millis(300), ..PageLimits::default() };
+    let team = TeamHouse::with_limits(limits);
+    let mut silent = connect(team.host.address().port());
+    let mut begun = connect(team.host.address().port());
+    // The head of a record that announces more than ever comes.
+    begun.write_all(&[22, 3, 1, 2, 0]).unwrap();
+    for stream in [&mut silent, &mut begun] {
+        let mut rest = Vec::new();
+        // The read has a deadline.
+        stream.read_to_end(&mut rest).unwrap();
+        assert!(rest.is_empty(), "{rest:?}");
+    }
+    assert_eq!(team.send("GET /api/team", None, "").status, 200);
+}
+
+#[test]
+fn a_body_that_drips_ends_in_time() {
+    let team = TeamHouse::new();
+    let began = Instant::now();
+    let mut stream = team.connect();
+    let host = format!("Host: desk.test:{}", team.host.address().port());
+    let head =
+        format!("POST /team/join HTTP/1.1\r\n{host}\r\n{JSON}\r\nContent-Length: 4000\r\n\r\n");
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.flush().unwrap();
+    stream.sock.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+    // It is answered although it never stops.
+    let mut heard = [0; 12];
+    loop {
+        assert!(began.elapsed() < Duration::from_secs(25), "it is read for ever");
+        stream.write_all(b" ").and_then(|()| stream.flush()).unwrap();
+        match stream.read_exact(&mut heard) {
+            Ok(()) => break,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}"),
+        }
+    }
+    assert_eq!(&heard, b"HTTP/1.1 400");
+    assert_eq!(team.send("GET /api/team", None, "").status, 200);
 }
 
 /// Every request that the protocol documents.

@@ -93,10 +93,16 @@ fn a_revoked_person_has_no_link_any_more() {
         invited("ben", MemberKind::Person, "s1", None),
         joined("ben", "s1", None),
         paired("viewer/1", Some("ben")),
+        invited("cleo", MemberKind::Person, "s2", None),
         paired("viewer/2", Some("cleo")),
         paired("viewer/3", None),
+        // Whoever was revoked while they joined, and whoever is no person.
+        paired("viewer/4", Some("dora")),
+        invited("build", MemberKind::Machine, "s3", None),
+        paired("viewer/5", Some("build")),
     ];
     let links = links_after(&events);
+    assert_eq!(links.standing.keys().collect::<Vec<_>>(), ["viewer/1", "viewer/2", "viewer/3"]);
     assert_eq!(links.team.person_of_link("viewer/1"), Some("ben"));
     assert_eq!(links.team.person_of_link("viewer/3"), None, "the owner's");
     let json = serde_json::to_string(&links).unwrap();
@@ -107,7 +113,7 @@ fn a_revoked_person_has_no_link_any_more() {
     let standing: Vec<&String> = links.standing.keys().collect();
     assert_eq!(standing, ["viewer/2", "viewer/3"]);
     assert_eq!(links.team.people.len(), 1);
-    assert!(links.team.members.is_empty());
+    assert_eq!(links.team.members.keys().collect::<Vec<_>>(), ["build", "cleo"]);
 }
 
 #[test]
