@@ -40,5 +40,5 @@ pub use machine_routes::{
 pub use state::PageLimits;
 pub use team_host::{TeamHost, TeamHostError, TeamHostOptions};
 pub use team_page::{TeamPageOptions, TeamPeople, WantedPage, team_page_routes};
-pub use team_sign_in::{AccountProvider, BegunSignIn, ProviderAnswer};
+pub use team_sign_in::{AccountProvider, BegunSignIn, ProviderAnswer, SignInTicket};
 pub use tls_authority::{TlsAuthority, TlsError, TlsIdentity};

@@ -27,13 +27,17 @@ use crate::refusal::HttpRefusal;
 use crate::request_body;
 use crate::sessions::{PageSessions, SessionKind};
 use crate::state::{PageLimits, PageState};
-use crate::team_sign_in::{AccountProvider, TeamSignIns};
+use crate::team_sign_in::{
+    AccountProvider, LONGEST_SIGN_IN, SignInFailure, finish_sign_in, lead_back, redirect_of,
+};
 use crate::wrong_attempts::PeerAttempts;
 
 /// How many event streams people may have open. Each needs two of the desk's places for viewers.
 const MOST_STREAMS: usize = 100;
 /// The most bytes of a request to join.
 const LARGEST: usize = 4 * 1024;
+/// The most bytes of a request that ends a sign-in.
+const LARGEST_SIGN_IN: usize = 3 * LONGEST_SIGN_IN;
 
 pub struct TeamPageOptions {
     pub desk_socket: PathBuf,
@@ -69,8 +73,6 @@ pub trait TeamPeople: Send + Sync + 'static {
         page: &WantedPage,
     ) -> Result<Option<HiddenText>, String>;
 
-    fn has_person(&self, name: &str) -> Result<bool, String>;
-
     /// Links the page of a person who has signed in with an account. Returns its key, or `None` if
     /// nobody of the team has this name.
     fn link_person(&self, name: &str, page: &WantedPage) -> Result<Option<HiddenText>, String>;
@@ -81,33 +83,15 @@ pub trait TeamPeople: Send + Sync + 'static {
 
 struct TeamDoor {
     people: Arc<dyn TeamPeople>,
-    sign_ins: Option<TeamSignIns>,
+    accounts: Option<Arc<dyn AccountProvider>>,
     /// Held while a secret is tried.
     wrong: tokio::sync::Mutex<PeerAttempts>,
 }
 
 impl TeamDoor {
-    /// Takes the end of a sign-in. Returns the fragment with which the page continues, or why the
-    /// sign-in has failed, in a word.
-    async fn finish_sign_in(
-        &self,
-        query: &str,
-        origin: &PageOrigin,
-    ) -> Result<String, &'static str> {
-        let sign_ins = self.sign_ins.as_ref().ok_or("refused")?;
-        let signed_in = sign_ins.finish(query, origin).await?;
-        if !self.knows_person(signed_in.account()).await {
-            return Err("unknown");
-        }
-        let word = sign_ins.keep_for_page(signed_in).ok_or("failed")?;
-        Ok(format!("join={word}"))
-    }
-
-    /// Returns true for a person of the team. What cannot be found out counts as no.
-    async fn knows_person(&self, name: &str) -> bool {
-        let (people, name) = (Arc::clone(&self.people), name.to_owned());
-        let known = spawn_blocking(move || people.has_person(&name)).await;
-        matches!(known, Ok(Ok(true)))
+    fn provider(&self) -> Result<&dyn AccountProvider, HttpRefusal> {
+        let none = || HttpRefusal::new(StatusCode::NOT_FOUND, "people sign in by invitations here");
+        self.accounts.as_deref().ok_or_else(none)
     }
 }
 
@@ -120,21 +104,21 @@ pub fn team_page_routes(options: TeamPageOptions) -> Router {
         home: None,
         streams: Arc::new(Semaphore::new(MOST_STREAMS)),
     };
-    let sign_ins = accounts.map(TeamSignIns::new);
-    let door = Arc::new(TeamDoor { people, sign_ins, wrong: tokio::sync::Mutex::default() });
+    let door = Arc::new(TeamDoor { people, accounts, wrong: tokio::sync::Mutex::default() });
     let routes = shared_routes()
         .route("/api/team", get(describe_team))
         .route("/api/join", post(join_person))
         .route("/api/leave", post(leave_team_page))
         .route("/api/sign-in", post(begin_sign_in))
-        .route(SIGN_IN_RETURN, get(finish_sign_in))
+        .route("/api/signed-in", post(join_by_account))
+        .route(SIGN_IN_RETURN, get(come_back))
         .layer(Extension(door));
     guard_routes(routes, PageHosts::over_tls(&hosts)).with_state(state)
 }
 
 /// Says how people sign in, for a page that has no key.
 async fn describe_team(Extension(door): Extension<Arc<TeamDoor>>) -> Response {
-    json_response(&json!({ "sign_in": door.sign_ins.is_some() }))
+    json_response(&json!({ "sign_in": door.accounts.is_some() }))
 }
 
 /// What a page sends to join.
@@ -142,11 +126,19 @@ async fn describe_team(Extension(door): Extension<Arc<TeamDoor>>) -> Response {
 struct PersonJoin {
     secret: String,
     name: String,
-    /// That of the tab which has begun a sign-in.
-    ticket: Option<String>,
 }
 
-/// Makes a session of an invitation, or of a sign-in.
+/// What a page sends to end a sign-in.
+#[derive(Deserialize)]
+struct AccountJoin {
+    /// What the provider has sent with the browser.
+    answer: String,
+    /// That of the tab which has begun the sign-in.
+    ticket: String,
+    name: String,
+}
+
+/// Makes a session of an invitation.
 async fn join_person(
     State(state): State<PageState>,
     Extension(door): Extension<Arc<TeamDoor>>,
@@ -159,7 +151,7 @@ async fn join_person(
         HttpRefusal::new(StatusCode::BAD_REQUEST, text)
     };
     let body = request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
-    let PersonJoin { secret, name, ticket } = serde_json::from_slice(&body).map_err(|_| bad())?;
+    let PersonJoin { secret, name } = serde_json::from_slice(&body).map_err(|_| bad())?;
     let secret = HiddenText::new(secret);
     let is_short = secret.reveal().len() <= LONGEST_SECRET && name.len() <= LONGEST_NAME;
     if !is_short || name.trim().is_empty() {
@@ -171,24 +163,69 @@ async fn join_person(
     wrong.check_wait(now).map_err(|wait| {
         HttpRefusal::too_many("too many wrong invitations were tried: wait a little", wait)
     })?;
-    let signed_in = door
-        .sign_ins
-        .as_ref()
-        .and_then(|it| it.take_person(secret.reveal(), ticket.as_deref(), &origin));
     let page = WantedPage { origin: origin.0, name };
     let people = Arc::clone(&door.people);
-    let join = move || match signed_in {
-        Some(person) => people.link_person(&person, &page),
-        None => people.join_person(&secret, &page),
-    };
-    let joined = spawn_blocking(join).await;
-    let token = joined.unwrap_or_else(|error| Err(error.to_string()));
-    if let Some(token) = token.map_err(|why| HttpRefusal::no_desk(&why))? {
-        return Ok(json_response(&json!({ "token": token.reveal() })));
+    let joined = spawn_blocking(move || people.join_person(&secret, &page)).await;
+    if let Some(joined) = answer_joined(joined.unwrap_or_else(|error| Err(error.to_string())))? {
+        return Ok(joined);
     }
     wrong.add_attempt(now);
     let text =
         "This invitation was used already, has expired or was taken back. Ask for another one.";
+    Err(HttpRefusal::new(StatusCode::FORBIDDEN, text))
+}
+
+/// Returns the answer with the key of a page that has joined.
+fn answer_joined(
+    joined: Result<Option<HiddenText>, String>,
+) -> Result<Option<Response>, HttpRefusal> {
+    let token = joined.map_err(|why| HttpRefusal::no_desk(&why))?;
+    Ok(token.map(|token| json_response(&json!({ "token": token.reveal() }))))
+}
+
+/// `POST /api/signed-in`: makes a session of a sign-in. The provider is asked while nothing is held.
+async fn join_by_account(
+    State(state): State<PageState>,
+    Extension(door): Extension<Arc<TeamDoor>>,
+    Extension(origin): Extension<PageOrigin>,
+    Extension(PeerAddress(peer)): Extension<PeerAddress>,
+    body: Body,
+) -> Result<Response, HttpRefusal> {
+    let provider = door.provider()?;
+    let bad = || {
+        let text = "the request must have an answer, a ticket and a short name";
+        HttpRefusal::new(StatusCode::BAD_REQUEST, text)
+    };
+    let limit = state.limits.body_within;
+    let body = request_body::read_within_limits(body, LARGEST_SIGN_IN, limit).await?;
+    let AccountJoin { answer, ticket, name } = serde_json::from_slice(&body).map_err(|_| bad())?;
+    let is_short = answer.len().max(ticket.len()) <= LONGEST_SIGN_IN && name.len() <= LONGEST_NAME;
+    if !is_short || name.trim().is_empty() {
+        return Err(bad());
+    }
+    let now = Instant::now();
+    let waited = door.wrong.lock().await.attempts_from(peer.ip(), now).check_wait(now);
+    waited.map_err(|wait| {
+        HttpRefusal::too_many("too many wrong sign-ins were tried: wait a little", wait)
+    })?;
+    let text = match finish_sign_in(provider, &answer, &ticket, &origin).await {
+        Ok(account) => {
+            let people = Arc::clone(&door.people);
+            let page = WantedPage { origin: origin.0, name };
+            let linked = spawn_blocking(move || people.link_person(&account, &page)).await;
+            let linked = linked.unwrap_or_else(|error| Err(error.to_string()));
+            if let Some(joined) = answer_joined(linked)? {
+                return Ok(joined);
+            }
+            "This account belongs to nobody in the team. Ask the desk's owner to invite you by its \
+             e-mail address."
+        }
+        Err(SignInFailure::Refused) => "The sign-in was not finished. Try again.",
+        Err(SignInFailure::Failed) => {
+            "The sign-in failed. The desk's owner finds the reason in the terminal of the desk."
+        }
+    };
+    door.wrong.lock().await.attempts_from(peer.ip(), now).add_attempt(now);
     Err(HttpRefusal::new(StatusCode::FORBIDDEN, text))
 }
 
@@ -213,23 +250,17 @@ async fn begin_sign_in(
     Extension(door): Extension<Arc<TeamDoor>>,
     Extension(origin): Extension<PageOrigin>,
 ) -> Result<Response, HttpRefusal> {
-    let none = || HttpRefusal::new(StatusCode::NOT_FOUND, "people sign in by invitations here");
-    let sign_ins = door.sign_ins.as_ref().ok_or_else(none)?;
-    let unreachable = || {
+    let provider = door.provider()?;
+    let begun = provider.begin_sign_in(&redirect_of(&origin)).await.map_err(|why| {
+        provider.report_failure(&why);
         let text = "the provider of the accounts cannot be reached: try again later";
         HttpRefusal::new(StatusCode::BAD_GATEWAY, text)
-    };
-    let (address, ticket) = sign_ins.begin(&origin).await.ok_or_else(unreachable)?;
-    Ok(json_response(&json!({ "address": address, "ticket": ticket })))
+    })?;
+    Ok(json_response(&json!({ "address": begun.address, "ticket": begun.ticket.render() })))
 }
 
 /// `GET /sign-in`: the browser comes back, and is sent on to the page.
-async fn finish_sign_in(
-    Extension(door): Extension<Arc<TeamDoor>>,
-    Extension(origin): Extension<PageOrigin>,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let fragment = door.finish_sign_in(&query.unwrap_or_default(), &origin).await;
-    let fragment = fragment.unwrap_or_else(|why| format!("sign-in={why}"));
-    (StatusCode::SEE_OTHER, [(header::LOCATION, format!("/#{fragment}"))]).into_response()
+async fn come_back(RawQuery(query): RawQuery) -> Response {
+    let place = lead_back(&query.unwrap_or_default());
+    (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
 }
