@@ -6,6 +6,7 @@ mod attacks;
 mod hostile_lines;
 mod jobs;
 mod lines;
+mod passwords;
 mod people;
 mod restored;
 mod roles;

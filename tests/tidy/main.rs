@@ -90,10 +90,11 @@ fn is_test(name: &str) -> bool {
 }
 
 /// The crates of this workspace that each crate may use.
-const LAYERS: [(&str, &[&str]); 20] = [
+const LAYERS: [(&str, &[&str]); 21] = [
     ("http", &[]),
     ("team", &["callgate-wire"]),
     ("wire", &[]),
+    ("stringprep", &[]),
     ("link", &["callgate-wire"]),
     ("mask", &["callgate-wire"]),
     ("tools", &["callgate-link", "callgate-wire"]),
