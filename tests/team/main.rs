@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod attacks;
+mod guide;
 mod hostile_lines;
 mod jobs;
 mod lines;

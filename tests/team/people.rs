@@ -258,6 +258,8 @@ fn a_person_signs_in_with_an_account_of_the_company() {
     let other = Browser::start(800, 600).unwrap();
     sign_in(&other, &house, "unproved@example.org");
     other.wait_for_text(".pairing", "The sign-in failed");
-    let log = house.desk.machine.home.text("up.log");
-    assert!(log.contains("does not say that the e-mail address belongs to the account"), "{log}");
+    house.desk.until("the owner is told why", || {
+        let log = house.desk.machine.home.text("up.log");
+        log.contains("does not say that the e-mail address belongs to the account")
+    });
 }
