@@ -12,12 +12,6 @@ import { browserName } from "./views/pair.js";
 
 /** The name under which a tab remembers the sign-in that it has begun. */
 const TICKET = "callgate.sign-in";
-const FAILURES = /** @type {Record<string, string>} */ ({
-  refused: "The sign-in was not finished. Try again.",
-  unknown: "This account belongs to nobody in the team. Ask the desk's owner to invite you by its e-mail address.",
-  failed: "The sign-in failed. The desk's owner finds the reason in the terminal of the desk.",
-});
-
 export class TeamPage {
   /** The views of a person. @type {import("./router.js").ViewName[]} */
   views = ["inbox", "history", "rules", "you"];
@@ -39,11 +33,15 @@ export class TeamPage {
   /** Takes an invitation, or what became of a sign-in, out of the address. */
   arrive() {
     const fragment = new URLSearchParams(location.hash.replace(/^#/, ""));
-    const [secret, failure] = [fragment.get("join"), fragment.get("sign-in")];
-    if (!secret && !failure) return this.#look();
+    const [secret, answer] = [fragment.get("join"), fragment.get("answer")];
+    const isBroken = fragment.has("sign-in");
+    if (!secret && !answer && !isBroken) return this.#look();
     history.replaceState(null, "", location.pathname);
-    if (failure) this.reset(FAILURES[failure] ?? FAILURES.failed, true);
-    if (secret && !this.#app.isPaired) this.#join(secret);
+    const ticket = sessionStorage.getItem(TICKET) ?? "";
+    sessionStorage.removeItem(TICKET);
+    if (isBroken) this.reset("The sign-in was not finished. Try again.", true);
+    if (secret && !this.#app.isPaired) this.#join("/api/join", { secret });
+    else if (answer && !this.#app.isPaired) this.#join("/api/signed-in", { answer, ticket });
     else this.#look();
   }
 
@@ -61,12 +59,10 @@ export class TeamPage {
     });
   }
 
-  /** @param {string} secret */
-  #join(secret) {
+  /** @param {string} path @param {Record<string, string>} proof an invitation, or what a sign-in has brought */
+  #join(path, proof) {
     return this.#busy(async () => {
-      const ticket = sessionStorage.getItem(TICKET) ?? undefined;
-      sessionStorage.removeItem(TICKET);
-      const joined = await this.#transport.callTeam("/api/join", { secret, name: browserName(), ticket });
+      const joined = await this.#transport.callTeam(path, { ...proof, name: browserName() });
       this.#app.paired(joined.token);
     });
   }

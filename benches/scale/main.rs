@@ -218,23 +218,19 @@ fn check(
     drained: f64,
     stored: [f64; 3],
 ) -> Vec<LimitedFigure> {
+    // What docs/measurements/scale.md has, with a margin for other machines of this size.
     let at_most = LimitedFigure::at_most;
+    let seen = "asked to seen at the other desk, p99";
     vec![
-        at_most(
-            "usual: asked to seen at the other desk, p99",
-            usual.times.seen.quantile(99),
-            "ms",
-            500.0,
-        ),
-        at_most("usual: pressed to answered, p99", usual.times.answered.quantile(99), "ms", 500.0),
-        at_most(
-            "peak: asked to seen at the other desk, p99",
-            peak.times.seen.quantile(99),
-            "ms",
-            20_000.0,
-        ),
-        at_most("after the peak, until all entries are stored", drained, "s", 30.0),
-        at_most("memory of a desk", peak.memory[0].max(peak.memory[1]), "MB", 120.0),
-        at_most("audit entry with its indexes", stored[1] / stored[0], "bytes", 2000.0),
+        at_most(&format!("usual: {seen}"), usual.times.seen.quantile(99), "ms", 200.0),
+        at_most("usual: pressed to answered, p99", usual.times.answered.quantile(99), "ms", 200.0),
+        at_most("usual: the busier desk", usual.busier_desk(), "% of one processor", 30.0),
+        at_most("usual: PostgreSQL", usual.server(), "% of one processor", 100.0),
+        at_most(&format!("peak: {seen}"), peak.times.seen.quantile(99), "ms", 8_000.0),
+        at_most("peak: pressed to answered, p99", peak.times.answered.quantile(99), "ms", 4_000.0),
+        at_most("peak: the busier desk", peak.busier_desk(), "% of one processor", 70.0),
+        at_most("after the peak, until all entries are stored", drained, "s", 10.0),
+        at_most("memory of a desk", peak.memory[0].max(peak.memory[1]), "MB", 70.0),
+        at_most("audit entry with its indexes", stored[1] / stored[0], "bytes", 900.0),
     ]
 }

@@ -58,6 +58,11 @@ impl MeasuredPhase {
     pub(crate) fn busier_desk(&self) -> f64 {
         self.used[0].max(self.used[1])
     }
+
+    /// Returns the share of one processor that the server used, in per cent.
+    pub(crate) fn server(&self) -> f64 {
+        self.used[2]
+    }
 }
 
 /// Finds some times of a phase.

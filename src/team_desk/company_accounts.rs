@@ -5,7 +5,7 @@ use callgate_http::{ProxyChoice, TextSource, form_text};
 use callgate_link::random::random_bytes;
 use callgate_store::{Sha256Hash, now_ms};
 use callgate_team::{ExpectedIdToken, code_challenge, verify_id_token};
-use callgate_web::{AccountProvider, BegunSignIn, DeskFuture, ProviderAnswer};
+use callgate_web::{AccountProvider, BegunSignIn, DeskFuture, ProviderAnswer, SignInTicket};
 use callgate_wire::HiddenText;
 use serde_json::Value;
 
@@ -78,12 +78,13 @@ impl CompanyAccounts {
             ("code_challenge_method", "S256"),
         ]);
         let joint = if authorize.contains('?') { '&' } else { '?' };
-        Ok(BegunSignIn { address: format!("{authorize}{joint}{query}"), state, verifier, nonce })
+        let address = format!("{authorize}{joint}{query}");
+        Ok(BegunSignIn { address, ticket: SignInTicket { state, verifier, nonce } })
     }
 
     async fn finish(
         &self,
-        begun: &BegunSignIn,
+        ticket: &SignInTicket,
         redirect: &str,
         answer: &ProviderAnswer,
     ) -> Result<String, String> {
@@ -99,7 +100,7 @@ impl CompanyAccounts {
             ("grant_type", "authorization_code"),
             ("code", answer.code.as_str()),
             ("redirect_uri", redirect),
-            ("code_verifier", begun.verifier.as_str()),
+            ("code_verifier", ticket.verifier.as_str()),
         ];
         let quoted = |text: &str| form_text(&[("", text)]).trim_start_matches('=').to_owned();
         let login = self.client_secret.as_ref();
@@ -116,7 +117,7 @@ impl CompanyAccounts {
         let expected = ExpectedIdToken {
             issuer: &self.issuer,
             client_id: &self.client_id,
-            nonce: &begun.nonce,
+            nonce: &ticket.nonce,
             now: now_ms() / 1_000,
         };
         verify_id_token(token, &keys, expected).map_err(|error| error.to_string())
@@ -133,11 +134,11 @@ impl AccountProvider for CompanyAccounts {
 
     fn finish_sign_in<'a>(
         &'a self,
-        begun: &'a BegunSignIn,
+        ticket: &'a SignInTicket,
         redirect: &'a str,
         answer: &'a ProviderAnswer,
     ) -> DeskFuture<'a, Result<String, String>> {
-        Box::pin(self.finish(begun, redirect, answer))
+        Box::pin(self.finish(ticket, redirect, answer))
     }
 
     fn report_failure(&self, why: &str) {

@@ -39,10 +39,6 @@ impl TeamPeople for TeamDesk {
         })
     }
 
-    fn has_person<'a>(&'a self, name: &'a str) -> DeskFuture<'a, bool> {
-        Box::pin(self.knows(|roster| find_person(roster, name).is_some()))
-    }
-
     fn link_person<'a>(
         &'a self,
         name: &'a str,

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::Duration;
 
+use callgate_testkit::postgres_server::{PASSWORD, shared_server};
 use callgate_testkit::process::{Finished, Piped, run};
 use callgate_testkit::tools;
 
@@ -59,6 +60,30 @@ fn the_key_is_stored_in_the_keyring_and_read_from_there() {
     assert!(said.contains("\"engine\":\"anthropic\""), "{said}");
     assert_eq!(said.matches("SECRET").count(), 1, "{said}");
     assert_eq!(home.text(), "[agent]\napi_key_keyring = true\n");
+}
+
+/// The address of a team's database, with its password, is used from there.
+#[test]
+fn the_database_of_a_team_is_reached_by_the_keyring() {
+    let Some(server) = shared_server() else { return };
+    let _used = server.use_server();
+    let home = Home::new();
+    let certificate = "[team]\ncertificate = \"/desk.crt\"\ncertificate_key = \"/desk.key\"\n";
+    home.home.write_settings(certificate);
+    let key = "team.database_url_keyring";
+    let url = server.url(&server.make_database());
+    let script = format!(
+        "{UNLOCK}
+        printf '{url}\\n' | $CALLGATE config set {key} --stdin; echo \"set $?\"
+        $CALLGATE team status; echo \"status $?\"
+        $CALLGATE config show"
+    );
+    let Some(done) = session(&home, &script) else { return };
+    let said = done.stdout;
+    assert!(said.contains("set 0\n") && said.contains("status 0\n"), "{said}");
+    assert!(said.contains("database  answers\n"), "{said}");
+    assert!(!said.contains(PASSWORD), "{said}");
+    assert_eq!(home.text(), format!("{certificate}database_url_keyring = true\n"));
 }
 
 #[test]

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod attacks;
+mod guide;
 mod guide_steps;
 mod hostile_lines;
 mod jobs;
 mod lines;
+mod passwords;
 mod people;
 mod restored;
 mod roles;

@@ -10,60 +10,71 @@ use callgate_testkit::network_proxy::NetworkProxy;
 use callgate_testkit::page::show;
 use callgate_testkit::postgres_server::{PostgresServer, shared_server};
 use callgate_testkit::process::Piped;
+use callgate_testkit::test_home::TestHome;
 use callgate_wire::desk::RemoteState;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::people::{invite_person, wait_until_live};
+use super::people::{CompanyProvider, begin_sign_in, invite_person, wait_until_live};
 use super::team_house::{DeskMachine, TeamHouse};
 
+/// For how many days they keep what is over: not what is kept without the setting.
+const KEPT_DAYS: u32 = 90;
+
 /// Two desks, their database, and what stands before them.
-struct SharedDesks {
-    desks: [TeamHouse; 2],
-    balancer: NetworkProxy,
-    server: &'static PostgresServer,
-    database: String,
+pub(crate) struct SharedDesks {
+    pub(crate) desks: [TeamHouse; 2],
+    pub(crate) balancer: NetworkProxy,
+    pub(crate) server: &'static PostgresServer,
+    pub(crate) database: String,
     _certificates: TeamCertificates,
     _used: RwLockReadGuard<'static, ()>,
 }
 
 impl SharedDesks {
-    fn start() -> Option<Self> {
+    pub(crate) fn start() -> Option<Self> {
+        Self::start_with(|_| String::new())
+    }
+
+    /// Starts desks with more lines of settings, which may have the one address.
+    pub(crate) fn start_with(more: impl FnOnce(&NetworkProxy) -> String) -> Option<Self> {
         let server = shared_server()?;
         let used = server.use_server();
         let database = server.make_database();
         let balancer = NetworkProxy::start(0);
         let certificates = TeamCertificates::make();
+        let more = more(&balancer);
         let desks = [1, 2].map(|number| {
-            certificates.start_desk(&balancer, &database_settings(server, &database, number))
+            let settings = database_settings(server, &database, number);
+            certificates.start_desk(&balancer, &format!("{settings}{more}"))
         });
         balancer.forward_to(desks[0].port);
         Some(Self { desks, balancer, server, database, _certificates: certificates, _used: used })
     }
 
     /// Has new connections come to one of the desks.
-    fn lead_to(&self, desk: usize) {
+    pub(crate) fn lead_to(&self, desk: usize) {
         self.balancer.forward_to(self.desks[desk].port);
     }
 
     /// Cuts all lines, so that members come to the desk to which the address leads.
-    fn move_to(&self, desk: usize) {
+    pub(crate) fn move_to(&self, desk: usize) {
         self.lead_to(desk);
         self.balancer.drop_connections();
     }
 
-    fn count(&self, sql: &str) -> String {
+    pub(crate) fn count(&self, sql: &str) -> String {
         self.server.query(&self.database, &format!("SET search_path = callgate_team; {sql}"))
     }
 }
 
 /// The one certificate of all desks.
-struct TeamCertificates {
-    folder: TempDir,
+pub(crate) struct TeamCertificates {
+    pub(crate) folder: TempDir,
 }
 
 impl TeamCertificates {
-    fn make() -> Self {
+    pub(crate) fn make() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let [certificate, key] = ["desk.crt", "desk.key"].map(|name| folder.path().join(name));
         TestAuthority::create(folder.path()).certify("IP:127.0.0.1", &certificate, &key);
@@ -71,7 +82,7 @@ impl TeamCertificates {
     }
 
     /// Starts a desk behind `balancer` with these further lines of settings.
-    fn start_desk(&self, balancer: &NetworkProxy, settings: &str) -> TeamHouse {
+    pub(crate) fn start_desk(&self, balancer: &NetworkProxy, settings: &str) -> TeamHouse {
         let folder = self.folder.path();
         let [certificate, key] = ["desk.crt", "desk.key"].map(|name| folder.join(name));
         let settings = format!(
@@ -89,13 +100,13 @@ fn quoted(path: &Path) -> String {
 }
 
 /// Names the database in the settings of a desk: the second one has a program that prints it.
-fn database_settings(server: &PostgresServer, database: &str, number: usize) -> String {
+pub(crate) fn database_settings(server: &PostgresServer, database: &str, number: usize) -> String {
     let url = server.url(database);
     let address = match number {
         2 => format!("database_url_command = [\"echo\", \"{url}\"]"),
         _ => format!("database_url = \"{url}\""),
     };
-    format!("desk_name = \"desk-{number}\"\n{address}\n")
+    format!("desk_name = \"desk-{number}\"\nkeep_days = {KEPT_DAYS}\n{address}\n")
 }
 
 #[test]
@@ -142,7 +153,7 @@ fn the_status_says_how_it_stands_with_the_team_and_its_database() {
     assert!(line(&status(one), "members ").ends_with("connected to this desk: 1"));
     assert!(line(&told, "database ").ends_with(" answers"), "{told}");
     assert!(line(&told, "size ").contains("B, of which the audit log "), "{told}");
-    assert!(line(&told, "kept ").ends_with("for 400 days"), "{told}");
+    assert!(line(&told, "kept ").ends_with(&format!("for {KEPT_DAYS} days")), "{told}");
     assert!(line(&told, "protected ").contains("a role that cannot change or remove"), "{told}");
     assert!(!told.contains("opensesame"), "the password is not shown: {told}");
     // Each desk has few connections, however many machines it serves.
@@ -293,14 +304,31 @@ fn without_its_database_a_desk_answers_nothing_and_says_so() {
     let row = bo.question(&member, "make one");
     assert!(bo.allow(&row).0, "the member's own desk goes on");
     assert_eq!(hook.decision()["behavior"], "allow");
+    // What is asked meanwhile is asked at the member alone, since the desk cannot record it.
+    let [answered, mut waiting] = ["make three", "make four"].map(|command| member.ask(command));
+    let row = bo.question(&member, "make three");
+    bo.question(&member, "make four");
+    assert!(bo.allow(&row).0);
+    assert_eq!(answered.decision()["behavior"], "allow");
+    member.until("the line ends", || {
+        member.line().is_none_or(|line| line.state != RemoteState::Connected)
+    });
+    assert!(ada.inbox().iter().all(|row| row.summary == "make one"), "{:?}", ada.inbox());
+    assert!(waiting.still_waits());
     server.start();
     house.desk.until("the database answers again", || {
         house.desk.command(&["team", "status"]).output().unwrap().status.success()
     });
+    // What still waits comes with the line, and what was answered meanwhile does not.
+    let row = ada.question(&house.desk, "make four");
+    assert!(ada.allow(&row).0);
+    assert_eq!(waiting.decision()["behavior"], "allow");
     let again = member.ask("make two");
     let row = ada.question(&house.desk, "make two");
     assert!(ada.allow(&row).0);
     assert_eq!(again.decision()["behavior"], "allow");
+    let count = "SELECT count(*) FROM callgate_team.questions";
+    assert_eq!(server.query(&database, count), "3", "one, four and two");
     drop(owned);
 }
 
@@ -332,6 +360,50 @@ fn a_page_of_a_person_goes_on_at_another_desk() {
     page.open(&link);
     page.wait_for("it is signed out", "return document.querySelector('[data-view=sign-in]')");
 }
+
+#[test]
+fn a_sign_in_that_one_desk_has_begun_another_one_ends() {
+    let Some(page) = Browser::start(1280, 800) else { return };
+    let mut provider = None;
+    let home = TestHome::new();
+    let team = SharedDesks::start_with(|balancer| {
+        provider = CompanyProvider::start(&balancer.address.to_string());
+        provider.as_ref().map(|provider| provider.settings(&home)).unwrap_or_default()
+    });
+    let (Some(team), Some(_provider)) = (team, provider) else { return };
+    invite_person(&team.desks[0], "ada@example.org");
+    // Somebody sees what comes back, and the ticket of the tab.
+    page.run_before_pages(
+        "if (location.hash.startsWith('#answer=')) {
+            sessionStorage.setItem('answer', new URLSearchParams(location.hash.slice(1)).get('answer'));
+            sessionStorage.setItem('ticket', sessionStorage.getItem('callgate.sign-in'));
+        }",
+    );
+    begin_sign_in(&page, &team.balancer.address.to_string(), "ada@example.org");
+    team.move_to(1);
+    page.click("button[type=submit]");
+    wait_until_live(&page);
+    page.wait_for_text(".nav", "ada@example.org");
+    let linked = "SELECT count(*) FROM documents WHERE body LIKE '%viewer/%'";
+    assert_eq!(team.count(linked), "1");
+    // It was good once, at all desks.
+    for desk in [1, 0] {
+        team.move_to(desk);
+        wait_until_live(&page);
+        let told = page.run_async(
+            "const done = arguments[arguments.length - 1];
+            const [answer, ticket] = ['answer', 'ticket'].map(name => sessionStorage.getItem(name));
+            const body = JSON.stringify({ answer, ticket, name: 'a thief' });
+            const headers = { 'content-type': 'application/json' };
+            fetch('/api/signed-in', { method: 'POST', headers, body })
+                .then(async answer => done([answer.status, await answer.text()]), error => done(`${error}`));",
+            &json!([]),
+        );
+        assert_eq!(told[0], 403, "{told}");
+        assert!(told[1].as_str().unwrap().contains("The sign-in failed."), "{told}");
+    }
+}
+
 #[test]
 fn the_log_of_the_team_has_the_ledgers_of_all_machines() {
     let Some(team) = SharedDesks::start() else { return };
@@ -386,6 +458,22 @@ fn the_log_of_the_team_has_the_ledgers_of_all_machines() {
     let more =
         two.desk.until("what is new is exported", || Some(export()).filter(|it| !it.is_empty()));
     assert!(more.contains("git push origin last") && !more.contains("origin next"), "{more}");
+    // Collectors and security systems get each entry with the machine that it is of.
+    let otlp = log(&["--export", "otlp", "--machine", "build-7"]);
+    let records: Vec<Value> =
+        otlp.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(records.len(), member.entries().len());
+    for record in &records {
+        let of_host = &record["resourceLogs"][0]["resource"]["attributes"][1];
+        assert_eq!(of_host, &json!({ "key": "host.name", "value": { "stringValue": "build-7" } }));
+    }
+    assert!(otlp.contains("\"callgate.asked\"") && otlp.contains("Bash: make one"), "{otlp}");
+    let syslog = log(&["--export", "syslog", "--decision", "deny"]);
+    let heads = syslog.lines().map(|line| line.split(' ').skip(2).take(5).collect::<Vec<_>>());
+    for head in heads {
+        assert!(matches!(head[..], ["build-7", "callgate", "-", _, "-"]), "{head:?}");
+    }
+    assert!(syslog.contains("git push origin next"), "{syslog}");
     // Or it is written as it grows, in any form.
     let mut following = Piped::spawn(
         two.desk.command(&["log", "--team", "--export", "ndjson", "--follow", "--resume", &marks]),

@@ -99,10 +99,11 @@ fn only_folders_and_files_of_tests_are_tests() {
 }
 
 /// The crates of this workspace that each crate may use.
-const LAYERS: [(&str, &[&str]); 20] = [
+const LAYERS: [(&str, &[&str]); 21] = [
     ("http", &[]),
     ("team", &["callgate-wire"]),
     ("wire", &[]),
+    ("stringprep", &[]),
     ("link", &["callgate-wire"]),
     ("mask", &["callgate-wire"]),
     ("tools", &["callgate-link", "callgate-wire"]),

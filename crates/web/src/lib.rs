@@ -41,5 +41,5 @@ pub use state::PageLimits;
 pub use team_host::{TeamHost, TeamHostError, TeamHostOptions};
 pub use team_page::{TeamPageOptions, team_page_routes};
 pub use team_people::{PageJoined, TeamPeople, WantedPage};
-pub use team_sign_in::{AccountProvider, BegunSignIn, ProviderAnswer};
+pub use team_sign_in::{AccountProvider, BegunSignIn, ProviderAnswer, SignInTicket};
 pub use tls_authority::{TlsAuthority, TlsError, TlsIdentity};

@@ -14,6 +14,7 @@ use axum::{Extension, Router};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, HiddenText, LONGEST_NAME, LONGEST_SECRET};
 use serde::Deserialize;
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 use crate::access::PageAccess;
 use crate::chat::json_response;
@@ -24,12 +25,19 @@ use crate::request_body;
 use crate::sessions::PageSessions;
 use crate::state::{PageLimits, PageState, StreamPlaces};
 use crate::team_people::{PageJoined, TeamPeople, WantedPage};
-use crate::team_sign_in::{AccountProvider, TeamSignIns};
+use crate::team_sign_in::{
+    AccountProvider, LONGEST_SIGN_IN, SignInFailure, finish_sign_in, lead_back, redirect_of,
+};
 
 /// How many event streams people may have open. Each needs two of the desk's places for viewers.
 const MOST_STREAMS: usize = 100;
+/// How many sign-ins may be at the provider at once. Others wait for their turn, so that whoever sends
+/// many wrong ones keeps nobody out.
+const MOST_SIGN_INS: usize = 16;
 /// The most bytes of a request to join.
 const LARGEST: usize = 4 * 1024;
+/// The most bytes of a request that ends a sign-in.
+const LARGEST_SIGN_IN: usize = 3 * LONGEST_SIGN_IN;
 
 pub struct TeamPageOptions {
     pub desk_socket: PathBuf,
@@ -49,24 +57,15 @@ impl fmt::Debug for TeamPageOptions {
 
 struct TeamDoor {
     people: Arc<dyn TeamPeople>,
-    sign_ins: Option<TeamSignIns>,
+    accounts: Option<Arc<dyn AccountProvider>>,
+    /// Places at the provider of the accounts.
+    sign_ins: Semaphore,
 }
 
 impl TeamDoor {
-    /// Takes the end of a sign-in. Returns the fragment with which the page continues, or why the
-    /// sign-in has failed, in a word.
-    async fn finish_sign_in(
-        &self,
-        query: &str,
-        origin: &PageOrigin,
-    ) -> Result<String, &'static str> {
-        let sign_ins = self.sign_ins.as_ref().ok_or("refused")?;
-        let signed_in = sign_ins.finish(query, origin).await?;
-        if !self.people.has_person(signed_in.account()).await {
-            return Err("unknown");
-        }
-        let word = sign_ins.keep_for_page(signed_in).ok_or("failed")?;
-        Ok(format!("join={word}"))
+    fn provider(&self) -> Result<&dyn AccountProvider, HttpRefusal> {
+        let none = || HttpRefusal::new(StatusCode::NOT_FOUND, "people sign in by invitations here");
+        self.accounts.as_deref().ok_or_else(none)
     }
 }
 
@@ -79,21 +78,22 @@ pub fn team_page_routes(options: TeamPageOptions) -> Router {
         home: None,
         streams: StreamPlaces::new(MOST_STREAMS),
     };
-    let sign_ins = accounts.map(TeamSignIns::new);
-    let door = Arc::new(TeamDoor { people, sign_ins });
+    let sign_ins = Semaphore::new(MOST_SIGN_INS);
+    let door = Arc::new(TeamDoor { people, accounts, sign_ins });
     let routes = shared_routes()
         .route("/api/team", get(describe_team))
         .route("/api/join", post(join_person))
         .route("/api/leave", post(leave_team_page))
         .route("/api/sign-in", post(begin_sign_in))
-        .route(SIGN_IN_RETURN, get(finish_sign_in))
+        .route("/api/signed-in", post(join_by_account))
+        .route(SIGN_IN_RETURN, get(come_back))
         .layer(Extension(door));
     guard_routes(routes, PageHosts::over_tls(&hosts)).with_state(state)
 }
 
 /// Says how people sign in, for a page that has no key.
 async fn describe_team(Extension(door): Extension<Arc<TeamDoor>>) -> Response {
-    json_response(&json!({ "sign_in": door.sign_ins.is_some() }))
+    json_response(&json!({ "sign_in": door.accounts.is_some() }))
 }
 
 /// What a page sends to join.
@@ -101,11 +101,19 @@ async fn describe_team(Extension(door): Extension<Arc<TeamDoor>>) -> Response {
 struct PersonJoin {
     secret: String,
     name: String,
-    /// That of the tab which has begun a sign-in.
-    ticket: Option<String>,
 }
 
-/// Makes a session of an invitation, or of a sign-in.
+/// What a page sends to end a sign-in.
+#[derive(Deserialize)]
+struct AccountJoin {
+    /// What the provider has sent with the browser.
+    answer: String,
+    /// That of the tab which has begun the sign-in.
+    ticket: String,
+    name: String,
+}
+
+/// Makes a session of an invitation.
 async fn join_person(
     State(state): State<PageState>,
     Extension(door): Extension<Arc<TeamDoor>>,
@@ -117,34 +125,71 @@ async fn join_person(
         HttpRefusal::new(StatusCode::BAD_REQUEST, text)
     };
     let body = request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
-    let PersonJoin { secret, name, ticket } = serde_json::from_slice(&body).map_err(|_| bad())?;
+    let PersonJoin { secret, name } = serde_json::from_slice(&body).map_err(|_| bad())?;
     let secret = HiddenText::new(secret);
     let is_short = secret.reveal().len() <= LONGEST_SECRET && name.len() <= LONGEST_NAME;
     if !is_short || name.trim().is_empty() {
         return Err(bad());
     }
-    let signed_in = door
-        .sign_ins
-        .as_ref()
-        .and_then(|it| it.take_person(secret.reveal(), ticket.as_deref(), &origin));
     let page = WantedPage { origin: origin.0, name };
-    let joined = match signed_in {
-        Some(person) => door.people.link_person(&person, page).await,
-        None => door.people.join_person(&secret, page).await,
-    };
+    let unknown =
+        "This invitation was used already, has expired or was taken back. Ask for another one.";
+    answer_joined(door.people.join_person(&secret, page).await, unknown)
+}
+
+/// Returns the answer to a page that wanted to join.
+fn answer_joined(
+    joined: Result<PageJoined, String>,
+    unknown: &'static str,
+) -> Result<Response, HttpRefusal> {
     let text = match joined.map_err(|why| HttpRefusal::no_desk(&why))? {
         PageJoined::Linked(token) => {
             return Ok(json_response(&json!({ "token": token.reveal() })));
         }
-        PageJoined::Unknown => {
-            "This invitation was used already, has expired or was taken back. Ask for another one."
-        }
+        PageJoined::Unknown => unknown,
         PageJoined::TooMany => {
             "You are signed in at too many browsers: sign out at one of them, or ask the owner of \
              the desk to unlink those that are gone."
         }
     };
     Err(HttpRefusal::new(StatusCode::FORBIDDEN, text))
+}
+
+/// `POST /api/signed-in`: makes a session of a sign-in.
+async fn join_by_account(
+    State(state): State<PageState>,
+    Extension(door): Extension<Arc<TeamDoor>>,
+    Extension(origin): Extension<PageOrigin>,
+    body: Body,
+) -> Result<Response, HttpRefusal> {
+    let provider = door.provider()?;
+    let bad = || {
+        let text = "the request must have an answer, a ticket and a short name";
+        HttpRefusal::new(StatusCode::BAD_REQUEST, text)
+    };
+    let limit = state.limits.body_within;
+    let body = request_body::read_within_limits(body, LARGEST_SIGN_IN, limit).await?;
+    let AccountJoin { answer, ticket, name } = serde_json::from_slice(&body).map_err(|_| bad())?;
+    let is_short = answer.len().max(ticket.len()) <= LONGEST_SIGN_IN && name.len() <= LONGEST_NAME;
+    if !is_short || name.trim().is_empty() {
+        return Err(bad());
+    }
+    let place = door.sign_ins.acquire().await;
+    let signed_in = finish_sign_in(provider, &answer, &ticket, &origin).await;
+    drop(place);
+    let account = signed_in.map_err(|failure| {
+        let text = match failure {
+            SignInFailure::Refused => "The sign-in was not finished. Try again.",
+            SignInFailure::Failed => {
+                "The sign-in failed. The desk's owner finds the reason in the terminal of the desk."
+            }
+        };
+        HttpRefusal::new(StatusCode::FORBIDDEN, text)
+    })?;
+    let page = WantedPage { origin: origin.0, name };
+    let unknown = "This account belongs to nobody in the team. Ask the desk's owner to invite you \
+                   by its e-mail address.";
+    answer_joined(door.people.link_person(&account, page).await, unknown)
 }
 
 /// Ends the session of a page: its key is worth nothing afterwards.
@@ -168,23 +213,20 @@ async fn begin_sign_in(
     Extension(door): Extension<Arc<TeamDoor>>,
     Extension(origin): Extension<PageOrigin>,
 ) -> Result<Response, HttpRefusal> {
-    let none = || HttpRefusal::new(StatusCode::NOT_FOUND, "people sign in by invitations here");
-    let sign_ins = door.sign_ins.as_ref().ok_or_else(none)?;
-    let unreachable = || {
+    let provider = door.provider()?;
+    let place = door.sign_ins.acquire().await;
+    let begun = provider.begin_sign_in(&redirect_of(&origin)).await;
+    drop(place);
+    let begun = begun.map_err(|why| {
+        provider.report_failure(&why);
         let text = "the provider of the accounts cannot be reached: try again later";
         HttpRefusal::new(StatusCode::BAD_GATEWAY, text)
-    };
-    let (address, ticket) = sign_ins.begin(&origin).await.ok_or_else(unreachable)?;
-    Ok(json_response(&json!({ "address": address, "ticket": ticket })))
+    })?;
+    Ok(json_response(&json!({ "address": begun.address, "ticket": begun.ticket.render() })))
 }
 
 /// `GET /sign-in`: the browser comes back, and is sent on to the page.
-async fn finish_sign_in(
-    Extension(door): Extension<Arc<TeamDoor>>,
-    Extension(origin): Extension<PageOrigin>,
-    RawQuery(query): RawQuery,
-) -> Response {
-    let fragment = door.finish_sign_in(&query.unwrap_or_default(), &origin).await;
-    let fragment = fragment.unwrap_or_else(|why| format!("sign-in={why}"));
-    (StatusCode::SEE_OTHER, [(header::LOCATION, format!("/#{fragment}"))]).into_response()
+async fn come_back(RawQuery(query): RawQuery) -> Response {
+    let place = lead_back(&query.unwrap_or_default());
+    (StatusCode::SEE_OTHER, [(header::LOCATION, place)]).into_response()
 }

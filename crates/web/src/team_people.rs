@@ -36,8 +36,6 @@ pub trait TeamPeople: fmt::Debug + Send + Sync + 'static {
         page: WantedPage,
     ) -> DeskFuture<'a, Result<PageJoined, String>>;
 
-    fn has_person<'a>(&'a self, name: &'a str) -> DeskFuture<'a, bool>;
-
     /// Links the page of a person who has signed in with an account.
     fn link_person<'a>(
         &'a self,

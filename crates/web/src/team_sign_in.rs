@@ -1,28 +1,27 @@
-//! Signing in to a team's page with an account of the company: what is remembered between the steps.
+//! Signing in to a team's page with an account of the company: what goes back and forth.
 //!
-//! A tab begins, its browser goes to the provider and comes back with a code, and the tab exchanges a
-//! word that is good once for a session. Only the tab that has begun has the ticket for that, so
-//! nobody is signed in by a link of somebody else.
-
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
-
-use callgate_link::random::random_bytes;
-use callgate_link::sync::lock;
+//! A tab begins, its browser goes to the provider and comes back with an answer, and the tab shows the
+//! desk that answer with its ticket. The desk remembers nothing between these steps, so each may be
+//! at another desk of the team. Only the tab that has begun has the ticket, without which an answer
+//! is worth nothing: nobody is signed in by a link of somebody else. An answer is good once, and not
+//! for long, because the provider gives an ID token for a code only once and soon.
 
 use crate::machine_routes::DeskFuture;
 use crate::origin::{PageOrigin, SIGN_IN_RETURN};
 
-/// How long a person may take to sign in, and the page to come for its session.
-const SIGNED_IN_WITHIN: Duration = Duration::from_mins(10);
-/// How many sign-ins are remembered; with more, the oldest is forgotten.
-const MOST_SIGN_INS: usize = 256;
+/// The longest text of a ticket or of an answer, in bytes: some providers' codes are long.
+pub(crate) const LONGEST_SIGN_IN: usize = 8 * 1024;
 
 /// A sign-in that a person is to go through.
 #[derive(Debug, Clone)]
 pub struct BegunSignIn {
     pub address: String,
+    pub ticket: SignInTicket,
+}
+
+/// What the tab that has begun a sign-in keeps until it is finished.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignInTicket {
     /// The text by which the provider's answer is known.
     pub state: String,
     /// What proves to the provider that the answer is for whoever has asked.
@@ -49,7 +48,7 @@ pub trait AccountProvider: Send + Sync + 'static {
     /// Returns the e-mail address of whoever has signed in.
     fn finish_sign_in<'a>(
         &'a self,
-        begun: &'a BegunSignIn,
+        ticket: &'a SignInTicket,
         redirect: &'a str,
         answer: &'a ProviderAnswer,
     ) -> DeskFuture<'a, Result<String, String>>;
@@ -58,120 +57,74 @@ pub trait AccountProvider: Send + Sync + 'static {
     fn report_failure(&self, why: &str);
 }
 
-pub(crate) struct TeamSignIns {
-    provider: Arc<dyn AccountProvider>,
-    /// Those whose person is at the provider, by their state.
-    begun: Mutex<OngoingSteps<BegunSignIn>>,
-    /// Those whose page is to come for its session, by a word that is good once. Each has the e-mail
-    /// address of its person.
-    done: Mutex<OngoingSteps<String>>,
+/// Why nobody is signed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SignInFailure {
+    /// The answer is not one of this tab's sign-in.
+    Refused,
+    /// The provider does not say who it is.
+    Failed,
 }
 
-/// Steps that are waited for, by the word that ends each.
-struct OngoingSteps<T>(HashMap<String, OngoingStep<T>>);
+impl SignInTicket {
+    /// Returns the text that the tab keeps.
+    pub(crate) fn render(&self) -> String {
+        [self.state.as_str(), &self.verifier, &self.nonce].join(".")
+    }
 
-struct OngoingStep<T> {
-    what: T,
-    ticket: String,
-    origin: String,
-    at: Instant,
+    fn parse(text: &str) -> Option<Self> {
+        let is_word = |part: &str| part.len() >= SHORTEST_PART && part.bytes().all(is_of_words);
+        let parts: Vec<&str> = text.split('.').collect();
+        let [state, verifier, nonce] = parts[..] else { return None };
+        let owned = str::to_owned;
+        [state, verifier, nonce].into_iter().all(is_word).then(|| Self {
+            state: owned(state),
+            verifier: owned(verifier),
+            nonce: owned(nonce),
+        })
+    }
 }
 
-impl<T> OngoingSteps<T> {
-    fn add(&mut self, word: String, step: OngoingStep<T>) {
-        self.0.retain(|_, step| step.at.elapsed() < SIGNED_IN_WITHIN);
-        if self.0.len() >= MOST_SIGN_INS
-            && let Some(oldest) = self.0.iter().min_by_key(|(_, step)| step.at)
-        {
-            let oldest = oldest.0.clone();
-            self.0.remove(&oldest);
+/// The fewest characters of a part of a ticket.
+const SHORTEST_PART: usize = 32;
+
+fn is_of_words(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+}
+
+/// Returns the address to which a browser is sent that comes back from the provider: the tab takes the
+/// answer from its fragment.
+pub(crate) fn lead_back(query: &str) -> String {
+    match read_answer(query) {
+        Some((_, Some(_))) if query.len() <= LONGEST_SIGN_IN => {
+            let quoted = query.replace('%', "%25").replace('&', "%26").replace('+', "%2B");
+            format!("/#answer={quoted}")
         }
-        self.0.insert(word, step);
-    }
-
-    /// Takes the step that a word ends, at the origin where it was begun.
-    fn take(&mut self, word: &str, origin: &PageOrigin) -> Option<OngoingStep<T>> {
-        let step = self.0.remove(word)?;
-        (step.at.elapsed() < SIGNED_IN_WITHIN && step.origin == origin.0).then_some(step)
+        _ => "/#sign-in=refused".to_owned(),
     }
 }
 
-impl TeamSignIns {
-    pub(crate) fn new(provider: Arc<dyn AccountProvider>) -> Self {
-        let (begun, done) = (OngoingSteps(HashMap::new()), OngoingSteps(HashMap::new()));
-        Self { provider, begun: Mutex::new(begun), done: Mutex::new(done) }
-    }
-
-    /// Returns the e-mail address of the person to whom a page belongs that shows this word and the
-    /// ticket of its tab. Whether or not they fit, the word is used up.
-    pub(crate) fn take_person(
-        &self,
-        word: &str,
-        ticket: Option<&str>,
-        origin: &PageOrigin,
-    ) -> Option<String> {
-        let step = lock(&self.done).take(word, origin)?;
-        (ticket == Some(&step.ticket)).then_some(step.what)
-    }
-
-    /// Begins a sign-in. Returns where the person signs in, and the ticket of the tab; `None` if the
-    /// provider cannot be reached.
-    pub(crate) async fn begin(&self, origin: &PageOrigin) -> Option<(String, String)> {
-        let begun = self.provider.begin_sign_in(&redirect_of(origin)).await;
-        let begun = begun.inspect_err(|why| self.provider.report_failure(why)).ok()?;
-        let ticket = random_word()?;
-        let (address, state) = (begun.address.clone(), begun.state.clone());
-        let (kept, origin) = (ticket.clone(), origin.0.clone());
-        let step = OngoingStep { what: begun, ticket: kept, origin, at: Instant::now() };
-        lock(&self.begun).add(state, step);
-        Some((address, ticket))
-    }
-
-    /// Takes the end of a sign-in: what the provider has sent with the browser. An error says in a
-    /// word why it has failed.
-    pub(crate) async fn finish(
-        &self,
-        query: &str,
-        origin: &PageOrigin,
-    ) -> Result<SignedIn, &'static str> {
-        let (state, answer) = read_answer(query).ok_or("refused")?;
-        let step = lock(&self.begun).take(&state, origin).ok_or("refused")?;
-        let answer = answer.ok_or("refused")?;
-        let OngoingStep { what: begun, ticket, origin: begun_at, .. } = step;
-        let redirect = redirect_of(origin);
-        let account = self.provider.finish_sign_in(&begun, &redirect, &answer).await;
-        let account = account.inspect_err(|why| self.provider.report_failure(why));
-        let account = account.map_err(|_| "failed")?;
-        Ok(SignedIn(OngoingStep { what: account, ticket, origin: begun_at, at: Instant::now() }))
-    }
-
-    /// Keeps somebody who has signed in for their page. Returns the word with which it comes.
-    pub(crate) fn keep_for_page(&self, signed_in: SignedIn) -> Option<String> {
-        let word = random_word()?;
-        lock(&self.done).add(word.clone(), signed_in.0);
-        Some(word)
-    }
+/// Returns the e-mail address of whoever has signed in, by what the browser came back with and the
+/// ticket of the tab.
+pub(crate) async fn finish_sign_in(
+    provider: &dyn AccountProvider,
+    answer: &str,
+    ticket: &str,
+    origin: &PageOrigin,
+) -> Result<String, SignInFailure> {
+    let (state, answer) = read_answer(answer).ok_or(SignInFailure::Refused)?;
+    let ticket = SignInTicket::parse(ticket).filter(|ticket| ticket.state == state);
+    let ticket = ticket.ok_or(SignInFailure::Refused)?;
+    let answer = answer.ok_or(SignInFailure::Refused)?;
+    let account = provider.finish_sign_in(&ticket, &redirect_of(origin), &answer).await;
+    account.map_err(|why| {
+        provider.report_failure(&why);
+        SignInFailure::Failed
+    })
 }
 
-/// Somebody who has signed in, and whose page is waited for.
-pub(crate) struct SignedIn(OngoingStep<String>);
-
-impl SignedIn {
-    /// Returns the e-mail address of the account.
-    pub(crate) fn account(&self) -> &str {
-        &self.0.what
-    }
-}
-
-fn redirect_of(origin: &PageOrigin) -> String {
+pub(crate) fn redirect_of(origin: &PageOrigin) -> String {
     format!("{}{SIGN_IN_RETURN}", origin.0)
-}
-
-/// Returns a word that nobody guesses, if the system gives random numbers.
-fn random_word() -> Option<String> {
-    let bytes = random_bytes::<32>().ok()?;
-    let letters = |byte: u8| [byte % 16, byte / 16].map(|half| char::from(b'a' + half));
-    Some(bytes.into_iter().flat_map(letters).collect())
 }
 
 /// Reads what a provider has sent: its state, and the code unless the sign-in was broken off. Returns
@@ -232,24 +185,25 @@ mod tests {
     }
 
     #[test]
-    fn a_step_ends_once_and_where_it_was_begun() {
-        let mut steps = OngoingSteps(HashMap::new());
-        let here = PageOrigin("https://desk.test".to_owned());
-        let step = || OngoingStep {
-            what: (),
-            ticket: String::new(),
-            origin: here.0.clone(),
-            at: Instant::now(),
-        };
-        for number in 0..MOST_SIGN_INS + 10 {
-            steps.add(number.to_string(), step());
+    fn a_browser_that_comes_back_is_led_to_the_page() {
+        assert_eq!(lead_back("code=a%2Bb+c&state=s"), "/#answer=code=a%252Bb%2Bc%26state=s");
+        let long = format!("state=s&code={}", "x".repeat(LONGEST_SIGN_IN));
+        for refused in ["error=access_denied&state=s", "code=a", "", &long] {
+            assert_eq!(lead_back(refused), "/#sign-in=refused", "{refused}");
         }
-        assert_eq!(steps.0.len(), MOST_SIGN_INS);
-        assert!(steps.take("0", &here).is_none(), "the oldest make room");
-        let last = (MOST_SIGN_INS + 9).to_string();
-        assert!(steps.take(&last, &here).is_some() && steps.take(&last, &here).is_none());
-        let before = (MOST_SIGN_INS + 8).to_string();
-        assert!(steps.take(&before, &PageOrigin("https://other.test".to_owned())).is_none());
-        assert!(steps.take(&before, &here).is_none(), "it is used up");
+    }
+
+    #[test]
+    fn tickets_are_read_strictly() {
+        let part = |letter: char| letter.to_string().repeat(64);
+        let (state, verifier, nonce) = (part('a'), part('b'), part('c'));
+        let ticket = SignInTicket { state, verifier, nonce };
+        let text = ticket.render();
+        assert_eq!(SignInTicket::parse(&text), Some(ticket));
+        let short = &text[40..];
+        let more = format!("{text}.{text}");
+        for wrong in ["", "a.b.c", short, &more, &text.replace('b', "/"), &text[..129]] {
+            assert_eq!(SignInTicket::parse(wrong), None, "{wrong}");
+        }
     }
 }

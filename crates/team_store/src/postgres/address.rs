@@ -31,6 +31,13 @@ impl ServerAddress {
         if !is_url || config.get_hosts().is_empty() {
             return Err(TeamStoreError::BadAddress);
         }
+        let password = config.get_password().and_then(|password| str::from_utf8(password).ok());
+        if password.is_some_and(stringprep::needs_normalising) {
+            let what = "the password in the address of the team's database";
+            let why = "it has characters that PostgreSQL replaces, such as accents apart from \
+                       their letters, ligatures or wide letters: give the login another one";
+            return Err(TeamStoreError::Refused { what, why });
+        }
         // A server that does not offer TLS could be somebody in between.
         if config.get_ssl_mode() == SslMode::Prefer {
             let is_here = config.get_hosts().iter().all(is_local);
@@ -98,6 +105,18 @@ mod tests {
         check("postgres://a/b", "postgres://a/b", None);
         check("postgres://a?x=1&sslrootcert=%2Fc%2fd&y=2", "postgres://a?x=1&y=2", Some("/c/d"));
         check("postgres://a?sslrootcert=100%", "postgres://a?", Some("100%"));
+    }
+
+    #[test]
+    fn a_password_that_is_compared_in_another_form_is_refused_and_not_shown() {
+        let parse = |password: &str| {
+            let url = format!("postgres://a:{password}@127.0.0.1/d");
+            ServerAddress::parse(&HiddenText::new(url)).map(drop).map_err(|error| error.to_string())
+        };
+        assert_eq!(parse("na%C3%AFve"), Ok(()));
+        let told = parse("nai%CC%88ve").unwrap_err();
+        assert!(told.contains("give the login another one") && !told.contains("ve-"), "{told}");
+        assert!(!told.contains("nai"), "{told}");
     }
 
     #[test]

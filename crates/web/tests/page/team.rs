@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use callgate_store::{EntryDraft, Sha256Hash, Store};
 use callgate_web::{
     AccountProvider, BegunSignIn, DeskFuture, LinePlace, MachineDesk, MachineJoined, PageJoined,
-    PageLimits, ProviderAnswer, TeamHost, TeamHostOptions, TeamPageOptions, TeamPeople,
-    TlsAuthority, WantedPage, machine_routes, team_page_routes,
+    PageLimits, ProviderAnswer, SignInTicket, TeamHost, TeamHostOptions, TeamPageOptions,
+    TeamPeople, TlsAuthority, WantedPage, machine_routes, team_page_routes,
 };
 use callgate_wire::HiddenText;
 use callgate_wire::ledger::{
@@ -47,17 +47,15 @@ impl TeamPeople for Invited {
         Box::pin(async { Ok(joined) })
     }
 
-    fn has_person<'a>(&'a self, name: &'a str) -> DeskFuture<'a, bool> {
-        Box::pin(async move { name == "ada@example.org" })
-    }
-
     fn link_person<'a>(
         &'a self,
         name: &'a str,
         _page: WantedPage,
     ) -> DeskFuture<'a, Result<PageJoined, String>> {
-        assert_eq!(name, "ada@example.org");
-        Box::pin(async { Ok(PageJoined::Linked(HiddenText::new(ADA))) })
+        let is_ada = name == "ada@example.org";
+        let joined =
+            if is_ada { PageJoined::Linked(HiddenText::new(ADA)) } else { PageJoined::Unknown };
+        Box::pin(async { Ok(joined) })
     }
 
     fn has_link<'a>(&'a self, link: &'a str) -> DeskFuture<'a, bool> {
@@ -78,22 +76,22 @@ impl AccountProvider for Accounts {
         redirect: &'a str,
     ) -> DeskFuture<'a, Result<BegunSignIn, String>> {
         *self.0.lock().unwrap() += 1;
-        let state = format!("state-{}", self.0.lock().unwrap());
+        let state = hex(&format!("state-{}", self.0.lock().unwrap()));
         Box::pin(async move {
-            let (verifier, nonce) = ("v".to_owned(), "n".to_owned());
             let address = format!("https://id.example.org/?redirect={redirect}&state={state}");
-            Ok(BegunSignIn { address, state, verifier, nonce })
+            let (verifier, nonce) = (hex(redirect), hex(&state));
+            Ok(BegunSignIn { address, ticket: SignInTicket { state, verifier, nonce } })
         })
     }
 
     fn finish_sign_in<'a>(
         &'a self,
-        begun: &'a BegunSignIn,
+        ticket: &'a SignInTicket,
         redirect: &'a str,
         answer: &'a ProviderAnswer,
     ) -> DeskFuture<'a, Result<String, String>> {
         Box::pin(async move {
-            assert!(begun.address.contains(redirect), "{redirect}");
+            assert_eq!((&ticket.verifier, &ticket.nonce), (&hex(redirect), &hex(&ticket.state)));
             if answer.code == "bad" { Err("it is bad".to_owned()) } else { Ok(answer.code.clone()) }
         })
     }
@@ -101,6 +99,14 @@ impl AccountProvider for Accounts {
     fn report_failure(&self, why: &str) {
         assert_eq!(why, "it is bad");
     }
+}
+
+/// What a page is told that shows an answer and a ticket: its key, or why it gets none.
+fn finish_sign_in(team: &TeamHouse, answer: &str, ticket: &str) -> (u16, Option<String>) {
+    let body = json!({ "answer": answer, "ticket": ticket, "name": "Firefox" }).to_string();
+    let mut joined = team.send("POST /api/signed-in", None, &body);
+    let told = if joined.status == 200 { &joined.json()["token"] } else { &joined.json()["error"] };
+    (joined.status, told.as_str().map(str::to_owned))
 }
 
 #[test]
@@ -111,36 +117,44 @@ fn an_account_of_the_company_signs_in_where_it_was_begun() {
         let state = begun["address"].as_str().unwrap().rsplit_once('=').unwrap().1.to_owned();
         (state, begun["ticket"].as_str().unwrap().to_owned())
     };
-    let finish = |query: &str| {
+    let come_back = |query: &str| {
         let answer = team.send(&format!("GET /sign-in?{query}"), None, "");
         assert_eq!(answer.status, 303);
         answer.headers["location"].clone()
     };
-    let join = |word: &str, ticket: Option<&str>| {
-        let body = json!({ "secret": word, "name": "Firefox", "ticket": ticket }).to_string();
-        let mut joined = team.send("POST /api/join", None, &body);
-        (joined.status, joined.json()["token"].as_str().map(str::to_owned))
-    };
     let (state, ticket) = begin();
     let answer = format!("code=ada%40example.org&state={state}");
-    let place = finish(&answer);
-    let word = place.strip_prefix("/#join=").unwrap_or_else(|| panic!("{place}"));
-    assert_eq!(join(word, Some(&ticket)), (200, Some(ADA.to_owned())));
-    assert_eq!(join(word, Some(&ticket)).0, 403, "a word is good once");
-    assert_eq!(finish(&answer), "/#sign-in=refused", "a state, too");
-    // Somebody else's link signs nobody in: their tab has no ticket for it.
-    for ticket in [None, Some("another"), Some("")] {
-        let (state, _) = begin();
-        let place = finish(&format!("code=ada%40example.org&state={state}"));
-        assert_eq!(join(place.strip_prefix("/#join=").unwrap(), ticket).0, 403);
+    assert_eq!(
+        come_back(&answer),
+        format!("/#answer=code=ada%2540example.org%26state={state}"),
+        "the answer as it came"
+    );
+    for broken in [&format!("error=access_denied&state={state}"), "code=ada%40example.org"] {
+        assert_eq!(come_back(broken), "/#sign-in=refused");
     }
-    let (state, _) = begin();
-    assert_eq!(finish(&format!("code=eve%40example.org&state={state}")), "/#sign-in=unknown");
-    let (state, _) = begin();
-    assert_eq!(finish(&format!("code=bad&state={state}")), "/#sign-in=failed");
-    let (state, _) = begin();
-    assert_eq!(finish(&format!("error=access_denied&state={state}")), "/#sign-in=refused");
-    assert_eq!(finish("code=ada%40example.org&state=invented"), "/#sign-in=refused");
+    assert_eq!(finish_sign_in(&team, &answer, &ticket), (200, Some(ADA.to_owned())));
+    // Somebody else's link signs nobody in: their tab has no ticket for it.
+    let (_, of_another) = begin();
+    for ticket in ["", "another", &of_another] {
+        let (status, why) = finish_sign_in(&team, &answer, ticket);
+        assert_eq!(
+            (status, why.as_deref()),
+            (403, Some("The sign-in was not finished. Try again."))
+        );
+    }
+    let check = |code: &str, expected: &str| {
+        let (status, why) = finish_sign_in(&team, &format!("code={code}&state={state}"), &ticket);
+        assert!(status == 403 && why.as_ref().unwrap().starts_with(expected), "{why:?}");
+    };
+    check("eve%40example.org", "This account belongs to nobody in the team.");
+    check("bad", "The sign-in failed.");
+    let body = json!({ "answer": answer, "ticket": ticket, "name": "" }).to_string();
+    assert_eq!(team.send("POST /api/signed-in", None, &body).status, 400);
+    for _ in 0..30 {
+        assert_eq!(finish_sign_in(&team, &answer, "").0, 403);
+    }
+    let right = finish_sign_in(&team, &answer, &ticket);
+    assert_eq!(right, (200, Some(ADA.to_owned())), "wrong ones keep nobody out");
 }
 
 /// A desk with a team, and its page over TLS.

@@ -42,6 +42,23 @@ fn the_report_of_an_allowed_run_settles_no_other_question() {
     assert_eq!(table.desk.open_count(), 0);
 }
 
+/// Also where what nobody was asked about is not kept.
+#[test]
+fn a_run_that_somebody_was_asked_about_is_always_recorded() {
+    let mut table = Table::with(DeskSettings { record_runs: false, ..settings() });
+    table.ask(1, request(1, "make"));
+    table.button(1, Action::Allow);
+    table.give(DeskInput::Delivered(AskerId(1)));
+    let count = |table: &Table| table.kinds().iter().filter(|kind| **kind == "ran").count();
+    table.give(settle("PostToolUse", &json!({})));
+    assert_eq!(count(&table), 1, "it was allowed here");
+    table.ask(2, request(2, "make"));
+    table.give(settle("PostToolUse", &json!({})));
+    assert_eq!(count(&table), 2, "it was allowed at the agent's own terminal");
+    table.give(settle("PostToolUse", &json!({})));
+    assert_eq!(count(&table), 2, "nobody was asked");
+}
+
 #[test]
 fn a_question_that_the_user_answered_at_the_terminal_is_settled() {
     let mut table = Table::new();
