@@ -1,7 +1,6 @@
 //! The people of a team as its page needs them: an invitation becomes the session of a browser.
 
 use callgate_approval::viewer_token::{new_viewer_token, token_identity};
-use callgate_store::now_ms;
 use callgate_web::{TeamPeople, WantedPage};
 use callgate_wire::HiddenText;
 use callgate_wire::ledger::{
@@ -59,8 +58,9 @@ impl TeamPeople for LedgerPeople {
         page: &WantedPage,
     ) -> Result<Option<HiddenText>, String> {
         let secret = hash_text(secret.reveal());
+        let now = self.register.now_ms();
         self.link_page(page, move |roster| {
-            let (name, member) = roster.invited(&secret, now_ms())?;
+            let (name, member) = roster.invited(&secret, now)?;
             (member.kind == MemberKind::Person).then(|| (name.to_owned(), Some(secret.clone())))
         })
     }
@@ -93,7 +93,7 @@ fn find_person(roster: &TeamRoster, name: &str) -> Option<String> {
 mod tests {
     use std::path::Path;
 
-    use callgate_store::{EntryDraft, Store};
+    use callgate_store::{EntryDraft, Store, now_ms};
     use callgate_wire::ledger::MemberInvited;
 
     use super::*;

@@ -8,9 +8,11 @@ mod jobs;
 mod lines;
 mod people;
 mod restored;
+mod revoked_press;
 mod roles;
 mod rules;
 mod shared_desks;
+mod shared_log;
 mod team_house;
 mod ways;
 

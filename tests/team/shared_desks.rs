@@ -58,12 +58,12 @@ impl SharedDesks {
 }
 
 /// The one certificate of all desks.
-struct TeamCertificates {
+pub(super) struct TeamCertificates {
     folder: TempDir,
 }
 
 impl TeamCertificates {
-    fn make() -> Self {
+    pub(super) fn make() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let [certificate, key] = ["desk.crt", "desk.key"].map(|name| folder.path().join(name));
         TestAuthority::create(folder.path()).certify("IP:127.0.0.1", &certificate, &key);
@@ -71,7 +71,7 @@ impl TeamCertificates {
     }
 
     /// Starts a desk behind `balancer` with these further lines of settings.
-    fn start_desk(&self, balancer: &NetworkProxy, settings: &str) -> TeamHouse {
+    pub(super) fn start_desk(&self, balancer: &NetworkProxy, settings: &str) -> TeamHouse {
         let folder = self.folder.path();
         let [certificate, key] = ["desk.crt", "desk.key"].map(|name| folder.join(name));
         let settings = format!(
@@ -89,7 +89,7 @@ fn quoted(path: &Path) -> String {
 }
 
 /// Names the database in the settings of a desk: the second one has a program that prints it.
-fn database_settings(server: &PostgresServer, database: &str, number: usize) -> String {
+pub(super) fn database_settings(server: &PostgresServer, database: &str, number: usize) -> String {
     let url = server.url(database);
     let address = match number {
         2 => format!("database_url_command = [\"echo\", \"{url}\"]"),
