@@ -24,7 +24,7 @@ use callgate_wire::ledger::LedgerEvent;
 use tokio::sync::watch;
 use tokio::time::MissedTickBehavior;
 
-use crate::team_database::{DatabaseState, TeamDatabase};
+use crate::team_database::{DatabaseState, TeamDatabase, TeamNews};
 use team_question_display::TeamQuestionDisplay;
 
 pub(crate) use shared_asker::{PendingAsker, SharedAsker};
@@ -81,20 +81,21 @@ impl SharedQuestions {
     /// Shows the questions of the team here, for ever.
     pub(crate) async fn follow_questions(self) {
         // Before the questions are read, so that nothing between is missed.
-        let mut changes = self.0.database.subscribe();
-        while let Err(error) = self.show_pending().await {
-            if !error.is_passing() {
-                self.warn(&format!("the team's questions cannot be read: {error}"));
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
+        let mut news = self.0.database.subscribe();
+        let ledger = self.0.ledger.clone();
+        let left = tokio::task::spawn_blocking(move || left_open(&ledger)).await;
+        self.show_pending(left.unwrap_or_default()).await;
         let mut tidy = tokio::time::interval(TIDY_EVERY);
         tidy.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                change = changes.recv() => match change {
-                    Some(TeamChange::Question(question)) => self.take_change(*question),
-                    Some(TeamChange::Document(_)) => {}
+                news = news.next() => match news {
+                    Some(TeamNews::Changed(change)) => {
+                        if let TeamChange::Question(question) = &*change {
+                            self.take_change((**question).clone());
+                        }
+                    }
+                    Some(TeamNews::ReadAgain) => self.read_again().await,
                     None => return,
                 },
                 _ = tidy.tick() => self.tidy(),
@@ -102,14 +103,35 @@ impl SharedQuestions {
         }
     }
 
-    /// Shows what is open, and what became of questions that were open when this desk ended.
-    async fn show_pending(&self) -> TeamResult<()> {
+    /// Takes everything as the database has it now. The numbers of the changes that were known may
+    /// belong to others there.
+    async fn read_again(&self) {
+        let known: Vec<RequestId> = {
+            let known = lock(&self.0.known);
+            for entry in known.values() {
+                entry.news.send_modify(|question| {
+                    question.iter_mut().for_each(|question| question.changed = 0);
+                });
+            }
+            known.keys().cloned().collect()
+        };
+        self.show_pending(known).await;
+    }
+
+    /// Shows what is open, and what became of these questions, as soon as the database answers.
+    async fn show_pending(&self, known: Vec<RequestId>) {
+        while let Err(error) = self.show_found(known.clone()).await {
+            if !error.is_passing() {
+                self.warn(&format!("the team's questions cannot be read: {error}"));
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn show_found(&self, left: Vec<RequestId>) -> TeamResult<()> {
         let mut state = self.0.database.state();
         // It is as long there as this.
         state.wait_for(|state| *state == DatabaseState::Reachable).await.ok();
-        let ledger = self.0.ledger.clone();
-        let left = tokio::task::spawn_blocking(move || left_open(&ledger)).await;
-        let left = left.unwrap_or_default();
         let found = self.run(move |store| {
             let mut found = store.pending_questions(None)?;
             for id in left {

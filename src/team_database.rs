@@ -3,16 +3,18 @@
 
 mod ledger_copier;
 
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use callgate_approval::daemon::Warn;
 use callgate_link::sync::lock;
-use callgate_store::ChainHead;
+use callgate_store::{ChainHead, now_ms};
 use callgate_team_store::{LedgerPart, TeamChange, TeamResult, TeamStore, TeamStoreError};
 use rustix::system::uname;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{broadcast, watch};
 
 use crate::config::{Config, read_secret, token_source};
 use crate::errand_thread::ErrandThread;
@@ -27,7 +29,34 @@ const WATCH: Duration = Duration::from_secs(5);
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
+/// How many changes wait for somebody who is slow. Who has missed some reads everything again.
+const MOST_NEWS: usize = 1024;
+/// How many rows that cannot be read are told.
+const MOST_TOLD: usize = 100;
+
 type BoxedStore = Box<dyn TeamStore>;
+
+/// What the database has to tell.
+#[derive(Debug, Clone)]
+pub(crate) enum TeamNews {
+    Changed(Arc<TeamChange>),
+    /// Another server has taken over, or there was more than could wait: everything may be different.
+    ReadAgain,
+}
+
+/// The news of the database, in their order.
+pub(crate) struct TeamNewsReader(broadcast::Receiver<TeamNews>);
+
+impl TeamNewsReader {
+    /// Returns `None` when there will be none any more.
+    pub(crate) async fn next(&mut self) -> Option<TeamNews> {
+        match self.0.recv().await {
+            Ok(news) => Some(news),
+            Err(broadcast::error::RecvError::Lagged(_)) => Some(TeamNews::ReadAgain),
+            Err(broadcast::error::RecvError::Closed) => None,
+        }
+    }
+}
 
 /// Whether the team's database answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +83,29 @@ struct DatabaseNews {
     state: watch::Sender<DatabaseState>,
     /// The number of the last change of a document.
     documents: watch::Sender<u64>,
-    readers: Mutex<Vec<mpsc::UnboundedSender<TeamChange>>>,
+    changes: broadcast::Sender<TeamNews>,
+    unread: UnreadRows,
+    /// How far the clock of the database was ahead of the one here when it was reached first.
+    ahead_ms: AtomicI64,
+}
+
+/// The rows that cannot be read. Each is told once.
+struct UnreadRows {
+    warn: Warn,
+    told: Mutex<BTreeSet<String>>,
+}
+
+impl UnreadRows {
+    fn tell_of(&self, store: &mut dyn TeamStore) {
+        for row in store.take_unread() {
+            let mut told = lock(&self.told);
+            if told.len() < MOST_TOLD && told.insert(row.clone()) {
+                (self.warn)(&format!(
+                    "{row} in the team's database cannot be read, and is left out: update callgate"
+                ));
+            }
+        }
+    }
 }
 
 impl TeamDatabase {
@@ -68,10 +119,14 @@ impl TeamDatabase {
         let copier = LedgerCopier::start(another()?).map_err(|error| error.to_string())?;
         let (state, _) = watch::channel(DatabaseState::Connecting);
         let documents = watch::channel(0).0;
-        let news = Arc::new(DatabaseNews { state, documents, readers: Mutex::default() });
-        let told = Arc::downgrade(&news);
+        let changes = broadcast::channel(MOST_NEWS).0;
+        let unread = UnreadRows { warn: Arc::clone(&warn), told: Mutex::default() };
+        let ahead_ms = AtomicI64::new(0);
+        let news = Arc::new(DatabaseNews { state, documents, changes, unread, ahead_ms });
+        let (told, kept_days) = (Arc::downgrade(&news), config.team.keep_days);
         let watching = move || {
-            let mut watcher = DatabaseWatcher { store, warn, last: None, told: Vec::new() };
+            let last = None;
+            let mut watcher = DatabaseWatcher { store, warn, kept_days, last, told: Vec::new() };
             let mut pause = FIRST_PAUSE;
             while let Some(news) = told.upgrade() {
                 let is_reached = watcher.watch_once(&news);
@@ -94,6 +149,11 @@ impl TeamDatabase {
         &self.desk_name
     }
 
+    /// Returns the time by the clock of the database, which is the one of all desks.
+    pub(crate) fn now_ms(&self) -> i64 {
+        now_ms() + self.news.ahead_ms.load(Ordering::Relaxed)
+    }
+
     /// Returns whether the database answers, now and later. Whoever reads lists does it after this is
     /// [`DatabaseState::Reachable`]: what changes from then on is told to those who have subscribed.
     pub(crate) fn state(&self) -> watch::Receiver<DatabaseState> {
@@ -106,10 +166,8 @@ impl TeamDatabase {
     }
 
     /// Returns all changes from now on, in their order.
-    pub(crate) fn subscribe(&self) -> mpsc::UnboundedReceiver<TeamChange> {
-        let (changes_in, changes) = mpsc::unbounded_channel();
-        lock(&self.news.readers).push(changes_in);
-        changes
+    pub(crate) fn subscribe(&self) -> TeamNewsReader {
+        TeamNewsReader(self.news.changes.subscribe())
     }
 
     /// Records or reads something, and waits for it.
@@ -117,9 +175,14 @@ impl TeamDatabase {
         &self,
         work: impl FnOnce(&mut dyn TeamStore) -> TeamResult<T> + Send + 'static,
     ) -> TeamResult<T> {
-        let done = self.recorder.run(move |store| work(store.as_mut())).await;
+        let news = Arc::clone(&self.news);
+        let done = self.recorder.run(move |store| {
+            let done = work(store.as_mut());
+            news.unread.tell_of(store.as_mut());
+            done
+        });
         let gone = || TeamStoreError::Unreachable { why: "the desk ends".to_owned() };
-        done.ok_or_else(gone)?
+        done.await.ok_or_else(gone)?
     }
 
     /// Copies a part of a machine's ledger. Returns the end of its chain.
@@ -132,6 +195,8 @@ impl TeamDatabase {
 struct DatabaseWatcher {
     store: BoxedStore,
     warn: Warn,
+    /// For how many days the database shall keep its log, if the settings say; it is told once.
+    kept_days: Option<u32>,
     /// The number of the last change that was told.
     last: Option<u64>,
     /// Why the database did not answer since it did last. Each reason is told once.
@@ -141,19 +206,25 @@ struct DatabaseWatcher {
 impl DatabaseWatcher {
     /// Waits once for changes and tells them. Returns false if the database does not answer.
     fn watch_once(&mut self, news: &DatabaseNews) -> bool {
-        match self.next_changes() {
+        match self.next_changes(news) {
             Ok(changes) => {
                 self.note_state(news, DatabaseState::Reachable);
+                news.unread.tell_of(self.store.as_mut());
                 let mut documents =
                     changes.iter().filter(|it| matches!(it, TeamChange::Document(_)));
                 if let Some(last) = documents.next_back() {
                     news.documents.send_replace(last.number());
                 }
-                let mut readers = lock(&news.readers);
-                for change in &changes {
-                    readers.retain(|reader| reader.send(change.clone()).is_ok());
+                for change in changes {
+                    // Nobody may listen yet.
+                    news.changes.send(TeamNews::Changed(Arc::new(change))).ok();
                 }
                 true
+            }
+            Err(TeamStoreError::Replaced) => {
+                // The numbers of before say nothing of those that come.
+                self.last = None;
+                self.read_again(news)
             }
             Err(error) => {
                 self.note_state(news, DatabaseState::Unreachable(error.to_string()));
@@ -162,9 +233,27 @@ impl DatabaseWatcher {
         }
     }
 
-    fn next_changes(&mut self) -> TeamResult<Vec<TeamChange>> {
+    /// Has everybody read everything again, after the number was read from which on they are told.
+    fn read_again(&mut self, news: &DatabaseNews) -> bool {
+        let is_reached = self.watch_once(news);
+        if is_reached {
+            (self.warn)(&TeamStoreError::Replaced.to_string());
+            news.documents.send_replace(self.last.unwrap_or_default());
+            news.changes.send(TeamNews::ReadAgain).ok();
+        }
+        is_reached
+    }
+
+    fn next_changes(&mut self, news: &DatabaseNews) -> TeamResult<Vec<TeamChange>> {
         let Some(last) = self.last else {
+            let ahead_ms = self.store.read_clock()? - now_ms();
+            news.ahead_ms.store(ahead_ms, Ordering::Relaxed);
             self.last = Some(self.store.last_change()?);
+            if let Some(days) = self.kept_days.take()
+                && let Some(told) = set_kept_days(self.store.as_mut(), days)?
+            {
+                (self.warn)(&told);
+            }
             return Ok(Vec::new());
         };
         let changes = self.store.wait_for_changes(last, WATCH)?;
@@ -192,6 +281,17 @@ impl DatabaseWatcher {
     }
 }
 
+/// Sets for how many days the database keeps its log. Returns what is worth telling.
+pub(crate) fn set_kept_days(store: &mut dyn TeamStore, days: u32) -> TeamResult<Option<String>> {
+    Ok(store.set_kept_days(days)?.map(|before| {
+        let removal = if days < before { ", and the desks remove what is older" } else { "" };
+        format!(
+            "the team's database keeps its log for {days} days from now on and no longer for \
+             {before}{removal}: `team.keep_days` says so"
+        )
+    }))
+}
+
 /// Returns the name of this desk among those that share a database.
 pub(crate) fn desk_name(config: &Config) -> String {
     let of_machine = || uname().nodename().to_string_lossy().into_owned();
@@ -214,7 +314,6 @@ fn prepare_store(config: &Config) -> Result<Option<BoxedStore>, String> {
         url: read_secret(&source.value, token_source::DATABASE)?,
         // No machine has such a name.
         desk: format!("desk:{}", desk_name(config)),
-        kept_days: config.team.keep_days,
         patience: PATIENCE,
     };
     let store = PostgresTeamStore::prepare(&settings).map_err(|error| error.to_string())?;

@@ -15,7 +15,7 @@ use callgate_approval::viewer_token::new_viewer_token;
 use callgate_link::sync::lock;
 use callgate_policy::TeamFile;
 use callgate_relay::{LinePort, SharedLine};
-use callgate_store::{Sha256Hash, now_ms};
+use callgate_store::Sha256Hash;
 use callgate_web::{DeskFuture, LinePlace, MachineDesk, MachineJoined};
 use callgate_wire::ledger::{LedgerEvent, MemberJoined, MemberKind, TeamRoster};
 use callgate_wire::relay::RelayOrder;
@@ -152,7 +152,7 @@ impl TeamDesk {
     /// Returns true if something has changed.
     fn set_roster(&self, roster: TeamRoster) -> bool {
         let roster = Arc::new(roster);
-        let now = now_ms();
+        let now = self.register.now_ms();
         let stays = |name: &str| {
             roster.members.get(name).is_some_and(|member| {
                 let is_open = || member.invitation.as_ref().is_some_and(|it| it.is_open_at(now));
@@ -193,7 +193,7 @@ impl TeamDesk {
         let secret = hash_text(secret);
         // A wrong secret costs no look into the ledger.
         let is_known = |roster: &TeamRoster| {
-            let invited = roster.invited(&secret, now_ms());
+            let invited = roster.invited(&secret, self.register.now_ms());
             invited.is_some_and(|(_, member)| member.kind == MemberKind::Machine)
         };
         if !self.knows(is_known).await {
@@ -201,8 +201,9 @@ impl TeamDesk {
         }
         let token = new_viewer_token().map_err(|error| error.to_string())?;
         let token_hash = hash_text(token.reveal());
+        let now = self.register.now_ms();
         let joined = self.register.change_member(move |roster| {
-            let name = roster.invited(&secret, now_ms())?.0.to_owned();
+            let name = roster.invited(&secret, now)?.0.to_owned();
             let (secret, token) = (secret.clone(), Some(token_hash.clone()));
             let joined = LedgerEvent::Joined(MemberJoined { name: name.clone(), secret, token });
             Some(MemberChange { by: name.clone(), name, events: vec![joined] })
@@ -222,9 +223,9 @@ impl TeamDesk {
             return Some(Err(why));
         }
         let token = hash_text(token);
-        self.knows(|roster| roster.holder_of_token(&token, now_ms()).is_some()).await;
+        self.knows(|roster| roster.holder_of_token(&token, self.register.now_ms()).is_some()).await;
         let roster = self.roster();
-        let (name, member) = roster.holder_of_token(&token, now_ms())?;
+        let (name, member) = roster.holder_of_token(&token, self.register.now_ms())?;
         let run = (member.kind == MemberKind::Job).then(|| number.to_owned());
         let owner = LineOwner { name: name.to_owned(), run };
         if let Some(why) = self.lines.find_refusal(&owner) {

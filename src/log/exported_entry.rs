@@ -4,7 +4,7 @@ use callgate_mask::text::csv_cell;
 use callgate_store::{LedgerEntry, Sha256Hash};
 use callgate_team_store::AuditLabels;
 use callgate_wire::approval::Decision;
-use callgate_wire::ledger::{LedgerEvent, LedgerKind};
+use callgate_wire::ledger::LedgerKind;
 use callgate_wire::words;
 use serde_json::{Value, json};
 
@@ -79,19 +79,8 @@ impl<'a> ExportedEntry<'a> {
     fn read(row: &LedgerRow<'a>) -> Self {
         let &LedgerRow { entry, machine, labels } = row;
         let event = entry.event();
-        let (decision, by) = match &event {
-            LedgerEvent::Decided(decided) => (decided.decision, decided.by.clone()),
-            LedgerEvent::Pressed(press) | LedgerEvent::ChatPaired(press) => {
-                (None, press.by.clone())
-            }
-            LedgerEvent::ViewerPaired(paired) => (None, paired.by.clone()),
-            LedgerEvent::Unpaired(removed) => (None, removed.by.clone()),
-            LedgerEvent::Invited(invited) => (None, invited.by.clone()),
-            LedgerEvent::Revoked(revoked) => (None, revoked.by.clone()),
-            LedgerEvent::Mirrored(mirrored) => (None, mirrored.by.clone()),
-            LedgerEvent::Checked(call) => (call.decision, call.by.clone().unwrap_or_default()),
-            _ => (None, String::new()),
-        };
+        let (decision, by) = event.decision_and_author();
+        let by = by.to_owned();
         let call = event.into_call().unwrap_or_default();
         let labels = labels.cloned().unwrap_or_default();
         let known = |text: String, label: Option<String>| {

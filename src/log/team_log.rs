@@ -33,14 +33,15 @@ type ChainMarks = BTreeMap<String, u64>;
 /// Shows, exports, follows or verifies the log.
 pub(super) fn show_team_log(args: &LogArgs, file: Option<&Path>) -> Result<ExitCode, Failure> {
     let config = load_config(file, &DeskFlags::default())?;
-    let Some(store) = open_store(&config)? else {
+    let Some(mut store) = open_store(&config)? else {
         return Err(
             "no database is shared by the desks of a team here: set `team.database_url`, or leave \
              out --team for the ledger of this machine"
                 .into(),
         );
     };
-    let mut log = TeamLog { store, args, writer: args.entry_writer() };
+    let ahead_ms = store.read_clock()? - now_ms();
+    let mut log = TeamLog { store, args, writer: args.entry_writer(), ahead_ms };
     if args.verify {
         return log.verify_chains();
     }
@@ -53,17 +54,29 @@ pub(super) fn show_team_log(args: &LogArgs, file: Option<&Path>) -> Result<ExitC
     };
     if is_table && args.resume.is_none() {
         log.write_table()?;
+        if !args.follow {
+            return Ok(ExitCode::SUCCESS);
+        }
     }
-    if !is_table || args.resume.is_some() {
-        log.write_new(&mut marks)?;
-    }
-    if !args.follow {
-        return Ok(ExitCode::SUCCESS);
-    }
+    let mut told = None;
     // Until nobody reads it any more.
     loop {
+        match log.write_new(&mut marks) {
+            Ok(()) => told = None,
+            // The database comes back, and what was written is marked.
+            Err(Failure::TeamStore(error)) if args.follow && error.is_passing() => {
+                let why = error.to_string();
+                if told.as_ref() != Some(&why) {
+                    write_error_line(&why);
+                }
+                told = Some(why);
+            }
+            Err(failure) => return Err(failure),
+        }
+        if !args.follow {
+            return Ok(ExitCode::SUCCESS);
+        }
         follow::wait_while_read(LOOK_EVERY)?;
-        log.write_new(&mut marks)?;
     }
 }
 
@@ -71,6 +84,8 @@ struct TeamLog<'a> {
     store: Box<dyn TeamStore>,
     args: &'a LogArgs,
     writer: EntryWriter<BufWriter<Stdout>>,
+    /// How far the clock of the database is ahead of the one here.
+    ahead_ms: i64,
 }
 
 impl<'a> TeamLog<'a> {
@@ -90,16 +105,17 @@ impl<'a> TeamLog<'a> {
 
     /// Writes the newest entries, the oldest of them first.
     fn write_table(&mut self) -> Result<(), Failure> {
-        let limit = self.which().limit.unwrap_or(TABLE);
-        let hides_details = self.which().hides_details();
-        let mut filter = self.which().build_audit_filter();
+        let (which, ahead_ms) = (self.which(), self.ahead_ms);
+        let limit = which.limit.unwrap_or(TABLE);
+        let hides_details = which.hides_details();
+        let mut filter = which.build_audit_filter();
         let mut found: Vec<AuditRecord> = Vec::new();
         loop {
             let page = self.store.search_audit(&filter)?;
             filter.before = page.last().map(|record| record.position);
             let is_last = page.len() < filter.most;
             let wanted = page.into_iter().filter(|record| {
-                self.which().selects(record) && !(hides_details && is_detail(&record.entry))
+                which.selects(record, ahead_ms) && !(hides_details && is_detail(&record.entry))
             });
             found.extend(wanted);
             if is_last || (limit > 0 && found.len() >= limit) {
@@ -121,22 +137,23 @@ impl<'a> TeamLog<'a> {
 
     /// Writes what the chains have got since their marks.
     fn write_new(&mut self, marks: &mut ChainMarks) -> Result<(), Failure> {
-        let chains = match self.read_chains() {
-            // The database comes back.
-            Err(Failure::Failed(why)) if self.args.follow => {
-                write_error_line(&why);
-                return Ok(());
-            }
-            chains => chains?,
-        };
-        let which = self.which();
-        for AuditChain { name, head } in chains {
-            let mut written = marks.get(&name).copied().unwrap_or_default();
+        let (which, ahead_ms) = (self.which(), self.ahead_ms);
+        for AuditChain { name, head } in self.read_chains()? {
+            let mark = marks.get(&name).copied();
+            let mut written = mark.unwrap_or_default();
             while written < head.seq {
                 let part = self.store.chain_entries(&name, written)?;
-                let Some(last) = part.last() else { break };
-                written = last.entry.seq;
-                for record in part.iter().filter(|record| which.selects(record)) {
+                let first = part.first().map_or(head.seq + 1, |record| record.entry.seq);
+                if mark.is_some() && first > written + 1 {
+                    write_error_line(&format!(
+                        "{name}: entries {} to {} are too old for the database, which had removed \
+                         them before they were written here",
+                        written + 1,
+                        first - 1
+                    ));
+                }
+                written = part.last().map_or(head.seq, |last| last.entry.seq);
+                for record in part.iter().filter(|record| which.selects(record, ahead_ms)) {
                     self.write_record(record, &QuestionSummary::default())?;
                 }
                 self.writer.flush()?;
@@ -230,9 +247,12 @@ impl EntryFilterArgs {
         }
     }
 
-    /// Returns true if an entry of the team's log is wanted.
-    fn selects(&self, record: &AuditRecord) -> bool {
-        let AuditRecord { labels, entry, .. } = record;
+    /// Returns true if an entry of the team's log is wanted. Times are those at which entries were
+    /// recorded, by the clock of the database, which is `ahead_ms` ahead of the one here: the clocks
+    /// of machines may be wrong.
+    fn selects(&self, record: &AuditRecord, ahead_ms: i64) -> bool {
+        let AuditRecord { labels, entry, position, .. } = record;
+        let recorded_ms = position.recorded_ms - ahead_ms;
         let is =
             |wanted: &Option<String>, found: &Option<String>| wanted.is_none() || wanted == found;
         let call = (self.tool.is_some() || self.session.is_some())
@@ -252,8 +272,8 @@ impl EntryFilterArgs {
             && begins(&self.question, entry.question.as_deref().unwrap_or_default())
             && self.tool.as_ref().is_none_or(|tool| *tool == call.tool)
             && begins(&self.session, &call.session)
-            && self.since.is_none_or(|since| entry.at_ms >= since)
-            && self.until.is_none_or(|until| entry.at_ms < until)
+            && self.since.is_none_or(|since| recorded_ms >= since)
+            && self.until.is_none_or(|until| recorded_ms < until)
             && self
                 .grep
                 .as_ref()

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use callgate_store::LedgerEntry;
 use callgate_team_store::{AuditLabels, LONGEST_NAME};
-use callgate_wire::ledger::{LedgerEvent, LedgerKind};
+use callgate_wire::ledger::LedgerKind;
 
 /// How many questions have their labels remembered, for each machine.
 const MOST_LABELS: usize = 256;
@@ -17,12 +17,8 @@ impl QuestionLabels {
     /// Returns the labels of an entry, and remembers those of a question.
     pub(crate) fn of_entry(&mut self, entry: &LedgerEntry) -> AuditLabels {
         let event = entry.event();
-        let (decision, who) = match &event {
-            LedgerEvent::Decided(decided) => (decided.decision, decided.by.clone()),
-            LedgerEvent::Pressed(press) => (None, press.by.clone()),
-            LedgerEvent::Checked(call) => (call.decision, call.by.clone().unwrap_or_default()),
-            _ => (None, String::new()),
-        };
+        let (decision, who) = event.decision_and_author();
+        let who = as_label(who);
         let call = event.into_call();
         let known = entry.question.as_ref().and_then(|question| self.0.get(question)).cloned();
         let mut labels = match call {
@@ -39,7 +35,7 @@ impl QuestionLabels {
         if entry.is_of_kind(LedgerKind::Closed) {
             entry.question.as_ref().map(|question| self.0.remove(question));
         }
-        (labels.who, labels.decision) = (as_label(&who), decision);
+        (labels.who, labels.decision) = (who, decision);
         labels
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use callgate_approval::answer_roles::AnswerScope;
 use callgate_team_store::{LONGEST_WAIT, TeamAnswer, TeamAsk, TeamQuestion};
 use callgate_wire::approval::{AskerMachine, RelayedAnswer};
 use callgate_wire::relay::{RelayReport, RelayedQuestion};
@@ -46,6 +47,18 @@ impl SharedAct {
         serde_json::from_str(&question.act).ok()
     }
 
+    /// Returns what roles tell a question apart by.
+    pub(super) fn scope(&self, question: &RelayedQuestion) -> AnswerScope {
+        let request = &question.request;
+        AnswerScope {
+            machine: Some(self.machine.name.clone()),
+            home: Some(self.machine.home.clone()),
+            project: request.cwd.clone(),
+            agent: request.agent.clone().unwrap_or_default(),
+            tool: request.tool_name.clone(),
+        }
+    }
+
     /// Returns the question as people are asked it.
     pub(super) fn relayed_question(&self, now: &TeamQuestion) -> Option<RelayedQuestion> {
         let RelayReport::Question(question) =
@@ -73,6 +86,7 @@ pub(super) fn recorded_answer(
         id: callgate_wire::approval::RequestId::from_random(id),
         question: of.id.clone(),
         by: storable_name(&answer.by),
+        members: answer.members.clone(),
         decision: answer.decision,
         body: serde_json::to_string(answer).unwrap_or_default(),
     }

@@ -95,10 +95,8 @@ impl SharedQuestions {
     /// Withdraws all questions of a machine that does not belong to the team any more.
     pub(crate) async fn withdraw_machine(&self, machine: String, text: &'static str) {
         let withdrawn = self.run(move |store| {
-            for question in store.open_questions()? {
-                if question.machine == machine {
-                    store.withdraw_question(&machine, &question.id, text)?;
-                }
+            for question in store.pending_questions(Some(&machine))? {
+                store.withdraw_question(&machine, &question.id, text)?;
             }
             Ok(())
         });

@@ -2,8 +2,10 @@
 //! of it elsewhere comes from there.
 
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_approval::answer_roles::AnswerScope;
 use callgate_approval::daemon::{NotedAllow, RelayedAsker};
 use callgate_approval::desk::DeferReason;
 use callgate_link::random::random_bytes;
@@ -15,6 +17,7 @@ use callgate_wire::approval::{FirstAllow, RelayedAnswer};
 
 use super::shared_act::{SharedAct, recorded_answer, relayed_answer};
 use super::{QuestionNews, SharedQuestions};
+use crate::team::roles_cover;
 
 /// How long an answer may be on its way before people are told that its machine cannot be reached.
 const SOON: Duration = Duration::from_secs(3);
@@ -32,6 +35,9 @@ pub(super) struct TeamQuestionDisplay<'a> {
     first_allow: Option<FirstAllow>,
     /// The first allow that was given here and is not recorded.
     unrecorded: Option<NotedAllow>,
+    /// A first allow that was given here and does not count.
+    void_allow: Option<FirstAllow>,
+    scope: Arc<AnswerScope>,
 }
 
 enum PressReceipt {
@@ -39,6 +45,8 @@ enum PressReceipt {
     Closed(Box<TeamQuestion>),
     /// It cannot be recorded.
     Refused,
+    /// Somebody who has given it may not answer the question any more.
+    Void,
 }
 
 impl<'a> TeamQuestionDisplay<'a> {
@@ -51,10 +59,21 @@ impl<'a> TeamQuestionDisplay<'a> {
             return shared
                 .warn("a question in the team's database cannot be read: update callgate");
         };
+        let scope = Arc::new(act.scope(&relayed));
         let asker = shared.0.askers.ask(&act.machine, relayed).await;
         let last_words = question.last_words.clone();
-        let (first_allow, unrecorded) = (None, None);
-        let shown = Self { shared, asker, news, question, last_words, first_allow, unrecorded };
+        let (first_allow, unrecorded, void_allow) = (None, None, None);
+        let shown = Self {
+            shared,
+            asker,
+            news,
+            question,
+            last_words,
+            first_allow,
+            unrecorded,
+            void_allow,
+            scope,
+        };
         shown.wait_for_end().await;
     }
 
@@ -101,9 +120,8 @@ impl<'a> TeamQuestionDisplay<'a> {
     }
 
     fn look(&mut self) {
-        let newest = self.news.borrow_and_update().clone();
-        if let Some(question) = newest.filter(|it| it.changed > self.question.changed) {
-            self.question = question;
+        if let Some(newest) = self.news.borrow_and_update().clone() {
+            self.question = newest;
         }
     }
 
@@ -120,14 +138,27 @@ impl<'a> TeamQuestionDisplay<'a> {
         }
     }
 
-    /// Records the first allow that was given here. If another desk was faster, that one counts.
+    /// Records the first allow that was given here, if they may still give it. If another desk was
+    /// faster, that one counts.
     async fn record_allow(&mut self) {
         let Some(NotedAllow { first, replaces }) = self.unrecorded.clone() else { return };
-        let (id, note) = (self.question.id.clone(), QuestionNote::FirstAllow { first, replaces });
-        match self.shared.run(move |store| store.note_question(&id, &note)).await {
+        // One that does not count is not recorded, so that there is nothing to be replaced.
+        let replaces = replaces.filter(|replaced| Some(replaced) != self.void_allow.as_ref());
+        let (id, scope) = (self.question.id.clone(), Arc::clone(&self.scope));
+        let noted = first.clone();
+        let recorded = self.shared.run(move |store| {
+            if roles_cover(store, first.member.as_slice(), &scope)? {
+                return store.note_question(&id, &QuestionNote::FirstAllow { first, replaces });
+            }
+            store.find_question(&id)
+        });
+        match recorded.await {
             Ok(question) => {
                 self.unrecorded = None;
                 if let Some(question) = question {
+                    if question.first_allow.as_ref() != Some(&noted) {
+                        self.void_allow = Some(noted);
+                    }
                     self.shared.note_news(question);
                     self.look();
                 }
@@ -146,6 +177,12 @@ impl<'a> TeamQuestionDisplay<'a> {
         let question = match self.record_answer(answer).await {
             PressReceipt::Closed(question) => *question,
             PressReceipt::Refused => return self.asker.report_lost().await,
+            PressReceipt::Void => {
+                let text = format!("{} may not answer this any more", answer.by);
+                self.shared.warn(&format!("an answer was not counted: {text}"));
+                let text = format!("Not counted: {text}. It is open at the other desks");
+                return self.asker.withdraw(text).await;
+            }
         };
         self.shared.note_news(question.clone());
         self.question = question;
@@ -159,19 +196,30 @@ impl<'a> TeamQuestionDisplay<'a> {
         }
     }
 
-    /// Records an answer, as soon as the database answers.
+    /// Records an answer, as soon as the database answers, if those who have given it may still give
+    /// it then.
     async fn record_answer(&self, answer: &RelayedAnswer) -> PressReceipt {
         let Ok(id) = random_bytes() else { return PressReceipt::Refused };
         let recorded = recorded_answer(answer, id, &self.question);
         loop {
-            let one = recorded.clone();
-            match self.shared.run(move |store| store.answer_question(&one)).await {
-                Ok(
+            let (one, scope) = (recorded.clone(), Arc::clone(&self.scope));
+            let receipt = self.shared.run(move |store| {
+                if roles_cover(store, &one.members, &scope)? {
+                    return store.answer_question(&one).map(Some);
+                }
+                // It may be recorded without an acknowledgement, from before they lost their role.
+                let found = store.find_question(&one.question)?;
+                let closed = found.filter(|found| found.state != TeamQuestionState::Open);
+                Ok(closed.map(AnswerReceipt::TooLate))
+            });
+            match receipt.await {
+                Ok(Some(
                     AnswerReceipt::Recorded(question)
                     | AnswerReceipt::Repeated(question)
                     | AnswerReceipt::TooLate(question),
-                ) => return PressReceipt::Closed(Box::new(question)),
-                Ok(AnswerReceipt::Unknown) => return PressReceipt::Refused,
+                )) => return PressReceipt::Closed(Box::new(question)),
+                Ok(Some(AnswerReceipt::Unknown)) => return PressReceipt::Refused,
+                Ok(Some(AnswerReceipt::NoMember(_)) | None) => return PressReceipt::Void,
                 Err(error @ TeamStoreError::Refused { .. }) => {
                     self.shared.warn(&error.to_string());
                     return PressReceipt::Refused;
@@ -189,7 +237,9 @@ impl<'a> TeamQuestionDisplay<'a> {
         let Some(relayed) = relayed_answer(&answer) else {
             return self.shared.warn("an answer in the team's database cannot be read");
         };
-        if own != Some(&relayed) {
+        // Whose it is only their own desk knows.
+        let own = own.map(|own| RelayedAnswer { members: Vec::new(), ..own.clone() });
+        if own.as_ref() != Some(&relayed) {
             self.asker.take_team_answer(relayed).await;
         }
         let mut is_soon = true;

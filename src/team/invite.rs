@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use callgate_approval::viewer_token::new_viewer_token;
 use callgate_client::viewer::Viewer;
 use callgate_policy::TeamFile;
-use callgate_store::{Store, now_ms};
+use callgate_store::Store;
 use callgate_team::{Invitation, check_member_name};
 use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind, TeamRoster};
 
@@ -68,13 +68,14 @@ impl InviteArgs {
             secret,
             rules_key: rules.map(|rules| rules.key()),
         };
+        let now = register.now_ms()?;
         let hours = self.hours.or((kind != MemberKind::Job).then_some(HOURS));
         let invited = MemberInvited {
             name: self.name,
             member: Some(kind),
             owner: self.owner,
             secret: hash_text(invitation.secret.reveal()),
-            until_ms: hours.map(|hours| now_ms() + i64::from(hours) * HOUR_MS),
+            until_ms: hours.map(|hours| now + i64::from(hours) * HOUR_MS),
             by: BY.to_owned(),
         };
         let (name, by) = (invited.name.clone(), BY.to_owned());

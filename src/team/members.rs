@@ -25,6 +25,7 @@ pub(super) fn list_members(config: &Config) -> Result<(), Failure> {
         "not connected"
     };
     let views = ask_remotes(config);
+    let now = register.now_ms()?;
     let mut out = io::stdout().lock();
     if roster.members.is_empty() {
         writeln!(out, "There are none. To invite one: callgate team invite NAME")?;
@@ -37,7 +38,7 @@ pub(super) fn list_members(config: &Config) -> Result<(), Failure> {
                 .map_or_else(|| absent.to_owned(), |view| describe_standing(view, now_ms())),
             Err(_) => format!("{absent}, since `callgate up` does not run"),
         };
-        let line = format!("{name}: {}", describe_member(member, standing, now_ms()));
+        let line = format!("{name}: {}", describe_member(member, standing, now));
         writeln!(out, "{}", one_line(&line))?;
     }
     Ok(())

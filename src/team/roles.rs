@@ -14,9 +14,7 @@ use callgate_link::text_file::read_text_file;
 use callgate_mask::text::without_mark;
 use callgate_mask::text::{counted_noun, visible_text};
 use callgate_policy::{FileStamp, roles_path};
-use callgate_rules::{
-    DESK_MACHINE, Problem, RoleFile, RoleSubject, RuleProblemLevel, file::LARGEST_FILE,
-};
+use callgate_rules::{DESK_MACHINE, Problem, RoleFile, RuleProblemLevel, file::LARGEST_FILE};
 use callgate_surroundings::rule_surroundings;
 use callgate_wire::ledger::{MemberKind, TeamRoster};
 
@@ -28,6 +26,7 @@ use crate::team_register::TeamRegister;
 use super::members::BY;
 use super::roles_file::{read_roles_text, write_roles};
 use super::shared_policy::put_roles;
+use super::shared_roles::subject_of_scope;
 
 pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
     let name = path.display().to_string();
@@ -112,13 +111,7 @@ impl fmt::Debug for LiveRoles {
 
 impl AnswerRoles for LiveRoles {
     fn covers_question(&self, member: &str, scope: &AnswerScope) -> bool {
-        let subject = RoleSubject {
-            machine: scope.machine.as_deref(),
-            home: scope.home.as_deref().unwrap_or(&self.home),
-            project: &scope.project,
-            agent: &scope.agent,
-            tool: &scope.tool,
-        };
+        let subject = subject_of_scope(scope, &self.home);
         self.current_file().is_none_or(|file| file.covers(member, subject))
     }
 }

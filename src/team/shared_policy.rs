@@ -4,24 +4,17 @@ use callgate_approval::asker::fresh_id;
 use callgate_policy::{TeamFile, roles_path};
 use callgate_team::{RuleBundle, TeamRules};
 use callgate_team_store::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument, TeamStore};
-use serde::{Deserialize, Serialize};
 
 use super::roles_file::{read_roles_text, write_roles};
+use super::shared_roles::{ROLES, RolesDocument};
 use super::source::take_bundle;
 use crate::config::Config;
 use crate::team_database::TeamDatabase;
 
-/// The names of the documents.
+/// The name of the document.
 const RULES: &str = "rules";
-const ROLES: &str = "roles";
 /// How often an edit is tried while others change the same document.
 const MOST_TRIES: usize = 50;
-
-#[derive(Serialize, Deserialize)]
-struct RolesDocument {
-    /// The file, in TOML; without one every person may answer everything.
-    roles: Option<String>,
-}
 
 /// Puts a bundle into the database, unless it has that one or a newer one. Rules that another key
 /// has signed are replaced only with `replaces_key`.

@@ -7,23 +7,29 @@ use std::process::ExitCode;
 use callgate_client::viewer::Viewer;
 use callgate_mask::text::{counted_noun, one_line};
 use callgate_policy::{TeamFile, roles_path};
-use callgate_team_store::{AuditProtection, TeamStoreStatus};
+use callgate_team_store::{AuditProtection, TeamStoreError, TeamStoreStatus};
 use callgate_wire::desk::RemoteState;
 use callgate_wire::ledger::{MemberKind, TeamRoster};
 
 use super::intake::describe_bundle;
 use super::roles::read_roles;
 use crate::config::Config;
-use crate::failure::Failure;
+use crate::failure::{Failure, write_error_line};
 use crate::remote::ask_remotes;
-use crate::team_database::{desk_name, open_store};
+use crate::team_database::{desk_name, open_store, set_kept_days};
 use crate::team_register::{TeamRegister, read_ledger_roster};
 
 /// Shows the status. The exit code is 1 if the database does not answer.
 pub(super) fn show_status(config: &Config) -> Result<ExitCode, Failure> {
     let database = open_store(config).and_then(|store| {
         let Some(mut store) = store else { return Ok(None) };
-        let status = store.read_status().map_err(|error| error.to_string())?;
+        let explain = |error: TeamStoreError| error.to_string();
+        if let Some(days) = config.team.keep_days
+            && let Some(told) = set_kept_days(store.as_mut(), days).map_err(explain)?
+        {
+            write_error_line(&told);
+        }
+        let status = store.read_status().map_err(explain)?;
         let roster = TeamRegister::Database(store).read_roster();
         Ok(Some((status, roster.map_err(|error| error.to_string())?)))
     });

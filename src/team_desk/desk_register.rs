@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use callgate_store::now_ms;
 use callgate_wire::ledger::TeamRoster;
 use tokio::sync::watch;
 
@@ -27,6 +28,11 @@ pub(crate) struct DeskRegister {
 impl DeskRegister {
     pub(super) fn new(copies: LedgerCopies, database: Option<TeamDatabase>) -> Self {
         Self { copies, database, mirrored: Arc::new(watch::channel(None).0) }
+    }
+
+    /// Returns the time by which invitations end: all desks of a team have one clock.
+    pub(super) fn now_ms(&self) -> i64 {
+        self.database.as_ref().map_or_else(now_ms, TeamDatabase::now_ms)
     }
 
     pub(super) async fn read_roster(&self) -> Result<TeamRoster, String> {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use callgate_approval::viewer_token::{new_viewer_token, token_identity};
-use callgate_store::now_ms;
 use callgate_web::{DeskFuture, PageJoined, TeamPeople, WantedPage};
 use callgate_wire::HiddenText;
 use callgate_wire::ledger::{
@@ -28,13 +27,13 @@ impl TeamPeople for TeamDesk {
         secret: &'a HiddenText,
         page: WantedPage,
     ) -> DeskFuture<'a, Result<PageJoined, String>> {
-        let secret = hash_text(secret.reveal());
+        let (secret, now) = (hash_text(secret.reveal()), self.register.now_ms());
         Box::pin(async move {
             // A wrong secret costs no look into the ledger.
-            if !self.knows(|roster| find_invited(roster, &secret).is_some()).await {
+            if !self.knows(|roster| find_invited(roster, &secret, now).is_some()).await {
                 return Ok(PageJoined::Unknown);
             }
-            let find = move |roster: &TeamRoster| find_invited(roster, &secret);
+            let find = move |roster: &TeamRoster| find_invited(roster, &secret, now);
             self.link_found(page, find).await
         })
     }
@@ -114,8 +113,8 @@ async fn link_page(
 }
 
 /// Returns the person whose invitation has a secret with this hash.
-fn find_invited(roster: &TeamRoster, secret: &str) -> Option<JoiningPerson> {
-    let (name, member) = roster.invited(secret, now_ms())?;
+fn find_invited(roster: &TeamRoster, secret: &str, now: i64) -> Option<JoiningPerson> {
+    let (name, member) = roster.invited(secret, now)?;
     let is_person = member.kind == MemberKind::Person;
     is_person.then(|| (name.to_owned(), Some(secret.to_owned())))
 }
@@ -133,7 +132,7 @@ fn find_person(roster: &TeamRoster, name: &str) -> Option<String> {
 mod tests {
     use std::path::Path;
 
-    use callgate_store::{EntryDraft, Store};
+    use callgate_store::{EntryDraft, Store, now_ms};
     use callgate_wire::ledger::MemberInvited;
 
     use super::*;
@@ -166,7 +165,7 @@ mod tests {
         let page = WantedPage { origin: origin.clone(), name: "Firefox on Linux".to_owned() };
         let join = |secret: &str| {
             let secret = hash_text(secret);
-            let find = move |roster: &TeamRoster| find_invited(roster, &secret);
+            let find = move |roster: &TeamRoster| find_invited(roster, &secret, now_ms());
             runtime.block_on(link_page(&register, page.clone(), find)).unwrap()
         };
         let links = || Store::open_read_only(&database).unwrap().chained_links().unwrap();

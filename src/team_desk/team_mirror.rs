@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use callgate_approval::daemon::Warn;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
-use callgate_team_store::{DocumentKind, TeamDocument, TeamResult, TeamStore};
+use callgate_team_store::{DocumentKind, TeamDocument, TeamResult, TeamStore, TeamStoreError};
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved, MemberMirrored, SharedMember};
 use tokio::sync::watch;
 
@@ -27,6 +27,8 @@ pub(super) struct TeamMirror {
     warn: Warn,
     documents: watch::Receiver<u64>,
     state: watch::Receiver<DatabaseState>,
+    /// The members that cannot be read. Each is told once.
+    unread: BTreeSet<String>,
 }
 
 /// What the ledger has and the database does not.
@@ -54,6 +56,7 @@ impl TeamMirror {
             copies: home.copies.clone(),
             register: register.clone(),
             warn: Arc::clone(&home.warn),
+            unread: BTreeSet::new(),
         })
     }
 
@@ -88,11 +91,17 @@ impl TeamMirror {
         taken.map(told).and(bundle.map(told))
     }
 
-    async fn take_over_members(&self, documents: Vec<TeamDocument>) -> Result<(), String> {
+    async fn take_over_members(&mut self, documents: Vec<TeamDocument>) -> Result<(), String> {
         let mut members = Vec::new();
         for document in documents {
-            let member = read_member(&document).map_err(|error| error.to_string())?;
-            members.extend(member.map(|member| (document, member)));
+            match read_member(&document) {
+                Ok(member) => members.extend(member.map(|member| (document, member))),
+                // The others are taken over all the same.
+                Err(error) if self.unread.insert(document.name.clone()) => {
+                    (self.warn)(&format!("{}: {error}", document.name));
+                }
+                Err(_) => {}
+            }
         }
         let report = self.copies.run(move |store| mirror_members(store, members)).await?;
         let desk = self.database.desk_name().to_owned();
@@ -154,13 +163,17 @@ impl MirrorReport {
         }
         let mut gone = Vec::new();
         for (name, member) in self.unshared {
-            match store.find_document(DocumentKind::Member, &name)? {
+            match store.find_document(DocumentKind::Member, &name) {
                 // Of two desks that bring one name the first counts.
-                None => drop(store.edit_document(&member_edit(&name, 0, desk, Some(&member)))?),
-                Some(document) if document.body.is_none() => {
+                Ok(None) => {
+                    drop(store.edit_document(&member_edit(&name, 0, desk, Some(&member)))?);
+                }
+                Ok(Some(document)) if document.body.is_none() => {
                     gone.push(MemberMirrored { name, member: None, by: document.by });
                 }
-                Some(_) => {}
+                // What cannot be read stays here as it was.
+                Ok(Some(_)) | Err(TeamStoreError::Damaged { .. }) => {}
+                Err(error) => return Err(error),
             }
         }
         Ok(gone)

@@ -11,9 +11,11 @@ mod lines;
 mod passwords;
 mod people;
 mod restored;
+mod revoked_press;
 mod roles;
 mod rules;
 mod shared_desks;
+mod shared_log;
 mod team_house;
 mod ways;
 

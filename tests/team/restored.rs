@@ -83,7 +83,6 @@ fn a_desk_goes_on_with_a_restored_database() {
     let settings = PostgresSettings {
         url: HiddenText::new(server.url(&after)),
         desk: "checker".to_owned(),
-        kept_days: 400,
         patience: DEADLINE,
     };
     let mut store = PostgresTeamStore::open(&settings).unwrap();
@@ -95,6 +94,7 @@ fn a_desk_goes_on_with_a_restored_database() {
             id: RequestId::from_random([u8::try_from(number).unwrap(); 16]),
             question: RequestId::parse(id).unwrap(),
             by: "ben".to_owned(),
+            members: Vec::new(),
             decision: Decision::Deny,
             body: r#"{"decision":"deny","by":"ben"}"#.to_owned(),
         };

@@ -328,6 +328,7 @@ fn answer(allow: bool) -> RelayedAnswer {
     RelayedAnswer {
         decision: if allow { Decision::Allow } else { Decision::Deny },
         by: "Ada".to_owned(),
+        members: Vec::new(),
         message: None,
         offer: None,
         picks: None,

@@ -151,8 +151,9 @@ declare_section! {
         kind: Text("a short name such as desk-1", is_plain_text),
         note: "each has another one; without it, the name of this machine";
     /// How long the team's database keeps audit entries and closed questions
-    TEAM_KEEP_DAYS keep_days: u32 = kind: Whole(1, 3_650), placeholder: "DAYS",
-        note: "all desks that share it need the same", default: "400";
+    TEAM_KEEP_DAYS keep_days: Option<u32> = kind: Whole(1, 3_650), placeholder: "DAYS",
+        note: "without it, what the database was told last, or 400; all desks that share it need the \
+               same";
     }
 }
 

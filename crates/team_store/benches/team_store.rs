@@ -46,7 +46,7 @@ fn main() {
     server.start_with(&[]);
     let url = HiddenText::new(server.url(&server.make_database()));
     let patience = Duration::from_mins(1);
-    let settings = PostgresSettings { url, desk: "desk".into(), kept_days: 30, patience };
+    let settings = PostgresSettings { url, desk: "desk".into(), patience };
     let postgres = measure(&|| Box::new(PostgresTeamStore::open(&settings).unwrap()));
     println!("| measure | SQLite | PostgreSQL | PostgreSQL ÷ SQLite |\n|---|---|---|---|");
     for ((what, one), (_, other)) in sqlite.into_iter().zip(postgres) {

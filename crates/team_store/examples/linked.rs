@@ -28,7 +28,6 @@ fn main() -> ExitCode {
         let settings = callgate_team_store::PostgresSettings {
             url: callgate_wire::HiddenText::new(url),
             desk: "desk".into(),
-            kept_days: 30,
             patience: std::time::Duration::from_secs(5),
         };
         if let Ok(store) = callgate_team_store::PostgresTeamStore::open(&settings) {

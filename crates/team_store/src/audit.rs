@@ -250,7 +250,7 @@ impl AuditWalk {
 
     /// Ends the walk after the last entry; `head` is the end of the chain as it was recorded beside
     /// it.
-    pub(crate) fn finish(self, head: ChainHead) -> AuditChainReport {
+    pub(crate) fn finish(&self, head: ChainHead) -> AuditChainReport {
         let seq = self.last.seq;
         match head.seq.cmp(&seq) {
             std::cmp::Ordering::Greater => {

@@ -93,6 +93,11 @@ impl TeamDocument {
     }
 }
 
+/// Names the row of a document for a person.
+pub(crate) fn document_name(kind: &str, name: &str) -> String {
+    format!("the {kind} {name}")
+}
+
 stored_row! {
     DocumentRow {
         kind: String,

@@ -51,6 +51,9 @@ pub enum TeamStoreError {
          is answered from it: restore it, or accept the loss by a restart of this desk"
     )]
     Behind { seen: u64, found: u64 },
+    /// A standby has taken over. It may have given the numbers of changes to other changes.
+    #[error("another server has taken over the team's database: everything is read again")]
+    Replaced,
     /// What was to be recorded is not valid.
     #[error("{what} is refused: {why}")]
     Refused {
@@ -80,6 +83,6 @@ pub enum TeamStoreError {
 impl TeamStoreError {
     /// Returns true if the same call may succeed later without anything being changed here.
     pub fn is_passing(&self) -> bool {
-        matches!(self, Self::Unreachable { .. })
+        matches!(self, Self::Unreachable { .. } | Self::Replaced)
     }
 }

@@ -1,8 +1,9 @@
 //! The store of a team's desk: questions and their answers, the team's documents, and the audit log.
 //!
-//! [`TeamStore`] is what a desk needs of it. `SqliteTeamStore` keeps it in a file, for one team desk;
-//! `PostgresTeamStore` keeps it in PostgreSQL, which several desks share. One conformance suite runs
-//! on both (`tests/store/`).
+//! [`TeamStore`] is what a desk needs of it. `PostgresTeamStore` keeps it in PostgreSQL, which several
+//! desks share. `SqliteTeamStore` keeps it in a file: one conformance suite runs on both
+//! (`tests/store/`), and tests of the program have a store without a server. The program itself opens
+//! none in a file: a single team desk keeps questions, answers and members in its own ledger.
 //!
 //! **Recorded before effect.** A call that changes something returns after the commit.
 //!
@@ -47,7 +48,9 @@ pub use audit::{
 pub use audit_query::AuditFilter;
 pub use document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 pub use error::{TeamResult, TeamStoreError};
-pub use limits::{LONGEST_DELIVERY, LONGEST_NAME, LONGEST_WAIT, MOST_COPIES, MOST_ROWS};
+pub use limits::{
+    LONGEST_DELIVERY, LONGEST_NAME, LONGEST_WAIT, MOST_COPIES, MOST_PENDING, MOST_ROWS,
+};
 #[cfg(feature = "postgres")]
 pub use postgres::{OLDEST_SERVER, PostgresSettings, PostgresTeamStore};
 pub use question::{
@@ -95,7 +98,8 @@ pub trait TeamStore: Send {
     /// Records a question, once for each id.
     fn ask_question(&mut self, ask: &TeamAsk) -> TeamResult<AskReceipt>;
 
-    /// Records an answer, if the question is open and its time is not over.
+    /// Records an answer, if the question is open, its time is not over, and the members who have
+    /// given it belong to the team.
     fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt>;
 
     /// Closes an open question of `machine` whose asker needs no answer any more; `text` says why,
@@ -122,11 +126,11 @@ pub trait TeamStore: Send {
 
     fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>>;
 
-    /// Returns all open questions, the oldest first.
+    /// Returns the open questions, the oldest first, at most [`MOST_PENDING`].
     fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>>;
 
-    /// Returns all questions, or those of one machine, that are open or whose answer is on its way,
-    /// the oldest first: what a desk continues with after a start.
+    /// Returns the questions, or those of one machine, that are open or whose answer is on its way,
+    /// the oldest first, at most [`MOST_PENDING`]: what a desk continues with after a start.
     fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>>;
 
     /// Writes or removes a document, if nobody has changed it since the version that the edit names.
@@ -142,13 +146,22 @@ pub trait TeamStore: Send {
     /// Returns the number of the last change, or 0.
     fn last_change(&mut self) -> TeamResult<u64>;
 
+    /// Returns the time by the clock of the store, in milliseconds since 1970.
+    fn read_clock(&mut self) -> TeamResult<i64>;
+
     /// Returns what has changed since the change `after`, in order, at most [`MOST_ROWS`] changes.
-    /// Whatever has changed several times is returned once, as it is now.
+    /// Whatever has changed several times is returned once, as it is now. Fails once with
+    /// [`TeamStoreError::Replaced`] if another server has taken over since the number of the last
+    /// change was asked for, so that `after` may stand for something else there.
     fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>>;
 
     /// Waits until something has changed since the change `after`, at most for `limit`, and returns
     /// it as [`changes_after`](Self::changes_after) does.
     fn wait_for_changes(&mut self, after: u64, limit: Duration) -> TeamResult<Vec<TeamChange>>;
+
+    /// Returns, and forgets, the rows that lists have left out because they cannot be read: they have
+    /// a word of a newer callgate, or somebody has changed them by hand.
+    fn take_unread(&mut self) -> Vec<String>;
 
     /// Copies entries of a machine's ledger, at most [`MOST_COPIES`], the first of which follows
     /// `after`. The first copy of a machine may begin anywhere in its ledger; later ones have to
@@ -180,8 +193,12 @@ pub trait TeamStore: Send {
     /// Walks the chain of a machine. Returns `None` if it has none.
     fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>>;
 
+    /// Sets for how many days audit entries and closed questions are kept, if this login may. Returns
+    /// for how many they were kept before, if that has changed.
+    fn set_kept_days(&mut self, days: u32) -> TeamResult<Option<u32>>;
+
     /// Removes what is older than the days for which it is kept, and prepares the next days. Call it
-    /// every hour.
+    /// every hour. What others are reading is removed another time.
     fn tend_audit(&mut self) -> TeamResult<()>;
 
     fn read_status(&mut self) -> TeamResult<TeamStoreStatus>;

@@ -15,6 +15,8 @@ pub const LONGEST_WAIT: Duration = Duration::from_hours(24);
 pub const LONGEST_DELIVERY: Duration = Duration::from_mins(10);
 pub const MOST_COPIES: usize = 1000;
 pub const MOST_ROWS: usize = 1000;
+/// How many questions that are not over a desk reads at once.
+pub const MOST_PENDING: usize = 10_000;
 
 /// Refuses a name that is empty, too long or not printable; `what` names it in the error.
 pub(crate) fn check_name(what: &'static str, name: &str) -> Result<(), TeamStoreError> {

@@ -2,12 +2,14 @@
 
 mod address;
 mod audit_rows;
+mod change_watch;
 mod database_link;
 mod faults;
 mod layout;
 mod rows;
 mod statements;
 mod tls;
+mod upkeep;
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +19,7 @@ use callgate_store::{ChainHead, EntryDraft};
 use callgate_wire::HiddenText;
 use callgate_wire::approval::RequestId;
 use tokio::runtime::Runtime;
-use tokio::time::{Instant, timeout_at};
+use tokio::time::Instant;
 
 use crate::audit::{
     AuditChain, AuditChainReport, AuditCopy, AuditLabels, AuditRecord, LedgerPart, rounds_of,
@@ -25,25 +27,21 @@ use crate::audit::{
 use crate::audit_query::AuditFilter;
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
-use crate::limits::{LONGEST_DELIVERY, check_name, check_text};
+use crate::limits::{check_name, check_text};
 use crate::question::{
-    AnswerReceipt, AskReceipt, DeliveryOutcome, QuestionChange, QuestionNote, TeamAnswer, TeamAsk,
-    TeamQuestion, TeamQuestionState, allow_text,
+    AnswerReceipt, AskReceipt, QuestionChange, QuestionNote, TeamAnswer, TeamAsk, TeamQuestion,
+    allow_text,
 };
 use crate::{TeamChange, TeamStore, TeamStoreStatus};
 use address::ServerAddress;
-use database_link::{DatabaseLink, ServerSession};
+use database_link::{DatabaseLink, ServerSession, SessionTask, SessionWork};
 use faults::ServerFault;
 pub use layout::OLDEST_SERVER;
 use rows::{RowValue, Values};
 
-/// How long a walk along a chain may take.
-const LONGEST_WALK: Duration = Duration::from_mins(10);
-
 const ASKED: (QuestionChange, &str) = (QuestionChange::Asked, statements::ASK);
 const ANSWERED: (QuestionChange, &str) = (QuestionChange::Answered, statements::ANSWER);
 const WITHDRAWN: (QuestionChange, &str) = (QuestionChange::Withdrawn, statements::WITHDRAW);
-const EXPIRED: (QuestionChange, &str) = (QuestionChange::Expired, statements::EXPIRE);
 
 #[derive(Debug, Clone)]
 pub struct PostgresSettings {
@@ -52,8 +50,6 @@ pub struct PostgresSettings {
     pub url: HiddenText,
     /// Names the chain of this desk.
     pub desk: String,
-    /// For how many days audit entries and closed questions are kept.
-    pub kept_days: u32,
     /// How long one call may take, with all attempts to reach the server.
     pub patience: Duration,
 }
@@ -64,6 +60,8 @@ pub struct PostgresTeamStore {
     link: DatabaseLink,
     desk: String,
     patience: Duration,
+    /// The history of the server to which the numbers of changes belong.
+    timeline: Option<i32>,
     /// Is there until the store is dropped.
     runtime: Option<Runtime>,
 }
@@ -87,7 +85,7 @@ impl PostgresTeamStore {
     pub fn prepare(settings: &PostgresSettings) -> TeamResult<Self> {
         check_name("the name of a desk", &settings.desk)?;
         let address = Arc::new(ServerAddress::parse(&settings.url)?);
-        let link = DatabaseLink::new(address, settings.kept_days);
+        let link = DatabaseLink::new(address);
         Self::with_link(link, &settings.desk, settings.patience)
     }
 
@@ -96,7 +94,8 @@ impl PostgresTeamStore {
         let runtime = runtime.map_err(|error| TeamStoreError::Unreachable {
             why: format!("no connection can be made here ({})", error.kind()),
         })?;
-        Ok(Self { link, desk: desk.to_owned(), patience, runtime: Some(runtime) })
+        let (desk, timeline) = (desk.to_owned(), None);
+        Ok(Self { link, desk, patience, timeline, runtime: Some(runtime) })
     }
 
     /// Sets how long one call may take.
@@ -109,18 +108,15 @@ impl PostgresTeamStore {
         &mut self,
         work: impl AsyncFnMut(&mut ServerSession) -> Result<T, ServerFault>,
     ) -> TeamResult<T> {
-        self.run_within(self.patience, work)
+        let mut task = SessionTask { work, done: None };
+        self.run_work(&mut task)?;
+        task.done.ok_or_else(desk_ends)
     }
 
-    fn run_within<T>(
-        &mut self,
-        patience: Duration,
-        work: impl AsyncFnMut(&mut ServerSession) -> Result<T, ServerFault>,
-    ) -> TeamResult<T> {
-        let Some(runtime) = &self.runtime else {
-            return Err(TeamStoreError::Unreachable { why: "the desk ends".to_owned() });
-        };
-        runtime.block_on(self.link.run(patience, work))
+    /// Is compiled once for all kinds of work.
+    fn run_work(&mut self, work: &mut dyn SessionWork) -> TeamResult<()> {
+        let runtime = self.runtime.as_ref().ok_or_else(desk_ends)?;
+        runtime.block_on(self.link.run(self.patience, work))
     }
 
     /// Does `write`. Returns what it has changed; as an error what `find` finds, if it changed nothing.
@@ -135,7 +131,7 @@ impl PostgresTeamStore {
         self.run(async |session| {
             match rows::change_row(session, &desk, write, values, &audit).await? {
                 Some(changed) => Ok(Ok(changed)),
-                None => Ok(Err(rows::read_all(session, find.0, find.1).await?.pop())),
+                None => Ok(Err(rows::read_one(session, find.0, find.1).await?)),
             }
         })
     }
@@ -161,6 +157,14 @@ impl PostgresTeamStore {
         Ok(self.change_question(id, change, values)?.map_or_else(|found| found, Some))
     }
 
+    fn read_one<T: RowValue>(
+        &mut self,
+        query: &'static str,
+        values: Values<'_>,
+    ) -> TeamResult<Option<T>> {
+        self.run(async |session| rows::read_one(session, query, values).await)
+    }
+
     fn read_all<T: RowValue>(
         &mut self,
         query: &'static str,
@@ -168,6 +172,10 @@ impl PostgresTeamStore {
     ) -> TeamResult<Vec<T>> {
         self.run(async |session| rows::read_all(session, query, values).await)
     }
+}
+
+fn desk_ends() -> TeamStoreError {
+    TeamStoreError::Unreachable { why: "the desk ends".to_owned() }
 }
 
 impl Drop for PostgresTeamStore {
@@ -198,9 +206,9 @@ impl TeamStore for PostgresTeamStore {
 
     fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt> {
         answer.check()?;
-        let TeamAnswer { id, question, by, decision, body } = answer;
+        let TeamAnswer { id, question, by, members, decision, body } = answer;
         let (id, question, decision) = (id.as_str(), question.as_str(), decision.name());
-        let values: Values<'_> = &[&question, &id, by, &decision, body];
+        let values: Values<'_> = &[&question, &id, by, &decision, body, members];
         Ok(match self.change_question(question, ANSWERED, values)? {
             Ok(question) => AnswerReceipt::Recorded(question),
             Err(Some(found)) => found.receipt_for_answer(answer),
@@ -233,9 +241,9 @@ impl TeamStore for PostgresTeamStore {
                 self.change_or_find(id, (kind, statements::NOTE_WORDS), &[&id, words])
             }
             QuestionNote::FirstAllow { first, replaces } => {
-                let (first, before) = (allow_text(first), replaces.as_ref().map(allow_text));
+                let (allow, before) = (allow_text(first), replaces.as_ref().map(allow_text));
                 let write = (kind, statements::NOTE_FIRST_ALLOW);
-                self.change_or_find(id, write, &[&id, &first, &before])
+                self.change_or_find(id, write, &[&id, &allow, &before, &first.member])
             }
             QuestionNote::Outcome(outcome) => {
                 let write = (kind, statements::NOTE_OUTCOME);
@@ -245,29 +253,11 @@ impl TeamStore for PostgresTeamStore {
     }
 
     fn expire_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
-        let late = i64::try_from(LONGEST_DELIVERY.as_millis()).unwrap_or(i64::MAX);
-        let lost = QuestionNote::Outcome(DeliveryOutcome::Lost);
-        let mut expired = Vec::new();
-        loop {
-            let due: Vec<TeamQuestion> = self.read_all(statements::DUE_QUESTIONS, &[&late])?;
-            if due.is_empty() {
-                return Ok(expired);
-            }
-            for TeamQuestion { id, state, .. } in due {
-                let given_up = match state {
-                    TeamQuestionState::Open => {
-                        self.change_or_find(id.as_str(), EXPIRED, &[&id.as_str()])?
-                    }
-                    _ => self.note_question(&id, &lost)?,
-                };
-                // Somebody may have answered it at the last moment.
-                expired.extend(given_up.filter(|question| !question.is_pending()));
-            }
-        }
+        self.close_due_questions()
     }
 
     fn find_question(&mut self, id: &RequestId) -> TeamResult<Option<TeamQuestion>> {
-        Ok(self.read_all(statements::FIND_QUESTION, &[&id.as_str()])?.pop())
+        self.read_one(statements::FIND_QUESTION, &[&id.as_str()])
     }
 
     fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
@@ -294,7 +284,7 @@ impl TeamStore for PostgresTeamStore {
         name: &str,
     ) -> TeamResult<Option<TeamDocument>> {
         check_name("the name of a document", name)?;
-        Ok(self.read_all(statements::FIND_DOCUMENT, &[&kind.name(), &name])?.pop())
+        self.read_one(statements::FIND_DOCUMENT, &[&kind.name(), &name])
     }
 
     fn list_documents(&mut self, kind: DocumentKind) -> TeamResult<Vec<TeamDocument>> {
@@ -302,36 +292,28 @@ impl TeamStore for PostgresTeamStore {
     }
 
     fn last_change(&mut self) -> TeamResult<u64> {
-        self.run(async |session| {
-            let last: i64 = session.client.query_one("SELECT last_change()", &[]).await?.get(0);
-            Ok(u64::try_from(last).unwrap_or_default())
-        })
+        let last: i64 = self.run(async |session| {
+            Ok(session.client.query_one("SELECT last_change()", &[]).await?.get(0))
+        })?;
+        self.note_history();
+        Ok(u64::try_from(last).unwrap_or_default())
+    }
+
+    fn read_clock(&mut self) -> TeamResult<i64> {
+        self.run(async |session| Ok(session.client.query_one("SELECT now_ms()", &[]).await?.get(0)))
     }
 
     fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>> {
-        self.run(async |session| rows::read_changes(session, after).await)
+        self.read_changes(after)
     }
 
     fn wait_for_changes(&mut self, after: u64, limit: Duration) -> TeamResult<Vec<TeamChange>> {
-        let deadline = Instant::now() + limit;
-        loop {
-            let changes = self.run(async |session| {
-                // First, so that nothing that is written after the look is missed.
-                session.listen().await?;
-                rows::read_changes(session, after).await
-            })?;
-            if !changes.is_empty() {
-                return Ok(changes);
-            }
-            let (Some(session), Some(runtime)) = (&self.link.session, &self.runtime) else {
-                continue;
-            };
-            let hint = Arc::clone(&session.hint);
-            if runtime.block_on(async { timeout_at(deadline, hint.notified()).await }).is_err() {
-                // A hint may be lost with its connection, so the last look decides.
-                return self.changes_after(after);
-            }
-        }
+        self.wait_until(after, Instant::now() + limit)
+    }
+
+    fn take_unread(&mut self) -> Vec<String> {
+        let session = self.link.session.as_mut();
+        session.map(|session| std::mem::take(&mut session.unread)).unwrap_or_default()
     }
 
     fn copy_entries(
@@ -367,11 +349,25 @@ impl TeamStore for PostgresTeamStore {
     }
 
     fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>> {
-        self.run_within(LONGEST_WALK, async |session| audit_rows::verify(session, machine).await)
+        let mut walk = None;
+        loop {
+            let report = self
+                .run(async |session| audit_rows::verify_part(session, machine, &mut walk).await)?;
+            if let Some(report) = report {
+                return Ok(report);
+            }
+        }
+    }
+
+    fn set_kept_days(&mut self, days: u32) -> TeamResult<Option<u32>> {
+        let days = i32::try_from(days).unwrap_or(i32::MAX);
+        let before =
+            self.run(async |session| Ok(layout::set_kept_days(&session.client, days).await?))?;
+        Ok(before.and_then(|days| u32::try_from(days).ok()))
     }
 
     fn tend_audit(&mut self) -> TeamResult<()> {
-        self.run(async |session| Ok(session.client.batch_execute(statements::TEND).await?))
+        self.remove_old()
     }
 
     fn read_status(&mut self) -> TeamResult<TeamStoreStatus> {

@@ -67,6 +67,9 @@ pub struct TeamAnswer {
     pub id: RequestId,
     pub question: RequestId,
     pub by: String,
+    /// The members of the team among those who have given it. It is recorded only while all of them
+    /// belong to the team. They are not kept with the answer.
+    pub members: Vec<String>,
     pub decision: Decision,
     /// The whole answer for the agent: one JSON object.
     pub body: String,
@@ -77,7 +80,8 @@ pub enum QuestionNote {
     /// The agent's last words, which came after the question. Only the first words count, and only
     /// while it is open.
     LastWords(String),
-    /// The first of two allows, while the question is open.
+    /// The first of two allows, while the question is open. That of a member counts only while they
+    /// belong to the team.
     FirstAllow {
         first: FirstAllow,
         /// The one that it replaces. If the question has another, nothing is noted.
@@ -112,6 +116,8 @@ pub enum AnswerReceipt {
     Repeated(TeamQuestion),
     /// The question was closed before, or its time is over. Nothing was recorded.
     TooLate(TeamQuestion),
+    /// Somebody who has given the answer does not belong to the team any more. Nothing was recorded.
+    NoMember(TeamQuestion),
     Unknown,
 }
 
@@ -147,6 +153,9 @@ impl TeamAsk {
 impl TeamAnswer {
     pub(crate) fn check(&self) -> Result<(), TeamStoreError> {
         check_name("the author of an answer", &self.by)?;
+        for member in &self.members {
+            check_name("the author of an answer", member)?;
+        }
         check_object("an answer", &self.body)?;
         if !matches!(self.decision, Decision::Allow | Decision::Deny) {
             let why = "a person allows or denies";
@@ -170,6 +179,8 @@ impl TeamQuestion {
             TeamQuestionState::Answered(recorded) if recorded.id == answer.id => {
                 AnswerReceipt::Repeated(self)
             }
+            // Nothing else keeps an answer from a question that is open.
+            TeamQuestionState::Open if !self.remaining.is_zero() => AnswerReceipt::NoMember(self),
             _ => AnswerReceipt::TooLate(self),
         }
     }
@@ -264,6 +275,11 @@ impl QuestionNote {
     }
 }
 
+/// Names the row of a question for a person.
+pub(crate) fn question_name(id: &str) -> String {
+    format!("the question {id}")
+}
+
 pub(crate) fn allow_text(first: &FirstAllow) -> String {
     serde_json::to_string(first).unwrap_or_default()
 }
@@ -310,6 +326,7 @@ impl QuestionRow {
                 id: RequestId::parse(&self.answer_id?)?,
                 question: id.clone(),
                 by: self.answered_by?,
+                members: Vec::new(),
                 decision: Decision::parse(&self.decision?)?,
                 body: self.answer?,
             }),

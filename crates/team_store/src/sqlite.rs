@@ -20,7 +20,7 @@ use crate::audit_query::AuditFilter;
 use crate::columns::{DOCUMENT_COLUMNS, QUESTION_COLUMNS};
 use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
-use crate::limits::{MOST_ROWS, check_name, check_text};
+use crate::limits::{MOST_PENDING, MOST_ROWS, check_name, check_text};
 use crate::question::{AnswerReceipt, AskReceipt, QuestionNote, TeamAnswer, TeamAsk, TeamQuestion};
 use crate::{TeamChange, TeamStore, TeamStoreStatus};
 
@@ -43,6 +43,8 @@ pub struct SqliteTeamStore {
     desk: String,
     kept_days: u32,
     signal: Arc<ChangeSignal>,
+    /// The rows that lists have left out.
+    unread: Vec<String>,
 }
 
 /// Wakes those who wait for changes of a file.
@@ -73,7 +75,8 @@ impl SqliteTeamStore {
             .pragma_update(None, "synchronous", "FULL")
             .map_err(|error| StoreError::sqlite(&path, "open", error))?;
         let file = FileIdentity::for_path(&path)?;
-        Ok(Self { connection, path, file, desk: desk.to_owned(), kept_days, signal })
+        let (desk, unread) = (desk.to_owned(), Vec::new());
+        Ok(Self { connection, path, file, desk, kept_days, signal, unread })
     }
 
     /// Runs `work` in a transaction in which nobody else writes, and wakes those who wait for
@@ -102,6 +105,20 @@ impl SqliteTeamStore {
         self.file.check_unchanged()?;
         let view = self.connection.transaction().map_err(failed)?;
         work(&view).map_err(|error| with_path(error, &self.path))
+    }
+}
+
+impl SqliteTeamStore {
+    /// Reads a list, and remembers what was left out of it.
+    fn list<T>(
+        &mut self,
+        work: impl FnOnce(&Transaction<'_>, &mut Vec<String>) -> TeamResult<T>,
+    ) -> TeamResult<T> {
+        let mut unread = Vec::new();
+        let found = self.read(|view| work(view, &mut unread))?;
+        self.unread.extend(unread);
+        self.unread.truncate(MOST_ROWS);
+        Ok(found)
     }
 }
 
@@ -172,18 +189,19 @@ impl TeamStore for SqliteTeamStore {
 
     fn open_questions(&mut self) -> TeamResult<Vec<TeamQuestion>> {
         let query = format!(
-            "SELECT {QUESTION_COLUMNS}, {NOW} FROM questions WHERE state = 'open' ORDER BY changed"
+            "SELECT {QUESTION_COLUMNS}, {NOW} FROM questions WHERE state = 'open' ORDER BY changed
+             LIMIT {MOST_PENDING}"
         );
-        self.read(|view| rows::read_questions(view, &query, []))
+        self.list(|view, unread| rows::read_questions(view, unread, &query, []))
     }
 
     fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>> {
         let query = format!(
             "SELECT {QUESTION_COLUMNS}, {NOW} FROM questions
              WHERE (state = 'open' OR (state = 'answered' AND outcome IS NULL))
-             AND machine = coalesce(?, machine) ORDER BY changed"
+             AND machine = coalesce(?, machine) ORDER BY changed LIMIT {MOST_PENDING}"
         );
-        self.read(|view| rows::read_questions(view, &query, [machine]))
+        self.list(|view, unread| rows::read_questions(view, unread, &query, [machine]))
     }
 
     fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt> {
@@ -227,7 +245,7 @@ impl TeamStore for SqliteTeamStore {
             "SELECT {DOCUMENT_COLUMNS} FROM documents WHERE kind = ? AND body IS NOT NULL
              ORDER BY name"
         );
-        self.read(|view| rows::read_documents(view, &query, [kind.name()]))
+        self.list(|view, unread| rows::read_documents(view, unread, &query, [kind.name()]))
     }
 
     fn last_change(&mut self) -> TeamResult<u64> {
@@ -236,6 +254,10 @@ impl TeamStore for SqliteTeamStore {
             Ok(last.map_err(|error| StoreError::sqlite(Path::new(""), "read", error))?)
         })?;
         Ok(i64::cast_unsigned(last))
+    }
+
+    fn read_clock(&mut self) -> TeamResult<i64> {
+        self.read(|view| Ok(view.query_row(&format!("SELECT {NOW}"), [], |row| row.get(0))?))
     }
 
     fn changes_after(&mut self, after: u64) -> TeamResult<Vec<TeamChange>> {
@@ -248,9 +270,9 @@ impl TeamStore for SqliteTeamStore {
             "SELECT {DOCUMENT_COLUMNS} FROM documents WHERE changed > ? ORDER BY changed
              LIMIT {MOST_ROWS}"
         );
-        let (questions, documents) = self.read(|view| {
-            let questions = rows::read_questions(view, &questions, [after])?;
-            Ok((questions, rows::read_documents(view, &documents, [after])?))
+        let (questions, documents) = self.list(|view, unread| {
+            let questions = rows::read_questions(view, unread, &questions, [after])?;
+            Ok((questions, rows::read_documents(view, unread, &documents, [after])?))
         })?;
         Ok(crate::order_changes(questions, documents))
     }
@@ -269,6 +291,10 @@ impl TeamStore for SqliteTeamStore {
             let count = lock(&signal.count);
             drop(signal.changed.wait_timeout_while(count, left, |count| *count == seen));
         }
+    }
+
+    fn take_unread(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.unread)
     }
 
     fn copy_entries(
@@ -295,6 +321,11 @@ impl TeamStore for SqliteTeamStore {
 
     fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>> {
         self.read(|view| audit_rows::verify(view, machine))
+    }
+
+    fn set_kept_days(&mut self, days: u32) -> TeamResult<Option<u32>> {
+        let before = std::mem::replace(&mut self.kept_days, days);
+        Ok(Some(before).filter(|before| *before != days))
     }
 
     fn tend_audit(&mut self) -> TeamResult<()> {

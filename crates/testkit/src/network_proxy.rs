@@ -14,6 +14,8 @@ pub enum NetworkState {
     Cut,
     /// What the desk sends arrives, and what the server answers does not.
     LosesAnswers,
+    /// The same from the next end of a transaction on, which the server still gets.
+    LosesCommits,
 }
 
 #[derive(Default)]
@@ -52,7 +54,9 @@ impl NetworkProxy {
                 let ends = [&desk, &server].map(|end| end.try_clone().unwrap());
                 all.lock().unwrap().connections.extend(ends);
                 forward(&desk, &server, &for_thread, |state| state != NetworkState::Cut);
-                forward(&server, &desk, &for_thread, |state| state == NetworkState::Open);
+                forward(&server, &desk, &for_thread, |state| {
+                    matches!(state, NetworkState::Open | NetworkState::LosesCommits)
+                });
             }
         });
         Self { address, port, state, shared }
@@ -99,7 +103,13 @@ fn forward(
         while let Ok(count @ 1..) = from.read(&mut buffer) {
             let (state, changed) = &*state;
             let open = changed.wait_while(state.lock().unwrap(), |state| !passes(*state));
-            drop(open.unwrap());
+            let mut open = open.unwrap();
+            let is_end = buffer[..count].windows(6).any(|word| word == b"COMMIT");
+            if *open == NetworkState::LosesCommits && is_end {
+                // Before the server can answer.
+                *open = NetworkState::LosesAnswers;
+            }
+            drop(open);
             if to.write_all(&buffer[..count]).is_err() {
                 break;
             }

@@ -206,15 +206,22 @@ impl PostgresServer {
         proc::is_running(pid).then_some((pid, port))
     }
 
-    /// Kills all processes of the server at once.
-    pub fn kill(&self) {
-        let (parent, port) = self.running().expect("the server runs");
+    /// Sends a signal to all processes of the server, and returns them.
+    pub fn signal(&self, signal: Signal) -> Vec<u32> {
+        let parent = self.pid();
         let children = proc::all().into_iter().filter(|it| it.parent == parent).map(|it| it.pid);
         let all: Vec<u32> = std::iter::once(parent).chain(children).collect();
         for pid in &all {
             let pid = Pid::from_raw(i32::try_from(*pid).unwrap()).unwrap();
-            kill_process(pid, Signal::KILL).ok();
+            kill_process(pid, signal).ok();
         }
+        all
+    }
+
+    /// Kills all processes of the server at once.
+    pub fn kill(&self) {
+        let (_, port) = self.running().expect("the server runs");
+        let all = self.signal(Signal::KILL);
         until::until("the end of the server's processes", || {
             !all.iter().any(|pid| proc::is_running(*pid))
         });

@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use crate::approval::Decision;
 use crate::raw::Json;
 
 pub use declare::LedgerMember;
@@ -51,6 +52,24 @@ impl RecordedRequest {
     pub fn last_words(&self) -> Option<String> {
         let context = Json::from(&**self.context.as_ref()?);
         context.members().string("last_words").map(Into::into)
+    }
+}
+
+impl LedgerEvent {
+    /// Returns what was decided, and the name of whoever decided or did it; no name if the entry has
+    /// none.
+    pub fn decision_and_author(&self) -> (Option<Decision>, &str) {
+        match self {
+            Self::Decided(decided) => (decided.decision, &decided.by),
+            Self::Checked(call) => (call.decision, call.by.as_deref().unwrap_or_default()),
+            Self::Pressed(press) | Self::ChatPaired(press) => (None, &press.by),
+            Self::ViewerPaired(paired) => (None, &paired.by),
+            Self::Unpaired(removed) => (None, &removed.by),
+            Self::Invited(invited) => (None, &invited.by),
+            Self::Revoked(revoked) => (None, &revoked.by),
+            Self::Mirrored(mirrored) => (None, &mirrored.by),
+            _ => (None, ""),
+        }
     }
 }
 

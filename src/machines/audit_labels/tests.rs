@@ -42,3 +42,12 @@ fn odd_texts_are_no_reason_to_refuse_an_entry() {
     assert_eq!((found.who.as_deref(), found.decision), (Some("-"), Some(Decision::Deny)));
     assert_eq!(labels.of_entry(&entry("checked", None, &json!(7))), AuditLabels::default());
 }
+
+#[test]
+fn whoever_changed_the_team_or_a_link_is_found_by_their_name() {
+    let mut labels = QuestionLabels::default();
+    for kind in ["invited", "revoked", "mirrored", "unpaired", "paired"] {
+        let changed = entry(kind, None, &json!({ "by": "Ada", "name": "ben", "link": "chat/1" }));
+        assert_eq!(labels.of_entry(&changed).who.as_deref(), Some("Ada"), "{kind}");
+    }
+}

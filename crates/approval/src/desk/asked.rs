@@ -125,7 +125,7 @@ impl Desk {
             Ruling::Deny { because } => (Decision::Deny, Some(because.clone()), because),
         };
         let with = DecisionDetails { message, ..DecisionDetails::default() };
-        self.decide_question(step, id, DeskDecision { decision, by, with, reply_to: None });
+        self.decide_question(step, id, DeskDecision::of_desk(decision, by, with));
     }
 
     fn is_blocked(&self, id: &RequestId) -> bool {
@@ -255,7 +255,7 @@ impl Desk {
     fn time_out(&mut self, step: &mut DeskStep, id: &RequestId, why: &str) {
         let with = DecisionDetails { message: Some(why.to_owned()), ..DecisionDetails::default() };
         let by = "nobody".to_owned();
-        let decided = DeskDecision { decision: Decision::Timeout, by, with, reply_to: None };
+        let decided = DeskDecision::of_desk(Decision::Timeout, by, with);
         self.decide_question(step, id, decided);
     }
 

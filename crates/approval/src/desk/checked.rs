@@ -147,13 +147,7 @@ impl Desk {
                 // again.
                 let planned = || (request.mode() == Some("plan")).then(|| "plan mode".to_owned());
                 let by = allowed.or_else(denied).or_else(planned)?;
-                let decision = Decision::Deny;
-                Some(DeskDecision {
-                    decision,
-                    by,
-                    with: DecisionDetails::default(),
-                    reply_to: None,
-                })
+                Some(DeskDecision::of_desk(Decision::Deny, by, DecisionDetails::default()))
             }
             _ => None,
         }

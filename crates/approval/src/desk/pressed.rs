@@ -145,8 +145,13 @@ impl Desk {
         decision: Decision,
         with: DecisionDetails,
     ) {
-        let decided = DeskDecision { decision, by, with, reply_to: Some(act.reply_to.clone()) };
         let Some(open) = self.open.get(act.id) else { return };
+        let is_of_two = decision == Decision::Allow && open.card.row.demands.two_people;
+        let first = open.first_allow.as_ref().filter(|_| is_of_two);
+        let members = first.and_then(|first| first.member.clone()).into_iter();
+        let members = members.chain(act.who.member.clone()).collect();
+        let reply_to = Some(act.reply_to.clone());
+        let decided = DeskDecision { decision, by, members, with, reply_to };
         let fits = open
             .request
             .as_ref()

@@ -136,6 +136,8 @@ pub(super) struct DeskDecision {
     pub(super) decision: Decision,
     /// Who decided, such as "Ada", "rule `builds`" or "nobody".
     pub(super) by: String,
+    /// The members of the team among those who decided.
+    pub(super) members: Vec<String>,
     /// The details of the decision, in terms of what people saw.
     pub(super) with: DecisionDetails,
     /// Where to reply once it is known whether the answer arrived.

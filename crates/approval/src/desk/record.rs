@@ -283,7 +283,7 @@ fn channel_of_place(place: &PersonPlace) -> AnswerChannel {
 
 /// Returns the record of a decision; `chosen` is the answer in words.
 pub(super) fn decided_event(decided: &DeskDecision, chosen: Option<String>) -> LedgerEvent {
-    let DeskDecision { decision, by, with, reply_to: _ } = decided;
+    let DeskDecision { decision, by, with, .. } = decided;
     let DecisionDetails { message, offer, picks, words, edited, interrupt } = with;
     let hidden = |text: &Option<String>| text.as_deref().map(plain::without_secrets);
     LedgerEvent::Decided(QuestionDecided {

@@ -19,6 +19,11 @@ use crate::channel::{Person, ReplyTo};
 const ACTION: &str = "answer";
 
 impl DeskDecision {
+    /// Returns a decision that nobody here waits for.
+    pub(super) fn of_desk(decision: Decision, by: String, with: DecisionDetails) -> Self {
+        Self { decision, by, members: Vec::new(), with, reply_to: None }
+    }
+
     /// Returns the decision in the form in which it goes to the desk of the machine that asked. An
     /// allow has met what was demanded of it here.
     pub(super) fn relayed_answer(&self, demands: AllowDemands) -> Option<RelayedAnswer> {
@@ -29,6 +34,7 @@ impl DeskDecision {
             met: if is_allow { demands } else { AllowDemands::default() },
             decision: self.decision,
             by: self.by.clone(),
+            members: self.members.clone(),
             message,
             offer,
             picks,
@@ -86,10 +92,12 @@ impl Desk {
         let RelayedAnswer { decision, by, message, offer, picks, words, edited, interrupt, .. } =
             answer;
         let with = DecisionDetails { message, offer, picks, words, edited, interrupt };
-        let decided = DeskDecision { decision, by, with, reply_to: None };
+        let decided = DeskDecision::of_desk(decision, by, with);
         if let Some(before) = &mut open.decided {
             let slower = before.reply_to.take();
-            if before == &decided {
+            let is_same = (before.decision, &before.by, &before.with)
+                == (decided.decision, &decided.by, &decided.with);
+            if is_same {
                 return before.reply_to = slower;
             }
             let text = format!("Too late: {} was faster.", decided.by);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::{Decision, RequestId};
 use callgate_wire::ledger::LedgerKind::{Asked, Checked, Closed, Decided, Delivered};
-use callgate_wire::ledger::{ChainedLinks, LedgerEvent, QuestionDecided};
+use callgate_wire::ledger::{ChainedLinks, LedgerEvent, PressOutcome, QuestionDecided};
 
 use super::asked::part_name;
 use super::calls::{Grant, REMEMBERED};
@@ -130,7 +130,9 @@ impl Desk {
             }),
             reach_by: Some(now.mono + self.settings.grace),
             first_allow,
-            decided: decided.and_then(decided_from),
+            decided: decided
+                .and_then(decided_from)
+                .map(|decided| DeskDecision { members: members_of_presses(entries), ..decided }),
             ..PendingQuestion::new(card, digest, now.mono + left, &request)
         })
     }
@@ -182,5 +184,17 @@ fn decided_from(entry: &LedgerEntry) -> Option<DeskDecision> {
     let QuestionDecided { decision, by, message, offer, picks, words, edited, interrupt, .. } =
         decided;
     let with = DecisionDetails { message, offer, picks, words, edited, interrupt };
-    Some(DeskDecision { decision: decision?, by, with, reply_to: None })
+    Some(DeskDecision::of_desk(decision?, by, with))
+}
+
+/// Returns the members of the team whose presses have decided a question, or were the first of two.
+fn members_of_presses(entries: &[LedgerEntry]) -> Vec<String> {
+    let member = |entry: &LedgerEntry| match entry.event() {
+        LedgerEvent::Pressed(press) => {
+            let counts = [PressOutcome::Decided, PressOutcome::OneOfTwo].map(Some);
+            press.person.filter(|_| counts.contains(&press.outcome))
+        }
+        _ => None,
+    };
+    entries.iter().filter_map(member).collect()
 }

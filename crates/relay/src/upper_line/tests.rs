@@ -38,6 +38,7 @@ fn yes() -> RelayedAnswer {
     RelayedAnswer {
         decision: Decision::Allow,
         by: "Ada".to_owned(),
+        members: Vec::new(),
         message: None,
         offer: None,
         picks: None,

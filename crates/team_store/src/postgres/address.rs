@@ -11,14 +11,17 @@ use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 use super::tls::TlsMaker;
 use crate::error::TeamStoreError;
 
-/// How long one host may take to accept a connection.
+/// How long one host may take until it has accepted the login.
 const CONNECT_LIMIT: Duration = Duration::from_secs(2);
 /// After how long a silent connection is checked.
 const SILENCE: Duration = Duration::from_secs(10);
 
 /// How the server is reached. Neither `Debug` nor any error shows a part of it.
 pub(super) struct ServerAddress {
-    pub(super) config: Config,
+    /// One for each host.
+    pub(super) hosts: Vec<Config>,
+    /// How long one of them may take until it has accepted the login.
+    pub(super) limit: Duration,
     pub(super) tls: TlsMaker,
 }
 
@@ -26,6 +29,7 @@ impl ServerAddress {
     /// Parses a URL with the parameters of libpq that tokio-postgres knows, and `sslrootcert`.
     pub(super) fn parse(url: &HiddenText) -> Result<Self, TeamStoreError> {
         let (url, roots) = take_parameter(url.reveal(), "sslrootcert");
+        let (url, mode) = take_strict_mode(url);
         let is_url = url.starts_with("postgres://") || url.starts_with("postgresql://");
         let mut config: Config = url.parse().map_err(|_| TeamStoreError::BadAddress)?;
         if !is_url || config.get_hosts().is_empty() {
@@ -38,23 +42,59 @@ impl ServerAddress {
                        their letters, ligatures or wide letters: give the login another one";
             return Err(TeamStoreError::Refused { what, why });
         }
+        if mode.is_some() {
+            config.ssl_mode(SslMode::Require);
+        }
         // A server that does not offer TLS could be somebody in between.
         if config.get_ssl_mode() == SslMode::Prefer {
             let is_here = config.get_hosts().iter().all(is_local);
             config.ssl_mode(if is_here { SslMode::Disable } else { SslMode::Require });
         }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(CONNECT_LIMIT);
-        }
-        config.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 2).keepalives_retries(2);
-        config.tcp_user_timeout(SILENCE);
-        // Of several hosts, the one that is not a standby.
-        config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        config.application_name("callgate");
         let why = "the file of `sslrootcert` has no certificate that can be read";
         let tls = TlsMaker::new(roots.map(PathBuf::from).as_deref())
             .map_err(|_| TeamStoreError::NotTrusted { why })?;
-        Ok(Self { config, tls })
+        let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_LIMIT);
+        let count = config.get_hosts().len();
+        let hosts = (0..count).map(|index| config_of_host(&config, index)).collect();
+        Ok(Self { hosts, limit, tls })
+    }
+}
+
+/// Returns what a config says about one of its hosts, so that one that hangs takes no time of the
+/// others.
+fn config_of_host(all: &Config, index: usize) -> Config {
+    let mut one = Config::new();
+    match all.get_hosts().get(index) {
+        Some(Host::Tcp(name)) => one.host(name),
+        Some(Host::Unix(path)) => one.host_path(path),
+        None => &mut one,
+    };
+    if let Some(address) = all.get_hostaddrs().get(index) {
+        one.hostaddr(*address);
+    }
+    let ports = all.get_ports();
+    if let Some(port) = ports.get(index).or(ports.first()) {
+        one.port(*port);
+    }
+    all.get_user().map(|user| one.user(user));
+    all.get_password().map(|password| one.password(password));
+    all.get_dbname().map(|name| one.dbname(name));
+    all.get_options().map(|options| one.options(options));
+    one.ssl_mode(all.get_ssl_mode()).channel_binding(all.get_channel_binding());
+    one.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 2).keepalives_retries(2);
+    one.tcp_user_timeout(SILENCE);
+    // Of several hosts, the one that is not a standby.
+    one.target_session_attrs(TargetSessionAttrs::ReadWrite);
+    one.application_name("callgate");
+    one
+}
+
+/// Takes the modes of libpq in which the certificate is checked, as it is here in any.
+fn take_strict_mode(url: String) -> (String, Option<String>) {
+    let (without, mode) = take_parameter(&url, "sslmode");
+    match mode.as_deref() {
+        Some("verify-full" | "verify-ca") => (without, mode),
+        _ => (url, None),
     }
 }
 
@@ -123,12 +163,33 @@ mod tests {
     fn another_host_is_reached_by_tls_alone() {
         let mode = |url: &str| {
             let parsed = ServerAddress::parse(&HiddenText::new(url)).map_err(|e| e.to_string());
-            parsed.unwrap().config.get_ssl_mode()
+            parsed.unwrap().hosts[0].get_ssl_mode()
         };
         assert_eq!(mode("postgres://a@127.0.0.1/d"), SslMode::Disable);
         assert_eq!(mode("postgres://a@127.0.0.1/d?sslmode=require"), SslMode::Require);
         assert_eq!(mode("postgres://a@db.example/d"), SslMode::Require);
         assert_eq!(mode("postgres://a@127.0.0.1,db.example/d?sslmode=prefer"), SslMode::Require);
         assert_eq!(mode("postgres://a@db.example/d?sslmode=disable"), SslMode::Disable);
+        // The modes of libpq in which the certificate is checked.
+        assert_eq!(mode("postgres://a@127.0.0.1/d?sslmode=verify-full"), SslMode::Require);
+        assert_eq!(mode("postgres://a@db.example/d?user=b&sslmode=verify-ca"), SslMode::Require);
+    }
+
+    #[test]
+    fn each_host_has_a_config_of_its_own() {
+        let url = "postgres://ada:pass@one:1,two:2/d?options=-c%20x%3Dy&connect_timeout=7";
+        let parsed = ServerAddress::parse(&HiddenText::new(url)).map_err(|error| error.to_string());
+        let ServerAddress { hosts, limit, .. } = parsed.unwrap();
+        assert_eq!(limit, Duration::from_secs(7));
+        let [one, two] = &hosts[..] else { panic!("two hosts") };
+        for (config, name, port) in [(one, "one", 1), (two, "two", 2)] {
+            assert_eq!(config.get_hosts(), [Host::Tcp(name.to_owned())]);
+            assert_eq!((config.get_ports(), config.get_user()), (&[port][..], Some("ada")));
+            assert_eq!((config.get_dbname(), config.get_options()), (Some("d"), Some("-c x=y")));
+            assert_eq!(config.get_password(), Some(&b"pass"[..]));
+        }
+        let parsed = ServerAddress::parse(&HiddenText::new("postgres://a@one,two:6/d"));
+        let hosts = parsed.map_err(|error| error.to_string()).unwrap().hosts;
+        assert_eq!(hosts.iter().map(|it| it.get_ports()[0]).collect::<Vec<_>>(), [5432, 6]);
     }
 }

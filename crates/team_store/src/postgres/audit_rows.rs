@@ -233,42 +233,34 @@ pub(super) async fn search(
     Ok(rows.iter().map(|row| read_entry(row, row.get(12))).collect::<Result<_, _>>()?)
 }
 
-pub(super) async fn verify(
+/// Walks the next part of a chain, in one view of the log. Returns the report when the walk is over,
+/// or if there is no such chain.
+pub(super) async fn verify_part(
     session: &mut ServerSession,
     machine: &str,
-) -> Result<Option<AuditChainReport>, ServerFault> {
-    // One view of the log, however long it takes and whoever writes meanwhile.
+    walk: &mut Option<AuditWalk>,
+) -> Result<Option<Option<AuditChainReport>>, ServerFault> {
     session.client.batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-    let report = walk(session, machine).await?;
-    session.client.batch_execute("ROLLBACK").await?;
-    Ok(report)
-}
-
-async fn walk(
-    session: &mut ServerSession,
-    machine: &str,
-) -> Result<Option<AuditChainReport>, ServerFault> {
     let Some(row) = session.client.query_opt(READ_CHAIN, &[&machine]).await? else {
-        return Ok(None);
+        session.client.batch_execute("ROLLBACK").await?;
+        return Ok(Some(None));
     };
     let mark = read_mark(&row)?;
-    let mut walk = AuditWalk::new(mark.start);
+    // What was removed since the last part cannot be walked any more.
+    let stays = walk.take().filter(|walk| walk.last.seq >= mark.start.seq);
+    let walk = walk.insert(stays.unwrap_or_else(|| AuditWalk::new(mark.start)));
     let query = format!(
         "SELECT {AUDIT_COLUMNS} FROM audit WHERE chain = $1 AND seq > $2 ORDER BY seq LIMIT {PART}"
     );
-    let statement = session.client.prepare(&query).await?;
-    loop {
-        let values: [&(dyn ToSql + Sync); 2] = [&mark.key, &sql_number(walk.last.seq)];
-        let rows = session.client.query(&statement, &values).await?;
-        for row in &rows {
-            if let Some(broken) = walk.take_entry(&read_entry(row, String::new())?.entry) {
-                return Ok(Some(broken));
-            }
-        }
-        if rows.is_empty() {
-            return Ok(Some(walk.finish(mark.head)));
+    let values: [&(dyn ToSql + Sync); 2] = [&mark.key, &sql_number(walk.last.seq)];
+    let rows = session.client.query(&query, &values).await?;
+    session.client.batch_execute("ROLLBACK").await?;
+    for row in &rows {
+        if let Some(broken) = walk.take_entry(&read_entry(row, String::new())?.entry) {
+            return Ok(Some(Some(broken)));
         }
     }
+    Ok(rows.is_empty().then(|| Some(walk.finish(mark.head))))
 }
 
 fn read_mark(row: &Row) -> Result<ChainMark, TeamStoreError> {

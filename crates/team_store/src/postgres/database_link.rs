@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 use std::future::poll_fn;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::sync::Notify;
@@ -10,12 +12,16 @@ use tokio::time::{Instant, sleep, timeout_at};
 use tokio_postgres::{AsyncMessage, Client, Error, Statement};
 
 use super::address::ServerAddress;
-use super::faults::{self, FaultMoment, ServerFault};
+use super::faults::{FaultMoment, ServerFault};
 use super::layout;
 use crate::error::TeamStoreError;
 
 /// How long to wait before the next attempt.
 const PAUSE: Duration = Duration::from_millis(50);
+/// How long the tables may take to be brought up to date.
+const LONGEST_MIGRATION: Duration = Duration::from_mins(30);
+/// How many rows that cannot be read are remembered until somebody asks for them.
+const MOST_UNREAD: usize = 100;
 
 /// Settings of a session. A desk that is cut off in a transaction holds up the others no longer than
 /// the server waits for it.
@@ -31,9 +37,13 @@ pub(super) struct ServerSession {
     statements: HashMap<&'static str, Statement>,
     /// Is notified of changes, and of the end of the connection.
     pub(super) hint: Arc<Notify>,
-    is_listening: bool,
-    /// The last change that was read or made.
-    seen: u64,
+    pub(super) is_listening: bool,
+    /// The last change that this process has read or made.
+    seen: Arc<AtomicU64>,
+    /// The number of the server's history, if it says.
+    pub(super) timeline: Option<i32>,
+    /// The rows that lists have left out.
+    pub(super) unread: Vec<String>,
 }
 
 impl ServerSession {
@@ -48,8 +58,15 @@ impl ServerSession {
     }
 
     /// Notes that a change was read or made.
-    pub(super) fn mark_seen(&mut self, change: u64) {
-        self.seen = self.seen.max(change);
+    pub(super) fn mark_seen(&self, change: u64) {
+        self.seen.fetch_max(change, Ordering::SeqCst);
+    }
+
+    /// Notes that a list has left out a row that cannot be read.
+    pub(super) fn note_unread(&mut self, name: String) {
+        if self.unread.len() < MOST_UNREAD {
+            self.unread.push(name);
+        }
     }
 
     pub(super) async fn listen(&mut self) -> Result<(), Error> {
@@ -61,114 +78,175 @@ impl ServerSession {
     }
 }
 
+/// Work that may be done several times, and that keeps what it returns.
+pub(super) trait SessionWork {
+    fn run<'a>(&'a mut self, session: &'a mut ServerSession) -> WorkFuture<'a>;
+}
+
+type WorkFuture<'a> = Pin<Box<dyn Future<Output = Result<(), ServerFault>> + 'a>>;
+
+/// A closure as [`SessionWork`], with what it has returned.
+pub(super) struct SessionTask<T, F> {
+    pub(super) work: F,
+    pub(super) done: Option<T>,
+}
+
+impl<T, F> SessionWork for SessionTask<T, F>
+where
+    F: AsyncFnMut(&mut ServerSession) -> Result<T, ServerFault>,
+{
+    fn run<'a>(&'a mut self, session: &'a mut ServerSession) -> WorkFuture<'a> {
+        Box::pin(async move {
+            self.done = Some((self.work)(session).await?);
+            Ok(())
+        })
+    }
+}
+
 /// A connection to the server that is made when it is needed.
 pub(super) struct DatabaseLink {
     address: Arc<ServerAddress>,
-    kept_days: i32,
     pub(super) session: Option<ServerSession>,
-    /// The last change that was seen. A server that has less has lost something.
-    seen: u64,
+    /// The last change that any connection of this process has seen. A server that has less has lost
+    /// something.
+    seen: Arc<AtomicU64>,
+    /// The host that is tried first: the last one that was no disappointment.
+    first_host: usize,
 }
 
 impl DatabaseLink {
-    pub(super) fn new(address: Arc<ServerAddress>, kept_days: u32) -> Self {
-        let kept_days = i32::try_from(kept_days).unwrap_or(i32::MAX);
-        Self { address, kept_days, session: None, seen: 0 }
+    pub(super) fn new(address: Arc<ServerAddress>) -> Self {
+        Self { address, session: None, seen: Arc::default(), first_host: 0 }
     }
 
-    /// Returns a link to the same server that has seen as much.
+    /// Returns another link to the same server.
     pub(super) fn another(&self) -> Self {
-        let Self { kept_days, seen, .. } = *self;
-        Self { address: Arc::clone(&self.address), kept_days, session: None, seen }
+        let (address, seen) = (Arc::clone(&self.address), Arc::clone(&self.seen));
+        Self { address, session: None, seen, first_host: self.first_host }
     }
 
     /// Does `work`, which may be repeated: if the connection is lost, whether or not the server has
     /// done it already, it is done again over another one until the patience is over.
-    pub(super) async fn run<T>(
+    pub(super) async fn run(
         &mut self,
         patience: Duration,
-        mut work: impl AsyncFnMut(&mut ServerSession) -> Result<T, ServerFault>,
-    ) -> Result<T, TeamStoreError> {
-        let deadline = Instant::now() + patience;
+        work: &mut dyn SessionWork,
+    ) -> Result<(), TeamStoreError> {
+        let mut deadline = Instant::now() + patience;
         loop {
-            let attempt = async {
-                let session = self.connect().await?;
-                work(session).await
-            };
-            let fault = match timeout_at(deadline, attempt).await {
-                Ok(Ok(done)) => {
-                    let seen = self.session.as_ref().map_or(0, |session| session.seen);
-                    self.seen = self.seen.max(seen);
-                    return Ok(done);
-                }
-                Ok(Err(fault)) => fault,
-                Err(_) => {
-                    self.session = None;
-                    let why = "it does not answer in time".to_owned();
-                    return Err(TeamStoreError::Unreachable { why });
-                }
-            };
+            let Err(fault) = self.attempt(&mut deadline, work).await else { return Ok(()) };
             // Whatever has failed, its transaction ends with its session.
             let moment = match &self.session {
                 Some(_) => FaultMoment::Working,
                 None => FaultMoment::Connecting,
             };
             self.session = None;
-            match fault {
-                ServerFault::Told(error) => return Err(error),
-                ServerFault::Server(error) => {
-                    let is_passing = faults::is_passing(&error) || faults::lacks_partition(&error);
-                    if !is_passing || Instant::now() + PAUSE >= deadline {
-                        return Err(faults::explain(&error, moment));
-                    }
-                }
+            if matches!(fault, ServerFault::Silence) {
+                self.first_host += 1;
+            }
+            if !fault.is_passing() || Instant::now() + PAUSE >= deadline {
+                return Err(fault.explain(moment));
             }
             sleep(PAUSE).await;
         }
     }
 
-    async fn connect(&mut self) -> Result<&mut ServerSession, ServerFault> {
+    async fn attempt(
+        &mut self,
+        deadline: &mut Instant,
+        work: &mut dyn SessionWork,
+    ) -> Result<(), ServerFault> {
         if self.session.as_ref().is_some_and(|session| session.client.is_closed()) {
             self.session = None;
         }
         let session = match self.session.take() {
             Some(session) => session,
-            None => self.open_session().await?,
+            None => self.open_session(deadline).await?,
         };
-        Ok(self.session.insert(session))
+        within(*deadline, work.run(self.session.insert(session))).await
     }
 
-    async fn open_session(&self) -> Result<ServerSession, ServerFault> {
-        let ServerAddress { config, tls } = &*self.address;
-        let (client, mut connection) = config.connect(tls.clone()).await?;
-        let hint = Arc::new(Notify::new());
-        let signal = Arc::clone(&hint);
-        tokio::spawn(async move {
-            while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await
-            {
-                if matches!(message, AsyncMessage::Notification(_)) {
-                    signal.notify_one();
-                }
-            }
-            signal.notify_one();
+    async fn open_session(&mut self, deadline: &mut Instant) -> Result<ServerSession, ServerFault> {
+        let (client, hint) = self.reach_server(*deadline).await?;
+        let is_current = within(*deadline, async {
+            layout::check_server(&client).await?;
+            client.batch_execute(HABITS).await?;
+            layout::is_current(&client).await
         });
-        layout::check_server(&client).await?;
-        client.batch_execute(HABITS).await?;
-        layout::migrate(&client).await?;
-        layout::take_role(&client, self.kept_days).await?;
-        layout::check_rights(&client).await?;
-        client.batch_execute("SELECT make_partitions()").await?;
-        let found: i64 = client.query_one("SELECT last_change()", &[]).await?.get(0);
-        let found = u64::try_from(found).unwrap_or_default();
-        if found < self.seen {
-            return Err(TeamStoreError::Behind { seen: self.seen, found }.into());
+        if !is_current.await? {
+            // That takes nothing of the patience.
+            let begun = Instant::now();
+            within(begun + LONGEST_MIGRATION, layout::migrate(&client)).await?;
+            *deadline += begun.elapsed();
         }
+        // Before the server is asked, which may have got more since.
+        let seen = self.seen.load(Ordering::SeqCst);
+        let (found, timeline) = within(*deadline, async {
+            layout::take_role(&client).await?;
+            layout::check_rights(&client).await?;
+            client.batch_execute(layout::MAKE_MISSING).await?;
+            let found: i64 = client.query_one("SELECT last_change()", &[]).await?.get(0);
+            Ok((u64::try_from(found).unwrap_or_default(), layout::read_timeline(&client).await?))
+        })
+        .await?;
+        if found < seen {
+            return Err(TeamStoreError::Behind { seen, found }.into());
+        }
+        self.seen.fetch_max(found, Ordering::SeqCst);
         Ok(ServerSession {
             client,
             statements: HashMap::new(),
             hint,
             is_listening: false,
-            seen: found,
+            seen: Arc::clone(&self.seen),
+            timeline,
+            unread: Vec::new(),
         })
     }
+
+    /// Connects to the first host that is not a standby. One that hangs takes no longer than its own
+    /// time.
+    async fn reach_server(
+        &mut self,
+        deadline: Instant,
+    ) -> Result<(Client, Arc<Notify>), ServerFault> {
+        let ServerAddress { hosts, limit, tls } = &*self.address;
+        let mut told: Option<ServerFault> = None;
+        for turn in 0..hosts.len() {
+            let host = (self.first_host + turn) % hosts.len();
+            let end = deadline.min(Instant::now() + *limit);
+            let connecting = async { Ok(hosts[host].connect(tls.clone()).await?) };
+            match within(end, connecting).await {
+                Ok((client, mut connection)) => {
+                    self.first_host = host;
+                    let hint = Arc::new(Notify::new());
+                    let signal = Arc::clone(&hint);
+                    tokio::spawn(async move {
+                        while let Some(Ok(message)) =
+                            poll_fn(|context| connection.poll_message(context)).await
+                        {
+                            if matches!(message, AsyncMessage::Notification(_)) {
+                                signal.notify_one();
+                            }
+                        }
+                        signal.notify_one();
+                    });
+                    return Ok((client, hint));
+                }
+                // What has to be mended is worth more than what passes.
+                Err(fault) => {
+                    told = told.filter(|told| !told.is_passing()).or(Some(fault));
+                }
+            }
+        }
+        Err(told.unwrap_or(ServerFault::Silence))
+    }
+}
+
+/// Fails with silence if `work` is not done at that time.
+async fn within<T>(
+    end: Instant,
+    work: impl Future<Output = Result<T, ServerFault>>,
+) -> Result<T, ServerFault> {
+    timeout_at(end, work).await.unwrap_or(Err(ServerFault::Silence))
 }

@@ -12,7 +12,30 @@ use crate::error::TeamStoreError;
 #[derive(Debug)]
 pub(super) enum ServerFault {
     Server(tokio_postgres::Error),
+    /// Nothing came in time.
+    Silence,
     Told(TeamStoreError),
+}
+
+impl ServerFault {
+    /// Returns true if the same may succeed with another connection.
+    pub(super) fn is_passing(&self) -> bool {
+        match self {
+            Self::Server(error) => is_passing(error) || lacks_partition(error),
+            Self::Silence => true,
+            Self::Told(_) => false,
+        }
+    }
+
+    pub(super) fn explain(self, moment: FaultMoment) -> TeamStoreError {
+        match self {
+            Self::Server(error) => explain(&error, moment),
+            Self::Silence => {
+                TeamStoreError::Unreachable { why: "it does not answer in time".to_owned() }
+            }
+            Self::Told(error) => error,
+        }
+    }
 }
 
 impl From<tokio_postgres::Error> for ServerFault {
@@ -35,8 +58,7 @@ pub(super) enum FaultMoment {
     Working,
 }
 
-/// Returns true if the same may succeed with another connection.
-pub(super) fn is_passing(error: &tokio_postgres::Error) -> bool {
+fn is_passing(error: &tokio_postgres::Error) -> bool {
     let Some(code) = error.code() else {
         return is_of_connection(error) && find_certificate_fault(error).is_none();
     };
@@ -46,7 +68,7 @@ pub(super) fn is_passing(error: &tokio_postgres::Error) -> bool {
         || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT
 }
 
-pub(super) fn explain(error: &tokio_postgres::Error, moment: FaultMoment) -> TeamStoreError {
+fn explain(error: &tokio_postgres::Error, moment: FaultMoment) -> TeamStoreError {
     let unreachable = |why: &str| TeamStoreError::Unreachable { why: why.to_owned() };
     if let Some(why) = find_certificate_fault(error) {
         return TeamStoreError::NotTrusted { why };
@@ -86,7 +108,7 @@ pub(super) fn explain(error: &tokio_postgres::Error, moment: FaultMoment) -> Tea
 }
 
 /// Returns true if the day of an entry has no partition yet.
-pub(super) fn lacks_partition(error: &tokio_postgres::Error) -> bool {
+fn lacks_partition(error: &tokio_postgres::Error) -> bool {
     error.as_db_error().is_some_and(|fault| {
         *fault.code() == SqlState::CHECK_VIOLATION && fault.message().contains("no partition")
     })

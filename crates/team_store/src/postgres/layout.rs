@@ -17,18 +17,31 @@ struct LayoutStep {
 
 /// The migrations from an empty database: the first makes version 1, the next one version 2, and so
 /// on. A released step is never changed.
-const STEPS: [LayoutStep; 2] = [
+const STEPS: [LayoutStep; 3] = [
     LayoutStep { sql: include_str!("v1.sql"), usable_from: 1 },
     LayoutStep { sql: include_str!("v2.sql"), usable_from: 2 },
+    LayoutStep { sql: include_str!("v3.sql"), usable_from: 2 },
 ];
 
+/// The version that all of them make.
+#[allow(clippy::cast_possible_truncation, clippy::cast_possible_wrap, reason = "it is short")]
+const KNOWN: i32 = STEPS.len() as i32;
+
+/// Whoever has to wait for another desk tries again; how long the tables take is up to their size.
 const BEGIN: &str = "BEGIN; SELECT pg_advisory_xact_lock(7021, 1);
+    SET LOCAL statement_timeout = 0; SET LOCAL lock_timeout = '1min';
     CREATE SCHEMA IF NOT EXISTS callgate_team;
     CREATE TABLE IF NOT EXISTS callgate_team.layout (
         version     int PRIMARY KEY,
         usable_from int NOT NULL,
         applied_at  timestamptz NOT NULL DEFAULT clock_timestamp()
     );";
+
+/// Makes the partitions of the next days, if that of today or of tomorrow is missing.
+pub(super) const MAKE_MISSING: &str = "SELECT make_partitions() WHERE EXISTS (
+    SELECT FROM generate_series(now_ms() / 86400000, now_ms() / 86400000 + 1) AS day
+    WHERE to_regclass('callgate_team.audit_' || to_char(
+        to_timestamp(day * 86400) AT TIME ZONE 'UTC', 'YYYYMMDD')) IS NULL)";
 
 /// Refuses a server that is too old.
 pub(super) async fn check_server(client: &Client) -> Result<(), ServerFault> {
@@ -41,14 +54,15 @@ fn check_version(found: i32) -> Result<(), TeamStoreError> {
     if is_old { Err(TeamStoreError::TooOld { found, oldest: OLDEST_SERVER }) } else { Ok(()) }
 }
 
+/// Returns true if the tables are up to date.
+pub(super) async fn is_current(client: &Client) -> Result<bool, ServerFault> {
+    Ok(read_version(client).await? >= KNOWN)
+}
+
 /// Brings the tables up to date. Other desks may be doing the same.
 pub(super) async fn migrate(client: &Client) -> Result<(), ServerFault> {
-    let known = i32::try_from(STEPS.len()).unwrap_or(i32::MAX);
-    if read_version(client, known).await? >= known {
-        return Ok(());
-    }
     client.batch_execute(BEGIN).await?;
-    let found = read_version(client, known).await?;
+    let found = read_version(client).await?;
     let seen = usize::try_from(found).unwrap_or_default();
     for (step, version) in STEPS.iter().zip(1..).skip(seen) {
         client.batch_execute(step.sql).await?;
@@ -61,7 +75,7 @@ pub(super) async fn migrate(client: &Client) -> Result<(), ServerFault> {
 }
 
 /// Returns the version of the tables, 0 if there are none.
-async fn read_version(client: &Client, known: i32) -> Result<i32, ServerFault> {
+async fn read_version(client: &Client) -> Result<i32, ServerFault> {
     let is_there = "SELECT EXISTS (SELECT FROM pg_tables
         WHERE schemaname = 'callgate_team' AND tablename = 'layout')";
     if !client.query_one(is_there, &[]).await?.get::<_, bool>(0) {
@@ -71,26 +85,47 @@ async fn read_version(client: &Client, known: i32) -> Result<i32, ServerFault> {
         "SELECT version, usable_from FROM callgate_team.layout ORDER BY version DESC LIMIT 1";
     let Some(row) = client.query_opt(last, &[]).await? else { return Ok(0) };
     let (found, usable_from): (i32, i32) = (row.get(0), row.get(1));
-    if usable_from > known {
-        return Err(TeamStoreError::Newer { found, known }.into());
+    if usable_from > KNOWN {
+        return Err(TeamStoreError::Newer { found, known: KNOWN }.into());
     }
     Ok(found)
 }
 
-/// Notes for how many days entries are kept, if this login may, and takes the role of desks, if
-/// there is one.
-pub(super) async fn take_role(client: &Client, kept_days: i32) -> Result<(), Error> {
-    let may = "SELECT has_table_privilege('callgate_team.retention', 'UPDATE')";
-    if client.query_one(may, &[]).await?.get(0) {
-        let note = "UPDATE callgate_team.retention SET days = $1 WHERE days <> $1";
-        client.execute(note, &[&kept_days]).await?;
-    }
+/// Takes the role of desks, if there is one.
+pub(super) async fn take_role(client: &Client) -> Result<(), Error> {
     let may = "SELECT coalesce((SELECT pg_has_role(oid, 'MEMBER') FROM pg_roles
         WHERE rolname = 'callgate_desk'), false)";
     if client.query_one(may, &[]).await?.get(0) {
         client.batch_execute("SET ROLE callgate_desk").await?;
     }
     Ok(())
+}
+
+/// Sets for how many days entries are kept, if the login may. Returns for how many they were before,
+/// if that has changed.
+pub(super) async fn set_kept_days(client: &Client, days: i32) -> Result<Option<i32>, Error> {
+    client.batch_execute("RESET ROLE").await?;
+    let may = "SELECT has_table_privilege('callgate_team.retention', 'UPDATE')";
+    let mut before = None;
+    if client.query_one(may, &[]).await?.get(0) {
+        let note = "UPDATE callgate_team.retention SET days = $1
+            FROM (SELECT days FROM callgate_team.retention FOR UPDATE) AS before
+            WHERE retention.days <> $1 RETURNING before.days";
+        before = client.query_opt(note, &[&days]).await?.map(|row| row.get(0));
+    }
+    take_role(client).await?;
+    Ok(before)
+}
+
+/// Returns the number of the server's history, which changes when a standby takes over. It is `None`
+/// if the server does not say.
+pub(super) async fn read_timeline(client: &Client) -> Result<Option<i32>, Error> {
+    let query = "SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int";
+    match client.query_one(query, &[]).await {
+        Ok(row) => Ok(row.get(0)),
+        Err(error) if error.code().is_some() => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Refuses a login that lacks a right.

@@ -9,9 +9,9 @@ use super::database_link::ServerSession;
 use super::faults::ServerFault;
 use super::statements;
 use crate::audit::{AuditLabels, AuditProtection};
-use crate::document::{DocumentRow, TeamDocument};
+use crate::document::{DocumentRow, TeamDocument, document_name};
 use crate::error::TeamResult;
-use crate::question::{QuestionRow, TeamQuestion};
+use crate::question::{QuestionRow, TeamQuestion, question_name};
 use crate::{TeamChange, TeamStoreStatus};
 
 /// Begins a transaction in which nobody else changes questions or documents, so that changes have
@@ -23,8 +23,11 @@ pub(super) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// What a row of a table stands for.
 pub(super) trait RowValue: Sized {
-    /// Reads the row, unless it has something that no version of callgate writes.
+    /// Reads the row, unless it has something that this version of callgate does not write.
     fn read_row(row: &Row) -> TeamResult<Self>;
+
+    /// Names the row for a person.
+    fn row_name(row: &Row) -> String;
 
     fn change_number(&self) -> u64;
 }
@@ -32,6 +35,10 @@ pub(super) trait RowValue: Sized {
 impl RowValue for TeamQuestion {
     fn read_row(row: &Row) -> TeamResult<Self> {
         QuestionRow::from_postgres(row).read()
+    }
+
+    fn row_name(row: &Row) -> String {
+        question_name(row.get("id"))
     }
 
     fn change_number(&self) -> u64 {
@@ -42,6 +49,10 @@ impl RowValue for TeamQuestion {
 impl RowValue for TeamDocument {
     fn read_row(row: &Row) -> TeamResult<Self> {
         DocumentRow::from_postgres(row).read()
+    }
+
+    fn row_name(row: &Row) -> String {
+        document_name(row.get("kind"), row.get("name"))
     }
 
     fn change_number(&self) -> u64 {
@@ -70,6 +81,21 @@ pub(super) async fn change_row<T: RowValue>(
     Ok(Some(changed))
 }
 
+/// Reads the one row that a query finds.
+pub(super) async fn read_one<T: RowValue>(
+    session: &mut ServerSession,
+    query: &'static str,
+    values: Values<'_>,
+) -> Result<Option<T>, ServerFault> {
+    let statement = session.prepare(query).await?;
+    let row = session.client.query_opt(&statement, values).await?;
+    let found = row.as_ref().map(T::read_row).transpose()?;
+    found.iter().for_each(|it| session.mark_seen(it.change_number()));
+    Ok(found)
+}
+
+/// Reads what a query finds. Rows that cannot be read, such as those with a word of a newer callgate,
+/// are left out, so that nobody does without the others.
 pub(super) async fn read_all<T: RowValue>(
     session: &mut ServerSession,
     query: &'static str,
@@ -77,7 +103,13 @@ pub(super) async fn read_all<T: RowValue>(
 ) -> Result<Vec<T>, ServerFault> {
     let statement = session.prepare(query).await?;
     let rows = session.client.query(&statement, values).await?;
-    let found: Vec<T> = rows.iter().map(T::read_row).collect::<TeamResult<_>>()?;
+    let mut found = Vec::with_capacity(rows.len());
+    for row in &rows {
+        match T::read_row(row) {
+            Ok(value) => found.push(value),
+            Err(_) => session.note_unread(T::row_name(row)),
+        }
+    }
     found.iter().map(T::change_number).max().inspect(|last| session.mark_seen(*last));
     Ok(found)
 }

@@ -14,11 +14,13 @@ pub(super) const ASK: &str = concat!(
     read_question!()
 );
 
-/// Answers a question at most once.
+/// Answers a question at most once, if all whose answer it is belong to the team.
 pub(super) const ANSWER: &str = concat!(
     "UPDATE questions SET state = 'answered', closed_ms = now_ms(), answer_id = $2,
      answered_by = $3, decision = $4, answer = $5, changed = last_change() + 1
-     WHERE id = $1 AND state = 'open' AND deadline_ms > now_ms() RETURNING ",
+     WHERE id = $1 AND state = 'open' AND deadline_ms > now_ms() AND NOT EXISTS (
+         SELECT FROM unnest($6::text[]) AS member WHERE NOT EXISTS (SELECT FROM documents
+         WHERE kind = 'member' AND name = member AND body IS NOT NULL)) RETURNING ",
     read_question!()
 );
 
@@ -37,7 +39,8 @@ pub(super) const NOTE_WORDS: &str = concat!(
 pub(super) const NOTE_FIRST_ALLOW: &str = concat!(
     "UPDATE questions SET first_allow = $2, changed = last_change() + 1
      WHERE id = $1 AND state = 'open' AND first_allow IS NOT DISTINCT FROM $3
-     AND $2 IS DISTINCT FROM $3 RETURNING ",
+     AND $2 IS DISTINCT FROM $3 AND ($4::text IS NULL OR EXISTS (SELECT FROM documents
+         WHERE kind = 'member' AND name = $4 AND body IS NOT NULL)) RETURNING ",
     read_question!()
 );
 
@@ -56,14 +59,17 @@ pub(super) const EXPIRE: &str = concat!(
 pub(super) const FIND_QUESTION: &str =
     concat!("SELECT ", read_question!(), " FROM questions WHERE id = $1");
 
-pub(super) const OPEN_QUESTIONS: &str =
-    concat!("SELECT ", read_question!(), " FROM questions WHERE state = 'open' ORDER BY changed");
+pub(super) const OPEN_QUESTIONS: &str = concat!(
+    "SELECT ",
+    read_question!(),
+    " FROM questions WHERE state = 'open' ORDER BY changed LIMIT 10000"
+);
 
 pub(super) const PENDING_QUESTIONS: &str = concat!(
     "SELECT ",
     read_question!(),
     " FROM questions WHERE (state = 'open' OR (state = 'answered' AND outcome IS NULL))
-     AND machine = coalesce($1::text, machine) ORDER BY changed"
+     AND machine = coalesce($1::text, machine) ORDER BY changed LIMIT 10000"
 );
 
 /// The questions whose time, or the time of whose answer, is over; the parameter is the time for
@@ -108,7 +114,9 @@ pub(super) const CHANGED_DOCUMENTS: &str = concat!(
     " FROM documents WHERE changed > $1 ORDER BY changed LIMIT 1000"
 );
 
-pub(super) const TEND: &str = "SELECT make_partitions(); SELECT drop_partitions()";
+/// Both return whether there is more.
+pub(super) const REMOVE_QUESTIONS: &str = "SELECT remove_old_questions()";
+pub(super) const DROP_PARTITION: &str = "SELECT drop_oldest_partition()";
 
 /// The bytes of all tables, those of the audit log, the days for which it is kept, and whether the
 /// login and the current role may change entries.

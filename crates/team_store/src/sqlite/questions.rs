@@ -4,6 +4,7 @@
 use rusqlite::{Connection, Params, params};
 
 use super::{NEXT, NOW, rows, select};
+use crate::document::DocumentKind;
 use crate::error::TeamResult;
 use crate::limits::LONGEST_DELIVERY;
 use crate::question::{
@@ -31,20 +32,35 @@ pub(super) fn answer(
     desk: &str,
     answer: &TeamAnswer,
 ) -> TeamResult<AnswerReceipt> {
-    let TeamAnswer { id, question, by, decision, body } = answer;
+    let TeamAnswer { id, question, by, members, decision, body } = answer;
     let update = format!(
         "UPDATE questions SET state = 'answered', closed_ms = {NOW}, answer_id = ?2,
          answered_by = ?3, decision = ?4, answer = ?5, changed = {NEXT}
          WHERE id = ?1 AND state = 'open' AND deadline_ms > {NOW}"
     );
     let values = params![question.as_str(), id.as_str(), by, decision.name(), body];
-    if let Some(question) =
-        change(connection, desk, question.as_str(), QuestionChange::Answered, &update, values)?
+    if belong_to_team(connection, members)?
+        && let Some(question) =
+            change(connection, desk, question.as_str(), QuestionChange::Answered, &update, values)?
     {
         return Ok(AnswerReceipt::Recorded(question));
     }
     let found = rows::find_question(connection, question.as_str())?;
     Ok(found.map_or(AnswerReceipt::Unknown, |question| question.receipt_for_answer(answer)))
+}
+
+/// Returns true if all of these are members of the team.
+fn belong_to_team<'a>(
+    connection: &Connection,
+    members: impl IntoIterator<Item = &'a String>,
+) -> TeamResult<bool> {
+    for name in members {
+        let found = rows::find_document(connection, DocumentKind::Member, name)?;
+        if found.is_none_or(|document| document.body.is_none()) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 pub(super) fn withdraw(
@@ -83,6 +99,9 @@ pub(super) fn note(
     };
     let changed = match note {
         QuestionNote::LastWords(words) => write("last_words", "state = 'open'", words, None)?,
+        QuestionNote::FirstAllow { first, .. } if !belong_to_team(connection, &first.member)? => {
+            None
+        }
         QuestionNote::FirstAllow { first, replaces } => {
             let (first, before) = (allow_text(first), replaces.as_ref().map(allow_text));
             write("first_allow", "state = 'open' AND ?2 IS NOT ?3", &first, before)?

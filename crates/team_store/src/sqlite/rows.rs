@@ -4,9 +4,9 @@ use rusqlite::{Connection, Params};
 
 use super::{NOW, audit_rows, select, select_one};
 use crate::columns::{DOCUMENT_COLUMNS, QUESTION_COLUMNS};
-use crate::document::{DocumentKind, DocumentRow, TeamDocument};
+use crate::document::{DocumentKind, DocumentRow, TeamDocument, document_name};
 use crate::error::{TeamResult, TeamStoreError};
-use crate::question::{QuestionChange, QuestionRow, TeamQuestion};
+use crate::question::{QuestionChange, QuestionRow, TeamQuestion, question_name};
 
 /// Records a change of a question in the audit log, and returns the question.
 pub(super) fn record_question(
@@ -28,13 +28,19 @@ pub(super) fn find_question(connection: &Connection, id: &str) -> TeamResult<Opt
         .transpose()
 }
 
+/// Reads questions, and notes those that cannot be read in `unread`.
 pub(super) fn read_questions(
     connection: &Connection,
+    unread: &mut Vec<String>,
     query: &str,
     values: impl Params,
 ) -> TeamResult<Vec<TeamQuestion>> {
     let rows = select(connection, query, values, QuestionRow::from_sqlite)?;
-    rows.into_iter().map(QuestionRow::read).collect()
+    let read = |row: QuestionRow| {
+        let name = question_name(&row.id);
+        row.read().map_err(|_| unread.push(name)).ok()
+    };
+    Ok(rows.into_iter().filter_map(read).collect())
 }
 
 pub(super) fn find_document(
@@ -47,11 +53,17 @@ pub(super) fn find_document(
     found.map(DocumentRow::read).transpose()
 }
 
+/// Reads documents, and notes those that cannot be read in `unread`.
 pub(super) fn read_documents(
     connection: &Connection,
+    unread: &mut Vec<String>,
     query: &str,
     values: impl Params,
 ) -> TeamResult<Vec<TeamDocument>> {
     let rows = select(connection, query, values, DocumentRow::from_sqlite)?;
-    rows.into_iter().map(DocumentRow::read).collect()
+    let read = |row: DocumentRow| {
+        let name = document_name(&row.kind, &row.name);
+        row.read().map_err(|_| unread.push(name)).ok()
+    };
+    Ok(rows.into_iter().filter_map(read).collect())
 }

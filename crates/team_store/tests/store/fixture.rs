@@ -42,7 +42,10 @@ impl Fixture {
         match self {
             Self::Sqlite { base, .. } => base.connect_again().unwrap(),
             Self::Postgres { server, database, .. } => {
-                Box::new(PostgresTeamStore::open(&settings(&server.url(database), "desk")).unwrap())
+                let settings = settings(&server.url(database), "desk");
+                let mut store = PostgresTeamStore::open(&settings).unwrap();
+                store.set_kept_days(30).unwrap();
+                Box::new(store)
             }
         }
     }
@@ -85,5 +88,5 @@ impl Fixture {
 
 pub(crate) fn settings(url: &str, desk: &str) -> PostgresSettings {
     let (url, desk) = (HiddenText::new(url), desk.to_owned());
-    PostgresSettings { url, desk, kept_days: 30, patience: PATIENCE }
+    PostgresSettings { url, desk, patience: PATIENCE }
 }

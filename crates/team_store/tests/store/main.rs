@@ -6,8 +6,10 @@
 
 mod fixture;
 mod killed;
+mod migrations;
 mod network;
 mod organisation;
+mod readers;
 mod refused;
 mod replaced;
 mod rights;
@@ -46,6 +48,8 @@ conformance! {
     an_answer_of_which_nothing_is_heard_is_lost,
     the_first_of_two_allows_is_noted_once,
     the_words_of_an_agent_follow_its_question,
+    whoever_has_left_answers_nothing,
+    what_cannot_be_read_is_left_out,
     a_document_is_changed_by_compare_and_set,
     a_watcher_sees_every_change_in_order,
     a_watcher_that_comes_late_reads_what_it_missed,
@@ -58,6 +62,7 @@ conformance! {
     a_page_follows_the_one_before,
     old_entries_are_removed_and_the_chain_stays_whole,
     clocks_of_machines_do_not_matter,
+    what_yesterday_took_is_told,
     odd_input_is_refused_or_kept_as_it_is,
     every_change_is_in_the_chain_of_its_desk,
 }

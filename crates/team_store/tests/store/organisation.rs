@@ -3,8 +3,8 @@
 
 use callgate_store::ChainHead;
 use callgate_team_store::{
-    AnswerReceipt, AuditChain, AuditChainReport, AuditProtection, PostgresSettings,
-    PostgresTeamStore, TeamStore, TeamStoreError,
+    AnswerReceipt, AuditChain, AuditChainReport, AuditProtection, PostgresTeamStore, TeamStore,
+    TeamStoreError,
 };
 use callgate_testkit::certificates::run_command;
 use callgate_testkit::postgres_server::{PostgresServer, postgres_command, shared_server};
@@ -64,11 +64,14 @@ fn a_database_is_prepared_backed_up_and_restored_as_the_guide_says() {
     // Without tables, the desk says who has to make them.
     let told = PostgresTeamStore::open(&settings(&url(login, "callgate"), "desk-1")).unwrap_err();
     assert!(told.to_string().contains("let an owner of the database start once"), "{told}");
-    let by_owner = PostgresSettings { kept_days: 90, ..settings(&url(owner, "callgate"), "owner") };
-    PostgresTeamStore::open(&by_owner).unwrap();
+    let mut by_owner =
+        PostgresTeamStore::open(&settings(&url(owner, "callgate"), "owner")).unwrap();
+    assert_eq!(by_owner.set_kept_days(90).unwrap(), Some(400));
+    assert_eq!(by_owner.set_kept_days(90).unwrap(), None);
     let mut desk = PostgresTeamStore::open(&settings(&url(login, "callgate"), "desk-1")).unwrap();
     let status = desk.read_status().unwrap();
     assert_eq!(status.protection, AuditProtection::Login);
+    assert_eq!(desk.set_kept_days(1).unwrap(), None);
     assert_eq!(status.kept_days, 90, "the owner alone says for how long entries are kept");
     desk.ask_question(&ask(1)).unwrap();
     desk.ask_question(&ask(2)).unwrap();

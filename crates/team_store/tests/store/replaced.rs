@@ -5,10 +5,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use std::{env, thread};
 
-use callgate_team_store::{AnswerReceipt, PostgresSettings, PostgresTeamStore, TeamStore};
+use callgate_team_store::{
+    AnswerReceipt, PostgresSettings, PostgresTeamStore, TeamStore, TeamStoreError,
+};
 use callgate_testkit::certificates::run_command;
 use callgate_testkit::postgres_server::{PASSWORD, PostgresServer, postgres_command};
 use callgate_testkit::until::until;
+use rustix::process::Signal;
 
 use super::fixture::settings;
 use super::killed::{check_answered, next_random};
@@ -39,10 +42,7 @@ fn a_promoted_standby_has_all_that_was_acknowledged() {
     server.start();
     let standby = make_standby(&server);
     let database = server.make_database();
-    let url = format!(
-        "postgres://admin:{PASSWORD}@127.0.0.1:{},127.0.0.1:{}/{database}",
-        server.port, standby.port
-    );
+    let url = url_of_both(&server, &standby, &database);
     let (is_done, written) = (AtomicBool::new(false), AtomicU64::new(0));
     let acknowledged: BTreeSet<u64> = thread::scope(|scope| {
         let (url, is_done, written) = (&url, &is_done, &written);
@@ -71,9 +71,7 @@ fn a_promoted_standby_has_all_that_was_acknowledged() {
         let point = 50 + next_random(&mut 0x2545_f491_4f6c_dd1d) % 100;
         until("the writes before the kill", || written.load(Ordering::Relaxed) >= point);
         server.kill();
-        let mut promote = postgres_command("pg_ctl");
-        promote.args(["promote", "-D"]).arg(standby.data());
-        run_command(promote);
+        promote(&standby);
         let point = written.load(Ordering::Relaxed) + 50;
         until("the writes on the standby", || written.load(Ordering::Relaxed) >= point);
         is_done.store(true, Ordering::Relaxed);
@@ -83,6 +81,79 @@ fn a_promoted_standby_has_all_that_was_acknowledged() {
     check_answered(&mut store, &acknowledged);
     assert!(acknowledged.len() >= 100, "{}", acknowledged.len());
     assert_eq!(store.open_questions().unwrap(), []);
+}
+
+fn promote(standby: &PostgresServer) {
+    let mut promote = postgres_command("pg_ctl");
+    promote.args(["promote", "-D"]).arg(standby.data());
+    run_command(promote);
+}
+
+/// Returns the address of both servers.
+fn url_of_both(server: &PostgresServer, standby: &PostgresServer, database: &str) -> String {
+    let (one, other) = (server.port, standby.port);
+    format!("postgres://admin:{PASSWORD}@127.0.0.1:{one},127.0.0.1:{other}/{database}")
+}
+
+#[test]
+fn a_server_that_hangs_is_replaced_by_its_standby() {
+    if env::var_os("CALLGATE_FULL").is_none() {
+        return;
+    }
+    let Some(server) = PostgresServer::create() else { return };
+    server.start();
+    let standby = make_standby(&server);
+    let database = server.make_database();
+    let url = url_of_both(&server, &standby, &database);
+    let patience = Duration::from_secs(5);
+    let settings = PostgresSettings { patience, ..settings(&url, "desk") };
+    let mut store = PostgresTeamStore::open(&settings).unwrap();
+    store.ask_question(&ask(1)).unwrap();
+    server.signal(Signal::STOP);
+    promote(&standby);
+    // The connection that hangs takes the patience of the call that had it, and no other.
+    assert!(store.open_questions().unwrap_err().is_passing());
+    let told = store.answer_question(&answer(1, 1, "ada"));
+    let new = PostgresTeamStore::open(&settings).map(drop);
+    server.signal(Signal::CONT);
+    assert!(matches!(told, Ok(AnswerReceipt::Recorded(_))), "{told:?}");
+    new.unwrap();
+}
+
+#[test]
+fn what_a_standby_that_was_behind_has_is_read_again() {
+    if env::var_os("CALLGATE_FULL").is_none() {
+        return;
+    }
+    let Some(server) = PostgresServer::create() else { return };
+    server.start();
+    let standby = make_standby(&server);
+    let database = server.make_database();
+    let url = url_of_both(&server, &standby, &database);
+    let mut desk = PostgresTeamStore::open(&settings(&url, "desk")).unwrap();
+    for number in 0..3 {
+        desk.ask_question(&ask(number)).unwrap();
+    }
+    server.query("postgres", "ALTER SYSTEM RESET synchronous_standby_names");
+    server.query("postgres", "SELECT pg_reload_conf()");
+    standby.kill();
+    for number in 3..5 {
+        desk.ask_question(&ask(number)).unwrap();
+    }
+    assert_eq!(desk.last_change().unwrap(), 5);
+    server.kill();
+    standby.start();
+    promote(&standby);
+    // A desk that was started again goes on from what the standby has, past what the other has seen.
+    let mut other = PostgresTeamStore::open(&settings(&url, "other desk")).unwrap();
+    for number in 10..16 {
+        other.ask_question(&ask(number)).unwrap();
+    }
+    let told = desk.changes_after(5).unwrap_err();
+    assert!(matches!(told, TeamStoreError::Replaced) && told.is_passing(), "{told}");
+    assert_eq!(desk.last_change().unwrap(), 9);
+    assert_eq!(desk.changes_after(9).unwrap(), []);
+    assert_eq!(desk.open_questions().unwrap().len(), 9);
 }
 
 #[test]

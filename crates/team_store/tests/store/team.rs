@@ -30,6 +30,7 @@ pub(crate) fn answer(question: u64, answer: u64, by: &str) -> TeamAnswer {
         id: id(1_000_000 + answer),
         question: id(question),
         by: by.into(),
+        members: Vec::new(),
         decision: Decision::Allow,
         body: format!(r#"{{"decision":"allow","by":"{by}"}}"#),
     }

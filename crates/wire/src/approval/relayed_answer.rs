@@ -11,6 +11,10 @@ pub struct RelayedAnswer {
     /// [`Decision::Allow`] or [`Decision::Deny`].
     pub decision: Decision,
     pub by: String,
+    /// The members of the team among those who have given it, which their own desk knows: it is no
+    /// part of what others are told.
+    #[serde(skip)]
+    pub members: Vec<String>,
     /// A message for the agent, with a deny.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,

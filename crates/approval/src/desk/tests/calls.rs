@@ -18,6 +18,7 @@ fn decided(decision: Decision) -> DeskDecision {
     DeskDecision {
         decision,
         by: "Ada".to_owned(),
+        members: Vec::new(),
         with: DecisionDetails::default(),
         reply_to: None,
     }

@@ -306,6 +306,7 @@ fn at_a_members_own_desk_an_allow_waits_for_the_team() {
     let said = |met, by: &str| RelayedAnswer {
         decision: Decision::Allow,
         by: by.to_owned(),
+        members: Vec::new(),
         message: None,
         offer: None,
         picks: None,

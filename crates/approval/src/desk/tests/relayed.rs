@@ -191,6 +191,7 @@ fn yes() -> RelayedAnswer {
     RelayedAnswer {
         decision: Decision::Allow,
         by: "Ada".to_owned(),
+        members: Vec::new(),
         message: None,
         offer: None,
         picks: None,
@@ -269,6 +270,7 @@ fn team_answer(decision: Decision, by: &str) -> DeskInput {
     let answer = RelayedAnswer {
         decision,
         by: by.to_owned(),
+        members: Vec::new(),
         message: None,
         offer: None,
         picks: None,

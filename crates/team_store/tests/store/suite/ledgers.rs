@@ -265,10 +265,21 @@ pub(crate) fn old_entries_are_removed_and_the_chain_stays_whole(fixture: &Fixtur
     assert!(status.bytes > status.audit_bytes && status.audit_bytes > 0, "{status:?}");
 }
 
+pub(crate) fn what_yesterday_took_is_told(fixture: &Fixture) {
+    let mut store = fixture.open();
+    store.copy_entries("laptop", ChainHead::NONE, &ledger(ChainHead::NONE, 50)).unwrap();
+    assert_eq!(store.read_status().unwrap().day_bytes, None, "all of it is of today");
+    fixture.age_entries(40, 1);
+    let status = store.read_status().unwrap();
+    let yesterday = status.day_bytes.unwrap();
+    assert!(yesterday > 2000 && yesterday <= status.audit_bytes, "{status:?}");
+}
+
 pub(crate) fn clocks_of_machines_do_not_matter(fixture: &Fixture) {
     let mut store = fixture.open();
     store.ask_question(&ask(1)).unwrap();
     let now = store.find_question(&id(1)).unwrap().unwrap().asked_ms;
+    assert!((now..now + 60_000).contains(&store.read_clock().unwrap()));
     for (machine, minutes) in [("fast", 10), ("slow", -10), ("lost", -60 * 24 * 400)] {
         let draft = EntryDraft {
             at_ms: now + minutes * 60_000,

@@ -6,14 +6,14 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_team_store::{
-    AnswerReceipt, AskReceipt, AuditChainReport, DeliveryOutcome, QuestionNote, TeamAsk,
-    TeamChange, TeamQuestionState, TeamStore,
+    AnswerReceipt, AskReceipt, AuditChainReport, DeliveryOutcome, DocumentKind, QuestionNote,
+    TeamAnswer, TeamAsk, TeamChange, TeamQuestionState, TeamStore, TeamStoreError,
 };
 use callgate_testkit::until::until;
 use callgate_wire::approval::{FirstAllow, RequestId};
 
 use crate::fixture::Fixture;
-use crate::team::{answer, ask, id};
+use crate::team::{answer, ask, edit, id};
 
 pub(crate) fn a_question_is_recorded_once(fixture: &Fixture) {
     let (mut one, mut other) = (fixture.open(), fixture.open());
@@ -202,6 +202,9 @@ fn allow_of(name: &str) -> FirstAllow {
 
 pub(crate) fn the_first_of_two_allows_is_noted_once(fixture: &Fixture) {
     let (mut one, mut other) = (fixture.open(), fixture.open());
+    for (number, name) in (1..).zip(["ada", "ben", "eve"]) {
+        one.edit_document(&edit(name, 0, number, Some("{}"))).unwrap();
+    }
     one.ask_question(&ask(1)).unwrap();
     let note = |name: &str, replaces: Option<&str>| QuestionNote::FirstAllow {
         first: allow_of(name),
@@ -227,6 +230,72 @@ pub(crate) fn the_first_of_two_allows_is_noted_once(fixture: &Fixture) {
     let odd = FirstAllow { member: None, name: String::new() };
     let odd = QuestionNote::FirstAllow { first: odd, replaces: None };
     assert!(one.note_question(&id(1), &odd).is_err());
+}
+
+/// Whoever is revoked at one desk presses at another that does not know it yet.
+pub(crate) fn whoever_has_left_answers_nothing(fixture: &Fixture) {
+    let (mut one, mut other) = (fixture.open(), fixture.open());
+    for (number, name) in (1..).zip(["ada", "ben"]) {
+        one.edit_document(&edit(name, 0, number, Some("{}"))).unwrap();
+    }
+    for number in 1..4 {
+        one.ask_question(&ask(number)).unwrap();
+    }
+    let of_members = |question, number, members: &[&str]| TeamAnswer {
+        members: members.iter().map(|name| (*name).to_owned()).collect(),
+        ..answer(question, number, &members.join(" and "))
+    };
+    // While he belongs to it, his answer counts, and is found again after he has left.
+    let by_ben = of_members(1, 1, &["ben"]);
+    assert!(matches!(one.answer_question(&by_ben).unwrap(), AnswerReceipt::Recorded(_)));
+    one.edit_document(&edit("ben", 1, 3, None)).unwrap();
+    assert!(matches!(other.answer_question(&by_ben).unwrap(), AnswerReceipt::Repeated(_)));
+    let late = of_members(1, 2, &["ben"]);
+    assert!(matches!(other.answer_question(&late).unwrap(), AnswerReceipt::TooLate(_)));
+    let before = one.last_change().unwrap();
+    for (number, members) in (3..).zip([&["ben"][..], &["ben", "ada"], &["ada", "ben"], &["eve"]]) {
+        let told = other.answer_question(&of_members(2, number, members)).unwrap();
+        let AnswerReceipt::NoMember(found) = told else { panic!("{members:?}: {told:?}") };
+        assert_eq!(found.state, TeamQuestionState::Open);
+    }
+    // Nor does he give the first of two allows.
+    let note = QuestionNote::FirstAllow { first: allow_of("ben"), replaces: None };
+    let found = other.note_question(&id(2), &note).unwrap().unwrap();
+    assert_eq!((found.first_allow, one.last_change().unwrap()), (None, before));
+    let by_ada = other.answer_question(&of_members(2, 7, &["ada"])).unwrap();
+    assert!(matches!(by_ada, AnswerReceipt::Recorded(_)), "{by_ada:?}");
+    // Whoever owns a desk is no member, and answers there.
+    let by_owner = other.answer_question(&answer(3, 8, "ben")).unwrap();
+    assert!(matches!(by_owner, AnswerReceipt::Recorded(_)), "{by_owner:?}");
+}
+
+/// A newer desk has written a word that this one does not know, or somebody has changed a row.
+pub(crate) fn what_cannot_be_read_is_left_out(fixture: &Fixture) {
+    let mut store = fixture.open();
+    for number in 1..4 {
+        store.ask_question(&ask(number)).unwrap();
+        store.edit_document(&edit(&format!("m{number}"), 0, number, Some("{}"))).unwrap();
+    }
+    let odd = id(2);
+    fixture.tamper(&format!(
+        "UPDATE questions SET first_allow = 'x' WHERE id = '{odd}';
+         UPDATE documents SET edit_id = 'x' WHERE name = 'm2';"
+    ));
+    let open = store.open_questions().unwrap();
+    assert_eq!(open.iter().map(|it| &it.id).collect::<Vec<_>>(), [&id(1), &id(3)]);
+    assert_eq!(store.take_unread(), [format!("the question {odd}")]);
+    assert_eq!(store.pending_questions(None).unwrap().len(), 2);
+    let members = store.list_documents(DocumentKind::Member).unwrap();
+    assert_eq!(members.iter().map(|it| it.name.as_str()).collect::<Vec<_>>(), ["m1", "m3"]);
+    assert_eq!(store.changes_after(0).unwrap().len(), 4);
+    let told: BTreeSet<String> = store.take_unread().into_iter().collect();
+    assert_eq!(told, [format!("the question {odd}"), "the member m2".to_owned()].into());
+    assert_eq!(store.take_unread(), [""; 0]);
+    // Whoever asks for it alone is told, and nothing is made of it.
+    let told = store.find_question(&odd).unwrap_err();
+    assert!(matches!(told, TeamStoreError::Damaged { .. }), "{told}");
+    assert!(store.find_document(DocumentKind::Member, "m2").is_err());
+    assert!(store.ask_question(&ask(2)).is_err());
 }
 
 pub(crate) fn the_words_of_an_agent_follow_its_question(fixture: &Fixture) {
