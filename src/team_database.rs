@@ -16,12 +16,10 @@ use callgate_team_store::{LedgerPart, TeamChange, TeamResult, TeamStore, TeamSto
 use rustix::system::uname;
 use tokio::sync::{broadcast, watch};
 
-use crate::config::{Config, read_secret, token_source};
+use crate::config::Config;
 use crate::errand_thread::ErrandThread;
 use ledger_copier::LedgerCopier;
 
-/// How long one call may take, with all attempts to reach the server.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the watching thread waits for a change before it asks again, and so notices soon that
 /// the desk ends.
 const WATCH: Duration = Duration::from_secs(5);
@@ -309,6 +307,11 @@ pub(crate) fn open_store(config: &Config) -> Result<Option<BoxedStore>, String> 
 #[cfg(feature = "postgres")]
 fn prepare_store(config: &Config) -> Result<Option<BoxedStore>, String> {
     use callgate_team_store::{PostgresSettings, PostgresTeamStore};
+
+    use crate::config::{read_secret, token_source};
+
+    /// How long one call may take, with all attempts to reach the server.
+    const PATIENCE: Duration = Duration::from_secs(5);
     let Some(source) = &config.team.database_url else { return Ok(None) };
     let settings = PostgresSettings {
         url: read_secret(&source.value, token_source::DATABASE)?,

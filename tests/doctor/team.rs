@@ -30,11 +30,11 @@ fn the_database_of_a_team_is_looked_at() {
     assert!(is_well(&server.url(&database)));
 
     // A login that owns the tables and is not in the role of desks.
-    let (owner, owned) = (format!("{database}_owner"), server.make_database());
-    let make = format!("CREATE ROLE {owner} LOGIN PASSWORD '{PASSWORD}'");
+    let (role, owned) = (format!("{database}_owner"), server.make_database());
+    let make = format!("CREATE ROLE {role} LOGIN PASSWORD '{PASSWORD}'");
     server.query("postgres", &make);
-    server.query("postgres", &format!("ALTER DATABASE {owned} OWNER TO {owner}"));
-    let url = server.url(&owned).replacen("admin", &owner, 1);
+    server.query("postgres", &format!("ALTER DATABASE {owned} OWNER TO {role}"));
+    let url = server.url(&owned).replacen("admin", &role, 1);
     assert!(!is_well(&url));
     home.finds(
         "warning",
