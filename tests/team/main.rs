@@ -7,6 +7,7 @@ mod guide_steps;
 mod hostile_lines;
 mod jobs;
 mod lines;
+mod one_machine;
 mod people;
 mod restored;
 mod roles;
