@@ -8,6 +8,7 @@ mod guide_steps;
 mod hostile_lines;
 mod jobs;
 mod lines;
+mod one_machine;
 mod passwords;
 mod people;
 mod restored;

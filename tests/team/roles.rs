@@ -123,3 +123,46 @@ fn roles_and_revocations_count_for_the_next_press() {
     assert!(cleo.allow(&row).0);
     assert_eq!(hook.decision()["behavior"], "allow");
 }
+
+/// `~` is the home of whoever asks, which is another on each machine.
+#[test]
+fn roles_are_about_the_project_and_the_agent_of_the_machine_that_asks() {
+    let house = TeamHouse::new(None);
+    let mut olga = house.desk.person("Olga");
+    let [mut cleo, mut dora, mut eva] = ["cleo", "dora", "eva"].map(|it| join_person(&house, it));
+    let member = house.member("build-7");
+    let role = |name: &str, limit: &str| {
+        format!("[[role]]\nname = \"{name}\"\npeople = \"{name}\"\n{limit}\n")
+    };
+    let roles = role("cleo", "project = \"~/engine\"")
+        + &role("dora", "agent = \"claude*\"\nproject = \"~/engine\"")
+        + &role("eva", "agent = \"codex*\"");
+    house.desk.machine.home.write(".config/callgate/roles.toml", &roles);
+    let none = (false, "None of your roles lets you answer this.".to_owned());
+    let ask = |asker: &DeskMachine, folder: &str, command: &str| {
+        let folder = asker.machine.home.path(folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        asker.ask_in(&folder, command, "For the test")
+    };
+    let hook = ask(&member, "engine/src", "make engine");
+    let row = cleo.question(&house.desk, "make engine");
+    assert_eq!(eva.allow(&row), none, "it is another agent");
+    assert!(cleo.allow(&row).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
+    let hook = ask(&member, "engine", "make again");
+    let row = dora.question(&house.desk, "make again");
+    assert!(dora.allow(&row).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
+    let hook = ask(&member, "other", "make other");
+    let row = cleo.question(&house.desk, "make other");
+    for person in [&mut cleo, &mut dora, &mut eva] {
+        assert_eq!(person.allow(&row), none, "it is another project");
+    }
+    assert!(olga.deny(&row).0);
+    assert_eq!(hook.decision()["behavior"], "deny");
+    // The same at the desk's own machine.
+    let hook = ask(&house.desk, "engine", "make here");
+    let row = cleo.question(&house.desk, "make here");
+    assert!(cleo.allow(&row).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
+}

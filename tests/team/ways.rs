@@ -5,6 +5,8 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::{fs, io, thread};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use callgate_wire::desk::RemoteState;
 
 use super::team_house::{DeskMachine, TeamHouse};
@@ -81,6 +83,37 @@ fn a_line_goes_through_the_proxy_and_survives_a_cut() {
         .with_variable("NO_PROXY", "team.test");
     let told = other.refused(&["team", "join", &invitation]);
     assert!(told.contains("cannot be reached"), "{told}");
+}
+
+#[test]
+fn the_proxy_of_the_settings_gets_its_password_for_the_invitation_and_the_line() {
+    let house = TeamHouse::new(Some("desk.team.test"));
+    let proxy = ConnectProxy::start(house.port);
+    // That of the settings counts, and not that of the login.
+    let member = DeskMachine::new().with_variable("HTTPS_PROXY", "http://127.0.0.1:9");
+    let home = &member.machine.home;
+    let place = proxy.address.strip_prefix("http://").unwrap();
+    home.write_settings(&format!(
+        "timeout_seconds = 120\n[page]\nport = 0\n[agent]\nproxy = \"http://ada:s3cret@{place}\"\n"
+    ));
+    home.set_mode(".config/callgate/config.toml", 0o600);
+    let has_password = |head: &str| {
+        let head = head.to_lowercase();
+        let password = STANDARD.encode("ada:s3cret").to_lowercase();
+        head.contains(&format!("proxy-authorization: basic {password}\r\n"))
+    };
+    house.let_join(&member, "build-7");
+    let joined = proxy.asked.lock().unwrap().clone();
+    assert!(!joined.is_empty() && joined.iter().all(|head| has_password(head)), "{joined:?}");
+    member.up();
+    member.wait_for_line(RemoteState::Connected);
+    let asked = proxy.asked.lock().unwrap().clone();
+    assert!(asked.len() > joined.len(), "the line goes there, too: {asked:?}");
+    assert!(asked.iter().all(|head| has_password(head)), "{asked:?}");
+    // Nobody is told the password.
+    proxy.cut();
+    let told = member.done(&["status"]) + &home.text("up.log");
+    assert!(!told.contains("s3cret"), "{told}");
 }
 
 #[test]
