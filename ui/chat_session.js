@@ -365,7 +365,7 @@ export class ChatSession {
     delete changes.problem;
     try {
       const { left } = await this.#link.ended(await this.#link.send("undo_turn", fields), DECIDED_WITHIN_MS);
-      changes.undone = true;
+      this.store.undone(fields.conversationId, changes.turn);
       if (left.length) this.app.toast(`Left as they are: ${counted(left.length, "file")}.`);
     } catch (error) {
       const isPartial = error instanceof RequestError && error.kind === "changed";

@@ -242,6 +242,12 @@ export class ChatStore {
     return [...this.questions.values(), ...this.asked.values()].some(({ request }) => request === id);
   }
 
+  /** Notes that what a turn changed was put back, however the turn came here. @param {string} conversation @param {number | undefined} turn */
+  undone(conversation, turn) {
+    for (const { changes } of this.turns(conversation))
+      for (const one of changes) if (one.turn === turn) one.undone = true;
+  }
+
   /** Forgets what was said in a conversation. @param {string} conversation */
   forget(conversation) {
     this.live = this.live.filter((turn) => turn.conversation !== conversation || !turn.isOver);

@@ -146,6 +146,19 @@ test("the same words said once more hide nothing that was said before", () => {
   assert.deepEqual(texts(store), expected);
 });
 
+test("what was undone is known also of a turn that was loaded meanwhile", () => {
+  const store = answered();
+  store.replied({ type: "turn_changes", id: "1", data: { turn: 7, files: 3 } }, 5);
+  const [shown] = store.turns("c")[0].changes;
+  store.requested({ id: "2", kind: "load_conversation", conversationId: "c" }, 6);
+  store.replied({ type: "user_message", id: "2", data: { message: "Hello" } }, 7);
+  store.replied({ type: "turn_changes", id: "2", data: { turn: 7, files: 3 } }, 8);
+  store.replied({ type: "done", id: "2", data: {} }, 9);
+  store.takeLoaded("2");
+  store.undone("c", shown.turn);
+  assert.equal(store.turns("c")[0].changes[0].undone, true);
+});
+
 test("what another window loads changes nothing here", () => {
   const store = answered();
   load(store, "2", 5, [["Hello", "Good morning"]]);
