@@ -24,9 +24,10 @@ fn wait_for_composer(stage: &Stage) {
     );
 }
 
-/// Hides the window, with the focus in nothing.
-fn hide_unfocused(stage: &Stage) {
-    let _ = stage.page.run("document.activeElement.blur()", &json!([]));
+/// Leaves the chat, and hides the window.
+fn hide_in_settings(stage: &Stage) {
+    let _ = stage.page.run("location.hash = '#/settings'", &json!([]));
+    stage.page.wait_for("settings", "return document.querySelector('[data-view=settings]')");
     assert_eq!(stage.invoke("window_hide", &json!({})), Ok(Value::Null));
     stage.desktop.wait_for_no_window();
 }
@@ -106,7 +107,7 @@ fn closing_hides_and_a_second_start_raises_the_window() {
     desktop.wait_for_window();
     assert_eq!(stage.shell_pid(), shell, "there is one shell");
     wait_for_composer(&stage);
-    hide_unfocused(&stage);
+    hide_in_settings(&stage);
     stage.start_again(&["--toggle"]);
     wait_for_composer(&stage);
     assert!(!desktop.log().contains("panicked"), "{}", desktop.log());
@@ -247,10 +248,10 @@ fn the_tray_has_a_menu_and_counts_what_waits() {
     assert_eq!(stage.invoke("waiting_changed", &json!({ "count": 0 })), Ok(Value::Null));
     assert_eq!((panel.title(), panel.look().1), ("callgate".to_owned(), quiet));
 
-    hide_unfocused(&stage);
+    hide_in_settings(&stage);
     panel.choose("Show");
     wait_for_composer(&stage);
-    hide_unfocused(&stage);
+    hide_in_settings(&stage);
     panel.click();
     wait_for_composer(&stage);
     listen(&stage);
