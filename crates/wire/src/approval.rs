@@ -41,6 +41,18 @@ pub const LEGACY_SOCKET: &str = "/tmp/vibe-reachout.sock";
 /// The longest line, without its newline, that either side may send.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
 
+/// The longest name or id in a request, such as those of its tool and its session, in bytes.
+pub const LONGEST_NAME: usize = 1024;
+
+/// The longest path of a folder in a request, in bytes.
+pub const LONGEST_PATH: usize = 4096;
+
+/// The longest text for people in a request, in bytes. The rest of a longer one is left out.
+pub const LONGEST_TEXT: usize = 64 * 1024;
+
+/// The most bytes that the suggestions of a request may have together. Of more none is offered.
+pub const MOST_SUGGESTED: usize = 256 * 1024;
+
 const DECISION: &str = "allow, deny, timeout, ask or none";
 
 /// A question whether a tool may run, or a report that gets no answer (see [`RequestKind`]).
@@ -135,29 +147,50 @@ impl ApprovalRequest {
 
     /// Reads a request from a line's bytes, with or without the newline.
     pub fn decode(line: &[u8]) -> Result<Self, Malformed> {
+        let mut request = Self::from_members(&members_of(line)?)?;
+        request.check_lengths()?;
+        Ok(request)
+    }
+
+    /// Like [`decode`](Self::decode), for a request that a desk has recorded: it may name a machine,
+    /// and masking may have made its texts longer.
+    pub fn decode_recorded(line: &[u8]) -> Result<Self, Malformed> {
         let members = members_of(line)?;
-        let suggestions = optional_list(&members, "permission_suggestions")?;
+        let machine = optional_field(&members, "machine", "an object with name")?;
+        Ok(Self { machine, ..Self::from_members(&members)? })
+    }
+
+    fn from_members(members: &Members) -> Result<Self, Malformed> {
+        let suggestions = optional_list(members, "permission_suggestions")?;
         Ok(Self {
-            request_id: RequestId::from_member(&members, "request_id")?,
-            tool_name: required_field(&members, "tool_name", "a string")?,
-            tool_input: optional_object(&members, "tool_input")?
+            request_id: RequestId::from_member(members, "request_id")?,
+            tool_name: required_field(members, "tool_name", "a string")?,
+            tool_input: optional_object(members, "tool_input")?
                 .ok_or(Malformed::wrong_field("tool_input", "an object"))?,
-            cwd: required_field(&members, "cwd", "a string")?,
-            session_id: required_field(&members, "session_id", "a string")?,
+            cwd: required_field(members, "cwd", "a string")?,
+            session_id: required_field(members, "session_id", "a string")?,
             permission_suggestions: suggestions.unwrap_or_default(),
-            kind: optional_field(&members, "kind", "ask, settle, notify or check")?
+            kind: optional_field(members, "kind", "ask, settle, notify or check")?
                 .unwrap_or_default(),
-            agent: optional_field(&members, "agent", "a string")?,
-            context: decode_context(&members)?,
+            agent: optional_field(members, "agent", "a string")?,
+            context: decode_context(members)?,
             // An asker that could name a machine would count as judged by the rules there.
             machine: None,
         })
     }
 
-    /// Like [`decode`](Self::decode), for a request that a desk has recorded: it may name a machine.
-    pub fn decode_recorded(line: &[u8]) -> Result<Self, Malformed> {
-        let machine = optional_field(&members_of(line)?, "machine", "an object with name")?;
-        Ok(Self { machine, ..Self::decode(line)? })
+    /// Refuses names and paths that are too long, and leaves out what is too much for people: all of
+    /// it is recorded, and an entry has a limit.
+    fn check_lengths(&mut self) -> Result<(), Malformed> {
+        let Self { tool_name, cwd, session_id, permission_suggestions, agent, context, .. } = self;
+        check_length("tool_name", Some(tool_name), LONGEST_NAME)?;
+        check_length("cwd", Some(cwd), LONGEST_PATH)?;
+        check_length("session_id", Some(session_id), LONGEST_NAME)?;
+        check_length("agent", agent.as_ref(), LONGEST_NAME)?;
+        if permission_suggestions.iter().map(|it| it.get().len()).sum::<usize>() > MOST_SUGGESTED {
+            permission_suggestions.clear();
+        }
+        context.as_mut().map_or(Ok(()), RequestContext::check_lengths)
     }
 
     pub fn to_line(&self) -> Vec<u8> {
@@ -211,4 +244,13 @@ fn decode_context(members: &Members) -> Result<Option<RequestContext>, Malformed
         Some(value) if !value.is_object() => Err(Malformed::wrong_field("context", "an object")),
         value => value.map(RequestContext::from_json).transpose(),
     }
+}
+
+fn check_length(field: &'static str, text: Option<&String>, limit: usize) -> Result<(), Malformed> {
+    let expected = match limit {
+        LONGEST_PATH => "a string of at most 4096 bytes",
+        _ => "a string of at most 1024 bytes",
+    };
+    let is_short = text.is_none_or(|text| text.len() <= limit);
+    if is_short { Ok(()) } else { Err(Malformed::wrong_field(field, expected)) }
 }

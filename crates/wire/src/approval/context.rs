@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::Malformed;
+use super::{LONGEST_NAME, LONGEST_PATH, LONGEST_TEXT, Malformed, check_length};
 use crate::fields::{optional_field, optional_list};
 use crate::raw::{Json, Members};
 
@@ -42,6 +42,9 @@ words! {
         Desk "desk",
     }
 }
+
+/// The most texts of an edit whose lines are told. The rest are shown without numbers.
+const MOST_EDIT_LINES: usize = 4096;
 
 impl RequestKind {
     /// Returns true if the desk answers a request of this kind.
@@ -135,11 +138,45 @@ impl RequestContext {
             edit_lines: optional_field(&members, "edit_lines", "whole numbers")?,
         })
     }
+
+    /// Refuses names and paths that are too long, and leaves out the rest of what is too much for
+    /// people.
+    pub(super) fn check_lengths(&mut self) -> Result<(), Malformed> {
+        let names = [
+            ("event", &self.event),
+            ("prompt_id", &self.prompt_id),
+            ("agent_id", &self.agent_id),
+            ("mode", &self.mode),
+            ("tool_use_id", &self.tool_use_id),
+            ("gated", &self.gated),
+            ("hook_of", &self.hook_of),
+        ];
+        for (field, name) in names {
+            check_length(field, name.as_ref(), LONGEST_NAME)?;
+        }
+        check_length("settings_folder", self.settings_folder.as_ref(), LONGEST_PATH)?;
+        let texts = [&mut self.last_words, &mut self.must_ask, &mut self.reason];
+        for text in texts.into_iter().flatten() {
+            text.truncate(text.floor_char_boundary(LONGEST_TEXT));
+        }
+        if let Some(lines) = &mut self.edit_lines {
+            lines.truncate(MOST_EDIT_LINES);
+        }
+        Ok(())
+    }
 }
 
 /// Reads what the asker accepts. Unknown names are ignored: nothing here would send them.
 fn decode_extras(members: &Members<'_>) -> Result<Option<Vec<AnswerExtra>>, Malformed> {
     let names: Option<Vec<String>> = optional_list(members, "takes")?;
     let known = |name: String| serde_json::from_value(name.into()).ok();
-    Ok(names.map(|names| names.into_iter().filter_map(known).collect()))
+    Ok(names.map(|names| {
+        let mut extras = Vec::new();
+        for extra in names.into_iter().filter_map(known) {
+            if !extras.contains(&extra) {
+                extras.push(extra);
+            }
+        }
+        extras
+    }))
 }
