@@ -37,6 +37,7 @@ mod rehearsal;
 mod relayed;
 mod replies;
 mod restore;
+mod room;
 mod roster;
 mod said;
 mod settled;
@@ -298,6 +299,7 @@ impl Desk {
             DeskInput::TeamLine { token_hash } => self.set_team_line(&mut step, token_hash),
             DeskInput::ViewerLeft(viewer) => self.viewer_left(&mut step, viewer),
             DeskInput::Tick | DeskInput::ReadLinks => {}
+            DeskInput::Unrecorded(id) => self.drop_unrecorded(&mut step, &id),
             DeskInput::LedgerFailed => self.ledger_failed(&mut step),
         }
         // After the input: an answer that arrives together with its deadline counts.

@@ -9,7 +9,7 @@ use crate::error::StoreError;
 /// The longest key for [`Store::keep_value`], in bytes.
 pub const LONGEST_KEY: usize = 256;
 /// The longest value for [`Store::keep_value`], in bytes.
-pub const LONGEST_VALUE: usize = 1024 * 1024;
+pub const LONGEST_VALUE: usize = 2 * 1024 * 1024;
 
 const KEEP: &str = "INSERT OR REPLACE INTO kept (key, value) VALUES (?, ?)";
 const FORGET: &str = "DELETE FROM kept WHERE key = ?";

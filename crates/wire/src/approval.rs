@@ -37,6 +37,18 @@ pub const LEGACY_SOCKET: &str = "/tmp/vibe-reachout.sock";
 /// The longest line, without its newline, that either side may send.
 pub const MAX_LINE: usize = 10 * 1024 * 1024;
 
+/// The longest name or id in a request, such as those of its tool and its session, in bytes.
+pub const LONGEST_NAME: usize = 1024;
+
+/// The longest path of a folder in a request, in bytes.
+pub const LONGEST_PATH: usize = 4096;
+
+/// The longest text for people in a request, in bytes. The rest of a longer one is left out.
+pub const LONGEST_TEXT: usize = 64 * 1024;
+
+/// The most bytes that the suggestions of a request may have together. Of more none is offered.
+pub const MOST_SUGGESTED: usize = 256 * 1024;
+
 message_structs! {
     /// A question whether a tool may run, or a report that gets no answer (see [`RequestKind`]).
     pub struct ApprovalRequest {
@@ -122,12 +134,29 @@ impl ApprovalRequest {
         let mut members = members_of(line)?;
         // An asker that could name a machine would count as judged by the rules there.
         members.0.retain(|(name, _)| name != "machine");
-        Self::from_members(&members)
+        let mut request = Self::from_members(&members)?;
+        request.check_lengths()?;
+        Ok(request)
     }
 
-    /// Like [`decode`](Self::decode), for a request that a desk has recorded: it may name a machine.
+    /// Like [`decode`](Self::decode), for a request that a desk has recorded: it may name a machine,
+    /// and masking may have made its texts longer.
     pub fn decode_recorded(line: &[u8]) -> Result<Self, Malformed> {
         Self::from_members(&members_of(line)?)
+    }
+
+    /// Refuses names and paths that are too long, and leaves out what is too much for people: all of
+    /// it is recorded, and an entry has a limit.
+    fn check_lengths(&mut self) -> Result<(), Malformed> {
+        let Self { tool_name, cwd, session_id, permission_suggestions, agent, context, .. } = self;
+        check_length("tool_name", Some(tool_name), LONGEST_NAME)?;
+        check_length("cwd", Some(cwd), LONGEST_PATH)?;
+        check_length("session_id", Some(session_id), LONGEST_NAME)?;
+        check_length("agent", agent.as_ref(), LONGEST_NAME)?;
+        if permission_suggestions.iter().map(|it| it.get().len()).sum::<usize>() > MOST_SUGGESTED {
+            permission_suggestions.clear();
+        }
+        context.as_mut().map_or(Ok(()), RequestContext::check_lengths)
     }
 
     pub fn to_line(&self) -> Vec<u8> {
@@ -165,4 +194,13 @@ impl ApprovalResponse {
 /// Reads a text that may be left out, and is `null` where it has no value.
 fn nullable_text(members: &Members, name: &'static str) -> Result<Option<String>, Malformed> {
     optional_field(members, name, "a string")
+}
+
+fn check_length(field: &'static str, text: Option<&String>, limit: usize) -> Result<(), Malformed> {
+    let expected = match limit {
+        LONGEST_PATH => "a string of at most 4096 bytes",
+        _ => "a string of at most 1024 bytes",
+    };
+    let is_short = text.is_none_or(|text| text.len() <= limit);
+    if is_short { Ok(()) } else { Err(Malformed::wrong_field(field, expected)) }
 }

@@ -29,6 +29,14 @@ fn body(tool: &str, input: &Value, expected: &Expect) {
     expected.assert_eq(&format!("{}\n{:?}", card.row.summary, card.body));
 }
 
+#[test]
+fn a_summary_is_not_as_long_as_its_command() {
+    // What cannot be seen is shown twelve times as long.
+    let command = "\u{7f}".repeat(100_000);
+    let summary = card("Bash", &json!({ "command": command }), &json!([])).shown.row.summary;
+    assert_eq!(summary.chars().count(), 16 * 1024 + 1);
+}
+
 /// An input for a kind of tools, and the type of the body that it has.
 pub(crate) fn sample(kind: ToolKind) -> (Value, &'static str) {
     let patch = "*** Begin Patch\n*** Delete File: a.rs\n*** End Patch";

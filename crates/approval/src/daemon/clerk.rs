@@ -4,13 +4,14 @@
 //! Inputs that have arrived meanwhile are handled together and recorded in one transaction, so that
 //! a thousand questions at once cost a few commits, not a thousand.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, Weak};
 use std::time::{Duration, Instant};
 
 use callgate_link::sync::lock;
-use callgate_store::{EntryDraft, Store, StoreError, now_ms};
-use callgate_wire::approval::{ApprovalResponse, Decision, RequestKind};
+use callgate_store::{EntryDraft, LONGEST_BODY, Store, StoreError, now_ms};
+use callgate_wire::approval::{ApprovalResponse, Decision, RequestId, RequestKind};
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, watch};
 
@@ -116,7 +117,7 @@ impl Clerk {
         }
         for Letter { input, recorded } in letters {
             let input = self.with_past(input);
-            append_step(&mut whole, self.desk.handle(now, input));
+            append_step(&mut whole, self.handle_input(now, input));
             receipts.extend(recorded);
         }
         append_step(&mut whole, self.desk.handle(now, DeskInput::Tick));
@@ -133,8 +134,7 @@ impl Clerk {
             self.pulse.set_open_count(self.desk.open_count());
             None
         });
-        let is_answer = |output: &DeskOutput| matches!(output, DeskOutput::Answer(..));
-        let (answers, others): (Vec<_>, Vec<_>) = whole.outputs.into_iter().partition(is_answer);
+        let (answers, others) = take_answers(whole.outputs);
         for answer in answers {
             self.carry_out(answer);
         }
@@ -148,6 +148,33 @@ impl Clerk {
         for receipt in receipts {
             receipt.send(()).ok();
         }
+    }
+
+    /// Has the desk handle an input. If an entry about it is longer than the ledger takes, it alone is
+    /// refused: its question is not decided, and all others go on.
+    fn handle_input(&mut self, now: Now, input: DeskInput) -> DeskStep {
+        let mut step = self.desk.handle(now, input);
+        let is_too_long = |draft: &EntryDraft| draft.body.len() > LONGEST_BODY;
+        if !step.records.iter().any(is_too_long) {
+            return step;
+        }
+        (self.warn)("an entry was too long for the ledger: what it was about was not decided");
+        let (refused, kept) = std::mem::take(&mut step.records).into_iter().partition(is_too_long);
+        let refused: Vec<EntryDraft> = refused;
+        let questions: BTreeSet<String> =
+            refused.into_iter().filter_map(|draft| draft.question).collect();
+        let is_of_refused = |draft: &EntryDraft| {
+            draft.question.as_ref().is_some_and(|question| questions.contains(question))
+        };
+        step.records = kept;
+        step.records.retain(|draft| !is_of_refused(draft));
+        let (answers, others) = take_answers(step.outputs);
+        step.outputs = others;
+        for id in questions.iter().filter_map(|id| RequestId::parse(id)) {
+            append_step(&mut step, self.desk.handle(now, DeskInput::Unrecorded(id)));
+        }
+        answer_the_rest(&mut step, answers);
+        step
     }
 
     /// Takes up the links and the members of the team that other processes have changed. It is done
@@ -238,8 +265,13 @@ impl Clerk {
     }
 }
 
-/// Answers askers whose answers could not be recorded and whose questions are not open: what was
-/// decided for them does not count. An answer that decides nothing needs no record.
+/// Separates answers from other outputs.
+fn take_answers(outputs: Vec<DeskOutput>) -> (Vec<DeskOutput>, Vec<DeskOutput>) {
+    outputs.into_iter().partition(|output| matches!(output, DeskOutput::Answer(..)))
+}
+
+/// Answers askers whose answers could not be recorded and whose questions are not open: an allow
+/// does not count. An answer that decides nothing needs no record, nor does a deny.
 fn answer_the_rest(whole: &mut DeskStep, unrecorded: Vec<DeskOutput>) {
     for output in unrecorded {
         let DeskOutput::Answer(asker, mut response) = output else { continue };
@@ -248,7 +280,7 @@ fn answer_the_rest(whole: &mut DeskStep, unrecorded: Vec<DeskOutput>) {
         if whole.outputs.iter().any(is_it) {
             continue;
         }
-        if !matches!(response.decision, Decision::Ask | Decision::None) {
+        if response.decision == Decision::Allow {
             response = ApprovalResponse::new(response.request_id, Decision::Timeout);
         }
         whole.outputs.push(DeskOutput::Answer(asker, response));

@@ -13,6 +13,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::askers::{NotedAllow, RelayedNews};
 use super::reception::Intake;
 use crate::desk::{AskerId, DeferReason, DeskInput, Ruling};
+use crate::plain;
 
 /// Brings questions of other machines to the desk. The rules here do not apply to them: those of
 /// the machine have, and its folders are not on this disk.
@@ -59,9 +60,11 @@ fn ruling_of_question(
     because: Option<String>,
     demands: AllowDemands,
 ) -> Ruling {
+    let because = because.map(|because| plain::foreign_line(&because));
     let needs_word = ruling == LedgerRuling::Confirm;
     if needs_word || !demands.is_empty() {
-        let unnamed = || format!("a rule there is about {}", request.tool_name);
+        let unnamed =
+            || plain::foreign_line(&format!("a rule there is about {}", request.tool_name));
         let because = because.unwrap_or_else(unnamed);
         return Ruling::AtDesk { because, needs_word, demands };
     }

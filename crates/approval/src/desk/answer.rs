@@ -23,6 +23,8 @@ use crate::plain;
 
 /// How much of an answer is shown after the name of who gave it, in characters.
 const LONGEST_CHOSEN: usize = 300;
+/// Why a question about which nothing can be recorded is not decided.
+const UNRECORDED: &str = "it could not be recorded";
 
 impl Desk {
     /// Decides a question. Its asker gets the answer at once, or when it comes back.
@@ -71,10 +73,11 @@ impl Desk {
             open.request.as_ref().and_then(|request| build_response(request, &open.card, decided));
         let response = response.unwrap_or_else(|| {
             // The decision no longer fits the question, so nothing was decided.
-            let why = "the answer does not fit the question".to_owned();
-            step.record_for_question(id, &LedgerEvent::Refused(QuestionRefused { why }));
+            let why = "the answer does not fit the question";
+            let refused = QuestionRefused { why: why.to_owned() };
+            step.record_for_question(id, &LedgerEvent::Refused(refused));
             decided.decision = Decision::Timeout;
-            ApprovalResponse::new(id.clone(), Decision::Timeout)
+            undecided_response(id, open.request.as_ref(), &open.card, why)
         });
         step.outputs.push(DeskOutput::Answer(asker, response.clone()));
         self.answer_twins(step, id, &response);
@@ -148,12 +151,32 @@ impl Desk {
         Some(CallDigest::of_run(&self.settings.key, session, tool, input))
     }
 
+    /// Gives up a question: what was decided about it cannot be recorded, so nothing was decided.
+    pub(super) fn drop_unrecorded(&mut self, step: &mut DeskStep, id: &RequestId) {
+        let Some(mut open) = self.open.remove(id) else { return };
+        self.forget_undelivered(&open);
+        self.twins.forget_answer(id);
+        let decided = open.decided.take();
+        self.open.insert(id.clone(), open);
+        if let Some(reply_to) = decided.and_then(|decided| decided.reply_to) {
+            let text = "This is too long to be recorded, so it was not decided.";
+            step.reply(&reply_to, false, text);
+        }
+        self.time_out(step, id, UNRECORDED);
+    }
+
     /// Drops all questions: nothing can be recorded, so nothing can be decided, and every asker
-    /// falls back.
+    /// falls back. What a rule has denied stays denied.
     pub(super) fn ledger_failed(&mut self, step: &mut DeskStep) {
         for (id, open) in std::mem::take(&mut self.open) {
             if let Some(asker) = open.asker {
-                let response = ApprovalResponse::new(id, Decision::Timeout);
+                let denied = open.decided.as_ref().filter(|it| it.decision == Decision::Deny);
+                let request = open.request.as_ref();
+                let response = denied
+                    .zip(request)
+                    .and_then(|(denied, request)| build_response(request, &open.card, denied));
+                let response = response
+                    .unwrap_or_else(|| undecided_response(&id, request, &open.card, UNRECORDED));
                 step.outputs.push(DeskOutput::Answer(asker, response));
             }
             let text = "The ledger cannot be written, so this was not decided".to_owned();
@@ -176,6 +199,21 @@ impl Desk {
         self.lineages.clear();
         self.bytes = 0;
     }
+}
+
+/// Returns the answer to a question that is not decided, for this reason: its asker falls back, or
+/// hears a no where no prompt of the agent may answer in place of people.
+pub(super) fn undecided_response(
+    id: &RequestId,
+    request: Option<&ApprovalRequest>,
+    card: &Card,
+    why: &str,
+) -> ApprovalResponse {
+    let with = DecisionDetails { message: Some(why.to_owned()), ..DecisionDetails::default() };
+    let (decision, by) = (Decision::Timeout, "nobody".to_owned());
+    let decided = DeskDecision { decision, by, with, reply_to: None };
+    let response = request.and_then(|request| build_response(request, card, &decided));
+    response.unwrap_or_else(|| ApprovalResponse::new(id.clone(), decision))
 }
 
 /// Turns a decision into the answer to a request. Returns `None` if it does not fit.

@@ -10,7 +10,8 @@ use callgate_wire::ledger::{ClosedHow, LedgerEvent, NoMembers, QuestionRefused, 
 
 use super::digest::CallDigest;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion, Ruling, question_patience};
-use super::{AskerId, Desk, DeskOutput, DeskStep, MOST_BYTES, Now, record};
+use super::room::size_of;
+use super::{AskerId, Desk, DeskOutput, DeskStep, Now, record};
 use crate::card::Card;
 use crate::channel::{ChannelOrder, CopyPart, QuestionCopy};
 
@@ -44,7 +45,7 @@ impl Desk {
         } else if is_replay || self.past.by_id.contains_key(&id) {
             // Whoever repeats an id might be given what was decided for another question.
             refuse(step, "a question with this id is over");
-        } else if self.open.len() >= self.most_open || self.bytes + size_of(&request) > MOST_BYTES {
+        } else if !self.has_room(&request) {
             refuse(step, "too many questions are open");
         } else {
             // What a rule denies stays denied, whatever was decided before.
@@ -252,7 +253,7 @@ impl Desk {
         }
     }
 
-    fn time_out(&mut self, step: &mut DeskStep, id: &RequestId, why: &str) {
+    pub(super) fn time_out(&mut self, step: &mut DeskStep, id: &RequestId, why: &str) {
         let with = DecisionDetails { message: Some(why.to_owned()), ..DecisionDetails::default() };
         let by = "nobody".to_owned();
         let decided = DeskDecision::of_desk(Decision::Timeout, by, with);
@@ -392,9 +393,4 @@ fn refuse_question(
     let mut response = ApprovalResponse::new(id.clone(), decision);
     response.message = (decision == Decision::Deny).then(|| format!("Not asked: {why}."));
     step.outputs.push(DeskOutput::Answer(asker, response));
-}
-
-fn size_of(request: &ApprovalRequest) -> usize {
-    let suggestions = request.permission_suggestions.iter().map(|raw| raw.get().len());
-    request.tool_input.get().len() + request.cwd.len() + suggestions.sum::<usize>()
 }

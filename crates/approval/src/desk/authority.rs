@@ -35,6 +35,13 @@ impl Authority {
         self.viewers.iter().any(|viewer| is_relay(viewer))
     }
 
+    /// Returns true if somebody brings the answers of a desk above that may say who meets the demands
+    /// of rules: on a machine of a team, its desk alone.
+    pub(super) fn names_people(&self, who: &Person) -> bool {
+        let has_team = self.viewers.iter().any(|viewer| is_team(viewer));
+        relay_of(who).is_some_and(|relay| !has_team || is_team(relay))
+    }
+
     /// Returns true if a person may answer questions and give commands.
     pub fn allows(&self, who: &Person) -> bool {
         match who.place {
@@ -53,6 +60,12 @@ impl Authority {
             }
         }
     }
+}
+
+/// Returns the identity of the token of somebody who brings the answers of a desk above.
+pub(super) fn relay_of(who: &Person) -> Option<&str> {
+    let viewer = who.link.as_deref()?.strip_prefix(VIEWER_LINK)?;
+    is_relay(viewer).then_some(viewer)
 }
 
 /// Returns true if this is the identity of the token of a relay, or of the line to the team's desk.

@@ -6,7 +6,7 @@ use callgate_wire::ledger::{AnswerChannel, LedgerEvent, PersonPress, PressOutcom
 
 use super::links::{LinkKey, describe_link};
 use super::pairing_codes::CodeTry;
-use super::{Desk, DeskOutput, DeskStep, Now, record};
+use super::{Desk, DeskOutput, DeskStep, Now, is_team, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
 /// The answer to a code that was not looked at.
@@ -178,6 +178,11 @@ impl Desk {
         if let Some(hash) = self.codes.used_for(code) {
             let link = LinkKey::Viewer(hash.to_owned());
             return self.code_came_twice(step, &link, reply_to);
+        }
+        if is_team(token_hash) {
+            // The token of that line never leaves this process.
+            let text = "The line to a team's desk is not linked by a code.";
+            return step.reply(reply_to, false, text);
         }
         let tried = self.codes.take_for_viewer(step.now, code, token_hash);
         let member = match self.linked_member(tried, "This code is not valid, or has expired.") {

@@ -155,6 +155,8 @@ pub(crate) enum DeskInput {
     LinksRead(ChainedLinks),
     ViewerLeft(u64),
     Tick,
+    /// What was decided last about this question is too long for an entry, so it was not recorded.
+    Unrecorded(RequestId),
     /// The last records could not be written: nothing of that step may take effect.
     LedgerFailed,
 }

@@ -1,7 +1,7 @@
 //! The ledger entries of the desk. Every text in them is masked.
 
 use callgate_mask::mask_json;
-use callgate_store::EntryDraft;
+use callgate_store::{EntryDraft, LONGEST_VALUE};
 use callgate_wire::approval::{
     Action, ApprovalRequest, Decision, FirstAllow, RequestContext, RequestId,
 };
@@ -29,7 +29,7 @@ pub(super) const LONGEST_INPUT: usize = 64 * 1024;
 const LONGEST_END: usize = 16 * 1024;
 /// The longest masked input that is kept beside the ledger while its question is open, in bytes. What
 /// viewers are sent of it fits into one message.
-const LONGEST_KEPT: usize = 2 * 1024 * 1024;
+const LONGEST_KEPT: usize = LONGEST_VALUE;
 /// The most lines of such an input.
 const MOST_KEPT_LINES: usize = 60_000;
 /// The longest text of an input in the record of a call that nobody was asked about.

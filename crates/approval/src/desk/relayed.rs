@@ -8,15 +8,21 @@ use callgate_wire::approval::{
 };
 use callgate_wire::ledger::{ClosedHow, LedgerEvent, PressOutcome};
 
+use super::authority::relay_of;
 use super::input::DeferReason;
 use super::output::PersonAct;
 use super::pressed::OWN_REMOVAL;
 use super::question::{DecisionDetails, DeskDecision, PendingQuestion};
 use super::{AskerId, Desk, DeskStep, LONGEST_WORDS, record};
 use crate::channel::{Person, ReplyTo};
+use crate::plain;
 
 /// The name of a relayed answer in the ledger.
 const ACTION: &str = "answer";
+const NOT_ABOVE: &str = "Only a desk above that is linked brings answers: press instead.";
+const BELOW: &str = "Another machine asks this: it is answered here, and at no desk above.";
+const TEAM_ONLY: &str = "A rule demands more of an allow than the yes of one person: only the \
+                         team's desk knows who its people are. You may deny it.";
 
 impl DeskDecision {
     /// Returns a decision that nobody here waits for.
@@ -61,6 +67,9 @@ impl Desk {
         if !self.may_answer(step, act) {
             return;
         }
+        if let Some(why) = self.misplaced_answer(relay, id, &answer) {
+            return act.refuse(step, PressOutcome::Barred, why);
+        }
         let is_allow = answer.decision == Decision::Allow;
         let pressed = Press::Button(if is_allow { Action::Allow } else { Action::Deny });
         let refusal = self.not_yet(step.now, who, id, &pressed);
@@ -74,9 +83,31 @@ impl Desk {
         let RelayedAnswer { decision, message, offer, picks, words, edited, interrupt, .. } =
             answer;
         let (message, words) = (message.map(shortened_words), words.map(shortened_words));
-        let with = DecisionDetails { message, offer, picks, words, edited, interrupt };
+        let with = if is_allow {
+            DecisionDetails { message, offer, picks, words, edited, interrupt }
+        } else {
+            DecisionDetails { message, interrupt, ..DecisionDetails::default() }
+        };
         let by = record::shown_name(&who.name);
         self.decide_by(step, act, by, decision, with);
+    }
+
+    /// Returns why an answer does not count from whoever brings it: what it says of people and of
+    /// demands is believed.
+    fn misplaced_answer(
+        &self,
+        relay: &Person,
+        id: &RequestId,
+        answer: &RelayedAnswer,
+    ) -> Option<&'static str> {
+        let open = self.open.get(id)?;
+        let is_free = answer.decision == Decision::Deny || open.card.row.demands.is_empty();
+        match relay_of(relay) {
+            None => Some(NOT_ABOVE),
+            Some(_) if open.is_relayed() => Some(BELOW),
+            Some(_) if !is_free && !self.authority.names_people(relay) => Some(TEAM_ONLY),
+            Some(_) => None,
+        }
     }
 
     /// Takes the answer of a person at another desk of the team, which is the one that counts: who
@@ -157,7 +188,7 @@ impl Desk {
     pub(super) fn withdraw_question(&mut self, step: &mut DeskStep, asker: AskerId, text: String) {
         let Some(id) = self.askers.get(&asker).cloned() else { return };
         if let Some(open) = self.open.get_mut(&id) {
-            open.withdrawn = Some(text);
+            open.withdrawn = Some(plain::foreign_line(&text));
         }
         self.close_question(step, &id, ClosedHow::Settled);
     }

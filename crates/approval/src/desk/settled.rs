@@ -1,11 +1,10 @@
 //! Reports of agents: tools that have run, turns and sessions that have ended.
 
-use callgate_wire::approval::{
-    ApprovalRequest, ApprovalResponse, Decision, RequestId, RequestKind,
-};
+use callgate_wire::approval::{ApprovalRequest, Decision, RequestId, RequestKind};
 use callgate_wire::ledger::{ClosedHow, LedgerEvent};
 use serde_json::Value;
 
+use super::answer::undecided_response;
 use super::checked::tool_use_id;
 use super::digest::{CallDigest, is_only_said};
 use super::question::PendingQuestion;
@@ -139,8 +138,12 @@ impl Desk {
     /// Closes a question that was answered at the agent's own terminal. Its asker falls back if it
     /// still waits.
     fn settle_question(&mut self, step: &mut DeskStep, id: &RequestId) {
-        if let Some(asker) = self.open.get(id).and_then(|open| open.asker) {
-            let response = ApprovalResponse::new(id.clone(), Decision::Timeout);
+        if let Some(open) = self.open.get(id)
+            && let Some(asker) = open.asker
+        {
+            // Anybody here can claim that the agent has ended.
+            let why = "it was not answered at the desk";
+            let response = undecided_response(id, open.request.as_ref(), &open.card, why);
             step.outputs.push(DeskOutput::Answer(asker, response));
         }
         self.close_question(step, id, ClosedHow::Settled);

@@ -148,6 +148,11 @@ impl Desk {
 }
 
 impl TwinCalls {
+    /// Forgets the answer to a question, which was not recorded.
+    pub(super) fn forget_answer(&mut self, id: &RequestId) {
+        self.answered.retain(|twin| twin.response.request_id != *id);
+    }
+
     fn waiting_for(&self, id: &RequestId) -> Vec<AskerId> {
         let waiting = self.waiting.iter().filter(|(_, twin)| twin.first == *id);
         waiting.map(|(asker, _)| *asker).collect()

@@ -6,13 +6,15 @@ use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-use callgate_approval::asker;
+use callgate_approval::asker::{self, NoAnswer};
 use callgate_approval::channel::MarkState;
 use callgate_testkit::process::{DEADLINE as LIMIT, run};
 use callgate_wire::approval::{
-    Action, ApprovalRequest, ApprovalResponse, Decision, MAX_LINE, RequestKind,
+    Action, ApprovalRequest, ApprovalResponse, Decision, MAX_LINE, Press, RequestId, RequestKind,
 };
 use rustix::process::geteuid;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::house::{House, request};
 
@@ -78,7 +80,7 @@ fn whoever_asks_is_answered_also_when_nothing_can_be_recorded() {
     assert_eq!(first_other, Some(Decision::Timeout));
     drop(decisions);
     // Where the last one did not fit, a longer one does not either.
-    assert_eq!(check(&format!("rule-deny {long}{long}")), Decision::Timeout);
+    assert_eq!(check(&format!("rule-deny {long}{long}")), Decision::Deny, "that needs no entry");
     // That nobody decides takes no entry.
     assert_eq!(check("make"), Decision::None);
     let asked = house.ask(request(&format!("{long}{long}"))).join().unwrap().unwrap();
@@ -261,4 +263,90 @@ fn reports_get_no_answer_and_settle_questions() {
     asker::tell_desk(&house.settings(), &report).unwrap();
     assert_eq!(house.mark(&id).state, MarkState::Settled);
     assert_eq!(waiting.join().unwrap().unwrap().decision, Decision::Timeout);
+}
+
+/// A question that waits while others are too long somewhere.
+struct Bystander<'a> {
+    house: &'a House,
+    id: RequestId,
+    asked: std::thread::JoinHandle<Result<ApprovalResponse, NoAnswer>>,
+}
+
+impl<'a> Bystander<'a> {
+    fn ask(house: &'a House) -> Self {
+        let request = request("make");
+        let id = request.request_id.clone();
+        let asked = house.ask(request);
+        house.shown(&id);
+        Self { house, id, asked }
+    }
+
+    /// Checks that it was not touched.
+    fn assert_answered(self) {
+        self.house.press(&self.id, Action::Allow);
+        assert_eq!(self.asked.join().unwrap().unwrap().decision, Decision::Allow);
+        let told = self.house.warnings.lock().unwrap().join(" ");
+        assert!(!told.contains("fall back to their agents"), "{told}");
+    }
+}
+
+#[test]
+fn a_name_or_path_that_is_too_long_is_refused_and_touches_no_other_question() {
+    let house = House::new();
+    let bystander = Bystander::ask(&house);
+    for field in ["tool_name", "cwd", "session_id", "agent"] {
+        let mut line: Value = serde_json::from_slice(&request("make").to_line()).unwrap();
+        line[field] = json!("x".repeat(8_500_000));
+        assert_eq!(house.raw(format!("{line}\n").as_bytes()), b"", "{field}");
+    }
+    bystander.assert_answered();
+}
+
+#[test]
+fn no_text_of_a_question_makes_its_entry_too_long() {
+    let house = House::new();
+    let bystander = Bystander::ask(&house);
+    let quotes = "\"".repeat(4_900_000);
+    let with_suggestion = {
+        let mut line: Value = serde_json::from_slice(&request("make").to_line()).unwrap();
+        line["permission_suggestions"] = json!([{ "x": quotes, "y": "half \\ud800" }]);
+        ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
+    };
+    let with_words = {
+        let mut line: Value = serde_json::from_slice(&request("make").to_line()).unwrap();
+        line["context"]["last_words"] = json!(quotes);
+        line["context"]["edit_lines"] = json!(vec![1; 1_000_000]);
+        ApprovalRequest::decode(line.to_string().as_bytes()).unwrap()
+    };
+    // All of it is kept for viewers.
+    let kept = "make all; ".repeat(105_000);
+    for long in [request(&kept), with_suggestion, with_words] {
+        let id = long.request_id.clone();
+        let asked = house.ask(long);
+        house.shown(&id);
+        house.press(&id, Action::Deny);
+        assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Deny);
+    }
+    bystander.assert_answered();
+    house.assert_chain();
+}
+
+#[test]
+fn an_answer_that_is_too_long_to_be_recorded_is_refused_alone() {
+    let house = House::new();
+    let bystander = Bystander::ask(&house);
+    let request = request("make all");
+    let id = request.request_id.clone();
+    let asked = house.ask(request);
+    house.shown(&id);
+    let edited = json!({ "command": "x".repeat(17 << 20) }).to_string();
+    house.press_with(&id, Press::Input(RawValue::from_string(edited).unwrap()));
+    assert_eq!(asked.join().unwrap().unwrap().decision, Decision::Timeout);
+    house.wait_for(&id, "closed");
+    let kinds = house.kinds(&id);
+    assert_eq!(kinds, ["asked", "decided", "delivered", "closed"], "{kinds:?}");
+    bystander.assert_answered();
+    let told = house.warnings.lock().unwrap().join(" ");
+    assert!(told.contains("too long for the ledger"), "{told}");
+    house.assert_chain();
 }

@@ -160,8 +160,12 @@ impl House {
     }
 
     pub(crate) fn press(&self, id: &RequestId, action: Action) {
+        self.press_with(id, Press::Button(action));
+    }
+
+    pub(crate) fn press_with(&self, id: &RequestId, press: Press) {
         let who = Person::new(PersonPlace::Terminal, "Ada");
-        let (press, reply_to) = (Press::Button(action), ReplyTo::Key);
+        let reply_to = ReplyTo::Key;
         let news =
             News::Pressed { who, question: id.clone(), press, confirm: None, reply_to, copy: None };
         let desk = self.daemon.as_ref().unwrap().desk();

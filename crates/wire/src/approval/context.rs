@@ -1,6 +1,6 @@
 //! What an asker adds to the question: the protocol's optional extensions.
 
-use super::Malformed;
+use super::{LONGEST_NAME, LONGEST_PATH, LONGEST_TEXT, Malformed, check_length};
 use crate::fields::required_field;
 use crate::raw::Members;
 
@@ -40,6 +40,9 @@ words! {
         Desk "desk",
     }
 }
+
+/// The most texts of an edit whose lines are told. The rest are shown without numbers.
+const MOST_EDIT_LINES: usize = 4096;
 
 impl RequestKind {
     /// Returns true if the desk answers a request of this kind.
@@ -102,10 +105,42 @@ impl RequestContext {
         let context = context.ok_or(Malformed::wrong_field(name, "an object"))?;
         Self::from_members(&context.members())
     }
+
+    /// Refuses names and paths that are too long, and leaves out the rest of what is too much for
+    /// people.
+    pub(super) fn check_lengths(&mut self) -> Result<(), Malformed> {
+        let names = [
+            ("event", &self.event),
+            ("prompt_id", &self.prompt_id),
+            ("agent_id", &self.agent_id),
+            ("mode", &self.mode),
+            ("tool_use_id", &self.tool_use_id),
+            ("gated", &self.gated),
+            ("hook_of", &self.hook_of),
+        ];
+        for (field, name) in names {
+            check_length(field, name.as_ref(), LONGEST_NAME)?;
+        }
+        check_length("settings_folder", self.settings_folder.as_ref(), LONGEST_PATH)?;
+        let texts = [&mut self.last_words, &mut self.must_ask, &mut self.reason];
+        for text in texts.into_iter().flatten() {
+            text.truncate(text.floor_char_boundary(LONGEST_TEXT));
+        }
+        if let Some(lines) = &mut self.edit_lines {
+            lines.truncate(MOST_EDIT_LINES);
+        }
+        Ok(())
+    }
 }
 
 /// Reads what the asker accepts. Unknown names are ignored: nothing here would send them.
 fn decode_extras(members: &Members, name: &'static str) -> Result<Vec<AnswerExtra>, Malformed> {
     let names: Vec<String> = required_field(members, name, "an array")?;
-    Ok(names.iter().filter_map(|name| AnswerExtra::parse(name)).collect())
+    let mut extras = Vec::new();
+    for extra in names.iter().filter_map(|name| AnswerExtra::parse(name)) {
+        if !extras.contains(&extra) {
+            extras.push(extra);
+        }
+    }
+    Ok(extras)
 }

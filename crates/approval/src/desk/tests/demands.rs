@@ -13,13 +13,15 @@ use callgate_wire::ledger::{ChainedLinks, MemberKind, TeamMember, TeamRoster};
 use serde_json::Value;
 
 use super::super::{
-    AskerId, Authority, Desk, DeskInput, DeskOutput, DeskSettings, RecordedQuestion, Ruling,
+    AskerId, Authority, Desk, DeskInput, DeskOutput, DeskSettings, RELAY_ORIGIN, RecordedQuestion,
+    Ruling, TEAM_ORIGIN,
 };
 use super::cases::{Table, answer, answers};
 use super::checks::permission;
 use super::{ADA, id, request, settings};
 use crate::answer_roles::{AnswerRoles, AnswerScope};
 use crate::channel::{ChannelOrder, News, Person, PersonPlace, ReplyTo};
+use crate::viewer_token::token_identity;
 
 const TWO: AllowDemands = AllowDemands { two_people: true, not_own: false };
 const OTHER: AllowDemands = AllowDemands { two_people: false, not_own: true };
@@ -301,8 +303,9 @@ fn at_a_members_own_desk_an_allow_waits_for_the_team() {
     let settings = DeskSettings { terminal: true, ..settings() };
     table.desk = Desk::new(settings, authority, crate::telegram::is_cut_in_message);
     let above = "Two people of the team have to allow this: it waits at the team's desk.";
-    let relay = PersonPlace::Viewer { viewer: 4, paired: true, process: None };
-    let relay = || Person::new(relay, "team");
+    let place = PersonPlace::Viewer { viewer: 4, paired: true, process: None };
+    let key = token_identity(&HiddenText::new("0".repeat(64)), Some(RELAY_ORIGIN));
+    let relay = || Person { link: Some(format!("viewer/{key}")), ..Person::new(place, "team") };
     let said = |met, by: &str| RelayedAnswer {
         decision: Decision::Allow,
         by: by.to_owned(),
@@ -333,6 +336,120 @@ fn at_a_members_own_desk_an_allow_waits_for_the_team() {
     assert_eq!(table.last("decided")["by"], "ada and ben at team");
     table.demand(2, request(2, "make"), TWO);
     assert_eq!(answer(&table.press_as(owner(), 2, DENY)).decision, Decision::Deny);
+}
+
+/// What a desk above says of people and demands is believed of that desk alone.
+#[test]
+fn nobody_but_the_desk_above_says_who_has_allowed() {
+    let token = |digit: &str| HiddenText::new(digit.repeat(64));
+    let team_key = token_identity(&token("1"), Some(TEAM_ORIGIN));
+    let answer = |decision| RelayedAnswer {
+        decision,
+        by: "ada and ben".to_owned(),
+        message: None,
+        offer: None,
+        picks: None,
+        words: None,
+        edited: None,
+        interrupt: false,
+        met: BOTH,
+    };
+    let viewer = |identity: &str| {
+        let place = PersonPlace::Viewer { viewer: 4, paired: true, process: None };
+        Person { link: Some(format!("viewer/{identity}")), ..Person::new(place, "x") }
+    };
+    let owner_token = token_identity(&token("2"), None);
+    let laptop = token_identity(&token("0"), Some(RELAY_ORIGIN));
+    let table = |has_team: bool| {
+        let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
+        let mut authority =
+            Authority { viewers: [owner_token.clone()].into(), ..Authority::default() };
+        authority.add_relay(&token("0"));
+        let settings = DeskSettings { terminal: true, ..settings() };
+        table.desk = Desk::new(settings, authority, crate::telegram::is_cut_in_message);
+        let token_hash = has_team.then(|| team_key.clone());
+        table.give(DeskInput::TeamLine { token_hash });
+        table.demand(1, request(1, "make"), TWO);
+        table.ask(2, request(2, "make"));
+        table.demand(3, of_machine(request(3, "make"), "box"), TWO);
+        table
+    };
+    let bring = |table: &mut Table, who: &Person, number, decision| {
+        let (who, reply_to) = (who.clone(), ReplyTo::Viewer { viewer: 99, id: "1".to_owned() });
+        let answer = answer(decision);
+        table.give(DeskInput::Answered { who, question: id(number), answer, reply_to })
+    };
+    for has_team in [false, true] {
+        let mut table = table(has_team);
+        // The owner's token presses, and brings no answers of others; none is brought for a question
+        // of another machine, which is answered here.
+        let refused = [
+            (viewer(&owner_token), 1),
+            (viewer(&owner_token), 2),
+            (viewer(&owner_token), 3),
+            (viewer(&laptop), 3),
+        ];
+        for (who, number) in refused {
+            for decision in [Decision::Allow, Decision::Deny] {
+                let outputs = bring(&mut table, &who, number, decision);
+                assert!(answers(&outputs).is_empty() && !reply(&outputs).0, "{outputs:?}");
+                assert_eq!(table.outcomes_of_presses().last().unwrap().2, "barred");
+            }
+        }
+        // On a machine of a team only its desk knows the people.
+        let outputs = bring(&mut table, &viewer(&laptop), 1, Decision::Allow);
+        assert_eq!(answers(&outputs).is_empty(), has_team, "{outputs:?}");
+        assert!(!answers(&bring(&mut table, &viewer(&laptop), 2, Decision::Allow)).is_empty());
+        if has_team {
+            let team = viewer(&team_key);
+            assert!(!answers(&bring(&mut table, &team, 1, Decision::Allow)).is_empty());
+        }
+    }
+    // Nobody becomes the line to the team's desk by a code.
+    let mut table = table(true);
+    let reply_to = || ReplyTo::Viewer { viewer: 99, id: "1".to_owned() };
+    let who = viewer(&owner_token);
+    let code = "AAAA2222".to_owned();
+    let (is_for_page, is_first) = (false, false);
+    let wanted =
+        DeskInput::NewCode { code, id: id(7), who, is_for_page, is_first, reply_to: reply_to() };
+    assert!(reply(&table.give(wanted)).0);
+    let (code, name) = ("AAAA2222".to_owned(), "x".to_owned());
+    let token_hash = token_identity(&token("3"), Some(TEAM_ORIGIN));
+    let outputs =
+        table.give(DeskInput::PairViewer { code, name, token_hash, reply_to: reply_to() });
+    assert!(!reply(&outputs).0, "{outputs:?}");
+}
+
+/// Whatever ends such a question without people: the agent's own prompt knows nothing of the rule.
+#[test]
+fn no_end_of_such_a_question_is_left_to_the_agent() {
+    let fell = |outputs: &[DeskOutput], why: &str| {
+        let answered = answer(outputs);
+        assert_eq!(answered.decision, Decision::Deny, "{outputs:?}");
+        let message = answered.message.clone().unwrap();
+        assert!(message.contains(why) && message.contains("Two people"), "{message}");
+    };
+    let asked = || {
+        let mut table = Table::of_team(team(&["ada", "ben"], &[]));
+        table.demand(1, permission(1, "make deploy"), TWO);
+        table
+    };
+    fell(&asked().give(DeskInput::LedgerFailed), "could not be recorded");
+    fell(&asked().give(DeskInput::Unrecorded(id(1))), "could not be recorded");
+    // Anybody on this machine can claim that the session has ended.
+    let mut end = request(9, "make");
+    end.kind = callgate_wire::approval::RequestKind::Settle;
+    end.context.get_or_insert_default().event = Some("SessionEnd".to_owned());
+    fell(&asked().give(DeskInput::Told(end)), "not answered at the desk");
+    // One that was decided by a rule stays as it was decided.
+    let mut table = Table::new();
+    let ruling = Ruling::Deny { because: "denied by rule `no`".to_owned() };
+    let (asker, request) = (AskerId(1), permission(1, "make"));
+    let asked = DeskInput::Asked { asker, request, ruling, is_replay: false };
+    drop(table.desk.handle(table.now, asked));
+    let outputs = table.give(DeskInput::LedgerFailed);
+    assert_eq!(answer(&outputs).decision, Decision::Deny, "{outputs:?}");
 }
 
 /// Roles that let each person answer for the machines beside their name.

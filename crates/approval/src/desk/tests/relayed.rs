@@ -9,13 +9,15 @@ use callgate_wire::desk::HiddenText;
 use serde_json::json;
 
 use super::super::{
-    AskerId, Authority, DeferReason, Desk, DeskInput, DeskOutput, DeskSettings, Ruling,
+    AskerId, Authority, DeferReason, Desk, DeskInput, DeskOutput, DeskSettings, RELAY_ORIGIN,
+    Ruling,
 };
 use super::cases::{Table, answer, answers, is_shown, marks, shown, told};
 use super::checks::{blocked, check, permission, rule_asks};
 use super::twins::call as call_of_twin;
 use super::{ada, id, request, settings};
 use crate::channel::{MarkState, Person, PersonPlace, ReplyTo};
+use crate::viewer_token::token_identity;
 
 fn relayed(mut request: ApprovalRequest, seconds: u64) -> ApprovalRequest {
     let (name, user, home) = ("box".to_owned(), "bo".to_owned(), "/home/bo".to_owned());
@@ -145,6 +147,37 @@ fn reports_of_agents_here_do_not_settle_it() {
 }
 
 #[test]
+fn questions_of_machines_leave_room_for_those_of_agents_here() {
+    let mut table = Table::new();
+    table.desk.most_open = 4;
+    for number in 1..=2 {
+        assert!(
+            answers(&table.bring(number, relayed(request(number, "make"), 60), ask())).is_empty()
+        );
+    }
+    let outputs = table.bring(3, relayed(request(3, "make"), 60), ask());
+    assert_eq!(answer(&outputs).decision, Decision::Timeout);
+    for number in 4..=5 {
+        assert!(answers(&table.ask(number, request(number, "make"))).is_empty());
+    }
+    assert_eq!(answer(&table.ask(6, request(6, "make"))).decision, Decision::Timeout);
+}
+
+#[test]
+fn what_a_machine_says_of_an_end_is_short_and_harmless() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 60), ask());
+    table.give(shown(1));
+    let text = format!("\u{1b}[2J\u{202e}{}", "x".repeat(64 * 1024));
+    let outputs = table.give(DeskInput::Withdrawn { asker: AskerId(1), text });
+    let (_, said) = marks(&outputs)[0];
+    assert!(
+        said.starts_with("⟨U+001B⟩[2J⟨U+202E⟩xx") && said.chars().count() == 4097,
+        "{said:.60}"
+    );
+}
+
+#[test]
 fn what_is_over_there_says_so_here() {
     let mut table = Table::new();
     table.bring(1, relayed(request(1, "make"), 60), ask());
@@ -171,7 +204,10 @@ fn after_a_restart_its_machine_may_come_back_until_its_time_is_over() {
 }
 
 fn relay(paired: bool) -> Person {
-    Person::new(PersonPlace::Viewer { viewer: 4, paired, process: None }, "laptop")
+    let place = PersonPlace::Viewer { viewer: 4, paired, process: None };
+    let identity = token_identity(&HiddenText::new("0".repeat(64)), Some(RELAY_ORIGIN));
+    let link = paired.then(|| format!("viewer/{identity}"));
+    Person { link, ..Person::new(place, "laptop") }
 }
 
 /// A desk that a relay has started, with nobody of its own.

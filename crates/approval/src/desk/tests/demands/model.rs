@@ -43,6 +43,8 @@ enum TeamAct {
         is_covered: bool,
     },
     Restart,
+    /// The disk is full for a moment.
+    LedgerFails,
 }
 
 fn demands() -> impl Strategy<Value = AllowDemands> {
@@ -62,6 +64,7 @@ fn act() -> impl Strategy<Value = TeamAct> {
         1 => (0..PEOPLE.len(), prop::bool::weighted(0.6)).prop_map(|(person, is_member)| TeamAct::Membership { person, is_member }),
         1 => (0..PEOPLE.len(), 0..MACHINES.len(), any::<bool>()).prop_map(|(person, machine, is_covered)| TeamAct::Role { person, machine, is_covered }),
         1 => Just(TeamAct::Restart),
+        1 => Just(TeamAct::LedgerFails),
     ]
 }
 
@@ -184,6 +187,26 @@ impl Trial {
                 self.tell_links();
                 self.bring_back();
             }
+            TeamAct::LedgerFails => return self.fail_ledger(),
+        }
+        Ok(())
+    }
+
+    /// Everybody who waits is answered, and nobody is left to the prompt of their agent against a
+    /// rule.
+    fn fail_ledger(&mut self) -> Result<(), TestCaseError> {
+        let step = self.table.desk.handle(self.table.now, DeskInput::LedgerFailed);
+        for (number, question) in &mut self.oracle.questions {
+            let answered = answers(&step.outputs).into_iter().find(|(asker, _)| asker == number);
+            prop_assert_eq!(answered.is_some(), !question.is_over, "{:?}", question);
+            question.is_over = true;
+            let Some((_, response)) = answered else { continue };
+            let is_of_agent = question.machine + 1 == MACHINES.len();
+            let wanted = match question.demands.non_empty() {
+                Some(_) if is_of_agent => Decision::Deny,
+                _ => Decision::Timeout,
+            };
+            prop_assert_eq!(response.decision, wanted, "{:?}", question);
         }
         Ok(())
     }
@@ -195,7 +218,7 @@ impl Trial {
     }
 
     fn request(number: u64, machine: usize) -> ApprovalRequest {
-        let asked = request(number, "make deploy");
+        let asked = permission(number, "make deploy");
         if MACHINES[machine] == "desk" { asked } else { of_machine(asked, MACHINES[machine]) }
     }
 
