@@ -76,6 +76,20 @@ pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a file of ours"))
 }
 
+/// Opens a file of ours that has a secret, for reading. Returns `None` if there is none. If others
+/// can read it, `advice` is the error: what they may know, and what to do about it.
+pub fn open_secret(path: &Path, advice: &'static str) -> io::Result<Option<File>> {
+    let file = match open_own(OpenOptions::new().read(true), path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let is_open = file.metadata()?.mode() & 0o077 != 0;
+    if is_open {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, advice));
+    }
+    Ok(Some(file))
+}
+
 /// Returns true if `path` still leads to this open file, and not to another one of the same name.
 pub fn is_at(file: &File, path: &Path) -> bool {
     let identity = |found: fs::Metadata| (found.dev(), found.ino());
