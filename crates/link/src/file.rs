@@ -26,6 +26,7 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
 /// Replaces `path` in one step by a file with mode 0600, so that no reader finds half of it and a
 /// kill leaves the file before. Only one process may do so at a time.
 pub fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    // In the same folder: a rename is one step only within a file system.
     let beside = path.with_extension(format!("{}.new", std::process::id()));
     // One that a killed process has left.
     fs::remove_file(&beside).ok();
