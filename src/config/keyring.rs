@@ -12,11 +12,7 @@ use callgate_wire::HiddenText;
 use crate::program::{self, EndedProgram, ProgramError};
 
 /// The program that reaches the keyring.
-#[cfg(not(target_os = "macos"))]
 const PROGRAM: &str = "secret-tool";
-/// The program that reaches the keychain.
-#[cfg(target_os = "macos")]
-const PROGRAM: &str = "security";
 /// The most that the program prints beside a secret.
 const LONGEST_OUTPUT: usize = 4096;
 /// The longest sign-in, in bytes: it has to fit into a pipe.
@@ -47,11 +43,6 @@ pub(crate) enum KeyringError {
     Unreachable(String),
     #[error("cannot use the keyring: `{PROGRAM}` {0}")]
     Program(String),
-    #[cfg(target_os = "macos")]
-    #[error(
-        "the keychain takes a secret only by hand: security add-generic-password -U -s callgate -a {0} -w"
-    )]
-    ByHand(String),
 }
 
 fn absent_error(entry: KeyringEntry) -> KeyringError {
@@ -66,7 +57,6 @@ pub(super) fn look_up(entry: KeyringEntry) -> Result<String, KeyringError> {
 }
 
 /// Checks that the secret is there, without asking anybody for a password.
-#[cfg(not(target_os = "macos"))]
 pub(crate) fn check_presence(entry: KeyringEntry) -> Result<(), KeyringError> {
     let ended = run_keyring_program(entry.name(), "search", "", LONGEST_TOKEN)?;
     // The program prints what it finds, even if that is locked; the secret itself is not needed.
@@ -77,13 +67,6 @@ pub(crate) fn check_presence(entry: KeyringEntry) -> Result<(), KeyringError> {
     Err(said.map_or_else(|| absent_error(entry), error_of_complaint))
 }
 
-/// Checks that the secret is there.
-#[cfg(target_os = "macos")]
-pub(crate) fn check_presence(entry: KeyringEntry) -> Result<(), KeyringError> {
-    let ended = run_keyring_program(entry.name(), "lookup", "", LONGEST_TOKEN)?;
-    ended.status.success().then_some(()).ok_or_else(|| absent_error(entry))
-}
-
 /// Reads the secret of this name, or says why it is not there: a locked one and a missing one look
 /// the same. The keyring may ask its user for a password meanwhile.
 pub(super) fn look_up_sign_in(name: &str) -> Result<HiddenText, KeyringError> {
@@ -92,16 +75,9 @@ pub(super) fn look_up_sign_in(name: &str) -> Result<HiddenText, KeyringError> {
 }
 
 /// Stores a secret under this name, in place of an older one.
-#[cfg(not(target_os = "macos"))]
 pub(crate) fn store_secret(name: &str, secret: &HiddenText) -> Result<(), KeyringError> {
     let ended = run_keyring_program(name, "store", secret.reveal(), LONGEST_TOKEN)?;
     ended.output_or(|status| KeyringError::Program(format!("failed ({status})"))).map(drop)
-}
-
-/// Says how to store the secret: the keychain's program reads it from a terminal only.
-#[cfg(target_os = "macos")]
-pub(crate) fn store_secret(name: &str, _secret: &HiddenText) -> Result<(), KeyringError> {
-    Err(KeyringError::ByHand(name.to_owned()))
 }
 
 /// Removes the secret of this name. One that is not there is removed.
@@ -122,14 +98,8 @@ fn run_keyring_program(
     longest: usize,
 ) -> Result<EndedProgram, KeyringError> {
     let mut command = Command::new(PROGRAM);
-    if cfg!(target_os = "macos") {
-        let verb = if verb == "clear" { "delete" } else { "find" };
-        command.arg(format!("{verb}-generic-password")).args(["-s", "callgate", "-a", name]);
-        command.args((verb == "find").then_some("-w"));
-    } else {
-        let label = (verb == "store").then_some("--label=callgate");
-        command.arg(verb).args(label).args(["service", "callgate", "key", name]);
-    }
+    let label = (verb == "store").then_some("--label=callgate");
+    command.arg(verb).args(label).args(["service", "callgate", "key", name]);
     program::run_and_capture(command, input, PATIENCE, longest + LONGEST_OUTPUT).map_err(|error| {
         match error {
             ProgramError::NotStarted(why) if why.kind() == ErrorKind::NotFound => {

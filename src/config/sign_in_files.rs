@@ -4,13 +4,12 @@
 //! There is a file for each server in any case, which says where its tokens are, so that the keyring
 //! is not asked about servers to which nobody has signed in.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
+use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use callgate_agent::mcp::{ServerSignIn, SignInStore};
-use callgate_link::file::{create_private_folder, open_own, replace_private};
+use callgate_link::file::{create_private_folder, open_secret, replace_private};
 use callgate_store::Sha256Hash;
 use callgate_wire::HiddenText;
 use serde::{Deserialize, Serialize};
@@ -67,14 +66,10 @@ impl SignInFiles {
     fn read(&self, url: &str) -> Result<Option<SignInFile>, String> {
         let path = self.path(url);
         let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", path.display());
-        let file = match open_own(OpenOptions::new().read(true), &path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            opened => opened.map_err(|error| failed(&error))?,
+        let advice = "others can read it; sign in again after: chmod 600 on it";
+        let Some(file) = open_secret(&path, advice).map_err(|error| failed(&error))? else {
+            return Ok(None);
         };
-        let metadata = file.metadata().map_err(|error| failed(&error))?;
-        if metadata.mode() & 0o077 != 0 {
-            return Err(failed(&"others can read it; sign in again after: chmod 600 on it"));
-        }
         let mut content = Vec::new();
         file.take(LARGEST).read_to_end(&mut content).map_err(|error| failed(&error))?;
         // What is wrong with it could show a part of it.

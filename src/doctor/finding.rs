@@ -6,23 +6,14 @@ use serde_json::json;
 
 use crate::terminal::width::wrapped_for_terminal;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum FindingLevel {
-    Ok,
-    /// It works, but not as well as it could.
-    Warning,
-    /// Something does not work.
-    Problem,
-}
-
-impl FindingLevel {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Warning => "warning",
-            Self::Problem => "problem",
-        }
+callgate_wire::words! {
+    /// How bad a finding is.
+    pub(super) enum FindingLevel {
+        Ok "ok",
+        /// It works, but not as well as it could.
+        Warning "warning",
+        /// Something does not work.
+        Problem "problem",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Who may answer: because of a link, or of the settings.
 
 use callgate_mask::text::one_line;
+use callgate_settings::keys;
 use callgate_wire::desk::NamedLink;
 
 use crate::config::{Config, SettingOrigin};
@@ -33,8 +34,8 @@ impl KnownAnswerer {
             .map(|NamedLink { link, name, .. }| Self { link, by: AnswererReason::Code(name) });
         let telegram = &config.telegram;
         let given = [
-            ("chat", "telegram.allowed_chats", &telegram.allowed_chats),
-            ("user", "telegram.allowed_users", &telegram.allowed_users),
+            ("chat", keys::TELEGRAM_ALLOWED_CHATS.key.name, &telegram.allowed_chats),
+            ("user", keys::TELEGRAM_ALLOWED_USERS.key.name, &telegram.allowed_users),
         ];
         let given = given.into_iter().flat_map(|(kind, key, setting)| {
             setting.value.iter().map(move |id| Self {

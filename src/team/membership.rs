@@ -2,12 +2,11 @@
 //! that desk knows the machine. Only such a machine has one. It contains the invitation with which
 //! the machine has joined, with the token in the place of the secret.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use callgate_link::file::{create_private_folder, open_own, replace_private};
+use callgate_link::file::{create_private_folder, open_secret, replace_private};
 use callgate_link::text_file::read_limited_text;
 use callgate_team::{Invitation, InvitationError};
 
@@ -34,17 +33,12 @@ impl MembershipFile {
 
     /// Reads the file. Returns `None` if there is none.
     pub(crate) fn read(&self) -> Result<Option<Invitation>, String> {
-        let file = match open_own(OpenOptions::new().read(true), &self.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            opened => opened.map_err(|error| self.failed(&error))?,
+        let advice = "others could read its token: join again with a new invitation, after \
+                      `callgate team leave`";
+        let Some(file) = open_secret(&self.path, advice).map_err(|error| self.failed(&error))?
+        else {
+            return Ok(None);
         };
-        let mode = file.metadata().map_err(|error| self.failed(&error))?.mode();
-        if mode & 0o077 != 0 {
-            return Err(self.failed(
-                &"others could read its token: join again with a new invitation, after `callgate \
-                  team leave`",
-            ));
-        }
         let text = read_limited_text(file, LARGEST).map_err(|error| self.failed(&error))?;
         text.parse().map(Some).map_err(|error: InvitationError| self.failed(&error))
     }

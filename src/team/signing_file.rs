@@ -1,12 +1,10 @@
 //! The file with the secret half of a team's key, and the number of its last bundle. Only the
 //! machine on which a team's rules are signed has one.
 
-use std::fs::OpenOptions;
-use std::io::{ErrorKind, Read};
-use std::os::unix::fs::MetadataExt;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use callgate_link::file::{FileLock, create_private_folder, open_own, replace_private};
+use callgate_link::file::{FileLock, create_private_folder, open_secret, replace_private};
 use callgate_link::random::random_bytes;
 use callgate_store::Sha256Hash;
 use callgate_team::{RuleBundle, TeamSigner};
@@ -87,14 +85,10 @@ impl SigningFile {
 
     fn read(&self) -> Result<Option<SigningState>, String> {
         let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", self.path.display());
-        let file = match open_own(OpenOptions::new().read(true), &self.path) {
-            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-            opened => opened.map_err(|error| failed(&error))?,
+        let advice = "others could read the key. Make a new one: remove this file";
+        let Some(file) = open_secret(&self.path, advice).map_err(|error| failed(&error))? else {
+            return Ok(None);
         };
-        let metadata = file.metadata().map_err(|error| failed(&error))?;
-        if metadata.mode() & 0o077 != 0 {
-            return Err(failed(&"others could read the key. Make a new one: remove this file"));
-        }
         let mut content = Vec::new();
         file.take(LARGEST).read_to_end(&mut content).map_err(|error| failed(&error))?;
         // What is wrong with it could show a part of it.

@@ -105,7 +105,7 @@ fn page_functions(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     for (at, line) in lines.iter().enumerate().filter(|(_, line)| opens_page_function(line)) {
         let is_end = |end: &&str| indent(end) == indent(line) && end.trim_start().starts_with('}');
-        let rest = lines[at + 1..].iter().position(|end| is_end(&end));
+        let rest = lines[at + 1..].iter().position(is_end);
         found.push((at + 1, rest.map_or(lines.len() - at, |rest| rest + 2)));
     }
     found

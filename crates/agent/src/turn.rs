@@ -113,6 +113,7 @@ impl Turn {
             AnswerPiece::Text(_) | AnswerPiece::Thinking(_) | AnswerPiece::OwnCall { .. }
         );
         if is_content && self.calls.are_own_done() {
+            // The engine has run calls of its own: what they did is stored before more is shown.
             self.keep_part(todo);
         }
         match piece {
@@ -172,6 +173,7 @@ impl Turn {
             return;
         }
         if error.kind == EngineErrorKind::TooLong && !self.shortened && self.is_unseen() {
+            // Once only: if the summary is too long as well, asking again would go on for ever.
             self.shortened = true;
             self.answer = PartialAnswer::default();
             return todo.push(TurnAction::Shorten(self.failure(error)));
@@ -239,6 +241,7 @@ impl Turn {
 
     /// Ends the turn because its messages could not be stored. Nothing more is.
     pub fn unkept_for(&mut self, failure: RequestFailure, todo: &mut Vec<TurnAction>) {
+        // What was to be done rests on messages that no record has: no call may start any more.
         todo.clear();
         todo.push(TurnAction::Drop);
         todo.push(TurnAction::Stop(self.calls.running()));
@@ -322,6 +325,7 @@ impl Turn {
         }
         let (mut told, results) = self.calls.take_results();
         if !told.is_empty() {
+            // Behind the results: the API refuses a message in which anything precedes them.
             told.append(&mut self.steering);
             self.unkept.push(ChatMessage::user(told));
         }

@@ -26,6 +26,7 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
 /// Replaces `path` in one step by a file with mode 0600, so that no reader finds half of it and a
 /// kill leaves the file before. Only one process may do so at a time.
 pub fn replace_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    // In the same folder: a rename is one step only within a file system.
     let beside = path.with_extension(format!("{}.new", std::process::id()));
     // One that a killed process has left.
     fs::remove_file(&beside).ok();
@@ -74,6 +75,20 @@ pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
         return Ok(file);
     }
     Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not a file of ours"))
+}
+
+/// Opens a file of ours that has a secret, for reading. Returns `None` if there is none. If others
+/// can read it, `advice` is the error: what they may know, and what to do about it.
+pub fn open_secret(path: &Path, advice: &'static str) -> io::Result<Option<File>> {
+    let file = match open_own(OpenOptions::new().read(true), path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened?,
+    };
+    let is_open = file.metadata()?.mode() & 0o077 != 0;
+    if is_open {
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, advice));
+    }
+    Ok(Some(file))
 }
 
 /// Returns true if `path` still leads to this open file, and not to another one of the same name.

@@ -29,47 +29,31 @@ pub use answer::{call_refusal, render_response, settings_refusal};
 pub use form::HookReply;
 pub use transcript::{LastWords, MAX_WORDS, cut_last_words, find_last_words};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum AgentHookEvent {
-    /// The agent is about to ask its user.
-    PermissionRequest,
-    PreToolUse,
-    /// The agent has blocked a tool call by itself.
-    PermissionDenied,
-    /// One of the agent's MCP servers asks the user for something.
-    Elicitation,
-    PostToolUse,
-    PostToolUseFailure,
-    /// A turn has ended.
-    Stop,
-    SessionEnd,
-    /// The agent has something to report.
-    Notification,
-    /// A settings file has changed; the agent applies it unless a hook refuses.
-    ConfigChange,
-    /// Anything else, which callgate does not handle.
-    Other,
+words! {
+    /// What happens when a hook is run, by its name in requests, which is that of Claude Code.
+    pub enum AgentHookEvent {
+        /// The agent is about to ask its user.
+        PermissionRequest "PermissionRequest",
+        PreToolUse "PreToolUse",
+        /// The agent has blocked a tool call by itself.
+        PermissionDenied "PermissionDenied",
+        /// One of the agent's MCP servers asks the user for something.
+        Elicitation "Elicitation",
+        PostToolUse "PostToolUse",
+        PostToolUseFailure "PostToolUseFailure",
+        /// A turn has ended.
+        Stop "Stop",
+        SessionEnd "SessionEnd",
+        /// The agent has something to report.
+        Notification "Notification",
+        /// A settings file has changed; the agent applies it unless a hook refuses.
+        ConfigChange "ConfigChange",
+        /// Anything else, which callgate does not handle.
+        Other "",
+    }
 }
 
-const EVENTS: [(&str, AgentHookEvent); 10] = [
-    ("PermissionRequest", AgentHookEvent::PermissionRequest),
-    ("PreToolUse", AgentHookEvent::PreToolUse),
-    ("PermissionDenied", AgentHookEvent::PermissionDenied),
-    ("Elicitation", AgentHookEvent::Elicitation),
-    ("PostToolUse", AgentHookEvent::PostToolUse),
-    ("PostToolUseFailure", AgentHookEvent::PostToolUseFailure),
-    ("Stop", AgentHookEvent::Stop),
-    ("SessionEnd", AgentHookEvent::SessionEnd),
-    ("Notification", AgentHookEvent::Notification),
-    ("ConfigChange", AgentHookEvent::ConfigChange),
-];
-
 impl AgentHookEvent {
-    /// Returns the event's name in requests, which is that of Claude Code.
-    pub fn name(self) -> &'static str {
-        EVENTS.iter().find(|(_, event)| *event == self).map_or("", |(name, _)| name)
-    }
-
     /// Returns the kind of request to the desk; `None` for an event that callgate does not handle.
     pub fn kind(self) -> Option<RequestKind> {
         match self {

@@ -7,7 +7,7 @@ use crate::rule::command::CommandPattern;
 use crate::shell::{ShellCommand, ShellWord, operands};
 use crate::steps;
 
-/// The most `**` of a pattern.
+/// The most `**` of a pattern: each doubles the forms that are compared with every path.
 const MOST_CROSSINGS: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,6 +119,7 @@ impl PathPattern {
             }
             let mut toks: Vec<Tok> = self.toks(root, crossed).collect();
             if toks.is_empty() {
+                // The root of the disk is the one folder whose name ends in a slash.
                 toks.push(Tok::Is('/'));
             }
             if can_meet(path, &toks, lean) {
@@ -149,6 +150,7 @@ impl PathPattern {
     /// pattern names counts.
     fn is_below(&self, path: &[Tok], act: &Act) -> bool {
         let mut above = path.to_vec();
+        // Otherwise what is below the root would begin with two slashes.
         if above == [Tok::Is('/')] {
             above.clear();
         }
@@ -275,6 +277,7 @@ pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> 
         let unknown = || format!("`{}` may be any path", word.render_text());
         let text = word.text().ok_or_else(unknown)?;
         let file = file_of_name(text);
+        // Such a word may have a path inside that is not at its beginning, as in `host:/etc/shadow`.
         let is_hidden =
             text.contains([':', '=', ',', '@']) && text.contains(['/', '~']) && file.is_none()
                 || text.contains("..=");

@@ -178,6 +178,7 @@ impl<'a> TextSearch<'a> {
     }
 
     pub(in crate::tool::files) fn search_file(&mut self, bytes: &[u8], path: &[u8]) {
+        // What has a zero byte is no text to grep and git either.
         if memchr(0, bytes).is_some() {
             self.binary += 1;
             return;
@@ -202,6 +203,7 @@ impl<'a> TextSearch<'a> {
             if !self.add_match(path, line, &bytes[start..end], at - start) {
                 return;
             }
+            // A line is shown once, however often it matches.
             from = end + 1;
         }
     }
@@ -209,6 +211,7 @@ impl<'a> TextSearch<'a> {
     fn add_match(&mut self, path: &[u8], line: usize, text: &[u8], at: usize) -> bool {
         let path = shown_name(path).into_owned();
         let text = line_excerpt(text, at);
+        // With the line's number and what JSON puts around the three.
         let length = path.len() + text.len() + 24;
         if self.found.len() as u64 >= self.most || length > self.room {
             self.is_full = true;

@@ -141,6 +141,7 @@ impl<'a> FolderWalk<'a> {
         self.path.extend_from_slice(name.as_bytes());
         self.names.push(name.to_string_lossy().into_owned());
         let path: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        // No ignore file names `.git`, as git never lists it.
         if !self.includes_ignored && (name == ".git" || self.is_ignored(&path, kind)) {
             return FolderStep::Past;
         }
@@ -154,6 +155,7 @@ impl<'a> FolderWalk<'a> {
 
     fn is_ignored(&self, path: &[&str], kind: FileKind) -> bool {
         let is_folder = kind == FileKind::Folder;
+        // From the inside out: the rule nearest to the entry decides, as in git.
         let below = self.levels.iter().enumerate().rev();
         let mut below =
             below.filter_map(|(depth, l)| l.ignored.ignores_path(&path[depth..], is_folder));
