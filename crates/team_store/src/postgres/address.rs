@@ -55,6 +55,7 @@ impl ServerAddress {
             .map_err(|_| TeamStoreError::NotTrusted { why })?;
         let limit = config.get_connect_timeout().copied().unwrap_or(CONNECT_LIMIT);
         let count = config.get_hosts().len();
+        config.connect_timeout(limit);
         let hosts = (0..count).map(|index| config_of_host(&config, index)).collect();
         Ok(Self { hosts, limit, tls })
     }
@@ -83,6 +84,7 @@ fn config_of_host(all: &Config, index: usize) -> Config {
     one.ssl_mode(all.get_ssl_mode()).channel_binding(all.get_channel_binding());
     one.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 2).keepalives_retries(2);
     one.tcp_user_timeout(SILENCE);
+    all.get_connect_timeout().map(|limit| one.connect_timeout(*limit));
     // Of several hosts, the one that is not a standby.
     one.target_session_attrs(TargetSessionAttrs::ReadWrite);
     one.application_name("callgate");

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use callgate_store::ChainHead;
 use callgate_team_store::{
-    AnswerReceipt, AskReceipt, AuditChainReport, EditReceipt, PostgresSettings, PostgresTeamStore,
-    TeamChange, TeamQuestionState, TeamStore, TeamStoreError,
+    AnswerReceipt, AskReceipt, AuditChainReport, EditReceipt, PostgresTeamStore, TeamChange,
+    TeamQuestionState, TeamStore, TeamStoreError,
 };
 use callgate_testkit::network_proxy::{NetworkProxy, NetworkState};
 use callgate_testkit::postgres_server::{PASSWORD, PostgresServer, shared_server};
@@ -197,9 +197,8 @@ fn a_host_that_hangs_takes_no_time_of_the_next() {
         frozen.local_addr().unwrap(),
         server.port
     );
-    let patience = Duration::from_secs(5);
-    let settings = PostgresSettings { patience, ..settings(&url, "desk") };
-    let mut store = PostgresTeamStore::open(&settings).unwrap();
+    // Without a time of its own it takes all of the patience.
+    let mut store = PostgresTeamStore::open(&settings(&url, "desk")).unwrap();
     store.ask_question(&ask(1)).unwrap();
 }
 
