@@ -11,7 +11,7 @@ use std::time::Instant;
 
 use callgate_approval::daemon::{Daemon, RelayedAskers, RemoteBoard, Warn};
 use callgate_approval::desk::DeferReason;
-use callgate_relay::{LinePort, QuestionRoom, SharedLine, UpperAct, UpperLine};
+use callgate_relay::{LineArrival, LinePort, QuestionRoom, SharedLine, UpperAct, UpperLine};
 use callgate_store::{CopyOutcome, LedgerEntry, Sha256Hash};
 use callgate_wire::approval::{AskerMachine, RelayedAnswer, RequestId};
 use callgate_wire::desk::{RemoteState, WatchedEntry};
@@ -107,6 +107,7 @@ impl MachineSession {
     /// Makes it the session of a run of a job, in which only questions come, and no ledger. All runs
     /// of the job share the room for their questions.
     pub(crate) fn for_run(mut self, run: String, room: Arc<QuestionRoom>) -> Self {
+        self.clock = room.began();
         self.upper = self.upper.without_copy().in_room(room);
         self.ledger = None;
         self.run = Some(run);
@@ -158,20 +159,19 @@ impl MachineSession {
         if let Err(error) = self.resume_questions().await {
             return Some(error);
         }
+        // A line may have ended before its last questions were asked.
+        self.upper.retain_questions(|id| self.asked.contains_key(id));
         let acts = self.upper.connect(self.clock.elapsed(), after);
         let mut why = self.carry_out_all(port, acts).await;
         while why.is_none() {
             let alarm = self.upper.next_alarm().unwrap_or_default();
             let acts = tokio::select! {
-                arrival = port.next() => {
-                    let mut next = Some(arrival?);
-                    let mut acts = Vec::new();
-                    // What came together is stored together.
-                    while let Some(arrival) = next {
-                        acts.extend(self.upper.handle_arrival(self.clock.elapsed(), &arrival));
-                        next = port.take_arrived();
+                // What came together is stored together.
+                arrivals = port.next_lines() => {
+                    if arrivals.is_empty() {
+                        return None;
                     }
-                    acts
+                    self.take_arrivals(&arrivals)
                 }
                 Some(answered) = self.answers.join_next(), if !self.answers.is_empty() => {
                     if let Ok((question, answer)) = answered {
@@ -205,6 +205,18 @@ impl MachineSession {
         why
     }
 
+    /// Returns what lines want that have come together, up to the end of the line.
+    fn take_arrivals(&mut self, arrivals: &[LineArrival]) -> Vec<UpperAct> {
+        let mut acts = Vec::new();
+        for arrival in arrivals {
+            acts.extend(self.upper.handle_arrival(self.clock.elapsed(), arrival));
+            if acts.iter().any(|act| matches!(act, UpperAct::End(_))) {
+                break;
+            }
+        }
+        acts
+    }
+
     async fn copied_through(&mut self) -> Result<Option<CopiedThrough>, String> {
         let Some(ledger) = &mut self.ledger else { return Ok(None) };
         let after = ledger.read_head().await?;
@@ -235,14 +247,23 @@ impl MachineSession {
         }
     }
 
-    /// Carries out what the line wants. Returns why it ends, if it does.
+    /// Carries out what the line wants. Returns why it ends, if it does: then nothing more is sent, but
+    /// what has come is not lost.
     async fn carry_out_all(&mut self, port: &mut LinePort, acts: Vec<UpperAct>) -> Option<String> {
+        let mut why = None;
         for act in acts {
-            if let Some(why) = self.carry_out(Some(port), act).await {
-                return Some(why);
+            let is_futile = match &act {
+                UpperAct::Send(_) => true,
+                // A database that has just failed is not tried for each; the machine asks again.
+                UpperAct::Ask(_) => self.home.shared.is_some(),
+                _ => false,
+            };
+            if why.is_none() || !is_futile {
+                let ended = self.carry_out(Some(port), act).await;
+                why = why.or(ended);
             }
         }
-        None
+        why
     }
 
     async fn carry_out(&mut self, port: Option<&mut LinePort>, act: UpperAct) -> Option<String> {
@@ -254,9 +275,11 @@ impl MachineSession {
             }
             UpperAct::Waiting(text) => self.set_state(RemoteState::Waiting, Some(text)),
             UpperAct::Synced => {
-                self.is_synced = true;
                 self.set_state(RemoteState::Connected, None);
-                return port.and_then(|port| self.send_rules(port));
+                // Once, as rules are long: changes follow by themselves.
+                if !std::mem::replace(&mut self.is_synced, true) {
+                    return port.and_then(|port| self.send_rules(port));
+                }
             }
             UpperAct::Ask(question) => return self.ask_people(*question).await,
             UpperAct::AddWords { question, last_words } => {

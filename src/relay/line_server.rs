@@ -92,7 +92,7 @@ impl LineServer {
         for act in acts {
             match act {
                 LowerAct::Send(report) => {
-                    if !port.send(report.to_line()) {
+                    if !port.send(report.with_bounded_texts().to_line()) {
                         return Some("the desk above does not read".to_owned());
                     }
                     self.lower.note_sent(self.clock.elapsed());

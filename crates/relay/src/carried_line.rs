@@ -19,6 +19,16 @@ pub enum LineArrival {
     NoRoom,
 }
 
+impl LineArrival {
+    /// Returns how many bytes of it are in memory.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Line(line) => line.len(),
+            Self::TooLong { .. } | Self::NoRoom => 0,
+        }
+    }
+}
+
 /// A line to be sent, which may go to many machines.
 pub type SharedLine = Arc<Vec<u8>>;
 

@@ -6,6 +6,7 @@
 //! and its answer survive a cut. [`LinePort`] carries the lines over any pair of byte streams.
 
 mod carried_line;
+mod held_question;
 mod line_budget;
 mod line_health;
 mod line_port;

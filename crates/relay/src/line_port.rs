@@ -11,6 +11,11 @@ use crate::line_budget::LineBudget;
 use crate::streamed_lines::StreamedLines;
 use crate::threaded_lines::ThreadedLines;
 
+/// How many lines are handled together.
+const MOST_TOGETHER: usize = 64;
+/// After how many bytes no more lines are handled together.
+const MOST_BYTES_TOGETHER: usize = 1024 * 1024;
+
 #[derive(Debug)]
 pub struct LinePort(LineCarrier);
 
@@ -47,8 +52,22 @@ impl LinePort {
         }
     }
 
+    /// Waits for the next line, and returns it with the lines that have come already; none at the end.
+    /// It returns as many as are handled together, so that a side that never pauses holds up nothing
+    /// else. Dropping the future loses nothing.
+    pub async fn next_lines(&mut self) -> Vec<LineArrival> {
+        let mut lines: Vec<LineArrival> = self.next().await.into_iter().collect();
+        let mut size: usize = lines.iter().map(LineArrival::size).sum();
+        while !lines.is_empty() && lines.len() < MOST_TOGETHER && size < MOST_BYTES_TOGETHER {
+            let Some(line) = self.take_arrived() else { break };
+            size += line.size();
+            lines.push(line);
+        }
+        lines
+    }
+
     /// Returns a line that has come already.
-    pub fn take_arrived(&mut self) -> Option<LineArrival> {
+    fn take_arrived(&mut self) -> Option<LineArrival> {
         match &mut self.0 {
             LineCarrier::Threads(lines) => lines.take_arrived(),
             LineCarrier::Stream(lines) => lines.take_arrived(),
@@ -77,5 +96,31 @@ impl LinePort {
             LineCarrier::Threads(lines) => lines.close(within),
             LineCarrier::Stream(lines) => lines.close(within).await,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_side_that_never_pauses_holds_up_nothing() {
+        let beats = b"{}\n".repeat(100_000);
+        let mut port = LinePort::open(io::Cursor::new(beats), io::sink()).unwrap();
+        let mut all = 0;
+        loop {
+            let lines = port.next_lines().await.len();
+            assert!(lines <= MOST_TOGETHER, "{lines} at once");
+            all += lines;
+            if lines == 0 {
+                break;
+            }
+        }
+        assert_eq!(all, 100_000, "none is lost");
+        let long = format!("{}\n", "x".repeat(MOST_BYTES_TOGETHER)).repeat(2);
+        let mut port = LinePort::open(io::Cursor::new(long), io::sink()).unwrap();
+        assert_eq!((port.next_lines().await.len(), port.next_lines().await.len()), (1, 1));
     }
 }

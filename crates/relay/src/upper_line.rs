@@ -15,6 +15,7 @@ use callgate_wire::relay::{
     UpperHello,
 };
 
+use crate::held_question::HeldQuestion;
 use crate::question_room::{QuestionRoom, QuestionShare};
 use crate::{DEAD_AFTER, LineArrival, LineHealth, LineNeed};
 
@@ -63,12 +64,6 @@ pub struct UpperLine {
     room: Arc<QuestionRoom>,
     wants_copy: bool,
     connection: Option<UpperConnection>,
-}
-
-#[derive(Debug)]
-struct HeldQuestion {
-    answer: Option<RelayedAnswer>,
-    _share: QuestionShare,
 }
 
 #[derive(Debug)]
@@ -125,9 +120,15 @@ impl UpperLine {
     ) {
         let held = |(id, answer, size)| {
             let share = QuestionShare::take_anyway(&self.room, size);
-            (id, HeldQuestion { answer, _share: share })
+            (id, HeldQuestion::new(answer, share))
         };
         self.held = questions.into_iter().map(held).collect();
+    }
+
+    /// Forgets the questions that nobody here is asked, so that they are new when the box names them
+    /// again.
+    pub fn retain_questions(&mut self, is_asked: impl Fn(&RequestId) -> bool) {
+        self.held.retain(|id, _| is_asked(id));
     }
 
     /// Begins a connection. `after` is the last entry of the box's ledger that is stored.
@@ -181,7 +182,7 @@ impl UpperLine {
             Ok(RelayReport::Hello(hello)) if !connection.is_greeted => self.greet(hello),
             Ok(RelayReport::Error { text }) => self.note_wrong(vec![UpperAct::Warn(text)]),
             Ok(_) if !connection.is_greeted => self.refuse("it has not said hello"),
-            Ok(RelayReport::Question(question)) => self.take_question(*question, line.len()),
+            Ok(RelayReport::Question(question)) => self.take_question(now, *question, line.len()),
             Ok(report) => self.handle_report(report),
             Err(why) => self.refuse(&why),
         }
@@ -209,9 +210,7 @@ impl UpperLine {
                 self.token = Some(token);
                 Vec::new()
             }
-            RelayReport::Said { question, last_words } if self.holds(&question) => {
-                vec![UpperAct::AddWords { question, last_words }]
-            }
+            RelayReport::Said { question, last_words } => self.take_words(question, last_words),
             RelayReport::Closed(closed) => self.close_question(&closed),
             RelayReport::Told { question, done, text } => self.end_answered(question, done, text),
             RelayReport::Synced { open } => self.forget_all_but(&open),
@@ -233,14 +232,24 @@ impl UpperLine {
                 }
                 Vec::new()
             }
-            RelayReport::Question(_)
-            | RelayReport::Said { .. }
-            | RelayReport::Beat
-            | RelayReport::Error { .. } => Vec::new(),
+            RelayReport::Question(_) | RelayReport::Beat | RelayReport::Error { .. } => Vec::new(),
         }
     }
 
-    fn take_question(&mut self, question: RelayedQuestion, size: usize) -> Vec<UpperAct> {
+    fn take_words(&mut self, question: RequestId, last_words: String) -> Vec<UpperAct> {
+        match self.held.get_mut(&question).map(HeldQuestion::takes_words) {
+            None => Vec::new(),
+            Some(true) => vec![UpperAct::AddWords { question, last_words }],
+            Some(false) => self.refuse("it sends the last words of a question too often"),
+        }
+    }
+
+    fn take_question(
+        &mut self,
+        now: Duration,
+        question: RelayedQuestion,
+        size: usize,
+    ) -> Vec<UpperAct> {
         let id = question.request.request_id.clone();
         if let Some(answer) = self.held.get(&id).map(|held| held.answer.clone()) {
             // It is back after a cut, and its answer is sent again; only one counts.
@@ -249,11 +258,12 @@ impl UpperLine {
             }
             return answer.map(|answer| send_answer(id, answer)).into_iter().collect();
         }
-        let Some(share) = QuestionShare::take(&self.room, size) else {
-            return self.refuse("too many of its questions are open");
+        let share = match QuestionShare::take(&self.room, size, now) {
+            Ok(share) => share,
+            Err(why) => return self.refuse(why),
         };
         self.note_named(&id);
-        self.held.insert(id, HeldQuestion { answer: None, _share: share });
+        self.held.insert(id, HeldQuestion::new(None, share));
         vec![UpperAct::Ask(Box::new(question))]
     }
 

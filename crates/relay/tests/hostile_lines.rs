@@ -14,6 +14,8 @@ use serde_json::{Value, json};
 
 /// How many wrong lines and errors of one connection are borne.
 const MOST_WRONG: usize = 32;
+/// How often the last words of a question are borne.
+const MOST_WORDS: usize = 4;
 const NOW: Duration = Duration::from_secs(1);
 
 fn id(number: u8) -> String {
@@ -189,6 +191,8 @@ struct UpperOracle {
     held: BTreeMap<u8, (Option<bool>, bool)>,
     /// Those that this line has named, also if they are over.
     named: BTreeSet<u8>,
+    /// How often the last words of each open question have come.
+    said: BTreeMap<u8, usize>,
     wrong: usize,
     is_copying: bool,
     has_copy: bool,
@@ -200,8 +204,8 @@ fn words(acts: &[&str]) -> Vec<String> {
 
 impl UpperOracle {
     fn reconnect(&mut self) {
-        let (held, has_copy) = (std::mem::take(&mut self.held), self.has_copy);
-        *self = Self { held, has_copy, ..Self::default() };
+        let (held, said) = (std::mem::take(&mut self.held), std::mem::take(&mut self.said));
+        *self = Self { held, said, has_copy: self.has_copy, ..Self::default() };
     }
 
     fn wrong(&mut self, acts: &[&str]) -> Vec<String> {
@@ -235,6 +239,7 @@ impl UpperOracle {
                 match self.held.get(it).copied() {
                     None => {
                         self.held.insert(*it, (None, true));
+                        self.said.remove(it);
                         vec![format!("ask {it}")]
                     }
                     Some(_) if !is_new => self.wrong(&REFUSED),
@@ -253,7 +258,11 @@ impl UpperOracle {
                 Some((Some(_), _)) => self.end_question(*question, *done),
                 _ => Vec::new(),
             },
-            Said::Words(it) if self.held.contains_key(it) => vec![format!("words {it}")],
+            Said::Words(it) if self.held.contains_key(it) => {
+                let times = self.said.entry(*it).or_default();
+                *times += 1;
+                if *times > MOST_WORDS { self.wrong(&REFUSED) } else { vec![format!("words {it}")] }
+            }
             Said::Words(_) | Said::Beat | Said::Granted => Vec::new(),
             Said::Synced(open) => {
                 let over: Vec<u8> =

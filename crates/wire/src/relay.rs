@@ -30,6 +30,9 @@ pub const LONGEST_HOME: usize = 4096;
 /// The longest text for a person, in bytes.
 pub const LONGEST_TEXT: usize = 64 * 1024;
 
+/// The longest request of a question, in bytes. A box sends as much of an input as viewers are shown.
+pub const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
+
 /// The longest bundle of a team's rules, in bytes.
 pub const LONGEST_BUNDLE: usize = 2 * 1024 * 1024;
 
@@ -54,6 +57,6 @@ fn decode_ids(members: &Members, field: &'static str) -> Result<Vec<RequestId>, 
     read.ok_or(Malformed::wrong_field(field, EXPECTED))
 }
 
-fn decode_text(members: &Members) -> Result<String, Malformed> {
-    bounded_text(members, "text", LONGEST_TEXT, "a string of at most 64 KiB")
+fn decode_text(members: &Members, field: &'static str) -> Result<String, Malformed> {
+    bounded_text(members, field, LONGEST_TEXT, "a string of at most 64 KiB")
 }

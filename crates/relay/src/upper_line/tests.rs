@@ -242,18 +242,133 @@ fn a_copy_begins_anew_once_and_not_in_the_middle() {
 fn the_questions_of_one_box_leave_room_for_others() {
     let mut upper = connected();
     let mut large = question(1);
-    large["request"]["tool_input"]["command"] = json!("x".repeat(9_000_000));
-    for number in 1..=7 {
+    large["request"]["tool_input"]["command"] = json!("x".repeat(4_000_000));
+    for number in 1..=16 {
         large["request"]["request_id"] = json!(id(number));
         assert_eq!(say(&mut upper, &large), ["ask"], "{number}");
     }
-    large["request"]["request_id"] = json!(id(8));
+    large["request"]["request_id"] = json!(id(17));
     assert_eq!(say(&mut upper, &large)[0], "error");
-    assert_eq!(say(&mut upper, &question(9)), ["ask"], "a small one fits");
+    assert_eq!(say(&mut upper, &question(99)), ["ask"], "a small one fits");
     // One that is over leaves its room.
     let closed = json!({ "kind": "closed", "question": id(1), "text": "over" });
     assert_eq!(say(&mut upper, &closed), ["withdraw: over"]);
     assert_eq!(say(&mut upper, &large), ["ask"]);
+}
+
+/// Asks a question and closes it, again and again. Returns how many were asked until one was refused.
+fn ask_until_refused(upper: &mut UpperLine, now: Duration, first: u64, command: &str) -> u64 {
+    let mut asked = question(first);
+    asked["request"]["tool_input"]["command"] = json!(command);
+    let refused = (first..).find(|number| {
+        asked["request"]["request_id"] = json!(id(*number));
+        let closed = json!({ "kind": "closed", "question": id(*number), "text": "over" });
+        let acts = told(&upper.handle_arrival(now, &line(&asked)));
+        upper.handle_arrival(now, &line(&closed));
+        if acts[0] == "error" {
+            assert_eq!(
+                acts[1],
+                "warn: it sent something wrong: it asks faster than anybody can answer"
+            );
+        }
+        acts != ["ask"]
+    });
+    refused.unwrap() - first
+}
+
+#[test]
+fn questions_do_not_come_faster_than_anybody_can_answer_them() {
+    let mut upper = connected();
+    assert_eq!(ask_until_refused(&mut upper, at(1), 1, "make"), 2048);
+    // Another line is no way around it, and time is.
+    upper.disconnect();
+    reconnect(&mut upper, at(1));
+    assert_eq!(ask_until_refused(&mut upper, at(1), 10_000, "make"), 0);
+    assert_eq!(ask_until_refused(&mut upper, at(11), 20_000, "make"), 40);
+    // What is longer counts for more.
+    let long = "x".repeat(64 * 1024 * 3);
+    assert_eq!(ask_until_refused(&mut upper, at(21), 30_000, &long), 10);
+}
+
+#[test]
+fn all_runs_of_a_job_ask_at_one_pace() {
+    let room = Arc::new(QuestionRoom::default());
+    let run = |first| {
+        let mut upper = UpperLine::new("desk").without_copy().in_room(Arc::clone(&room));
+        reconnect(&mut upper, at(1));
+        ask_until_refused(&mut upper, at(1), first, "make")
+    };
+    assert_eq!((run(1), run(10_000)), (2048, 0));
+}
+
+#[test]
+fn the_last_words_of_a_question_come_a_few_times_at_most() {
+    let mut upper = connected();
+    say(&mut upper, &question(1));
+    let words = json!({ "kind": "said", "question": id(1), "last_words": "All tests pass." });
+    for _ in 0..4 {
+        assert!(say(&mut upper, &words)[0].starts_with("AddWords"));
+    }
+    let acts = say(&mut upper, &words);
+    assert_eq!(
+        acts[1],
+        "warn: it sent something wrong: it sends the last words of a question too often"
+    );
+    // It is open as before.
+    assert_eq!(told(&upper.answer_question(&request_id(1), Some(yes()))), ["answer allow"]);
+}
+
+#[test]
+fn a_question_that_nobody_was_asked_is_new_when_it_comes_again() {
+    let mut upper = connected();
+    say(&mut upper, &question(1));
+    say(&mut upper, &question(2));
+    upper.disconnect();
+    upper.retain_questions(|id| *id == request_id(1));
+    let acts = upper.connect(at(50), None);
+    let [UpperAct::Send(RelayOrder::Hello(again))] = &acts[..] else { panic!("{acts:?}") };
+    assert_eq!(again.held, [request_id(1)]);
+    upper.handle_arrival(at(50), &line(&hello(PROTOCOL)));
+    assert_eq!(say(&mut upper, &question(1)), [""; 0], "it is known");
+    assert_eq!(say(&mut upper, &question(2)), ["ask"]);
+}
+
+#[test]
+fn no_text_is_longer_than_its_limit() {
+    let text = "x".repeat(64 * 1024 + 1);
+    // As much as a line takes, and as a request does not.
+    let (most, large) = ("x".repeat(MAX_LINE - 200), "x".repeat(4 * 1024 * 1024));
+    let mut upper = connected();
+    say(&mut upper, &question(1));
+    let mut wrong = vec![
+        json!({ "kind": "said", "question": id(1), "last_words": most }),
+        json!({ "kind": "said", "question": id(1), "last_words": text }),
+        json!({ "kind": "closed", "question": id(1), "text": text }),
+        json!({ "kind": "closed", "question": id(1), "by": text, "text": "x" }),
+        json!({ "kind": "told", "question": id(1), "done": true, "text": text }),
+        json!({ "kind": "waiting", "text": text }),
+        json!({ "kind": "error", "text": text }),
+        json!({ "kind": "granted", "token": text }),
+    ];
+    let asked = |change: &dyn Fn(&mut Value)| {
+        let mut asked = question(2);
+        change(&mut asked);
+        asked
+    };
+    wrong.push(asked(&|it| it["because"] = json!(text)));
+    wrong.push(asked(&|it| it["request"]["tool_input"]["command"] = json!(large)));
+    wrong.push(asked(&|it| it["request"]["context"] = json!({ "last_words": large })));
+    for name in ["cwd", "tool_name", "session_id", "agent"] {
+        wrong.push(asked(&|it| it["request"][name] = json!(text)));
+    }
+    for name in ["event", "mode", "prompt_id", "agent_id", "tool_use_id", "settings_folder"] {
+        wrong.push(asked(&|it| it["request"]["context"] = json!({ name: text })));
+    }
+    for wrong in &wrong {
+        let acts = say(&mut upper, wrong);
+        assert_eq!(acts[0], "error", "{:.80}: {acts:?}", wrong.to_string());
+    }
+    assert!(upper.holds(&request_id(1)) && !upper.holds(&request_id(2)));
 }
 
 #[test]

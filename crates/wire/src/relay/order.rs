@@ -77,7 +77,7 @@ impl RelayOrder {
                 Self::Rules { bundle: bounded_text(&members, "bundle", LONGEST_BUNDLE, BUNDLE)? }
             }
             "beat" => Self::Beat,
-            "error" => Self::Error { text: decode_text(&members)? },
+            "error" => Self::Error { text: decode_text(&members, "text")? },
             kind => return Err(UnreadableReason::unknown(kind)),
         })
     }

@@ -2,12 +2,15 @@
 
 use serde::Serialize;
 
-use super::{LONGEST_HOME, UnreadableReason, decode_ids, decode_name, decode_text};
+use super::{
+    LONGEST_HOME, LONGEST_REQUEST, LONGEST_TEXT, UnreadableReason, decode_ids, decode_name,
+    decode_text,
+};
 use crate::approval::{AllowDemands, ApprovalRequest, Decision, RelayedAnswer, RequestId};
 use crate::desk::{ENTRY, WatchedEntry, decode_secret};
 use crate::fields::{
-    Malformed, bounded_text, members_of, one_line, optional_field, required_field, required_object,
-    text_field,
+    Malformed, bounded_text, if_present, members_of, one_line, optional_field, required_field,
+    required_object, text_field,
 };
 use crate::hidden_text::HiddenText;
 use crate::ledger::LedgerRuling;
@@ -108,35 +111,54 @@ impl RelayReport {
         let question = || RequestId::from_member(&members, "question");
         Ok(match kind.as_str() {
             "hello" => Self::Hello(decode_hello(&members)?),
-            "waiting" => Self::Waiting { text: decode_text(&members)? },
+            "waiting" => Self::Waiting { text: decode_text(&members, "text")? },
             "granted" => Self::Granted { token: decode_secret(&members, "token")? },
             "question" => Self::Question(Box::new(decode_question(&members)?)),
             "said" => Self::Said {
                 question: question()?,
-                last_words: required_field(&members, "last_words", "a string")?,
+                last_words: decode_text(&members, "last_words")?,
             },
             "closed" => Self::Closed(ClosedOutcome {
                 question: question()?,
                 decision: optional_field(&members, "decision", "allow, deny or timeout")?,
-                by: optional_field(&members, "by", "a string")?,
-                text: decode_text(&members)?,
+                by: if_present(&members, "by", decode_text)?,
+                text: decode_text(&members, "text")?,
             }),
             "synced" => Self::Synced { open: decode_ids(&members, "open")? },
             "told" => Self::Told {
                 question: question()?,
                 done: required_field(&members, "done", "true or false")?,
-                text: decode_text(&members)?,
+                text: decode_text(&members, "text")?,
             },
-            "anew" => Self::Anew { text: decode_text(&members)? },
+            "anew" => Self::Anew { text: decode_text(&members, "text")? },
             "entry" => Self::Entry { entry: required_object(&members, "entry", ENTRY)? },
             "beat" => Self::Beat,
-            "error" => Self::Error { text: decode_text(&members)? },
+            "error" => Self::Error { text: decode_text(&members, "text")? },
             kind => return Err(UnreadableReason::unknown(kind)),
         })
     }
 
     pub fn to_line(&self) -> Vec<u8> {
         one_line(self)
+    }
+
+    /// Cuts the texts that a rule, an agent or a person has written to what a line takes.
+    #[must_use]
+    pub fn with_bounded_texts(mut self) -> Self {
+        let texts = match &mut self {
+            Self::Question(question) => [question.because.as_mut(), None],
+            Self::Said { last_words, .. } => [Some(last_words), None],
+            Self::Closed(closed) => [closed.by.as_mut(), Some(&mut closed.text)],
+            Self::Waiting { text }
+            | Self::Told { text, .. }
+            | Self::Anew { text }
+            | Self::Error { text } => [Some(text), None],
+            _ => [None, None],
+        };
+        for text in texts.into_iter().flatten() {
+            text.truncate(text.floor_char_boundary(LONGEST_TEXT));
+        }
+        self
     }
 }
 
@@ -152,16 +174,19 @@ fn decode_hello(members: &Members) -> Result<BoxHello, Malformed> {
 
 fn decode_question(members: &Members) -> Result<RelayedQuestion, Malformed> {
     const RULING: &str = "ask, guard or confirm";
-    let request = members.get("request").ok_or(Malformed::wrong_field("request", "an object"))?;
+    const REQUEST: &str = "an object of at most 4 MiB";
+    let request = members.get("request").map(|request| request.get());
+    let request = request.filter(|request| request.len() <= LONGEST_REQUEST);
+    let request = request.ok_or(Malformed::wrong_field("request", REQUEST))?;
     let ruling: LedgerRuling = required_field(members, "ruling", RULING)?;
     // What the rules of the box decide stays there: no line may allow or deny by them.
     if !ruling.is_for_people() {
         return Err(Malformed::wrong_field("ruling", RULING));
     }
     Ok(RelayedQuestion {
-        request: ApprovalRequest::decode(request.get().as_bytes())?,
+        request: ApprovalRequest::decode(request.as_bytes())?,
         ruling,
-        because: optional_field(members, "because", "a string")?,
+        because: if_present(members, "because", decode_text)?,
         // One that is not known here could not be met.
         demands: optional_field(members, "demands", "a list of two_people and not_own")?
             .unwrap_or_default(),
