@@ -211,7 +211,7 @@ pub(super) fn undecided_response(
 ) -> ApprovalResponse {
     let with = DecisionDetails { message: Some(why.to_owned()), ..DecisionDetails::default() };
     let (decision, by) = (Decision::Timeout, "nobody".to_owned());
-    let decided = DeskDecision { decision, by, with, reply_to: None };
+    let decided = DeskDecision { decision, by, with, members: Vec::new(), reply_to: None };
     let response = request.and_then(|request| build_response(request, card, &decided));
     response.unwrap_or_else(|| ApprovalResponse::new(id.clone(), decision))
 }

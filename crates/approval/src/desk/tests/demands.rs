@@ -353,6 +353,7 @@ fn nobody_but_the_desk_above_says_who_has_allowed() {
         edited: None,
         interrupt: false,
         met: BOTH,
+        members: Vec::new(),
     };
     let viewer = |identity: &str| {
         let place = PersonPlace::Viewer { viewer: 4, paired: true, process: None };
