@@ -382,3 +382,6 @@ fn ledger_entry(entry: WatchedEntry) -> Option<LedgerEntry> {
     let Sha256Hash(hash) = hash.parse().ok()?;
     Some(LedgerEntry { seq, at_ms, kind, question, body: body.get().to_owned(), hash })
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,6 +7,9 @@ use serde_json::{Value, json};
 /// Clears the screen of a terminal, and renames its window.
 const ESCAPES: &str = "\u{1b}[2J\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}";
 
+/// One of how many lines has a text that is too long.
+const OVERLONG_IN: usize = 100;
+
 /// The numbers of a seed (`SplitMix64`).
 pub(crate) struct SeededNumbers(pub(crate) u64);
 
@@ -68,6 +71,7 @@ impl HostileMember {
         let mut asks = None;
         let known = self.known_id(numbers);
         let (value, is_wrong) = match numbers.below(20) {
+            _ if numbers.chance(OVERLONG_IN) => (overlong_line(numbers, &known), true),
             0..3 => {
                 let id = format!("{:08x}-0000-4000-8000-{:012}", seed, self.own.len());
                 asks = Some(id.clone());
@@ -169,6 +173,34 @@ fn invented_question(numbers: &mut SeededNumbers, id: &str) -> Value {
             },
         },
     })
+}
+
+/// A line with 1 to 17 MiB of text in one place.
+fn overlong_line(numbers: &mut SeededNumbers, known: &str) -> Value {
+    const IN_REQUEST: [&str; 4] = ["cwd", "tool_name", "session_id", "agent"];
+    const IN_CONTEXT: [&str; 6] =
+        ["event", "mode", "prompt_id", "agent_id", "tool_use_id", "settings_folder"];
+    let text = "x".repeat((1 + numbers.below(17)) << 20);
+    let mut question = invented_question(numbers, known);
+    match numbers.below(9) {
+        0..2 => json!({ "kind": "said", "question": known, "last_words": text }),
+        2 => json!({ "kind": "closed", "question": known, "text": text }),
+        3 => json!({ "kind": "closed", "question": known, "by": text, "text": "x" }),
+        4 => json!({ "kind": "told", "question": known, "done": true, "text": text }),
+        5 => json!({ "kind": "waiting", "text": text }),
+        6 => {
+            question["because"] = json!(text);
+            question
+        }
+        7 => {
+            question["request"][*numbers.one_of(&IN_REQUEST)] = json!(text);
+            question
+        }
+        _ => {
+            question["request"]["context"][*numbers.one_of(&IN_CONTEXT)] = json!(text);
+            question
+        }
+    }
 }
 
 /// A ledger that is whole, and in which somebody is linked and somebody belongs to a team.
