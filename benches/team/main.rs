@@ -18,17 +18,18 @@ mod series;
 mod table;
 
 mod machines;
+mod team_page;
 
 use std::net::TcpListener;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use callgate_client::desk::DeskClient;
 use callgate_client::viewer::{PATIENCE, Viewer};
-use callgate_wire::desk::{DeskAnswer, DeskCommand, DeskMessage, RemoteState};
+use callgate_wire::desk::{DeskAnswer, DeskCommand, RemoteState};
 use home::Home;
 use limits::LimitedFigure;
 use machines::{ConnectedMachine, TeamOfMachines};
+use team_page::TeamPage;
 
 /// How many machines are connected.
 const MACHINES: usize = 1_000;
@@ -54,6 +55,7 @@ async fn measure(rounds: usize) -> Vec<LimitedFigure> {
     // It may be taken between here and the desk's start, which then says so.
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let team = TeamOfMachines::record_in(&home, MACHINES);
+    TeamPage::record_in(&home, free);
     let desk = home.daemon_with(&[("CALLGATE_TEAM_LISTEN", &free.to_string())]);
     let memory = |field: &str| kernel::memory(desk.pid(), field);
     wait_until(&home, |viewer| viewer.status().unwrap().listening.is_some()).await;
@@ -72,14 +74,15 @@ async fn measure(rounds: usize) -> Vec<LimitedFigure> {
     // Each has sent a beat by then.
     tokio::time::sleep(Duration::from_secs(6)).await;
     let held = memory("VmRSS:");
-    let mut times = time_questions(&home, &connected, rounds).await;
+    let mut page = TeamPage::open(&home, free).await;
+    let mut times = time_questions(&mut page, &connected, rounds).await;
     times.sort_by(f64::total_cmp);
-    let most = times.last().copied().unwrap();
-    println!("the slowest question took {most:.1} ms");
+    let slow = times[times.len() * 99 / 100];
+    println!("half of the questions took at most {:.1} ms", series::median(times));
     wait_until(&home, |viewer| connected_count(viewer) == MACHINES).await;
     vec![
         LimitedFigure::at_most("team's desk with 1,000 machines", held, "MB", 60.0),
-        LimitedFigure::at_most("question on its page, median", series::median(times), "ms", 100.0),
+        LimitedFigure::at_most("question on its page, 99 of 100", slow, "ms", 100.0),
     ]
 }
 
@@ -102,23 +105,18 @@ async fn wait_until(home: &Home, mut is_so: impl FnMut(&mut Viewer) -> bool) {
     }
 }
 
-/// Times questions of machines, from before they are sent until a viewer is told.
-async fn time_questions(home: &Home, machines: &[ConnectedMachine], rounds: usize) -> Vec<f64> {
-    let client = DeskClient::connect(&home.desk_socket()).unwrap();
-    let mut watch = client.watch(None).await.unwrap();
+/// Times questions of machines, from before they are sent until a person's page is told.
+async fn time_questions(
+    page: &mut TeamPage,
+    machines: &[ConnectedMachine],
+    rounds: usize,
+) -> Vec<f64> {
     let mut times = Vec::new();
     for round in 0..rounds {
         let id = format!("6f9619ff-8b86-4d01-b42d-{round:012}");
         let begun = Instant::now();
         machines[round * 7 % machines.len()].ask(&id).await;
-        loop {
-            if let DeskMessage::Entry(entry) = watch.next().await.unwrap()
-                && entry.kind == "asked"
-                && entry.question.as_deref() == Some(&*id)
-            {
-                break;
-            }
-        }
+        page.wait_for_question(&id).await;
         times.push(begun.elapsed().as_secs_f64() * 1e3);
     }
     times
