@@ -180,6 +180,24 @@ fn no_verdict_waits_for_a_desk_of_the_team_that_does_not_answer() {
     house.assert_copied("build-7", &member);
 }
 
+/// When exactly is held by the tests of `line_health`, with a clock of their own.
+#[test]
+fn whoever_stands_still_is_noticed_at_the_other_end() {
+    let house = TeamHouse::new(None);
+    let member = house.member("build-7");
+    house.desk.signal_desk(Signal::STOP);
+    let line = member.wait_for_line(RemoteState::Failed);
+    assert!(line.text.is_some(), "{line:?}");
+    house.desk.signal_desk(Signal::CONT);
+    member.wait_for_line(RemoteState::Connected);
+    member.signal_desk(Signal::STOP);
+    house.desk.until("the desk says that it is away", || {
+        house.views().iter().any(|view| view.state == RemoteState::Failed)
+    });
+    member.signal_desk(Signal::CONT);
+    member.wait_for_line(RemoteState::Connected);
+}
+
 #[test]
 fn a_newer_line_of_a_machine_takes_the_place_of_the_older() {
     let house = TeamHouse::new(None);
