@@ -84,7 +84,7 @@ export class SessionsView {
             }<span .textContent=${ago(session.last_ms, this.app.now)}></span></p></div></header
       >${warning ? html`<p class="note red">${icon("warning")}<span>${warning}</span></p>` : nothing}<blockquote
         class=${words ? "" : "muted"}
-        >${words ? shown(words) : "None of its words are known here."}</blockquote
+        >${words ? shown(words) : "What it says is not known here."}</blockquote
       ><footer class="today"
         ><dl>${figure("allowed today", session.allowed_today)}${figure("denied", session.denied_today)}${figure(
           "by rule",
