@@ -110,7 +110,9 @@ impl SharedQuestions {
             let known = lock(&self.0.known);
             for entry in known.values() {
                 entry.news.send_modify(|question| {
-                    question.iter_mut().for_each(|question| question.changed = 0);
+                    if let Some(question) = question {
+                        question.changed = 0;
+                    }
                 });
             }
             known.keys().cloned().collect()

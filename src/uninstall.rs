@@ -18,6 +18,7 @@ use crate::install::{self, InstallError, RemovedHooks, managed};
 /// Everything else stays. A file that has not changed since `callgate install` is restored byte
 /// for byte.
 #[derive(Debug, clap::Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub(crate) struct UninstallArgs {
     /// Change the settings of the project in this folder instead of your own
     #[arg(long)]

@@ -179,7 +179,7 @@ fn the_whole_output_of_a_tool_can_be_read() {
     wait_until_ready(&browser);
     say(&browser, "stall");
     browser.wait_for_text(".chat-inner", "One moment");
-    let lines = (1..=2_000).map(|at| format!("line {at}\n")).collect::<String>();
+    let lines = (1..=2_000).map(|at| format!("line {at}")).collect::<Vec<_>>().join("\n");
     let segments = json!([{ "text": "make all", "style": "word", "break": false }]);
     let command = json!({ "deed": "Run a command", "did": "Ran a command", "subject": "make all",
         "body": { "type": "command", "segments": segments, "description": null } });

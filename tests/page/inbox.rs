@@ -173,11 +173,11 @@ fn a_question_that_came_by_itself_is_answered_by_keys_once_it_is_chosen() {
     page::show(&browser, "make first");
     let unchosen = "return !!document.querySelector('.card[data-unchosen]')";
     browser.press_keys("adre1");
-    browser.wait_for_text(".toast", "This question came by itself. Press Enter to choose it");
+    browser.wait_for_text(".toasts", "This question came by itself. Press Enter to choose it");
     assert_eq!(browser.run(unchosen, &json!([])), true);
     // Enter chooses it. What follows at once may belong to the words before.
     browser.press_keys(&format!("{ENTER}adre"));
-    browser.wait_for_text(".toast", "This question has just appeared.");
+    browser.wait_for_text(".toasts", "This question has just appeared.");
     assert_eq!(browser.run(unchosen, &json!([])), false);
     assert_eq!(browser.count("[data-words], dialog"), 0);
     // It ends elsewhere, and the next one is shown by itself.

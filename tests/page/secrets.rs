@@ -16,6 +16,7 @@ use crate::stage::{link, wait_until_live};
 const SECRET: &str = "sk-ant-of-the-page";
 
 #[test]
+#[allow(clippy::disallowed_methods, reason = "a bus writes one short line")]
 fn a_key_goes_from_the_page_into_a_real_keyring() {
     let Some([_, keyring, client]) = tools::keyring() else { return };
     let Some(browser) = Browser::start(1280, 900) else { return };

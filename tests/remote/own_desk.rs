@@ -83,8 +83,8 @@ fn somebody_at_the_desk_of_the_box_answers_beside_the_one_above() {
     assert!(bo.allow(&row).0);
     assert_eq!(hook.decision()["behavior"], "allow");
     house.until("it is withdrawn above", || ada.inbox().is_empty());
-    let decided = house.box_entries().into_iter().filter(|entry| entry.kind == "decided");
-    let decided = decided.last().unwrap().body;
+    let decided = house.box_entries().into_iter().rfind(|entry| entry.kind == "decided");
+    let decided = decided.unwrap().body;
     assert!(decided.contains("\"Bo\""), "{decided}");
     let (is_done, said) = ada.deny(&above);
     assert!(!is_done, "{said}");

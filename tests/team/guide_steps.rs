@@ -53,9 +53,10 @@ fn the_guide_leads_to_a_machine_that_asks_the_team() {
     let line = hook["command"].as_str().unwrap();
     let words: Vec<&str> =
         hook["args"].as_array().into_iter().flatten().map(|word| word.as_str().unwrap()).collect();
-    let command = match words.is_empty() {
-        true => member.machine.command("/bin/sh", &["-c", line]),
-        false => member.machine.command(line, &words),
+    let command = if words.is_empty() {
+        member.machine.command("/bin/sh", &["-c", line])
+    } else {
+        member.machine.command(line, &words)
     };
     let mut ada = house.desk.person("Ada");
     let hook = Asker::start(command, member.machine.home.folder(), "make one", "For the test");

@@ -22,7 +22,10 @@ fn crates_by_dependency() -> BTreeMap<String, BTreeSet<String>> {
             users.entry(dependency.clone()).or_default().insert(krate.to_owned());
         }
     }
-    users.retain(|dependency, _| !dependency.starts_with("callgate"));
+    let is_ours = |dependency: &str| {
+        dependency.starts_with("callgate") || root().join("crates").join(dependency).exists()
+    };
+    users.retain(|dependency, _| !is_ours(dependency));
     users
 }
 

@@ -259,7 +259,7 @@ impl Desk {
             DeskInput::Gone(asker) | DeskInput::Lost(asker) => {
                 self.handle_gone_asker(&mut step, asker);
             }
-            DeskInput::Withdrawn { asker, text } => self.withdraw_question(&mut step, asker, text),
+            DeskInput::Withdrawn { asker, text } => self.withdraw_question(&mut step, asker, &text),
             DeskInput::Answered { who, question, answer, reply_to } => {
                 self.handle_relayed_answer(&mut step, &who, &question, answer, &reply_to);
             }

@@ -67,7 +67,8 @@ impl DeskOfBox {
     /// Serves a line on which the box says all of this at once and then nothing.
     async fn serve(&mut self, lines: &[Value]) -> Option<String> {
         let (ours, mut theirs) = duplex(64 * 1024);
-        let bytes: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let bytes: String =
+            lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect();
         theirs.write_all(bytes.as_bytes()).await.unwrap();
         theirs.shutdown().await.unwrap();
         let mut port = LinePort::over_stream(ours, LineBudget::new(usize::MAX));

@@ -185,10 +185,10 @@ impl Desk {
     }
 
     /// Closes a question that is over on the machine that has passed it on.
-    pub(super) fn withdraw_question(&mut self, step: &mut DeskStep, asker: AskerId, text: String) {
+    pub(super) fn withdraw_question(&mut self, step: &mut DeskStep, asker: AskerId, text: &str) {
         let Some(id) = self.askers.get(&asker).cloned() else { return };
         if let Some(open) = self.open.get_mut(&id) {
-            open.withdrawn = Some(plain::foreign_line(&text));
+            open.withdrawn = Some(plain::foreign_line(text));
         }
         self.close_question(step, &id, ClosedHow::Settled);
     }

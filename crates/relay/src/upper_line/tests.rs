@@ -260,7 +260,7 @@ fn the_questions_of_one_box_leave_room_for_others() {
 fn ask_until_refused(upper: &mut UpperLine, now: Duration, first: u64, command: &str) -> u64 {
     let mut asked = question(first);
     asked["request"]["tool_input"]["command"] = json!(command);
-    let refused = (first..).find(|number| {
+    let refused = (first..first + 1_000_000).find(|number| {
         asked["request"]["request_id"] = json!(id(*number));
         let closed = json!({ "kind": "closed", "question": id(*number), "text": "over" });
         let acts = told(&upper.handle_arrival(now, &line(&asked)));

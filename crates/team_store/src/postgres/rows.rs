@@ -90,7 +90,9 @@ pub(super) async fn read_one<T: RowValue>(
     let statement = session.prepare(query).await?;
     let row = session.client.query_opt(&statement, values).await?;
     let found = row.as_ref().map(T::read_row).transpose()?;
-    found.iter().for_each(|it| session.mark_seen(it.change_number()));
+    if let Some(found) = &found {
+        session.mark_seen(found.change_number());
+    }
     Ok(found)
 }
 

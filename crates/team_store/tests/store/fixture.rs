@@ -12,6 +12,7 @@ use tempfile::TempDir;
 /// How long a call may take in tests.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
+#[allow(clippy::large_enum_variant, reason = "there is one for each test")]
 pub(crate) enum Fixture {
     Sqlite {
         folder: TempDir,

@@ -34,7 +34,8 @@ fn fill(version: usize, now: &str, blob: [&str; 2]) -> String {
     }
     let [before, after] = blob;
     let hex = |hash: &[u8]| {
-        let digits: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits: String =
+            hash.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat();
         format!("{before}{digits}{after}")
     };
     let mut head = ChainHead::NONE;

@@ -397,16 +397,16 @@ fn a_body_that_drips_ends_in_time() {
     stream.flush().unwrap();
     stream.sock.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
     // It is answered although it never stops.
-    let mut heard = [0; 12];
+    let mut status = [0; 12];
     loop {
         assert!(began.elapsed() < Duration::from_secs(25), "it is read for ever");
         stream.write_all(b" ").and_then(|()| stream.flush()).unwrap();
-        match stream.read_exact(&mut heard) {
+        match stream.read_exact(&mut status) {
             Ok(()) => break,
             Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}"),
         }
     }
-    assert_eq!(&heard, b"HTTP/1.1 400");
+    assert_eq!(&status, b"HTTP/1.1 400");
     assert_eq!(team.send("GET /api/team", None, "").status, 200);
 }
 

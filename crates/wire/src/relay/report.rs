@@ -14,7 +14,7 @@ use crate::fields::{
 };
 use crate::hidden_text::HiddenText;
 use crate::ledger::LedgerRuling;
-use crate::raw::Members;
+use crate::raw::{Json, Members};
 
 #[derive(Debug, Clone, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -175,7 +175,7 @@ fn decode_hello(members: &Members) -> Result<BoxHello, Malformed> {
 fn decode_question(members: &Members) -> Result<RelayedQuestion, Malformed> {
     const RULING: &str = "ask, guard or confirm";
     const REQUEST: &str = "an object of at most 4 MiB";
-    let request = members.get("request").map(|request| request.get());
+    let request = members.get("request").map(Json::get);
     let request = request.filter(|request| request.len() <= LONGEST_REQUEST);
     let request = request.ok_or(Malformed::wrong_field("request", REQUEST))?;
     let ruling: LedgerRuling = required_field(members, "ruling", RULING)?;

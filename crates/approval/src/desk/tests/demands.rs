@@ -446,9 +446,9 @@ fn no_end_of_such_a_question_is_left_to_the_agent() {
     // One that was decided by a rule stays as it was decided.
     let mut table = Table::new();
     let ruling = Ruling::Deny { because: "denied by rule `no`".to_owned() };
-    let (asker, request) = (AskerId(1), permission(1, "make"));
-    let asked = DeskInput::Asked { asker, request, ruling, is_replay: false };
-    drop(table.desk.handle(table.now, asked));
+    let request = permission(1, "make");
+    let denied = DeskInput::Asked { asker: AskerId(1), request, ruling, is_replay: false };
+    drop(table.desk.handle(table.now, denied));
     let outputs = table.give(DeskInput::LedgerFailed);
     assert_eq!(answer(&outputs).decision, Decision::Deny, "{outputs:?}");
 }
