@@ -105,7 +105,7 @@ async fn wait_until(home: &Home, mut is_so: impl FnMut(&mut Viewer) -> bool) {
     }
 }
 
-/// Times questions of machines, from before they are sent until a person's page is told.
+/// Times questions of machines, from before they are sent until the page of a person has them.
 async fn time_questions(
     page: &mut TeamPage,
     machines: &[ConnectedMachine],

@@ -46,6 +46,6 @@ pub trait TeamPeople: fmt::Debug + Send + Sync + 'static {
     /// Returns true for the link of a person's page.
     fn has_link<'a>(&'a self, link: &'a str) -> DeskFuture<'a, bool>;
 
-    /// Is told that a page has left the team. It does not wait.
+    /// Takes note that a page has left the team. It does not wait.
     fn page_left(&self);
 }

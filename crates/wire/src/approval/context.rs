@@ -41,7 +41,7 @@ words! {
     }
 }
 
-/// The most texts of an edit whose lines are told. The rest are shown without numbers.
+/// The most texts of an edit that have line numbers. The rest are shown without.
 const MOST_EDIT_LINES: usize = 4096;
 
 impl RequestKind {
