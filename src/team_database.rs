@@ -29,7 +29,7 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// How many changes wait for somebody who is slow. Who has missed some reads everything again.
 const MOST_NEWS: usize = 1024;
-/// How many rows that cannot be read are told.
+/// How many rows that cannot be read are reported.
 const MOST_TOLD: usize = 100;
 
 type BoxedStore = Box<dyn TeamStore>;
@@ -87,7 +87,7 @@ struct DatabaseNews {
     ahead_ms: AtomicI64,
 }
 
-/// The rows that cannot be read. Each is told once.
+/// The rows that cannot be read. Each is reported once.
 struct UnreadRows {
     warn: Warn,
     told: Mutex<BTreeSet<String>>,

@@ -1,4 +1,4 @@
-//! Files that the page makes: they go to the user's folder for downloads, and the page is told where.
+//! Files that the page makes: they go to the user's folder for downloads, and the page shows where.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,7 @@ pub(super) struct TeamMirror {
     warn: Warn,
     documents: watch::Receiver<u64>,
     state: watch::Receiver<DatabaseState>,
-    /// The members that cannot be read. Each is told once.
+    /// The members that cannot be read. Each is reported once.
     unread: BTreeSet<String>,
 }
 

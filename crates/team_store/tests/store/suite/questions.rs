@@ -291,7 +291,7 @@ pub(crate) fn what_cannot_be_read_is_left_out(fixture: &Fixture) {
     let told: BTreeSet<String> = store.take_unread().into_iter().collect();
     assert_eq!(told, [format!("the question {odd}"), "the member m2".to_owned()].into());
     assert_eq!(store.take_unread(), [""; 0]);
-    // Whoever asks for it alone is told, and nothing is made of it.
+    // Asking for it alone is an error, which changes nothing.
     let told = store.find_question(&odd).unwrap_err();
     assert!(matches!(told, TeamStoreError::Damaged { .. }), "{told}");
     assert!(store.find_document(DocumentKind::Member, "m2").is_err());
