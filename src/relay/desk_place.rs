@@ -14,8 +14,8 @@ use crate::failure::Failure;
 use crate::stop::stop_process;
 
 /// What the desk prints when it serves.
-pub(super) const READY: &str = "ready";
-pub(super) const LONGEST_KEY: u64 = 256;
+pub(crate) const READY: &str = "ready";
+pub(crate) const LONGEST_KEY: u64 = 256;
 
 /// Where the desk of a box is, and how it is started.
 #[derive(Debug, Clone)]

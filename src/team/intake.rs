@@ -6,35 +6,35 @@ use callgate_rules::{Problem, RuleFile, Trust};
 use callgate_team::{RuleBundle, TakenBundle, TeamKey, TeamRules};
 use jiff::Timestamp;
 
-use super::{RULES, record_change};
+use super::recorded_change::{RULES_CHANGE, record_change};
 use crate::config::Config;
 
 /// How a bundle came here.
-pub(super) struct BundleIntake<'a> {
-    pub(super) config: &'a Config,
+pub(crate) struct BundleIntake<'a> {
+    pub(crate) config: &'a Config,
     /// The key that the user has named.
-    pub(super) key: Option<TeamKey>,
+    pub(crate) key: Option<TeamKey>,
     /// Whether that key may take the place of another one that is trusted.
-    pub(super) replaces_key: bool,
+    pub(crate) replaces_key: bool,
     /// The address at which newer bundles are, if it is one.
-    pub(super) source: Option<&'a str>,
+    pub(crate) source: Option<&'a str>,
     /// Who takes it, as the ledger has it.
-    pub(super) by: &'a str,
+    pub(crate) by: &'a str,
 }
 
 /// A bundle that was taken.
-pub(super) struct BundleReceipt {
+pub(crate) struct BundleReceipt {
     /// What was taken, in one line.
-    pub(super) summary: String,
+    pub(crate) summary: String,
     /// Whether it did not apply before.
-    pub(super) is_new: bool,
+    pub(crate) is_new: bool,
     /// What is wrong with its rules.
-    pub(super) problems: Vec<Problem>,
+    pub(crate) problems: Vec<Problem>,
 }
 
 impl BundleIntake<'_> {
     /// Takes a bundle, or says why it changes nothing.
-    pub(super) fn take(&self, text: &str) -> Result<BundleReceipt, String> {
+    pub(crate) fn take(&self, text: &str) -> Result<BundleReceipt, String> {
         let bundle = RuleBundle::from_json(text).map_err(|error| error.to_string())?;
         let file = read_bundle(&bundle);
         let mut receipt = BundleReceipt {
@@ -50,7 +50,7 @@ impl BundleIntake<'_> {
                 receipt.summary = format!("Took {}", receipt.summary);
                 let summary = receipt.summary.clone();
                 let count = file.rules.len();
-                record_change(self.config, RULES, self.by, summary, count, bundle.rules())?;
+                record_change(self.config, RULES_CHANGE, self.by, summary, count, bundle.rules())?;
             }
             if let Some(source) = self.source {
                 rules.set_source(source);
@@ -92,7 +92,7 @@ fn read_bundle(bundle: &RuleBundle) -> RuleFile {
 }
 
 /// Describes a bundle in one line: `3 rules (team acme, rules 7, signed 2026-11-18T11:00:00Z)`.
-pub(super) fn describe_bundle(bundle: &RuleBundle) -> String {
+pub(crate) fn describe_bundle(bundle: &RuleBundle) -> String {
     let count = counted_noun(read_bundle(bundle).rules.len(), "rule");
     let at = Timestamp::from_millisecond(bundle.signed_at_ms()).unwrap_or_default();
     format!("{count} ({}, signed {at:.0})", bundle.render_name())

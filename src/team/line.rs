@@ -184,7 +184,7 @@ impl TeamLine {
 }
 
 /// Returns the team's desk as a service.
-pub(super) fn open_service(
+pub(crate) fn open_service(
     config: &Config,
     membership: &Invitation,
 ) -> Result<TeamService, String> {

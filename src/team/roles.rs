@@ -1,31 +1,21 @@
-//! `callgate team roles`: what the people of a team may answer.
+//! What the people of a team may answer, as the file of roles has it.
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
 use callgate_approval::answer_roles::{AnswerRoles, AnswerScope};
 use callgate_approval::daemon::Warn;
 use callgate_link::sync::lock;
-use callgate_link::text_file::read_text_file;
 use callgate_mask::text::without_mark;
-use callgate_mask::text::{counted_noun, visible_text};
 use callgate_policy::{FileStamp, roles_path};
-use callgate_rules::{DESK_MACHINE, Problem, RoleFile, RuleProblemLevel, file::LARGEST_FILE};
+use callgate_rules::{DESK_MACHINE, Problem, RoleFile, RuleProblemLevel};
 use callgate_surroundings::rule_surroundings;
 use callgate_wire::ledger::{MemberKind, TeamRoster};
 
 use crate::config::Config;
-use crate::failure::{Failure, write_error_line};
-use crate::team_database::open_store;
-use crate::team_register::TeamRegister;
 
-use super::members::BY;
-use super::roles_file::{read_roles_text, write_roles};
-use super::shared_policy::put_roles;
+use super::roles_file::read_roles_text;
 use super::shared_roles::subject_of_scope;
 
 pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
@@ -34,35 +24,6 @@ pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
         Ok(text) => text.map(|text| RoleFile::from_toml(&name, without_mark(&text))),
         Err(error) => Some(RoleFile::unreadable(&name, &error.to_string())),
     }
-}
-
-/// Checks a file of roles and makes it the roles of the team, at all its desks; without a file there
-/// are none any more.
-pub(super) fn set_roles(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
-    let text = file.map(read_checked_roles).transpose()?;
-    let told = match open_store(config)? {
-        Some(mut store) => {
-            put_roles(store.as_mut(), text.as_deref(), BY)?;
-            "All desks of the team take them.".to_owned()
-        }
-        None => write_roles(config, text.as_deref(), BY)? + ".",
-    };
-    writeln!(io::stdout(), "{told}")?;
-    Ok(())
-}
-
-fn read_checked_roles(path: &Path) -> Result<String, Failure> {
-    let name = path.display().to_string();
-    let unread = |error| Failure::Failed(format!("cannot read {name}: {error}"));
-    let text = read_text_file(path, LARGEST_FILE as u64).map_err(unread)?;
-    let checked = RoleFile::from_toml(&name, without_mark(&text));
-    for problem in &checked.problems {
-        write_error_line(&visible_text(&problem.to_string()));
-    }
-    if checked.has_errors() {
-        return Err("the roles have errors, so nothing was changed".into());
-    }
-    Ok(text)
 }
 
 /// The roles as the file has them, read again when it has changed.
@@ -114,51 +75,6 @@ impl AnswerRoles for LiveRoles {
         let subject = subject_of_scope(scope, &self.home);
         self.current_file().is_none_or(|file| file.covers(member, subject))
     }
-}
-
-/// Shows who may answer what, and what is wrong with the file.
-pub(super) fn show_roles(config: &Config) -> Result<ExitCode, Failure> {
-    let path = roles_path(config);
-    let roster = TeamRegister::open(config)?.read_roster()?;
-    let mut out = io::stdout().lock();
-    let Some(file) = read_roles(&path) else {
-        let path = path.display();
-        writeln!(out, "There is no {path}: every person of the team may answer everything.")?;
-        return Ok(ExitCode::SUCCESS);
-    };
-    let roles = counted_noun(file.roles.len(), "role");
-    writeln!(out, "{}: {roles}", visible_text(&file.name))?;
-    if file.has_errors() {
-        writeln!(
-            out,
-            "It has errors: until they are corrected only the owner of this desk answers."
-        )?;
-    }
-    for problem in all_problems(&file, &roster) {
-        writeln!(out, "{}", visible_text(&problem.to_string()))?;
-    }
-    writeln!(out, "the owner of this desk: everything")?;
-    for (person, answers) in answers_of_people(&file, &roster) {
-        writeln!(out, "{}: {}", visible_text(&person), visible_text(&answers))?;
-    }
-    Ok(if file.has_errors() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
-}
-
-/// Returns what each person of the team may answer, in words.
-fn answers_of_people(file: &RoleFile, roster: &TeamRoster) -> BTreeMap<String, String> {
-    let people = roster.members.iter().filter(|(_, member)| member.kind == MemberKind::Person);
-    let answers = |person: &str| {
-        let roles: Vec<String> = file
-            .roles_of(person)
-            .map(|role| format!("{} ({})", role.name, role.describe_scope()))
-            .collect();
-        match &roles[..] {
-            _ if file.has_errors() => "nothing".to_owned(),
-            [] => "nothing: no role names them".to_owned(),
-            roles => roles.join(", "),
-        }
-    };
-    people.map(|(person, _)| (person.clone(), answers(person))).collect()
 }
 
 /// Returns what is wrong with the file, and which people and machines in it the team does not have.
@@ -217,11 +133,7 @@ mod tests {
     fn people_and_machines_that_the_team_does_not_have_are_named() {
         let text = "[[role]]\nname = \"x\"\npeople = [\"ada\", \"carl\", \"b*\"]\nmachine = [\"build\", \"desk\", \"old\"]\n";
         let file = RoleFile::from_toml("roles.toml", text);
-        let roster = roster(&[
-            ("ada", MemberKind::Person),
-            ("dora", MemberKind::Person),
-            ("build", MemberKind::Machine),
-        ]);
+        let roster = roster(&[("ada", MemberKind::Person), ("build", MemberKind::Machine)]);
         let problems: Vec<String> =
             all_problems(&file, &roster).iter().map(ToString::to_string).collect();
         assert_eq!(
@@ -231,10 +143,6 @@ mod tests {
                 "roles.toml:1:1: warning: role `x` names `old`, which is no machine of the team",
             ]
         );
-        let answers: Vec<(String, String)> =
-            answers_of_people(&file, &roster).into_iter().collect();
-        assert_eq!(answers[0], ("ada".to_owned(), "x (machine build, desk, old)".to_owned()));
-        assert_eq!(answers[1], ("dora".to_owned(), "nothing: no role names them".to_owned()));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use callgate_mask::text::{counted_noun, without_mark};
 use callgate_policy::roles_path;
 use callgate_rules::{RoleFile, file::LARGEST_FILE};
 
-use super::record_change;
+use super::recorded_change::record_change;
 use crate::config::Config;
 
 pub(super) fn read_roles_text(path: &Path) -> io::Result<Option<String>> {
@@ -23,7 +23,7 @@ pub(super) fn read_roles_text(path: &Path) -> io::Result<Option<String>> {
 }
 
 /// Makes these the roles of this desk, and records it. Returns what was done.
-pub(super) fn write_roles(
+pub(crate) fn write_roles(
     config: &Config,
     roles: Option<&str>,
     by: &str,

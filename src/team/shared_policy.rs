@@ -18,7 +18,7 @@ const MOST_TRIES: usize = 50;
 
 /// Puts a bundle into the database, unless it has that one or a newer one. Rules that another key
 /// has signed are replaced only with `replaces_key`.
-pub(super) fn put_bundle(
+pub(crate) fn put_bundle(
     store: &mut dyn TeamStore,
     bundle: &RuleBundle,
     replaces_key: bool,
@@ -42,7 +42,7 @@ pub(super) fn put_bundle(
 }
 
 /// Makes these the roles of the team; without any every person may answer everything.
-pub(super) fn put_roles(
+pub(crate) fn put_roles(
     store: &mut dyn TeamStore,
     roles: Option<&str>,
     by: &str,

@@ -14,7 +14,7 @@ use crate::config::{Config, process_surroundings};
 const LOOK_EVERY: Duration = Duration::from_mins(1);
 
 /// Fetches what is at an address now.
-pub(super) fn fetch_once(config: &Config, address: &str) -> Result<String, String> {
+pub(crate) fn fetch_once(config: &Config, address: &str) -> Result<String, String> {
     let source = open_source(config, address)?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(|error| error.to_string())?;

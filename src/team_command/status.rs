@@ -11,11 +11,10 @@ use callgate_team_store::{AuditProtection, TeamStoreError, TeamStoreStatus};
 use callgate_wire::desk::RemoteState;
 use callgate_wire::ledger::{MemberKind, TeamRoster};
 
-use super::intake::describe_bundle;
-use super::roles::read_roles;
 use crate::config::Config;
 use crate::failure::{Failure, write_error_line};
 use crate::remote::ask_remotes;
+use crate::team::{describe_bundle, read_roles};
 use crate::team_database::{desk_name, open_store, set_kept_days};
 use crate::team_register::{TeamRegister, read_ledger_roster};
 

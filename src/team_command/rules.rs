@@ -13,13 +13,11 @@ use callgate_rules::{RuleFile, Trust};
 use callgate_store::now_ms;
 use callgate_team::{LARGEST_BUNDLE, RuleBundle, TeamKey};
 
-use super::intake::{BundleIntake, describe_bundle};
-use super::members::BY;
-use super::shared_policy::put_bundle;
+use super::BY;
 use super::signing_file::SigningFile;
-use super::source::fetch_once;
 use crate::config::Config;
 use crate::failure::{Failure, write_error_line};
+use crate::team::{BundleIntake, describe_bundle, fetch_once, put_bundle};
 use crate::team_database::open_store;
 
 #[derive(Debug, clap::Subcommand)]

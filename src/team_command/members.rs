@@ -7,13 +7,11 @@ use callgate_store::now_ms;
 use callgate_wire::ledger::{LedgerEvent, MemberKind, MemberRevoked, TeamMember, TeamRoster};
 use jiff::Timestamp;
 
+use super::BY;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::remote::{ask_remotes, describe_standing};
 use crate::team_register::{MemberChange, TeamRegister};
-
-/// Who invites and revokes, in the ledger.
-pub(super) const BY: &str = "the command line";
 
 /// Shows the members, and which machines are connected.
 pub(super) fn list_members(config: &Config) -> Result<(), Failure> {

@@ -9,7 +9,7 @@ use callgate_store::Store;
 use callgate_team::{Invitation, check_member_name};
 use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind, TeamRoster};
 
-use super::members::BY;
+use super::BY;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::remote::ask_remotes;

@@ -9,9 +9,9 @@ use callgate_store::Store;
 use callgate_wire::HiddenText;
 use rustix::process::{DumpableBehavior, set_dumpable_behavior, setsid};
 
-use super::desk_place::{LONGEST_KEY, READY};
 use crate::config::Config;
 use crate::failure::Failure;
+use crate::relay::{LONGEST_KEY, READY};
 use crate::team::TeamLineKeeper;
 use crate::terminal::interruptions::Interruptions;
 use crate::up;

@@ -17,15 +17,13 @@ use callgate_wire::ledger::MemberKind;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::line::open_service;
-use super::members::BY;
-use super::membership::MembershipFile;
-use super::{RULES, record_change};
+use super::BY;
 use crate::config::{Config, process_surroundings};
 use crate::failure::Failure;
 use crate::install::install_found_agents;
 use crate::relay::RelayDeskPlace;
 use crate::remote::ask_remotes;
+use crate::team::{MembershipFile, RULES_CHANGE, open_service, record_change};
 use crate::terminal::typed_secret::read_typed_secret;
 
 /// Where the team's desk takes secrets.
@@ -145,7 +143,7 @@ fn keep_membership(
 ) -> Result<(), Failure> {
     let Invitation { address, name, .. } = membership;
     let summary = format!("Joined the team of {address} as {name}");
-    record_change(config, RULES, BY, summary, 0, "")?;
+    record_change(config, RULES_CHANGE, BY, summary, 0, "")?;
     if let Some(key) = membership.rules_key {
         let trusted = TeamFile::beside(&config.database)
             .change(|rules| Ok(rules.unwrap_or_else(|| TeamRules::trusting(key))));
