@@ -66,6 +66,11 @@ fn as_label(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| storable_name(text))
 }
 
+/// Returns a text as the team's database takes it: PostgreSQL has no zero byte in a text.
+pub(crate) fn storable_text(text: &str) -> String {
+    text.replace('\0', "")
+}
+
 /// Returns a text as the name of something in the team's database: one line of a bounded length.
 pub(crate) fn storable_name(text: &str) -> String {
     let mut name: String = text.chars().filter(|it| !it.is_control()).collect();

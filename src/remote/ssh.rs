@@ -26,12 +26,23 @@ impl RemoteHost {
 
     /// Returns the ssh command that runs a command line there. It never asks anything, and notices
     /// within 15 seconds that the machine is gone.
+    ///
+    /// It is open day and night, beside the agents on that machine. So nothing is forwarded that the
+    /// user's configuration forwards for sessions of people: neither the keys of this machine, which
+    /// the agents there could use, nor ports, which would be taken when a person logs in. It joins a
+    /// shared connection, which may be the only way in without a question, but sessions of people
+    /// must not hang on it, since it ends with the desk.
     pub(super) fn ssh_command(&self, command_line: &str) -> Command {
         let mut command = Command::new("ssh");
-        command.arg("-T");
-        for option in
-            ["BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3"]
-        {
+        command.args(["-T", "-a", "-x"]);
+        for option in [
+            "BatchMode=yes",
+            "ClearAllForwardings=yes",
+            "ConnectTimeout=10",
+            "ControlMaster=no",
+            "ServerAliveInterval=5",
+            "ServerAliveCountMax=3",
+        ] {
             command.args(["-o", option]);
         }
         command.args(["--", &self.0, command_line]);

@@ -9,6 +9,7 @@ use callgate_wire::relay::RelayedQuestion;
 
 use super::shared_act::{SharedAct, ask_of_question, relayed_answer};
 use super::{QuestionNews, SharedQuestions};
+use crate::machines::audit_labels::storable_text;
 
 /// A question of a machine whose line is at this desk.
 pub(crate) struct SharedAsker {
@@ -45,7 +46,11 @@ impl SharedQuestions {
         let recorded = self.run(move |store| {
             let receipt = store.ask_question(&ask)?;
             if let Some(words) = last_words {
-                store.note_question(&ask.id, &QuestionNote::LastWords(words))?;
+                // The question is recorded, and has an asker whatever becomes of its words.
+                match store.note_question(&ask.id, &last_words_note(&words)) {
+                    Err(TeamStoreError::Refused { .. }) => {}
+                    noted => drop(noted?),
+                }
             }
             Ok(receipt)
         });
@@ -121,7 +126,7 @@ impl SharedAsker {
     }
 
     pub(crate) async fn add_last_words(&self, last_words: String) {
-        self.note(QuestionNote::LastWords(last_words)).await;
+        self.note(last_words_note(&last_words)).await;
     }
 
     /// Reports that the answer has reached the agent.
@@ -137,6 +142,7 @@ impl SharedAsker {
     /// Reports that the question is over on its machine, in words for a person.
     pub(crate) async fn withdraw(self, text: String) {
         let (machine, id) = (self.machine, self.id);
+        let text = storable_text(&text);
         let withdrawn = self.shared.run(move |store| store.withdraw_question(&machine, &id, &text));
         // What cannot be recorded is found again when the machine has its next line.
         withdrawn.await.ok();
@@ -147,6 +153,10 @@ impl SharedAsker {
         // The same holds for this.
         self.shared.run(move |store| store.note_question(&id, &note)).await.ok();
     }
+}
+
+fn last_words_note(words: &str) -> QuestionNote {
+    QuestionNote::LastWords(storable_text(words))
 }
 
 fn answer_of_question(question: &TeamQuestion) -> Option<RelayedAnswer> {

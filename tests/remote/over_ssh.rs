@@ -71,13 +71,21 @@ impl Sshd {
         fs::write(path("sshd_config"), config).unwrap();
         let known = fs::read_to_string(path("host_key.pub")).unwrap();
         fs::write(path("known_hosts"), format!("[127.0.0.1]:{port} {known}")).unwrap();
+        // What people have for sessions of their own. The port is taken, so a session that forwards
+        // it ends.
+        let people = format!(
+            "ForwardAgent yes\n  ForwardX11 yes\n  LocalForward 127.0.0.1:{port} 127.0.0.1:1\n  ExitOnForwardFailure yes\n  ControlMaster auto\n  ControlPath {}\n  ControlPersist yes\n",
+            path("shared"),
+        );
         let client = format!(
-            "Host {BOX}\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {}\n  IdentitiesOnly yes\n  UserKnownHostsFile {}\n",
+            "Host {BOX}\n  HostName 127.0.0.1\n  Port {port}\n  IdentityFile {}\n  IdentitiesOnly yes\n  UserKnownHostsFile {}\n  {people}",
             path("user_key"),
             path("known_hosts"),
         );
         fs::write(path("ssh_config"), client).unwrap();
-        house.write_ssh(&format!("exec /usr/bin/ssh -F {} \"$@\"", path("ssh_config")));
+        let ssh = format!("/usr/bin/ssh -F {}", path("ssh_config"));
+        let options = house.laptop.path("ssh.options").display().to_string();
+        house.write_ssh(&format!("{ssh} -G \"$@\" >{options}\nexec {ssh} \"$@\""));
         let serve = format!("exec /usr/sbin/sshd -D -e -f {}", path("sshd_config"));
         let mut server = if is_root() {
             let mut server = Command::new("unshare");
@@ -121,7 +129,7 @@ fn on_box(house: &House, arguments: &[&str]) -> Command {
 #[test]
 fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     let house = House::bare();
-    let _sshd = Sshd::start(&house);
+    let sshd = Sshd::start(&house);
     house.machine.write(".claude/settings.json", "{\"theme\": \"dark\"}\n");
     if is_root() {
         let mut chown = Command::new("chown");
@@ -134,6 +142,12 @@ fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     assert!(said.contains(&format!("{BOX}: connected for ")), "{said}");
     let settings = || fs::read_to_string(house.machine.path(".claude/settings.json")).unwrap();
     assert!(settings().contains("callgate-hook"), "{said}");
+    // The keys and ports of the laptop are not for the box, and no session of a person shares the line.
+    let options = house.laptop.text("ssh.options");
+    for option in ["forwardagent no", "forwardx11 no", "clearallforwardings yes"] {
+        assert!(options.lines().any(|line| line == option), "{option}: {options}");
+    }
+    assert!(!sshd.folder.path().join("shared").exists(), "nothing is shared");
 
     // The box does not see the laptop's home.
     if is_root() {

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::people::{CompanyProvider, begin_sign_in, invite_person, wait_until_live};
-use super::team_house::{DeskMachine, TeamHouse};
+use super::team_house::{Asker, DeskMachine, TeamHouse};
 
 /// For how many days they keep what is over: not what is kept without the setting.
 const KEPT_DAYS: u32 = 90;
@@ -132,6 +132,26 @@ fn what_is_asked_at_one_desk_is_answered_at_the_other() {
     });
     assert!(!ben.allow(&of_ben).0, "it is answered once");
     assert_eq!(team.count("SELECT count(*), max(answered_by) FROM questions"), "1|Ada");
+}
+
+/// PostgreSQL takes no zero byte in a text.
+#[test]
+fn words_that_the_database_does_not_take_cost_no_answer() {
+    let Some(team) = SharedDesks::start() else { return };
+    let [one, _] = &team.desks;
+    let member = one.member("build-7");
+    let said = json!({ "type": "assistant", "isSidechain": false,
+        "message": { "content": [{ "type": "text", "text": "Cleans \u{0} up." }] } });
+    member.machine.home.write("said.jsonl", &format!("{said}\n"));
+    let (folder, transcript) =
+        (member.machine.home.folder(), member.machine.home.path("said.jsonl"));
+    let hook = member.command(&["hook"]);
+    let hook = Asker::start_after(hook, folder, "make clean", "For the test", Some(&transcript));
+    let mut ada = one.desk.person("Ada");
+    let question = ada.question(&one.desk, "make clean");
+    assert!(ada.allow(&question).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
+    assert_eq!(team.count("SELECT last_words FROM questions"), "Cleans  up.");
 }
 
 #[test]

@@ -266,9 +266,20 @@ impl TeamHouse {
 
 impl Asker {
     /// Starts the hook of an agent that asks for permission to run a command.
-    pub(crate) fn start(mut hook: Command, folder: &Path, command: &str, about: &str) -> Self {
+    pub(crate) fn start(hook: Command, folder: &Path, command: &str, about: &str) -> Self {
+        Self::start_after(hook, folder, command, about, None)
+    }
+
+    /// The same, with the file of what was said before.
+    pub(crate) fn start_after(
+        mut hook: Command,
+        folder: &Path,
+        command: &str,
+        about: &str,
+        transcript: Option<&Path>,
+    ) -> Self {
         let input = json!({
-            "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2", "transcript_path": null,
+            "session_id": "34fb81ac-7029-49d7-a308-5c29182e1dc2", "transcript_path": transcript,
             "cwd": folder, "prompt_id": "p1", "permission_mode": "default",
             "hook_event_name": "PermissionRequest", "tool_name": "Bash",
             "tool_input": { "command": command, "description": about },
