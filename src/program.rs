@@ -171,6 +171,8 @@ fn first_answer<T>(
             }
             Err(error) => return Err(ProgramError::Unread(error)),
         };
+        // All bytes count, and not only those of the line, so that endless short lines are too much
+        // as well.
         count += length;
         unread.extend_from_slice(&chunk[..length]);
         while let Some(newline) = unread.iter().position(|byte| *byte == b'\n') {

@@ -197,6 +197,7 @@ impl SharedQuestions {
         lock(&self.0.known).retain(|_, entry| {
             entry.display == DisplayState::Shown || entry.news.receiver_count() > 0
         });
+        // This is a task, so that changes are shown while the database takes its time.
         let shared = self.clone();
         tokio::spawn(async move {
             // What fails now is done by the next desk, or next time.

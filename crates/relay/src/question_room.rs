@@ -88,6 +88,7 @@ impl QuestionShare {
 
     /// Takes the room of a question that is open already.
     pub(crate) fn take_anyway(room: &Arc<QuestionRoom>, size: usize) -> Self {
+        // `Relaxed` is enough, because no other memory depends on these counts.
         room.count.fetch_add(1, Ordering::Relaxed);
         room.bytes.fetch_add(size, Ordering::Relaxed);
         Self { room: Arc::clone(room), size }

@@ -13,6 +13,7 @@ use callgate_link::sync::lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How many bytes a pipe that polls as writable takes without blocking.
+/// It is `PIPE_BUF` of Linux.
 const SURE_TO_FIT: usize = 4096;
 /// How many answers may wait for a client that does not read.
 const LATE_ANSWERS: usize = 64;
@@ -76,6 +77,8 @@ impl BridgeOutput {
     /// a full queue, and not for one that is ending.
     pub(super) fn write_soon(self: &Arc<Self>, line: Vec<u8>) -> io::Result<()> {
         let mut late = lock(&self.late);
+        // Once a line has had to wait, all further ones go through the queue, so that none
+        // overtakes it.
         if late.is_none() && self.write_now(&line)? {
             return Ok(());
         }
