@@ -21,6 +21,7 @@ impl Store {
     pub fn chained_links(&self) -> Result<ChainedLinks, StoreError> {
         let failed = self.explain_failure("read the links in");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
+        // Its queries need one view of the file, because somebody may prune in between.
         links_before(&view, i64::MAX).map_err(failed)
     }
 

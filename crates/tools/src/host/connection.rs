@@ -65,6 +65,8 @@ impl BridgeConnection {
                 biased;
                 Some(report) = reports.recv() => self.report(report).await?,
                 outcome = &mut run => break outcome,
+                // A bridge says nothing while it waits. The end of its stream cancels the call, and
+                // anything else breaks the protocol.
                 early = self.input.next() => {
                     if !matches!(early, Ok(None)) {
                         self.answer(Err(pipelining_error())).await?;
