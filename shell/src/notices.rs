@@ -157,6 +157,7 @@ impl DesktopNotices {
             let shown = lock(&self.shown);
             shown.iter().find(|(_, known)| **known == notice.subject).map_or(0, |(id, _)| *id)
         };
+        // The service is asked each time, because it may have started only now.
         let has_actions = self.service.get_capabilities().await?.iter().any(|it| it == "actions");
         let actions: &[&str] = match &notice.subject {
             _ if !has_actions => &[],

@@ -259,6 +259,7 @@ impl Gatekeeper {
 
     /// Returns the desk in this process, which is opened when it is first needed.
     async fn inside_desk(&self) -> Result<Arc<InsideDesk>, String> {
+        // It is locked while it is opened, so that two questions do not open two desks.
         let mut inside = self.inside.lock().await;
         if let Some(open) = inside.as_ref().filter(|open| !open.has_ended()) {
             return Ok(Arc::clone(open));

@@ -93,6 +93,8 @@ impl RunningChat {
                 ChatAction::Errand(errand, command) => self.run_errand(errand, command),
                 ChatAction::Cancel(number) => {
                     if let Some(cancel) = self.cancels.get(&number) {
+                        // This is kept until the task waits for it; otherwise a cancel would be
+                        // lost while the request is being sent.
                         cancel.notify_one();
                     }
                 }

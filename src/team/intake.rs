@@ -50,6 +50,8 @@ impl BundleIntake<'_> {
                 receipt.summary = format!("Took {}", receipt.summary);
                 let summary = receipt.summary.clone();
                 let count = file.rules.len();
+                // It is recorded before it applies, so that no rules hold that the ledger does not
+                // know.
                 record_change(self.config, RULES, self.by, summary, count, bundle.rules())?;
             }
             if let Some(source) = self.source {

@@ -151,6 +151,8 @@ fn keep_membership(
             .change(|rules| Ok(rules.unwrap_or_else(|| TeamRules::trusting(key))));
         trusted?;
     }
+    // The membership comes last, because with it the line begins, over which rules come that need
+    // the key.
     kept.write(membership).map_err(Failure::Failed)
 }
 
