@@ -64,6 +64,8 @@ fn find_jwts(bytes: &[u8], spans: &mut SpanList) {
 fn find_telegram_tokens(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     for colon in memchr_iter(b':', bytes) {
+        // One more than a token can have is counted, because a longer run is no token; so are the
+        // others below.
         let digits = run_back(bytes, colon, 13, |byte| byte.is_ascii_digit());
         let secret = run_length(bytes, colon + 1, 65, is_url);
         let is_token = (6..=12).contains(&digits)

@@ -217,6 +217,8 @@ fn check_flags(members: &Map<String, Value>, place: &SchemaPlace) -> Result<(), 
 }
 
 /// Returns what tells a schema from all others of its document.
+/// It is the place and not the content, because equal schemas may lead to different ones by their
+/// references.
 pub(super) fn schema_key(schema: &Value) -> usize {
     std::ptr::from_ref(schema).addr()
 }
