@@ -68,6 +68,7 @@ impl CallgateProgram {
 
     /// Runs `callgate config` with these arguments and returns the JSON that it prints. What is
     /// secret goes to its standard input.
+    /// The file is not read here, because a second reader could understand it in another way.
     pub(crate) async fn config(
         &self,
         arguments: &[&str],

@@ -181,6 +181,7 @@ impl Gatekeeper {
     /// Asks at the daemon's desk, else at our own.
     async fn ask_person(&self, question: &GateQuestion, ask: &ToolRuling) -> AskOutcome {
         let mut request = self.build_request(question, ask);
+        // It looks into the file that is edited, and a disk may not answer.
         let noted = tokio::task::spawn_blocking(move || {
             note_edit_lines(&mut request);
             request

@@ -183,7 +183,8 @@ impl KeyReader {
         }
     }
 
-    /// Prints a link to the page. The terminal is not locked while the desk makes it.
+    /// Prints a link to the page. The terminal is not locked while the desk makes it, so that
+    /// questions are shown meanwhile.
     fn show_link(&mut self, line: impl Fn(&PageLinks) -> String) {
         let Some(page) = &self.page else { return };
         let line = line(page);

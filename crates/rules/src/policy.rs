@@ -336,6 +336,8 @@ impl Policy {
                 allows.push(allow);
                 continue;
             }
+            // What a wrapper starts is judged by itself, so that a rule for `make` covers `timeout
+            // 9 make` too, and nobody has to allow `timeout`.
             let inner = command.wrapped_script(&act.home, depth).filter(ShellScript::is_clear);
             let Some(inner) = inner.filter(|inner| !inner.commands.is_empty()) else {
                 return Err(format!("no rule decides `{}`", short_command(&command.render_line())));
