@@ -103,6 +103,7 @@ fn read_printed_text(pipe: Option<impl Read + AsFd>, most: usize) -> Result<Stri
     // The program has ended, so all that it printed is there; another process may hold the pipe
     // open.
     ioctl_fionbio(&pipe, true).map_err(|error| ProgramError::Unread(error.into()))?;
+    // One byte more than allowed is enough to see that there is too much.
     let bytes = read_what_is_there(pipe.take(most as u64 + 1)).map_err(ProgramError::Unread)?;
     if bytes.len() > most {
         return Err(ProgramError::TooMuch(most));

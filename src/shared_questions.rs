@@ -169,6 +169,7 @@ impl SharedQuestions {
         if entry.display != DisplayState::NotYet {
             return;
         }
+        // This is set under the lock, so that two changes at once do not show a question twice.
         entry.display = DisplayState::Shown;
         let (shared, news) = (self.clone(), entry.news.subscribe());
         tokio::spawn(async move {
@@ -242,6 +243,7 @@ impl KnownQuestion {
     /// Notes how the question is, unless something newer is known.
     fn take_news(&self, question: TeamQuestion) {
         self.news.send_if_modified(|known| {
+            // News comes from the watcher and from what this desk writes, in any order.
             let is_new = known.as_ref().is_none_or(|known| known.changed < question.changed);
             if is_new {
                 *known = Some(question);

@@ -272,6 +272,7 @@ impl MachineDesk for TeamDesk {
 }
 
 /// Returns the hash under which the ledger has a secret or a token.
+/// A plain hash is enough, because these have 256 random bits and cannot be guessed.
 pub(crate) fn hash_text(text: &str) -> String {
     Sha256Hash::hash_bytes(text.as_bytes()).to_string()
 }

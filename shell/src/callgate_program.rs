@@ -97,6 +97,7 @@ impl CallgateProgram {
         secret: Option<HiddenText>,
     ) -> io::Result<Output> {
         let mut command = Command::new(&self.0);
+        // One that takes too long is dropped, and must not go on by itself.
         command.arg("config").args(arguments).arg("--json").kill_on_drop(true);
         command.stdin(if secret.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -153,6 +153,7 @@ impl DesktopNotices {
 
     /// Shows a notification; in place of the one that was shown about the same.
     pub(crate) async fn show(&self, notice: DesktopNotice) -> zbus::Result<()> {
+        // The lock is released before the service is asked, which takes its time.
         let before = {
             let shown = lock(&self.shown);
             shown.iter().find(|(_, known)| **known == notice.subject).map_or(0, |(id, _)| *id)

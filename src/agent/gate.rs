@@ -111,6 +111,7 @@ impl Gatekeeper {
         if let Some(because) = ask.fault {
             return ToolPermit::Futile { because };
         }
+        // This comes after the rules, which it never overrides.
         if ask.like.as_ref().is_some_and(|like| self.always.is_allowed(conversation, like)) {
             let because = "a person has allowed this for the rest of the conversation".to_owned();
             return ToolPermit::Allowed { because, input: None };

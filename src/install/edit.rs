@@ -204,6 +204,7 @@ fn update_one_hook(
             (None, None) => {}
         }
     }
+    // The last one comes first, so that the positions before a change stay valid.
     changes.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
     for (at, value) in changes {
         new.replace_range(at, &value);

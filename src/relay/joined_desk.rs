@@ -78,6 +78,7 @@ impl DeskJoiner {
         // This begins before the open questions are read, so that none between is missed; one that
         // comes both ways is sent once.
         let news = EntryStream::open(&desk_socket, None).await?;
+        // The desk says where its ledger is, because it may have been started with other settings.
         let store = Store::open_read_only(&PathBuf::from(&status.database));
         Ok(JoinedDesk {
             client: Arc::new(client),

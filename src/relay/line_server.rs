@@ -121,6 +121,8 @@ impl LineServer {
 
     /// Takes the rules of the team, if the desk above is the team's.
     fn take_rules(&self, bundle: String) {
+        // This is a task, because the disk and the ledger may take a while, and the line has to go
+        // on.
         let (reports, warn) = (self.reports.clone(), Arc::clone(&self.warn));
         let entrance = self.entrance.clone();
         tokio::spawn(async move {

@@ -69,6 +69,7 @@ pub(super) fn join_team(
         }
     };
     match kept.read()? {
+        // Each run of a job joins with the same invitation.
         Some(known) if is_job && known == invitation => {}
         Some(known) => {
             return Err(Failure::Failed(format!(

@@ -78,6 +78,7 @@ impl TeamLineKeeper {
     async fn begin_line(&self, membership: &Invitation) -> Option<watch::Sender<()>> {
         let begun = match new_viewer_token() {
             Ok(key) => {
+                // The desk has to know the key before the line comes with it.
                 self.desk.set_team_line(Some(&key)).await;
                 self.start_line(membership, key)
             }

@@ -151,6 +151,8 @@ impl AccountProvider for CompanyAccounts {
 }
 
 fn parse_answer(text: &str) -> Result<Value, String> {
+    // The words of the parser are left out, because they may repeat a part of the answer, which has
+    // tokens.
     serde_json::from_str(text).map_err(|_| "the provider's answer is not JSON".to_owned())
 }
 

@@ -114,6 +114,7 @@ fn print_of(
     change: impl FnOnce(&mut Terminal, Duration) -> String,
 ) {
     let mut terminal = lock(terminal);
+    // The size is asked for each time, so that no signal has to be followed.
     if let Ok(size) = tcgetwinsize(io::stdout())
         && size.ws_col > 0
     {

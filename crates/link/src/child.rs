@@ -55,6 +55,8 @@ impl LeashedChild {
     }
 
     fn spawn_with(mut command: Command, death: Signal) -> io::Result<Self> {
+        // It is random, because the number of a process may be given again while an orphan still
+        // has it.
         let mark = new_mark()?;
         command.env(MARK, &mark);
         let gone = || io::Error::other("the thread that starts processes is gone");
@@ -244,6 +246,7 @@ fn find_descendants(ancestor: u32) -> Vec<OwnedFd> {
 }
 
 fn find_children(parent: u32) -> Vec<u32> {
+    // The kernel lists children with the thread that has started them.
     let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else { return Vec::new() };
     let lists = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")));
     let lists: Vec<String> = lists.flatten().collect();

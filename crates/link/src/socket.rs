@@ -26,6 +26,7 @@ use crate::random::random_bytes;
 /// The longest path of a Unix socket on Linux, without the final NUL.
 const LONGEST_PATH: usize = 107;
 /// The prefix, followed by sixteen hex digits, of a socket's temporary name.
+/// The temporary name is shorter than that of a session, so it fits wherever that one does.
 const UNFINISHED_PREFIX: &str = ".cg";
 /// A socket that has had its temporary name for this long was left by a process that was killed.
 const UNFINISHED_FOR: Duration = Duration::from_mins(1);

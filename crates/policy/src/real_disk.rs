@@ -12,6 +12,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn entry(&self, path: &str) -> DiskEntry {
+        // One call tells whether it is a link and where it leads.
         match fs::read_link(path) {
             Ok(target) => DiskEntry::Link(target.to_string_lossy().into_owned()),
             Err(error)

@@ -152,6 +152,8 @@ impl<'a> PathFollower<'a> {
         let mut is_there = usize::MAX;
         while let Some(name) = names.pop() {
             match &*name {
+                // Like the kernel, this goes up from where a link has led, and not from where it
+                // stands.
                 ".." => {
                     at.truncate(at.rfind('/').unwrap_or(0));
                     if at.len() < is_there {

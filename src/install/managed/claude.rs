@@ -30,6 +30,7 @@ pub(in crate::install) fn install_claude_hooks(
     for (name, value) in managed_switches() {
         done.text = with_member(&done.text, name, &value)?;
     }
+    // A project cannot override an empty value here, so that it puts nothing before our hook.
     done.text = if has_env(&done.text)? {
         with_env(&done.text, Some(""))?
     } else {

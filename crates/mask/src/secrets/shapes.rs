@@ -43,6 +43,7 @@ fn find_jwts(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     let mut end = 0;
     for start in find_each(bytes, "eyJ") {
+        // Each run is looked at once, or a text of many beginnings would cost its square.
         if start < end {
             continue;
         }

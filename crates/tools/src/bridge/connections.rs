@@ -192,6 +192,7 @@ impl PendingCall {
             return None;
         }
         let last = if self.progress.is_finite() { self.progress } else { 0.0 };
+        // The step is too small to change a large number.
         self.progress = (last + HEARTBEAT_STEP).max(last.next_up());
         let message = Some("still working".into());
         self.ticket.progress_notification(&CallProgress {

@@ -66,6 +66,7 @@ impl BridgeOutput {
 
     /// Writes one line if that does not block; returns false if it was not written.
     pub(super) fn write_now(&self, line: &[u8]) -> io::Result<bool> {
+        // Whoever has the lock may be waiting for the client.
         let Ok(mut sink) = self.sink.try_lock() else { return Ok(false) };
         if line.len() > SURE_TO_FIT || !is_writable(&sink)? {
             return Ok(false);

@@ -223,6 +223,7 @@ impl Relay {
                 pending.ticket.result_reply(result.on_one_line(&mut space))
             }
             Ok(HostResponse::Error(error)) => pending.ticket.error_reply(&error),
+            // These were handled before.
             Ok(HostResponse::Progress(_)) => return,
             Err(reason) => pending.ticket.error_reply(&error_payload(error_type::PROTOCOL, reason)),
         };
@@ -236,6 +237,7 @@ impl Relay {
     /// The host has ended the connection: its call fails, and so do those that wait for it.
     fn lose_connection(self: &Arc<Self>, number: u64) {
         let mut connections = lock(&self.connections);
+        // One that we have closed ourselves is not there any more, and says nothing about the host.
         let Some(connection) = connections.remove(number) else { return };
         connections.host_is_gone = true;
         self.fail_call(connections, connection, connection_error(HOST_WENT_AWAY));

@@ -45,6 +45,7 @@ pub(super) fn watch_client(
 
 /// Waits for one beat; returns false if the parent has died or nobody reads our output.
 fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd, beat: Duration) -> bool {
+    // Without flags, only an error and the end of the reader are reported.
     let mut fds = vec![PollFd::new(output, PollFlags::empty())];
     fds.extend(parent.map(|parent| PollFd::new(parent, PollFlags::IN)));
     let beat =

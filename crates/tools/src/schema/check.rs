@@ -90,6 +90,7 @@ impl<'a> SchemaCheck<'a> {
                 self.members_fit(schemas, members, scope)
             }
             (SchemaRule::Contains { node, range, .. }, Value::Array(items)) => {
+                // The counting ends where it is known that there are too many.
                 let most = range.most.saturating_add(1);
                 let parts = items.iter().map(|item| (*node, item));
                 Ok(range.holds(self.count_fitting(parts, most, scope)?))
@@ -282,6 +283,7 @@ fn pair_with_value<'v>(
 }
 
 fn are_unique(items: &[Value]) -> bool {
+    // They are sorted, because to compare each with each would cost the square of their number.
     let mut sorted: Vec<&Value> = items.iter().collect();
     sorted.sort_unstable_by(|one, other| order_values(one, other));
     sorted.windows(2).all(|pair| order_values(pair[0], pair[1]).is_ne())

@@ -61,6 +61,7 @@ pub(super) fn parse_pattern(source: &str) -> Result<PatternTree, String> {
     let mut parser = PatternParser {
         rest: source.chars().peekable(),
         flags: PatternFlags::default(),
+        // A reference may come before its group, so the names are collected first.
         group_names: group_names(source),
         groups: 0,
         depth: 0,

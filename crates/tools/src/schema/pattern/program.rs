@@ -172,6 +172,8 @@ impl StepWriter {
     ) -> Result<(), String> {
         let (least, most) = (least as usize, most.map(|most| most as usize));
         match (inner, most) {
+            // Generated schemas have large counts of one set, which would be as many steps
+            // otherwise.
             (PatternTree::Character(set), Some(most)) => {
                 let (set, junction) = (set.clone(), self.add_junction());
                 return self
