@@ -90,6 +90,7 @@ impl LowerLine {
             // Whether the question is open says the desk.
             RelayOrder::Answer { question, answer } => vec![LowerAct::Answer { question, answer }],
             RelayOrder::Ack { seq } => {
+                // A receipt is for all entries up to its number.
                 self.unacked = self.unacked.split_off(&(seq.saturating_add(1)));
                 Vec::new()
             }

@@ -303,6 +303,7 @@ impl UpperLine {
             Some(Some(answer)) if closed.is_outcome_of(&answer, &self.name) => {
                 vec![UpperAct::Delivered(question)]
             }
+            // It has ended in another way than by this answer.
             Some(Some(_)) => vec![UpperAct::Lost { question, text }],
         }
     }
@@ -359,6 +360,7 @@ impl UpperLine {
     /// Returns what is to be done because of the time.
     pub fn handle_time(&mut self, now: Duration) -> Vec<UpperAct> {
         let Some(connection) = &self.connection else { return Vec::new() };
+        // A box that only sends beats counts as alive, so its hello has a limit of its own.
         if !connection.is_greeted && now.saturating_sub(connection.began) >= DEAD_AFTER {
             return vec![UpperAct::End("it does not say hello".to_owned())];
         }

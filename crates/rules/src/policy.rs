@@ -218,6 +218,7 @@ impl Policy {
     /// Returns why something in a command that is not known could be what a rule denies or asks
     /// about, or what is guarded.
     fn unclear_reason(&self, act: &Act, moment: &Moment) -> Option<String> {
+        // Anything could also be what is guarded, so this does not depend on `unclear`.
         if let Some(form) = act.runs.anything {
             return Some(format!("it has {form}, and could run anything"));
         }
