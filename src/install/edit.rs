@@ -316,6 +316,7 @@ fn without_member(
     };
     let member = format!("{{{}}}", &text[found.members[at].clone()]);
     let member: Value = serde_json::from_str(&member).unwrap_or_default();
+    // Somebody may have given it another value since.
     let is_ours = member[name] == serde_json::from_str::<Value>(value).unwrap_or_default();
     let removed = || layout::remove_child(text, &found.root, &found.members, at);
     Ok(if is_ours { removed() } else { text.to_owned() })

@@ -166,6 +166,7 @@ impl LiveRules {
         if is_settled(&lock(&self.memory)) {
             return;
         }
+        // This is done without the lock, because the disk may not respond.
         let place = disk::real_path(folder, &*self.disk);
         let mut memory = lock(&self.memory);
         // Another thread may have been faster.

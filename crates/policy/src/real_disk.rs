@@ -34,6 +34,7 @@ impl Disk for RealDisk {
     }
 
     fn exists(&self, path: &str) -> bool {
+        // A link that leads nowhere is there, too.
         fs::symlink_metadata(path).is_ok()
     }
 
