@@ -180,6 +180,8 @@ fn connect(config: &Config, file: Option<&Path>, is_job: bool) -> Result<String,
     loop {
         let status = Viewer::connect(&config.desk_socket.value)?.status()?;
         match status.team {
+            // A job starts its agent next, which is to work under the rules of the team from the
+            // first call on.
             Some(view) if view.state == RemoteState::Connected && has_rules(config)? => {
                 return Ok(format!("Connected to {} as {}.", view.address, view.name));
             }

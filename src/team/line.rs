@@ -54,6 +54,7 @@ impl TeamLineKeeper {
         loop {
             let (found, fault) = match file.read() {
                 Ok(found) => (found, None),
+                // A file that cannot be read does not say that the machine has left.
                 Err(why) => (current.clone(), Some(why)),
             };
             if let Some(why) = fault.as_ref().filter(|_| fault != last_fault) {
