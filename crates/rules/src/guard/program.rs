@@ -89,6 +89,7 @@ fn kills_others(program: &str, words: &[String]) -> bool {
     let is_other = |name: &&String| {
         name.len() > 1
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+            // `pkill` takes a part of a name for the whole.
             && !HOOK.contains(name.as_str())
             && !name.contains(PROGRAM)
     };

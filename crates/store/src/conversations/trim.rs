@@ -65,6 +65,7 @@ impl Store {
             if !is_between_turns(transaction, key, length)? {
                 return Ok(false);
             }
+            // The copy is used later than all others, so it becomes the last conversation.
             let copy: Option<i64> = transaction
                 .query_row(
                     "INSERT INTO conversations

@@ -116,6 +116,7 @@ impl<'a> SchemaCheck<'a> {
                 Ok(self.count_fitting(pair_with_value(nodes, value), 1, scope)? == 1)
             }
             (SchemaRule::One(nodes), _) => {
+                // Two are enough to know that it is not exactly one.
                 Ok(self.count_fitting(pair_with_value(nodes, value), 2, scope)? == 1)
             }
             (SchemaRule::Not(node), _) => Ok(!self.value_fits(*node, value, scope)?),
