@@ -59,7 +59,6 @@ pub(crate) fn run_with_input(
 #[derive(Debug)]
 pub(crate) struct EndedProgram {
     pub(crate) status: ExitStatus,
-    /// What it printed.
     pub(crate) stdout: String,
     /// What it wrote to standard error.
     pub(crate) stderr: String,

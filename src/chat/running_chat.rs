@@ -18,7 +18,6 @@ use super::input_history_file::InputHistoryFile;
 /// How long the runtime may take to end before the chat ends without it. It is killed then.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
-/// What a chat needs.
 pub(super) struct ChatParts {
     pub(super) client: Client,
     pub(super) folders: ChatFolders,

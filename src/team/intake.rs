@@ -22,7 +22,6 @@ pub(super) struct BundleIntake<'a> {
     pub(super) by: &'a str,
 }
 
-/// A bundle that was taken.
 pub(super) struct BundleReceipt {
     /// What was taken, in one line.
     pub(super) summary: String,

@@ -53,7 +53,6 @@ pub enum SettingsOwner {
     Project,
 }
 
-/// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HazardLevel {
     /// It silences our hooks or undoes what they decide.

@@ -12,7 +12,6 @@ use super::Host;
 use super::context::{CallFacts, MOST_REPORTS};
 use super::outcome::ToolError;
 
-/// The connection has ended.
 struct ConnectionClosed;
 
 impl<E: std::error::Error> From<E> for ConnectionClosed {

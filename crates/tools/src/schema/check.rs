@@ -33,7 +33,6 @@ impl<'a> SchemaScope<'a> {
     }
 }
 
-/// The check of one value.
 #[derive(Debug)]
 pub(super) struct SchemaCheck<'a> {
     pub(super) graph: &'a SchemaGraph,
@@ -45,7 +44,6 @@ impl<'a> SchemaCheck<'a> {
         Self { graph, budget: StepBudget::for_value(value) }
     }
 
-    /// Enters a schema.
     pub(super) fn enter_node<'s>(
         &self,
         node: NodeIndex,

@@ -29,7 +29,6 @@ struct SchemaResource<'s> {
     root: &'s Value,
 }
 
-/// Where a schema is.
 #[derive(Debug, Clone)]
 pub(super) struct SchemaPlace {
     /// The index of its resource.
@@ -198,7 +197,6 @@ pub(super) fn dynamic_name(schema: &Value, draft: SchemaDraft) -> Option<&str> {
     }
 }
 
-/// Returns the draft that a schema names.
 fn own_draft(schema: &Value) -> Result<Option<SchemaDraft>, String> {
     let Some(uri) = schema.get("$schema").and_then(Value::as_str) else { return Ok(None) };
     let unknown = || format!("/$schema: {uri:?} is not a draft from 4 to 2020-12");

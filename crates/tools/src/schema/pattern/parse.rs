@@ -19,7 +19,6 @@ const MOST_REPETITIONS: u32 = 1_000_000;
 const LOOKAROUNDS: [(&str, bool, bool); 4] =
     [("?=", true, false), ("?!", true, true), ("?<=", false, false), ("?<!", false, true)];
 
-/// A parsed pattern.
 #[derive(Debug)]
 pub(super) enum PatternTree {
     Character(CharacterSet),
