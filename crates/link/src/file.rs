@@ -120,9 +120,10 @@ pub struct FileLock {
 
 impl FileLock {
     /// Locks `path`, a file made for this purpose and never removed. Returns `None` if somebody
+    /// else holds the lock.
+    ///
     /// If it were removed, one process could hold the lock of the old file and another that of a
     /// new one.
-    /// else holds the lock.
     pub fn try_lock(path: &Path) -> io::Result<Option<Self>> {
         let file = open_own(OpenOptions::new().write(true).create(true).truncate(false), path)?;
         Ok(try_lock(&file)?.then_some(Self { _file: file }))

@@ -228,8 +228,7 @@ pub fn remove_if_dead(path: &Path) -> bool {
 
 /// Returns true if `path` is a socket of ours that nobody serves.
 pub fn is_dead(path: &Path) -> bool {
-    // The link itself is looked at, because a link itself would be removed, and not what it leads
-    // to.
+    // No link is followed, because the link would be removed, and not what it leads to.
     let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
         metadata.uid() == geteuid().as_raw() && metadata.file_type().is_socket()
     });
