@@ -95,6 +95,8 @@ pub fn probe_path(path: &Path) -> Result<SocketState, SocketError> {
     match open_connection(path) {
         Ok(_) => Ok(SocketState::Live),
         Err(SocketError::Io { source, .. }) => match Errno::from_io_error(&source) {
+            // A socket of ours gets its name only once it listens, so a refusal proves that nobody
+            // serves it.
             Some(Errno::CONNREFUSED) => Ok(SocketState::Dead),
             // It has been removed since the look above.
             Some(Errno::NOENT) => Ok(SocketState::Nothing),

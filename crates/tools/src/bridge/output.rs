@@ -68,6 +68,7 @@ impl BridgeOutput {
     pub(super) fn write_now(&self, line: &[u8]) -> io::Result<bool> {
         // Whoever has the lock may be waiting for the client.
         let Ok(mut sink) = self.sink.try_lock() else { return Ok(false) };
+        // The pipe is asked and not set to non-blocking, because other processes may share it.
         if line.len() > SURE_TO_FIT || !is_writable(&sink)? {
             return Ok(false);
         }
