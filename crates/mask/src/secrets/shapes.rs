@@ -130,6 +130,7 @@ fn find_mailchimp_keys(bytes: &[u8], spans: &mut SpanList) {
 
 /// Finds `Bearer …` and `Basic …` wherever they occur.
 fn find_scheme_credentials(bytes: &[u8], spans: &mut SpanList) {
+    // The first letters are left out, because they may be capitals or not.
     for (scheme, label) in [("earer ", "bearer token"), ("asic ", "credentials")] {
         spans.begin_search();
         let mut end = 0;
@@ -163,6 +164,7 @@ fn aws_secrets(bytes: &[u8], spans: &mut SpanList) {
     let ids: Vec<usize> = spans.labelled("AWS key").map(|span| span.end).collect();
     let mut at = 0;
     for id in ids {
+        // Several ids may be near each other, so what lies between them is searched only once.
         at = at.max(id);
         let end = bytes.len().min(id + NEAR);
         while at < end {
