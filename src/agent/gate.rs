@@ -57,6 +57,7 @@ const NEEDS_DESK: &str = "a rule wants it decided at the desk: start `callgate u
 const NOBODY_ASKED: &str = "no rule allows this, and nobody is asked in the mode `auto`. Do without \
     it, or tell the user what you would need";
 /// The longest that the rules may take for one use of a tool.
+/// There is a limit, because they look at the disk, which may not respond.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The gate of the runtime.
