@@ -303,7 +303,6 @@ impl UpperLine {
             Some(Some(answer)) if closed.is_outcome_of(&answer, &self.name) => {
                 vec![UpperAct::Delivered(question)]
             }
-            // It has ended in another way than by this answer.
             Some(Some(_)) => vec![UpperAct::Lost { question, text }],
         }
     }
