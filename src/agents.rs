@@ -61,6 +61,7 @@ pub(crate) trait AgentOnDisk {
 impl AgentOnDisk for AgentProfile {
     fn is_here(&self, around: &Surroundings) -> bool {
         let path = around.variable("PATH").unwrap_or_default();
+        // A relative folder is another one wherever this is run.
         let folders = || env::split_paths(&path).filter(|folder| folder.is_absolute());
         let is_on_path = |name: &&str| folders().any(|folder| is_program(&folder.join(name)));
         self.programs.iter().any(is_on_path) || self.has_folder(SettingsScope::User, around)

@@ -81,6 +81,7 @@ impl AskArgs {
         let (socket, grace) = (config.socket.value.clone(), config.grace_seconds);
         let settings = AskerSettings { socket, timeout, grace };
         let request = self.build_request(timeout)?;
+        // A question is withdrawn when the script that asks it is gone.
         let parent = asker::parent_pidfd();
         let unwanted = parent
             .iter()
@@ -188,6 +189,8 @@ impl AskArgs {
     fn handle_allowed(&self, response: &ApprovalResponse) -> Result<ExitCode, Failure> {
         let chosen = response.updated_input.as_deref().map(|input| Json::from(input).members());
         let chosen = chosen.and_then(|members| members.string("choice"));
+        // The script relies on getting one of its choices, and the answer may have been edited to
+        // anything.
         match chosen.filter(|chosen| self.choices.iter().any(|choice| choice == chosen)) {
             _ if self.choices.is_empty() => {
                 self.say_unless_quiet(&format!("allowed{}", decider_of_response(response)));

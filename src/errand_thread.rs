@@ -23,6 +23,7 @@ impl<S> Clone for ErrandThread<S> {
 
 impl<S: Send + 'static> ErrandThread<S> {
     pub(crate) fn start(name: &str, mut subject: S) -> io::Result<Self> {
+        // It is a thread and not a task, because an errand may block: the calls to a database do.
         let (errands, mut waiting) = mpsc::channel::<ThreadErrand<S>>(QUEUE);
         let work = move || {
             while let Some(errand) = waiting.blocking_recv() {

@@ -163,6 +163,7 @@ impl InstallArgs {
                         .extend(others.iter().filter_map(|other| shared_file_note(other)));
                     self.report_outcome(agent, &file.place, &done)?;
                 }
+                // The other agents get their hooks all the same.
                 Err(text) => {
                     failures.push(text);
                     return Ok(is_changed);

@@ -186,6 +186,8 @@ impl LogArgs {
             return copied_chains::verify_copies(&path, machine, self.json);
         }
         if self.verify {
+            // A file that somebody names may be evidence, so no note about the check is written to
+            // it.
             return verify::verify_chain(&path, self.head, self.json, self.database.is_none());
         }
         let store = match self.which.open_store(&path) {

@@ -59,7 +59,6 @@ pub(crate) fn run_with_input(
 #[derive(Debug)]
 pub(crate) struct EndedProgram {
     pub(crate) status: ExitStatus,
-    /// What it printed.
     pub(crate) stdout: String,
     /// What it wrote to standard error.
     pub(crate) stderr: String,
@@ -103,6 +102,7 @@ fn read_printed_text(pipe: Option<impl Read + AsFd>, most: usize) -> Result<Stri
     // The program has ended, so all that it printed is there; another process may hold the pipe
     // open.
     ioctl_fionbio(&pipe, true).map_err(|error| ProgramError::Unread(error.into()))?;
+    // One byte more than allowed is enough to see that there is too much.
     let bytes = read_what_is_there(pipe.take(most as u64 + 1)).map_err(ProgramError::Unread)?;
     if bytes.len() > most {
         return Err(ProgramError::TooMuch(most));
@@ -171,6 +171,8 @@ fn first_answer<T>(
             }
             Err(error) => return Err(ProgramError::Unread(error)),
         };
+        // All bytes count, and not only those of the line, so that endless short lines are too much
+        // as well.
         count += length;
         unread.extend_from_slice(&chunk[..length]);
         while let Some(newline) = unread.iter().position(|byte| *byte == b'\n') {

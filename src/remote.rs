@@ -106,6 +106,7 @@ impl RemoteAddArgs {
         writeln!(out, "Copied callgate to {}/{PROGRAM_FOLDER}.", setup.home)?;
         out.write_all(setup.install_hooks()?.as_bytes())?;
         let link = format!("{REMOTE_LINK}{}", self.host);
+        // The link comes last: a machine that could not be set up is not one that asks here.
         if !links.standing.contains_key(&link) {
             let links = Some(vec![link]);
             record_change(

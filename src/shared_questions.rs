@@ -169,6 +169,7 @@ impl SharedQuestions {
         if entry.display != DisplayState::NotYet {
             return;
         }
+        // This is set under the lock, so that two changes at once do not show a question twice.
         entry.display = DisplayState::Shown;
         let (shared, news) = (self.clone(), entry.news.subscribe());
         tokio::spawn(async move {
@@ -197,6 +198,7 @@ impl SharedQuestions {
         lock(&self.0.known).retain(|_, entry| {
             entry.display == DisplayState::Shown || entry.news.receiver_count() > 0
         });
+        // This is a task, so that changes are shown while the database takes its time.
         let shared = self.clone();
         tokio::spawn(async move {
             // What fails now is done by the next desk, or next time.
@@ -241,6 +243,7 @@ impl KnownQuestion {
     /// Notes how the question is, unless something newer is known.
     fn take_news(&self, question: TeamQuestion) {
         self.news.send_if_modified(|known| {
+            // News comes from the watcher and from what this desk writes, in any order.
             let is_new = known.as_ref().is_none_or(|known| known.changed < question.changed);
             if is_new {
                 *known = Some(question);

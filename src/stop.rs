@@ -31,6 +31,7 @@ pub(crate) struct StopArgs {}
 pub(crate) fn stop_desk(file: Option<&Path>) -> Result<ExitCode, Failure> {
     let config = load_config(file, &DeskFlags::default())?;
     let mut viewer = Viewer::connect(&config.desk_socket.value)?;
+    // This is asked before the desk ends, because afterwards there is nobody to ask.
     let open = open_questions(&mut viewer)?;
     let process = viewer.status()?.pid;
     stop_process(process, &config.desk_socket.value)?;

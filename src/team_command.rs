@@ -129,6 +129,7 @@ fn leave_team(config: &Config, settings: Option<&Path>) -> Result<(), Failure> {
     let team = team.or_else(|| membership.as_ref().map(|it| format!("the team of {}", it.address)));
     let team = team.unwrap_or_else(|| "the team".to_owned());
     let what = if has_rules { "its rules no longer apply" } else { "it answers here no more" };
+    // It is recorded before it is done, so that no rules are gone without the ledger knowing of it.
     let summary = format!("Left {team}: {what}");
     record_change(config, RULES_CHANGE, BY, summary.clone(), 0, "")?;
     if has_rules {

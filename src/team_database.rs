@@ -121,6 +121,7 @@ impl TeamDatabase {
         let unread = UnreadRows { warn: Arc::clone(&warn), told: Mutex::default() };
         let ahead_ms = AtomicI64::new(0);
         let news = Arc::new(DatabaseNews { state, documents, changes, unread, ahead_ms });
+        // The thread has no share of its own in this, so that it ends with the desk.
         let (told, kept_days) = (Arc::downgrade(&news), config.team.keep_days);
         let watching = move || {
             let last = None;

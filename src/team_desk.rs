@@ -203,6 +203,7 @@ impl TeamDesk {
         let token_hash = hash_text(token.reveal());
         let now = self.register.now_ms();
         let joined = self.register.change_member(move |roster| {
+            // This looks once more, because another desk may have used the invitation meanwhile.
             let name = roster.invited(&secret, now)?.0.to_owned();
             let (secret, token) = (secret.clone(), Some(token_hash.clone()));
             let joined = LedgerEvent::Joined(MemberJoined { name: name.clone(), secret, token });
@@ -271,6 +272,7 @@ impl MachineDesk for TeamDesk {
 }
 
 /// Returns the hash under which the ledger has a secret or a token.
+/// A plain hash is enough, because these have 256 random bits and cannot be guessed.
 pub(crate) fn hash_text(text: &str) -> String {
     Sha256Hash::hash_bytes(text.as_bytes()).to_string()
 }

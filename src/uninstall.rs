@@ -62,6 +62,7 @@ impl UninstallArgs {
                 agent_files(agent, scope, &around)?
             };
             for (number, file) in files.iter().enumerate() {
+                // The trust in the hooks is found by the text that still has them.
                 let before = file.place.read().ok().flatten().map(|seen| seen.text);
                 let has_ours = before.as_deref().is_some_and(|text| file.part.has_ours(text));
                 // Of the other files only those are mentioned that have something of ours.

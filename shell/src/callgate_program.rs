@@ -68,6 +68,7 @@ impl CallgateProgram {
 
     /// Runs `callgate config` with these arguments and returns the JSON that it prints. What is
     /// secret goes to its standard input.
+    /// The file is not read here, because a second reader could understand it in another way.
     pub(crate) async fn config(
         &self,
         arguments: &[&str],
@@ -96,6 +97,7 @@ impl CallgateProgram {
         secret: Option<HiddenText>,
     ) -> io::Result<Output> {
         let mut command = Command::new(&self.0);
+        // One that takes too long is dropped, and must not go on by itself.
         command.arg("config").args(arguments).arg("--json").kill_on_drop(true);
         command.stdin(if secret.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());

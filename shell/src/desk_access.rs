@@ -98,6 +98,7 @@ impl DeskAccess {
 
     /// Returns where a desk listens, if one runs.
     pub(crate) async fn socket(&self) -> Result<PathBuf, CommandRefusal> {
+        // A failure is not kept, so the next request asks again.
         self.socket.get_or_try_init(|| self.find_socket()).await.cloned()
     }
 

@@ -21,6 +21,8 @@ pub(crate) fn fulfil_wish(app: &AppHandle, wish: DesktopWish) {
     match wish {
         DesktopWish::Show => show_with(app, ShellEvent::Shown),
         DesktopWish::OpenFolder(folder) => {
+            // A page that is still being loaded misses the event, and asks for the folder when it
+            // starts.
             *lock(&app.state::<ShellState>().folder) = Some(folder.clone().into());
             show_with(app, ShellEvent::OpenFolder { folder });
         }

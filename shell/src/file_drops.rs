@@ -15,6 +15,7 @@ pub(crate) fn handle_drag(app: &AppHandle, event: &DragDropEvent) {
         DragDropEvent::Drop { paths, .. } => {
             tell_page(app, ShellEvent::Dragging { is_over: false });
             let (app, paths) = (app.clone(), paths.clone());
+            // The window itself must not wait for the disk.
             spawn_blocking(move || {
                 tell_page(&app, ShellEvent::Attach(AttachedFiles::read_paths(&paths)));
             });

@@ -104,6 +104,8 @@ impl GlobalShortcut {
                 pointer,
                 keyboard,
             )?;
+            // Those that were grabbed already are released, so that the shortcut works with all
+            // locks or not at all.
             if let Err(error) = asked.check() {
                 self.release(key)?;
                 return Err(match error {

@@ -48,7 +48,10 @@ impl WishObject {
 /// Becomes the first shell, or tells the first one what the user wants.
 pub(crate) async fn claim_or_notify(arguments: &ShellArguments) -> zbus::Result<ShellInstance> {
     let (sender, wishes) = channel(MOST_WAITING);
+    // The object comes before the name, so that a later start that finds the name finds the object,
+    // too.
     let bus = Builder::session()?.serve_at(PATH, WishObject(sender))?.build().await?;
+    // In a queue for the name this start would become the first one as soon as the other ends.
     match bus.request_name_with_flags(NAME, RequestNameFlags::DoNotQueue.into()).await {
         Ok(_) => Ok(ShellInstance::First(bus, wishes)),
         Err(zbus::Error::NameTaken) => {

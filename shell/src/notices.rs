@@ -153,10 +153,12 @@ impl DesktopNotices {
 
     /// Shows a notification; in place of the one that was shown about the same.
     pub(crate) async fn show(&self, notice: DesktopNotice) -> zbus::Result<()> {
+        // The lock is released before the service is asked, which takes its time.
         let before = {
             let shown = lock(&self.shown);
             shown.iter().find(|(_, known)| **known == notice.subject).map_or(0, |(id, _)| *id)
         };
+        // The service is asked each time, because it may have started only now.
         let has_actions = self.service.get_capabilities().await?.iter().any(|it| it == "actions");
         let actions: &[&str] = match &notice.subject {
             _ if !has_actions => &[],

@@ -30,9 +30,11 @@ pub(crate) fn create_hidden(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .title("callgate")
         .inner_size(FIRST_SIZE.width, FIRST_SIZE.height)
         .min_inner_size(LEAST_SIZE.width, LEAST_SIZE.height)
+        // It is shown once it is at its place, so that nobody sees it jump.
         .visible(false)
         .background_color(Color(18, 17, 16, 255))
         .on_navigation(is_own_page)
+        // Links are opened by the command `open_outside`, which checks them.
         .on_new_window(|_, _| NewWindowResponse::Deny)
         .on_download(|page, event| downloads::handle_download(page.app_handle(), event))
         .on_page_load(|window, load| {

@@ -57,6 +57,7 @@ const NEEDS_DESK: &str = "a rule wants it decided at the desk: start `callgate u
 const NOBODY_ASKED: &str = "no rule allows this, and nobody is asked in the mode `auto`. Do without \
     it, or tell the user what you would need";
 /// The longest that the rules may take for one use of a tool.
+/// There is a limit, because they look at the disk, which may not respond.
 const RULED_WITHIN: Duration = Duration::from_secs(10);
 
 /// The gate of the runtime.
@@ -111,6 +112,7 @@ impl Gatekeeper {
         if let Some(because) = ask.fault {
             return ToolPermit::Futile { because };
         }
+        // This comes after the rules, which it never overrides.
         if ask.like.as_ref().is_some_and(|like| self.always.is_allowed(conversation, like)) {
             let because = "a person has allowed this for the rest of the conversation".to_owned();
             return ToolPermit::Allowed { because, input: None };
@@ -181,6 +183,7 @@ impl Gatekeeper {
     /// Asks at the daemon's desk, else at our own.
     async fn ask_person(&self, question: &GateQuestion, ask: &ToolRuling) -> AskOutcome {
         let mut request = self.build_request(question, ask);
+        // It looks into the file that is edited, and a disk may not answer.
         let noted = tokio::task::spawn_blocking(move || {
             note_edit_lines(&mut request);
             request
@@ -259,6 +262,7 @@ impl Gatekeeper {
 
     /// Returns the desk in this process, which is opened when it is first needed.
     async fn inside_desk(&self) -> Result<Arc<InsideDesk>, String> {
+        // It is locked while it is opened, so that two questions do not open two desks.
         let mut inside = self.inside.lock().await;
         if let Some(open) = inside.as_ref().filter(|open| !open.has_ended()) {
             return Ok(Arc::clone(open));

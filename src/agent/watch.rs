@@ -26,6 +26,7 @@ pub(super) fn watch_front_end(
 
 /// Waits for a change. Returns false if the parent has died or nobody reads our output.
 fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd) -> bool {
+    // Without flags, only an error and the end of the reader are reported.
     let mut fds = vec![PollFd::new(output, PollFlags::empty())];
     fds.extend(parent.map(|parent| PollFd::new(parent, PollFlags::IN)));
     matches!(poll(&mut fds, None), Err(Errno::INTR))

@@ -9,7 +9,6 @@ use std::path::Path;
 
 const MARK: &str = ".made-by-callgate";
 
-/// Marks a folder that was just made.
 pub(super) fn mark_made_folder(folder: &Path) -> io::Result<()> {
     fs::write(folder.join(MARK), "")
 }

@@ -135,7 +135,10 @@ impl SettingsFile {
         backup: BackupChoice,
     ) -> Result<(), SettingsFileError> {
         let unwritten = |error| SettingsFileError::Unwritten { path: self.path.clone(), error };
+        // A link stays a link, and the file that it leads to is replaced.
         let target = seen.map_or(&self.path, |seen| &seen.target);
+        // The rename would succeed all the same, although the owner wants the file to stay as it
+        // is.
         if seen.is_some_and(|seen| seen.mode & 0o200 == 0) {
             return Err(SettingsFileError::ReadOnly { path: self.path.clone() });
         }

@@ -35,6 +35,7 @@ impl InputHistoryFile {
         let text = read_limited_text(file, LARGEST_FILE)?;
         let mut entries: Vec<String> =
             text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
+        // It is shortened now and then, because that writes all of it anew.
         if entries.len() > 2 * MOST_ENTRIES {
             entries.drain(..entries.len() - MOST_ENTRIES);
             self.replace(&entries)?;

@@ -66,6 +66,8 @@ impl OneShot {
                     Some(event) => if let Some(code) = shot.handle_event(&event)? { break code },
                     None => break FAILED,
                 },
+                // The first interrupt cancels, and the runtime says how that ended. A second one
+                // waits for nothing.
                 _ = interrupt.recv() => if shot.cancel(&request) { break INTERRUPTED },
                 _ = terminate.recv() => break INTERRUPTED,
             }

@@ -18,7 +18,6 @@ use super::input_history_file::InputHistoryFile;
 /// How long the runtime may take to end before the chat ends without it. It is killed then.
 const ENDS_WITHIN: Duration = Duration::from_secs(5);
 
-/// What a chat needs.
 pub(super) struct ChatParts {
     pub(super) client: Client,
     pub(super) folders: ChatFolders,
@@ -93,6 +92,8 @@ impl RunningChat {
                 ChatAction::Errand(errand, command) => self.run_errand(errand, command),
                 ChatAction::Cancel(number) => {
                     if let Some(cancel) = self.cancels.get(&number) {
+                        // This is kept until the task waits for it; otherwise a cancel would be
+                        // lost while the request is being sent.
                         cancel.notify_one();
                     }
                 }

@@ -32,7 +32,6 @@ pub(super) const MOST_EVENTS: usize = 1024;
 /// The size of a terminal that does not report one.
 const USUAL_SIZE: (u16, u16) = (80, 24);
 
-/// The chat on the screen of a terminal.
 pub(super) struct TerminalChat {
     pub(super) start: ChatParts,
     pub(super) colours: bool,
@@ -243,7 +242,7 @@ fn is_tool_input(event: &ChatEvent) -> bool {
         if matches!(reply.event, SessionEvent::ToolInput(_)))
 }
 
-/// Returns the size of the terminal.
+/// Returns a page of the terminal's size, or of the usual one if the terminal does not say its own.
 pub(super) fn terminal_page(colours: bool) -> ChatPage {
     let size = tcgetwinsize(io::stdout()).map(|size| (size.ws_col, size.ws_row));
     let or = |value: u16, usual: u16| usize::from(if value == 0 { usual } else { value });

@@ -187,6 +187,7 @@ fn report_status(config: &Config, status: &DeskStatus, findings: &mut Findings) 
         findings.add_warning("daemon", text, "start it again: callgate up");
     }
     let is_other = |theirs: &str, ours: &Path| {
+        // The daemon may know the path with links or without.
         let real = ours.canonicalize().unwrap_or_else(|_| ours.to_owned());
         theirs != ours.display().to_string() && theirs != real.display().to_string()
     };

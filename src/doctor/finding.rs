@@ -7,7 +7,6 @@ use serde_json::json;
 use crate::terminal::width::wrapped_for_terminal;
 
 callgate_wire::words! {
-    /// How bad a finding is.
     pub(super) enum FindingLevel {
         Ok "ok",
         /// It works, but not as well as it could.

@@ -199,6 +199,8 @@ fn test_hook_denial(
 /// recorded call, in this folder, with the command that is always denied.
 fn set_recorded_call(agent: CodingAgent, folder: &Path, command: &mut Command) -> String {
     for other in AGENTS {
+        // An agent may have started this command, and its mark would make the hook take it for that
+        // agent's.
         other.mark.map(|mark| command.env_remove(mark));
     }
     agent.mark.map(|mark| command.env(mark, "1"));

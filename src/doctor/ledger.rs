@@ -140,12 +140,14 @@ fn earlier_entries(store: &Store, from: u64) -> Result<EarlierEntries, StoreErro
     let seq = head.seq;
     Ok(match store.still_has(&head)? {
         Some(false) => EarlierEntries::WrittenAnew(format!("{seq} at {at}")),
+        // If the entry was pruned since, its number still says how far the check came.
         _ if seq + 1 >= from => EarlierEntries::Checked(format!("{seq} at {at}")),
         _ => EarlierEntries::Unchecked(format!("last checked up to {seq} at {at}")),
     })
 }
 
 fn check_free_space(path: &Path, findings: &mut Findings) {
+    // The ledger, and even its folder, may not have been created yet.
     let there = path.ancestors().find(|path| path.exists());
     let Some(disk) = there.and_then(|path| statvfs(path).ok()) else { return };
     let free = disk.f_bavail.saturating_mul(disk.f_frsize);

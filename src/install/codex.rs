@@ -33,6 +33,8 @@ pub(crate) fn trust_our_hooks(
         .collect();
     let computed = trust::of_ours(&text, &hooks.path().display().to_string());
     let computed = computed.map_err(|refusal| refusal.to_string())?;
+    // The hashes that Codex itself lists are right in every version of it. Ours are for a Codex
+    // that cannot be asked.
     let wanted = if known.len() == computed.len() { known } else { computed };
     let config = codex_settings_file(around)?;
     let written = change_settings_file(&config, || {
@@ -47,6 +49,7 @@ pub(crate) fn trust_our_hooks(
         }
         Err(error) => return Ok(format!("written to {path}; not proved, as {error}")),
     }
+    // Codex says nothing about a hook that it does not run, so it is asked.
     let proof = codex::hooks_in_folder(folder);
     let running =
         our_listed_hooks(&proof, hooks.path()).filter(|hook| hook.is_run_by_codex()).count();

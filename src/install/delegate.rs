@@ -103,6 +103,7 @@ pub(crate) fn uninstall_rule(
     let had_list =
         backup.is_some_and(|it| FoundRules::parse_text(it).is_ok_and(|it| it.list.is_some()));
     let text = match &rules.list {
+        // A list that was there before ours stays, even if it is empty.
         Some((member, _)) if rules.rules.len() == 1 && !had_list => {
             layout::remove_child(text, &rules.found.root, &rules.found.members, *member)
         }

@@ -204,6 +204,7 @@ fn update_one_hook(
             (None, None) => {}
         }
     }
+    // The last one comes first, so that the positions before a change stay valid.
     changes.sort_by_key(|(at, _)| std::cmp::Reverse(at.start));
     for (at, value) in changes {
         new.replace_range(at, &value);
@@ -271,6 +272,8 @@ pub(crate) fn uninstall_json_hooks(
         return Ok(RemovedHooks::Nothing);
     }
     let there = hooks_of_ours(text, &found);
+    // If installing again gives exactly this text, nobody else has changed the file since, and it
+    // can be restored as it was.
     let is_this = |before: &str| {
         let is_clean = before.trim().is_empty()
             || FoundHooks::read_as(form, before).is_ok_and(|found| !found.has_ours());
@@ -313,6 +316,7 @@ fn without_member(
     };
     let member = format!("{{{}}}", &text[found.members[at].clone()]);
     let member: Value = serde_json::from_str(&member).unwrap_or_default();
+    // Somebody may have given it another value since.
     let is_ours = member[name] == serde_json::from_str::<Value>(value).unwrap_or_default();
     let removed = || layout::remove_child(text, &found.root, &found.members, at);
     Ok(if is_ours { removed() } else { text.to_owned() })

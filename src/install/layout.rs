@@ -131,6 +131,7 @@ pub(crate) fn removal_range(
     at: usize,
 ) -> Range<usize> {
     match (at.checked_sub(1).map(|before| &children[before]), children.get(at + 1)) {
+        // The comma goes, too: the one behind the child, or the one before it if it is the last.
         (_, Some(next)) => children[at].start..next.start,
         (Some(before), None) => before.end..children[at].end,
         (None, None) => inner_range(container),

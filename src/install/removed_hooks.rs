@@ -39,6 +39,7 @@ impl RemovedHooks {
             Self::Nothing => {}
             Self::AsBefore(text) => {
                 place.write(Some(seen), text, BackupChoice::Leave)?;
+                // The backup goes last, because it is still needed if the file cannot be written.
                 place.remove_backup();
             }
             Self::File => place.remove(seen)?,

@@ -93,6 +93,7 @@ fn hook_of_ours(table: &Value) -> Option<WantedHook> {
 fn cut_our_hooks(text: &str) -> Result<(String, Table), EditRefusal> {
     let others = without_ours(parse_toml(text)?);
     let mut new = text.to_owned();
+    // From the last to the first, so that the positions before a change stay valid.
     for block in hook_table_ranges(text).into_iter().rev() {
         let hooks = parse_toml(&text[block.clone()]).ok();
         let is_ours = hooks.and_then(|table| hook_of_ours(table.get("hooks")?.get(0)?)).is_some();

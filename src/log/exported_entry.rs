@@ -124,6 +124,7 @@ impl<'a> ExportedEntry<'a> {
         let subject = call_subject(self.entry);
         let body = if subject.is_empty() { &self.entry.kind } else { &subject };
         let (number, text) = if self.is_notable() { (13, "WARN") } else { (9, "INFO") };
+        // The protocol has 64-bit numbers as texts in JSON.
         let nanos = format!("{}000000", self.entry.at_ms.max(0));
         json!({ "resourceLogs": [{
             "resource": { "attributes": [

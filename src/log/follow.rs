@@ -55,6 +55,7 @@ pub(super) fn wait_while_read(time: Duration) -> Result<(), Failure> {
 /// Waits a little. Fails at once if nobody reads our output any more.
 fn wait_a_little() -> Result<(), Failure> {
     let stdout = io::stdout();
+    // Without flags, only an error and the end of the reader are reported.
     let mut output = [PollFd::new(&stdout, PollFlags::empty())];
     match poll(&mut output, Some(&PAUSE)) {
         Ok(0) | Err(Errno::INTR) => Ok(()),

@@ -40,6 +40,7 @@ impl QuestionLabels {
     }
 
     pub(crate) fn remember(&mut self, question: String, labels: AuditLabels) {
+        // Whatever is forgotten here is looked up in the log when it is needed again.
         if self.0.len() >= MOST_LABELS {
             self.0.clear();
         }

@@ -28,6 +28,7 @@ impl LedgerCopies {
     }
 
     fn thread(&self) -> Result<ErrandThread<Store>, String> {
+        // The lock is held while the file is opened, so that there is one thread for all.
         let mut thread = lock(&self.0.thread);
         if let Some(thread) = &*thread {
             return Ok(thread.clone());

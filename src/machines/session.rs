@@ -107,6 +107,7 @@ impl MachineSession {
     /// Makes it the session of a run of a job, in which only questions come, and no ledger. All runs
     /// of the job share the room for their questions.
     pub(crate) fn for_run(mut self, run: String, room: Arc<QuestionRoom>) -> Self {
+        // The pace of questions is counted over all runs, so all of them need one clock.
         self.clock = room.began();
         self.upper = self.upper.without_copy().in_room(room);
         self.ledger = None;
@@ -343,6 +344,8 @@ impl MachineSession {
         let Some(entries) = entries else {
             return Some("it sent an entry whose hash is none".to_owned());
         };
+        // The receipt follows the storing, so that a machine sends no faster than its entries are
+        // stored.
         match self.ledger.as_mut()?.add_entries(entries, begins_anew).await {
             Ok(CopyOutcome::Copied(head)) => {
                 self.home.board.set_copied(self.name(), head.seq);

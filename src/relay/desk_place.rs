@@ -43,7 +43,8 @@ impl RelayDeskPlace {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut desk = command.spawn().map_err(failed)?;
         if let Some(mut input) = desk.stdin.take() {
-            // One that has failed says why.
+            // The token goes through a pipe, because everybody on the machine can read a command
+            // line. A desk that does not take it any more says below why it has failed.
             writeln!(input, "{}", token.reveal()).ok();
         }
         let mut said = String::new();
@@ -67,6 +68,7 @@ impl RelayDeskPlace {
             Err(DeskError::NoDesk(_)) => return Ok(()),
             viewer => viewer?.status()?,
         };
+        // A desk that a person has started is not for a relay to stop.
         if status.is_relay { stop_process(status.pid, &self.desk_socket) } else { Ok(()) }
     }
 }

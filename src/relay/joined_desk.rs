@@ -38,7 +38,8 @@ pub(super) struct JoinedDesk {
     hello: UpperHello,
 }
 
-/// Entries on a connection of their own.
+/// Entries on a connection of their own, because the copy stops while the desk above sends no
+/// receipts, and the news of questions must not stop with it.
 struct EntryStream {
     watch: DeskWatch,
     _client: DeskClient,
@@ -74,7 +75,10 @@ impl DeskJoiner {
             }
         };
         let status = read_status(&client).await?;
+        // This begins before the open questions are read, so that none between is missed; one that
+        // comes both ways is sent once.
         let news = EntryStream::open(&desk_socket, None).await?;
+        // The desk says where its ledger is, because it may have been started with other settings.
         let store = Store::open_read_only(&PathBuf::from(&status.database));
         Ok(JoinedDesk {
             client: Arc::new(client),
@@ -239,6 +243,7 @@ impl JoinedDesk {
             if seq <= status.head {
                 let mut copies = EntryStream::open(socket, Some(seq)).await?;
                 let last = copies.next().await?;
+                // A ledger that was replaced may have another entry with the same number.
                 if last.seq == seq && last.hash == hash {
                     self.copies = Some(copies);
                     return Ok(None);
@@ -281,6 +286,7 @@ impl JoinedDesk {
         };
         let standing = || standing_of_question(&self.store, &id).map_err(|error| error.to_string());
         let act = match entry.event() {
+            // What holds now is read again, because the entry may be older than an answer.
             LedgerEvent::Asked(_) | LedgerEvent::Closed(_) => match standing()? {
                 QuestionStanding::Open(question) => lower.report_question(*question),
                 QuestionStanding::Over(outcome) => lower.report_closed(outcome),
@@ -299,6 +305,7 @@ impl JoinedDesk {
         answer: RelayedAnswer,
         reports: mpsc::Sender<RelayReport>,
     ) {
+        // This is a task, so that the line goes on while the desk decides.
         let client = Arc::clone(&self.client);
         tokio::spawn(async move {
             let command = DeskCommand::Answer { request_id: question.clone(), answer };

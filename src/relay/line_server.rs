@@ -51,6 +51,8 @@ pub(crate) async fn serve_line(
             joined = wait_to_join(&mut server.joining) => server.take_joined(joined).await,
             acts = next_of_desk(&mut server.joined, &mut server.lower) => acts,
             () = tokio::time::sleep(alarm) => {
+                // A long line takes time to arrive, and its bytes are signs of life although it is
+                // not whole.
                 server.lower.note_heard(port.heard_at().saturating_duration_since(clock));
                 server.lower.handle_time(clock.elapsed())
             }
@@ -112,11 +114,15 @@ impl LineServer {
 
     fn join_desk(&mut self, hello: UpperHello) {
         let joiner = DeskJoiner::new(self.entrance.clone(), hello, self.reports.clone());
+        // Joining may wait for a person, and the line would count as dead if it were silent
+        // meanwhile.
         self.joining = Some(tokio::spawn(joiner.join_desk()));
     }
 
     /// Takes the rules of the team, if the desk above is the team's.
     fn take_rules(&self, bundle: String) {
+        // This is a task, because the disk and the ledger may take a while, and the line has to go
+        // on.
         let (reports, warn) = (self.reports.clone(), Arc::clone(&self.warn));
         let entrance = self.entrance.clone();
         tokio::spawn(async move {

@@ -21,6 +21,8 @@ pub(super) fn run_box_desk(config: &Config) -> Result<ExitCode, Failure> {
     let failed = |error: io::Error| Failure::Failed(format!("cannot start: {error}"));
     // It outlives the session in which it was started, unless it leads one of its own.
     setsid().ok();
+    // Otherwise every process of the same user could read the key from our memory, and press with
+    // it.
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|error| failed(error.into()))?;
     let key = io::read_to_string(io::stdin().take(LONGEST_KEY)).map_err(failed)?;
     let key = HiddenText::new(key.trim());
@@ -40,6 +42,7 @@ pub(super) fn run_box_desk(config: &Config) -> Result<ExitCode, Failure> {
         let daemon = Daemon::start(options).map_err(|error| up::cannot_open(&error))?;
         let line = TeamLineKeeper::new(config, &daemon, warn);
         let mut output = io::stdout();
+        // The relay connects when it has read this, so it is printed only now that the desk serves.
         writeln!(output, "{READY}")?;
         output.flush()?;
         tokio::select! {

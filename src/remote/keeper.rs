@@ -26,6 +26,7 @@ impl RemoteKeeper {
 
     /// Begins and ends sessions as remotes are added and removed, for ever.
     pub(crate) async fn keep_sessions(mut self) {
+        // This begins before the first look, so that no change after it is missed.
         let mut wishes = self.home.board.wishes();
         loop {
             if let Err(error) = self.follow_ledger() {

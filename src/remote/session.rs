@@ -48,6 +48,8 @@ impl RemoteSession {
                 why = self.serve_connection() => why,
                 _ = ended.changed() => return self.end_session().await,
             };
+            // Only a line that has brought its questions counts: one that breaks before is tried
+            // ever less often.
             if self.machine.is_synced {
                 pause = FIRST_PAUSE;
             }
@@ -85,6 +87,7 @@ impl RemoteSession {
         };
         let saying = thread::spawn(move || read_words(said));
         let why = self.machine.serve_line(&mut port, std::future::pending()).await;
+        // This closes the input of ssh, which ends by itself then.
         drop(port);
         // A dead line is not waited for: ssh would wait for the machine.
         let is_over = why.is_some() || child.wait_for(Duration::from_secs(2)).unwrap_or(false);

@@ -56,6 +56,8 @@ impl RemoteHost {
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().map_err(|error| explain_start(&error))?;
+        // A thread feeds it, because a script that prints before it has read everything would wait
+        // for us to read, and we for it.
         let feeding = child.stdin.take().zip(input.map(<[u8]>::to_vec)).map(|(mut pipe, input)| {
             // A script that has failed says why.
             thread::spawn(move || drop(pipe.write_all(&input)))

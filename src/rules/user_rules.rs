@@ -5,7 +5,6 @@ use callgate_policy::UserRulesFile;
 use crate::agents::settings_file::{BackupChoice, SettingsFile, SettingsFileError};
 use crate::config::Config;
 
-/// The file with the user's rules.
 pub(crate) struct UserRules(SettingsFile);
 
 impl UserRules {

@@ -29,6 +29,8 @@ pub(super) fn ask_of_question(
     mut question: RelayedQuestion,
 ) -> Option<(TeamAsk, Option<String>)> {
     let wait = Duration::from_secs(question.seconds.max(1)).min(LONGEST_WAIT);
+    // The time that is left and the last words change while a question is open, and would make it
+    // another question when its machine sends it again.
     question.seconds = 0;
     let request = &mut question.request;
     let last_words = request.context.as_mut().and_then(|context| context.last_words.take());

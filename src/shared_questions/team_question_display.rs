@@ -200,6 +200,8 @@ impl<'a> TeamQuestionDisplay<'a> {
     /// it then.
     async fn record_answer(&self, answer: &RelayedAnswer) -> PressReceipt {
         let Ok(id) = random_bytes() else { return PressReceipt::Refused };
+        // All attempts have one id, so that one that was recorded without an acknowledgement is
+        // found again.
         let recorded = recorded_answer(answer, id, &self.question);
         loop {
             let (one, scope) = (recorded.clone(), Arc::clone(&self.scope));

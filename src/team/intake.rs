@@ -22,7 +22,6 @@ pub(crate) struct BundleIntake<'a> {
     pub(crate) by: &'a str,
 }
 
-/// A bundle that was taken.
 pub(crate) struct BundleReceipt {
     /// What was taken, in one line.
     pub(crate) summary: String,

@@ -54,6 +54,7 @@ impl TeamLineKeeper {
         loop {
             let (found, fault) = match file.read() {
                 Ok(found) => (found, None),
+                // A file that cannot be read does not say that the machine has left.
                 Err(why) => (current.clone(), Some(why)),
             };
             if let Some(why) = fault.as_ref().filter(|_| fault != last_fault) {
@@ -78,6 +79,7 @@ impl TeamLineKeeper {
     async fn begin_line(&self, membership: &Invitation) -> Option<watch::Sender<()>> {
         let begun = match new_viewer_token() {
             Ok(key) => {
+                // The desk has to know the key before the line comes with it.
                 self.desk.set_team_line(Some(&key)).await;
                 self.start_line(membership, key)
             }

@@ -52,6 +52,7 @@ impl LiveRoles {
 
     fn current_file(&self) -> Option<Arc<RoleFile>> {
         let mut known = lock(&self.known);
+        // The stamp is older than the text, so a change in between is noticed at the next look.
         let stamp = FileStamp::of_path(&self.path).ok();
         if !known.is_read || known.stamp != stamp {
             (known.is_read, known.stamp) = (true, stamp);

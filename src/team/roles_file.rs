@@ -34,6 +34,7 @@ pub(crate) fn write_roles(
         Some(_) => format!("{} of the team apply now", counted_noun(count, "role")),
         None => "The team has no roles any more".to_owned(),
     };
+    // They are recorded before they apply, so that no roles hold that the ledger does not know.
     record_change(config, "team roles", by, told.clone(), count, roles.unwrap_or_default())?;
     let written = match roles {
         Some(text) => {

@@ -140,6 +140,7 @@ fn find_address(config: &Config) -> Result<String, Failure> {
     }
     match (config.team.listen, &config.team.address) {
         (_, Some(address)) => Ok(format!("https://{address}")),
+        // The port 0 stands for one that is chosen when the desk starts.
         (Some(listen), None) if listen.port() != 0 => {
             Ok(format!("https://{}", reached_at(config, listen)))
         }

@@ -67,6 +67,7 @@ pub(super) fn join_team(
         }
     };
     match kept.read()? {
+        // Each run of a job joins with the same invitation.
         Some(known) if is_job && known == invitation => {}
         Some(known) => {
             return Err(Failure::Failed(format!(
@@ -149,6 +150,8 @@ fn keep_membership(
             .change(|rules| Ok(rules.unwrap_or_else(|| TeamRules::trusting(key))));
         trusted?;
     }
+    // The membership comes last, because with it the line begins, over which rules come that need
+    // the key.
     kept.write(membership).map_err(Failure::Failed)
 }
 
@@ -175,6 +178,8 @@ fn connect(config: &Config, file: Option<&Path>, is_job: bool) -> Result<String,
     loop {
         let status = Viewer::connect(&config.desk_socket.value)?.status()?;
         match status.team {
+            // A job starts its agent next, which is to work under the rules of the team from the
+            // first call on.
             Some(view) if view.state == RemoteState::Connected && has_rules(config)? => {
                 return Ok(format!("Connected to {} as {}.", view.address, view.name));
             }

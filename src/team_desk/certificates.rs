@@ -61,6 +61,8 @@ fn find_or_make_authority(database: &Path) -> Result<TlsAuthority, String> {
     let (key_file, certificate_file) =
         (database.with_file_name(KEY_FILE), database.with_file_name(CERTIFICATE_FILE));
     database.parent().map_or(Ok(()), create_private_folder).map_err(|error| failed(&error))?;
+    // Two processes that make an authority at once would leave the key of one and the certificate
+    // of the other.
     let lock = FileLock::try_lock(&key_file.with_extension("lock"));
     let _lock = lock
         .map_err(|error| failed(&error))?

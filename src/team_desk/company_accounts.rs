@@ -88,9 +88,12 @@ impl CompanyAccounts {
         redirect: &str,
         answer: &ProviderAnswer,
     ) -> Result<String, String> {
+        // Sign-ins are rare, so everything is fetched anew for each, and a new key of the provider
+        // counts at once.
         let addresses = self.find_addresses().await?;
         let is_other = match &answer.issuer {
             Some(issuer) => *issuer != self.issuer,
+            // A provider that says it names itself does so in every answer (RFC 9207).
             None => addresses.names_itself,
         };
         if is_other {
@@ -102,6 +105,7 @@ impl CompanyAccounts {
             ("redirect_uri", redirect),
             ("code_verifier", ticket.verifier.as_str()),
         ];
+        // RFC 6749 wants both encoded like a form before they go into the header (section 2.3.1).
         let quoted = |text: &str| form_text(&[("", text)]).trim_start_matches('=').to_owned();
         let login = self.client_secret.as_ref();
         let login = login.map(|secret| (quoted(&self.client_id), quoted(secret.reveal())));
@@ -147,6 +151,8 @@ impl AccountProvider for CompanyAccounts {
 }
 
 fn parse_answer(text: &str) -> Result<Value, String> {
+    // The words of the parser are left out, because they may repeat a part of the answer, which has
+    // tokens.
     serde_json::from_str(text).map_err(|_| "the provider's answer is not JSON".to_owned())
 }
 

@@ -50,6 +50,7 @@ impl DeskRegister {
         };
         let changed = database.run(move |store| change_in_database(store, decide)).await;
         let Some(document) = changed.map_err(|error| error.to_string())? else { return Ok(None) };
+        // Whoever has joined comes back at once with their token, and has to be known here by then.
         self.wait_until_mirrored(document.changed).await;
         Ok(Some(document.name))
     }

@@ -82,6 +82,8 @@ impl MemberLines {
     /// Serves a line. It replaces the one that its owner has.
     pub(super) fn take_line(self: &Arc<Self>, owner: LineOwner, port: LinePort) {
         let mut sessions = lock(&self.sessions);
+        // The lock is held until the session has its line, because a session ends only if it finds
+        // none under the same lock.
         if let Some(ports) = sessions.get(&owner) {
             // If another one waits already, this one is dropped, and its machine comes again.
             ports.try_send(port).ok();

@@ -84,6 +84,8 @@ async fn link_page(
 ) -> Result<PageJoined, String> {
     let token = new_viewer_token().map_err(|error| error.to_string())?;
     let link = format!("viewer/{}", token_identity(&token, Some(&page.origin)));
+    // The decision is made on another thread, and returns nothing if there is no change: this says
+    // why.
     let is_full = Arc::new(AtomicBool::new(false));
     let finds_full = Arc::clone(&is_full);
     let changed = register.change_member(move |roster| {

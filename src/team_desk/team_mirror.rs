@@ -75,6 +75,7 @@ impl TeamMirror {
         if *self.state.borrow_and_update() != DatabaseState::Reachable {
             return Ok(());
         }
+        // This comes before the reading, so that a change during it is news again.
         self.documents.borrow_and_update();
         let read = self.database.run(|store| {
             // What changes after this number is told.
@@ -123,6 +124,7 @@ fn mirror_members(
     for (document, mut member) in members {
         let TeamDocument { name, by, .. } = document;
         for link in member.links.keys().filter(|link| !links.standing.contains_key(*link)) {
+            // Whoever was unlinked here stays so, although the database does not know it yet.
             if store.was_unlinked(link)? {
                 report.unlinked.push((name.clone(), link.clone()));
             }

@@ -114,6 +114,7 @@ fn print_of(
     change: impl FnOnce(&mut Terminal, Duration) -> String,
 ) {
     let mut terminal = lock(terminal);
+    // The size is asked for each time, so that no signal has to be followed.
     if let Ok(size) = tcgetwinsize(io::stdout())
         && size.ws_col > 0
     {
@@ -183,7 +184,8 @@ impl KeyReader {
         }
     }
 
-    /// Prints a link to the page. The terminal is not locked while the desk makes it.
+    /// Prints a link to the page. The terminal is not locked while the desk makes it, so that
+    /// questions are shown meanwhile.
     fn show_link(&mut self, line: impl Fn(&PageLinks) -> String) {
         let Some(page) = &self.page else { return };
         let line = line(page);

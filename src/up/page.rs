@@ -24,6 +24,7 @@ pub(super) async fn serve_page(config: &Config, desk: &DeskHandle) -> Option<Pag
     let page = started
         .inspect_err(|error| write_error_line(&format!("the page is not served: {error}")))
         .ok()?;
+    // Keys of pages are bound to the address, so the desk has to know it before one is used.
     if !desk.page_served(page.address().origins().into()).await {
         write_error_line("the page is not served: the ledger cannot be written");
         return None;
@@ -42,6 +43,7 @@ fn runtime_command(config: &Config) -> Option<RuntimeCommand> {
     if let Some(file) = config.file.as_ref().filter(|file| file.origin != SettingOrigin::Default) {
         args.extend(["--config".into(), file.value.clone().into()]);
     }
+    // These may come from the command line of this desk, which the settings file does not know.
     let variables = [
         ("CALLGATE_SOCKET", &config.socket.value),
         ("CALLGATE_DESK_SOCKET", &config.desk_socket.value),

@@ -35,6 +35,7 @@ const INACTIVE: [i32; 2] = [3, 4];
 pub(super) fn install_unit(config: &Config, words: &[String]) -> Result<(), Failure> {
     let around = process_surroundings();
     let path = unit_path(&around)?;
+    // This fails without a user manager, before anything is written for one.
     let is_active = is_active()?;
     check_ours(&path)?;
     if let Some(process) = server_process(&config.socket.value).filter(|_| !is_active) {

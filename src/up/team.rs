@@ -78,6 +78,7 @@ pub(super) fn serve_team(
     });
     let options = TeamHostOptions {
         listen,
+        // It is a function, because certificates end and are renewed while the desk runs.
         identity: Box::new(move || certificates.identity(&names)),
         limits: PageLimits { connections: MOST_STRANGERS, ..PageLimits::default() },
         routes: page.merge(machine_routes(Arc::clone(&desk) as Arc<_>)),

@@ -53,7 +53,6 @@ pub enum SettingsOwner {
     Project,
 }
 
-/// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HazardLevel {
     /// It silences our hooks or undoes what they decide.
@@ -107,6 +106,8 @@ pub fn find_hazards(settings: &Value, whose: SettingsOwner) -> Vec<SettingsHazar
 /// Returns true if these settings have our hook before tool calls.
 pub fn has_our_hook(settings: &Value) -> bool {
     commands_at_event(settings, BEFORE_TOOLS)
+        // A command of somebody else that starts our hook is enough here, but in `has_rival` the
+        // rest of it counts.
         .any(|command| command_owner(&command) != CommandOwner::Foreign)
 }
 
@@ -143,6 +144,7 @@ pub fn managed_files() -> Vec<PathBuf> {
     let is_json = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
     let mut files: Vec<PathBuf> = paths.filter(is_json).collect();
     files.sort();
+    // Each drop-in goes over those before it, and all of them go over the file beside their folder.
     files.reverse();
     files.push(folder.join("managed-settings.json"));
     files
@@ -154,6 +156,7 @@ pub fn read_settings_file(path: &Path) -> Result<Option<Value>, String> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         metadata => metadata.map_err(|error| error.to_string())?,
     };
+    // To open a named pipe would wait until somebody writes into it.
     if !metadata.is_file() {
         return Err("it is not a file".to_owned());
     }

@@ -75,6 +75,7 @@ pub fn split_command(command: &str) -> (String, Vec<String>) {
 /// Returns the value of the option `flag` in `command`, as a shell would read it.
 pub fn find_option(command: &str, flag: &str) -> Option<String> {
     let ShellWords { words, is_plain } = parse_shell_words(command);
+    // In a line with operators the option could belong to another command.
     let at = words.iter().position(|word| word == flag).filter(|_| is_plain)?;
     words.get(at + 1).cloned()
 }

@@ -131,6 +131,7 @@ struct HookOptions {
 type Misuse = (Option<&'static AgentProfile>, String);
 
 impl HookInvocation {
+    /// Parses the arguments by hand, because clap would make the hook start later.
     fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, Misuse> {
         let mut options = HookOptions::default();
         let mut arguments = arguments.into_iter();

@@ -54,6 +54,8 @@ impl TextSource {
     }
 
     async fn read_text(&self, request: RequestBuilder, most: usize) -> Result<String, FetchError> {
+        // The limit is for all of it, because a server could also send one byte after the other for
+        // ever.
         let fetched = tokio::time::timeout(self.limit, fetch_bytes(request, most)).await;
         let bytes = fetched.map_err(|_| FetchError::TooSlow)??;
         String::from_utf8(bytes).map_err(|_| FetchError::NotText)

@@ -34,7 +34,10 @@ pub fn client_builder() -> ClientBuilder {
         .tcp_keepalive(KEEPALIVE)
         // A redirect would carry a key or a token somewhere else.
         .redirect(redirect::Policy::none())
+        // Only whoever calls knows whether a request may be made twice.
         .retry(reqwest::retry::never())
+        // A variable that somebody has set for another purpose must not lead a conversation
+        // elsewhere, and its key with it.
         .no_proxy()
 }
 

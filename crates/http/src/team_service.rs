@@ -49,6 +49,7 @@ impl TeamService {
         if url.scheme() != "https" {
             return Err(FetchError::Address);
         }
+        // The line is an upgraded connection, which is a part of HTTP/1.1.
         let mut client = proxy.apply_to(client_builder(), &url)?.http1_only();
         if let Some(authority) = authority {
             let authority = Certificate::from_der(authority);

@@ -55,6 +55,8 @@ impl LeashedChild {
     }
 
     fn spawn_with(mut command: Command, death: Signal) -> io::Result<Self> {
+        // It is random, because the number of a process may be given again while an orphan still
+        // has it.
         let mark = new_mark()?;
         command.env(MARK, &mark);
         let gone = || io::Error::other("the thread that starts processes is gone");
@@ -145,6 +147,8 @@ impl LeashedChild {
 
     /// Ends all descendants, including those that have left the group, and reaps the leader.
     fn end(&mut self) -> io::Result<ExitStatus> {
+        // These are collected before anything is killed: a process whose parent has died has
+        // another one, and would not be found any more.
         let family = if self.is_reaped { Vec::new() } else { find_descendants(self.child.id()) };
         for member in family {
             // An error means that it has ended by itself.
@@ -156,6 +160,7 @@ impl LeashedChild {
         }
         self.is_reaped = true;
         let status = self.child.wait()?;
+        // After a success, what goes on was left behind on purpose; only `end_all` ends that.
         if !status.success() {
             self.end_orphans();
         }
@@ -212,6 +217,8 @@ fn find_marked_processes(mark: &str) -> Vec<OwnedFd> {
     processes
         .flatten()
         .filter_map(|process| process.file_name().to_str()?.parse().ok())
+        // The handle comes before the look at the environment. If the id changes hands in between,
+        // the signal would go to a process that has ended, and not to a stranger.
         .filter_map(|id: i32| Some((id, pidfd_open(Pid::from_raw(id)?, PidfdFlags::empty()).ok()?)))
         .filter(|(id, _)| is_marked(*id))
         .map(|(_, process)| process)
@@ -239,6 +246,7 @@ fn find_descendants(ancestor: u32) -> Vec<OwnedFd> {
 }
 
 fn find_children(parent: u32) -> Vec<u32> {
+    // The kernel lists children with the thread that has started them.
     let Ok(threads) = fs::read_dir(format!("/proc/{parent}/task")) else { return Vec::new() };
     let lists = threads.flatten().map(|thread| fs::read_to_string(thread.path().join("children")));
     let lists: Vec<String> = lists.flatten().collect();
@@ -267,6 +275,8 @@ fn spawner_channel() -> &'static Sender<SpawnJob> {
 #[allow(unsafe_code)]
 fn spawn_leashed(mut command: Command, death: Signal) -> io::Result<Child> {
     let parent = getpid();
+    // A group of its own can be killed as a whole without ending us, and Ctrl-C at our terminal is
+    // not for it.
     command.process_group(0);
     // SAFETY: between fork and exec only two system calls are made, both async-signal-safe;
     // nothing is allocated and no lock is taken.

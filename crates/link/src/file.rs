@@ -11,6 +11,8 @@ use rustix::process::geteuid;
 /// Creates `path` with mode 0600 and writes `content`. An existing file is an error. If writing
 /// fails, nothing is left behind.
 pub fn create_private(path: &Path, content: &[u8]) -> io::Result<()> {
+    // The mode is given at creation: a `chmod` afterwards would leave a moment for others to open
+    // it.
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
     file.write_all(content).inspect_err(|_| {
         // The error of the write is the one to report.
@@ -48,6 +50,8 @@ impl PrivateFile {
     pub fn create(path: PathBuf, content: &[u8]) -> io::Result<Self> {
         let lock = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let mut held = Self { path, lock };
+        // The lock comes before the content, because a sweep takes a file that has content and no
+        // lock for one that was left behind.
         held.lock.lock()?;
         held.lock.write_all(content)?;
         Ok(held)
@@ -70,6 +74,7 @@ impl Drop for PrivateFile {
 pub fn open_own(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let no_follow = OFlags::NOFOLLOW.bits().cast_signed();
     let file = options.mode(0o600).custom_flags(no_follow).open(path)?;
+    // The open file is asked and not the path, which may lead elsewhere by now.
     let metadata = file.metadata()?;
     if metadata.is_file() && metadata.uid() == geteuid().as_raw() {
         return Ok(file);
@@ -116,6 +121,9 @@ pub struct FileLock {
 impl FileLock {
     /// Locks `path`, a file made for this purpose and never removed. Returns `None` if somebody
     /// else holds the lock.
+    ///
+    /// If it were removed, one process could hold the lock of the old file and another that of a
+    /// new one.
     pub fn try_lock(path: &Path) -> io::Result<Option<Self>> {
         let file = open_own(OpenOptions::new().write(true).create(true).truncate(false), path)?;
         Ok(try_lock(&file)?.then_some(Self { _file: file }))

@@ -31,6 +31,7 @@ impl HangupWatcher {
     /// watch.
     pub fn watch(&self, socket: &impl AsFd, name: u64) -> io::Result<()> {
         // A hang-up is always reported, whatever else is requested.
+        // Without `ONESHOT` the socket would be reported again and again until it is closed.
         epoll::add(&self.epoll, socket, EventData::new_u64(name), EventFlags::ONESHOT)?;
         Ok(())
     }

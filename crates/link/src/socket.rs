@@ -26,9 +26,11 @@ use crate::random::random_bytes;
 /// The longest path of a Unix socket on Linux, without the final NUL.
 const LONGEST_PATH: usize = 107;
 /// The prefix, followed by sixteen hex digits, of a socket's temporary name.
+/// The temporary name is shorter than that of a session, so it fits wherever that one does.
 const UNFINISHED_PREFIX: &str = ".cg";
 /// A socket that has had its temporary name for this long was left by a process that was killed.
 const UNFINISHED_FOR: Duration = Duration::from_mins(1);
+/// To whoever connects without waiting, a full queue looks like an absent process, so it is long.
 const BACKLOG: i32 = 1024;
 
 #[derive(Debug, thiserror::Error)]
@@ -93,7 +95,10 @@ pub fn probe_path(path: &Path) -> Result<SocketState, SocketError> {
     match open_connection(path) {
         Ok(_) => Ok(SocketState::Live),
         Err(SocketError::Io { source, .. }) => match Errno::from_io_error(&source) {
+            // A socket of ours gets its name only once it listens, so a refusal proves that nobody
+            // serves it.
             Some(Errno::CONNREFUSED) => Ok(SocketState::Dead),
+            // It has been removed since the look above.
             Some(Errno::NOENT) => Ok(SocketState::Nothing),
             // Its queue is full, or we may not connect: somebody is there.
             _ => Ok(SocketState::Live),
@@ -112,8 +117,10 @@ pub fn listen_at_path(path: &Path) -> Result<UnixListener, SocketError> {
     }
     // Under another name at first: nobody finds a socket here that is not served yet.
     let unfinished = unfinished_name(path)?;
+    // The temporary name may be longer than the final one.
     check_length(&unfinished)?;
     let listener = listen_at(&unfinished)?;
+    // This replaces a dead socket in one step, so that no other process finds the name free.
     fs::rename(&unfinished, path).map_err(|error| {
         // The error of the rename is the one to report.
         fs::remove_file(&unfinished).ok();
@@ -223,6 +230,7 @@ pub fn remove_if_dead(path: &Path) -> bool {
 
 /// Returns true if `path` is a socket of ours that nobody serves.
 pub fn is_dead(path: &Path) -> bool {
+    // No link is followed, because the link would be removed, and not what it leads to.
     let is_ours = fs::symlink_metadata(path).is_ok_and(|metadata| {
         metadata.uid() == geteuid().as_raw() && metadata.file_type().is_socket()
     });
@@ -235,6 +243,7 @@ pub fn connect_to_path(path: &Path) -> Result<UnixStream, SocketError> {
     check_length(path)?;
     let stream = UnixStream::from(open_connection(path)?);
     check_peer(&stream, path)?;
+    // Only connecting must not wait; whoever reads and writes decides about that anew.
     stream.set_nonblocking(false).map_err(|error| SocketError::io("cannot use", path, error))?;
     Ok(stream)
 }

@@ -41,6 +41,7 @@ pub fn read_limited_text(input: impl Read, most: u64) -> io::Result<String> {
 fn read_expected(input: impl Read, most: u64, expected: u64) -> io::Result<String> {
     // With a limit, the standard library begins with 32 bytes and doubles them.
     let mut bytes = Vec::with_capacity(usize::try_from(expected.min(most)).unwrap_or_default() + 1);
+    // One byte more than allowed is enough to see that there is too much.
     input.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most {
         let text = format!("it is larger than {most} bytes");

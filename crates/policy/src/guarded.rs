@@ -81,6 +81,7 @@ pub fn build_guarded(config: &Config, around: &Surroundings, program: Option<&Pa
         add(GuardedKind::Own, &folder);
     }
     if let Some(folder) = around.config_folder() {
+        // The unit says which program runs as the desk, and each drop-in can change that.
         let units = folder.with_file_name("systemd").join("user");
         add(GuardedKind::Own, &units.join("callgate.service"));
         add(GuardedKind::Own, &units.join("callgate.service.d"));

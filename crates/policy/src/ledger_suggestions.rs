@@ -87,6 +87,7 @@ impl PastCalls {
         let hash = Sha256::digest(format!("{tool}\0{cwd}\0{agent}\0{input}")).into();
         let at = match self.known.get(&hash) {
             Some(at) => *at,
+            // A suggestion must not cover a denied call, so none of those is left out.
             None if !is_denied
                 && (input.len() > LONGEST_INPUT || self.calls.len() >= MOST_CALLS) =>
             {

@@ -26,6 +26,7 @@ const MOST_FOLDERS: usize = 32;
 /// How many rule files are cached; agents work in few projects at a time.
 const MOST_FILES: usize = 256;
 /// How many folders of agents' settings are learned from requests.
+/// Without a limit an agent could fill the memory by naming ever new ones.
 const MOST_SETTINGS_FOLDERS: usize = 64;
 /// For how many folders the policy is cached.
 const MOST_BUILT: usize = 16;
@@ -165,6 +166,7 @@ impl LiveRules {
         if is_settled(&lock(&self.memory)) {
             return;
         }
+        // This is done without the lock, because the disk may not respond.
         let place = disk::real_path(folder, &*self.disk);
         let mut memory = lock(&self.memory);
         // Another thread may have been faster.
@@ -240,6 +242,8 @@ impl LiveRules {
 
     /// Returns a file as it is now, read again if it has changed.
     fn refresh(&self, path: &Path, trust: Trust) -> Arc<KnownRuleFile> {
+        // The stamp is older than the text: a change in between is then noticed at the next
+        // question.
         let stamp = FileStamp::of_path(path).ok();
         let remembered = |memory: &RulerMemory| {
             memory.files.get(path).filter(|known| known.stamp == stamp).map(Arc::clone)

@@ -23,6 +23,7 @@ const PAGE: usize = 1_000;
 /// How many questions a thread judges at a time; fewer than are listed.
 const BATCH: usize = 256;
 /// How many batches may wait for a thread.
+/// Then the reading waits, so that a long ledger does not fill the memory.
 const WAITING: usize = 8;
 /// How many verdicts a thread remembers.
 const MOST_KNOWN: usize = 16_384;

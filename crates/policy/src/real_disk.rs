@@ -12,6 +12,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn entry(&self, path: &str) -> DiskEntry {
+        // One call tells whether it is a link and where it leads.
         match fs::read_link(path) {
             Ok(target) => DiskEntry::Link(target.to_string_lossy().into_owned()),
             Err(error)
@@ -33,6 +34,7 @@ impl Disk for RealDisk {
     }
 
     fn exists(&self, path: &str) -> bool {
+        // A link that leads nowhere is there, too.
         fs::symlink_metadata(path).is_ok()
     }
 

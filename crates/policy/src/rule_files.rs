@@ -53,6 +53,7 @@ pub fn read_project_files(folder: &Path) -> Vec<(PathBuf, RuleFile)> {
 /// The metadata by which a change of a file is noticed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct FileStamp {
+    /// A file that takes the place of another one may have its length and its time.
     inode: u64,
     length: u64,
     changed: (i64, i64),

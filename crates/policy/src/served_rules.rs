@@ -87,6 +87,7 @@ impl ServedRules {
             self.open_store()?.entries_before(&filter, u64::MAX, MOST_RECENT).map_err(failed)?;
         let mut folders: Vec<PathBuf> = entries
             .iter()
+            // The folders of other machines are not on this disk.
             .filter(|entry| !is_of_other_machine(entry))
             .map(|entry| PathBuf::from(parse_asked_body(&entry.body).recorded_request().cwd))
             .collect();
@@ -95,6 +96,7 @@ impl ServedRules {
         let mut files: Vec<RuleFile> =
             folders.iter().flat_map(|it| read_project_files(it)).map(|(_, file)| file).collect();
         files.sort_by(|one, other| one.name.cmp(&other.name));
+        // Several folders may be in one project.
         files.dedup_by(|one, other| one.name == other.name);
         let now = self.ruler.around().now();
         let view = |file: RuleFile| {
@@ -239,6 +241,7 @@ impl RuleDesk for ServedRules {
         }
         let file = RuleFile::from_toml(&self.name(), text, Trust::User);
         let is_error = |problem: &&Problem| problem.level == RuleProblemLevel::Error;
+        // A file with errors in force would keep all rules from allowing anything.
         if let Some(Problem { line, message, .. }) = file.problems.iter().find(is_error) {
             return Err(format!("line {line} is wrong, so nothing was saved: {message}"));
         }

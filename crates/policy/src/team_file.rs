@@ -16,6 +16,8 @@ const FILE: &str = "team.json";
 const UNNAMED: &str = "the team's bundle of rules";
 
 /// The path of the file, which may be absent.
+/// It is not in the database, because the hook reads it without a desk, and opening the database
+/// would take longer than all else that the hook does.
 #[derive(Debug, Clone)]
 pub struct TeamFile {
     path: PathBuf,

@@ -5,6 +5,7 @@ use std::time::Duration;
 /// How often an end sends a beat if it has nothing else to send.
 pub const BEAT_EVERY: Duration = Duration::from_secs(5);
 /// A line on which nothing has come for this long is dead.
+/// It is three times as long as between two beats, so that one that is late ends nothing.
 pub const DEAD_AFTER: Duration = Duration::from_secs(15);
 
 /// When something was last heard and said on a line, on the monotonic clock.

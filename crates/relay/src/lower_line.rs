@@ -90,6 +90,7 @@ impl LowerLine {
             // Whether the question is open says the desk.
             RelayOrder::Answer { question, answer } => vec![LowerAct::Answer { question, answer }],
             RelayOrder::Ack { seq } => {
+                // A receipt is for all entries up to its number.
                 self.unacked = self.unacked.split_off(&(seq.saturating_add(1)));
                 Vec::new()
             }
@@ -113,7 +114,9 @@ impl LowerLine {
             open.into_iter().filter_map(|question| self.report_question(question)).collect();
         acts.extend(closed.into_iter().map(|closed| LowerAct::Send(RelayReport::Closed(closed))));
         let open = self.sent.iter().cloned().chain(undelivered.iter().cloned()).collect();
+        // They count as sent, so that their end is reported, too.
         self.sent.extend(undelivered);
+        // This comes last, because the desk above withdraws what it does not name.
         acts.push(LowerAct::Send(RelayReport::Synced { open }));
         acts
     }
@@ -139,6 +142,7 @@ impl LowerLine {
     }
 
     pub fn report_entry(&mut self, entry: WatchedEntry) -> LowerAct {
+        // 256 stands for the other members of the line.
         self.unacked.insert(entry.seq, entry.body.get().len() + entry.kind.len() + 256);
         LowerAct::Send(RelayReport::Entry { entry })
     }

@@ -63,6 +63,8 @@ impl QuestionPace {
         let left = self.spent.saturating_sub(passed.saturating_mul(PER_SECOND));
         let spent = left + (1 + (size / BYTES_OF_ONE) as u64) * 1_000;
         let is_within = spent <= AT_ONCE * 1_000;
+        // What is refused costs nothing, or whoever keeps asking would never be heard again.
+        // Several lines note their times here, and not always in order.
         (self.at, self.spent) = (self.at.max(now), if is_within { spent } else { left });
         is_within
     }
@@ -88,6 +90,7 @@ impl QuestionShare {
 
     /// Takes the room of a question that is open already.
     pub(crate) fn take_anyway(room: &Arc<QuestionRoom>, size: usize) -> Self {
+        // `Relaxed` is enough, because no other memory depends on these counts.
         room.count.fetch_add(1, Ordering::Relaxed);
         room.bytes.fetch_add(size, Ordering::Relaxed);
         Self { room: Arc::clone(room), size }

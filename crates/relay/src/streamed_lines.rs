@@ -59,6 +59,8 @@ impl StreamedLines {
 
     pub(crate) fn take_arrived(&mut self) -> Option<LineArrival> {
         let arrived = self.lines.next_frame().map(LineArrival::from);
+        // While a line that is too long is dropped, nothing is buffered, and yet the decoder must
+        // not be replaced.
         if arrived.is_none() && self.lines.buffered() == 0 && !self.lines.is_dropping() {
             // A silent line keeps no buffer: a desk may have thousands of them.
             self.lines = LineDecoder::new(MAX_LINE);
@@ -110,6 +112,7 @@ impl StreamedLines {
     }
 
     fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
+        // It is on the stack, so that a line that waits has no buffer.
         let mut chunk = [0; CHUNK];
         let mut chunk = ReadBuf::new(&mut chunk);
         ready!(Pin::new(&mut self.stream).poll_read(context, &mut chunk))?;

@@ -81,6 +81,8 @@ fn read_lines(
     let mut lines = LineDecoder::new(MAX_LINE);
     loop {
         while let Some(line) = lines.next_frame() {
+            // A full queue ends the reading for a while, so that the other side has to wait instead
+            // of filling the memory here.
             if arrived.blocking_send(LineArrival::from(line)).is_err() {
                 return;
             }

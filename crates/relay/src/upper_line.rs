@@ -180,6 +180,7 @@ impl UpperLine {
         let report = RelayReport::decode(line).map_err(|why| why.to_string());
         match report {
             Ok(RelayReport::Hello(hello)) if !connection.is_greeted => self.greet(hello),
+            // Each is shown to people here, so it counts like a wrong line.
             Ok(RelayReport::Error { text }) => self.note_wrong(vec![UpperAct::Warn(text)]),
             Ok(_) if !connection.is_greeted => self.refuse("it has not said hello"),
             Ok(RelayReport::Question(question)) => self.take_question(now, *question, line.len()),
@@ -237,6 +238,8 @@ impl UpperLine {
     }
 
     fn take_words(&mut self, question: RequestId, last_words: String) -> Vec<UpperAct> {
+        // A question may have ended here while the words were on their way, so it is no mistake if
+        // it is not known.
         match self.held.get_mut(&question).map(HeldQuestion::takes_words) {
             None => Vec::new(),
             Some(true) => vec![UpperAct::AddWords { question, last_words }],
@@ -356,6 +359,7 @@ impl UpperLine {
     /// Returns what is to be done because of the time.
     pub fn handle_time(&mut self, now: Duration) -> Vec<UpperAct> {
         let Some(connection) = &self.connection else { return Vec::new() };
+        // A box that only sends beats counts as alive, so its hello has a limit of its own.
         if !connection.is_greeted && now.saturating_sub(connection.began) >= DEAD_AFTER {
             return vec![UpperAct::End("it does not say hello".to_owned())];
         }

@@ -121,6 +121,7 @@ impl Act {
         // The part of a long input that was read still counts for rules that deny.
         let ((), is_read) =
             steps::run_with_budget(steps::READING, || act.read_input(tool_input, cwd, home));
+        // This has a budget of its own, because the reading may have spent all of the other.
         let ((), is_placed) = steps::run_with_budget(steps::PLACING, || act.find_paths());
         act.is_cut = !is_read || !is_placed || tool.len().max(agent.len()) > LONGEST_NAME;
         act

@@ -40,6 +40,7 @@ fn git_folders(command: &ShellCommand, words: &[ShellWord]) -> Vec<String> {
             folders =
                 folders.iter().flat_map(|cwd| [cwd.clone(), join_path(cwd, folder)]).collect();
         }
+        // Each `-C` doubles them.
         folders.truncate(crate::shell::DEEPEST);
     }
     folders

@@ -11,6 +11,8 @@ use std::collections::HashMap;
 /// How many links one path may lead through, as in the kernel.
 const MOST_LINKS: usize = 40;
 /// The most queries of the disk for one verdict.
+/// There is a limit, because an agent chooses how many paths it names, and each look may take a
+/// while.
 pub const MOST_LOOKUPS: usize = 4_096;
 /// The most characters of paths that are followed for one verdict.
 const MOST_LETTERS: usize = 250_000;
@@ -152,6 +154,8 @@ impl<'a> PathFollower<'a> {
         let mut is_there = usize::MAX;
         while let Some(name) = names.pop() {
             match &*name {
+                // Like the kernel, this goes up from where a link has led, and not from where it
+                // stands.
                 ".." => {
                     at.truncate(at.rfind('/').unwrap_or(0));
                     if at.len() < is_there {

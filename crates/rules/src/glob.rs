@@ -123,6 +123,7 @@ fn meet_slowly(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
     // `row[j]` says whether the first `i` tokens of one and the first `j` of the other can match
     // the same text.
     let width = other.len() + 1;
+    // There are three rows, because a `Shy` may be skipped together with the `Run` after it.
     let mut rows = [vec![false; width], vec![false; width], vec![false; width]];
     rows[0][0] = true;
     for i in 0..=one.len() {

@@ -43,6 +43,7 @@ impl Guarded {
         for folder in [".config", ".local/share", ".local/state", ".cache"] {
             guarded.add_path(GuardedKind::Own, &format!("{home}/{folder}/callgate"));
         }
+        // Old clients ask at this socket, and a desk serves it beside its own.
         guarded.add_path(GuardedKind::Socket, "/tmp/vibe-reachout.sock");
         guarded.add_path(GuardedKind::Settings, &format!("{home}/.claude.json"));
         guarded.add_path(GuardedKind::Settings, &format!("{home}/.claude/plugins"));

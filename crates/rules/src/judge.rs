@@ -38,6 +38,7 @@ fn with_disk_reasons(policy: &Policy, act: &Act, disk: &dyn Disk, verdict: Verdi
     let outside =
         policy.bounds.as_ref().and_then(|bounds| outside::outside_path_reason(act, bounds, disk));
     let trap =
+        // Whoever is asked anyway is asked for the reason of the rule.
         || bare_repository::repository_trap_reason(act, disk).filter(|_| !verdict.wants_person);
     match outside.or_else(trap) {
         Some(reason) => Verdict { is_guarded: verdict.is_guarded, ..Verdict::ask_person(reason) },
@@ -79,6 +80,7 @@ pub fn explain_act(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) ->
         FollowedAct::Led(led) => policy.explain_by_names(&led, now),
         FollowedAct::Same | FollowedAct::TooMany => policy.explain_by_names(act, now),
     };
+    // It is the judge's, so that an explanation never differs from what happens.
     explanation.verdict = verdict;
     explanation
 }

@@ -218,6 +218,7 @@ impl Policy {
     /// Returns why something in a command that is not known could be what a rule denies or asks
     /// about, or what is guarded.
     fn unclear_reason(&self, act: &Act, moment: &Moment) -> Option<String> {
+        // Anything could also be what is guarded, so this does not depend on `unclear`.
         if let Some(form) = act.runs.anything {
             return Some(format!("it has {form}, and could run anything"));
         }
@@ -336,6 +337,8 @@ impl Policy {
                 allows.push(allow);
                 continue;
             }
+            // What a wrapper starts is judged by itself, so that a rule for `make` covers `timeout
+            // 9 make` too, and nobody has to allow `timeout`.
             let inner = command.wrapped_script(&act.home, depth).filter(ShellScript::is_clear);
             let Some(inner) = inner.filter(|inner| !inner.commands.is_empty()) else {
                 return Err(format!("no rule decides `{}`", short_command(&command.render_line())));

@@ -153,6 +153,7 @@ fn argument_table(act: &Act) -> Option<String> {
             && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
     };
     let fields = input.iter().map(|(name, value)| {
+        // In a rule these characters would match other texts, too.
         let text = value.as_str().filter(|text| !text.contains(['*', '?', '\\', '!', '[']))?;
         (is_name(name) && text.len() <= 200).then(|| format!("{name} = {}", toml_string(text)))
     });
@@ -221,6 +222,7 @@ fn toml_texts(texts: &[String]) -> String {
 
 /// Returns a text as a string in TOML, which JSON's strings are as well.
 fn toml_string(text: &str) -> String {
+    // JSON lets this character stand as it is, and TOML does not.
     Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 

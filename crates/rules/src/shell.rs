@@ -43,6 +43,7 @@ use crate::steps;
 /// The longest command line; of a longer one only the beginning is read.
 pub const LONGEST_LINE: usize = 256 * 1024;
 /// How deep substitutions, subshells and commands in words may be nested.
+/// There is a limit, because the parser calls itself for each level and must not exhaust its stack.
 pub const DEEPEST: usize = 12;
 /// The most simple commands of one line.
 pub const MOST_COMMANDS: usize = 1_000;

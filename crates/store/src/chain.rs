@@ -38,6 +38,7 @@ impl FromStr for Sha256Hash {
 
     fn from_str(text: &str) -> Result<Self, NotAHead> {
         let mut hash = [0; 32];
+        // `from_str_radix` alone would accept a sign.
         if text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(NotAHead);
         }
@@ -79,6 +80,7 @@ impl FromStr for ChainHead {
 
     fn from_str(text: &str) -> Result<Self, NotAHead> {
         let (seq, hash) = text.trim().split_once(':').ok_or(NotAHead)?;
+        // `parse` alone would accept a plus, and one head would have two spellings.
         let is_number = !seq.is_empty() && seq.bytes().all(|byte| byte.is_ascii_digit());
         let seq = seq.parse().ok().filter(|_| is_number).ok_or(NotAHead)?;
         Ok(Self { seq, hash: hash.parse::<Sha256Hash>()?.0 })

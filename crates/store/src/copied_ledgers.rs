@@ -79,6 +79,7 @@ impl Store {
              FROM main.copied_entries WHERE machine = '{}' AND series = {series}",
             machine.replace('\'', "''")
         );
+        // A temporary name hides that of the table, so that whatever reads entries reads the copy.
         store.connection.execute_batch(&view).map_err(failed)?;
         Ok(store)
     }

@@ -80,6 +80,7 @@ impl Store {
     /// waits: the disk may take its time.
     pub fn checkpoint(&self) -> Result<(), StoreError> {
         let checkpoint =
+            // `PASSIVE` does what is possible without waiting for anybody who reads or writes.
             || self.connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
         checkpoint().map_err(self.explain_failure("write to"))
     }

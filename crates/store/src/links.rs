@@ -21,6 +21,7 @@ impl Store {
     pub fn chained_links(&self) -> Result<ChainedLinks, StoreError> {
         let failed = self.explain_failure("read the links in");
         let view = self.connection.unchecked_transaction().map_err(&failed)?;
+        // Its queries need one view of the file, because somebody may prune in between.
         links_before(&view, i64::MAX).map_err(failed)
     }
 
@@ -72,6 +73,7 @@ pub(crate) fn links_before(connection: &Connection, seq: i64) -> rusqlite::Resul
 }
 
 fn has_removal(connection: &Connection, link: &str) -> rusqlite::Result<bool> {
+    // A body that is damaged would make the whole query fail.
     let removals = "kind = 'unpaired' AND json_valid(body) AND json_extract(body, '$.link') = ?";
     let mut query = connection.prepare_cached(&format!("{LINK_ENTRIES} AND {removals}"))?;
     let mut rows = query.query([link])?;

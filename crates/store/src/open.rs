@@ -85,6 +85,7 @@ impl Store {
         .map_err(|error| StoreError::sqlite(&path, "open", error))?;
         schema::check_layout(&path, &layout, STEPS)?;
         match (layout, schema::version_of_steps(STEPS)) {
+            // Only whoever may write can bring the file up to date.
             (StoreLayout::Ours(found), known) if found < known => {
                 Err(StoreError::Older { path, found, known })
             }

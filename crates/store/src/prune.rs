@@ -44,6 +44,7 @@ impl Store {
         let Some((removed, anchor)) = anchor else {
             return Ok(PruneReport { removed: 0, anchor: None });
         };
+        // This comes after the commit, because the log cannot be shortened within a transaction.
         self.give_back_space();
         Ok(PruneReport { removed, anchor: Some(anchor) })
     }
@@ -110,6 +111,7 @@ fn anchor_before(
     connection: &Connection,
     kept_from: i64,
 ) -> rusqlite::Result<Option<EntriesPruned>> {
+    // The anchor carries the links over, because the entries that made them are removed.
     let links = links_before(connection, kept_from)?;
     connection
         .query_row(

@@ -75,6 +75,8 @@ impl Store {
     /// closed, grouped by question, the oldest question first.
     pub fn open_questions(&self, since_ms: i64) -> Result<Vec<Vec<LedgerEntry>>, StoreError> {
         let query = format!(
+            // `CROSS JOIN` keeps this order. Few questions are open, and SQLite could begin with
+            // all entries instead.
             "SELECT {COLUMNS} FROM open_questions q CROSS JOIN entries e ON e.question = q.question
              WHERE q.at_ms >= ? ORDER BY q.first, e.seq"
         );

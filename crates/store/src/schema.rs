@@ -276,6 +276,7 @@ pub(crate) fn apply_steps(
     steps: &[&str],
 ) -> Result<(), StoreError> {
     let failed = |error| StoreError::sqlite(path, "bring up to date", error);
+    // This look takes no lock, and nearly every file is up to date.
     if read_layout(connection, application).map_err(failed)?
         == StoreLayout::Ours(version_of_steps(steps))
     {
@@ -283,6 +284,7 @@ pub(crate) fn apply_steps(
     }
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
+    // Another process may have applied them before this one got the lock.
     let found = read_layout(&transaction, application).map_err(failed)?;
     check_layout(path, &found, steps)?;
     let seen =

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use rusqlite::Connection;
 
 /// A transaction in which nobody else writes. It is rolled back unless it is committed.
+/// Rusqlite's own prepares `BEGIN` and `COMMIT` anew each time.
 #[derive(Debug)]
 pub(crate) struct Transaction<'a>(&'a Connection);
 
@@ -12,6 +13,8 @@ impl<'a> Transaction<'a> {
     /// Begins a transaction, once nobody else writes. The exclusive borrow of the connection
     /// prevents nested transactions.
     pub(crate) fn begin(connection: &'a mut Connection) -> rusqlite::Result<Self> {
+        // A transaction that begins with reading fails at its first write if somebody has written
+        // since.
         run_statement(connection, "BEGIN IMMEDIATE")?;
         Ok(Self(connection))
     }

@@ -137,6 +137,7 @@ impl ChainWalk {
         let first = connection
             .query_row("SELECT min(seq) FROM entries", [], |row| row.get::<_, Option<i64>>(0))
             .or_else(|error| if is_damage(&error) { Ok(None) } else { Err(error) })?;
+        // If it cannot be read, the walk begins at number 1 and reports the damage itself.
         let first = first.map_or(1, |first| u64::try_from(first).unwrap_or(0));
         let mut walk = Self::from_head(ChainHead::NONE, noted);
         if first == 0 {
@@ -175,6 +176,7 @@ impl ChainWalk {
             match step {
                 Ok(Ok(())) => {}
                 Ok(fault) => return Ok(fault),
+                // Damage is what the walk looks for, and no failure of it.
                 Err(error) if is_damage(&error) => {
                     return Ok(Err((self.last.seq + 1, ChainFault::Unreadable)));
                 }

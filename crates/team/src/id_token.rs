@@ -84,6 +84,7 @@ pub fn verify_id_token(
     }
     let signed = &token[..header.len() + 1 + claims.len()];
     let header: TokenHeader = decode_json(header)?;
+    // Before this nothing that the token says counts.
     check_signature(&header, keys, signed.as_bytes(), &decode_bytes(signature)?)?;
     check_claims(decode_json(claims)?, expected)
 }

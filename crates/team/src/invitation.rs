@@ -94,6 +94,7 @@ impl FromStr for Invitation {
         let json: InvitationJson =
             serde_json::from_slice(&decode(coded)?).map_err(|_| InvitationError::Damaged)?;
         let host = json.address.strip_prefix("https://").unwrap_or_default();
+        // With one of these the address could lead elsewhere than it seems to.
         if host.is_empty() || host.contains(['/', '?', '#', '@']) {
             return Err(InvitationError::Address);
         }

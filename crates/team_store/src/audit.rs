@@ -177,6 +177,7 @@ impl LedgerPart {
 }
 
 /// Divides the parts that are chains into rounds in which no chain occurs twice.
+/// A part can be planned only once those of its chain before it are written.
 #[cfg(feature = "postgres")]
 pub(crate) fn rounds_of(
     parts: &[LedgerPart],

@@ -62,7 +62,7 @@ impl AuditFilter {
             (&self.decision.map(|decision| decision.name().to_owned()), "decision = ?"),
         ];
         if let Some(project) = &self.project {
-            // Whatever begins with the folder and a slash.
+            // Whatever begins with the folder and a slash: `0` is the character after it.
             let below = [project.clone(), format!("{project}/"), format!("{project}0")];
             add("(project = ? OR (project >= ? AND project < ?))", &below.each_ref().map(text));
         }

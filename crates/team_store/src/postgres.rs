@@ -226,6 +226,7 @@ impl TeamStore for PostgresTeamStore {
         check_text("the end of a question", text)?;
         let id = question.as_str();
         let found = self.change_or_find(id, WITHDRAWN, &[&id, &machine, &text])?;
+        // A machine learns nothing about the question of another one.
         Ok(found.filter(|found| found.machine == machine))
     }
 
@@ -349,6 +350,7 @@ impl TeamStore for PostgresTeamStore {
     }
 
     fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>> {
+        // Each part has the whole time of one call, so that a long chain can be verified, too.
         let mut walk = None;
         loop {
             let report = self

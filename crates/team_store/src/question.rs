@@ -146,6 +146,7 @@ impl TeamAsk {
 
     /// Returns the time for an answer in milliseconds.
     pub(crate) fn wait_ms(&self) -> i64 {
+        // Less than a millisecond would be rounded to no time at all.
         i64::try_from(self.wait.as_millis()).unwrap_or(i64::MAX).max(1)
     }
 }
@@ -333,6 +334,7 @@ impl QuestionRow {
         };
         let first_allow = self.first_allow.map(|text| serde_json::from_str(&text).ok());
         let outcome = self.outcome.map(|outcome| DeliveryOutcome::parse(&outcome));
+        // Both are by the clock of the store, because that of a desk may be wrong.
         let remaining = u64::try_from(self.deadline_ms - self.now_ms).unwrap_or_default();
         Some(TeamQuestion {
             id,

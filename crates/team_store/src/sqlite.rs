@@ -94,6 +94,7 @@ impl SqliteTeamStore {
             .map_err(failed)?;
         let done = work(&transaction, &self.desk).map_err(|error| with_path(error, &self.path))?;
         transaction.commit().map_err(failed)?;
+        // Before the commit, those who are woken would see nothing.
         *lock(&self.signal.count) += 1;
         self.signal.changed.notify_all();
         Ok(done)

@@ -127,6 +127,7 @@ fn refuse_unfit(line: &[u8], unfit: NotMcpMessage) -> McpAction<'static> {
         }
         NotMcpMessage::Params => McpRefusal::invalid_params("`params` is not an object"),
     };
+    // Even a line that cannot be read is answered under its id, because its client waits for that.
     let mut scan = IdScan::default();
     scan.push(line);
     McpAction::Reply(error_line(scan.finish().as_deref().unwrap_or("null"), &refusal))

@@ -40,6 +40,7 @@ impl SchemaChecker {
         let check = SchemaCheck::new(&self.graph, value);
         match check.value_fits(0, value, &SchemaScope::root()) {
             Ok(true) => None,
+            // To find the reasons costs more than the verdict, so it is done only here.
             Ok(false) => Some(explain::explain_misfit(&check, value).join("; ")),
             Err(_) => Some("it is too large or nested too deeply to be checked".to_owned()),
         }

@@ -170,6 +170,7 @@ impl<'a> AgentHookInput<'a> {
     /// Returns true if the tool's input alone is such that the rules deny it.
     pub fn has_inexact_tool_input(&self) -> bool {
         let input = self.members.get_non_null("tool_input");
+        // The message around it is one level more.
         input.is_some_and(|input| check_exact(input.get(), MOST_LEVELS - 1).is_err())
     }
 

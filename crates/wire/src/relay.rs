@@ -53,6 +53,7 @@ fn decode_ids(members: &Members, field: &'static str) -> Result<Vec<RequestId>, 
     let ids: Option<Vec<String>> = optional_field(members, field, EXPECTED)?;
     let ids = ids.unwrap_or_default();
     let read: Option<Vec<RequestId>> = ids.iter().map(|id| RequestId::parse(id)).collect();
+    // Beside the open ones there may be as many whose answers are on their way to the agents.
     let read = read.filter(|ids| ids.len() <= 2 * MOST_QUESTIONS);
     read.ok_or(Malformed::wrong_field(field, EXPECTED))
 }

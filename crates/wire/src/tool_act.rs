@@ -179,6 +179,7 @@ impl<'a> RunAct<'a> {
             let name = name.as_str();
             let is_read = commands.contains(&name) || REMARKS.contains(&name);
             let is_read = is_read || matches!(name, "args" | COMMAND_LIST);
+            // An option that is off changes nothing.
             !is_read && !matches!(value, Value::Null | Value::Bool(false))
         });
         let list = set(COMMAND_LIST).map(|list| match list {
@@ -216,6 +217,7 @@ impl<'a> RunAct<'a> {
     pub fn patch(&self) -> Option<PatchAct<'a>> {
         let GivenCommand::Words(words) = self.given_command()? else { return None };
         match words[..] {
+            // Our own tool would start a program of this name.
             ["apply_patch" | "applypatch", patch] if self.shell != ToolShell::Program => {
                 Some(PatchAct::from_texts(vec![patch]))
             }

@@ -69,6 +69,7 @@ pub(crate) async fn chat_watch(
     let Some(chat) = state.chats.running().await else { return Ok(None) };
     let seen = session.as_deref().zip(after);
     let mut happening = chat.events(seen);
+    // A stream must not keep a runtime: its client lives as long as its handles.
     drop(chat);
     let mut channel = PacedChannel::new(page, events.clone());
     let stream = async move {

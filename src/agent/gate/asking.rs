@@ -70,6 +70,8 @@ pub(super) async fn ask_question(asking: QuestionToAsk, posted: PostedQuestion) 
     board.post(&id, posted);
     let _waiting = WithdrawOnDrop { board, id };
     let started = || -> io::Result<_> {
+        // The thread waits in system calls, and learns by the pipe that nobody waits for it any
+        // more.
         let (gone, wanted) = io::pipe()?;
         let (answer_in, answer) = oneshot::channel();
         thread::Builder::new().name("ask".to_owned()).spawn(move || {

@@ -152,6 +152,7 @@ impl Board {
         let Some(mirror) = posted.mirror.as_ref().filter(|_| is_shown) else { return };
         let question = id.to_string();
         let (decision, text) = (decision.to_owned(), text.to_owned());
+        // Under the lock, too, so that it never comes before the question.
         mirror(SessionEvent::PermissionResolved(PermissionResolved { question, decision, text }));
         questions.past.push_back((id.clone(), kept(&posted)));
         if questions.past.len() > MOST_PAST {

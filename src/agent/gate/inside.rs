@@ -73,6 +73,7 @@ impl InsideDesk {
             roles: None,
             // The rules have decided before anybody is asked.
             ruler: Arc::new(move |request| {
+                // Whatever comes without a verdict is treated as strictly as possible.
                 let asks = Ruling::Ask { because: None, is_guarded: true };
                 lock(&ruled).remove(&request.request_id).unwrap_or(asks)
             }),
@@ -96,6 +97,8 @@ impl InsideDesk {
 
     /// Returns the route by which answers reach this desk while it is open.
     pub(super) fn route(self: &Arc<Self>) -> PressRoute {
+        // The board keeps the routes of closed questions, and must not keep the desk open with
+        // them.
         let desk = Arc::downgrade(self);
         Arc::new(move |id, press| {
             let desk = desk.upgrade();

@@ -30,6 +30,7 @@ pub(in crate::install) fn install_claude_hooks(
     for (name, value) in managed_switches() {
         done.text = with_member(&done.text, name, &value)?;
     }
+    // A project cannot override an empty value here, so that it puts nothing before our hook.
     done.text = if has_env(&done.text)? {
         with_env(&done.text, Some(""))?
     } else {
@@ -83,6 +84,7 @@ fn parse_root(text: &str) -> Result<(FoundHooks, Vec<JsonMember>), EditRefusal> 
 /// Sets a member of the object.
 fn with_member(text: &str, name: &str, value: &Value) -> Result<String, EditRefusal> {
     let (found, members) = parse_root(text)?;
+    // Of several members with one name, the last one counts.
     if let Some(member) = members.iter().rfind(|member| member.name == name) {
         return Ok(text_with_value(text, member, value));
     }

@@ -22,6 +22,7 @@ pub(in crate::install) fn install_codex_hooks(
     let mut document = parse_document(text)?;
     let table = document.as_table_mut();
     set_switch(table, MANAGED_ONLY);
+    // Otherwise a project that Codex trusts could switch hooks off.
     set_switch(sub_table(table, FEATURES)?, HOOKS);
     if our_managed_hooks(&document) != wanted {
         drop_ours(&mut document);

@@ -151,6 +151,7 @@ impl MachineSession {
             asker.report_unanswered().await;
         }
         let mut port = port;
+        // Without a line the answer is reported as kept at once.
         if port.is_some() {
             let question = question.clone();
             self.receipts.spawn(async move {

@@ -138,6 +138,7 @@ impl CommandReader<'_> {
 
     /// Begins a new command. After a `|` it reads the output of the one before.
     fn begin_command(&mut self, word: CommandWord) {
+        // The language stays: entries of `.netrc` and statements of SQL have several lines.
         let CommandState { echoed, language, prints_secret, .. } = self.state;
         let piped = echoed.filter(|_| word.is_piped);
         // An option may run several commands.
@@ -191,6 +192,7 @@ impl CommandReader<'_> {
             b"setx" | b"setenv" | b"ENV" | b"ARG" | b"config" => self.state.next = NextWord::Name,
             _ if positions::file_name(text) == b"chpasswd" => {
                 self.piped_after_user(spans);
+                // The input may name the program again, and each time all of it would be searched.
                 if word.end >= self.input_end {
                     self.input_end = inputs::after_users(self.search.bytes, word.end, spans);
                 }

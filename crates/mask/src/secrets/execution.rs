@@ -152,6 +152,7 @@ impl ExecutionReader {
             // The word before it ends with `$` and was examined.
             ShellOperator::Substitution => self.open_parenthesis(true),
             ShellOperator::Parenthesis => {
+                // In a programming language the word before it is the function that is called.
                 self.found.is_computed |= RUN_FUNCTIONS.contains(last_name(&self.last));
                 self.open_parenthesis(false);
             }
@@ -203,6 +204,7 @@ impl ExecutionReader {
         self.has_cases |= word == b"case";
         self.interpret_word(word);
         self.last.clear();
+        // The end of a path is kept, because it has the name of the program.
         self.last.extend_from_slice(&word[word.len().saturating_sub(LONGEST_NAME)..]);
     }
 
@@ -320,6 +322,7 @@ impl ExecutionReader {
 
     fn plain_word(&mut self, word: &[u8], after_option: bool) {
         let call = &mut self.call;
+        // `python FILE` does not run its input, but `python -` does.
         call.may_run_input &= word == b"-";
         call.expected = match call.expected {
             ExpectedWord::Wrapped { own } if RUN_SUBCOMMANDS.contains(word) => {

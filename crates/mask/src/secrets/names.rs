@@ -132,6 +132,7 @@ impl NameWords {
     const MOST: usize = 4;
 
     fn split(name: &[u8]) -> Self {
+        // The end is kept, because the last words of a name say what it is.
         let name = &name[name.len().saturating_sub(LONGEST_NAME)..];
         let mut words = Self { buffer: [0; LONGEST_NAME], ends: [(0, 0); Self::MOST], count: 0 };
         for (to, byte) in words.buffer.iter_mut().zip(name) {

@@ -43,6 +43,7 @@ fn find_jwts(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     let mut end = 0;
     for start in find_each(bytes, "eyJ") {
+        // Each run is looked at once, or a text of many beginnings would cost its square.
         if start < end {
             continue;
         }
@@ -64,6 +65,8 @@ fn find_jwts(bytes: &[u8], spans: &mut SpanList) {
 fn find_telegram_tokens(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     for colon in memchr_iter(b':', bytes) {
+        // One more than a token can have is counted, because a longer run is no token; so are the
+        // others below.
         let digits = run_back(bytes, colon, 13, |byte| byte.is_ascii_digit());
         let secret = run_length(bytes, colon + 1, 65, is_url);
         let is_token = (6..=12).contains(&digits)
@@ -127,6 +130,7 @@ fn find_mailchimp_keys(bytes: &[u8], spans: &mut SpanList) {
 
 /// Finds `Bearer …` and `Basic …` wherever they occur.
 fn find_scheme_credentials(bytes: &[u8], spans: &mut SpanList) {
+    // The first letters are left out, because they may be capitals or not.
     for (scheme, label) in [("earer ", "bearer token"), ("asic ", "credentials")] {
         spans.begin_search();
         let mut end = 0;
@@ -160,6 +164,7 @@ fn aws_secrets(bytes: &[u8], spans: &mut SpanList) {
     let ids: Vec<usize> = spans.labelled("AWS key").map(|span| span.end).collect();
     let mut at = 0;
     for id in ids {
+        // Several ids may be near each other, so what lies between them is searched only once.
         at = at.max(id);
         let end = bytes.len().min(id + NEAR);
         while at < end {

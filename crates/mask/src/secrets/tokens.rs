@@ -59,6 +59,7 @@ pub(super) fn find_prefixed_tokens(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     let mut at = 0;
     while at + 1 < bytes.len() {
+        // Nearly all places begin no token, so two bytes are first looked up in a table of bits.
         let pair = usize::from(bytes[at]) << 8 | usize::from(bytes[at + 1]);
         let is_start = PAIRS[pair >> 6] >> (pair & 63) & 1 == 1;
         match is_start.then(|| token_at(bytes, at)).flatten() {
@@ -126,6 +127,7 @@ fn body_end(bytes: &[u8], from: usize, token: &TokenPattern) -> Option<usize> {
             }
         }
     }
+    // A dot at the end is not part of a token, because it ends a sentence.
     while end > from && bytes[end - 1] == b'.' {
         end -= 1;
         len -= 1;

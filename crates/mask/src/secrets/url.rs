@@ -42,6 +42,7 @@ fn examine_authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize 
     };
     let len = window.iter().position(ends).unwrap_or(window.len());
     let authority = &window[..len];
+    // The last one counts, because a password may have others.
     if let Some(at) = memrchr(b'@', authority) {
         let user = &authority[..at];
         match memchr(b':', user) {

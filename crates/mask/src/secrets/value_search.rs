@@ -51,6 +51,7 @@ impl ValueSearch<'_> {
         let after = byte(sign + 1);
         match self.bytes[sign] {
             b'>' => return self.hide_element_value(sign, spans),
+            // A comparison gives no value to a name.
             b'=' if after == Some(b'=') || matches!(before, Some(b'=' | b'!' | b'<' | b'>')) => {
                 return None;
             }

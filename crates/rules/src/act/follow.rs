@@ -170,6 +170,7 @@ impl LinkTargets {
             }
         }
         for (at, word) in command.words.iter().enumerate() {
+            // A program without a slash is looked up on PATH, and is no path.
             if at == 0 && !word.could_contain("/") {
                 continue;
             }

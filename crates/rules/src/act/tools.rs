@@ -205,6 +205,7 @@ fn leaves_sandbox(input: &Map<String, Value>) -> bool {
     let is_set = |name: &str| match input.get(name) {
         None | Some(Value::Null | Value::Bool(false)) => false,
         Some(Value::String(text)) => text != "use_default",
+        // What is not plainly a no counts as a yes.
         Some(_) => true,
     };
     ["dangerouslyDisableSandbox", "with_escalated_permissions", "sandbox_permissions"]
@@ -333,6 +334,7 @@ fn with_args(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
 /// Reads words that are run without a shell, or a patch in that form.
 fn add_words(act: &mut Act, run: &RunAct<'_>, words: &[&str], cwd: &str) {
     if let Some(patch) = run.patch() {
+        // It is no command, so the rules for writing apply to it.
         act.class = Class::Write;
         return add_patch(act, &patch, cwd);
     }

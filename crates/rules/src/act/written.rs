@@ -164,6 +164,7 @@ impl WrittenPaths<'_> {
                 option_values(arguments, "-C --directory --one-top-level").collect(),
             );
             if short.contains('P') || has_long("--absolute-names") {
+                // With absolute names the archive says where it writes.
                 self.paths.push(vec![Tok::Cross]);
             }
         } else if !short.contains('t') && !has_long("--list") {
@@ -250,6 +251,7 @@ impl WrittenPaths<'_> {
             return;
         }
         let address = std::ptr::from_ref(command);
+        // The paths of one command come one after the other and share its folders.
         if self.last != Some(address) {
             self.folders = touch::folders_of(command, &self.act.home);
             self.last = Some(address);
@@ -336,6 +338,7 @@ fn in_place<'a>(arguments: &'a [ShellWord], letters: &str) -> Option<Vec<&'a She
         if !is_option(word) {
             files.push(word);
         } else if text.starts_with("--") {
+            // Long options may be abbreviated.
             is_in_place |= text.starts_with("--in");
             let is_text = ["--expression", "--file"].iter().any(|name| text.starts_with(name));
             has_text |= is_text;

@@ -76,6 +76,7 @@ fn changed_by(words: &[ShellWord]) -> Option<String> {
 fn only_reads(words: &[String]) -> bool {
     let (options, names): (Vec<&String>, Vec<&String>) =
         words.iter().partition(|text| text.starts_with('-'));
+    // Git accepts the beginning of a long option in its place.
     let has = |starts: &[&str]| {
         options.iter().any(|option| starts.iter().any(|start| option.starts_with(start)))
     };

@@ -39,6 +39,7 @@ pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
     if matches!(program, "echo" | "printf") {
         return only_speaks(command, act);
     }
+    // With these options, ripgrep runs a program on what it searches.
     let runs_others = |word: &ShellWord| {
         word.could_begin_with("--pre") || word.could_begin_with("--hostname-bin")
     };

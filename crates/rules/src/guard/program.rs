@@ -79,6 +79,7 @@ fn kills_others(program: &str, words: &[String]) -> bool {
     };
     let (signals, names): (Vec<&String>, Vec<&String>) =
         words.iter().partition(|word| word.starts_with('-'));
+    // The number of a process could be ours; a job of the shell cannot.
     if program == "kill" {
         let is_job = |name: &&String| {
             name.strip_prefix('%').is_some_and(|job| job.bytes().all(|b| b.is_ascii_digit()))
@@ -88,6 +89,7 @@ fn kills_others(program: &str, words: &[String]) -> bool {
     let is_other = |name: &&String| {
         name.len() > 1
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+            // `pkill` takes a part of a name for the whole.
             && !HOOK.contains(name.as_str())
             && !name.contains(PROGRAM)
     };

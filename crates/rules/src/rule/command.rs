@@ -172,6 +172,8 @@ impl CommandPattern {
         };
         let fits = |(part, word): (PatternWord<'_>, &ShellWord)| part.surely_fits(word, home);
         is_length
+            // A variable can change what a program does, so a command with one that the pattern
+            // does not name is not allowed by it.
             && command.assigns.len() == self.assign_count
             && self.words().zip(&command.words).all(fits)
             && self.assigns().zip(&command.assigns).all(fits)
@@ -259,9 +261,11 @@ fn has_parts_in_order(
                 open[at + 1] |= open[at] && could(parts[at], word);
             }
         }
+        // Backwards, so that one word is not taken for two parts.
         for at in (0..parts.len()).rev() {
             open[at + 1] |= open[at] && could(parts[at], word);
         }
+        // The word after an option may be its value.
         if !is_option && !after_option && !word.may_split {
             // A word that is not an option and matches nothing ends every attempt that did not take
             // it.
@@ -270,6 +274,7 @@ fn has_parts_in_order(
                 .collect();
             open.iter_mut().zip(kept).for_each(|(open, kept)| *open &= kept);
         }
+        // With a `=` the option has its value already.
         after_option = is_option && !word.first_text().contains('=');
     }
     open[parts.len()]
@@ -337,6 +342,7 @@ fn push_quoted(
     chars: &mut impl Iterator<Item = char>,
     form: &mut String,
 ) -> Result<(), String> {
+    // Without this a word of two quotes would not be there at all.
     form.push(EMPTY);
     while let Some(c) = chars.next() {
         match c {

@@ -39,6 +39,7 @@ pub(super) fn find_folders(script: &mut ShellScript, base: BaseFolders<'_>) {
         if !change_folder(command, &mut folders, base.home) {
             doubts.push("a change to an unknown folder");
             let word = targets.get(&at).or_else(|| command.words.get(1));
+            // A return leads to a folder that is among the known ones already.
             let is_back = has_moved && is_return(command);
             if !is_back && !steps::is_spent() {
                 step_loosely(word, command, &folders, &mut others, base.home);
@@ -176,6 +177,7 @@ fn change_folder(command: &ShellCommand, folders: &mut Vec<String>, home: &str) 
         return false;
     }
     let is_known = !folders.iter().any(|cwd| is_through_root(cwd, target));
+    // The earlier folders stay, because the change may fail and the line may go on all the same.
     let gone: Vec<String> = folders.iter().map(|cwd| join_path(cwd, target)).collect();
     for folder in gone {
         if !folders.contains(&folder) {

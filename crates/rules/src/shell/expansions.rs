@@ -188,6 +188,7 @@ impl ShellReader<'_> {
     /// Parses the rest of `{a,b}`. Without a comma or two dots it is literal.
     fn brace_expansion(&mut self, word: &mut ShellWord) {
         let begin = self.at;
+        // Otherwise each of many open braces would lead to a search up to the same place.
         if begin < self.open_braces_to {
             return word.push('{');
         }

@@ -117,7 +117,9 @@ impl<'a> ShellReader<'a> {
         let chars = std::mem::replace(&mut self.chars, text);
         let at = std::mem::take(&mut self.at);
         let open_braces_to = std::mem::take(&mut self.open_braces_to);
+        // The ends of lines within must not begin here-documents that are due outside.
         let here = std::mem::take(&mut self.here);
+        // The styles belong to the characters of the outer text.
         let paint = self.paint.take();
         self.depth += 1;
         work(self);
@@ -295,6 +297,7 @@ impl<'a> ShellReader<'a> {
                 self.at += usize::from(twice);
                 self.paint_since(begin, SegmentStyle::Operator);
                 self.note_break(begin, c == '&' && !twice);
+                // Bash also ends a branch with `;&` and `;;&`, and zsh with `;|`.
                 let ends_branch = c == ';' && (twice || matches!(self.peek(), Some('&' | '|')));
                 if ends_branch {
                     self.note_doubt("control flow");

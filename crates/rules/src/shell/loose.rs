@@ -223,6 +223,7 @@ impl PossibleRuns {
         self.runs.push(is_line);
         let own: String = command.render_line();
         for (text, kind) in runnable_texts(command, line) {
+            // Each folder is one more reading of the text and of all texts in it.
             for cwd in command.folders.iter().take(if place.depth > 2 { 1 } else { 16 }) {
                 let base = BaseFolders { cwd, ..place.base };
                 let outer = Some((values, at));

@@ -83,6 +83,7 @@ impl ShellValues<'_> {
             "find" if !options().any(is_other_action) => printed_by_find(rest),
             "grep" | "egrep" | "rg" | "ag" if options().any(lists_files) => printed_by_ls(rest),
             "cat" if rest.is_empty() => self.passed_on(command, depth),
+            // With `-o` it prints parts of lines, which may be other names.
             "grep" if !has(&["-o", "-h"]) && plain_operands(rest) == 1 && command.is_piped => {
                 self.passed_on(command, depth)
             }
@@ -188,6 +189,8 @@ impl ShellValues<'_> {
         let Some((command, options)) = texts.split_first() else { return printed_unknown() };
         let has = |option: &str| options.contains(&option);
         match *command {
+            // Where the repository begins is not looked up, so it could be this folder or any above
+            // it.
             "rev-parse" if has("--show-toplevel") => {
                 let Some(command) = self.command(at) else { return printed_unknown() };
                 let folders = command.folders.iter();
@@ -311,6 +314,7 @@ fn printed_by_which(rest: &[ShellWord]) -> Vec<PrintedText> {
         (Some(name), None) if !name.contains('/') => {
             vec![
                 vec![WordPiece::Text(format!("/usr/bin/{name}"))],
+                // A shell prints only the name of what it does itself.
                 vec![WordPiece::Text(name.into())],
             ]
         }

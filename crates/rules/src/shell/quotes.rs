@@ -53,6 +53,7 @@ impl ShellReader<'_> {
     fn parse_plain(&mut self, c: char, is_first: bool, word: &mut ShellWord) {
         match c {
             '*' | '?' => word.push_piece(WordPiece::Glob(c)),
+            // A `[` alone is a program.
             '[' if !(is_first && self.ends_word()) => word.push_piece(WordPiece::Glob('[')),
             '~' => self.parse_tilde(is_first, word),
             '=' if is_first => {
@@ -70,6 +71,7 @@ impl ShellReader<'_> {
                 word.has_equals = true;
                 word.push(c);
             }
+            // An interactive shell puts an earlier command in its place.
             '!' if !(is_first && self.ends_word()) => {
                 self.paint_since(self.at - 1, SegmentStyle::Unclear);
                 self.note_doubt("a character with a special meaning");
@@ -285,6 +287,7 @@ impl ShellReader<'_> {
     /// Parses a variable. Only the home is known.
     pub(super) fn push_variable(&mut self, name: String, is_quoted: bool, word: &mut ShellWord) {
         let is_plain = |c: char| c.is_ascii_alphanumeric() || "/_-.".contains(c);
+        // A home with blanks or wildcards would become several words without quotes.
         let is_whole = is_quoted || self.home.chars().all(is_plain);
         // A shell may read a colon or a bracket after the name as a part of the expansion.
         let is_ended = self.ends_word() || matches!(self.peek(), Some('/' | '"'));

@@ -43,6 +43,7 @@ impl ShellReader<'_> {
                 let copies = !is_both && self.eat_char('&');
                 let is_double = !copies && self.eat_char('>');
                 if !copies && !is_double && arrow == '>' {
+                    // `>|` writes like `>`, even to a file that the shell was told to protect.
                     self.eat_char('|');
                 }
                 self.paint_since(begin, SegmentStyle::Operator);

@@ -19,12 +19,15 @@ use crate::steps;
 pub(super) use fields::{WordChoices, split_value};
 
 /// The most things that one word could be before it counts as unknown.
+/// It is small, because the choices of the parts of a word multiply.
 const MOST_CHOICES: usize = 24;
 /// The most words that one word may become.
 const MOST_FIELDS: usize = 128;
 /// How often values may refer to other values.
+/// Without a limit, two variables with each other as values would never end.
 const DEEPEST_VALUE: usize = 8;
 /// The most forms of one command that are examined.
+/// It is small, because the choices of the words of a command multiply.
 const MOST_FORMS: usize = 24;
 
 #[derive(Debug, Clone)]

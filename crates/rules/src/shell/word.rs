@@ -159,6 +159,7 @@ impl ShellWord {
         }
     }
 
+    /// Once the budget is spent it adds nothing, and nothing is allowed any more.
     pub(crate) fn push_piece(&mut self, piece: WordPiece) {
         if steps::spend_budget(steps::PIECE) {
             self.pieces.push(piece);

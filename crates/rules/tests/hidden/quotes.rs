@@ -2,7 +2,6 @@
 
 use super::dice::LineDice;
 
-/// Returns a text as one word.
 pub(crate) fn word(text: &str, dice: &mut LineDice) -> String {
     match dice.below(8) {
         0..3 => single(text),
@@ -19,12 +18,10 @@ pub(crate) fn word(text: &str, dice: &mut LineDice) -> String {
     }
 }
 
-/// Returns a text in single quotes.
 pub(crate) fn single(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 
-/// Returns a text in double quotes.
 pub(crate) fn double(text: &str) -> String {
     format!("\"{}\"", before_each(text, |c| matches!(c, '\\' | '"' | '$' | '`')))
 }
@@ -97,7 +94,6 @@ pub(crate) fn octal(text: &str) -> String {
     escapes.concat()
 }
 
-/// Returns a text in base64.
 pub(crate) fn base64(text: &str) -> String {
     const DIGITS: &[u8] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut out = String::new();

@@ -64,12 +64,10 @@ impl ScratchHome {
         scratch
     }
 
-    /// Returns the home.
     pub(crate) fn home(&self) -> &str {
         self.home.to_str().expect("a name in UTF-8")
     }
 
-    /// Returns the folder of the project.
     pub(crate) fn project(&self) -> PathBuf {
         self.home.join(PROJECT)
     }

@@ -194,7 +194,6 @@ fn conversation_from_row(row: &Row<'_>) -> rusqlite::Result<StoredConversation> 
     })
 }
 
-/// Reads the engine from this column and the model from the next.
 /// Returns the version of a conversation.
 pub(super) fn find_state(
     connection: &Connection,
@@ -218,6 +217,7 @@ pub(super) fn find_state(
     connection.prepare_cached(query)?.query_row([id], state).optional()
 }
 
+/// Reads the engine from this column and the model from the next.
 fn engine_from_row(row: &Row<'_>, at: usize) -> rusqlite::Result<Option<EngineSelection>> {
     let (engine, model): (Option<String>, _) = (row.get(at)?, row.get(at + 1)?);
     Ok(engine.map(|engine| EngineSelection { engine, model }))

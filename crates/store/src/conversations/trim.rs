@@ -29,6 +29,8 @@ impl Store {
                 [key, length],
             )?;
             transaction.execute(
+                // Another time of use shows other processes that it has changed. What the engine
+                // remembers is about messages that are gone.
                 "UPDATE conversations SET
                      used_ms = max(coalesce(used_ms, 0) + 1, ?3),
                      opening = iif(?2 = 0, NULL, opening), engine_state = NULL,
@@ -63,6 +65,7 @@ impl Store {
             if !is_between_turns(transaction, key, length)? {
                 return Ok(false);
             }
+            // The copy is used later than all others, so it becomes the last conversation.
             let copy: Option<i64> = transaction
                 .query_row(
                     "INSERT INTO conversations

@@ -25,6 +25,8 @@ const MOST_UNREAD: usize = 100;
 
 /// Settings of a session. A desk that is cut off in a transaction holds up the others no longer than
 /// the server waits for it.
+/// What was confirmed must not be lost: a database that confirms before it has written (`off`), or
+/// before its standbys have (`local`), is made to wait.
 const HABITS: &str = "SET search_path = callgate_team; SET timezone = 'UTC';
     SET client_min_messages = warning; SET lock_timeout = '2s'; SET statement_timeout = '60s';
     SET idle_in_transaction_session_timeout = '2s'; SET tcp_keepalives_idle = 10;
@@ -142,6 +144,8 @@ impl DatabaseLink {
             };
             self.session = None;
             if matches!(fault, ServerFault::Silence) {
+                // The next attempt begins with another host, or it would wait for this one once
+                // more.
                 self.first_host += 1;
             }
             if !fault.is_passing() || Instant::now() + PAUSE >= deadline {
@@ -182,6 +186,7 @@ impl DatabaseLink {
         // Before the server is asked, which may have got more since.
         let seen = self.seen.load(Ordering::SeqCst);
         let (found, timeline) = within(*deadline, async {
+            // This comes after the migration, for which the role of desks has no right.
             layout::take_role(&client).await?;
             layout::check_rights(&client).await?;
             client.batch_execute(layout::MAKE_MISSING).await?;

@@ -62,6 +62,7 @@ pub(super) async fn is_current(client: &Client) -> Result<bool, ServerFault> {
 /// Brings the tables up to date. Other desks may be doing the same.
 pub(super) async fn migrate(client: &Client) -> Result<(), ServerFault> {
     client.batch_execute(BEGIN).await?;
+    // Another desk may have done it while this one waited for the lock.
     let found = read_version(client).await?;
     let seen = usize::try_from(found).unwrap_or_default();
     for (step, version) in STEPS.iter().zip(1..).skip(seen) {

@@ -8,7 +8,6 @@ use callgate_team_store::{
 };
 use callgate_wire::approval::{Decision, RequestId};
 
-/// Returns the id with this number.
 pub(crate) fn id(number: u64) -> RequestId {
     RequestId::from_random(u128::from(number).to_be_bytes())
 }

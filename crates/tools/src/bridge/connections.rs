@@ -135,6 +135,8 @@ impl HostConnections {
             return Err(pending);
         }
         self.waiting_bytes = bytes;
+        // The arguments are copied only here, because the buffer of the line that has them is used
+        // again.
         self.waiting.push_back((pending, call.into_owned()));
         Ok(())
     }
@@ -163,6 +165,8 @@ impl HostConnection {
         call: OutgoingCall<'a>,
     ) -> Option<UnsentRest<'a>> {
         self.call = Some(pending);
+        // The lock is a new one, because a thread may still hold that of an earlier call on this
+        // connection.
         self.is_sent = Arc::default();
         let (stream, is_sent) = (Arc::clone(&self.stream), Arc::clone(&self.is_sent));
         let mut rest = UnsentRest { stream, call, sent: 0, is_sent };
@@ -188,6 +192,7 @@ impl PendingCall {
             return None;
         }
         let last = if self.progress.is_finite() { self.progress } else { 0.0 };
+        // The step is too small to change a large number.
         self.progress = (last + HEARTBEAT_STEP).max(last.next_up());
         let message = Some("still working".into());
         self.ticket.progress_notification(&CallProgress {
@@ -199,6 +204,7 @@ impl PendingCall {
 
     /// Returns the notification of the host's progress, unless it has not grown.
     pub(super) fn progress_notification(&mut self, progress: &CallProgress<'_>) -> Option<Vec<u8>> {
+        // MCP wants each report of progress to be greater than the one before.
         if progress.progress <= self.progress {
             return None;
         }

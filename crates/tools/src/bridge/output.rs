@@ -13,6 +13,7 @@ use callgate_link::sync::lock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// How many bytes a pipe that polls as writable takes without blocking.
+/// It is `PIPE_BUF` of Linux.
 const SURE_TO_FIT: usize = 4096;
 /// How many answers may wait for a client that does not read.
 const LATE_ANSWERS: usize = 64;
@@ -65,7 +66,9 @@ impl BridgeOutput {
 
     /// Writes one line if that does not block; returns false if it was not written.
     pub(super) fn write_now(&self, line: &[u8]) -> io::Result<bool> {
+        // Whoever has the lock may be waiting for the client.
         let Ok(mut sink) = self.sink.try_lock() else { return Ok(false) };
+        // The pipe is asked and not set to non-blocking, because other processes may share it.
         if line.len() > SURE_TO_FIT || !is_writable(&sink)? {
             return Ok(false);
         }
@@ -76,6 +79,8 @@ impl BridgeOutput {
     /// a full queue, and not for one that is ending.
     pub(super) fn write_soon(self: &Arc<Self>, line: Vec<u8>) -> io::Result<()> {
         let mut late = lock(&self.late);
+        // Once a line has had to wait, all further ones go through the queue, so that none
+        // overtakes it.
         if late.is_none() && self.write_now(&line)? {
             return Ok(());
         }

@@ -43,6 +43,8 @@ pub(super) struct Relay {
     socket: PathBuf,
     most_connections: usize,
     output: Arc<BridgeOutput>,
+    /// No thread holds this while it waits for the client; otherwise a cancellation would wait,
+    /// too.
     connections: Mutex<HostConnections>,
     all_answered: Condvar,
 }
@@ -71,6 +73,8 @@ impl Relay {
             Err(too_large) => return self.refuse(&pending, &size_error("the call", too_large)),
         };
         let mut connections = lock(&self.connections);
+        // Calls that wait have come earlier, so a new one lines up behind them even if a connection
+        // is free.
         let placed = if connections.waiting.is_empty() {
             self.send_or_queue(&mut connections, pending, outgoing)
         } else {
@@ -121,6 +125,7 @@ impl Relay {
         let relay = Arc::clone(self);
         let reader = thread::Builder::new().spawn(move || relay.read_answers(number, &stream));
         if let Err(error) = reader {
+            // Without a thread that reads it, a call on this connection would never be answered.
             connections.remove(number);
             return Err(connection_error(format!("cannot start a thread for the call: {error}")));
         }
@@ -158,6 +163,8 @@ impl Relay {
             let buffered = frames.buffered();
             match frames.next_frame() {
                 Ok(Some(payload)) => {
+                    // A host answers once and then waits for the next call, so anything behind an
+                    // answer is a mistake.
                     let is_alone = buffered == PREFIX + payload.len();
                     if !self.take_answer(number, payload, is_alone) {
                         return;
@@ -216,6 +223,7 @@ impl Relay {
                 pending.ticket.result_reply(result.on_one_line(&mut space))
             }
             Ok(HostResponse::Error(error)) => pending.ticket.error_reply(&error),
+            // These were handled before.
             Ok(HostResponse::Progress(_)) => return,
             Err(reason) => pending.ticket.error_reply(&error_payload(error_type::PROTOCOL, reason)),
         };
@@ -229,6 +237,7 @@ impl Relay {
     /// The host has ended the connection: its call fails, and so do those that wait for it.
     fn lose_connection(self: &Arc<Self>, number: u64) {
         let mut connections = lock(&self.connections);
+        // One that we have closed ourselves is not there any more, and says nothing about the host.
         let Some(connection) = connections.remove(number) else { return };
         connections.host_is_gone = true;
         self.fail_call(connections, connection, connection_error(HOST_WENT_AWAY));

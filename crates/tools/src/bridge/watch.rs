@@ -17,6 +17,8 @@ use super::relay::Relay;
 /// Makes a signal end the process at once, with success: this is how clients end a bridge.
 pub(super) fn obey_signals() -> io::Result<()> {
     let always = Arc::new(AtomicBool::new(true));
+    // The handler ends the process itself, because clients leave standard input open and the thread
+    // that reads it would not notice a flag.
     for signal in [SIGHUP, SIGINT, SIGTERM] {
         register_conditional_shutdown(signal, 0, Arc::clone(&always))?;
     }
@@ -43,6 +45,7 @@ pub(super) fn watch_client(
 
 /// Waits for one beat; returns false if the parent has died or nobody reads our output.
 fn is_there(parent: Option<&OwnedFd>, output: &OwnedFd, beat: Duration) -> bool {
+    // Without flags, only an error and the end of the reader are reported.
     let mut fds = vec![PollFd::new(output, PollFlags::empty())];
     fds.extend(parent.map(|parent| PollFd::new(parent, PollFlags::IN)));
     let beat =

@@ -62,6 +62,7 @@ struct BackgroundRuntime(Option<Runtime>);
 
 impl BackgroundRuntime {
     fn start() -> io::Result<Self> {
+        // A runtime without a thread of its own would run only while somebody blocks on it.
         let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build()?;
         Ok(Self(Some(runtime)))
     }

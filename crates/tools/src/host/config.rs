@@ -63,10 +63,13 @@ pub(super) fn bridge_command(
     schema: &Path,
 ) -> Result<BridgeCommand, HostError> {
     let (program, word) = find_bridge(host)?;
+    // All of it is in the arguments, because Codex and some SDKs start servers without the
+    // environment.
     let mut arguments = vec![word.to_owned(), path_text(socket)?, path_text(schema)?];
     if host.connections > 1 {
         arguments.extend(["--connections".to_owned(), host.connections.to_string()]);
     }
+    // This host checks arguments itself, so the bridge need not do so once more.
     arguments.push("--host-checks".to_owned());
     Ok(BridgeCommand { program: path_text(&program)?, arguments })
 }

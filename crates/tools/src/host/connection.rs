@@ -12,7 +12,6 @@ use super::Host;
 use super::context::{CallFacts, MOST_REPORTS};
 use super::outcome::ToolError;
 
-/// The connection has ended.
 struct ConnectionClosed;
 
 impl<E: std::error::Error> From<E> for ConnectionClosed {
@@ -65,6 +64,8 @@ impl BridgeConnection {
                 biased;
                 Some(report) = reports.recv() => self.report(report).await?,
                 outcome = &mut run => break outcome,
+                // A bridge says nothing while it waits. The end of its stream cancels the call, and
+                // anything else breaks the protocol.
                 early = self.input.next() => {
                     if !matches!(early, Ok(None)) {
                         self.answer(Err(pipelining_error())).await?;

@@ -126,6 +126,7 @@ impl CallContext {
     /// the next, and only the first 1,000 characters of `message` are passed on. A caller that did
     /// not ask for progress, or does not keep up, receives none.
     pub fn report(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
+        // JSON has no infinity, and nothing that is not a number.
         let is_number = progress.is_finite() && total.is_none_or(f64::is_finite);
         let Some(news) = self.news.as_ref().filter(|_| is_number) else { return };
         let message = message.map(|message| message.chars().take(LONGEST_REPORT).collect());

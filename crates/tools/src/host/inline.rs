@@ -82,6 +82,7 @@ impl InlineServer {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         let bytes = call.arguments.get().len() + CALL_OVERHEAD;
         let open = OpenCall { id: call.id.get().to_owned(), bytes, _cancel: cancel };
+        // It is registered before it waits for its turn, so that it can be cancelled meanwhile.
         lock(&self.running).insert(number, open);
         let _running = RegisteredCall { inline: self, number };
         let ticket = call.ticket();

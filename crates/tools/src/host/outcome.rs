@@ -109,6 +109,7 @@ impl ToolOutput {
 
 /// Returns the value, unless it is nested too deeply to be handled.
 fn not_too_deep(value: Value) -> Result<Value, ToolError> {
+    // It goes from level to level, because a recursion could overflow the stack.
     let mut level = vec![&value];
     for _ in 0..DEEPEST {
         level = level.into_iter().flat_map(child_values).collect();

@@ -55,6 +55,7 @@ impl Drop for SessionFiles {
 
 impl HostSession {
     pub(super) fn start(host: Host) -> Result<Self, HostError> {
+        // A session counts its own calls, and not those of the host's other sessions.
         let host = Host { running: Arc::default(), ..host };
         let runtime = Handle::try_current().map_err(|_| HostError::NoRuntime)?;
         // Agents start the bridge from folders of their own.
@@ -72,6 +73,9 @@ impl HostSession {
             schema: folder.join(format!("{SCHEMA_PREFIX}{id}{SCHEMA_SUFFIX}")),
         };
         let listener = socket::listen_at_path(&files.socket)?;
+        // The schema file comes after the socket and goes before it, so that a socket always shows
+        // whether it is in use. A process that is killed in between leaves nothing that a sweep
+        // does not find.
         file::create_private(&files.schema, &schema)
             .map_err(|source| HostError::SchemaFile { path: files.schema.clone(), source })?;
         listener.set_nonblocking(true).map_err(HostError::Runtime)?;
@@ -125,6 +129,7 @@ async fn accept_connections(host: Host, listener: UnixListener, path: PathBuf) {
     let mut connections = JoinSet::new();
     loop {
         let accepted = listener.accept().await;
+        // Those that have ended would count otherwise.
         while connections.try_join_next().is_some() {}
         match accepted {
             Ok((stream, _)) if connections.len() < MOST_CONNECTIONS => {

@@ -113,6 +113,7 @@ fn translate_entry(entry: &RawValue) -> Result<ListedTool, String> {
     let name = value["name"].as_str().unwrap_or_default().to_owned();
     let mut listed = HashSet::new();
     let kept = members.0.iter().filter(|(key, member)| {
+        // Some clients drop the whole list because of one member that is `null`.
         let is_wanted = !member.is_null() && key != "execution" && listed.insert(mcp_name(key));
         is_wanted && !faults.iter().any(|fault| fault.member == *key)
     });

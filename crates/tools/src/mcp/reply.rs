@@ -117,6 +117,8 @@ impl CallTicket {
     /// Answers with an error that the model can read: a result with `isError`.
     #[must_use]
     pub fn error_reply(&self, error: &ErrorPayload<'_>) -> CallReply<'static> {
+        // It is no error of JSON-RPC, because it is up to the client how much of that the model
+        // sees.
         let text = json_string(&format!("{}: {}", error.kind, error.message));
         let content = format!(r#""content":[{{"type":"text","text":{text}}}],"isError":true"#);
         let result = match self.era {

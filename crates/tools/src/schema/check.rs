@@ -33,7 +33,6 @@ impl<'a> SchemaScope<'a> {
     }
 }
 
-/// The check of one value.
 #[derive(Debug)]
 pub(super) struct SchemaCheck<'a> {
     pub(super) graph: &'a SchemaGraph,
@@ -45,7 +44,6 @@ impl<'a> SchemaCheck<'a> {
         Self { graph, budget: StepBudget::for_value(value) }
     }
 
-    /// Enters a schema.
     pub(super) fn enter_node<'s>(
         &self,
         node: NodeIndex,
@@ -90,6 +88,7 @@ impl<'a> SchemaCheck<'a> {
                 self.members_fit(schemas, members, scope)
             }
             (SchemaRule::Contains { node, range, .. }, Value::Array(items)) => {
+                // The counting ends where it is known that there are too many.
                 let most = range.most.saturating_add(1);
                 let parts = items.iter().map(|item| (*node, item));
                 Ok(range.holds(self.count_fitting(parts, most, scope)?))
@@ -115,6 +114,7 @@ impl<'a> SchemaCheck<'a> {
                 Ok(self.count_fitting(pair_with_value(nodes, value), 1, scope)? == 1)
             }
             (SchemaRule::One(nodes), _) => {
+                // Two are enough to know that it is not exactly one.
                 Ok(self.count_fitting(pair_with_value(nodes, value), 2, scope)? == 1)
             }
             (SchemaRule::Not(node), _) => Ok(!self.value_fits(*node, value, scope)?),
@@ -282,6 +282,7 @@ fn pair_with_value<'v>(
 }
 
 fn are_unique(items: &[Value]) -> bool {
+    // They are sorted, because to compare each with each would cost the square of their number.
     let mut sorted: Vec<&Value> = items.iter().collect();
     sorted.sort_unstable_by(|one, other| order_values(one, other));
     sorted.windows(2).all(|pair| order_values(pair[0], pair[1]).is_ne())

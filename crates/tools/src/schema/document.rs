@@ -29,7 +29,6 @@ struct SchemaResource<'s> {
     root: &'s Value,
 }
 
-/// Where a schema is.
 #[derive(Debug, Clone)]
 pub(super) struct SchemaPlace {
     /// The index of its resource.
@@ -198,7 +197,6 @@ pub(super) fn dynamic_name(schema: &Value, draft: SchemaDraft) -> Option<&str> {
     }
 }
 
-/// Returns the draft that a schema names.
 fn own_draft(schema: &Value) -> Result<Option<SchemaDraft>, String> {
     let Some(uri) = schema.get("$schema").and_then(Value::as_str) else { return Ok(None) };
     let unknown = || format!("/$schema: {uri:?} is not a draft from 4 to 2020-12");
@@ -217,6 +215,8 @@ fn check_flags(members: &Map<String, Value>, place: &SchemaPlace) -> Result<(), 
 }
 
 /// Returns what tells a schema from all others of its document.
+/// It is the place and not the content, because equal schemas may lead to different ones by their
+/// references.
 pub(super) fn schema_key(schema: &Value) -> usize {
     std::ptr::from_ref(schema).addr()
 }

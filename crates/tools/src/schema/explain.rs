@@ -31,7 +31,6 @@ pub(super) fn explain_misfit(check: &SchemaCheck<'_>, value: &Value) -> Vec<Stri
     errors.found
 }
 
-/// The errors in one value.
 struct SchemaErrors<'a> {
     check: &'a SchemaCheck<'a>,
     /// The JSON pointer to the value that is looked at.
@@ -243,7 +242,6 @@ impl SchemaErrors<'_> {
     }
 }
 
-/// Describes a broken rule.
 fn describe_violation(rule: &SchemaRule, value: &Value) -> String {
     let value = brief_value(value);
     match rule {

@@ -4,7 +4,6 @@ use std::cmp::Ordering;
 
 use serde_json::Number;
 
-/// Compares two numbers exactly.
 pub(super) fn compare_exactly(one: &Number, other: &Number) -> Ordering {
     match (one.as_i128(), other.as_i128()) {
         (Some(one), Some(other)) => one.cmp(&other),

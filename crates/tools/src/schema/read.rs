@@ -93,6 +93,7 @@ impl<'s> SchemaReader<'s> {
         let node = *self.known.entry(schema_key(schema)).or_insert(next);
         if node == next {
             self.nodes.push(SchemaNode::default());
+            // Schemas may refer to each other in circles, so a schema is not read within another.
             self.waiting.push((node, schema));
         }
         node
@@ -197,6 +198,7 @@ impl<'s> SchemaReader<'s> {
             rules.push(SchemaRule::UniqueItems);
         }
         if let Some(schema) = keywords.get("contains") {
+            // Without `minContains` one is needed.
             let least = usize::from(keywords.get("minContains").is_none());
             let range = keywords.range("minContains", "maxContains");
             let range = range.unwrap_or(SizeRange { least, most: usize::MAX });
@@ -293,6 +295,7 @@ fn read_value_rules(keywords: &SchemaKeywords<'_>, rules: &mut Vec<SchemaRule>) 
         let types = names.iter().filter_map(Value::as_str).filter_map(JsonType::parse);
         let is_plain = keywords.place.draft == SchemaDraft::V4;
         let types = types.map(|kind| match kind {
+            // In draft 4 a number with a fraction is no integer, even if the fraction is zero.
             JsonType::Integer if is_plain => JsonType::PlainInteger,
             kind => kind,
         });

@@ -31,7 +31,6 @@ pub(super) fn resolve_reference(base: &str, reference: &str) -> String {
     format!("{start}{host}{}", without_dots(&path))
 }
 
-/// Returns the scheme of an absolute address.
 fn find_scheme(address: &str) -> Option<&str> {
     let (scheme, _) = address.split_once(':')?;
     let is_good = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);

@@ -95,7 +95,6 @@ pub(crate) fn error(answer: &Value) -> (&str, &str) {
     (error["type"].as_str().expect("a type"), error["message"].as_str().expect("a message"))
 }
 
-/// The names in a folder.
 pub(crate) fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =

@@ -20,6 +20,7 @@ pub enum Press {
     Input(Box<RawValue>),
 }
 
+// By hand, because a `RawValue` cannot be compared.
 impl PartialEq for Press {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {

@@ -53,7 +53,6 @@ pub struct ConnectedRelay {
 }
 
 words! {
-    /// How it stands with a remote.
     pub enum RemoteState {
         /// Its questions come, and answers go back.
         Connected "connected",

@@ -227,6 +227,7 @@ impl HookFailures {
     }
 }
 
+// By hand, because a profile has functions, and these cannot be compared reliably.
 impl PartialEq for AgentProfile {
     fn eq(&self, other: &Self) -> bool {
         self.word == other.word

@@ -41,6 +41,7 @@ impl<'a> CommandWords<'a> {
             match byte {
                 // A line that continues.
                 b'\\' if self.bytes.get(self.at + 1) == Some(&b'\n') => self.at += 1,
+                // A pipeline goes on in the next line, because a line may end after its `|`.
                 b'\n' => (starts_command, is_piped, raw) = (true, is_piped, None),
                 b' ' | b'\t' | b'\r' if raw.is_some_and(|raw| self.is_empty(raw)) => break,
                 b' ' | b'\t' | b'\r' => raw = None,

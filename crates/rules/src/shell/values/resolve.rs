@@ -147,6 +147,7 @@ impl ShellValues<'_> {
             }
             ValueChange::Instead(other) => {
                 let other = self.resolve_at(other, at, depth + 1).into_single_words();
+                // Nothing is inserted if the variable is not set.
                 let mut choices = WordChoices::from_pieces(Vec::new());
                 for pieces in other {
                     choices.add_fields(Fields(vec![pieces]));

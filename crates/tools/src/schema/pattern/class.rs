@@ -50,7 +50,6 @@ impl CharacterSet {
         (is_in(c) || (self.folds && is_folded_in())) != self.is_negated
     }
 
-    /// All characters but the ends of lines.
     pub(super) fn any_but_line_ends() -> Self {
         Self::from_ranges([('\n', '\n'), ('\r', '\r'), ('\u{2028}', '\u{2029}')]).negated()
     }

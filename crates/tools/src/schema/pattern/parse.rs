@@ -19,7 +19,6 @@ const MOST_REPETITIONS: u32 = 1_000_000;
 const LOOKAROUNDS: [(&str, bool, bool); 4] =
     [("?=", true, false), ("?!", true, true), ("?<=", false, false), ("?<!", false, true)];
 
-/// A parsed pattern.
 #[derive(Debug)]
 pub(super) enum PatternTree {
     Character(CharacterSet),
@@ -61,6 +60,7 @@ pub(super) fn parse_pattern(source: &str) -> Result<PatternTree, String> {
     let mut parser = PatternParser {
         rest: source.chars().peekable(),
         flags: PatternFlags::default(),
+        // A reference may come before its group, so the names are collected first.
         group_names: group_names(source),
         groups: 0,
         depth: 0,

@@ -15,6 +15,7 @@ pub(super) struct PatternProgram {
     /// How many places in the text are kept during a match.
     pub(super) registers: usize,
     /// Whether a step that has failed at a place in the text always fails there.
+    /// With back references it also depends on what the groups have matched before.
     pub(super) is_repeatable: bool,
     /// Whether it can match only at the start of the text.
     pub(super) is_anchored: bool,
@@ -171,6 +172,8 @@ impl StepWriter {
     ) -> Result<(), String> {
         let (least, most) = (least as usize, most.map(|most| most as usize));
         match (inner, most) {
+            // Generated schemas have large counts of one set, which would be as many steps
+            // otherwise.
             (PatternTree::Character(set), Some(most)) => {
                 let (set, junction) = (set.clone(), self.add_junction());
                 return self

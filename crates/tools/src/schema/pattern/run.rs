@@ -38,6 +38,8 @@ enum PatternFallback {
 }
 
 /// The junctions that have failed at places in the text.
+/// Each is tried once only at each place, so that the time is proportional to the length of the
+/// text.
 struct FailedSteps {
     bits: Vec<u64>,
     width: usize,

@@ -7,7 +7,6 @@ use crate::schema::SchemaChecker;
 /// See the README beside it.
 const GROUPS: &str = include_str!("../../../tests/schema_suite/groups.json");
 
-/// Returns the address of a draft.
 pub(super) fn address(draft: &str) -> String {
     match draft.len() {
         1 => format!("http://json-schema.org/draft-0{draft}/schema#"),

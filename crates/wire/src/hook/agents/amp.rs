@@ -23,6 +23,7 @@ pub static AMP: AgentProfile = AgentProfile {
     )],
     failures: HookFailures {
         exit: CallFate::Asked,
+        // Only the exit code counts, so whatever is printed with 0 is a yes.
         garbage: CallFate::GoesOn,
         ..HookFailures::CLOSED
     },

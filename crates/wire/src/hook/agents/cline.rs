@@ -40,6 +40,7 @@ pub static CLINE: AgentProfile = AgentProfile {
 fn decode_cline_input(mut members: Members<'_>) -> Members<'_> {
     let call = members.get("tool_call").or_else(|| members.get("tool_result"));
     let call = call.map(Json::members).unwrap_or_default();
+    // It names no working folder, so the first of its roots stands for it.
     let folder = members.get("workspaceRoots").and_then(first_element);
     members.0.retain(|(name, _)| matches!(name.as_ref(), "hookName" | "taskId"));
     for (name, _) in &mut members.0 {

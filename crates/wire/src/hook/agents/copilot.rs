@@ -31,6 +31,7 @@ pub static COPILOT: AgentProfile = AgentProfile {
         decision_event(
             "permissionRequest",
             AgentHookEvent::PermissionRequest,
+            // Without changed inputs, because it would run the original here.
             AnswerAbilities { interrupt: true, ..AnswerAbilities::ALLOW },
             own_permission_form,
         ),
@@ -48,6 +49,7 @@ pub static COPILOT: AgentProfile = AgentProfile {
     failures: HookFailures {
         exit: CallFate::Denied,
         exit_two: CallFate::Denied,
+        // A hook that is late is the one failure after which it runs the call.
         timeout: CallFate::GoesOn,
         // It goes on to its other event, where the same is a no.
         garbage: CallFate::Denied,

@@ -55,6 +55,7 @@ fn goose_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
         HookAnswer::Allow { .. } => reply_line([("decision", json_word("allow"))]),
         HookAnswer::Deny { reason, .. } | HookAnswer::Ask { reason } => {
+            // It ignores `deny`, also in the form of Claude Code, and would run the call.
             reply_line([("decision", json_word("block")), ("reason", json_word(reason))])
         }
         HookAnswer::NoDecision => HookReply::Nothing,

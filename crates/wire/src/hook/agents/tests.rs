@@ -394,7 +394,6 @@ fn a_name_twice_is_refused() {
 
 const GUIDE: &str = include_str!("../../../../../docs/guide/agents.md");
 
-/// Returns the table of the guide.
 fn guide_table() -> String {
     let yes = |is: bool| if is { "yes" } else { "no" };
     let mut table = "\
