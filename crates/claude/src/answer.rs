@@ -178,6 +178,7 @@ impl ClaudeAnswer {
         self.duration += earlier.duration;
         self.denials.splice(0..0, earlier.denials);
         self.structured = self.structured.or(earlier.structured);
+        // `cost_usd` and `model_usage` stay: the CLI counts them from the beginning of the session.
         self.usage += earlier.usage;
         self.call_cost_usd = sum_costs(self.call_cost_usd, earlier.call_cost_usd);
         self
@@ -199,6 +200,7 @@ fn since_last(message: &Members<'_>) -> Option<f64> {
 }
 
 fn sum_costs(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    // A sum of which one part is unknown would be too low.
     Some(a? + b?)
 }
 

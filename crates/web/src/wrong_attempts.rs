@@ -29,6 +29,7 @@ impl WrongAttempts {
     pub(crate) fn add_attempt(&mut self, now: Instant) {
         self.forgive(now);
         self.count += 1;
+        // The first counts: further wrong ones do not put off that it is forgiven.
         self.since.get_or_insert(now);
     }
 
