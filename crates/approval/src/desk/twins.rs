@@ -60,6 +60,7 @@ impl Desk {
     ) -> bool {
         let call = CallDigest::of_twin(&self.settings.key, request);
         self.twins.answered.retain(|twin| twin.until > step.now.mono);
+        // The same hook asks about another call, however alike they are.
         let is_it = |twin: &AnsweredTwin| twin.call == call && twin.hook_of != hook_of(request);
         if let Some(at) = self.twins.answered.iter().position(is_it) {
             let twin = self.twins.answered.swap_remove(at);
