@@ -129,6 +129,8 @@ impl History {
         let wanted = Arc::clone(id);
         let work = move |stores: &mut HistoryStore| {
             let Some(mut token) = stores.locks.take_lock(&wanted)? else { return Ok(None) };
+            // Under the lock: what is there of an unfinished turn is that of a process that is
+            // dead.
             stores.recover(&wanted)?;
             let loaded = match known.filter(|known| stores.is_as_left(known)) {
                 Some(known) => known.loaded,

@@ -129,6 +129,7 @@ impl SessionOutput {
         self.0.log_sent("ready", None);
         state.seq += 1;
         let seq = state.seq;
+        // It was written before this began, and can be asked for again like every other line.
         state.ring.push(seq, &greeting.0);
     }
 

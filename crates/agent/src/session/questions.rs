@@ -181,6 +181,7 @@ pub(super) async fn answer_question(
     let press = press.map_err(|why| {
         RequestFailure::permanent("answer", format!("the answer does not fit: {why}"))
     })?;
+    // Noted first: the question may be closed before the gate's answer is back.
     shared.questions.note_outcome(&question, outcome);
     let answer = PermissionAnswer { question, press };
     let answered = shared.options.gate.answer(answer).await;

@@ -21,7 +21,8 @@ use crate::tool::{
     function_tool, input_schema, is_name_character, raw_json,
 };
 
-/// What the names of these tools begin with, for the model and for rules.
+/// What the names of these tools begin with, for the model and for rules. No front end can take the
+/// name of another tool.
 const PREFIX: &str = "front__";
 /// The longest name of a tool, with the prefix, that model services accept.
 const LONGEST_NAME: usize = 64;

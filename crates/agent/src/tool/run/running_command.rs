@@ -19,7 +19,8 @@ use tokio::sync::watch;
 use super::kept_output::KeptOutput;
 use super::watch::{CommandJob, GRACE, READ, piped_command, wait_for_ready};
 
-/// How long output is collected once some has arrived.
+/// How long output is collected once some has arrived. Otherwise a read would return the first line
+/// of several.
 const SETTLE: Duration = Duration::from_millis(50);
 /// How long a command may take to end once it is asked to.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
@@ -71,6 +72,7 @@ impl RunningCommand {
     ) -> io::Result<Arc<Self>> {
         let (output, writer) = pipe()?;
         let mut command = piped_command(job)?;
+        // One pipe for both streams keeps the order in which they were written.
         command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
         let mut child = LeashedChild::spawn(command)?;
         let guard = GroupGuard::start(child.id())?;
