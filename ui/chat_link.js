@@ -63,6 +63,7 @@ export class ChatLink {
     const seq = id ?? 0;
     const store = this.#store;
     if (event === "session") {
+      // The numbers of another runtime's events begin anew.
       if (data.session !== store.session) this.#last = 0;
       store.entered(data);
       return this.#changed("session");
@@ -110,6 +111,7 @@ export class ChatLink {
   /** Waits for the end of a request. @param {string} id @param {number} [patience] @returns {Promise<any>} */
   async ended(id, patience = PATIENCE_MS) {
     const end =
+      // It may have come before anybody waited for it.
       this.#store.takeEnd(id) ??
       (await new Promise((resolve, reject) => {
         this.#waiting.set(id, resolve);

@@ -146,6 +146,7 @@ export class ChatQuestions extends Answering {
     Object.assign(question, { answer: "pressed", isMine: true, action, notice: null });
     app.update();
     try {
+      // Raw fields cross as they were typed: parsing could change a number.
       await app.chat.answer(encode("page", "permission_answer", { question: id, ...decision(fields) }, raw ?? {}));
       if (action === "stop") await app.chat.cancel(asked.request);
     } catch (error) {

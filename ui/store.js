@@ -55,6 +55,7 @@ export class QuestionStore {
     for (const row of rows) this.#rowLoaded(row);
     const last = open > rows.length ? (rows[rows.length - 1]?.until_ms ?? 0) : Infinity;
     for (const question of this.questions.values()) {
+      // Gone from the list means over, unless it is younger than the list or beyond its end.
       const { row, overAt } = question;
       if (overAt !== null || listed.has(row.question) || row.seq > head || row.until_ms >= last) continue;
       question.outcome ??= { decision: "withdrawn", by: null, channel: null, text: "This question is over." };

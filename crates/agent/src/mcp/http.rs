@@ -55,6 +55,7 @@ pub(super) fn http_transport(
             return Err(format!("the header {name:?} is reserved for the protocol: remove it"));
         }
         let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| wrong())?;
+        // It is mostly a key, which nothing may print.
         value.set_sensitive(true);
         custom.insert(header, value);
     }

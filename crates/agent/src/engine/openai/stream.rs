@@ -84,6 +84,7 @@ impl ChunkDecoder {
             into.push(AnswerPiece::Usage(told));
         }
         for ChunkChoice { index, delta, finish_reason } in chunk.choices {
+            // One answer was asked for.
             if index > 0 {
                 continue;
             }
