@@ -24,6 +24,7 @@ pub(super) struct CodeHighlighter {
 
 impl PartialEq for CodeHighlighter {
     fn eq(&self, other: &Self) -> bool {
+        // All languages are in one table, where each has its own address.
         std::ptr::eq(self.language, other.language) && self.open == other.open
     }
 }
