@@ -125,6 +125,7 @@ impl StreamableHttpClient for BoundedHttpClient {
             request = request.header(LAST_EVENT_HEADER, last);
         }
         let response = self.send(with_headers(request, custom_headers)).await?;
+        // So the specification has a server answer that sends nothing by itself.
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
@@ -195,6 +196,7 @@ impl Posted {
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
+        // The specification's sign that the session is over and a new one may begin.
         if status == StatusCode::NOT_FOUND && self.has_session {
             return Err(StreamableHttpError::SessionExpired);
         }

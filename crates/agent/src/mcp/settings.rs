@@ -116,6 +116,7 @@ impl McpServerSettings {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         check_name(name)?;
+        // The error itself could repeat a value, and values may be secret.
         let form: ServerForm = serde_json::from_value(form.clone()).map_err(|_| {
             format!(
                 "the server `{name}` must have `command` with `args` and `env`, or `url` with \

@@ -183,6 +183,7 @@ impl RunningCommand {
         let most = progress.most;
         let mut output = mem::replace(&mut progress.output, KeptOutput::new(most));
         let (output, is_cut) = output.text(most);
+        // Whoever reads the exit code needs not read again: all of the output is there.
         let status = progress.status.filter(|_| progress.is_over);
         CommandNews {
             output,
@@ -196,6 +197,7 @@ impl RunningCommand {
     /// Writes to the input of the command, and closes it if nothing follows. It may block for
     /// [`READS_WITHIN`].
     pub(super) fn write(&self, text: &str, is_last: bool) -> Result<(), String> {
+        // Held until all is written, so that two lines do not mix.
         let mut input = lock(&self.input);
         let pipe = input.as_mut().ok_or("its input is closed: start it again")?;
         write_all_bytes(pipe, text.as_bytes()).map_err(|error| match error.kind() {
