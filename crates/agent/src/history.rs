@@ -372,6 +372,7 @@ fn conversation_summary(known: StoredConversation) -> session::ConversationSumma
 }
 
 fn checked_id(id: &str) -> Result<Arc<str>, HistoryError> {
+    // Accounts in the ledger hold an id behind a line feed, which therefore no id may have.
     let is_id = (1..=LONGEST_CONVERSATION).contains(&id.len()) && !id.contains(char::is_control);
     if is_id { Ok(id.into()) } else { Err(HistoryError::BadId) }
 }

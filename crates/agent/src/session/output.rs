@@ -308,6 +308,7 @@ impl OutputState {
         let start = self.pending.len();
         event.write_line(id, timestamp, seq, &mut self.pending);
         let size = self.pending.len() - start;
+        // The line end does not count.
         if size > MAX_LINE + 1 {
             self.pending.truncate(start);
             too_long(event, size).write_line(id, timestamp, seq, &mut self.pending);
@@ -348,6 +349,7 @@ impl OutputShared {
             }
             self.room.notify_waiters();
             if sink.write_all(&lines).and_then(|()| sink.flush()).is_err() {
+                // Nobody may wait for room that will never be.
                 lock(&self.state).closed = true;
                 break;
             }
@@ -363,6 +365,7 @@ impl OutputShared {
 fn is_writable(file: &File) -> bool {
     let mut fds = [PollFd::new(file, PollFlags::OUT)];
     let polled = poll(&mut fds, Some(&Timespec::default()));
+    // Not this among others: a reader that has gone is told beside it.
     polled == Ok(1) && fds[0].revents() == PollFlags::OUT
 }
 

@@ -154,6 +154,7 @@ impl PersonQuestions {
         let open = lock(&self.open);
         let mut waiting: Vec<&FrontQuestion> =
             open.values().filter(|one| one.is_text && &*one.conversation == conversation).collect();
+        // The map has no order, and each message has to find the same one first.
         waiting.sort_by(|one, other| one.asked.question.cmp(&other.asked.question));
         waiting.first().map(|one| one.asked.question.clone())
     }

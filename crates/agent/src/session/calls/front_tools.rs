@@ -77,6 +77,7 @@ impl FrontTools {
                 call_front_end(Arc::clone(&calls), name.clone(), invocation)
             }));
         }
+        // Only now: a list with one wrong tool changes nothing.
         let mut current = lock(&self.offered);
         if !(offered.is_empty() && current.tools.is_empty()) {
             *current = OfferedTools { tools: offered, revision: current.revision + 1 };
