@@ -97,6 +97,7 @@ impl Desk {
         let (Some(request), Some(decided)) = (&open.request, &open.decided) else { return };
         let by = format!("{}, at the agent's other hook", decided.by);
         let followers: Vec<AskerId> = self.twins.waiting_for(id);
+        // One that waits gets it now, and there is no third hook.
         if followers.is_empty() && has_two_hooks(request) {
             let call = CallDigest::of_twin(&self.settings.key, request);
             let (until, hook_of) = (step.now.mono + SOON, hook_of(request));

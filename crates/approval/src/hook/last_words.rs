@@ -83,6 +83,7 @@ impl TranscriptWatch {
             let Some(tail) = file.tail(size, reach) else { return WordsLook::Never };
             let from_start = size <= reach;
             self.found = find_last_words(&tail, from_start, self.tool.as_deref(), self.is_subagent);
+            // After a mere glance the file is read again, even if it has not grown.
             self.size = (from_start || reach == TAIL).then_some(size);
         }
         match &self.found {

@@ -135,6 +135,7 @@ pub(super) async fn send_copy(
 }
 
 fn missing_id_fault() -> TelegramFault {
+    // Not a fault that may pass: tried again, the question would be sent twice.
     TelegramFault::Refused { code: 200, why: "Telegram returned no message number".to_owned() }
 }
 
