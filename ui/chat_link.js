@@ -49,6 +49,7 @@ export class ChatLink {
         if (!(await this.#transport.followChat(seen, (event) => this.#dispatch(event)))) break;
         attempt = 0;
       } catch (error) {
+        // Another attempt would end in the same way.
         if (error instanceof RequestError && [401, 404].includes(error.status)) break;
       }
       await new Promise((resolve) => setTimeout(resolve, backOff(attempt)));

@@ -106,6 +106,7 @@ export class HttpTransport {
     const headers = last === null ? {} : { "Last-Event-ID": String(last) };
     const answer = await this.#send(path, { headers, signal: abort.signal, method: "GET" });
     const reader = new EventReader();
+    // A connection that broke without a word would look alive for ever.
     const watchdog = () => setTimeout(() => abort.abort(), LONGEST_SILENCE_MS);
     let [timer, rested] = [watchdog(), performance.now()];
     try {

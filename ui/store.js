@@ -237,6 +237,7 @@ export class QuestionStore {
    */
   sweep(now, shown) {
     for (const [id, { overAt }] of this.questions) {
+      // Whoever looks at it reads what became of it.
       if (overAt === null || id === shown || now - overAt < LINGER_MS) continue;
       this.questions.delete(id);
       this.version += 1;
@@ -245,6 +246,7 @@ export class QuestionStore {
 
   /** Returns the questions by session; what runs out first is on top. */
   groups() {
+    // They are asked for several times in each frame, and sorted once for each change.
     if (this.#grouped.version !== this.version) {
       this.#grouped = { version: this.version, groups: grouped([...this.questions.values()]) };
     }

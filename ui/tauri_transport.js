@@ -64,6 +64,7 @@ export class TauriTransport {
       state.error = error;
       wake();
     });
+    // Otherwise the loop would learn of it only with the next message.
     options.signal?.addEventListener("abort", () => wake());
     for (;;) {
       options.signal?.throwIfAborted();

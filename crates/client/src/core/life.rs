@@ -106,6 +106,7 @@ impl RuntimeLife {
 impl ClientCore {
     pub(super) fn start_process(&mut self) {
         self.epoch += 1;
+        // Another process counts from its own beginning.
         self.numbers.reset();
         self.life = RuntimeLife::Spawning;
         self.change_state(RuntimeState::Starting);
