@@ -23,7 +23,6 @@ pub enum KeyStroke {
     /// Enter together with Alt or Shift.
     ModifiedEnter,
     Backspace,
-    /// Backspace together with Alt.
     AltBackspace,
     Delete,
     Tab,

@@ -132,11 +132,11 @@ pub struct ModelUsage {
 /// A tool call that was denied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDenial {
-    /// The tool.
+    /// The tool's full name: `Bash`, or `mcp__callgate__moon` for a tool of yours.
     pub tool_name: String,
-    /// The call.
+    /// The id of the call that did not run.
     pub tool_use_id: String,
-    /// The arguments.
+    /// The arguments with which it would have run.
     pub input: Value,
 }
 

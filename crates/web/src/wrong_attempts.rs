@@ -25,7 +25,6 @@ impl WrongAttempts {
         }
     }
 
-    /// Counts one more.
     pub(crate) fn add_attempt(&mut self, now: Instant) {
         self.forgive(now);
         self.count += 1;

@@ -21,7 +21,6 @@ const MEMBERS: [&str; 7] = ["type", "command", "args", "env", "url", "headers", 
 pub struct McpServerSettings {
     /// Its name, which is part of the names of its tools.
     pub name: String,
-    /// How it is reached.
     pub transport: McpTransport,
 }
 

@@ -40,7 +40,7 @@ impl CodeHighlighter {
         Some(Self { language, open: None })
     }
 
-    /// Colours the next line.
+    /// Colours the next line, which may begin within a comment or text of the line before.
     pub(super) fn colour_line(&mut self, line: &str) -> StyledText {
         StyledText::new(line, TextStyle::PLAIN).with_token_styles(|shown| self.tokens(shown))
     }
