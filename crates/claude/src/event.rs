@@ -122,7 +122,7 @@ pub enum PartialContent {
     ToolCall {
         /// The id of the call.
         id: String,
-        /// The tool.
+        /// The tool's full name, as in [`ClaudeToolUse::name`].
         name: String,
     },
     /// A piece of the arguments of the tool call that was begun last, as JSON text.
