@@ -145,6 +145,7 @@ export class QuestionStore {
   /** @param {Question} question @param {Record<string, any>} body */
   #decided(question, body) {
     const { by, channel } = question.lastPress ?? { by: null, channel: null };
+    // Where somebody decided is known only from their press, and a rule has none.
     const isPressed = by !== null && by === body.by;
     question.outcome = {
       decision: body.decision,
@@ -215,6 +216,7 @@ export class QuestionStore {
   pressFailed(id, text) {
     const question = this.questions.get(id);
     if (!question || question.answer !== "pressed") return;
+    // It stays ours: the press may have arrived, and then the entries tell how far it got.
     Object.assign(question, { answer: "none", notice: text });
     this.version += 1;
   }
@@ -343,6 +345,7 @@ export function takesPress(question) {
 export function isBatchable(question) {
   const { row, isSketch } = question;
   const isPlain = row.needs === "press" && row.ruling === "ask" && !row.demands?.length;
+  // A sketch has no risks yet, which whoever answers several at once has to see.
   return takesPress(question) && !isSketch && isPlain;
 }
 
