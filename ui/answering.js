@@ -92,6 +92,7 @@ export class Answering {
   /** @param {Question} question */
   #guardKey(question) {
     const isReplying = this.reply?.question === question.row.question;
+    // A page that comes into view again shows something new to whoever looks at it, whatever it is.
     const { appearances } = this.app;
     return `${question.row.question} ${question.card ? "whole" : "loading"} ${isReplying} ${appearances} ${this.#unfolds}`;
   }
@@ -103,6 +104,7 @@ export class Answering {
     const left = this.settlingMs(question);
     if (left <= 0) return;
     clearTimeout(this.#guardTimer);
+    // Nothing else draws the buttons anew when they begin to count.
     this.#guardTimer = setTimeout(() => this.app.update(), left + 5);
   }
 
@@ -187,6 +189,7 @@ export class Answering {
    */
   unfoldsFirst({ row }) {
     const folded = document.querySelectorAll(`[data-question="${CSS.escape(row.question)}"] .card-scroll .unfold`);
+    // Allowed is only what could be seen, so this press shows it and the next one counts.
     for (const button of folded) /** @type {HTMLElement} */ (button).click();
     if (folded.length) {
       this.#unfolds += 1;
@@ -204,6 +207,7 @@ export class Answering {
   openReply(question) {
     if (!question.card || question.card.blocked || !takesPress(question)) return;
     this.reply = { question: question.row.question, text: "" };
+    // The field has to be there before it can have the focus.
     this.app.updateNow();
     document.getElementById("reply-words")?.focus();
   }
@@ -223,6 +227,7 @@ export class Answering {
     const words = this.reply?.text.trim();
     if (!words) return this.app.toast("Write a few words first.");
     await this.press(question, { words }, at);
+    // Words that were not taken stay in the field.
     if (question.answer !== "none") this.reply = null;
     this.app.update();
   }

@@ -130,6 +130,7 @@ export class App {
     if (this.isPaired) this.#connect(code);
     else if (code) this.pair.pair(code);
     this.update();
+    // Not needed for the first drawing, and so not in its way.
     setTimeout(loadMarkdown, 200);
   }
 

@@ -49,6 +49,7 @@ export class ChatLink {
         if (!(await this.#transport.followChat(seen, (event) => this.#dispatch(event)))) break;
         attempt = 0;
       } catch (error) {
+        // Another attempt would end in the same way.
         if (error instanceof RequestError && [401, 404].includes(error.status)) break;
       }
       await new Promise((resolve) => setTimeout(resolve, backOff(attempt)));
@@ -63,6 +64,7 @@ export class ChatLink {
     const seq = id ?? 0;
     const store = this.#store;
     if (event === "session") {
+      // The numbers of another runtime's events begin anew.
       if (data.session !== store.session) this.#last = 0;
       store.entered(data);
       return this.#changed("session");
@@ -110,6 +112,7 @@ export class ChatLink {
   /** Waits for the end of a request. @param {string} id @param {number} [patience] @returns {Promise<any>} */
   async ended(id, patience = PATIENCE_MS) {
     const end =
+      // It may have come before anybody waited for it.
       this.#store.takeEnd(id) ??
       (await new Promise((resolve, reject) => {
         this.#waiting.set(id, resolve);

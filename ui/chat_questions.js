@@ -99,8 +99,10 @@ export class ChatQuestions extends Answering {
     const id = own.row.question;
     const isHere = this.#shown === id;
     const deskHas = app.connection === "live" && app.store.questions.get(id);
+    // A card that is shown stays: somebody may be about to press on it.
     if (!isHere && deskHas && isOpen(deskHas)) return { place: app.views.inbox, question: deskHas };
     if (!isHere && app.connection === "live" && app.now - own.row.asked_ms < DESK_FIRST_MS) {
+      // If the desk does not show it by then, nothing else has the page drawn anew.
       setTimeout(() => app.update(), DESK_FIRST_MS);
       return null;
     }
@@ -132,6 +134,7 @@ export class ChatQuestions extends Answering {
     return false;
   }
 
+  // The runtime sends the whole question at once.
   load() {}
 
   /**
@@ -146,7 +149,9 @@ export class ChatQuestions extends Answering {
     Object.assign(question, { answer: "pressed", isMine: true, action, notice: null });
     app.update();
     try {
+      // Raw fields cross as they were typed: parsing could change a number.
       await app.chat.answer(encode("page", "permission_answer", { question: id, ...decision(fields) }, raw ?? {}));
+      // The runtime knows no answer that does both.
       if (action === "stop") await app.chat.cancel(asked.request);
     } catch (error) {
       Object.assign(question, { answer: "none", notice: errorText(error) });

@@ -126,6 +126,7 @@ export class ChatSession {
       this.open(this.conversation);
     const changed = this.store.changed.splice(0);
     const isOld = changed.some(({ kind }) => kind === "rename_conversation" || kind === "delete_conversation");
+    // Also for what another window has renamed or deleted.
     if (ended.length || isOld || this.#isUnlisted()) this.app.attempt(() => this.#list());
     for (const change of changed) this.#takeOver(change);
     for (const turn of ended) this.app.notices.answered(turn, this.store.folder);
@@ -236,6 +237,7 @@ export class ChatSession {
       const { conversationId } = await this.#link.ask("new_conversation");
       this.app.go({ view: "chat", item: conversationId });
       this.conversation = conversationId;
+      // Nothing of the conversation before may be seen in the new one.
       this.store.loaded = null;
       document.getElementById("chat-words")?.focus();
     });

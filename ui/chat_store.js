@@ -179,12 +179,14 @@ export class ChatStore {
     if (reply.type === "usage") this.#count(turn?.conversation, reply.data);
     if (!["done", "error", "status"].includes(reply.type)) return;
     if (load && reply.type === "done") this.#finished.set(reply.id, finished(load, reply.data));
+    // A map has its keys in the order in which they were set, so the oldest goes.
     for (const id of this.#finished.keys()) if (this.#finished.size > MOST_LOADS) this.#finished.delete(id);
     if (turn && !load) this.#end(turn, reply, seq);
     this.#loads.delete(reply.id);
     const change = this.#changing.get(reply.id);
     if (change && reply.type === "done") this.changed.push(change);
     this.#changing.delete(reply.id);
+    // An undo asks too, but is no turn, whose end would take its questions away.
     if (this.#undos.delete(reply.id))
       for (const [id, { request }] of this.questions) if (request === reply.id) this.questions.delete(id);
     const cleared = this.#clears.get(reply.id);
@@ -337,6 +339,7 @@ export class ChatStore {
   /** @param {string} conversation @returns {Turn[]} all turns, the oldest first */
   turns(conversation) {
     const loaded = this.loaded?.conversation === conversation ? this.loaded : null;
+    // A turn that had ended before the load was asked for is part of what was loaded.
     const live = this.live.filter(
       (turn) =>
         turn.conversation === conversation &&

@@ -129,6 +129,7 @@ export class Desktop {
   async look(isUrgent = false) {
     const now = Date.now();
     if (!this.lacksDesk || this.#app.isPaired) return;
+    // A hidden window rests: the shell tells when a desk starts.
     if ((now - this.#lookedAt < LOOK_MS && !isUrgent) || document.hidden) return;
     this.#lookedAt = now;
     const line = JSON.stringify({ id: "look", kind: "status" });

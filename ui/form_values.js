@@ -19,6 +19,7 @@ export function formValues(fields, form) {
       .getAll(name)
       .map((value) => (value === OTHER ? words : String(value)))
       .filter(Boolean);
+    // A box that is not ticked is not in the form, and means no.
     if (type === "boolean") values[name] = chosen.length > 0;
     else if (type === "several_of") {
       if (chosen.length) values[name] = chosen;

@@ -106,6 +106,7 @@ export class HttpTransport {
     const headers = last === null ? {} : { "Last-Event-ID": String(last) };
     const answer = await this.#send(path, { headers, signal: abort.signal, method: "GET" });
     const reader = new EventReader();
+    // A connection that broke without a word would look alive for ever.
     const watchdog = () => setTimeout(() => abort.abort(), LONGEST_SILENCE_MS);
     let [timer, rested] = [watchdog(), performance.now()];
     try {
@@ -133,6 +134,7 @@ export class HttpTransport {
     try {
       return await send(path, { ...init, headers });
     } catch (error) {
+      // Whatever was asked, a key that is not accepted is forgotten at once.
       if (error instanceof RequestError && error.status === 401) this.#lost(error.message);
       throw error;
     }
@@ -158,12 +160,14 @@ async function send(path, init) {
     answer = await fetch(path, {
       method: "POST",
       cache: "no-store",
+      // No cookie and no login of the browser belongs here: the key is a header.
       credentials: "omit",
       redirect: "error",
       ...init,
       headers,
     });
   } catch (error) {
+    // Whoever has aborted it does not want to read that nobody answers.
     if (init.signal?.aborted) throw error;
     throw new RequestError(UNREACHABLE, 0);
   }

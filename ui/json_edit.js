@@ -12,6 +12,7 @@ export function memberSpan(json, name) {
   at = skipSpace(json, at + 1);
   while (json[at] === '"') {
     const end = stringEnd(json, at);
+    // The name may be written with escapes.
     const found = JSON.parse(json.slice(at, end));
     const start = skipSpace(json, skipSpace(json, end) + 1);
     const stop = valueEnd(json, start);

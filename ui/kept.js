@@ -6,6 +6,7 @@ const memory = new Map();
 /** @param {string} name @returns {string | null} */
 export function kept(name) {
   try {
+    // Reading throws where storage is switched off.
     return localStorage.getItem(name) ?? memory.get(name) ?? null;
   } catch {
     return memory.get(name) ?? null;

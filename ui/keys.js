@@ -53,6 +53,7 @@ function sends({ key }, field) {
 
 /** @param {App} app @param {KeyboardEvent} event */
 export function handleKey(app, event) {
+  // A key that is held down answers nothing: what it means changes with what is shown.
   if (!app.isUsable || event.repeat || event.altKey || event.metaKey || event.isComposing) return;
   const target = /** @type {HTMLElement} */ (event.target);
   if (event.ctrlKey) {
@@ -67,6 +68,7 @@ export function handleKey(app, event) {
   else if (isTyping) [typing.field, typing.at] = [sends(event, target) ? null : target, event.timeStamp];
   if (isTyping || app.dialog || goesOnTyping(app, event)) return;
   const isPressable = target.matches("button, a, summary, input");
+  // The browser presses what has the focus, so the key must not mean something else as well.
   if (isPressable && (event.key === "Enter" || event.key === " ")) return;
   if (!app.lacksDesk && app.view.typed?.(event.key)) return;
   if (meaning(app, event)) event.preventDefault();

@@ -41,6 +41,8 @@ export class Notices {
 
   /** @param {NoticedQuestion} row a question that has just arrived */
   arrived(row) {
+    // Whoever looks at the page sees it anyway. A list that is loaded again brings old questions,
+    // too.
     if (this.permission() !== "granted" || document.hasFocus() || this.#notified.has(row.question)) return;
     if (Date.now() - row.asked_ms > NEW_MS) return;
     this.#notified.add(row.question);

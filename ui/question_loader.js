@@ -22,6 +22,7 @@ export class QuestionLoader {
   }
 
   async loadInbox() {
+    // A change while the list is on its way may be missing in it, so it is loaded once more.
     this.#isListStale = true;
     if (this.#isListLoading) return;
     this.#isListLoading = true;

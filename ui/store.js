@@ -55,6 +55,7 @@ export class QuestionStore {
     for (const row of rows) this.#rowLoaded(row);
     const last = open > rows.length ? (rows[rows.length - 1]?.until_ms ?? 0) : Infinity;
     for (const question of this.questions.values()) {
+      // Gone from the list means over, unless it is younger than the list or beyond its end.
       const { row, overAt } = question;
       if (overAt !== null || listed.has(row.question) || row.seq > head || row.until_ms >= last) continue;
       question.outcome ??= { decision: "withdrawn", by: null, channel: null, text: "This question is over." };
@@ -144,6 +145,7 @@ export class QuestionStore {
   /** @param {Question} question @param {Record<string, any>} body */
   #decided(question, body) {
     const { by, channel } = question.lastPress ?? { by: null, channel: null };
+    // Where somebody decided is known only from their press, and a rule has none.
     const isPressed = by !== null && by === body.by;
     question.outcome = {
       decision: body.decision,
@@ -214,6 +216,7 @@ export class QuestionStore {
   pressFailed(id, text) {
     const question = this.questions.get(id);
     if (!question || question.answer !== "pressed") return;
+    // It stays ours: the press may have arrived, and then the entries tell how far it got.
     Object.assign(question, { answer: "none", notice: text });
     this.version += 1;
   }
@@ -236,6 +239,7 @@ export class QuestionStore {
    */
   sweep(now, shown) {
     for (const [id, { overAt }] of this.questions) {
+      // Whoever looks at it reads what became of it.
       if (overAt === null || id === shown || now - overAt < LINGER_MS) continue;
       this.questions.delete(id);
       this.version += 1;
@@ -244,6 +248,7 @@ export class QuestionStore {
 
   /** Returns the questions by session; what runs out first is on top. */
   groups() {
+    // They are asked for several times in each frame, and sorted once for each change.
     if (this.#grouped.version !== this.version) {
       this.#grouped = { version: this.version, groups: grouped([...this.questions.values()]) };
     }
@@ -340,6 +345,7 @@ export function takesPress(question) {
 export function isBatchable(question) {
   const { row, isSketch } = question;
   const isPlain = row.needs === "press" && row.ruling === "ask" && !row.demands?.length;
+  // A sketch has no risks yet, which whoever answers several at once has to see.
   return takesPress(question) && !isSketch && isPlain;
 }
 

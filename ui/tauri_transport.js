@@ -64,12 +64,14 @@ export class TauriTransport {
       state.error = error;
       wake();
     });
+    // Otherwise the loop would learn of it only with the next message.
     options.signal?.addEventListener("abort", () => wake());
     for (;;) {
       options.signal?.throwIfAborted();
       const message = arrived.shift();
       if (message) {
         yield message;
+        // Any other message is the answer, and nothing follows it.
         if (message.kind !== "waiting" && message.kind !== "progress") return;
       } else if (state.error) throw state.error;
       else if (state.isOver) return;
@@ -93,6 +95,7 @@ export class TauriTransport {
       end();
       call(this.#tauri, "desk_unwatch", { watch }).catch(() => {});
     };
+    // It may have been closed while the shell began to watch.
     if (signal.aborted) return close();
     signal.addEventListener("abort", close);
     await ended;

@@ -36,6 +36,7 @@ export class TeamPage {
     const [secret, answer] = [fragment.get("join"), fragment.get("answer")];
     const isBroken = fragment.has("sign-in");
     if (!secret && !answer && !isBroken) return this.#look();
+    // What proves who this is must not stay in the address, which is copied and remembered.
     history.replaceState(null, "", location.pathname);
     const ticket = sessionStorage.getItem(TICKET) ?? "";
     sessionStorage.removeItem(TICKET);

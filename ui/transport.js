@@ -64,6 +64,7 @@ export function backOff(attempt) {
  * @param {string} id @param {string} kind @param {object} fields @param {Record<string, string>} raw
  */
 export function encode(id, kind, fields, raw) {
+  // Put together as text, so that raw JSON crosses without being parsed and written again.
   const head = JSON.stringify({ id, kind, ...fields }).slice(0, -1);
   const tail = Object.entries(raw).map(([name, json]) => `,${JSON.stringify(name)}:${json}`);
   return `${head}${tail.join("")}}`;
@@ -84,6 +85,7 @@ export function keepWatching(follow, handlers, pauseAfter) {
   const take = (/** @type {TransportEvent} */ { event, id, data }) => {
     if (event === "watching") {
       state.attempt = 0;
+      // Only the first time: after an interruption the page goes on after its last entry.
       state.last ??= data.head;
       handlers.connection("live", 0);
       handlers.watching(data.head, data.person);
@@ -101,6 +103,7 @@ export function keepWatching(follow, handlers, pauseAfter) {
       try {
         await follow(state.last, (event) => state.closed || take(event), abort.now.signal);
       } catch (error) {
+        // Another attempt would not help: the key is gone.
         if (error instanceof RequestError && error.status === 401) return;
         pause = pauseAfter(error);
       }

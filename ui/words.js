@@ -49,6 +49,7 @@ export function folderName(path) {
 export function relativePath(path, project) {
   const folder = `${project.replace(/\/+$/, "")}/`;
   const isBeneath = folder.length > 1 && path.startsWith(folder) && path.length > folder.length;
+  // With `..` in it a path may lead out of the project.
   return isBeneath && !/(^|\/)\.\.(\/|$)/.test(path) ? path.slice(folder.length) : path;
 }
 

@@ -75,6 +75,7 @@ function buttons(place, question, card, isCompact) {
  * @param {string} blocked @param {(at: number) => void} press also gets when @param {boolean} [isDisabled]
  */
 function main(name, look, title, grants, blocked, press, isDisabled = false) {
+  // Disabled is only what cannot be pressed at all: whoever presses too soon is told so.
   return html`<div class="bar-button">
     <button
       class="button ${look}"

@@ -17,6 +17,7 @@ import { shown } from "./text.js";
 export function batchDialog(app, questions, done) {
   const opened = performance.now();
   const state = { sent: 0, isSending: false };
+  // Nothing else draws the buttons anew when they begin to count.
   setTimeout(() => app.update(), SETTLE_MS + 5);
   const isSettling = (at = performance.now()) => at - opened < SETTLE_MS;
   const answer = async (/** @type {string} */ action, /** @type {Event} */ { timeStamp }) => {

@@ -109,6 +109,7 @@ function userMessage(turn, again) {
 
 /** @param {App} app @param {Turn} turn @param {Part} part @param {number} at */
 function drawPart(app, turn, part, at) {
+  // Only the last part can still grow.
   const isLast = at === turn.parts.length - 1;
   switch (part.type) {
     case "text": {

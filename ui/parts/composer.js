@@ -104,6 +104,7 @@ export class Composer {
       try {
         const bytes = new Uint8Array(await file.arrayBuffer());
         let binary = "";
+        // Byte by byte: as arguments of one call so many would be too many.
         for (const byte of bytes) binary += String.fromCharCode(byte);
         const mime = file.type || "text/plain";
         this.attach({ name: file.name, mime, data: btoa(binary), size: file.size }, draft);
@@ -177,6 +178,7 @@ export class Composer {
             @change=${(/** @type {Event} */ event) => {
               const input = /** @type {HTMLInputElement} */ (event.target);
               this.add([...(input.files ?? [])]);
+              // Otherwise the same file could not be chosen again.
               input.value = "";
             }}
           />
@@ -195,6 +197,7 @@ export class Composer {
               this.fit();
             }}
             @keydown=${(/** @type {KeyboardEvent} */ event) => {
+              // While an input method composes, Enter ends a word and not the message.
               if (event.key === "Enter" && !event.shiftKey && !event.isComposing) submit(event);
               if (event.key === "ArrowUp" && !this.draft.text) this.leave();
             }}

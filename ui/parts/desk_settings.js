@@ -133,6 +133,8 @@ export class DeskSettings {
 
   /** @param {SettingView} setting */
   #command({ key, value }) {
+    // A secret on a command line could be read by other programs, and would stay in the history of
+    // the shell.
     const line = `callgate config set ${key} ${/token$|api_key$|openai_key$|proxy$|database_url$/.test(key) ? "--stdin" : "VALUE"}`;
     const copy = () =>
       this.#app.attempt(async () => {

@@ -56,6 +56,7 @@ const paired = new Map();
 /** @param {string} key @param {DiffLine[]} lines @returns {Pair[]} */
 function pairs(key, lines) {
   const known = paired.get(key);
+  // A page is drawn often, and the lines stay the same list.
   if (known?.lines === lines) return known.pairs;
   /** @type {Pair[]} */
   const pairs = [];

@@ -32,12 +32,14 @@ let loading = null;
 export function loadMarkdown() {
   loading ??= import("../vendor/markdown-it/markdown-it.js").then(({ default: Parser }) => {
     const made = () => {
+      // HTML becomes tokens, which are shown as text: nothing of the source may vanish.
       const parser = new Parser("default", { html: true, maxNesting: DEEPEST });
       // Addresses are shown as they are written, whatever they are.
       parser.validateLink = () => true;
       parser.normalizeLink = parser.normalizeLinkText = (url) => url;
       return parser;
     };
+    // Two, because what is changed for plans belongs to the parser.
     parsers = { answers: made(), plans: asWritten(made()) };
   });
   return loading;
@@ -133,6 +135,7 @@ export class GrowingMarkdown {
     this.#length += piece;
     const isEnd = isWhole && !this.isBehind;
     if (piece > 0 || isEnd) this.#draw(withLineFeeds(text.slice(0, this.#length)), isEnd);
+    // So at most a fifth of the time is spent on drawing.
     this.#next = now + 4 * (performance.now() - now);
     this.#isOver = isEnd;
     return this.node;
@@ -174,6 +177,7 @@ export class GrowingMarkdown {
       grow(section, blocks.splice(0, count), at % SECTION);
       at += count;
     }
+    // The last block may have become a part of the one before it.
     for (const rest of [...this.node.children].slice(Math.ceil(end / SECTION))) rest.remove();
   }
 

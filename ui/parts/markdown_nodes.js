@@ -139,6 +139,7 @@ function addressed(link, token) {
   const title = token.attrGet("title");
   if (title) link.dataset.title = title;
   if (token.markup === "autolink") link.className = "bare";
+  // In a browser nobody can follow it, so it takes no focus either.
   if (!window.__TAURI__) return;
   link.tabIndex = 0;
   link.role = "link";

@@ -55,6 +55,7 @@ const SERIES = /** @type {const} */ ([
   ["other", "idle"],
 ]);
 
+// Each move of the pointer draws the plot anew.
 /** @type {WeakMap<Figures, ReturnType<typeof barsOf>>} */
 const known = new WeakMap();
 
@@ -64,6 +65,7 @@ export function hoursPlot(app, figures) {
   known.set(figures, { bars, span });
   const total = (/** @type {Bar} */ bar) => bar.allowed + bar.denied + bar.by_rule + bar.other;
   const most = Math.max(1, ...bars.map(total));
+  // So that a few bars do not fill the whole width.
   const width = Math.max(bars.length, 12);
   const bottoms = bars.map(() => 0);
   const paths = SERIES.map(([name, tone]) => {

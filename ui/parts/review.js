@@ -28,6 +28,7 @@ export function reviewDialog(app, { text, hash }, saved) {
   const abort = new AbortController();
   const run = async () => {
     try {
+      // First: rules with errors are not run over the whole ledger.
       const problems = (await ask(app.transport, "check_rules", { text }, { signal: abort.signal })).problems;
       const first = problems.find((problem) => problem.level === "error");
       if (first) throw new Error(`Line ${first.line}: ${first.text}`);
@@ -37,6 +38,7 @@ export function reviewDialog(app, { text, hash }, saved) {
       };
       state.result = await ask(app.transport, "backtest", { text }, { signal: abort.signal, progress });
       state.finishedAt = performance.now();
+      // Nothing else draws the button anew when it begins to count.
       setTimeout(() => app.update(), SETTLE_MS + 5);
     } catch (error) {
       if (!abort.signal.aborted) state.error = errorText(error);

@@ -82,6 +82,7 @@ function content(app, key, part, isBad) {
     case "edit":
     case "notebook":
     case "patch":
+      // Nothing was changed: what was wanted is shown, and why it failed.
       if (isBad) return [drawn(), plainOutput(app, key, output)];
       return (typeof result?.diff === "string" && changesIn(app, key, result.diff)) || drawn();
     case "read":

@@ -52,6 +52,7 @@ export class VirtualList {
 
   /** @param {T[]} items @param {VirtualRows<T>["height"]} height */
   #measure(items, height) {
+    // By identity: whoever changes the items makes another list of them.
     if (items === this.#items) return;
     this.#items = items;
     this.#tops = new Float64Array(items.length + 1);

@@ -361,6 +361,7 @@ export class ChatView {
     const key = `${asked.question} ${app.appearances}`;
     this.#formGuard.show(key, performance.now());
     const settling = this.#formGuard.remaining(key, performance.now());
+    // Nothing else draws the buttons anew when they begin to count.
     if (settling > 0) setTimeout(() => app.update(), settling + 5);
     const form = questionForm(asked, { problem, isSettling: settling > 0 }, async (outcome, at, values) => {
       if (this.#formGuard.remaining(key, at) > 0) return app.toast(TOO_SOON);

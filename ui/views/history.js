@@ -65,6 +65,7 @@ export class HistoryView {
     const filter = filterOf(this.#params, Date.now());
     await this.app.attempt(async () => {
       const page = await ask(this.app.transport, "history", { filter, limit: PAGE });
+      // Somebody has chosen another filter meanwhile.
       if (shown !== this.#shown) return;
       this.#rows = page.rows;
       this.#next = page.next;
@@ -106,6 +107,7 @@ export class HistoryView {
     this.#refresh = setTimeout(() => {
       this.#refresh = 0;
       const top = document.getElementById("history-scroll")?.scrollTop ?? 0;
+      // Rows that are added above would move what somebody reads further down.
       if (this.#isStale && top < 80 && this.app.route.view === "history") this.#load();
     }, REFRESH_MS);
   }

@@ -164,6 +164,7 @@ export class InboxView extends Answering {
   /** @param {string} machine */
   #choose(machine) {
     this.#machine = machine;
+    // What is not listed any more must not be answered together with what is.
     this.selected.clear();
     const shown = this.app.store.questions.get(this.current ?? "");
     if (shown && !this.#isListed(shown)) this.leaveCard();

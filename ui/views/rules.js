@@ -38,6 +38,7 @@ export class RulesView {
 
   /** @param {import("../router.js").Route} route */
   enter(route) {
+    // A draft is never given up by looking elsewhere.
     if (!this.#book || !this.#isChanged()) this.reload();
     if (this.app.team) return;
     this.explain.load();
@@ -73,6 +74,7 @@ export class RulesView {
     const round = ++this.#round;
     await this.app.attempt(async () => {
       const { problems } = await ask(this.app.transport, "check_rules", { text: this.#draft });
+      // Answers may overtake each other, and only the last is about this text.
       if (round === this.#round) this.#problems = problems;
     });
   }

@@ -101,6 +101,7 @@ impl Budget {
         if let Some((spent, limit)) = over_tokens(self.day_tokens, all) {
             return Err(OverBudget::DayTokens { spent, limit });
         }
+        // Only now: what is spent stays so, and what is reserved may become free again.
         let (conversation, all) =
             (add_cost_sums(conversation, reserved_conversation), add_cost_sums(all, reserved_all));
         let reserved = [
@@ -125,6 +126,7 @@ impl Budget {
             |limit: Option<u64>, sum: &CostSum| Some(limit?.saturating_sub(total_tokens(sum)));
         let in_dollars = |limit: Option<f64>, sum: &CostSum| {
             let left = u128::from(micro_of_dollars(limit?).saturating_sub(sum.micro_usd));
+            // Where a token costs nothing, dollars limit nothing.
             let tokens = (left * 1_000_000).checked_div(u128::from(micro_of_dollars(price?)))?;
             Some(u64::try_from(tokens).unwrap_or(u64::MAX))
         };

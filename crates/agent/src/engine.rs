@@ -104,7 +104,6 @@ pub struct EngineToolCall {
     pub id: String,
     pub tool: String,
     pub input: Box<RawValue>,
-    /// Whether it changes nothing.
     pub is_read_only: bool,
 }
 

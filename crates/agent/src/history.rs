@@ -129,6 +129,8 @@ impl History {
         let wanted = Arc::clone(id);
         let work = move |stores: &mut HistoryStore| {
             let Some(mut token) = stores.locks.take_lock(&wanted)? else { return Ok(None) };
+            // Under the lock: what is there of an unfinished turn is that of a process that is
+            // dead.
             stores.recover(&wanted)?;
             let loaded = match known.filter(|known| stores.is_as_left(known)) {
                 Some(known) => known.loaded,
@@ -370,6 +372,7 @@ fn conversation_summary(known: StoredConversation) -> session::ConversationSumma
 }
 
 fn checked_id(id: &str) -> Result<Arc<str>, HistoryError> {
+    // Accounts in the ledger hold an id behind a line feed, which therefore no id may have.
     let is_id = (1..=LONGEST_CONVERSATION).contains(&id.len()) && !id.contains(char::is_control);
     if is_id { Ok(id.into()) } else { Err(HistoryError::BadId) }
 }

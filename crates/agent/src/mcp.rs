@@ -106,6 +106,7 @@ impl ServerContext {
     }
 
     fn tell_front_end(&self, text: String) {
+        // Copied, so that the lock is not held while the front end is told.
         let notices = lock(&self.notices).clone();
         if let Some(tell) = notices {
             tell(text);
@@ -194,6 +195,7 @@ impl ToolSource for McpServers {
 
     fn close(&self) -> BoxFuture<'_, ()> {
         Box::pin(async {
+            // All at once, because each server gets its time to end.
             let closing = self.all().into_iter().map(|server| {
                 tokio::spawn(async move {
                     server.close().await;

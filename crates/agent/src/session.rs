@@ -161,6 +161,7 @@ impl AgentSession {
     fn new(options: SessionOptions, output: SessionOutput) -> Self {
         let front = Arc::new(FrontTools::new(output.clone()));
         let own: Arc<dyn ToolSource> = Arc::<FrontTools>::clone(&front);
+        // Last: of two tools with one name the first counts, and a front end replaces none.
         let sources = options.sources.iter().cloned().chain([own]).collect();
         let tools = SessionTools::new(options.tools.clone(), sources);
         let shared = Arc::new(SessionShared {
@@ -206,6 +207,7 @@ impl AgentSession {
     /// Handles an incoming line; `None` is the end of the input.
     fn handle_line(&mut self, incoming: Option<IncomingLine>) {
         let Some(incoming) = incoming else {
+            // Nobody is left to answer: neither calls nor questions may wait for the front end.
             self.shared.front.end_calls();
             return self.shared.options.gate.note_unattended();
         };
@@ -363,6 +365,7 @@ impl AgentSession {
         };
         let Some((id, lane)) = self.named.remove(&task) else { return };
         self.halts.remove(&id);
+        // Its task has panicked.
         if self.shared.output.is_open(&id) {
             let text = "the request ended because of a bug in callgate: please report it";
             self.shared.output.send_event(&id, RequestFailure::permanent("internal", text).into());

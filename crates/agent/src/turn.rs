@@ -101,6 +101,7 @@ impl Turn {
     }
 
     pub fn handle_piece(&mut self, piece: AnswerPiece, todo: &mut Vec<TurnAction>) {
+        // Pieces that were under way when the answer was dropped count no more.
         if self.over || !self.asked {
             return;
         }
@@ -254,6 +255,7 @@ impl Turn {
         todo.push(TurnAction::Drop);
         if self.calls.is_empty() {
             if self.answer.is_silent() {
+                // The turn that was to be replaced stays, because nothing takes its place.
                 if self.rounds <= 1 && !self.bounds.keeps_unanswered {
                     return;
                 }

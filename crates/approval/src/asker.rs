@@ -285,6 +285,8 @@ impl<'a> Asker<'a> {
     /// Sends a line. Returns false if the connection broke.
     fn send(&self, mut rest: &[u8]) -> Result<bool, NoAnswer> {
         while !rest.is_empty() {
+            // Without the signal: a desk that has gone is dialled again, and must not end this
+            // process.
             match send(&self.stream, rest, SendFlags::DONTWAIT | SendFlags::NOSIGNAL) {
                 Ok(count) => rest = &rest[count..],
                 Err(Errno::AGAIN) => {

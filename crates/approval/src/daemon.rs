@@ -134,6 +134,7 @@ pub struct Daemon {
     relayed: RelayedAskers,
     pulse: Arc<DaemonPulse>,
     _sockets: Vec<SocketFile>,
+    // Dropped last: while others could see our sockets at their paths, nobody may take the lock.
     _lock: FileLock,
 }
 

@@ -134,10 +134,11 @@ pub(crate) struct AskerId(pub(crate) u64);
 #[derive(Debug)]
 pub(crate) struct Desk {
     settings: DeskSettings,
-    /// Returns true if the channel to phones leaves out a part of what would be done.
+    /// Returns true if the channel to phones leaves out a part of what would be done. Passed in,
+    /// because the desk knows no channel.
     cuts_on_phones: fn(&Card) -> bool,
     authority: Authority,
-    /// Who may answer according to the settings alone.
+    /// Who may answer according to the settings alone. Removing a link takes nothing from them.
     given: Authority,
     /// The links, `chat/ID`, `user/ID` or `viewer/HASH`, each with its name.
     links: BTreeMap<String, String>,
@@ -342,6 +343,7 @@ impl Desk {
                 self.handle_unsendable(step, &question, chat, &why);
             }
             News::Pressed { who, question, press, confirm, reply_to, copy } => {
+                // By the links in the chain, and not by a name that somebody has chosen.
                 let who = self.named_person(who);
                 // Only a press of somebody who may answer is believed about copies.
                 if let Some(copy) = copy.filter(|_| self.authority.allows(&who)) {

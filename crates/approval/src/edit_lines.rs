@@ -43,6 +43,7 @@ fn file_text(path: &Path) -> Option<String> {
         OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path).ok()?;
     let metadata = file.metadata().ok().filter(|file| file.is_file() && file.len() <= LARGEST_FILE);
     let mut text = String::with_capacity(usize::try_from(metadata?.len()).ok()?);
+    // It may have grown since the look at its size.
     file.take(LARGEST_FILE).read_to_string(&mut text).ok()?;
     Some(text)
 }

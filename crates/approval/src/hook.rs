@@ -38,7 +38,8 @@ pub use slow_desk::RulesOnly;
 /// How long a desk may take to read a check before the hook reads the rules itself.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// How long before the agent's own limit the hook gives up.
+/// How long before the agent's own limit the hook gives up. Most agents run a call whose hook is
+/// late.
 const BEFORE_LIMIT: Duration = Duration::from_secs(10);
 
 pub struct HookCommand<'a> {
@@ -301,6 +302,7 @@ impl HookCommand<'_> {
             request.session_id = session_of_parent();
         }
         if let Some(context) = &mut request.context {
+            // The desk guards this folder, and may have been started with another environment.
             context.settings_folder.clone_from(&self.settings_folder);
             context.gated.clone_from(&self.gated);
             let other = self.agent.filter(|agent| *agent != input.agent());

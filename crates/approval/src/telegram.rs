@@ -76,6 +76,7 @@ impl BotToken {
     /// Parses a token as Telegram shows it. White space around it is ignored.
     pub fn new(text: &str) -> Result<Self, BadBotToken> {
         let text = text.trim();
+        // It becomes a part of the address of every call, in which nothing else may stand.
         let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b':' | b'_' | b'-');
         if text.is_empty() || text.len() > 256 || !text.bytes().all(fits) {
             return Err(BadBotToken);

@@ -298,6 +298,7 @@ impl Terminal {
         let is_held =
             self.ignored.is_some_and(|(last, at)| last == key && now.saturating_sub(at) < HELD);
         let is_early = now < self.keys_from || is_held;
+        // Each repetition counts from here: a key that is held down stays early until it is let go.
         self.ignored = is_early.then_some((key, now));
         is_early
     }

@@ -112,6 +112,7 @@ impl AnswerPrompt {
         let question = self.asked.question.clone();
         let answer =
             |outcome, values| AnswerKey::Send(QuestionAnswer { question, outcome, values });
+        // Before the field reads it: a field that takes any words would take this one, too.
         if line.eq_ignore_ascii_case(DECLINE) {
             return answer(AnswerOutcome::Declined, Map::new());
         }

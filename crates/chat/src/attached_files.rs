@@ -63,6 +63,7 @@ impl<'a> FileWord<'a> {
         let offered = entries.filter_map(|entry| {
             let found = entry.file_name().into_string().ok()?;
             let is_hidden = found.starts_with('.') && !name.starts_with('.');
+            // No word could name it: a quoted one ends at the first quote.
             let is_odd = found.contains(|c: char| c.is_control() || c == '"');
             if !found.starts_with(name) || is_hidden || is_odd {
                 return None;
@@ -71,6 +72,7 @@ impl<'a> FileWord<'a> {
             let path = format!("{above}{found}{}", if is_folder { "/" } else { "" });
             Some(self.word(&path, is_folder))
         });
+        // Cut before they are sorted, so that a huge folder is not read to its end at every Tab.
         let mut words: Vec<String> = offered.take(MOST_NAMES).collect();
         words.sort_unstable();
         words
@@ -112,6 +114,7 @@ pub fn find_attachments(message: &str, folders: &ChatFolders) -> Vec<Attachment>
 fn named_paths(message: &str) -> Vec<&str> {
     let mut paths = Vec::new();
     for (at, _) in message.match_indices('@') {
+        // Inside a word it belongs to a mail address.
         if !begins_word(message, at) {
             continue;
         }

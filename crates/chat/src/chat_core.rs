@@ -321,6 +321,7 @@ impl ChatCore {
             RuntimeState::Starting => self.runtime = "starting",
             RuntimeState::Ready(ready) => {
                 self.runtime = "";
+                // A runtime that was started again may be another version.
                 self.capabilities.clone_from(&ready.capabilities);
                 self.actions.push(ChatAction::Errand(Errand::Status, SessionCommand::GetStatus));
                 self.look_for_wanted();
@@ -363,6 +364,7 @@ impl ChatCore {
 
     /// Lets the user type something other than a message.
     fn enter_mode(&mut self, mode: InputMode, text: String) {
+        // From another mode nothing is set aside: the message is there already.
         if self.mode == InputMode::Message {
             self.set_aside = std::mem::replace(&mut self.editor, LineEditor::with_text(text));
         }

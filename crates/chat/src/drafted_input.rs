@@ -6,6 +6,7 @@
 use serde_json::{Map, Value};
 
 /// How much of a member is kept, in bytes.
+/// It is enough for a headline, which is all that members are kept for.
 const LONGEST_MEMBER: usize = 512;
 
 /// The beginning of an object of JSON.

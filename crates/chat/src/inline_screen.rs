@@ -40,6 +40,7 @@ impl InlineScreen {
                 move_rows(&mut out, at, same);
                 out.push('\r');
             } else {
+                // A line feed begins the new rows: only that scrolls at the end of the screen.
                 move_rows(&mut out, at, old.len() - 1);
                 out.push_str("\r\n");
             }
@@ -52,6 +53,7 @@ impl InlineScreen {
         if is_moved {
             move_rows(&mut out, at, target);
             out.push('\r');
+            // A terminal takes a count of 0 for 1.
             if cursor.1 > 0 {
                 move_cursor(&mut out, cursor.1, 'C');
             }

@@ -23,7 +23,6 @@ pub enum KeyStroke {
     /// Enter together with Alt or Shift.
     ModifiedEnter,
     Backspace,
-    /// Backspace together with Alt.
     AltBackspace,
     Delete,
     Tab,
@@ -89,10 +88,12 @@ impl KeyDecoder {
             return None;
         }
         self.state = DecoderState::Late;
+        // As a key it would interrupt the answer, which no pasted text may do.
         (!self.is_pasting).then_some(KeyStroke::Escape)
     }
 
     fn decode_byte(&mut self, byte: u8) -> Option<KeyStroke> {
+        // In every state: a sequence that was cut off must not swallow the next one.
         if byte == ESCAPE {
             self.begun.clear();
             self.state = DecoderState::Escape;
@@ -100,6 +101,8 @@ impl KeyDecoder {
         }
         match self.state {
             DecoderState::Text => self.decode_text_byte(byte),
+            // Only these two go on with an arrow key whose bytes came late. Anything else was
+            // typed.
             DecoderState::Late if !matches!(byte, b'[' | b'O') => {
                 self.state = DecoderState::Text;
                 self.decode_text_byte(byte)
@@ -143,6 +146,7 @@ impl KeyDecoder {
             // The function keys of the Linux console have a second bracket and a letter behind it.
             b'[' if self.sequence.is_empty() => self.state = DecoderState::Single,
             b' '..=b'?' if self.sequence.len() < LONGEST_SEQUENCE => self.sequence.push(byte),
+            // The rest of a sequence that is too long to be known is no key either.
             b' '..=b'?' => {}
             _ => {
                 self.state = DecoderState::Text;

@@ -99,6 +99,7 @@ impl LineEditor {
             let end = start + line.len();
             let shown = shown_line(line);
             let cursor = (start..=end).contains(&self.cursor);
+            // As it is shown: a tab takes several columns.
             let before = cursor.then(|| shown_length(&line[..self.cursor - start]));
             let (wrapped, found) = wrap_at_columns(&shown, room, before);
             if let Some((row, column)) = found {

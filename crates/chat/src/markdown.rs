@@ -17,6 +17,7 @@ use highlighter::CodeHighlighter;
 /// The longest line that is drawn as one. A longer one is split, so that an open line stays cheap.
 const LONGEST_LINE: usize = 8192;
 /// The longest block that is drawn as one.
+/// An open block is parsed anew with each of its lines.
 const LONGEST_BLOCK: usize = 32 * 1024;
 /// The longest paragraph that waits for its end; of a longer one only the last line does. What is
 /// drawn anew has to be a few rows: a window that becomes narrower shows what it has no room for
@@ -82,6 +83,7 @@ impl MarkdownStream {
 
     /// Returns the rows that are not final yet.
     pub(crate) fn open_rows(&self, page: &ChatPage) -> Vec<String> {
+        // On a copy: the rest of the text may change what these rows are.
         self.clone().finish(page)
     }
 
@@ -242,6 +244,7 @@ impl CodeFence {
     fn is_closed_by(&self, line: &str) -> bool {
         let content = line.trim_start_matches(' ');
         let marks = content.trim_end();
+        // Behind four blanks it is a line of the code.
         line.len() - content.len() < 4
             && marks.len() >= self.length
             && marks.chars().all(|c| c == self.mark)

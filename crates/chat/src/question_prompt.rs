@@ -59,6 +59,7 @@ impl QuestionPrompt {
         let KeyStroke::Char(key) = key else { return QuestionKey::Nothing };
         let can_allow_always = self.request.can_allow_always == Some(true);
         match key {
+            // Only what lets a call run has to be read in full. To deny is always possible.
             'a' | 'w' | 'e' if !self.is_whole && self.is_cut(page) => {
                 QuestionKey::Refused("Not all of it is shown: press f first.")
             }
@@ -129,6 +130,8 @@ impl QuestionPrompt {
 
     fn body(&self, page: &ChatPage) -> Vec<String> {
         if let Some(diff) = &self.request.diff {
+            // Not the largest number: one row beyond the limit is drawn to see whether there is
+            // more.
             return diff_rows(diff, usize::MAX - 1, page);
         }
         let body = self.request.card.as_ref().map(|card| &card.body);
@@ -156,6 +159,7 @@ impl QuestionPrompt {
         let mut line = StyledText::default();
         let mut key = |key: &str, meaning: &str| {
             line.push(key, TextStyle::BOLD);
+            // No line is broken between a key and what it means.
             line.push(&format!("\u{a0}{meaning}  "), TextStyle::PLAIN);
         };
         key("a", "allow");

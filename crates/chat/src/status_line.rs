@@ -44,12 +44,14 @@ impl ChatStatus {
     /// Adds the tokens and the cost of an answer.
     pub(crate) fn add_turn(&mut self, end: &TurnEnd) {
         self.usage = self.usage + end.usage;
+        // The end of the turn has this cost, too, and the line adds both.
         self.report.cost = None;
         match end.cost {
             Some(cost) => {
                 self.cost += cost;
                 self.is_cost_known = true;
             }
+            // Where no tokens were used no price is missing.
             None => self.is_cost_partial |= end.usage != TokenUsage::default(),
         }
     }
@@ -96,6 +98,7 @@ impl ChatStatus {
     /// Returns the parts of the line, the most important first.
     fn parts(&self, state: &str) -> Vec<String> {
         let mut parts = vec![state.to_owned()];
+        // The usual mode is not worth the room.
         let mode = self.mode.filter(|mode| *mode != ConversationMode::Ask);
         parts.extend(mode.map(|mode| mode.name().to_owned()));
         parts.extend(self.model.clone().or_else(|| self.engine.clone()));

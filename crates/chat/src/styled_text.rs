@@ -139,6 +139,7 @@ impl StyledText {
         let (mut coloured, mut rest) = (Self::default(), &*text);
         for (length, style) in tokens(&text) {
             let (token, after) = rest.split_at(length);
+            // The text is made visible already, and the lengths are those of what is shown.
             coloured.push_shown(token, style);
             rest = after;
         }
@@ -169,6 +170,7 @@ impl StyledText {
         let mut start = 0;
         loop {
             let indent = if rows.is_empty() { first } else { rest };
+            // A character that is two columns wide has to fit whatever stands before it.
             let room = page.width.max(NARROWEST).saturating_sub(indent.columns()).max(2);
             let (end, next) = row_end(&cells, start, room, at);
             let mut row = RowPainter::new(page.colours);
@@ -275,6 +277,7 @@ fn row_end(cells: &[(char, TextStyle)], start: usize, room: usize, at: WrapAt) -
         return (end, end + 1);
     }
     match cells[start..end].iter().rposition(|(c, _)| *c == ' ') {
+        // Split behind its indentation a line would begin with an empty row.
         Some(blank) if cells[start..start + blank].iter().any(|(c, _)| *c != ' ') => {
             (start + blank, start + blank + 1)
         }
@@ -303,6 +306,7 @@ impl RowPainter {
         if !self.colours || style == self.style {
             return;
         }
+        // A sequence only adds to the style that is set.
         if self.style != TextStyle::PLAIN {
             self.row.push_str("\u{1b}[0m");
         }

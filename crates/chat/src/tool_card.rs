@@ -84,6 +84,7 @@ impl ToolCard {
         for part in text.split_inclusive('\n') {
             let line = part.strip_suffix('\n').unwrap_or(part);
             if let Some(last) = self.output.back_mut() {
+                // A program may write much and never end a line.
                 let room = LONGEST_LINE.saturating_sub(last.len());
                 last.push_str(&line[..line.floor_char_boundary(room)]);
             }
@@ -120,6 +121,7 @@ impl ToolCard {
         let is_bad = is_error || failure.is_some();
         let (sign, style) =
             if is_bad { ("✗", TextStyle::RED) } else { ("✓", TextStyle::GREEN) };
+        // A call that failed has not done what it says.
         let tense = if is_error { Tense::Present } else { Tense::Past };
         // How it failed comes first: the subject may be cut.
         let how = failure.map(|how| format!(" {how}")).unwrap_or_default();

@@ -81,6 +81,7 @@ pub(crate) fn diff_rows(diff: &str, most: usize, page: &ChatPage) -> Vec<String>
     let drawn = lines.iter().flat_map(|line| {
         code_line(line, true).hanging_rows(page, WrapAt::Columns, &indent, &indent)
     });
+    // One more than fits tells whether some are left out.
     let mut rows: Vec<String> = drawn.take(most + 1).collect();
     if rows.len() > most {
         rows.truncate(most.saturating_sub(1));
@@ -95,6 +96,7 @@ fn result_lines(value: &Value, is_error: bool) -> Vec<StyledText> {
     if let Some(error) = text_of(value, "error") {
         lines.extend(cut_lines(error, TextStyle::RED, Keep::Beginning));
     }
+    // Of an output the end is shown, where a failure stands.
     for stream in ["stdout", "stderr"] {
         if let Some(text) = text_of(value, stream) {
             lines.extend(cut_lines(text, TextStyle::DIM, Keep::End));

@@ -193,6 +193,7 @@ impl Transcript {
         };
         let card = self.cards.remove(at);
         self.add_rows(card.final_rows(result, ResultExtent::Brief, page));
+        // The results of calls that run at the same time stay together.
         self.needs_gap = self.cards.is_empty();
         self.looked_at = 0;
         if result.result.get().len() <= LARGEST_FINISHED {
@@ -292,9 +293,11 @@ impl ThinkingText {
     fn push(&mut self, piece: &str) {
         let begins_word = self.end.is_empty() || self.end.ends_with(char::is_whitespace);
         let words = piece.split_whitespace().count();
+        // Pieces end anywhere: the first word of one may have been counted with the last piece.
         let continues = !begins_word && !piece.starts_with(char::is_whitespace);
         self.words += words.saturating_sub(usize::from(continues && words > 0));
         self.end.push_str(piece);
+        // Only at twice the size, so that not every piece moves all of it.
         if self.end.len() > 2 * KEPT_THINKING {
             let start = self.end.ceil_char_boundary(self.end.len() - KEPT_THINKING);
             self.end.drain(..start);

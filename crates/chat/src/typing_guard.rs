@@ -19,6 +19,7 @@ pub(crate) struct TypingGuard {
 impl TypingGuard {
     /// Notes that the question is on the screen.
     pub(crate) fn mark_printed(&mut self, now: Duration) {
+        // Only the first time counts: each frame is noted, and would put the answer off again.
         self.seen_at.get_or_insert(now);
     }
 

@@ -132,11 +132,11 @@ pub struct ModelUsage {
 /// A tool call that was denied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolDenial {
-    /// The tool.
+    /// The tool's full name: `Bash`, or `mcp__callgate__moon` for a tool of yours.
     pub tool_name: String,
-    /// The call.
+    /// The id of the call that did not run.
     pub tool_use_id: String,
-    /// The arguments.
+    /// The arguments with which it would have run.
     pub input: Value,
 }
 
@@ -178,6 +178,7 @@ impl ClaudeAnswer {
         self.duration += earlier.duration;
         self.denials.splice(0..0, earlier.denials);
         self.structured = self.structured.or(earlier.structured);
+        // `cost_usd` and `model_usage` stay: the CLI counts them from the beginning of the session.
         self.usage += earlier.usage;
         self.call_cost_usd = sum_costs(self.call_cost_usd, earlier.call_cost_usd);
         self
@@ -199,6 +200,7 @@ fn since_last(message: &Members<'_>) -> Option<f64> {
 }
 
 fn sum_costs(a: Option<f64>, b: Option<f64>) -> Option<f64> {
+    // A sum of which one part is unknown would be too low.
     Some(a? + b?)
 }
 

@@ -74,7 +74,8 @@ pub(crate) fn build_command(
     let mut command = Command::new(program);
     command.args(["-p", "--input-format", "stream-json", "--output-format", "stream-json"]);
     command.args(["--verbose", "--permission-prompt-tool", "stdio", "--strict-mcp-config"]);
-    // The user's own mode and rules would answer before anybody is asked.
+    // The user's own mode and rules would answer before anybody is asked. The option is given even
+    // if the list is empty: that keeps the project's hooks out, too.
     let sources: Vec<&str> = settings.sources.iter().map(|source| source.name()).collect();
     command.arg(format!("--setting-sources={}", sources.join(",")));
     command.args(["--permission-mode", settings.permission_mode.name()]);
@@ -140,6 +141,8 @@ fn set_environment(
     // recognise such a CLI.
     match gate {
         Some(gate) => command.env("CALLGATE_GATED", gate.value()),
+        // An inherited value would make the hooks of this CLI ask nobody, because another host
+        // answers for the CLI above it.
         None => command.env_remove("CALLGATE_GATED"),
     };
     if let Some(folder) = &settings.folder {

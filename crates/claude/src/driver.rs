@@ -130,6 +130,7 @@ impl CliDriver {
             process: Some(process),
             lifetime,
             lines: LineDecoder::new(LONGEST_LINE),
+            // The prompt follows at once: the CLI takes both before it has answered the first.
             outbox: control::request_line(INITIALIZE, &initialize).into_bytes(),
             inbox: VecDeque::new(),
             jobs: ControlJobs::new(),
@@ -175,6 +176,7 @@ impl CliDriver {
     fn restart_clock(&mut self) {
         self.heard = Instant::now();
         self.end = self.time_limit.map(|limit| self.heard + limit);
+        // At once: `check_time` then finds out which limit comes first.
         self.alarm.as_mut().reset(self.heard);
     }
 
@@ -244,6 +246,8 @@ impl CliDriver {
             return self.finish_turn();
         }
         let is_first = !std::mem::replace(&mut self.turn.is_interrupted, true);
+        // The CLI loses an interrupt that comes before its turn has begun: `begin_turn` sends it
+        // then.
         if is_first && self.turn.has_begun {
             self.send_interrupt();
         }
@@ -319,6 +323,8 @@ impl CliDriver {
             }
             return Poll::Ready(Ok(()));
         }
+        // A report is taken only when all before it is written: progress cannot fill the memory if
+        // the CLI does not read.
         let may_report = self.outbox.is_empty();
         if let Poll::Ready(next) =
             self.jobs.poll_next(context, self.links.server_name(), may_report)
@@ -344,6 +350,7 @@ impl CliDriver {
         {
             return Err(ClaudeError::TimeLimit { limit });
         }
+        // The CLI waits for us: while a tool or a callback runs, its silence is no stall.
         if self.links.is_busy() || !self.jobs.is_empty() {
             self.heard = now;
         }

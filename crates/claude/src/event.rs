@@ -29,7 +29,7 @@ pub enum ClaudeEvent {
     Partial(PartialContent),
     /// The agent asked for permission to use a tool, and this was the answer.
     Permission {
-        /// The tool.
+        /// The tool's full name: `Bash`, or `mcp__callgate__moon` for a tool of yours.
         tool_name: String,
         /// Whether it may.
         is_allowed: bool,
@@ -38,7 +38,7 @@ pub enum ClaudeEvent {
     Subagent {
         /// The tool call that started the subagent.
         parent: String,
-        /// The event.
+        /// What the subagent did.
         event: Box<ClaudeEvent>,
     },
     /// The call is over: the agent has answered, and so have the agents that it started in the
@@ -51,7 +51,7 @@ pub enum ClaudeEvent {
     Other {
         /// The CLI's name of it.
         kind: String,
-        /// The message.
+        /// The whole of it, unchanged.
         message: Box<RawValue>,
     },
 }
@@ -65,14 +65,14 @@ pub struct SessionSetup {
     pub model: String,
     /// The names of all tools.
     pub tools: Vec<String>,
-    /// The MCP servers.
+    /// The MCP servers, with the one that has your tools.
     pub servers: Vec<McpServer>,
 }
 
 /// An MCP server, as the CLI sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct McpServer {
-    /// Its name.
+    /// Its name, which is part of the names of its tools.
     pub name: String,
     /// Its state: `connected`, `failed`, `pending`.
     pub status: String,
@@ -83,7 +83,7 @@ pub struct McpServer {
 pub struct ClaudeToolUse {
     /// The id of the call; its result repeats it.
     pub id: String,
-    /// The tool.
+    /// The tool's full name: `Bash`, or `mcp__callgate__moon` for a tool of yours.
     pub name: String,
     /// Its arguments, as the model gave them.
     pub input: Box<RawValue>,
@@ -92,7 +92,7 @@ pub struct ClaudeToolUse {
 /// A tool call that has ended.
 #[derive(Debug, Clone)]
 pub struct ClaudeToolResult {
-    /// The call.
+    /// The id of the call that has ended.
     pub id: String,
     /// Whether it failed.
     pub is_error: bool,
@@ -122,7 +122,7 @@ pub enum PartialContent {
     ToolCall {
         /// The id of the call.
         id: String,
-        /// The tool.
+        /// The tool's full name, as in [`ClaudeToolUse::name`].
         name: String,
     },
     /// A piece of the arguments of the tool call that was begun last, as JSON text.

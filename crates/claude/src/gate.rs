@@ -43,6 +43,7 @@ impl GateRegistration {
 
 /// Sends a request; returns true if the desk has carried it out.
 fn ask_desk(mut connection: &UnixStream, request: &DeskRequest) -> io::Result<bool> {
+    // A desk that does not answer must not hold up the start of the CLI, whose hooks ask it anyway.
     connection.set_write_timeout(Some(PATIENCE))?;
     connection.set_read_timeout(Some(PATIENCE))?;
     connection.write_all(&request.to_line())?;

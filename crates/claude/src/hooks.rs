@@ -279,7 +279,8 @@ impl Hook {
         entry
     }
 
-    /// Reads the hook's input from the CLI's request.
+    /// Reads the hook's input from the CLI's request. The whole of it stays beside what is known,
+    /// because other versions of the CLI send more.
     pub(crate) fn decode_input(&self, request: &Members<'_>) -> HookInput {
         let data: Value = member_value(request, "input").unwrap_or_default();
         let text = |name: &str| data[name].as_str().map(str::to_owned);

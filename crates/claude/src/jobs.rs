@@ -167,6 +167,8 @@ impl ControlJobs {
     fn progress_line(&mut self, server: &str, message: &str) -> String {
         self.sent += 1;
         let (id, server) = (json!(format!("{PROGRESS}{}", self.sent)), json!(server));
+        // The message is JSON already and crosses as the tool's server wrote it, but for its line
+        // end.
         let message = message.trim_end();
         format!(
             "{{\"type\":\"control_request\",\"request_id\":{id},\"request\":{{\"subtype\":\

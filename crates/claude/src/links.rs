@@ -53,6 +53,7 @@ impl ToolLinks {
             servers.insert(host.name().to_owned(), links.serve_host(&host, transport)?);
             links.host = Some(host);
         }
+        // The settings of a bridge name the socket of the tools.
         let is_secret = !settings.servers.is_empty() || links.session.is_some();
         links.config = write_config(settings, &servers, is_secret)?;
         Ok(links)
@@ -140,6 +141,7 @@ fn write_config(
         return Ok(Some(ServerConfig::Inline(config)));
     }
     let folder = settings.temporary.clone().unwrap_or_else(std::env::temp_dir);
+    // A process that was killed could not remove its file, which may hold secrets.
     file::sweep_files(&folder, CONFIG_PREFIX, CONFIG_SUFFIX);
     let path: PathBuf =
         folder.join(format!("{CONFIG_PREFIX}{}{CONFIG_SUFFIX}", Uuid::new_v4().simple()));

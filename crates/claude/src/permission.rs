@@ -13,9 +13,9 @@ use crate::fields::member_value;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PermissionQuestion {
-    /// The tool.
+    /// The tool's full name: `Bash`, or `mcp__callgate__moon` for a tool of yours.
     pub tool_name: String,
-    /// The arguments.
+    /// The arguments, which [`PermissionDecision::Allow`] may replace.
     pub input: Value,
     /// The id of the call, if the CLI names it.
     pub tool_use_id: Option<String>,
@@ -28,14 +28,14 @@ pub struct PermissionQuestion {
 /// The answer to a [`PermissionQuestion`].
 #[derive(Debug, Clone, PartialEq)]
 pub enum PermissionDecision {
-    /// It is allowed.
+    /// The tool runs.
     Allow {
         /// Arguments in place of the model's.
         input: Option<Value>,
         /// Suggestions that are accepted permanently; pass them on unchanged.
         updates: Vec<Value>,
     },
-    /// It is denied.
+    /// The tool does not run.
     Deny {
         /// The reason; the model reads it.
         message: String,

@@ -69,6 +69,7 @@ impl CliProcess {
         let gate = settings.desk.as_deref().and_then(GateRegistration::register);
         let (config, rule) = (links.config(), links.allow_rule());
         let command = cli::build_command(&program, settings, launch, config, rule, gate.as_ref());
+        // The CLI may repeat what is in its environment when it fails.
         let set = settings.environment.iter().cloned();
         let set = set.filter_map(|(name, value)| Some((name, value?)));
         let secrets = SecretVariables::new(std::env::vars_os().chain(set));
@@ -124,6 +125,7 @@ impl CliProcess {
                 }
             }
         };
+        // Its output is read on, because a CLI that cannot write does not end.
         timeout(FAREWELL, drain).await.ok();
         if let Some(child) = &self.child {
             timeout(FAREWELL, child_ended(&child.child)).await.ok();

@@ -136,6 +136,7 @@ impl SessionStore {
             let words = format!("no conversation {session_id} in {}", self.projects.display());
             io::Error::new(io::ErrorKind::NotFound, words)
         };
+        // Nothing but an id becomes part of a path.
         let id = Uuid::parse_str(session_id).map_err(|_| missing())?;
         for project in folder_entries(&self.projects)? {
             let file = project.join(format!("{id}.jsonl"));
@@ -228,6 +229,7 @@ fn branch_messages(text: &str) -> Vec<SessionMessage> {
     let mut seen = HashSet::new();
     let mut messages = Vec::new();
     let mut next = last.and_then(|line| line["uuid"].as_str());
+    // Parents that go in a circle are not followed for ever.
     while let Some(id) = next.filter(|id| seen.insert(*id)) {
         let Some(line) = by_id.get(id) else { break };
         messages.extend(message_on_line(line));

@@ -94,6 +94,7 @@ impl ChatRuntime {
     /// Sends a request, which is a line of the session protocol, and returns its id: that of the
     /// line is replaced. The replies come with the events.
     pub async fn send_line(&self, line: &[u8]) -> Result<Arc<str>, ChatError> {
+        // All pages share one session, and two of them may choose the same id.
         let SessionRequest { command, .. } =
             SessionRequest::decode(line).map_err(ChatError::Unreadable)?;
         if matches!(command, SessionCommand::Hello { .. } | SessionCommand::Replay { .. }) {
@@ -116,6 +117,7 @@ impl ChatRuntime {
 
     /// Returns true if it works on a message. A runtime that does not answer counts as idle.
     async fn is_busy(&self) -> bool {
+        // Otherwise one that hangs could never be replaced.
         self.client.status().await.is_ok_and(|status| status.state == BUSY)
     }
 }
@@ -145,6 +147,7 @@ impl ChatRuntimes {
     /// Returns the runtime of a folder. Starts it in place of another one, unless that is at work.
     pub async fn start(self: &Arc<Self>, folder: &Path) -> Result<Arc<ChatRuntime>, ChatError> {
         let folder = real_folder(folder.to_owned()).await.ok_or(ChatError::NoFolder)?;
+        // Held until the new one runs: two pages that choose a folder at once must not start two.
         let mut running = self.running.lock().await;
         if let Some(RuntimeInUse { chat, .. }) = &*running {
             if chat.folder == folder {
@@ -211,6 +214,7 @@ async fn real_folder(folder: PathBuf) -> Option<PathBuf> {
 
 /// Ends a runtime once no page has used it for `linger`.
 async fn end_when_unused(
+    // With an `Arc` the task would keep alive what it waits for the end of.
     runtimes: Weak<ChatRuntimes>,
     name: String,
     mut pages: watch::Receiver<usize>,

@@ -46,6 +46,8 @@ impl Client {
         launch: RuntimeLauncher,
     ) -> Result<Self, ClientError> {
         let tokio = Tokio::try_current().map_err(|_| ClientError::NoTokio)?;
+        // `RandomState` is seeded by the system: unique, and no crate for it. Nothing is protected
+        // by the name.
         let name = format!("{:016x}", RandomState::new().build_hasher().finish());
         let shared = Arc::new(ClientShared::new(settings, name.clone()));
         tokio.spawn(pump::serve_client(Arc::clone(&shared), launch));
@@ -79,6 +81,7 @@ impl Client {
     pub async fn send(&self, command: SessionCommand) -> SentRequest {
         let number = self.handle.requests.fetch_add(1, Ordering::Relaxed);
         let id: Arc<str> = Arc::from(format!("{}-{number}", self.handle.name));
+        // Its queue is there before it is sent, so no event comes too early.
         let request = SentRequest::new(Arc::clone(&id), Arc::clone(&self.handle));
         let message = session::SessionRequest { id: id.as_ref().to_owned(), command };
         let line = message.to_line();

@@ -182,9 +182,11 @@ impl ClientCore {
         if open.stage != RequestStage::Written {
             return Some(open.taken_by);
         }
+        // Nothing is read meanwhile, so the silence is ours.
         if self.paused.is_some() {
             return None;
         }
+        // The runtime owes nothing to a turn that waits for an earlier one.
         let is_behind = self.open[..index].iter().any(|earlier| earlier.is_before(open));
         let is_at_work = open.is_at_work() && !is_behind;
         let idle = is_at_work.then(|| open.heard.saturating_add(self.settings.idle));
@@ -204,6 +206,7 @@ impl ClientCore {
     }
 
     fn accept_request(&mut self, now: Duration, request: &Arc<SessionRequest>, line: Vec<u8>) {
+        // First, so that watchers read of the request before its end, which may come at once.
         self.show_to_watchers(WatchedItem::Asked(Arc::clone(request)), line.len() + OVERHEAD);
         let taken_by = now.saturating_add(self.settings.taken);
         self.open.push(PendingRequest::new(request, line, now, taken_by));
@@ -222,6 +225,7 @@ impl ClientCore {
     fn send_request(&mut self, now: Duration, index: usize) {
         let open = &mut self.open[index];
         if let Some(missing) = open.needs.iter().find(|name| !self.life.has_capability(name)) {
+            // Nobody has asked for `hello`: the error names what it would have been needed for.
             let kind = if *missing == capability::HELLO { open.kind } else { missing };
             return self.fail_request(now, index, ClientError::NotOffered { kind });
         }
@@ -245,6 +249,7 @@ impl ClientCore {
     fn cancel(&mut self, now: Duration, id: &str) {
         let Some(index) = self.find_request(id) else { return };
         let open = &self.open[index];
+        // Only then will the runtime end it.
         let can_wait = open.stage == RequestStage::Written && open.is_turn() && self.can_cancel();
         if !can_wait {
             return self.give_up(now, index, ClientError::Cancelled);
@@ -265,6 +270,7 @@ impl ClientCore {
         let Some(since) = self.paused.take() else { return };
         let pause = now.saturating_sub(since);
         for open in &mut self.open {
+            // The time in which nothing was read does not count against the runtime.
             open.heard += pause;
             open.cancelled_by = open.cancelled_by.map(|until| until.saturating_add(pause));
         }

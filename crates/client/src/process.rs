@@ -38,6 +38,7 @@ struct KeptProcess {
 /// Returns a function that starts the process of these settings, as often as it is called.
 pub(crate) fn build_launcher(settings: ClientSettings) -> RuntimeLauncher {
     let set = settings.env.iter().cloned().filter_map(|(name, value)| Some((name, value?)));
+    // The process inherits our environment, so its last words may repeat what is secret there.
     let secrets = Arc::new(SecretVariables::new(std::env::vars_os().chain(set)));
     Box::new(move || Box::pin(launch_runtime(settings.clone(), Arc::clone(&secrets))))
 }

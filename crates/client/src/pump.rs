@@ -113,6 +113,7 @@ impl SessionPump {
         let patience = self.shared.settings.patience;
         let patience = self.paused.and_then(|since| since.checked_add(patience));
         let due = self.shared.deadline().into_iter().chain(patience).min();
+        // Only one at a time: what still waits in the outbox can be withdrawn.
         if self.outgoing.is_none() && self.life.as_ref().is_some_and(|life| life.stdin.is_some()) {
             self.outgoing = self.shared.next_line();
         }
@@ -155,6 +156,7 @@ impl SessionPump {
                 self.shared.handle_input(CoreInput::Exited { status, last_words });
             }
             PumpWake::Written(Ok(count)) if count > 0 => self.handle_written(count),
+            // A pipe that takes no bytes is closed, as one that fails.
             PumpWake::Written(_) => {
                 self.life_mut(|life| life.stdin = None);
                 self.shared.handle_input(CoreInput::PipeClosed);

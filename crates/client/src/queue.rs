@@ -92,6 +92,7 @@ impl EventQueue {
         backlog.is_left = true;
         self.drop_unread(&mut backlog);
         drop(backlog);
+        // What nobody will read counts no more, so the runtime's output may be read again.
         self.was_read.notify_one();
     }
 

@@ -87,6 +87,7 @@ impl ClientSettings {
             cwd: None,
             stderr: StderrTarget::Discard,
             capabilities: capabilities.map(str::to_owned).to_vec(),
+            // A runtime that works says so every 20 s.
             idle: Duration::from_mins(1),
             start: Duration::from_secs(20),
             taken: Duration::from_secs(30),

@@ -103,6 +103,8 @@ impl ClientShared {
     pub(crate) fn handle_input(&self, input: CoreInput<'_>) {
         let mut inner = lock(&self.inner);
         let now = self.begin.elapsed();
+        // Under the same lock: outputs are carried out in the order in which the core has made
+        // them.
         for output in inner.core.handle_input(now, input) {
             inner.apply_output(output);
         }
@@ -154,6 +156,8 @@ impl ClientShared {
     pub(crate) fn take_orders(&self) -> PumpOrders {
         let mut inner = lock(&self.inner);
         let orders = inner.orders;
+        // The end of the session is no order to be carried out once: the task asks for it each
+        // time.
         inner.orders = PumpOrders { is_over: orders.is_over, ..PumpOrders::default() };
         orders
     }
@@ -170,6 +174,7 @@ impl ClientShared {
 
     /// Returns true if too much is unread. Once it is, half of it has to be read.
     pub(crate) fn is_crowded(&self, was_crowded: bool) -> bool {
+        // With one mark, reading would stop and go on with every event.
         let most = self.settings.unread / if was_crowded { 2 } else { 1 };
         let in_all = self.unread.load(Ordering::Relaxed);
         // No queue holds more than all do.
@@ -181,10 +186,13 @@ impl ClientShared {
     /// Fails the requests with the most unread events until there is room.
     pub(crate) fn end_slow(&self) {
         while self.is_crowded(true) {
+            // Copied, because the core needs the lock in this loop.
             let queues = lock(&self.inner).queues.clone();
             let Some((id, queue)) = queues.iter().max_by_key(|(_, queue)| queue.bytes()) else {
                 return;
             };
+            // Before the core fails the request: what the queue then gets comes after its end, and
+            // is dropped.
             queue.give_up(ClientError::NotRead { after: self.settings.patience });
             self.handle_input(CoreInput::NotRead { id });
         }
@@ -203,6 +211,7 @@ impl ClientShared {
 
     /// Ends everything when the task is gone, so that nobody is left waiting.
     pub(crate) fn abandon(&self) {
+        // Whatever state the core is in, one of these three ends it.
         self.handle_input(CoreInput::Leave);
         // The thread of the process ends it, should it still run.
         self.handle_input(CoreInput::Exited { status: None, last_words: None });

@@ -71,6 +71,8 @@ impl Viewer {
                     end = Instant::now() + within;
                 }
                 DeskMessage::Answer { id: of, answer } if of == id => return Ok(answer),
+                // Without an id it is about a line that the desk could not read, which can only be
+                // this one.
                 DeskMessage::Error { id: of, text } if of.as_ref().is_none_or(|of| *of == id) => {
                     return Err(DeskError::Refused(text));
                 }

@@ -29,6 +29,7 @@ impl FromRequestParts<PageState> for PageAccess {
         let key = SessionKey::from_headers(&parts.headers, origin.clone())?;
         let session = state.sessions.open_session(&key).await?;
         if let Some(seat) = parts.extensions.get::<BrowserSeat>() {
+            // Only now: a connection of whoever has no key has to make room for others.
             seat.has_shown_key();
         }
         Ok(Self { key, session })

@@ -75,6 +75,7 @@ impl AddressFile {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
+        // `callgate open` may read at any moment, and must not find half an address.
         create_private(&unfinished, format!("{address}\n").as_bytes())?;
         fs::rename(&unfinished, &path)?;
         Ok(Self { path })

@@ -150,6 +150,7 @@ pub(crate) async fn stream_chat_events(
         // Not a refusal: every page asks this first.
         return Ok(StatusCode::NO_CONTENT.into_response());
     };
+    // After the look at the runtime: a page without one takes no place.
     let place = stream_place(&state, &session)?;
     let (sender, body) = message_body::body_with_sender();
     let events = chat.events(seen_session(&uri).zip(after));
@@ -186,6 +187,8 @@ impl ChatStream {
                 Ok(None) => return,
             };
             let desk = &self.session.desk;
+            // The events are the runtime's, but what may read them is a key of the desk: it is
+            // looked at each time.
             if desk.is_locked() || desk.is_closed() || !self.sender.send(piece).await {
                 return;
             }

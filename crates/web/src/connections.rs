@@ -85,6 +85,8 @@ impl BrowserConnections {
                         let visit = BrowserVisit { app: app.clone(), limits };
                         tasks.spawn(visit.serve(stream, door.clone(), holder));
                     },
+                    // The connection stays in the queue: without a pause this would spin until a
+                    // descriptor is free.
                     Err(_) => sleep(NO_DESCRIPTOR).await,
                 },
                 // Without this, the set would keep every connection that has ended.
@@ -101,6 +103,7 @@ impl BrowserConnections {
             let is_stranger = |seat: &BrowserSeat| !seat.has_key.load(Ordering::Relaxed);
             let oldest = seats.taken.iter().find(|(_, (seat, _))| is_stranger(seat));
             let oldest = oldest.map(|(number, _)| *number)?;
+            // Dropping its sender is what ends the connection.
             seats.taken.remove(&oldest);
         }
         let number = seats.next;

@@ -30,6 +30,7 @@ pub(crate) async fn relay_request(
         return Err(HttpRefusal::new(StatusCode::FORBIDDEN, text));
     }
     let mut replies = request.send(&session.desk).await?;
+    // Waited for, because after the status has been sent no error can become one.
     let first = replies.next().await?;
     let (sender, body) = message_body::body_with_sender();
     let relay = DeskRelay { replies, sender, session };
@@ -71,6 +72,7 @@ impl DeskRelay {
             };
             next = match received {
                 Ok(next) => next,
+                // An end like any other would be read as a short answer.
                 Err(_) => return self.sender.end_incomplete().await,
             };
         }

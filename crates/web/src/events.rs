@@ -37,6 +37,7 @@ pub(crate) async fn stream_desk_events(
     }
     let after = last_event(&headers)?;
     let place = stream_place(&state, &session)?;
+    // A connection of its own: a slow browser holds up nothing but its own stream.
     let desk = state.sessions.connect(&key).await?;
     let from = after.map(|after| after.saturating_add(1));
     let watch = desk.watch(from).await?;
@@ -86,6 +87,7 @@ impl EventStream {
             None => PageEvent::watching(head, is_new),
         });
         let mut is_last = false;
+        // `locked` is sent, so that the page knows why its stream ends.
         while self.sender.send(piece).await && !is_last {
             let next = tokio::select! {
                 next = timeout(self.heartbeat, next_shown(&mut self.watch, person.is_some())) => next,
@@ -110,6 +112,7 @@ impl EventStream {
 async fn next_shown(watch: &mut DeskWatch, is_for_person: bool) -> Result<DeskMessage, DeskError> {
     loop {
         let message = watch.next().await?;
+        // Entries about links and invitations are the owner's.
         if !is_for_person || is_for_people(&message) {
             return Ok(message);
         }

@@ -48,6 +48,7 @@ pub(crate) async fn serve_named_file(Path(name): Path<String>, headers: HeaderMa
 }
 
 fn file_response(name: &str, headers: &HeaderMap) -> Response {
+    // Compared with a list, so no path can lead out of it.
     let found = FILES.iter().find(|file| file.path == name);
     let (Some(file), Some(kind)) = (found, content_type(name)) else {
         return HttpRefusal::new(StatusCode::NOT_FOUND, "there is no such file").into_response();
@@ -57,6 +58,7 @@ fn file_response(name: &str, headers: &HeaderMap) -> Response {
         Some(coding) => (Bytes::from_static(file.gzip), Some(coding)),
         None => (unpack_gzip(file.gzip), None),
     };
+    // Of the packed bytes: two codings of one file are two contents.
     let tag = content_tag(&content);
     let is_known = headers.get(header::IF_NONE_MATCH).is_some_and(|known| *known == *tag);
     let (status, body) = if is_known {

@@ -2,7 +2,8 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 
-/// What the page may load and do: its own files and requests, and nothing inline.
+/// What the page may load and do: its own files and requests, and nothing inline. A text of an
+/// agent that became an element by mistake could run nothing and send nothing.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     img-src 'self' data:; connect-src 'self'; require-trusted-types-for 'script'; \
     trusted-types lit-html; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";

@@ -89,6 +89,7 @@ impl PageHost {
 fn listen_on_free_port(port: u16) -> Result<TcpListener, PageHostError> {
     let last = if port == 0 { 0 } else { port.saturating_add(PORTS - 1) };
     for port in port..=last {
+        // Never another address: whoever reaches the page could try keys and codes.
         match TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, port))) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse => {}
             bound => return bound.map_err(|source| PageHostError::Listen { port, source }),

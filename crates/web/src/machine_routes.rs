@@ -93,6 +93,7 @@ async fn join_machine(State(desk): State<Arc<dyn MachineDesk>>, body: Body) -> R
             Ok(json) => {
                 let headers = [
                     (header::CONTENT_TYPE, "application/json"),
+                    // The body has a token.
                     (header::CACHE_CONTROL, "no-store"),
                 ];
                 (headers, json).into_response()

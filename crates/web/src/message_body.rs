@@ -21,6 +21,7 @@ struct MessageBody(mpsc::Receiver<Result<Bytes, CutBody>>);
 
 /// Makes a body and its sender. The sender waits while the browser does not read.
 pub(crate) fn body_with_sender() -> (BodySender, Body) {
+    // One piece: what a slow browser has not read waits at the desk, not here.
     let (sender, receiver) = mpsc::channel(1);
     (BodySender(sender), Body::new(MessageBody(receiver)))
 }

@@ -70,6 +70,7 @@ pub(crate) async fn guard_request(
         }
         Err(refusal) => refusal.into_response(),
     };
+    // Also on a refusal, which is drawn by a browser as well.
     headers::add_protection(response.headers_mut());
     response
 }
@@ -79,12 +80,14 @@ fn check_origin(parts: &Parts, hosts: &PageHosts) -> Result<PageOrigin, HttpRefu
     let origin = PageOrigin(format!("{}://{host}", hosts.scheme));
     let is_api = parts.uri.path().starts_with("/api/");
     let same_origin = |value: &HeaderValue| value.as_bytes() == origin.0.as_bytes();
+    // All values of a header are looked at: another program may read another one than we do.
     if !has_only_matching(&parts.headers, &header::ORIGIN, same_origin) {
         return Err(foreign_site_refusal());
     }
     // A person who follows a bookmark or types the address comes from no site.
     let is_from_here = |value: &HeaderValue| match value.as_bytes() {
         b"same-origin" => true,
+        // Nobody types the address of a request that does something.
         b"none" => !is_api && parts.method == Method::GET,
         b"same-site" | b"cross-site" => is_visit(parts, hosts),
         _ => false,
@@ -92,6 +95,7 @@ fn check_origin(parts: &Parts, hosts: &PageHosts) -> Result<PageOrigin, HttpRefu
     if !has_only_matching(&parts.headers, &SEC_FETCH_SITE, is_from_here) {
         return Err(foreign_site_refusal());
     }
+    // A form of another site cannot send JSON without being asked for permission first.
     if parts.method == Method::POST && !is_json(&parts.headers) {
         let text = "the body must be JSON: set Content-Type to application/json";
         return Err(HttpRefusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, text));

@@ -34,6 +34,8 @@ impl<S> PatientStream<S> {
             return written;
         }
         let within = self.within;
+        // The time of one write that waits, not of all: a reader that is slow but reads is not
+        // given up.
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(within)));
         match stalled.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(Err(io::ErrorKind::TimedOut.into())),

@@ -45,6 +45,7 @@ impl IntoResponse for HttpRefusal {
         let json = HeaderValue::from_static("application/json");
         let mut response = (self.status, [(header::CONTENT_TYPE, json)], body).into_response();
         if let Some(wait) = self.retry_after {
+            // The header has whole seconds, and zero would mean at once.
             let seconds = wait.as_secs().max(1);
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }

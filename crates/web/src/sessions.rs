@@ -94,6 +94,8 @@ impl SessionKey {
     }
 
     fn digest(&self) -> KeyDigest {
+        // The zero keeps an origin and a token from being read as a longer origin and a shorter
+        // token.
         let hash = Sha256::new().chain_update(&self.origin.0).chain_update([0]);
         hash.chain_update(self.token.reveal()).finalize().into()
     }
@@ -225,6 +227,7 @@ impl PageSessions {
 
 impl KnownSessions {
     fn remember(&mut self, digest: KeyDigest, session: &Arc<PageSession>) {
+        // What has ended is cleared here, because nothing runs when a session does.
         self.live.retain(|_, session| session.strong_count() > 0);
         self.live.insert(digest, Arc::downgrade(session));
         self.good.retain(|good| *good != digest);

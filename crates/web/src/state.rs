@@ -78,6 +78,8 @@ impl StreamPlaces {
 
     /// Takes a place, for a person or for the owner of the desk. Returns `None` if there is none.
     pub(crate) fn take(&self, person: Option<&str>) -> Option<StreamPlace> {
+        // The person's own place first: whoever has too many must not take one of all even for a
+        // moment.
         let of_person = match person {
             None => None,
             Some(name) => Some(self.places_of(name).try_acquire_owned().ok()?),

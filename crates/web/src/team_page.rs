@@ -199,6 +199,7 @@ async fn leave_team_page(
 ) -> Result<Response, HttpRefusal> {
     let link = session.person.as_ref().map(|person| person.link.clone()).unwrap_or_default();
     let left = session.desk.ask(DeskCommand::Unpair { link }).await;
+    // Before the result is looked at: the link may be gone although the desk's answer was lost.
     door.people.page_left();
     match left? {
         DeskAnswer::Told { done, text } => {

@@ -97,6 +97,7 @@ fn is_of_words(byte: u8) -> bool {
 pub(crate) fn lead_back(query: &str) -> String {
     match read_answer(query) {
         Some((_, Some(_))) if query.len() <= LONGEST_SIGN_IN => {
+            // Kept as it came, for the tab to hand over: only `finish_sign_in` takes it apart.
             let quoted = query.replace('%', "%25").replace('&', "%26").replace('+', "%2B");
             format!("/#answer={quoted}")
         }
@@ -112,6 +113,7 @@ pub(crate) async fn finish_sign_in(
     ticket: &str,
     origin: &PageOrigin,
 ) -> Result<String, SignInFailure> {
+    // All checks before the provider is asked: a link of somebody else costs it nothing.
     let (state, answer) = read_answer(answer).ok_or(SignInFailure::Refused)?;
     let ticket = SignInTicket::parse(ticket).filter(|ticket| ticket.state == state);
     let ticket = ticket.ok_or(SignInFailure::Refused)?;
@@ -139,6 +141,7 @@ fn read_answer(query: &str) -> Option<(String, Option<ProviderAnswer>)> {
             "iss" => &mut issuer,
             _ => continue,
         };
+        // Two values of one name could be read in two ways.
         if place.replace(decode_percent(value)?).is_some() {
             return None;
         }

@@ -98,6 +98,7 @@ fn authority_params(key: &KeyPair) -> CertificateParams {
     let public = key.subject_public_key_info();
     let mark = public.last_chunk().map_or(0, |last| u32::from_be_bytes(*last));
     params.distinguished_name = common_name(&format!("callgate authority {mark:08x}"));
+    // It vouches for servers, and for no other authority.
     params.is_ca = IsCa::Ca(BasicConstraints::Constrained(0));
     params.key_usages = vec![KeyUsagePurpose::KeyCertSign];
     params

@@ -47,6 +47,7 @@ impl TlsDoor {
     fn newest_acceptor(&self) -> TlsAcceptor {
         let mut current = lock(&self.current);
         if current.1.elapsed() >= RENEW_EVERY {
+            // Also if that fails: files that are broken are not read again for every connection.
             current.1 = Instant::now();
             if let Ok(acceptor) = (self.source)().and_then(acceptor_of) {
                 current.0 = acceptor;
@@ -61,6 +62,7 @@ fn acceptor_of(identity: TlsIdentity) -> Result<TlsAcceptor, TlsError> {
         .with_safe_default_protocol_versions()?
         .with_no_client_auth()
         .with_single_cert(identity.chain, identity.key)?;
+    // Nothing else is served: the lines of machines are upgrades of HTTP/1.1.
     config.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(TlsAcceptor::from(Arc::new(config)))
 }

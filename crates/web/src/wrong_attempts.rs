@@ -25,10 +25,10 @@ impl WrongAttempts {
         }
     }
 
-    /// Counts one more.
     pub(crate) fn add_attempt(&mut self, now: Instant) {
         self.forgive(now);
         self.count += 1;
+        // The first counts: further wrong ones do not put off that it is forgiven.
         self.since.get_or_insert(now);
     }
 

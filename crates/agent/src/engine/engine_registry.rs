@@ -153,6 +153,7 @@ impl EngineRegistry {
             listing.spawn(async move { (at, slot.list().await) });
         }
         let mut listed: Vec<_> = listing.join_all().await;
+        // They end as their servers answer.
         listed.sort_by_key(|(at, _)| *at);
         Ok(listed.into_iter().map(|(_, engine)| engine).collect())
     }
@@ -178,6 +179,7 @@ impl EngineSlot {
         }
         let maker = Arc::clone(&self.maker);
         let engine = spawn_blocking(move || maker()).await.map_err(|error| error.to_string())??;
+        // Of two that were created at the same time everybody gets the first.
         Ok(Arc::clone(self.created.get_or_init(|| engine)))
     }
 

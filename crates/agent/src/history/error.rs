@@ -16,7 +16,6 @@ pub enum HistoryError {
     Lock {
         /// The lock's file, or the folder of the locks.
         path: PathBuf,
-        /// The system's reason.
         source: Arc<io::Error>,
     },
     #[error("the conversation {0:?} is in use: wait until its turn has ended, then try again")]

@@ -91,9 +91,11 @@ impl JoinedFragments {
                 results.push(result);
             }
         }
+        // With calls the model reads in their results that it was interrupted.
         if !has_calls && !answer.is_empty() {
             answer.push(Block::Interrupted);
         }
+        // Behind the results: the API refuses a message in which anything precedes them.
         told.extend(rest);
         let messages = [ChatMessage::assistant(answer), ChatMessage::user(told)];
         (messages.into_iter().filter(|message| !message.content.is_empty()).collect(), results)

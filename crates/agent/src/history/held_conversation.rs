@@ -189,6 +189,7 @@ impl HeldConversation {
         let work = move |stores: &mut HistoryStore| {
             let Some(first) = stores.store.last_turn(&id)? else { return Ok(None) };
             let mut message = stores.message(&id, first)?.ok_or(HistoryError::Unreadable)?;
+            // Whoever asks for its answer again wants the model to read it.
             message.content.retain(|block| !matches!(block, Block::LeftOut));
             Ok(Some((first, message, stores.load(&id, Some(first))?)))
         };

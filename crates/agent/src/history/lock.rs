@@ -176,6 +176,7 @@ fn take_file(
     spare: &SpareLockFiles,
     conversation: &str,
 ) -> io::Result<Option<LockFile>> {
+    // In a block, because `put_back` takes the same lock.
     let mut kept = {
         let mut spare = lock(spare);
         let at = spare.iter().position(|file| file.conversation == conversation);

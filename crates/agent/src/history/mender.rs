@@ -174,6 +174,7 @@ impl Mender {
     }
 
     fn add_answer(&mut self, content: Vec<Block>, is_aged: bool) {
+        // The API refuses a conversation that begins with an answer.
         if self.messages.is_empty() {
             return;
         }

@@ -99,6 +99,8 @@ impl HistoryStore {
             }
             HistoryLocation::Ledger(path) => match Store::open(path) {
                 Ok(ledger) => Self::in_memory()?.with_ledger(ledger),
+                // In a home that is read-only the runtime still answers and reads. What has to be
+                // recorded is refused when it comes.
                 Err(error) if error.is_unwritable() => {
                     Self { unwritable: Some(path.clone()), ..Self::in_memory()? }
                 }

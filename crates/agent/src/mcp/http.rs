@@ -55,6 +55,7 @@ pub(super) fn http_transport(
             return Err(format!("the header {name:?} is reserved for the protocol: remove it"));
         }
         let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| wrong())?;
+        // It is mostly a key, which nothing may print.
         value.set_sensitive(true);
         custom.insert(header, value);
     }
@@ -124,6 +125,7 @@ impl StreamableHttpClient for BoundedHttpClient {
             request = request.header(LAST_EVENT_HEADER, last);
         }
         let response = self.send(with_headers(request, custom_headers)).await?;
+        // So the specification has a server answer that sends nothing by itself.
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
@@ -194,6 +196,7 @@ impl Posted {
         if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) {
             return Ok(StreamableHttpPostResponse::Accepted);
         }
+        // The specification's sign that the session is over and a new one may begin.
         if status == StatusCode::NOT_FOUND && self.has_session {
             return Err(StreamableHttpError::SessionExpired);
         }

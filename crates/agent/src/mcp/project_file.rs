@@ -158,6 +158,7 @@ impl ProjectFile {
         let variable = |name: &str| self.context.variable(name);
         let mut usable = Vec::new();
         for (name, form) in servers {
+            // Rules that the user wrote for that server would count for the project's.
             if self.taken.contains(name) {
                 self.warn(&format!("its server `{name}` is not used: the settings have one"));
                 continue;
@@ -189,6 +190,7 @@ fn read_project_file(path: &Path) -> Result<Option<Vec<u8>>, String> {
         return Err("it is not a regular file".to_owned());
     }
     let mut content = Vec::new();
+    // One byte more tells that the file is too large.
     file.take(LARGEST + 1).read_to_end(&mut content).map_err(|error| error.to_string())?;
     if content.len() as u64 > LARGEST {
         return Err(format!("it has more than {LARGEST} bytes"));

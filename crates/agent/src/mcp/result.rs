@@ -40,6 +40,7 @@ pub(super) fn outcome_of_result(result: &CallToolResult) -> CallOutcome {
             _ => parts.push(UNKNOWN.to_owned()),
         }
     }
+    // The protocol wants it repeated as text, so it is read only where that is missing.
     if parts.is_empty() && images.is_empty() {
         parts.extend(result.structured_content.as_ref().map(ToString::to_string));
     }

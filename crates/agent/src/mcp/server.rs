@@ -48,6 +48,7 @@ pub(super) struct ToolServer {
     link: tokio::sync::Mutex<ServerLink>,
     tools: Mutex<Vec<Arc<dyn AgentTool>>>,
     /// The server itself, for its tools.
+    /// Weak, because it owns them.
     this: Weak<Self>,
     secrets: SecretVariables,
     /// How many changes of the tools were reported since the listing in progress began.
@@ -158,6 +159,7 @@ impl ToolServer {
     }
 
     fn failure_text(&self, why: &dyn std::fmt::Display) -> String {
+        // A server may repeat in its error what it was sent.
         let why = self.secrets.mask(&why.to_string());
         let why = self.access.as_ref().map_or(why.clone(), |access| access.mask(&why));
         let why = shortened_text(&one_line(&why), LONGEST_REASON);
@@ -316,6 +318,7 @@ impl ToolServer {
     }
 
     pub(super) async fn close(&self) {
+        // First, because a sign-in that connects holds the link.
         self.sign_in.end();
         let mut link = self.link.lock().await;
         // A call that still waits for the lock must not start it again.

@@ -79,6 +79,7 @@ fn full_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
     if name.len() <= LONGEST_NAME && !taken.contains(&name) {
         return name;
     }
+    // It has nothing but ASCII by now, so that it can be cut anywhere.
     name.truncate(LONGEST_NAME - DIGITS - 1);
     name.push('_');
     name + &Sha256Hash::hash_bytes(tool.as_bytes()).to_string()[..DIGITS]

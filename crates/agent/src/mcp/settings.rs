@@ -21,7 +21,6 @@ const MEMBERS: [&str; 7] = ["type", "command", "args", "env", "url", "headers", 
 pub struct McpServerSettings {
     /// Its name, which is part of the names of its tools.
     pub name: String,
-    /// How it is reached.
     pub transport: McpTransport,
 }
 
@@ -116,6 +115,7 @@ impl McpServerSettings {
         variable: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, String> {
         check_name(name)?;
+        // The error itself could repeat a value, and values may be secret.
         let form: ServerForm = serde_json::from_value(form.clone()).map_err(|_| {
             format!(
                 "the server `{name}` must have `command` with `args` and `env`, or `url` with \

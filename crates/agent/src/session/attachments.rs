@@ -87,6 +87,7 @@ fn attachment_block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<
     if ["image/", "application/pdf"].iter().any(|kind| mime.starts_with(kind)) && bytes.is_empty() {
         return Err(failed("it is empty"));
     }
+    // An SVG is read as the text that it is.
     if mime.starts_with("image/") && mime != "image/svg+xml" {
         let source = picture::any_size(&bytes).map_err(|reason| failed(&reason))?;
         return Ok(Block::Image { source });

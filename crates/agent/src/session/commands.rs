@@ -268,6 +268,7 @@ async fn load_events(
 ) -> Result<SessionEvent, RequestFailure> {
     let history = &shared.options.history;
     let page = events::read_whole_page(history, &conversation_id, limit, before).await?;
+    // Once it could be read: the current conversation stays if this one cannot.
     current.set(&conversation_id);
     events::send_page(shared, id, &conversation_id, &page).await;
     let HistoryPage { title, first, length, is_unfinished, .. } = page;

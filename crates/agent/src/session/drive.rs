@@ -182,6 +182,7 @@ impl<'a> TurnDriver<'a> {
                     }
                     self.show_last().await;
                     self.settle_rest().await;
+                    // Before the end, behind which nothing of a request is sent.
                     self.tell_changes().await;
                     self.shared.endings.note(self.held.id(), Some(self.held.length()));
                     return match end {

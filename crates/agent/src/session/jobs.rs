@@ -153,6 +153,7 @@ async fn begin_job(
             Ok(PreparedJob::Turn(prepare_turn(shared, held, user, None, true).await?))
         }
         JobKind::SetEngine(chosen) => {
+            // Before the conversation is waited for: what cannot answer is refused at once.
             let SelectedEngine { engine, model, .. } =
                 shared.options.engines.choose_usable(&chosen).await?;
             hold_conversation(shared, id, conversation).await?.choose_engine(chosen).await?;

@@ -41,6 +41,7 @@ impl ConversationModes {
         conversation: &str,
         mode: ConversationMode,
     ) -> Result<(), HistoryError> {
+        // The file first: a mode that could not be stored is not set.
         history.choose_mode(conversation, mode).await?;
         lock(&self.0).insert(conversation.to_owned(), mode);
         Ok(())

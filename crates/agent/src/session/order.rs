@@ -115,6 +115,7 @@ impl RequestOrder {
         match event {
             SessionEvent::ToolUse(call) => request.tools.insert(call.tool_id.clone()),
             SessionEvent::ToolResult(call) => request.tools.remove(&call.tool_id),
+            // The announcement has the whole input, so a piece of it comes too late.
             SessionEvent::ToolInput(call) => !request.tools.contains(&call.tool_id),
             SessionEvent::ToolProgress(call) => request.tools.contains(&call.tool_id),
             SessionEvent::PermissionRequest(asked) => {

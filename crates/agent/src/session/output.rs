@@ -129,6 +129,7 @@ impl SessionOutput {
         self.0.log_sent("ready", None);
         state.seq += 1;
         let seq = state.seq;
+        // It was written before this began, and can be asked for again like every other line.
         state.ring.push(seq, &greeting.0);
     }
 
@@ -307,6 +308,7 @@ impl OutputState {
         let start = self.pending.len();
         event.write_line(id, timestamp, seq, &mut self.pending);
         let size = self.pending.len() - start;
+        // The line end does not count.
         if size > MAX_LINE + 1 {
             self.pending.truncate(start);
             too_long(event, size).write_line(id, timestamp, seq, &mut self.pending);
@@ -347,6 +349,7 @@ impl OutputShared {
             }
             self.room.notify_waiters();
             if sink.write_all(&lines).and_then(|()| sink.flush()).is_err() {
+                // Nobody may wait for room that will never be.
                 lock(&self.state).closed = true;
                 break;
             }
@@ -362,6 +365,7 @@ impl OutputShared {
 fn is_writable(file: &File) -> bool {
     let mut fds = [PollFd::new(file, PollFlags::OUT)];
     let polled = poll(&mut fds, Some(&Timespec::default()));
+    // Not this among others: a reader that has gone is told beside it.
     polled == Ok(1) && fds[0].revents() == PollFlags::OUT
 }
 

@@ -154,6 +154,7 @@ impl PersonQuestions {
         let open = lock(&self.open);
         let mut waiting: Vec<&FrontQuestion> =
             open.values().filter(|one| one.is_text && &*one.conversation == conversation).collect();
+        // The map has no order, and each message has to find the same one first.
         waiting.sort_by(|one, other| one.asked.question.cmp(&other.asked.question));
         waiting.first().map(|one| one.asked.question.clone())
     }
@@ -181,6 +182,7 @@ pub(super) async fn answer_question(
     let press = press.map_err(|why| {
         RequestFailure::permanent("answer", format!("the answer does not fit: {why}"))
     })?;
+    // Noted first: the question may be closed before the gate's answer is back.
     shared.questions.note_outcome(&question, outcome);
     let answer = PermissionAnswer { question, press };
     let answered = shared.options.gate.answer(answer).await;

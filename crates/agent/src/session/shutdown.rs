@@ -31,6 +31,7 @@ impl AgentSession {
         let text = "the runtime was told to end: send the message again once it is back";
         let failure = RequestFailure::temporary("shutdown", text);
         self.early = None;
+        // More could not be opened anyway, and a front end may never stop sending.
         for incoming in iter::from_fn(|| requests.next_at_hand()).take(MOST_OPEN) {
             if let IncomingLine::Request(request) = incoming {
                 // Nobody waits for a request that is refused.

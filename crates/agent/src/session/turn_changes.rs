@@ -30,9 +30,11 @@ pub(super) async fn note_call(
     if is_harmless {
         return;
     }
+    // First: what killed processes left is compared with the files as they are before this call.
     if tracker.is_unused() {
         store_recovered(shared).await;
     }
+    // Of other tools nobody knows for sure which files they change.
     let is_own_write = spec.is_some() && kind.changes_files();
     let noted = if is_own_write {
         let path: Option<WrittenPath> = serde_json::from_str(input.get()).ok();

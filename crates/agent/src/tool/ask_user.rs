@@ -77,6 +77,7 @@ impl AgentTool for AskUserTool {
     fn fault(&self, input: &RawValue, _: FaultContext<'_>) -> Option<String> {
         schema_fault(&self.spec, input).or_else(|| {
             let input: Value = serde_json::from_str(input.get()).ok()?;
+            // The answers are found by the texts of the questions.
             let mut asked = HashSet::new();
             let mut questions = input["questions"].as_array()?.iter();
             questions

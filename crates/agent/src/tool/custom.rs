@@ -154,6 +154,7 @@ impl CustomTools {
             name: format!("{PREFIX}{name}").into(),
             description: form.description.into(),
             input_schema: raw_json(&schema),
+            // What the program does is not known.
             is_read_only: false,
             kind: tool_kind::EXECUTE,
         };

@@ -97,6 +97,7 @@ pub fn build_desktop_tools(settings: &RunSettings) -> Vec<Arc<dyn AgentTool>> {
 
 fn display_of(env: &[(OsString, OsString)]) -> Option<DisplayKind> {
     let is_set = |name: &str| env.iter().any(|(other, value)| other == name && !value.is_empty());
+    // First, because Wayland mostly has an X11 display beside it, for older programs.
     if is_set("WAYLAND_DISPLAY") {
         Some(DisplayKind::Wayland)
     } else {

@@ -26,7 +26,8 @@ pub(super) struct RoundCalls {
     all: Vec<RoundCall>,
     is_read_only: Box<dyn Fn(&str) -> bool + Send + Sync>,
     names: HashSet<String>,
-    /// How often the model has used the same id.
+    /// How often the model has used the same id. The search for a free id begins there, so that a
+    /// provider that repeats one id costs no more than others.
     repeated: HashMap<String, usize>,
 }
 
@@ -168,6 +169,7 @@ impl RoundCalls {
                 || running.len() < MOST_AT_ONCE
                     && is_read_only(index)
                     && running.iter().all(|at| is_read_only(*at));
+            // No later call overtakes this one: it could read what this one is about to change.
             if !goes {
                 return;
             }

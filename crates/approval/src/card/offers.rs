@@ -33,6 +33,7 @@ fn group_by_destination(values: &[Value]) -> Vec<(Option<&str>, Vec<usize>)> {
     let mut groups: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
     for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_object()) {
         let destination = value["destination"].as_str();
+        // Without a destination it stays alone: two such may be kept in different places.
         match groups.iter_mut().find(|(there, _)| there.is_some() && *there == destination) {
             Some((_, members)) => members.push(at),
             None => groups.push((destination, vec![at])),

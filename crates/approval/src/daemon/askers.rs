@@ -330,6 +330,8 @@ impl Askers {
 impl ParkedAsker {
     /// Sends as much of the answer as fits into the socket, and returns the rest.
     fn send(&mut self, line: &[u8]) -> io::Result<Option<UnsentAnswer>> {
+        // Before the first byte: an answer that breaks off here is lost, and not one that was never
+        // sent.
         self.answer = AnswerState::Sending;
         let sent = match self.stream.write(line) {
             Ok(count) => count,
@@ -340,6 +342,7 @@ impl ParkedAsker {
             self.end_sending();
             return Ok(None);
         }
+        // A copy, because the asker stays parked meanwhile and its hang-up is still watched for.
         Ok(Some(UnsentAnswer { stream: self.stream.try_clone(), bytes: line[sent..].to_vec() }))
     }
 

@@ -240,6 +240,7 @@ impl Clerk {
         let is_question = request.kind != RequestKind::Check
             || request.machine.is_some()
             || self.desk.waits_for_person(&request, &ruling);
+        // An id that cannot be looked up may have been used.
         let is_replay = is_question
             && !self.desk.knows(id)
             && self.store.has_question(id.as_str()).unwrap_or(true);

@@ -83,6 +83,7 @@ impl Door {
     pub(super) fn open(path: &Path, warn: Warn) -> Result<Self, StartError> {
         let listener = listen_at(path)?;
         let mut looks = interval(LOOK_EVERY);
+        // The default would make up for missed looks, one right after the other.
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (path, file) = (path.to_owned(), Arc::new(Mutex::new(FileId::for_path(path))));
         Ok(Self { path, listener, file, looks, trouble: None, warn })
@@ -118,6 +119,7 @@ impl Door {
         if id.is_some() && FileId::for_path(&self.path) == id {
             return;
         }
+        // The folder may have been deleted with it.
         let made = make_folder(&self.path).and_then(|()| listen_at(&self.path));
         match made {
             Ok(listener) => {

@@ -67,6 +67,7 @@ impl LetterBox {
     }
 
     pub(super) async fn send(&self, letter: Letter) -> Result<(), DeskEnded> {
+        // Counted before it is sent, so that no later letter is handled first on another thread.
         self.unhandled.fetch_add(1, Ordering::SeqCst);
         self.letters.send(letter).await.map_err(|_| DeskEnded)
     }

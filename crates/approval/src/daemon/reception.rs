@@ -113,11 +113,14 @@ impl Intake {
         // The connection is parked before the question goes on, so that the answer finds it.
         self.askers.park_asker(id, stream);
         if let Some(lineage) = process.and_then(|process| wanted_lineage(&request, process)) {
+            // Before the question, about which the desk looks it up.
             self.askers.notify_desk(DeskInput::From { asker: id, lineage }).await;
         }
         match exact {
             Ok(()) => self.rulings.queue_question(id, request).await,
             Err(error) => {
+                // The rules are not asked: they would judge one reading, and the tool may get the
+                // other.
                 let ruling = Ruling::Deny { because: format!("its JSON is ambiguous: {error}") };
                 let asked = DeskInput::Asked { asker: id, request, ruling, is_replay: false };
                 self.askers.forward_question(id, asked).await;

@@ -66,6 +66,7 @@ impl RemoteBoard {
             home: None,
             copied: 0,
         });
+        // It is told again and again, and the time is that since which it has been so.
         if view.state != state {
             view.since_ms = now_ms();
         }

@@ -243,6 +243,7 @@ impl RulingQueue {
     /// Asks the rules about one question after the other, until another thread takes over.
     fn judge_questions(&self, number: u64) {
         while let Some((asker, request)) = self.wait_for_question(number) {
+            // A bug that one question finds must not end the thread on which all others wait.
             let ruling = catch_unwind(AssertUnwindSafe(|| (self.ruler)(&request))).ok();
             self.forward_ruled(number, asker, request, ruling);
         }

@@ -221,6 +221,7 @@ fn count_viewers(seats: &HashMap<u64, ViewerSeat>) -> ViewerCount {
 
 /// Disconnects the viewer that has been silent for longest. Returns false if none is silent.
 fn make_room(seats: &mut HashMap<u64, ViewerSeat>) -> bool {
+    // The numbers grow, so the lowest has been silent for longest.
     let silent = seats.iter().filter(|(_, seat)| seat.is_silent()).map(|(viewer, _)| *viewer).min();
     silent.is_some_and(|viewer| seats.remove(&viewer).is_some())
 }

@@ -102,6 +102,7 @@ impl Desk {
         if let Some(alarm) = open.alarm {
             self.alarms.remove(&(alarm, id.clone()));
         }
+        // Without its request, as after a restart, it was never counted.
         if open.request.is_some() {
             self.bytes -= open.size;
         }
@@ -274,6 +275,8 @@ pub(super) fn build_response(
                 }
             };
             response.updated_input = changed.map(parse_object).transpose().ok()?;
+            // Without the changes the asker would run the call as it came, which nobody has
+            // allowed.
             if response.updated_input.is_some() && !request.takes(AnswerExtra::Edit) {
                 return None;
             }

@@ -77,6 +77,7 @@ impl Desk {
             Ruling::Ask { because, is_guarded } => {
                 card.row.because.clone_from(because);
                 if *is_guarded {
+                    // What touches callgate itself is never allowed from now on.
                     card.offers.clear();
                 }
             }
@@ -103,6 +104,7 @@ impl Desk {
             is_cut_for_viewers: record::is_cut(input.shown()) && !is_kept,
             keeps_input: is_kept,
             asker: Some(asker),
+            // The last viewer may just be loading its page again.
             reach_by: self.viewers_back_by.filter(|at| *at > step.now.mono),
             ..new
         };

@@ -52,6 +52,8 @@ impl CallMemory {
         tool_use_id: Option<String>,
         decided: &DeskDecision,
     ) {
+        // Two calls that are alike may both be checked before either of them asks: each takes the
+        // answer once.
         let mut calls = VecDeque::new();
         if let Some(earlier) = self.answers.take(now, &call)
             && earlier.decided.decision == decided.decision
@@ -59,6 +61,7 @@ impl CallMemory {
             calls = earlier.calls;
         }
         calls.push_back(tool_use_id);
+        // Whoever pressed is told once, when the question is over.
         let decided = DeskDecision { reply_to: None, ..decided.clone() };
         self.answers.insert(now + REMEMBERED, call, CheckAnswer { decided, calls });
     }

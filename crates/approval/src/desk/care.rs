@@ -88,6 +88,7 @@ impl Desk {
             .care
             .pressed
             .get(id)
+            // Two people who press once each have not confirmed anything.
             .filter(|(place, other, _)| (*place, *other) == (who.place, number));
         match earlier.map(|(_, _, at)| now.mono.saturating_sub(*at)) {
             Some(since) if since < SOONEST => return Some(text),

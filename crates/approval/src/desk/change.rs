@@ -72,6 +72,7 @@ impl Desk {
         let Some(link) = LinkKey::parse(link).filter(known) else {
             return step.reply(&reply_to, false, "There is no such link.");
         };
+        // First, because a member who may answer would be allowed below, whosever link it is.
         if who.member.is_some()
             && self.roster.person_of_link(&link.to_string()) != who.member.as_deref()
         {
@@ -181,6 +182,7 @@ impl Desk {
             .filter(|(_, wanted)| is_of(wanted))
             .map(|(id, _)| id.clone())
             .collect();
+        // A map has no order of its own, and the ledger gets these one after the other.
         left.sort_unstable();
         for id in left {
             self.changes.remove(&id);

@@ -213,6 +213,8 @@ impl Desk {
 /// Returns who can ask a person about a check. Claude Code guards its own settings itself, but in
 /// these two modes it leaves that to a classifier and shows no dialog.
 pub fn asks_of(request: &ApprovalRequest, is_guarded: bool) -> Prompter {
+    // Nothing is known of an agent that would ask, so the question is not left to a dialog that may
+    // never come.
     let Some(context) = &request.context else { return Prompter::Desk };
     match context.mode.as_deref() {
         Some("auto" | "plan") if is_guarded => Prompter::Desk,

@@ -31,6 +31,7 @@ impl Desk {
         reply_to: &ReplyTo,
     ) {
         let PersonPlace::Telegram { chat, .. } = who.place else { return };
+        // Before the look at who may answer: whoever pairs is not linked yet.
         if name == "pair" || (name == "start" && !rest.trim().is_empty()) {
             return self.pair_chat(step, who, rest, reply_to);
         }
@@ -95,6 +96,7 @@ impl Desk {
         waiting.sort_by_key(|open| open.deadline);
         let count = waiting.len();
         for open in waiting.into_iter().take(MOST_PENDING) {
+            // While the copy is on its way, the question counts as one that can be seen.
             open.sending.push(chat);
             step.outputs.push(DeskOutput::Phones(open.order_to_show(step.now, vec![chat])));
         }
@@ -143,6 +145,7 @@ impl Desk {
             [_, user] => format!("{}, in the chat {chat},", describe_link(user, &who.name)),
             _ => describe_link(&links[0], &who.name),
         };
+        // Before the link is made: those who were linked already hear of it, and not the new one.
         self.announce(step, &format!("{whom} was linked."));
         let names = Some(links.iter().map(LinkKey::to_string).collect());
         let press = record::person_press(who, "pair", PressOutcome::Paired);

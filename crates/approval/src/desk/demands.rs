@@ -50,9 +50,11 @@ impl Desk {
         };
         let is_two = open.card.row.demands.two_people;
         if is_own {
+            // Whoever asks does not bring the yes that a rule demands of people.
             return AnswerEffect::Barred(AT_DESK);
         }
         if !open.is_relayed() && self.authority.has_relay() {
+            // Only the desk above knows who its people are.
             return AnswerEffect::Barred(if is_two { TWO_ABOVE } else { OTHER_ABOVE });
         }
         let member = who.member.clone();
@@ -67,6 +69,7 @@ impl Desk {
         }
         match &open.first_allow {
             Some(first) if first.member == member => AnswerEffect::Barred(AGAIN),
+            // Whoever gave the first may have been revoked since.
             Some(first) if self.still_counts(first, open) => {
                 AnswerEffect::Decides { by: format!("{} and {name}", first.name) }
             }

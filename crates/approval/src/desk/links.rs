@@ -157,6 +157,7 @@ impl Desk {
     /// Tells everybody who may answer about a link that was made or removed, in muted chats too.
     pub(super) fn announce(&self, step: &mut DeskStep, text: &str) {
         let text = format!("{text} If that was not you: `callgate pair --list`.");
+        // Muted or not: nobody is linked without the others knowing.
         self.say_to_chats(step, self.authority.chats.iter().copied().collect(), text);
     }
 }

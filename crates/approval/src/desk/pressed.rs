@@ -152,6 +152,8 @@ impl Desk {
         let members = members.chain(act.who.member.clone()).collect();
         let reply_to = Some(act.reply_to.clone());
         let decided = DeskDecision { decision, by, members, with, reply_to };
+        // Tried before it is recorded: whoever pressed hears that it does not fit, and the question
+        // stays open.
         let fits = open
             .request
             .as_ref()
@@ -181,6 +183,7 @@ impl Desk {
             Press::Input(_) if !card.can_edit => {
                 PressMeaning::Nothing("This agent takes no changed input.")
             }
+            // The hidden parts are put back from the original, which only the asker has.
             Press::Input(_) if open.request.is_none() => {
                 PressMeaning::Nothing("The agent is just coming back: try again in a moment.")
             }
@@ -231,6 +234,7 @@ impl Desk {
             None if many => picks.push(option),
             None => *picks = vec![option],
         }
+        // In the order of the choices, whichever was pressed first.
         picks.sort_unstable();
         self.redraw_question(step, act.id);
         step.reply(act.reply_to, true, "Noted. Press Done when all is chosen.");
@@ -244,6 +248,7 @@ impl Desk {
             return step.reply(reply_to, false, "That is not offered here.");
         };
         if let ChatOrder::Words(_) = what {
+            // So that the words find their question after a restart as well.
             step.keep_value(reply_key(chat, user), id.to_string());
             self.replies.expect_reply(chat, user, id.clone());
         }

@@ -43,6 +43,7 @@ impl QuietLines {
 impl Desk {
     /// Shows one line at the terminal about a call that ran without a question.
     pub(super) fn tell_quietly(&mut self, step: &mut DeskStep, line: String) {
+        // First: what ran before this must not be counted behind its line.
         self.tell_of_more_runs(step);
         if self.settings.terminal && self.quiet.try_take_line(step.now.mono) {
             step.outputs.push(DeskOutput::Terminal(ChannelOrder::Note { line }));

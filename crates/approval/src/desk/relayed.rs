@@ -86,6 +86,7 @@ impl Desk {
         let with = if is_allow {
             DecisionDetails { message, offer, picks, words, edited, interrupt }
         } else {
+            // Whatever else comes with a deny would be a choice, and there is none to make.
             DecisionDetails { message, interrupt, ..DecisionDetails::default() }
         };
         let by = record::shown_name(&who.name);
@@ -128,6 +129,7 @@ impl Desk {
             let slower = before.reply_to.take();
             let is_same = (before.decision, &before.by, &before.with)
                 == (decided.decision, &decided.by, &decided.with);
+            // It is the one that was given here, so whoever gave it was not slower.
             if is_same {
                 return before.reply_to = slower;
             }

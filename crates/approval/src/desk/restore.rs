@@ -100,6 +100,7 @@ impl Desk {
         let Some(open) = self.open_from(now, entries, input) else { return };
         let id = open.card.id.clone();
         self.open.insert(id.clone(), open);
+        // So that it ends even if its asker never comes back.
         self.set_alarm(&id);
     }
 

@@ -20,6 +20,7 @@ impl Desk {
             PersonPlace::Telegram { chat, private: true, .. } => {
                 Some(LinkKey::Chat(chat).to_string())
             }
+            // The link of a group would not say which of its people has pressed.
             PersonPlace::Telegram { user, private: false, .. } => {
                 Some(LinkKey::User(user).to_string())
             }

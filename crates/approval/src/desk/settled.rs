@@ -40,9 +40,11 @@ impl Desk {
         let ApprovalRequest { session_id, tool_name, tool_input, .. } = request;
         let run = CallDigest::of_run(&self.settings.key, session_id, tool_name, tool_input.get());
         let allowed = self.past.take_run(&run);
+        // A run that was allowed here settles no other question about the same call.
         let settled = if allowed.is_none() { self.asked_about(request) } else { None };
         if !self.calls.answers.entries.is_empty() {
             let call = CallDigest::of_call(&self.settings.key, request);
+            // The call is over: what was decided at its check must not answer for the next one.
             self.calls.forget_answer(&call, tool_use_id(request).as_deref());
         }
         match allowed.as_ref().or(settled.as_ref()) {
@@ -78,6 +80,7 @@ impl Desk {
     fn asked_about(&self, request: &ApprovalRequest) -> Option<RequestId> {
         let told = request.context.clone().unwrap_or_default();
         let ran: Value = serde_json::from_str(request.tool_input.get()).unwrap_or_default();
+        // Not every event of every agent has the ids: one that is missing contradicts nothing.
         let agree = |a: &Option<String>, b: &Option<String>| a.is_none() || b.is_none() || a == b;
         let is_same = |asked: &ApprovalRequest| {
             let id = asked.context.as_ref().and_then(|context| context.tool_use_id.as_ref());

@@ -60,6 +60,7 @@ impl Desk {
     ) -> bool {
         let call = CallDigest::of_twin(&self.settings.key, request);
         self.twins.answered.retain(|twin| twin.until > step.now.mono);
+        // The same hook asks about another call, however alike they are.
         let is_it = |twin: &AnsweredTwin| twin.call == call && twin.hook_of != hook_of(request);
         if let Some(at) = self.twins.answered.iter().position(is_it) {
             let twin = self.twins.answered.swap_remove(at);
@@ -96,6 +97,7 @@ impl Desk {
         let (Some(request), Some(decided)) = (&open.request, &open.decided) else { return };
         let by = format!("{}, at the agent's other hook", decided.by);
         let followers: Vec<AskerId> = self.twins.waiting_for(id);
+        // One that waits gets it now, and there is no third hook.
         if followers.is_empty() && has_two_hooks(request) {
             let call = CallDigest::of_twin(&self.settings.key, request);
             let (until, hook_of) = (step.now.mono + SOON, hook_of(request));

@@ -52,6 +52,7 @@ impl SeenChecks {
             for digest in oldest {
                 self.digests.remove(&digest);
             }
+            // Its call may still be running, and would now be taken for one without a check.
             if at + LONGEST_CALL > now {
                 self.unsure_until = now + LONGEST_CALL;
             }

@@ -83,6 +83,7 @@ impl TranscriptWatch {
             let Some(tail) = file.tail(size, reach) else { return WordsLook::Never };
             let from_start = size <= reach;
             self.found = find_last_words(&tail, from_start, self.tool.as_deref(), self.is_subagent);
+            // After a mere glance the file is read again, even if it has not grown.
             self.size = (from_start || reach == TAIL).then_some(size);
         }
         match &self.found {
@@ -109,6 +110,7 @@ impl TranscriptWatch {
 /// Returns the path of a transcript. A subagent's transcript is beside that of its session.
 fn transcript_path(path: &Path, agent_id: Option<&str>) -> Option<PathBuf> {
     let Some(agent_id) = agent_id else { return Some(path.to_owned()) };
+    // The id becomes a part of the path.
     let is_plain = agent_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     let name = format!("agent-{agent_id}.jsonl");
     is_plain.then(|| path.with_extension("").join("subagents").join(name))

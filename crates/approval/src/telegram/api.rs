@@ -183,6 +183,7 @@ fn parse_result(status: StatusCode, body: &[u8]) -> Result<Value, TelegramFault>
             TelegramFault::Passing { why, wait: Some(Duration::from_secs(seconds)) }
         }
         (401, _) => TelegramFault::Token { why: no_such_bot("401 Unauthorized") },
+        // The API answers 404 to an unknown bot, and to an unknown method as well.
         (404, words) if !words.as_ref().is_some_and(|words| words.contains("method")) => {
             TelegramFault::Token { why: no_such_bot("404 Not Found") }
         }

@@ -67,6 +67,7 @@ impl Courier {
                 Some(done) = self.work.join_next() => self.handle_ended_work(done.ok()),
             }
         }
+        // What is on its way still arrives: no phone should go on showing a question that is over.
         let end = Instant::now() + self.line.settings.reach;
         while let Ok(Some(done)) = timeout_at(end, self.work.join_next()).await {
             self.handle_ended_work(done.ok());

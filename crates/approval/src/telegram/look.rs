@@ -50,6 +50,7 @@ impl QuestionLook {
         let (html, cut) = render_question(card, picks, None);
         let buttons = Some(keyboard::build_buttons(card, picks, cut));
         let below = begin_message(&card.id).text(AFTER_FULL).render(MessageLimits::MESSAGE).html;
+        // All of the question stands above it, so nothing is cut for whoever presses here.
         let after_full = (below, Some(keyboard::build_buttons(card, picks, LookCut::Nothing)));
         Self { version: 0, html, buttons, after_full, last: false }
     }

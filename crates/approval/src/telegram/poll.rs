@@ -161,6 +161,7 @@ impl UpdatePoll {
         let mut handed = Vec::new();
         for update in updates {
             let id = update["update_id"].as_i64().unwrap_or_default();
+            // Telegram may send an update twice.
             if self.taken.contains(&id) || handed.iter().any(|(other, _)| *other == id) {
                 continue;
             }

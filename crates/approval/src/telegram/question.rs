@@ -108,6 +108,7 @@ pub(super) async fn send_copy(
     end: Instant,
 ) -> Option<(i64, u64)> {
     let send = || async {
+        // Looked up at each attempt: during a pause the question may have been answered.
         let look = Arc::clone(&newest.borrow());
         if look.last {
             // The question was over before it could be sent.
@@ -134,6 +135,7 @@ pub(super) async fn send_copy(
 }
 
 fn missing_id_fault() -> TelegramFault {
+    // Not a fault that may pass: tried again, the question would be sent twice.
     TelegramFault::Refused { code: 200, why: "Telegram returned no message number".to_owned() }
 }
 
@@ -151,6 +153,7 @@ pub(super) async fn edit_copy(
         let mut params = look.params(chat, part);
         params["message_id"] = message.into();
         match line.api.call("editMessageText", &params, CALL).await {
+            // The edit was made before, and its answer was lost.
             Err(TelegramFault::Refused { why, .. }) if why.contains("not modified") => {
                 Ok(look.version)
             }

@@ -58,6 +58,7 @@ impl ChatGate {
     /// Notes that Telegram asks for a pause of this length.
     pub(super) fn keep_quiet(&self, wait: Duration) {
         let mut quiet = lock(&self.quiet);
+        // A shorter pause that comes later does not shorten the one before.
         *quiet = (*quiet).max(Instant::now() + wait);
     }
 

@@ -36,6 +36,7 @@ pub(super) async fn send_reply(line: &TelegramLine, reply_to: &ReplyTo, text: &s
             });
             call_persistently(line, "sendMessage", &params, SAY).await;
         }
+        // The desk tells its terminal and its viewers itself.
         ReplyTo::Key | ReplyTo::Viewer { .. } => {}
     }
 }
@@ -78,6 +79,7 @@ pub(super) async fn ask_words(
         }
         _ => "Write your words as a reply to the message below.".to_owned(),
     };
+    // Together, because Telegram does not wait long for the answer to a press.
     tokio::join!(send_reply(line, reply_to, &toast, false), async {
         let _ = line.call_in_chat(chat, ChatLane::Show, end, "sendMessage", &params).await;
     });
@@ -113,6 +115,7 @@ pub(super) async fn show_in_full(line: &TelegramLine, card: &Card, reply_to: &Re
         line.report_news(News::Shown(QuestionCopy { question, chat, message, part })).await;
         Some(())
     };
+    // The press is answered meanwhile: all pages may take longer than Telegram waits for that.
     tokio::join!(send_reply(line, reply_to, "", false), pages);
 }
 

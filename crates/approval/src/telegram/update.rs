@@ -84,9 +84,11 @@ fn parse_message(message: &Value, me: &BotIdentity) -> Option<News> {
         return Some(News::Command { who, name, rest, reply_to });
     }
     let to = &message["reply_to_message"];
+    // In a group people also write to each other.
     if private && to.is_null() {
         return Some(News::Wrote { who, text: text.to_owned(), reply_to });
     }
+    // Anybody can write a message with such a link: only in one of ours it names a question.
     let ours = me.id.is_some() && to["from"]["id"].as_i64() == me.id;
     let question = question_of(to).filter(|_| ours)?;
     let press = Press::Words(text.to_owned());

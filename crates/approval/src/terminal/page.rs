@@ -90,6 +90,7 @@ impl TerminalPage {
             push_line(&mut page, &self.wrapped(fails_open));
         }
         let mut body = card_body(card);
+        // Nothing of it would run, so it may be broken between words.
         if let CardContent::Ask { .. } = card.body {
             body = text::wrap_text(&body, self.width.saturating_sub(2), 0);
         }
@@ -134,6 +135,7 @@ impl TerminalPage {
                 keys.push(key(&number.to_string(), &text::one_line(&means)));
             }
         } else {
+            // A number of two digits needs an end, which Enter is.
             match choice_count(card, current_picker(picks)) {
                 0..10 => keys.push(key("1-9", "choose")),
                 count => keys.push(key(&format!("1-{count}"), "and Enter, choose")),
@@ -165,6 +167,7 @@ impl TerminalPage {
     }
 
     pub(super) fn render_in_full(&self, card: &Card, picks: &[Vec<u8>]) -> String {
+        // Everything is shown now, so the keys may allow it.
         let (title, keys) = (self.bold(&card_title(card)), self.render_keys(card, picks, true));
         format!("\n{title}\n{}\n{}\n{keys}", session_line(card), card_body(card))
     }

@@ -66,6 +66,7 @@ impl ChatCore {
             .filter(|(of, _)| *of == turn)
             .map(|(_, question)| question.request.question.clone())
             .collect();
+        // One by one, because somebody may be typing a reason or arguments for one of them.
         for question in &over {
             self.remove_question(question);
         }

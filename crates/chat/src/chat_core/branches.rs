@@ -103,6 +103,7 @@ impl ChatCore {
             ),
         });
         self.conversation = Some(trimmed.conversation_id);
+        // It may be among what is gone, and `/edit` would offer a message that is not the last.
         self.last_message = None;
     }
 }

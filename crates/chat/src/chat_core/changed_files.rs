@@ -26,6 +26,7 @@ impl ChatCore {
 
     pub(super) fn diff_came(&mut self, diff: TurnDiff) {
         let text = CardContent::Patch { files: diff.files }.text();
+        // Not the largest number: one row beyond the limit is drawn to see whether there is more.
         self.transcript.add_rows(diff_rows(&text, usize::MAX - 1, &self.page));
         if let Some(unknown) = diff.unknown {
             self.show_note(&format!("Note: {unknown}."));

@@ -21,6 +21,7 @@ use crate::wanted_conversation::{MissingConversation, WantedConversation};
 /// How many conversations are listed.
 const MOST_LISTED: u32 = 20;
 /// Among how many conversations titles are looked for.
+/// It is more than is listed, because most of them have other titles.
 const MOST_SEARCHED: u32 = 1000;
 /// How many messages of a conversation are shown when it is opened.
 const MOST_LOADED: u32 = 40;
@@ -237,6 +238,8 @@ impl ChatCore {
 
     fn status_came(&mut self, now: Duration, event: &SessionEvent) {
         let SessionEvent::Status(status) = event else { return };
+        // The status is asked for at every start of the runtime. After the first one the
+        // conversation is on the screen already.
         let is_first = self.conversation.is_none();
         self.status.set_runtime(status);
         if !is_first {
@@ -257,6 +260,7 @@ impl ChatCore {
         let wanted = std::mem::take(&mut self.wanted);
         if wanted.is_some() && self.has_capability(capability::CONVERSATIONS) {
             let command =
+                // One is enough: only whether there is any and which one is current are looked at.
                 SessionCommand::ListConversations { limit: Some(1), before: None, search: None };
             self.send_errand(Errand::Resume(wanted), command);
         }

@@ -26,6 +26,7 @@ impl ChatCore {
             KeyStroke::Ctrl('c') => return self.handle_interrupt(now),
             KeyStroke::Ctrl('z') => return self.actions.push(ChatAction::Suspend),
             KeyStroke::Ctrl('o') => return self.show_in_full(),
+            // Two Ctrl-C with another key between them are not meant to quit.
             _ => self.interrupted_at = None,
         }
         if key == KeyStroke::Escape && self.can_escape_interrupt() {
@@ -77,6 +78,8 @@ impl ChatCore {
     /// Cancels all answers. Returns false if there are none.
     fn cancel_turns(&mut self) -> bool {
         let mut is_any = false;
+        // An answer that is being cancelled does not count: the next Ctrl-C goes on to what is
+        // typed.
         for turn in self.turns.iter_mut().filter(|turn| !turn.is_cancelled) {
             turn.is_cancelled = true;
             is_any = true;
@@ -156,6 +159,7 @@ impl ChatCore {
 
     fn edit_key(&mut self, now: Duration, key: KeyStroke) {
         if self.mode == InputMode::Message {
+            // The menu first: while it is open, the arrows move in it and not in the text.
             match self.menu.handle_key(key, &self.editor) {
                 MenuKey::Taken => return,
                 MenuKey::Chosen(name) => {
@@ -175,6 +179,7 @@ impl ChatCore {
             KeyStroke::Ctrl('d') if self.editor.text().is_empty() => {
                 self.actions.push(ChatAction::Quit(0));
             }
+            // Before the history: the arrows leave a text of several lines only at its ends.
             key if self.editor.handle_key(key) => {}
             KeyStroke::Up | KeyStroke::Ctrl('p') => {
                 self.menu.close();
@@ -206,6 +211,8 @@ impl ChatCore {
             InputMode::Message => {
                 self.editor.take_text();
                 self.remember_input(&text);
+                // Behind the lines that wait already, so that all are carried out as they were
+                // typed.
                 self.typed_meanwhile.push_back(text);
                 self.run_lines(now);
             }
@@ -224,6 +231,7 @@ impl ChatCore {
                     self.leave_mode();
                     self.answer_permission(question, Press::Input(input));
                 }
+                // The mode stays, so that what was typed can be mended.
                 Err(why) => self.hint = why,
             },
             InputMode::ConfirmDelete { .. } | InputMode::Search { .. } => {}

@@ -75,6 +75,7 @@ impl<'a> BlockDrawer<'a> {
         let mut events = events.peekable();
         while let Some((event, range)) = events.next() {
             match event {
+                // Not in `start_tag`: whether the item is a task is said by the event behind it.
                 Event::Start(Tag::Item) => {
                     self.flush();
                     let task = events.peek().and_then(|(event, _)| match event {
@@ -151,6 +152,7 @@ impl<'a> BlockDrawer<'a> {
             Tag::Strikethrough if self.source[range.start..].starts_with("~~") => {
                 self.push_style(TextStyle::STRIKE);
             }
+            // The parser takes a single tilde for a mark, too; it stays as it was written.
             Tag::Strikethrough => {
                 self.add_text("~");
                 self.push_style(TextStyle::PLAIN);
@@ -197,6 +199,7 @@ impl<'a> BlockDrawer<'a> {
             TagEnd::Link | TagEnd::Image => {
                 self.pop_style();
                 let Some(OpenLink { address, title, text }) = self.links.pop() else { return };
+                // A link must not hide where it leads.
                 if address != text && !(address.is_empty() && title.is_empty()) {
                     let title = if title.is_empty() { title } else { format!(" “{title}”") };
                     self.push(&format!(" ({address}{title})"), self.style | TextStyle::DIM);
@@ -246,7 +249,9 @@ impl<'a> BlockDrawer<'a> {
 
     /// Begins a quote or an item. The rows after the first have `rest`, or blanks.
     fn enter_block(&mut self, first: &StyledText, rest: Option<&StyledText>) {
+        // Even if no mark is added: `leave_block` takes it away again.
         self.outer.push(self.rest.clone());
+        // Deeper marks would leave too little room for the text.
         if self.rest.columns() > self.page.width / 2 {
             return;
         }

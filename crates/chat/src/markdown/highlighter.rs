@@ -24,6 +24,7 @@ pub(super) struct CodeHighlighter {
 
 impl PartialEq for CodeHighlighter {
     fn eq(&self, other: &Self) -> bool {
+        // All languages are in one table, where each has its own address.
         std::ptr::eq(self.language, other.language) && self.open == other.open
     }
 }
@@ -39,7 +40,7 @@ impl CodeHighlighter {
         Some(Self { language, open: None })
     }
 
-    /// Colours the next line.
+    /// Colours the next line, which may begin within a comment or text of the line before.
     pub(super) fn colour_line(&mut self, line: &str) -> StyledText {
         StyledText::new(line, TextStyle::PLAIN).with_token_styles(|shown| self.tokens(shown))
     }

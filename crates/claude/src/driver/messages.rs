@@ -22,6 +22,7 @@ impl CliDriver {
             self.lines.mark_filled(count);
             return self.read_lines();
         }
+        // It has answered, and only agents in the background were waited for.
         if self.turn.answer.is_some() {
             self.finish_turn();
         } else if let Some(process) = self.process.take() {
@@ -31,6 +32,8 @@ impl CliDriver {
     }
 
     fn read_lines(&mut self) -> Result<(), ClaudeError> {
+        // Taken out, because a line borrows from its decoder while the rest of the driver handles
+        // it.
         let mut lines = std::mem::replace(&mut self.lines, LineDecoder::new(LONGEST_LINE));
         let mut outcome = Ok(());
         while let Some(line) = lines.next_frame() {
@@ -109,6 +112,8 @@ impl CliDriver {
                 ClaudeEvent::Finished(answer) if is_own => self.take_turn(answer),
                 ClaudeEvent::Finished(_) => {}
                 ClaudeEvent::Started(started) => {
+                    // Before the turn goes on: a CLI that has dropped our tools would answer
+                    // without them.
                     self.links.check_setup(&started)?;
                     self.begin_turn();
                     self.inbox.push_back(ClaudeEvent::Started(started));
@@ -148,6 +153,8 @@ impl CliDriver {
             Some(earlier) => answer.merge_earlier(earlier),
             None => answer,
         });
+        // Otherwise the turn ends when the CLI is idle, because agents in the background may add to
+        // the answer.
         if !self.reports_idle || self.turn.is_interrupted {
             self.finish_turn();
         }
@@ -207,6 +214,7 @@ impl CliDriver {
 
     pub(super) fn finish_job(&mut self, done: FinishedJob) {
         self.heard = Instant::now();
+        // Before the answer: MCP has no progress of a call that is over.
         self.outbox.extend(self.jobs.rest_of_progress(self.links.server_name()).into_bytes());
         self.outbox.extend(done.line.unwrap_or_default().into_bytes());
         self.inbox.extend(done.event);

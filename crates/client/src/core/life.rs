@@ -106,6 +106,7 @@ impl RuntimeLife {
 impl ClientCore {
     pub(super) fn start_process(&mut self) {
         self.epoch += 1;
+        // Another process counts from its own beginning.
         self.numbers.reset();
         self.life = RuntimeLife::Spawning;
         self.change_state(RuntimeState::Starting);
@@ -119,6 +120,7 @@ impl ClientCore {
         let until = now.saturating_add(self.settings.start);
         self.life = RuntimeLife::Starting { since: now, until, fading: FadingSigns::default() };
         if self.is_leaving {
+            // It was closed while the process was being started.
             self.end_process(now, "the session is closed", false);
         }
     }
@@ -153,8 +155,10 @@ impl ClientCore {
         self.change_state(RuntimeState::Ready(ready));
         if self.life.has_capability(capability::HELLO) {
             let capabilities = self.settings.capabilities.clone();
+            // Before all requests that have waited: the runtime takes extensions only after it.
             self.send_own_request(SessionCommand::Hello { capabilities, tools: Vec::new() });
         }
+        // By id, because one that the runtime cannot understand is removed on the way.
         let held: Vec<_> = self.open.iter().map(|open| Arc::clone(&open.id)).collect();
         for id in held {
             if let Some(index) = self.find_request(&id) {
@@ -233,6 +237,7 @@ impl ClientCore {
         }
         self.change_state(RuntimeState::Died { status, reason: Arc::clone(&reason), last_words });
         let has_lived = now.saturating_sub(self.life.start_time(now));
+        // A restart that somebody asks for is no failure.
         if at_once || has_lived >= self.settings.back_off.reset_after {
             self.deaths = 0;
         }

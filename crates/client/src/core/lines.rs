@@ -79,6 +79,7 @@ impl ClientCore {
 
     /// Fails all running requests, because missing lines cannot be had.
     pub(super) fn fail_running_requests(&mut self, now: Duration) {
+        // What is missing is given up: the next number is a new beginning.
         self.numbers.reset();
         while let Some(index) =
             self.open.iter().position(|open| open.stage == RequestStage::Written)

@@ -111,6 +111,7 @@ impl PendingRequest {
     }
 
     fn can_remember(&self, question: &str) -> bool {
+        // A runtime that makes up questions must not fill the memory.
         question.len() <= LONGEST_QUESTION && self.questions.len() < MOST_QUESTIONS
     }
 }

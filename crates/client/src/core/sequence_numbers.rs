@@ -42,6 +42,7 @@ impl SequenceNumbers {
         if seq < next {
             return SequenceVerdict::Repeated;
         }
+        // A line that was too long to be read had a number as well.
         if seq - next <= self.unnumbered {
             self.next = Some(seq.saturating_add(1));
             self.unnumbered = 0;

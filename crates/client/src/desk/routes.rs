@@ -131,6 +131,7 @@ impl OpenRoutes {
             DeskMessage::Waiting { id, .. } | DeskMessage::Progress { id, .. } => (id, false),
         };
         match self.replies.get(id) {
+            // Progress that is not read is dropped, so that the answer always finds a place.
             Some(reader) if is_last || reader.capacity() > KEPT_FREE => {
                 // An error means that nobody waits for it any more.
                 reader.try_send(message).ok();

@@ -168,6 +168,8 @@ fn request_turns<'a>(
 
 /// Puts cache marks at the last two turns of the user.
 fn mark_last(turns: &mut [RequestTurn<'_>], life: CacheLife) {
+    // The second is where the last request had its last mark: so the cache is found, however many
+    // blocks were added since.
     for turn in turns.iter_mut().rev().filter(|turn| turn.role == Role::User).take(2) {
         turn.content.last_mut().into_iter().for_each(|part| part.mark(life));
     }

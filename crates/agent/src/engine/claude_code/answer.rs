@@ -127,6 +127,7 @@ impl ClaudeCodeAnswer {
             let had = into.len();
             tokio::select! {
                 biased;
+                // First: the CLI stands still until its hook is answered.
                 Some(pausing) = self.rounds.recv() => {
                     self.pausing.push(pausing);
                     into.push(AnswerPiece::RoundEnd);
@@ -161,6 +162,7 @@ impl ClaudeCodeAnswer {
         stream.interrupt();
         let rest = async {
             loop {
+                // A hook that waits would keep the CLI from stopping.
                 self.pausing.clear();
                 // The turn is over, so an error changes nothing.
                 if !self.read_events(into).await.unwrap_or(false) {
@@ -265,6 +267,7 @@ impl EventReader {
         let mut usage = token_usage(usage);
         if is_first {
             self.earlier = self.earlier + self.latest;
+        // Later reports about a response tell its output alone.
         } else if usage.all_input() == 0 {
             usage = TokenUsage { output: usage.output, ..self.latest };
         }

@@ -143,6 +143,7 @@ impl ErrorComposer {
 
     /// Returns a server's text on one line, shortened and without secrets.
     fn quoted(&self, words: &str) -> String {
+        // The key first: once the text is shortened, a part of it would not be recognised.
         let words = match &self.key {
             Some(key) => words.replace(key.text(), "…"),
             None => words.to_owned(),

@@ -108,6 +108,7 @@ impl AdaptedAnswer {
     fn ask_again(&mut self, error: &EngineError, into: &mut Vec<AnswerPiece>) -> bool {
         let is_refusal = error.kind == EngineErrorKind::Refused
             && matches!(error.status, Some(400 | 422))
+            // What was handed on cannot be taken back.
             && !self.has_begun;
         if !is_refusal {
             return false;

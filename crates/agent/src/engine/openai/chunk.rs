@@ -68,6 +68,7 @@ impl FunctionPiece<'_> {
         let Some(arguments) = self.arguments.map(RawValue::get) else { return Cow::Borrowed("") };
         match arguments.as_bytes().first() {
             Some(b'"') => serde_json::from_str(arguments).map_or_else(|_| "".into(), Cow::Owned),
+            // Only `null` begins so.
             Some(b'n') => "".into(),
             _ => Cow::Borrowed(arguments),
         }

@@ -137,6 +137,7 @@ pub(super) fn encode_body(call: &EngineCall, limit: AnswerLimit) -> Result<Vec<u
     let body = ChatBody {
         model: &call.model,
         stream: true,
+        // Without it a stream does not tell the tokens that it took.
         stream_options: StreamOptions { include_usage: true },
         max_tokens: most.filter(|_| limit == AnswerLimit::MaxTokens),
         max_completion_tokens: most.filter(|_| limit == AnswerLimit::MaxCompletionTokens),

@@ -72,6 +72,7 @@ impl ChunkDecoder {
         let chunk: ChatChunk<'_> = match serde_json::from_slice(data) {
             Ok(chunk) => chunk,
             Err(error) => {
+                // Only now, because it takes a tree of the whole chunk.
                 plain = plain_chunk(data).ok_or_else(|| self.errors.invalid_data(&error))?;
                 serde_json::from_str(&plain).map_err(|_| self.errors.invalid_data(error))?
             }
@@ -84,6 +85,7 @@ impl ChunkDecoder {
             into.push(AnswerPiece::Usage(told));
         }
         for ChunkChoice { index, delta, finish_reason } in chunk.choices {
+            // One answer was asked for.
             if index > 0 {
                 continue;
             }

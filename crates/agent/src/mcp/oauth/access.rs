@@ -161,12 +161,14 @@ impl ServerAccess {
         {
             let mut held = self.sign_in.lock().await;
             let is_other = |held: &ServerSignIn| held.access_token != used.reveal();
+            // Another request may have renewed it since this one was sent.
             if held.as_ref().is_some_and(is_other) || self.renew(&mut held).await {
                 return true;
             }
         }
         let all = headers.get_all(WWW_AUTHENTICATE).iter();
         let challenge = AccessChallenge::from_headers(all.filter_map(|value| value.to_str().ok()));
+        // Any other 403 stays after a new sign-in.
         if status == StatusCode::UNAUTHORIZED || challenge.is_about_scope() {
             *lock(&self.challenge) = Some(challenge);
         }

@@ -58,6 +58,7 @@ impl CallbackListener {
 
     /// Returns the address to which the browser is to be sent.
     pub(super) fn address(&self) -> String {
+        // By its number: `localhost` may stand for `::1`, where we do not listen.
         format!("http://127.0.0.1:{}{PATH}", self.port)
     }
 

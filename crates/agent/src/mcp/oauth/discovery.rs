@@ -54,6 +54,7 @@ pub(super) async fn discover_sign_in(
     };
     let document = issuer_document(client, url, &issuer).await?;
     let server = read_issuer(url, &issuer, &document)?;
+    // What the server has just asked for counts more than what it offers in general.
     let wanted = if challenge.scopes.is_empty() { offered } else { challenge.scopes.clone() };
     let offline = texts_in_array(&document["scopes_supported"]).find(|scope| *scope == OFFLINE);
     let scopes = unique_scopes(wanted.iter().map(String::as_str).chain(offline));
@@ -71,6 +72,8 @@ async fn resource_document(
         None => well_known(url, RESOURCE),
     };
     match first_document(client, &places).await? {
+        // Not taken for a server without a description, which would be asked to sign people in
+        // itself.
         None if challenge.metadata.is_some() => {
             Err("its description is not where it says".to_owned())
         }
@@ -133,6 +136,7 @@ fn well_known(url: &Url, name: &str) -> Vec<Url> {
 /// Reads a server's description: its name for tokens, its authorization server, and its scopes.
 fn read_resource(url: &Url, document: &Value) -> Result<(String, String, Vec<String>), String> {
     let named = document["resource"].as_str().unwrap_or_default();
+    // Otherwise a server could be sent a token that another one accepts.
     let is_it = Url::parse(named).is_ok_and(|resource| is_resource_of(&resource, url));
     if !is_it {
         return Err("its description is that of another server".to_owned());

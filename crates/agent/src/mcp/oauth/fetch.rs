@@ -90,6 +90,7 @@ async fn send_request(url: &Url, request: RequestBuilder) -> Result<SignInReply,
         let request = request.header(ACCEPT, "application/json");
         let mut response = request.send().await.map_err(|_| format!("{host} cannot be reached"))?;
         let status = response.status();
+        // Followed, it could take a code or a secret to somebody else.
         if status.is_redirection() {
             return Err(format!("{host} answers with a redirect, which is not followed"));
         }

@@ -126,6 +126,7 @@ fn check_callback<'a>(
         Some(issuer) => is_same_issuer(issuer, &plan.server.issuer),
         None => !plan.server.names_itself,
     };
+    // First: of another server not even the error counts.
     if !is_from_it {
         return Err("another authorization server has answered than the one that was asked".into());
     }

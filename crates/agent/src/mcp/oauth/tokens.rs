@@ -54,6 +54,7 @@ pub(super) async fn client_at(
         "redirect_uris": [redirect],
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
+        // PKCE protects the code, without which no sign-in is begun.
         "token_endpoint_auth_method": "none",
         "application_type": "native",
     });
@@ -162,6 +163,7 @@ fn take_tokens(sign_in: &mut ServerSignIn, answer: &Value) -> Result<(), String>
     let lifetime = answer["expires_in"].as_u64();
     sign_in.expires_at =
         lifetime.map(|seconds| unix_time_ms().saturating_add(seconds.saturating_mul(1_000)));
+    // Where no new one is sent the old one goes on to count.
     if let Some(token) = member_text(answer, "refresh_token") {
         sign_in.refresh_token = Some(token);
     }

@@ -119,6 +119,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<PixelSize> {
         let length = front.take_big_endian::<2>()?.checked_sub(2)?;
         let mut content = Front(front.take(length)?);
         match mark {
+            // In the range of the frames, and none.
             0xc4 | 0xc8 | 0xcc => {}
             0xc0..=0xcf => {
                 content.byte()?;
@@ -137,6 +138,7 @@ fn skip_scan(front: &mut Front<'_>) -> Option<()> {
     loop {
         let at = memchr::memchr(0xff, front.0)?;
         match front.0.get(at + 1)? {
+            // An escaped byte, and marks within the data.
             0 | 0xd0..=0xd7 => front.take(at + 2)?,
             _ => {
                 front.take(at)?;
@@ -217,6 +219,7 @@ fn webp_size(bytes: &[u8]) -> Option<PixelSize> {
                 data.take(3)?;
                 data.take(3).filter(|mark| *mark == [0x9d, 0x01, 0x2a])?;
                 pixel_size(
+                    // The upper two bits tell how it is scaled.
                     data.take_little_endian::<2>()? & 0x3fff,
                     data.take_little_endian::<2>()? & 0x3fff,
                 )

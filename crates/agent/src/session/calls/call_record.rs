@@ -57,6 +57,8 @@ fn input_summary(input: &str) -> String {
     shortened_text(&mask_json(input_beginning(input)).into_shown(), LONGEST_SUMMARY)
 }
 
+/// Returns the part of long arguments that is masked: all of them would take too long, and half of
+/// a secret would not be recognised.
 fn input_beginning(input: &str) -> &str {
     whole_word_prefix(input, |c| c.is_whitespace() || matches!(c, '"' | ',' | '\\'))
 }

@@ -21,7 +21,8 @@ use crate::tool::{
     function_tool, input_schema, is_name_character, raw_json,
 };
 
-/// What the names of these tools begin with, for the model and for rules.
+/// What the names of these tools begin with, for the model and for rules. No front end can take the
+/// name of another tool.
 const PREFIX: &str = "front__";
 /// The longest name of a tool, with the prefix, that model services accept.
 const LONGEST_NAME: usize = 64;
@@ -76,6 +77,7 @@ impl FrontTools {
                 call_front_end(Arc::clone(&calls), name.clone(), invocation)
             }));
         }
+        // Only now: a list with one wrong tool changes nothing.
         let mut current = lock(&self.offered);
         if !(offered.is_empty() && current.tools.is_empty()) {
             *current = OfferedTools { tools: offered, revision: current.revision + 1 };

@@ -43,6 +43,7 @@ impl SessionTools {
     pub(in crate::session) async fn prepare(&self, turn: TurnContext<'_>) {
         let mut waiting: Vec<_> =
             self.sources.iter().map(|source| source.prepare(turn.clone())).collect();
+        // Not as tasks, because what the sources do borrows from the turn.
         std::future::poll_fn(|context| {
             waiting.retain_mut(|source| source.as_mut().poll(context).is_pending());
             if waiting.is_empty() { std::task::Poll::Ready(()) } else { std::task::Poll::Pending }

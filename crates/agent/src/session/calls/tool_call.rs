@@ -120,6 +120,7 @@ pub(in crate::session) async fn run_tool_call(
             let input = input.unwrap_or_else(|| wanted.input.clone());
             entry.input = input.clone();
             let (mark, spec) = (origin.mark(), Some(tool.spec()));
+            // After the gate: a call that is denied costs no look at the folders.
             turn_changes::note_call(&shared, mark, &wanted.name, &input, spec).await;
             let conversation = Arc::clone(conversation);
             let progress = progress_sink(&shared, request, &wanted);

@@ -122,6 +122,7 @@ impl EventRetelling<'_> {
                     events.push(SessionEvent::notice("interrupted", CUT_OFF));
                 }
                 (_, Block::LeftOut) => is_left_out = true,
+                // The runtime wrote these for the model: the user did not say them.
                 (Role::User, block)
                     if ModeNote::from_block(block).is_some() || is_undo_note(block) => {}
                 (Role::Assistant, Block::Text { text }) => {
@@ -147,6 +148,7 @@ impl EventRetelling<'_> {
 
     fn end_open_calls(&mut self) -> Vec<SessionEvent> {
         let mut open: Vec<String> = self.calls.keys().cloned().collect();
+        // A map has no order, and a page is told in the same way each time.
         open.sort();
         let result = |id: &String| self.result(id, in_words(NO_RESULT, true), true);
         open.iter().filter_map(result).collect()

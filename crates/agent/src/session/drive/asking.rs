@@ -24,6 +24,7 @@ impl TurnDriver<'_> {
         if let Err(failure) = self.make_room(false).await {
             return self.turn.abandon(failure, todo);
         }
+        // It was stopped while room was made, so the answer would be paid for in vain.
         if self.halt.borrow().is_some() {
             return;
         }
@@ -48,6 +49,7 @@ impl TurnDriver<'_> {
             max_tokens: options.max_tokens,
             thinking: options.thinking,
             streams_tool_input: self.shared.output.takes(capability::TOOL_INPUT),
+            // The engine's own record has the turn that is being replaced.
             engine_state: self.held.engine_state().filter(|_| !self.replacing).map(str::to_owned),
             runner: Some(Arc::new(EngineTools {
                 shared: Arc::clone(self.shared),

@@ -26,6 +26,8 @@ impl TurnDriver<'_> {
         let text = format!("{model} cannot answer, so {fallback} does for this message");
         self.events.push(SessionEvent::notice("fallback", text));
         self.answering.model = fallback;
+        // After an error of this kind the turn asks again, and another model need not be waited
+        // for.
         let (kind, retry_after) = (EngineErrorKind::Overloaded, Some(Duration::ZERO));
         EngineError { kind, retry_after, ..error }
     }

@@ -36,6 +36,7 @@ impl TurnDriver<'_> {
         let summary = compact::summary_message(&written);
         let summary = summary.unwrap_or_else(|| compact::fallback_summary(&messages, upto));
         self.held.compact(upto, summary).await?;
+        // What the engine has read says nothing about the shorter conversation.
         self.read = None;
         self.tell_shortened(upto);
         Ok(true)
@@ -86,6 +87,7 @@ impl TurnDriver<'_> {
         let mut meter = UsageMeter::default();
         let (written, reservation) = match self.may_sum_up(&mut call).await {
             Some(reservation) => (self.sum_up(call, &mut meter).await, reservation),
+            // Where the engine may not be asked, a summary of ours takes the place of its own.
             None => (Some(String::new()), None),
         };
         let spent = self.spend(meter.take_total(), None);
@@ -106,6 +108,7 @@ impl TurnDriver<'_> {
         // The engine knows better than our estimate.
         let read = if is_over { self.read.max(Some(window)) } else { self.read };
         let upto =
+            // Only what is stored can be replaced.
             compact::messages_to_replace(messages, read, window)?.min(self.held.messages().len());
         (upto > 0 && (is_over || !self.replacing)).then_some(upto)
     }

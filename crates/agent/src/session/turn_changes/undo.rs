@@ -80,6 +80,7 @@ pub(in crate::session) async fn undo_turn(
     if !restored.is_empty() {
         let origin = CallOrigin::new(id.into(), conversation.into(), found.message);
         ask_and_restore(shared, tracker, origin, found.turn, plan.changes).await?;
+        // The model would otherwise go on from files that are no longer as it knows them.
         shared.undos.add_note(conversation, &restored);
     }
     shared.options.history.mark_undone(found.turn).await?;

@@ -53,6 +53,8 @@ impl HelperEnv {
     ) -> Result<Vec<u8>, String> {
         let (name, mut command) = self.command(helpers, package)?;
         let failed = |error: io::Error| format!("{name} cannot be used: {error}");
+        // A file, and not a pipe: nobody reads while the helper runs, and it would wait for a
+        // reader.
         let stdout = File::from(
             memfd_create("output", MemfdFlags::CLOEXEC).map_err(|error| failed(error.into()))?,
         );
@@ -92,6 +94,7 @@ impl HelperEnv {
             None => Stdio::null(),
         };
         command.args(target).stdin(stdin).stdout(Stdio::null()).stderr(Stdio::null());
+        // In a group of its own, because it would otherwise end together with ours.
         let mut child = command.process_group(0).spawn().map_err(failed)?;
         let (ended, ending) = channel();
         // The thread reaps the process, however long it runs.

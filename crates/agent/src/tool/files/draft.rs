@@ -37,6 +37,8 @@ impl<'a> FileDraft<'a> {
     pub(super) fn new(target: &'a WriteTarget) -> Result<Self, String> {
         let folder = target.folder.as_fd();
         let name = OsString::from(format!(".callgate-{}.tmp", Uuid::new_v4().simple()));
+        // Nobody may read a draft who may not read the file that it replaces, whose mode it gets
+        // later.
         let mode = if target.old.is_some() { 0o600 } else { 0o666 };
         let file = create_file(folder, &name, mode).map_err(errno_text)?;
         let mut draft = Self { folder, name, file, is_published: false, lost: Vec::new() };

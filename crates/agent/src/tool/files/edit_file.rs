@@ -96,6 +96,7 @@ fn make_edit(
     let mut draft = FileDraft::new(&target)?;
     draft.write(edited.as_bytes(), stop)?;
     stop.check_unset()?;
+    // Last, right before the rename: a change in between goes unnoticed.
     original.is_still_there(&target)?;
     let note = draft.publish(&target)?;
     // A model that has not read the file knows only a part of it.

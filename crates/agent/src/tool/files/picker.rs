@@ -87,6 +87,7 @@ fn find_matches(
         })?;
         truncated |= gaps.is_unfinished() || matches.len() >= MOST_COMPARED;
     }
+    // Equals are in the order of their paths: that of a folder may be another each time.
     matches.sort_by(|one, other| (one.rank, &one.found.path).cmp(&(other.rank, &other.found.path)));
     truncated |= matches.len() > limit;
     let files = matches.into_iter().take(limit).map(|ranked| ranked.found).collect();

@@ -79,6 +79,7 @@ fn read_part(
     let most = context.limits.max_file;
     if is_range && size > most {
         let part = read_streamed(file, range, size, stop)?;
+        // Not by its content, of which only a part was read.
         context.seen.note_seen(&input.conversation, &place, ContentMark::from_stat(&stat));
         return Ok(part);
     }
@@ -165,6 +166,7 @@ fn take_lines(bytes: &[u8], range: LineRange, size: u64) -> Result<FileExcerpt, 
         used += line.len();
         lines += 1;
     }
+    // With no line at all the model would be told to read on where it already is.
     if used == 0 && !bytes.is_empty() {
         (used, lines, is_cut) = (whole_characters(&bytes[..range.bytes]), 1, true);
     }

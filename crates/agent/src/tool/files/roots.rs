@@ -82,6 +82,8 @@ impl AllowedFolders {
         }
         let place =
             self.locate_absolute(&self.absolute(path)).ok_or_else(|| self.outside_refusal())?;
+        // Its handle still works, and without this check all files in it would only seem to be
+        // missing.
         if fstat(&place.root.handle).is_ok_and(|stat| stat.st_nlink == 0) {
             return Err("the allowed folder was removed: ask the user to restart".into());
         }

@@ -65,6 +65,7 @@ fn write_content(
     stop.check_unset()?;
     let note = draft.publish(&target)?;
     let is_new = target.old.is_none();
+    // Only now: folders that were made for a write that failed are removed.
     target.keep_folders();
     context.seen.note_seen(&input.conversation, &place, context.seen.mark(text.as_bytes()));
     Ok((is_new, note))

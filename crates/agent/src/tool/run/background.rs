@@ -161,6 +161,7 @@ impl AgentTool for CommandTool {
     }
 
     fn refusal(&self, input: &RawValue) -> Option<String> {
+        // Of the four tools only `start_command` names a folder.
         let StartInput { cwd, .. } = parse_object(input).ok()?;
         program::working_folder(&self.known.settings, Some(cwd.as_deref()?)).err()
     }

@@ -32,11 +32,13 @@ impl LiveOutput {
     }
 
     pub(super) fn push(&mut self, mut bytes: &[u8]) {
+        // The note about a gap is at the end of a piece, so nothing may follow the gap in it.
         if self.given >= MOST_LIVE || self.left_out > 0 {
             self.left_out += bytes.len() as u64;
             return;
         }
         if self.is_after_gap && !bytes.is_empty() {
+            // The gap may have cut a character in two.
             let cut = bytes.iter().take(3).take_while(|byte| is_inner(**byte)).count();
             bytes = &bytes[cut..];
             self.is_after_gap = false;

@@ -82,6 +82,7 @@ pub(super) fn working_folder(
 ) -> Result<PathBuf, String> {
     let wished = settings.cwd.join(wished.unwrap_or_default());
     let shown = wished.display();
+    // Links are followed first, since one in the project may lead out of the roots.
     let folder = fs::canonicalize(&wished)
         .map_err(|error| format!("cannot run in the folder {shown}: {error}"))?;
     if !folder.is_dir() {

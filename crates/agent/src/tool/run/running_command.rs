@@ -19,7 +19,8 @@ use tokio::sync::watch;
 use super::kept_output::KeptOutput;
 use super::watch::{CommandJob, GRACE, READ, piped_command, wait_for_ready};
 
-/// How long output is collected once some has arrived.
+/// How long output is collected once some has arrived. Otherwise a read would return the first line
+/// of several.
 const SETTLE: Duration = Duration::from_millis(50);
 /// How long a command may take to end once it is asked to.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
@@ -71,6 +72,7 @@ impl RunningCommand {
     ) -> io::Result<Arc<Self>> {
         let (output, writer) = pipe()?;
         let mut command = piped_command(job)?;
+        // One pipe for both streams keeps the order in which they were written.
         command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
         let mut child = LeashedChild::spawn(command)?;
         let guard = GroupGuard::start(child.id())?;
@@ -181,6 +183,7 @@ impl RunningCommand {
         let most = progress.most;
         let mut output = mem::replace(&mut progress.output, KeptOutput::new(most));
         let (output, is_cut) = output.text(most);
+        // Whoever reads the exit code needs not read again: all of the output is there.
         let status = progress.status.filter(|_| progress.is_over);
         CommandNews {
             output,
@@ -194,6 +197,7 @@ impl RunningCommand {
     /// Writes to the input of the command, and closes it if nothing follows. It may block for
     /// [`READS_WITHIN`].
     pub(super) fn write(&self, text: &str, is_last: bool) -> Result<(), String> {
+        // Held until all is written, so that two lines do not mix.
         let mut input = lock(&self.input);
         let pipe = input.as_mut().ok_or("its input is closed: start it again")?;
         write_all_bytes(pipe, text.as_bytes()).map_err(|error| match error.kind() {

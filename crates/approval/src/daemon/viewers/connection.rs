@@ -121,6 +121,7 @@ impl<'a, W: AsyncWrite + Unpin> ViewerWriter<'a, W> {
     ) -> io::Result<()> {
         loop {
             tokio::select! {
+                // Notices first: that a link was removed does not wait behind a backlog of entries.
                 biased;
                 Some(told) = hears.recv() => self.write_notice(told).await?,
                 said = said.recv() => match said {

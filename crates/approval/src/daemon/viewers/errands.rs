@@ -103,6 +103,7 @@ impl Viewers {
         say: &mpsc::Sender<ViewerReply>,
         errands: &mut JoinSet<()>,
     ) -> Option<ViewerReply> {
+        // Those that have ended no longer count.
         while errands.try_join_next().is_some() {}
         if errands.len() >= MOST_ERRANDS {
             return Some(ViewerReply::Message(error_message(Some(request.id), TOO_MANY)));

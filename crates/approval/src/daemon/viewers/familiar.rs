@@ -45,6 +45,7 @@ impl FamiliarCalls {
                 self.handle_entry(entry);
             }
         }
+        // Entries of other kinds need not be passed again either.
         self.up_to = self.up_to.max(last);
         Ok(())
     }

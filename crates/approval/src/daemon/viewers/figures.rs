@@ -49,6 +49,7 @@ pub(super) fn ledger_figures(
 impl FigureCounts {
     fn add(&mut self, call: &PastCall) {
         let row = &call.row;
+        // A change of the rules is no call.
         if row.decision == HistoryDecision::Saved {
             return;
         }

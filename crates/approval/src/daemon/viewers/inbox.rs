@@ -106,6 +106,8 @@ impl InboxReader<'_> {
     }
 }
 
+/// Returns true if the pieces are the whole command: nothing that will run may be missing in a
+/// card.
 fn is_split(command: &str, pieces: &[CommandSegment]) -> bool {
     pieces.iter().map(|piece| piece.text.as_str()).collect::<String>() == command
 }

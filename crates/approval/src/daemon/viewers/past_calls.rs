@@ -145,6 +145,7 @@ impl<'a> HistoryWalk<'a> {
         let question = Some(id.to_owned());
         let filter = EntryFilter { question, ..EntryFilter::default() };
         let mut outcome = QuestionOutcome::default();
+        // The store returns the oldest first, and the latest entry has to be noted first.
         for entry in self.store.entries_before(&filter, u64::MAX, BATCH)?.iter().rev() {
             outcome.note_entry(entry);
         }

@@ -126,6 +126,7 @@ impl Viewers {
                 let links = self.read_ledger(Store::chained_links);
                 let mut links = links.map_err(|error| error.to_string())?;
                 let name = links.standing.remove(&format!("{VIEWER_LINK}{token_hash}"));
+                // The name in the chain counts before the one that a viewer gives itself.
                 let name = name.or(own_name).unwrap_or_else(|| "a viewer".to_owned());
                 let unlocked = UnlockedToken { hash: token_hash.clone(), name, since_ms: now_ms() };
                 let then = RequestOutcome::Unlock(unlocked);

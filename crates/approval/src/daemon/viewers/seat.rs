@@ -146,6 +146,7 @@ impl ViewerSeat {
             _ => (told, None),
         };
         let changes_standing = unlocked.is_some();
+        // A token that is refused takes nothing from the one that was accepted before.
         self.unlocked = unlocked.or(self.unlocked.take());
         let message = Some(DeskMessage::answer(id, answer));
         self.told.try_send(ViewerNotice { message, changes_standing }).is_ok()

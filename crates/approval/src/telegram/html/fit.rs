@@ -183,6 +183,7 @@ impl RenderedHtml {
     /// how much is missing between them.
     fn cut_to(&mut self, part: &HtmlPart, share: HtmlSize) {
         let all = measured_length(&part.text, Measure::Chars) + part.more;
+        // The longest notice that may come: how much is missing is known only after the cut.
         let longest = cut_notice(all, part.is_block);
         let room = share.minus(HtmlSize {
             units: measured_length(&longest, Measure::Utf16) + 1,

@@ -49,6 +49,7 @@ pub(super) fn build_buttons(card: &Card, picks: &[Vec<u8>], cut: LookCut) -> Val
     if !words.is_empty() {
         rows.push(words);
     }
+    // Like an allow, an "always" needs that all of it was seen.
     if card.pickers.is_empty() && is_whole {
         rows.extend(always_rows(id, &card.offers));
     }

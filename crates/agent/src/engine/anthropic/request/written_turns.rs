@@ -58,6 +58,7 @@ impl WrittenTurns {
         let from = |written: &Self| written.turns.last().map_or(0, |turn| turn.upto);
         let mut fresh = request_turns(messages.iter_from(from(self)), with_thoughts);
         let users = fresh.iter().filter(|turn| turn.role == Role::User).count();
+        // The user's last two turns get cache marks, so both have to be written anew.
         if users < 2 && !self.turns.is_empty() {
             self.clear();
             fresh = request_turns(messages.iter(), with_thoughts);

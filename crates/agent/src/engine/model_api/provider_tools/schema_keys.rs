@@ -51,6 +51,7 @@ fn each_schema(keyword: &str, value: &Value, visit: &mut dyn FnMut(&Value)) {
         Value::Object(members) if WITH_NAMES.contains(&keyword) => {
             members.values().for_each(visit);
         }
+        // In older drafts `items` may be a list as well.
         Value::Array(list) if WITH_LIST.contains(&keyword) || keyword == "items" => {
             list.iter().for_each(visit);
         }
@@ -100,6 +101,7 @@ fn replaced_reference(path: &str, names: &HashMap<String, String>) -> String {
     let mut is_property = false;
     let step = |step: &str| {
         let new = names.get(step).filter(|_| is_property);
+        // Behind `properties` comes a name, even if that is `properties` again.
         is_property = !is_property && step == "properties";
         new.cloned().unwrap_or_else(|| step.to_owned())
     };

@@ -86,7 +86,8 @@ impl GlobPattern {
                 None if name == path.len() => return true,
                 _ => {}
             }
-            // The last `**` takes one folder more.
+            // The last `**` takes one folder more. The earlier ones need not: it can take whatever
+            // they could.
             match deep {
                 Some((after, taken)) if taken < path.len() => {
                     deep = Some((after, taken + 1));
@@ -143,6 +144,7 @@ fn parse_set(text: &str, dialect: GlobDialect) -> Option<(GlobToken, &str)> {
     let mut is_first = true;
     while let Some((at, c)) = chars.next() {
         let c = match c {
+            // As in shells, a `]` at the beginning is one of the characters.
             ']' if !is_first => {
                 return Some((GlobToken::Set { is_negated, ranges }, &body[at + 1..]));
             }
@@ -251,9 +253,11 @@ pub(in crate::tool::files) fn expand_braces(text: &str) -> Result<Vec<String>, S
         match split_braces(&text)? {
             None => done.push(text),
             Some((before, choices, after)) => {
+                // Backwards, since the last one is taken first.
                 open.extend(choices.iter().rev().map(|choice| format!("{before}{choice}{after}")));
             }
         }
+        // Within the loop, because a short text can expand to more than memory holds.
         if open.len() + done.len() > MOST_ALTERNATIVES {
             return Err(format!("its braces expand to more than {MOST_ALTERNATIVES} patterns"));
         }

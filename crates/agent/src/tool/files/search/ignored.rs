@@ -56,6 +56,7 @@ impl IgnoreRules {
     ) -> Option<bool> {
         let fits =
             |rule: &&IgnoreRule| (is_folder || !rule.only_folders) && rule.pattern.fits(path);
+        // As in git, the last one that fits decides.
         self.rules.iter().rev().find(fits).map(|rule| !rule.is_negated)
     }
 }

@@ -196,6 +196,8 @@ impl<'a> TextSearch<'a> {
                     return;
                 }
             };
+            // From the last match on: counted from the beginning, many matches in a large file
+            // would take long.
             line += memchr_iter(b'\n', &bytes[counted..at]).count();
             counted = at;
             let start = memrchr(b'\n', &bytes[..at]).map_or(0, |at| at + 1);

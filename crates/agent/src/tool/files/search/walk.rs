@@ -182,6 +182,7 @@ impl<'a> FolderWalk<'a> {
     }
 
     fn enter(&mut self, folder: OwnedFd) -> Result<(), Errno> {
+        // Of a copy: the folder stays open for what is beneath it.
         let (names, are_all) = list_files::sorted_names(dup(&folder)?)?;
         self.gaps.unread += usize::from(!are_all);
         self.seen += names.len();

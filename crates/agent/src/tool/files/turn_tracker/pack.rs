@@ -123,6 +123,7 @@ impl SnapshotPack {
     pub(super) fn content(&mut self, (at, length): ContentSpan) -> io::Result<Vec<u8>> {
         self.file.flush()?;
         let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
+        // Without moving the position, at which the next record is appended.
         self.file.get_ref().read_exact_at(&mut bytes, at)?;
         Ok(bytes)
     }

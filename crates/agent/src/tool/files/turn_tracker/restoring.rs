@@ -113,6 +113,7 @@ fn put_back(roots: &AllowedFolders, change: &PathChange) -> Result<(), String> {
 /// Removes a file or a link, or a folder if it is empty.
 fn remove_entry(folder: BorrowedFd<'_>, name: &OsStr) -> Result<(), String> {
     match unlinkat(folder, name, AtFlags::empty()) {
+        // Systems differ in how they refuse to remove a folder like a file.
         Err(Errno::ISDIR | Errno::PERM) => match unlinkat(folder, name, AtFlags::REMOVEDIR) {
             Ok(()) | Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
             Err(errno) => Err(errno_text(errno)),
@@ -143,6 +144,7 @@ fn restore_file(
 
 fn restore_link(folder: BorrowedFd<'_>, name: &OsStr, target: &str) -> Result<(), String> {
     let draft = format!(".callgate-{}.tmp", Uuid::new_v4().simple());
+    // A link cannot be changed, and a rename leaves no moment without one.
     symlinkat(target, folder, &draft).map_err(errno_text)?;
     renameat(folder, &draft, folder, name).map_err(|errno| {
         // The error of the rename is the one to report.

@@ -89,6 +89,7 @@ impl TrackedFolders {
                 record => folders.apply_record(record, content),
             }
         }
+        // Where nobody works in those folders again, the contents of files would stay for ever.
         if !is_ours && folders.pack.age_in_days() > 30 {
             folders.pack.remove();
         }
@@ -107,6 +108,7 @@ impl TrackedFolders {
             }
             PackRecord::Path { path, state, changed_ns, inode } => {
                 let prior = PriorPath { span: span_of(&state), state };
+                // Whether its metadata could be trusted is not in the record.
                 let known = KnownPath { prior, changed_ns, inode, is_racy: true, look: self.look };
                 self.known.insert(path, known);
             }
@@ -179,6 +181,7 @@ impl TrackedFolders {
         let real = real.map_err(|_| io::Error::other("its name is not UTF-8"))?;
         let found = FoundPath::at(&places.roots, &real, MAX_FILE).map_err(io::Error::other)?;
         self.note_before(mark, real, &found)?;
+        // Before the tool writes: a kill in between must not lose what was there.
         self.pack.flush()
     }
 
@@ -225,6 +228,7 @@ impl TrackedFolders {
 
     /// Forgets everything if most of the pack is of no use any more and only this turn runs.
     fn start_anew_if_large(&mut self, places: &TrackedPlaces) -> io::Result<()> {
+        // What was noted of a turn is in the pack, and would be lost with it.
         let has_notes = self.turns.len() > 1 || self.turns.values().any(|t| !t.before.is_empty());
         if self.pack.length() <= 2 * places.limits.bytes || has_notes {
             return Ok(());
