@@ -33,7 +33,7 @@ pub(crate) use membership::MembershipFile;
 pub(crate) use roles::{LiveRoles, all_problems, read_roles};
 use rules::TeamRulesCommand;
 pub(crate) use shared_policy::{take_over_roles, take_over_rules};
-pub(crate) use shared_roles::roles_cover;
+pub(crate) use shared_roles::record_by_roles;
 pub(crate) use source::{find_proxy, follow_team_rules, take_bundle};
 
 /// Work in a team: one desk for many machines, and rules for all of them
