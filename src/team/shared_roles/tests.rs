@@ -1,8 +1,7 @@
 //! Roles that change between the look at them and what they let somebody record.
 
-use callgate_team_store::{AnswerReceipt, TeamAnswer, TeamAsk, TeamQuestionState};
+use callgate_team_store::{AnswerReceipt, DocumentEdit, TeamAnswer, TeamAsk, TeamQuestionState};
 use callgate_wire::approval::{Decision, RequestId};
-use callgate_wire::ledger::SharedMember;
 
 use super::*;
 use crate::team::shared_policy::put_roles;
@@ -19,8 +18,8 @@ fn role_of(people: &str) -> String {
 /// `then`.
 fn answer_while_roles_change(then: &str) -> Option<(Option<AnswerReceipt>, TeamQuestionState)> {
     let [mut one, mut other] = open_two_stores()?;
-    let member = SharedMember::default();
-    one.edit_document(&member_edit("ben", 0, "the test", Some(&member))).unwrap();
+    let member = member_edit("ben", 0, "the test", None);
+    one.edit_document(&DocumentEdit { body: Some("{}".to_owned()), ..member }).unwrap();
     put_roles(one.as_mut(), Some(&role_of("ben")), "the test").unwrap();
     let id = RequestId::from_random(QUESTION);
     let ask = TeamAsk {
