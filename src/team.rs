@@ -17,5 +17,5 @@ pub(crate) use recorded_change::{RULES_CHANGE, record_change};
 pub(crate) use roles::{LiveRoles, all_problems, read_roles};
 pub(crate) use roles_file::write_roles;
 pub(crate) use shared_policy::{put_bundle, put_roles, take_over_roles, take_over_rules};
-pub(crate) use shared_roles::roles_cover;
+pub(crate) use shared_roles::record_by_roles;
 pub(crate) use source::{fetch_once, find_proxy, follow_team_rules, take_bundle};

@@ -2,6 +2,8 @@
 //! that it has.
 
 mod ledger_copier;
+#[cfg(test)]
+pub(crate) mod test_stores;
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};

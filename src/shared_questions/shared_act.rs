@@ -89,6 +89,8 @@ pub(super) fn recorded_answer(
         question: of.id.clone(),
         by: storable_name(&answer.by),
         members: answer.members.clone(),
+        // It is read before each attempt.
+        roles: 0,
         decision: answer.decision,
         body: serde_json::to_string(answer).unwrap_or_default(),
     }

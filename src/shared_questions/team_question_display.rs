@@ -17,7 +17,7 @@ use callgate_wire::approval::{FirstAllow, RelayedAnswer};
 
 use super::shared_act::{SharedAct, recorded_answer, relayed_answer};
 use super::{QuestionNews, SharedQuestions};
-use crate::team::roles_cover;
+use crate::team::record_by_roles;
 
 /// How long an answer may be on its way before people are told that its machine cannot be reached.
 const SOON: Duration = Duration::from_secs(3);
@@ -147,10 +147,12 @@ impl<'a> TeamQuestionDisplay<'a> {
         let (id, scope) = (self.question.id.clone(), Arc::clone(&self.scope));
         let noted = first.clone();
         let recorded = self.shared.run(move |store| {
-            if roles_cover(store, first.member.as_slice(), &scope)? {
-                return store.note_question(&id, &QuestionNote::FirstAllow { first, replaces });
-            }
-            store.find_question(&id)
+            let members = first.member.as_slice();
+            let noted = record_by_roles(store, members, &scope, |store, roles| {
+                let (first, replaces) = (first.clone(), replaces.clone());
+                store.note_question(&id, &QuestionNote::FirstAllow { first, replaces, roles })
+            });
+            noted?.map_or_else(|| store.find_question(&id), Ok)
         });
         match recorded.await {
             Ok(question) => {
@@ -204,10 +206,15 @@ impl<'a> TeamQuestionDisplay<'a> {
         // found again.
         let recorded = recorded_answer(answer, id, &self.question);
         loop {
-            let (one, scope) = (recorded.clone(), Arc::clone(&self.scope));
+            let (mut one, scope) = (recorded.clone(), Arc::clone(&self.scope));
+            let members = recorded.members.clone();
             let receipt = self.shared.run(move |store| {
-                if roles_cover(store, &one.members, &scope)? {
-                    return store.answer_question(&one).map(Some);
+                let answered = record_by_roles(store, &members, &scope, |store, roles| {
+                    one.roles = roles;
+                    store.answer_question(&one)
+                });
+                if let Some(receipt) = answered? {
+                    return Ok(Some(receipt));
                 }
                 // It may be recorded without an acknowledgement, from before they lost their role.
                 let found = store.find_question(&one.question)?;

@@ -3,10 +3,12 @@
 use callgate_approval::asker::fresh_id;
 use callgate_policy::{TeamFile, roles_path};
 use callgate_team::{RuleBundle, TeamRules};
-use callgate_team_store::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument, TeamStore};
+use callgate_team_store::{
+    DocumentEdit, DocumentKind, EditReceipt, ROLES, TeamDocument, TeamStore,
+};
 
 use super::roles_file::{read_roles_text, write_roles};
-use super::shared_roles::{ROLES, RolesDocument};
+use super::shared_roles::RolesDocument;
 use super::source::take_bundle;
 use crate::config::Config;
 use crate::team_database::TeamDatabase;

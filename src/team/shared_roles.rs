@@ -3,11 +3,8 @@
 use callgate_approval::answer_roles::AnswerScope;
 use callgate_mask::text::without_mark;
 use callgate_rules::{RoleFile, RoleSubject};
-use callgate_team_store::{DocumentKind, TeamResult, TeamStore, TeamStoreError};
+use callgate_team_store::{DocumentKind, ROLES, TeamResult, TeamStore, TeamStoreError};
 use serde::{Deserialize, Serialize};
-
-/// The name of the document.
-pub(super) const ROLES: &str = "roles";
 
 #[derive(Serialize, Deserialize)]
 pub(super) struct RolesDocument {
@@ -27,21 +24,45 @@ pub(super) fn subject_of_scope<'a>(scope: &'a AnswerScope, home: &'a str) -> Rol
     }
 }
 
-/// Returns true if the roles in the database let all these members answer a question. Without roles
-/// there everybody of the team may.
-pub(crate) fn roles_cover(
+/// Records what members of the team have decided, if the roles in the database let all of them answer
+/// the question. `record` gets the version of the roles; it is called again if somebody has changed
+/// them meanwhile, and they still let the members. Returns `None` if they do not. Without roles
+/// everybody of the team may answer.
+pub(crate) fn record_by_roles<T>(
     store: &mut dyn TeamStore,
     members: &[String],
     scope: &AnswerScope,
-) -> TeamResult<bool> {
-    if members.is_empty() {
-        return Ok(true);
+    mut record: impl FnMut(&mut dyn TeamStore, u64) -> TeamResult<T>,
+) -> TeamResult<Option<T>> {
+    loop {
+        let Some(version) = covering_version(store, members, scope)? else { return Ok(None) };
+        match record(store, version) {
+            Err(TeamStoreError::OtherRoles) => {}
+            recorded => return recorded.map(Some),
+        }
     }
-    let known = store.find_document(DocumentKind::Policy, ROLES)?;
-    let Some(body) = known.and_then(|document| document.body) else { return Ok(true) };
-    let damaged = |_| TeamStoreError::Damaged { what: "the roles" };
-    let document: RolesDocument = serde_json::from_str(&body).map_err(damaged)?;
-    let Some(text) = document.roles else { return Ok(true) };
-    let file = RoleFile::from_toml(ROLES, without_mark(&text));
-    Ok(members.iter().all(|member| file.covers(member, subject_of_scope(scope, ""))))
 }
+
+/// Returns the version of the roles, if they let all these members answer a question.
+fn covering_version(
+    store: &mut dyn TeamStore,
+    members: &[String],
+    scope: &AnswerScope,
+) -> TeamResult<Option<u64>> {
+    if members.is_empty() {
+        return Ok(Some(0));
+    }
+    let Some(known) = store.find_document(DocumentKind::Policy, ROLES)? else { return Ok(Some(0)) };
+    let damaged = |_| TeamStoreError::Damaged { what: "the roles" };
+    let document: Option<RolesDocument> =
+        known.body.as_deref().map(serde_json::from_str).transpose().map_err(damaged)?;
+    let Some(text) = document.and_then(|document| document.roles) else {
+        return Ok(Some(known.version));
+    };
+    let file = RoleFile::from_toml(ROLES, without_mark(&text));
+    let is_covered = members.iter().all(|member| file.covers(member, subject_of_scope(scope, "")));
+    Ok(is_covered.then_some(known.version))
+}
+
+#[cfg(test)]
+mod tests;

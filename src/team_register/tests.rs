@@ -5,12 +5,12 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_store::EntryFilter;
-use callgate_team_store::SqliteTeamStore;
 use callgate_wire::ledger::{
     LinkRemoved, MemberInvited, MemberJoined, MemberKind, MemberRevoked, ViewerPaired,
 };
 
 use super::*;
+use crate::team_database::test_stores::open_two_stores;
 
 const PAGE: &str = "viewer/1@https://desk:7443";
 
@@ -36,20 +36,13 @@ fn join(roster: &TeamRoster, secret: &str, token: &str) -> Option<MemberChange> 
     Some(change(name, vec![LedgerEvent::Joined(joined)]))
 }
 
-fn open_two() -> (tempfile::TempDir, Box<dyn TeamStore>, Box<dyn TeamStore>) {
-    let folder = tempfile::tempdir().unwrap();
-    let store = SqliteTeamStore::open(&folder.path().join("team.sqlite"), "one", 30).unwrap();
-    let other = store.connect_again().unwrap();
-    (folder, Box::new(store), other)
-}
-
 fn roster(store: &mut dyn TeamStore) -> TeamRoster {
     read_documents(store).unwrap().1
 }
 
 #[test]
 fn an_invitation_that_two_desks_use_at_once_has_one_winner() {
-    let (_folder, mut one, mut other) = open_two();
+    let Some([mut one, mut other]) = open_two_stores() else { return };
     change_in_database(one.as_mut(), |_| Some(invited("build", MemberKind::Machine, "s"))).unwrap();
     let mut looks = 0;
     let won = change_in_database(one.as_mut(), |roster| {
@@ -108,7 +101,7 @@ fn nobody_is_revoked_between_the_look_at_an_invitation_and_its_use() {
 
 #[test]
 fn a_member_that_was_removed_can_be_invited_again() {
-    let (_folder, mut one, _) = open_two();
+    let Some([mut one, _]) = open_two_stores() else { return };
     for secret in ["s1", "s2"] {
         let invite = |_: &TeamRoster| Some(invited("build", MemberKind::Machine, secret));
         assert!(change_in_database(one.as_mut(), invite).unwrap().is_some());
@@ -124,7 +117,7 @@ fn a_member_that_was_removed_can_be_invited_again() {
 
 #[test]
 fn pages_of_a_person_are_kept_with_them_and_end_one_by_one() {
-    let (_folder, mut one, _) = open_two();
+    let Some([mut one, _]) = open_two_stores() else { return };
     change_in_database(one.as_mut(), |_| Some(invited("ada", MemberKind::Person, "s"))).unwrap();
     let page = |link: &str| {
         LedgerEvent::ViewerPaired(ViewerPaired {

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 
 mod attacks;
+mod failover;
 mod guide;
 mod guide_steps;
 mod hostile_lines;
@@ -11,6 +12,7 @@ mod lines;
 mod one_machine;
 mod passwords;
 mod people;
+mod promises;
 mod restored;
 mod revoked_press;
 mod roles;

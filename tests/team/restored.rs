@@ -95,6 +95,7 @@ fn a_desk_goes_on_with_a_restored_database() {
             question: RequestId::parse(id).unwrap(),
             by: "ben".to_owned(),
             members: Vec::new(),
+            roles: 0,
             decision: Decision::Deny,
             body: r#"{"decision":"deny","by":"ben"}"#.to_owned(),
         };

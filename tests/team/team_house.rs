@@ -301,6 +301,11 @@ impl Asker {
         serde_json::from_str::<Value>(&said).unwrap()["hookSpecificOutput"]["decision"].clone()
     }
 
+    /// Returns what a hook that has ended has printed.
+    pub(crate) fn printed(mut self) -> String {
+        std::io::read_to_string(self.0.take_stdout()).unwrap()
+    }
+
     pub(crate) fn still_waits(&mut self) -> bool {
         self.0.wait(Duration::ZERO).is_none()
     }

@@ -111,7 +111,7 @@ const LAYERS: [(&str, &[&str]); 21] = [
     ("rules", &["callgate-mask", "callgate-wire"]),
     ("store", &["callgate-link", "callgate-wire"]),
     ("relay", &["callgate-link", "callgate-wire"]),
-    ("team_store", &["callgate-link", "callgate-store", "callgate-wire"]),
+    ("team_store", &["callgate-store", "callgate-wire"]),
     (
         "approval",
         &["callgate-http", "callgate-link", "callgate-mask", "callgate-store", "callgate-wire"],

@@ -133,7 +133,7 @@ impl StoreError {
     }
 
     /// Makes an error of SQLite's; `doing` completes "cannot ...".
-    pub fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
+    pub(crate) fn sqlite(path: &Path, doing: &'static str, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => Self::NotADatabase(path),

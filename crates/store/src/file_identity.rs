@@ -16,7 +16,7 @@ pub struct FileIdentity {
 }
 
 impl FileIdentity {
-    pub fn for_path(path: &Path) -> Result<Self, StoreError> {
+    pub(crate) fn for_path(path: &Path) -> Result<Self, StoreError> {
         let metadata =
             fs::metadata(path).map_err(|error| StoreError::io("cannot find", path, error))?;
         Ok(Self { path: path.to_owned(), device: metadata.dev(), inode: metadata.ino() })

@@ -63,7 +63,6 @@ pub use error::{ChainFault, StoreError};
 pub use file_identity::FileIdentity;
 pub use kept_values::{LONGEST_KEY, LONGEST_VALUE};
 pub use links::KEPT_LINKS;
-pub use open::open_database;
 pub use prune::{LONGEST_OPEN_MS, PruneReport};
 pub use verify::{ChainReport, Checkpoint, NotedHead, RecentReport, VerifyProgress};
 

@@ -18,7 +18,7 @@ use rustix::process::geteuid;
 use crate::Store;
 use crate::error::StoreError;
 use crate::file_identity::FileIdentity;
-use crate::schema::{self, APPLICATION, STEPS, StoreLayout};
+use crate::schema::{self, STEPS, StoreLayout};
 
 /// How long to wait for another process's transaction.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -54,7 +54,7 @@ impl Store {
     }
 
     pub(crate) fn open_with(path: &Path, steps: &[&str]) -> Result<Self, StoreError> {
-        let (connection, path) = open_database(path, APPLICATION, steps)?;
+        let (connection, path) = open_database(path, steps)?;
         let file = Some(FileIdentity::for_path(&path)?);
         Ok(Self { connection, path, file })
     }
@@ -65,7 +65,7 @@ impl Store {
         let failed = |error| StoreError::sqlite(&path, "open", error);
         let mut connection = Connection::open_in_memory().map_err(failed)?;
         take_habits(&connection).map_err(failed)?;
-        schema::apply_steps(&mut connection, &path, APPLICATION, STEPS)?;
+        schema::apply_steps(&mut connection, &path, STEPS)?;
         Ok(Self { connection, path, file: None })
     }
 
@@ -126,13 +126,8 @@ impl Store {
 }
 
 /// Opens a file for reading and writing as [`Store::open`] does, and returns it with its resolved
-/// path. `application` is the application id in its header, which the first of `steps` writes; the
-/// steps are the migrations from an empty file.
-pub fn open_database(
-    path: &Path,
-    application: i64,
-    steps: &[&str],
-) -> Result<(Connection, PathBuf), StoreError> {
+/// path. `steps` are the migrations from an empty file.
+fn open_database(path: &Path, steps: &[&str]) -> Result<(Connection, PathBuf), StoreError> {
     create_file(path)?;
     let path = resolve_path(path)?;
     look_at(&path)?;
@@ -143,7 +138,7 @@ pub fn open_database(
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let mut connection = Connection::open_with_flags(&path, flags).map_err(failed)?;
     connection.busy_timeout(PATIENCE).map_err(failed)?;
-    let layout = schema::read_layout(&connection, application).map_err(failed)?;
+    let layout = schema::read_layout(&connection).map_err(failed)?;
     schema::check_layout(&path, &layout, steps)?;
     if connection.is_readonly(MAIN_DB).map_err(failed)? {
         return Err(StoreError::ReadOnly(path));
@@ -155,7 +150,7 @@ pub fn open_database(
     use_wal(&connection, &path)?;
     take_habits(&connection).map_err(failed)?;
     connection.execute_batch(WRITERS_HABITS).map_err(failed)?;
-    schema::apply_steps(&mut connection, &path, application, steps)?;
+    schema::apply_steps(&mut connection, &path, steps)?;
     Ok((connection, path))
 }
 
@@ -169,7 +164,7 @@ fn read_only(path: &Path, alone: bool) -> rusqlite::Result<(Connection, StoreLay
     };
     connection.busy_timeout(PATIENCE)?;
     take_habits(&connection)?;
-    let layout = schema::read_layout(&connection, APPLICATION)?;
+    let layout = schema::read_layout(&connection)?;
     Ok((connection, layout))
 }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, TransactionBehavior};
 use crate::error::StoreError;
 
 /// The application id in the file's header.
-pub(crate) const APPLICATION: i64 = 0x4347_6c67;
+const APPLICATION: i64 = 0x4347_6c67;
 
 /// The migrations from an empty file: the first makes version 1, the next one version 2, and so on.
 /// A released step is never changed; a new one is added at the end.
@@ -235,9 +235,8 @@ pub(crate) enum StoreLayout {
     Other,
 }
 
-/// Finds out what the file is, in one statement, since another process may be creating it. `ours` is
-/// the application id of our files.
-pub(crate) fn read_layout(connection: &Connection, ours: i64) -> rusqlite::Result<StoreLayout> {
+/// Finds out what the file is, in one statement, since another process may be creating it.
+pub(crate) fn read_layout(connection: &Connection) -> rusqlite::Result<StoreLayout> {
     let (application, version, things): (i64, i64, i64) = connection.query_row(
         "SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
          FROM pragma_application_id, pragma_user_version",
@@ -245,7 +244,7 @@ pub(crate) fn read_layout(connection: &Connection, ours: i64) -> rusqlite::Resul
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
     Ok(match (application, version, things) {
-        (_, 1.., _) if application == ours => StoreLayout::Ours(version),
+        (_, 1.., _) if application == APPLICATION => StoreLayout::Ours(version),
         (0, 0, 0) => StoreLayout::Empty,
         _ => StoreLayout::Other,
     })
@@ -272,20 +271,17 @@ pub(crate) fn check_layout(
 pub(crate) fn apply_steps(
     connection: &mut Connection,
     path: &Path,
-    application: i64,
     steps: &[&str],
 ) -> Result<(), StoreError> {
     let failed = |error| StoreError::sqlite(path, "bring up to date", error);
     // This look takes no lock, and nearly every file is up to date.
-    if read_layout(connection, application).map_err(failed)?
-        == StoreLayout::Ours(version_of_steps(steps))
-    {
+    if read_layout(connection).map_err(failed)? == StoreLayout::Ours(version_of_steps(steps)) {
         return Ok(());
     }
     let transaction =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(failed)?;
     // Another process may have applied them before this one got the lock.
-    let found = read_layout(&transaction, application).map_err(failed)?;
+    let found = read_layout(&transaction).map_err(failed)?;
     check_layout(path, &found, steps)?;
     let seen =
         if let StoreLayout::Ours(version) = found { usize::try_from(version) } else { Ok(0) };

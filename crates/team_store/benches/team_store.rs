@@ -1,9 +1,8 @@
-//! What the two stores of a team cost, side by side: `cargo bench -p callgate-team-store`.
+//! What the store of a team costs: `cargo bench -p callgate-team-store`.
 //!
 //! It prints a table. The server runs with fsync and its own defaults.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
-#![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]
 #![allow(dead_code, reason = "the tests use more of what they share with this")]
 #![allow(clippy::cast_precision_loss, reason = "figures for people")]
 
@@ -15,8 +14,8 @@ use std::time::{Duration, Instant};
 
 use callgate_store::{ChainHead, EntryDraft, LedgerEntry};
 use callgate_team_store::{
-    AuditCopy, AuditFilter, AuditLabels, PostgresSettings, PostgresTeamStore, SqliteTeamStore,
-    TeamChange, TeamQuestionState, TeamStore,
+    AuditCopy, AuditFilter, AuditLabels, PostgresSettings, PostgresTeamStore, TeamChange,
+    TeamQuestionState, TeamStore,
 };
 use callgate_testkit::postgres_server::PostgresServer;
 use callgate_wire::HiddenText;
@@ -38,19 +37,15 @@ fn main() {
         println!("nothing measured: run `cargo bench -p callgate-team-store`");
         return;
     }
-    let folder = tempfile::tempdir().unwrap();
-    let file = SqliteTeamStore::open(&folder.path().join("team.sqlite"), "desk", 30).unwrap();
-    let sqlite = measure(&|| file.connect_again().unwrap());
     let server = PostgresServer::create().expect("PostgreSQL 15");
     // As an administrator would run it: with fsync, and Debian's settings.
     server.start_with(&[]);
     let url = HiddenText::new(server.url(&server.make_database()));
     let patience = Duration::from_mins(1);
     let settings = PostgresSettings { url, desk: "desk".into(), patience };
-    let postgres = measure(&|| Box::new(PostgresTeamStore::open(&settings).unwrap()));
-    println!("| measure | SQLite | PostgreSQL | PostgreSQL ÷ SQLite |\n|---|---|---|---|");
-    for ((what, one), (_, other)) in sqlite.into_iter().zip(postgres) {
-        println!("| {what} | {one:.2} | {other:.2} | {:.2} |", other / one);
+    println!("| measure | PostgreSQL |\n|---|---|");
+    for (what, figure) in measure(&|| Box::new(PostgresTeamStore::open(&settings).unwrap())) {
+        println!("| {what} | {figure:.2} |");
     }
 }
 

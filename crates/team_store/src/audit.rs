@@ -168,7 +168,6 @@ pub(crate) fn check_copies(
     Ok(last)
 }
 
-#[cfg(feature = "postgres")]
 impl LedgerPart {
     /// Returns the end of the part, if it is a chain.
     pub(crate) fn check(&self) -> Result<ChainHead, TeamStoreError> {
@@ -178,7 +177,6 @@ impl LedgerPart {
 
 /// Divides the parts that are chains into rounds in which no chain occurs twice.
 /// A part can be planned only once those of its chain before it are written.
-#[cfg(feature = "postgres")]
 pub(crate) fn rounds_of(
     parts: &[LedgerPart],
     checked: &[Result<ChainHead, TeamStoreError>],

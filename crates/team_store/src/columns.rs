@@ -16,7 +16,7 @@ macro_rules! document_columns {
     };
 }
 
-/// Declares a row as both databases return it: one field for each column, in their order.
+/// Declares a row as the database returns it: one field for each column, in their order.
 macro_rules! stored_row {
     ($row:ident { $($(#[$about:meta])* $column:ident: $type:ty,)* }) => {
         pub(crate) struct $row {
@@ -24,20 +24,12 @@ macro_rules! stored_row {
         }
 
         impl $row {
-            pub(crate) fn from_sqlite(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
-                // By their places: a look for each name would take longer than the rest.
-                let mut places = 0_usize..;
-                Ok(Self { $($column: row.get(places.next().unwrap_or_default())?,)* })
-            }
-
             #[cfg(feature = "postgres")]
             pub(crate) fn from_postgres(row: &tokio_postgres::Row) -> Self {
+                // By their places: a look for each name would take longer than the rest.
                 let mut places = 0_usize..;
                 Self { $($column: row.get(places.next().unwrap_or_default()),)* }
             }
         }
     };
 }
-
-pub(crate) const QUESTION_COLUMNS: &str = question_columns!();
-pub(crate) const DOCUMENT_COLUMNS: &str = document_columns!();

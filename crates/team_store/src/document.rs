@@ -20,6 +20,9 @@ words! {
     }
 }
 
+/// The name of the policy that has the roles of the team. The store knows its version alone.
+pub const ROLES: &str = "roles";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TeamDocument {
     pub kind: DocumentKind,

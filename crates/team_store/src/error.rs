@@ -1,8 +1,6 @@
 //! The errors of the team's store. None of them contains the address of the database or a part of
 //! it.
 
-use callgate_store::StoreError;
-
 pub type TeamResult<T> = Result<T, TeamStoreError>;
 
 #[derive(Debug, thiserror::Error)]
@@ -54,6 +52,9 @@ pub enum TeamStoreError {
     /// A standby has taken over. It may have given the numbers of changes to other changes.
     #[error("another server has taken over the team's database: everything is read again")]
     Replaced,
+    /// The roles were changed since they were read.
+    #[error("the roles of the team have changed meanwhile: read them again")]
+    OtherRoles,
     /// What was to be recorded is not valid.
     #[error("{what} is refused: {why}")]
     Refused {
@@ -76,8 +77,6 @@ pub enum TeamStoreError {
     /// PostgreSQL refused for another reason.
     #[error("the team's database refused ({code}): {message}")]
     Server { code: String, message: String },
-    #[error(transparent)]
-    File(#[from] StoreError),
 }
 
 impl TeamStoreError {

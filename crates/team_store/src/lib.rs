@@ -1,9 +1,8 @@
 //! The store of a team's desk: questions and their answers, the team's documents, and the audit log.
 //!
-//! [`TeamStore`] is what a desk needs of it. `PostgresTeamStore` keeps it in PostgreSQL, which several
-//! desks share. `SqliteTeamStore` keeps it in a file: one conformance suite runs on both
-//! (`tests/store/`), and tests of the program have a store without a server. The program itself opens
-//! none in a file: a single team desk keeps questions, answers and members in its own ledger.
+//! [`TeamStore`] is what desks need that share a team, and `PostgresTeamStore` keeps it in PostgreSQL. A
+//! single team desk has no such store: it keeps questions, answers and members in its own ledger, in
+//! SQLite. What both promise is one suite, run with real desks: `tests/team/promises.rs` of the program.
 //!
 //! **Recorded before effect.** A call that changes something returns after the commit.
 //!
@@ -11,8 +10,8 @@
 //! although several desks try: its id and the answer's own id tell a repetition from another. So
 //! every change may be repeated after a lost acknowledgement, and the stores do that themselves.
 //!
-//! **One clock.** Times are those of the store: of the server, or of the machine that has the file.
-//! A desk passes durations, never times, so that its own clock changes nothing.
+//! **One clock.** Times are those of the server. A desk passes durations, never times, so that its own
+//! clock changes nothing.
 //!
 //! **No stale state.** Nothing is cached: a call reads from the store or fails.
 //!
@@ -22,6 +21,7 @@
 //! desk that made it, in the same transaction.
 
 #![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]
+#![cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "the only store is left out"))]
 
 #[macro_use]
 mod columns;
@@ -34,7 +34,6 @@ mod limits;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod question;
-mod sqlite;
 
 use std::time::Duration;
 
@@ -46,7 +45,7 @@ pub use audit::{
     chain_name, unknown_before,
 };
 pub use audit_query::AuditFilter;
-pub use document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
+pub use document::{DocumentEdit, DocumentKind, EditReceipt, ROLES, TeamDocument};
 pub use error::{TeamResult, TeamStoreError};
 pub use limits::{
     LONGEST_DELIVERY, LONGEST_NAME, LONGEST_WAIT, MOST_COPIES, MOST_PENDING, MOST_ROWS,
@@ -57,7 +56,6 @@ pub use question::{
     AnswerReceipt, AskReceipt, DeliveryOutcome, QuestionNote, TeamAnswer, TeamAsk, TeamQuestion,
     TeamQuestionState,
 };
-pub use sqlite::SqliteTeamStore;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TeamChange {
@@ -99,7 +97,8 @@ pub trait TeamStore: Send {
     fn ask_question(&mut self, ask: &TeamAsk) -> TeamResult<AskReceipt>;
 
     /// Records an answer, if the question is open, its time is not over, and the members who have
-    /// given it belong to the team.
+    /// given it belong to the team. Fails with [`TeamStoreError::OtherRoles`] if the roles are not
+    /// those any more by which they may.
     fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt>;
 
     /// Closes an open question of `machine` whose asker needs no answer any more; `text` says why,
@@ -113,7 +112,7 @@ pub trait TeamStore: Send {
     ) -> TeamResult<Option<TeamQuestion>>;
 
     /// Adds a note to a question, if its state lets it. Returns the question as it is then, or
-    /// `None` if there is no such question.
+    /// `None` if there is no such question. The allow of a member fails as their answer does.
     fn note_question(
         &mut self,
         question: &RequestId,
@@ -163,23 +162,22 @@ pub trait TeamStore: Send {
     /// a word of a newer callgate, or somebody has changed them by hand.
     fn take_unread(&mut self) -> Vec<String>;
 
-    /// Copies entries of a machine's ledger, at most [`MOST_COPIES`], the first of which follows
-    /// `after`. The first copy of a machine may begin anywhere in its ledger; later ones have to
-    /// continue it. Entries that were copied before are compared and ignored. Returns the end of
-    /// the copied chain.
+    /// Copies entries of a machine's ledger, as [`copy_ledgers`](Self::copy_ledgers) copies a part.
     fn copy_entries(
         &mut self,
         machine: &str,
         after: ChainHead,
         copies: &[AuditCopy],
-    ) -> TeamResult<ChainHead>;
-
-    /// Copies parts of several ledgers, each as [`copy_entries`](Self::copy_entries) does, and returns
-    /// what became of each. If the whole fails, none of them may be copied.
-    fn copy_ledgers(&mut self, parts: &[LedgerPart]) -> TeamResult<Vec<TeamResult<ChainHead>>> {
-        let copy = |part: &LedgerPart| self.copy_entries(&part.chain, part.after, &part.copies);
-        Ok(parts.iter().map(copy).collect())
+    ) -> TeamResult<ChainHead> {
+        let part = LedgerPart { chain: machine.to_owned(), after, copies: copies.to_vec() };
+        self.copy_ledgers(&[part])?.pop().unwrap_or(Ok(after))
     }
+
+    /// Copies parts of ledgers, each of at most [`MOST_COPIES`] entries. The first part of a chain may
+    /// begin anywhere in the ledger; later ones have to continue it. Entries that were copied before
+    /// are compared and ignored. Returns the end of each copied chain, or why it was refused; if the
+    /// whole fails, none of them may be copied.
+    fn copy_ledgers(&mut self, parts: &[LedgerPart]) -> TeamResult<Vec<TeamResult<ChainHead>>>;
 
     /// Returns all chains, or those of one machine or desk, the oldest first.
     fn chain_heads(&mut self, machine: Option<&str>) -> TeamResult<Vec<AuditChain>>;

@@ -22,10 +22,10 @@ use tokio::runtime::Runtime;
 use tokio::time::Instant;
 
 use crate::audit::{
-    AuditChain, AuditChainReport, AuditCopy, AuditLabels, AuditRecord, LedgerPart, rounds_of,
+    AuditChain, AuditChainReport, AuditLabels, AuditRecord, LedgerPart, rounds_of, sql_number,
 };
 use crate::audit_query::AuditFilter;
-use crate::document::{DocumentEdit, DocumentKind, EditReceipt, TeamDocument};
+use crate::document::{DocumentEdit, DocumentKind, EditReceipt, ROLES, TeamDocument};
 use crate::error::{TeamResult, TeamStoreError};
 use crate::limits::{check_name, check_text};
 use crate::question::{
@@ -60,8 +60,8 @@ pub struct PostgresTeamStore {
     link: DatabaseLink,
     desk: String,
     patience: Duration,
-    /// The history of the server to which the numbers of changes belong.
-    timeline: Option<i32>,
+    /// The history of the database to which the numbers of changes belong.
+    history: Option<String>,
     /// Is there until the store is dropped.
     runtime: Option<Runtime>,
 }
@@ -94,8 +94,8 @@ impl PostgresTeamStore {
         let runtime = runtime.map_err(|error| TeamStoreError::Unreachable {
             why: format!("no connection can be made here ({})", error.kind()),
         })?;
-        let (desk, timeline) = (desk.to_owned(), None);
-        Ok(Self { link, desk, patience, timeline, runtime: Some(runtime) })
+        let (desk, history) = (desk.to_owned(), None);
+        Ok(Self { link, desk, patience, history, runtime: Some(runtime) })
     }
 
     /// Sets how long one call may take.
@@ -157,6 +157,13 @@ impl PostgresTeamStore {
         Ok(self.change_question(id, change, values)?.map_or_else(|found| found, Some))
     }
 
+    /// Fails if the roles have another version than this.
+    fn check_roles(&mut self, version: u64) -> TeamResult<()> {
+        let roles = self.find_document(DocumentKind::Policy, ROLES)?;
+        let is_same = roles.map_or(0, |roles| roles.version) == version;
+        if is_same { Ok(()) } else { Err(TeamStoreError::OtherRoles) }
+    }
+
     fn read_one<T: RowValue>(
         &mut self,
         query: &'static str,
@@ -206,14 +213,19 @@ impl TeamStore for PostgresTeamStore {
 
     fn answer_question(&mut self, answer: &TeamAnswer) -> TeamResult<AnswerReceipt> {
         answer.check()?;
-        let TeamAnswer { id, question, by, members, decision, body } = answer;
+        let TeamAnswer { id, question, by, members, decision, body, .. } = answer;
         let (id, question, decision) = (id.as_str(), question.as_str(), decision.name());
-        let values: Values<'_> = &[&question, &id, by, &decision, body, members];
-        Ok(match self.change_question(question, ANSWERED, values)? {
+        let roles = sql_number(answer.roles);
+        let values: Values<'_> = &[&question, &id, by, &decision, body, members, &roles];
+        let receipt = match self.change_question(question, ANSWERED, values)? {
             Ok(question) => AnswerReceipt::Recorded(question),
             Err(Some(found)) => found.receipt_for_answer(answer),
             Err(None) => AnswerReceipt::Unknown,
-        })
+        };
+        if matches!(receipt, AnswerReceipt::NoMember(_)) {
+            self.check_roles(answer.roles)?;
+        }
+        Ok(receipt)
     }
 
     fn withdraw_question(
@@ -241,10 +253,17 @@ impl TeamStore for PostgresTeamStore {
             QuestionNote::LastWords(words) => {
                 self.change_or_find(id, (kind, statements::NOTE_WORDS), &[&id, words])
             }
-            QuestionNote::FirstAllow { first, replaces } => {
+            QuestionNote::FirstAllow { first, replaces, roles } => {
                 let (allow, before) = (allow_text(first), replaces.as_ref().map(allow_text));
-                let write = (kind, statements::NOTE_FIRST_ALLOW);
-                self.change_or_find(id, write, &[&id, &allow, &before, &first.member])
+                let (write, version) = ((kind, statements::NOTE_FIRST_ALLOW), sql_number(*roles));
+                let values: Values<'_> = &[&id, &allow, &before, &first.member, &version];
+                let found = self.change_or_find(id, write, values)?;
+                let is_noted =
+                    found.as_ref().is_none_or(|found| found.first_allow.as_ref() == Some(first));
+                if !is_noted && first.member.is_some() {
+                    self.check_roles(*roles)?;
+                }
+                Ok(found)
             }
             QuestionNote::Outcome(outcome) => {
                 let write = (kind, statements::NOTE_OUTCOME);
@@ -315,16 +334,6 @@ impl TeamStore for PostgresTeamStore {
     fn take_unread(&mut self) -> Vec<String> {
         let session = self.link.session.as_mut();
         session.map(|session| std::mem::take(&mut session.unread)).unwrap_or_default()
-    }
-
-    fn copy_entries(
-        &mut self,
-        machine: &str,
-        after: ChainHead,
-        copies: &[AuditCopy],
-    ) -> TeamResult<ChainHead> {
-        let part = LedgerPart { chain: machine.to_owned(), after, copies: copies.to_vec() };
-        self.copy_ledgers(&[part])?.pop().unwrap_or(Ok(after))
     }
 
     fn copy_ledgers(&mut self, parts: &[LedgerPart]) -> TeamResult<Vec<TeamResult<ChainHead>>> {

@@ -70,6 +70,9 @@ pub struct TeamAnswer {
     /// The members of the team among those who have given it. It is recorded only while all of them
     /// belong to the team. They are not kept with the answer.
     pub members: Vec<String>,
+    /// The version of the [roles](crate::ROLES) that let them answer, 0 if there were none. Without
+    /// members it does not count.
+    pub roles: u64,
     pub decision: Decision,
     /// The whole answer for the agent: one JSON object.
     pub body: String,
@@ -86,6 +89,8 @@ pub enum QuestionNote {
         first: FirstAllow,
         /// The one that it replaces. If the question has another, nothing is noted.
         replaces: Option<FirstAllow>,
+        /// The version of the roles that let the member allow it, as in a [`TeamAnswer`].
+        roles: u64,
     },
     /// What became of the answer. Only the first outcome counts.
     Outcome(DeliveryOutcome),
@@ -328,6 +333,7 @@ impl QuestionRow {
                 question: id.clone(),
                 by: self.answered_by?,
                 members: Vec::new(),
+                roles: 0,
                 decision: Decision::parse(&self.decision?)?,
                 body: self.answer?,
             }),

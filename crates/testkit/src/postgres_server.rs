@@ -233,6 +233,36 @@ impl PostgresServer {
         }
     }
 
+    /// Makes a standby on which every commit waits.
+    pub fn make_standby(&self) -> Self {
+        let standby = Self::create_folder().unwrap();
+        let mut copy = postgres_command("pg_basebackup");
+        copy.arg("-D").arg(standby.data()).args(["-R", "-X", "stream", "-c", "fast"]);
+        copy.args(["-U", "admin", "-h"]).arg(&self.folder).args(["-p", &self.port.to_string()]);
+        run_command(copy);
+        standby.start();
+        self.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
+        self.query("postgres", "SELECT pg_reload_conf()");
+        until::until("the standby", || {
+            self.query("postgres", "SELECT sync_state FROM pg_stat_replication") == "sync"
+        });
+        standby
+    }
+
+    /// Goes on without its standby, which gets nothing more and does not run.
+    pub fn leave_behind(&self, standby: &Self) {
+        self.query("postgres", "ALTER SYSTEM RESET synchronous_standby_names");
+        self.query("postgres", "SELECT pg_reload_conf()");
+        standby.kill();
+    }
+
+    /// Makes a standby the server that accepts writes.
+    pub fn promote(&self) {
+        let mut promote = postgres_command("pg_ctl");
+        promote.args(["promote", "-D"]).arg(self.data());
+        run_command(promote);
+    }
+
     /// Runs a statement as the administrator.
     pub fn query(&self, database: &str, sql: &str) -> String {
         let output = self.try_query(database, sql);

@@ -22,7 +22,7 @@ fn v1_file() -> (TempDir, PathBuf) {
 }
 
 fn version_of(path: &Path) -> StoreLayout {
-    read_layout(&Connection::open(path).unwrap(), APPLICATION).unwrap()
+    read_layout(&Connection::open(path).unwrap()).unwrap()
 }
 
 #[test]

@@ -42,8 +42,8 @@ pub(super) struct ServerSession {
     pub(super) is_listening: bool,
     /// The last change that this process has read or made.
     seen: Arc<AtomicU64>,
-    /// The number of the server's history, if it says.
-    pub(super) timeline: Option<i32>,
+    /// The history of the database, if the server says.
+    pub(super) history: Option<String>,
     /// The rows that lists have left out.
     pub(super) unread: Vec<String>,
 }
@@ -185,13 +185,13 @@ impl DatabaseLink {
         }
         // Before the server is asked, which may have got more since.
         let seen = self.seen.load(Ordering::SeqCst);
-        let (found, timeline) = within(*deadline, async {
+        let (found, history) = within(*deadline, async {
             // This comes after the migration, for which the role of desks has no right.
             layout::take_role(&client).await?;
             layout::check_rights(&client).await?;
             client.batch_execute(layout::MAKE_MISSING).await?;
             let found: i64 = client.query_one("SELECT last_change()", &[]).await?.get(0);
-            Ok((u64::try_from(found).unwrap_or_default(), layout::read_timeline(&client).await?))
+            Ok((u64::try_from(found).unwrap_or_default(), layout::read_history(&client).await?))
         })
         .await?;
         if found < seen {
@@ -204,7 +204,7 @@ impl DatabaseLink {
             hint,
             is_listening: false,
             seen: Arc::clone(&self.seen),
-            timeline,
+            history,
             unread: Vec::new(),
         })
     }

@@ -118,10 +118,13 @@ pub(super) async fn set_kept_days(client: &Client, days: i32) -> Result<Option<i
     Ok(before)
 }
 
-/// Returns the number of the server's history, which changes when a standby takes over. It is `None`
-/// if the server does not say.
-pub(super) async fn read_timeline(client: &Client) -> Result<Option<i32>, Error> {
-    let query = "SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int";
+/// Returns what names the history of the database: its timeline, which changes when a standby takes
+/// over, its server and its own number there, which are others for a copy that was restored. It is
+/// `None` if the server does not say.
+pub(super) async fn read_history(client: &Client) -> Result<Option<String>, Error> {
+    let query = "SELECT concat_ws('/', left(pg_walfile_name(pg_current_wal_lsn()), 8),
+        (SELECT system_identifier FROM pg_control_system()),
+        (SELECT oid FROM pg_database WHERE datname = current_database()))";
     match client.query_one(query, &[]).await {
         Ok(row) => Ok(row.get(0)),
         Err(error) if error.code().is_some() => Ok(None),

@@ -7,6 +7,13 @@ macro_rules! read_question {
     };
 }
 
+/// The version of the roles. Whoever changes them holds the writers' lock.
+macro_rules! roles_version {
+    () => {
+        "coalesce((SELECT version FROM documents WHERE kind = 'policy' AND name = 'roles'), 0)"
+    };
+}
+
 pub(super) const ASK: &str = concat!(
     "INSERT INTO questions (id, machine, project, agent, act, asked_ms, deadline_ms, changed)
      VALUES ($1, $2, $3, $4, $5, now_ms(), now_ms() + $6, last_change() + 1)
@@ -14,13 +21,17 @@ pub(super) const ASK: &str = concat!(
     read_question!()
 );
 
-/// Answers a question at most once, if all whose answer it is belong to the team.
+/// Answers a question at most once, if all whose answer it is belong to the team, and the roles are
+/// those that let them.
 pub(super) const ANSWER: &str = concat!(
     "UPDATE questions SET state = 'answered', closed_ms = now_ms(), answer_id = $2,
      answered_by = $3, decision = $4, answer = $5, changed = last_change() + 1
      WHERE id = $1 AND state = 'open' AND deadline_ms > now_ms() AND NOT EXISTS (
          SELECT FROM unnest($6::text[]) AS member WHERE NOT EXISTS (SELECT FROM documents
-         WHERE kind = 'member' AND name = member AND body IS NOT NULL)) RETURNING ",
+         WHERE kind = 'member' AND name = member AND body IS NOT NULL))
+     AND (cardinality($6::text[]) = 0 OR $7 = ",
+    roles_version!(),
+    ") RETURNING ",
     read_question!()
 );
 
@@ -40,7 +51,9 @@ pub(super) const NOTE_FIRST_ALLOW: &str = concat!(
     "UPDATE questions SET first_allow = $2, changed = last_change() + 1
      WHERE id = $1 AND state = 'open' AND first_allow IS NOT DISTINCT FROM $3
      AND $2 IS DISTINCT FROM $3 AND ($4::text IS NULL OR EXISTS (SELECT FROM documents
-         WHERE kind = 'member' AND name = $4 AND body IS NOT NULL)) RETURNING ",
+         WHERE kind = 'member' AND name = $4 AND body IS NOT NULL) AND $5 = ",
+    roles_version!(),
+    ") RETURNING ",
     read_question!()
 );
 

@@ -1,5 +1,5 @@
-//! The conformance suite of the team's store, on SQLite and on a real PostgreSQL, and what only a
-//! server can do: die, be cut off, refuse, and be replaced by its standby.
+//! The team's store on a real PostgreSQL: what its calls promise, and what a server can do: die, be cut
+//! off, refuse, and be replaced by its standby.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 #![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]
@@ -18,26 +18,17 @@ mod team;
 
 use fixture::Fixture;
 
-macro_rules! conformance {
+macro_rules! promises {
     ($($name:ident,)*) => {
-        mod sqlite {
-            $(#[test]
-            fn $name() {
-                super::suite::$name(&super::Fixture::sqlite());
-            })*
-        }
-
-        mod postgres {
-            $(#[test]
-            fn $name() {
-                let Some(fixture) = super::Fixture::postgres() else { return };
-                super::suite::$name(&fixture);
-            })*
-        }
+        $(#[test]
+        fn $name() {
+            let Some(fixture) = Fixture::new() else { return };
+            suite::$name(&fixture);
+        })*
     };
 }
 
-conformance! {
+promises! {
     a_question_is_recorded_once,
     a_question_is_answered_at_most_once,
     of_four_desks_one_answers_each_question,
@@ -49,6 +40,7 @@ conformance! {
     the_first_of_two_allows_is_noted_once,
     the_words_of_an_agent_follow_its_question,
     whoever_has_left_answers_nothing,
+    whoever_has_lost_their_role_answers_nothing,
     what_cannot_be_read_is_left_out,
     a_document_is_changed_by_compare_and_set,
     a_watcher_sees_every_change_in_order,

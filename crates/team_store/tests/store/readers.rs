@@ -47,8 +47,8 @@ fn a_backup_over_midnight_holds_nobody_up() {
 
 #[test]
 fn what_somebody_reads_is_removed_another_time() {
-    let Some(fixture) = Fixture::postgres() else { return };
-    let Fixture::Postgres { server, database, .. } = &fixture else { return };
+    let Some(fixture) = Fixture::new() else { return };
+    let Fixture { server, database, .. } = &fixture;
     let (mut store, mut other) = (fixture.open(), fixture.open());
     store.copy_entries("laptop", ChainHead::NONE, &ledger(ChainHead::NONE, 10)).unwrap();
     store.ask_question(&ask(1)).unwrap();

@@ -1,4 +1,4 @@
-//! A server that is replaced by its synchronous standby. Only the full run does it.
+//! A server that is replaced by its standby, which only the full run does, or a database by a copy.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -8,30 +8,13 @@ use std::{env, thread};
 use callgate_team_store::{
     AnswerReceipt, PostgresSettings, PostgresTeamStore, TeamStore, TeamStoreError,
 };
-use callgate_testkit::certificates::run_command;
-use callgate_testkit::postgres_server::{PASSWORD, PostgresServer, postgres_command};
+use callgate_testkit::postgres_server::{PASSWORD, PostgresServer, shared_server};
 use callgate_testkit::until::until;
 use rustix::process::Signal;
 
 use super::fixture::settings;
 use super::killed::{check_answered, next_random};
 use super::team::{answer, ask};
-
-/// Makes a standby of `server` on which every commit waits.
-fn make_standby(server: &PostgresServer) -> PostgresServer {
-    let standby = PostgresServer::create_folder().unwrap();
-    let mut copy = postgres_command("pg_basebackup");
-    copy.arg("-D").arg(standby.data()).args(["-R", "-X", "stream", "-c", "fast", "-U", "admin"]);
-    copy.arg("-h").arg(&server.folder).arg("-p").arg(server.port.to_string());
-    run_command(copy);
-    standby.start();
-    server.query("postgres", "ALTER SYSTEM SET synchronous_standby_names = '*'");
-    server.query("postgres", "SELECT pg_reload_conf()");
-    until("the standby", || {
-        server.query("postgres", "SELECT sync_state FROM pg_stat_replication") == "sync"
-    });
-    standby
-}
 
 #[test]
 fn a_promoted_standby_has_all_that_was_acknowledged() {
@@ -40,7 +23,7 @@ fn a_promoted_standby_has_all_that_was_acknowledged() {
     }
     let Some(server) = PostgresServer::create() else { return };
     server.start();
-    let standby = make_standby(&server);
+    let standby = server.make_standby();
     let database = server.make_database();
     let url = url_of_both(&server, &standby, &database);
     let (is_done, written) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -71,7 +54,7 @@ fn a_promoted_standby_has_all_that_was_acknowledged() {
         let point = 50 + next_random(&mut 0x2545_f491_4f6c_dd1d) % 100;
         until("the writes before the kill", || written.load(Ordering::Relaxed) >= point);
         server.kill();
-        promote(&standby);
+        standby.promote();
         let point = written.load(Ordering::Relaxed) + 50;
         until("the writes on the standby", || written.load(Ordering::Relaxed) >= point);
         is_done.store(true, Ordering::Relaxed);
@@ -81,12 +64,6 @@ fn a_promoted_standby_has_all_that_was_acknowledged() {
     check_answered(&mut store, &acknowledged);
     assert!(acknowledged.len() >= 100, "{}", acknowledged.len());
     assert_eq!(store.open_questions().unwrap(), []);
-}
-
-fn promote(standby: &PostgresServer) {
-    let mut promote = postgres_command("pg_ctl");
-    promote.args(["promote", "-D"]).arg(standby.data());
-    run_command(promote);
 }
 
 /// Returns the address of both servers.
@@ -102,7 +79,7 @@ fn a_server_that_hangs_is_replaced_by_its_standby() {
     }
     let Some(server) = PostgresServer::create() else { return };
     server.start();
-    let standby = make_standby(&server);
+    let standby = server.make_standby();
     let database = server.make_database();
     let url = url_of_both(&server, &standby, &database);
     let patience = Duration::from_secs(5);
@@ -110,7 +87,7 @@ fn a_server_that_hangs_is_replaced_by_its_standby() {
     let mut store = PostgresTeamStore::open(&settings).unwrap();
     store.ask_question(&ask(1)).unwrap();
     server.signal(Signal::STOP);
-    promote(&standby);
+    standby.promote();
     // The connection that hangs takes the patience of the call that had it, and no other.
     assert!(store.open_questions().unwrap_err().is_passing());
     let told = store.answer_question(&answer(1, 1, "ada"));
@@ -127,23 +104,21 @@ fn what_a_standby_that_was_behind_has_is_read_again() {
     }
     let Some(server) = PostgresServer::create() else { return };
     server.start();
-    let standby = make_standby(&server);
+    let standby = server.make_standby();
     let database = server.make_database();
     let url = url_of_both(&server, &standby, &database);
     let mut desk = PostgresTeamStore::open(&settings(&url, "desk")).unwrap();
     for number in 0..3 {
         desk.ask_question(&ask(number)).unwrap();
     }
-    server.query("postgres", "ALTER SYSTEM RESET synchronous_standby_names");
-    server.query("postgres", "SELECT pg_reload_conf()");
-    standby.kill();
+    server.leave_behind(&standby);
     for number in 3..5 {
         desk.ask_question(&ask(number)).unwrap();
     }
     assert_eq!(desk.last_change().unwrap(), 5);
     server.kill();
     standby.start();
-    promote(&standby);
+    standby.promote();
     // A desk that was started again goes on from what the standby has, past what the other has seen.
     let mut other = PostgresTeamStore::open(&settings(&url, "other desk")).unwrap();
     for number in 10..16 {
@@ -163,7 +138,7 @@ fn a_server_without_its_standby_acknowledges_nothing() {
     }
     let Some(server) = PostgresServer::create() else { return };
     server.start();
-    let standby = make_standby(&server);
+    let standby = server.make_standby();
     let database = server.make_database();
     let patience = Duration::from_secs(3);
     let settings = PostgresSettings { patience, ..settings(&server.url(&database), "desk") };
@@ -175,4 +150,40 @@ fn a_server_without_its_standby_acknowledges_nothing() {
     // The standby confirms what was waiting, and the same answer is found to be recorded.
     let receipt = until("the standby", || store.answer_question(&answer(1, 1, "ada")).ok());
     assert!(matches!(receipt, AnswerReceipt::Recorded(_) | AnswerReceipt::Repeated(_)));
+}
+
+#[test]
+fn what_a_restored_copy_has_is_read_again() {
+    let Some(server) = shared_server() else { return };
+    let _used = server.use_server();
+    let database = server.make_database();
+    let url = server.url(&database);
+    // Whoever copies or renames a database has it alone.
+    let alone = |sql: &str| {
+        let end = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = ";
+        server.query("postgres", &format!("{end}'{database}'"));
+        until(sql, || server.try_query("postgres", sql).is_ok());
+    };
+    let mut desk = PostgresTeamStore::open(&settings(&url, "desk")).unwrap();
+    for number in 0..3 {
+        desk.ask_question(&ask(number)).unwrap();
+    }
+    alone(&format!("CREATE DATABASE {database}_copy TEMPLATE {database}"));
+    for number in 3..5 {
+        desk.ask_question(&ask(number)).unwrap();
+    }
+    assert_eq!(desk.last_change().unwrap(), 5);
+    alone(&format!("ALTER DATABASE {database} RENAME TO {database}_lost"));
+    server.query("postgres", &format!("ALTER DATABASE {database}_copy RENAME TO {database}"));
+    let told = desk.answer_question(&answer(0, 1, "ada")).unwrap_err();
+    assert!(matches!(told, TeamStoreError::Behind { seen: 5, found: 3 }), "{told}");
+    // A desk that was started again goes on from what was restored, past what the other has seen.
+    let mut other = PostgresTeamStore::open(&settings(&url, "other desk")).unwrap();
+    assert_eq!(other.open_questions().unwrap().len(), 3, "nothing was answered");
+    for number in 10..16 {
+        other.ask_question(&ask(number)).unwrap();
+    }
+    let told = desk.changes_after(5).unwrap_err();
+    assert!(matches!(told, TeamStoreError::Replaced) && told.is_passing(), "{told}");
+    assert_eq!((desk.last_change().unwrap(), desk.open_questions().unwrap().len()), (9, 9));
 }

@@ -1,4 +1,4 @@
-//! What holds for every store. Each function is a test on SQLite and on PostgreSQL.
+//! What the calls of the store promise. `main.rs` makes a test of each function.
 
 mod documents;
 mod ledgers;

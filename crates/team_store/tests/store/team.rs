@@ -30,6 +30,7 @@ pub(crate) fn answer(question: u64, answer: u64, by: &str) -> TeamAnswer {
         question: id(question),
         by: by.into(),
         members: Vec::new(),
+        roles: 0,
         decision: Decision::Allow,
         body: format!(r#"{{"decision":"allow","by":"{by}"}}"#),
     }

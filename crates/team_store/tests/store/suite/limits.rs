@@ -79,7 +79,7 @@ pub(crate) fn every_change_is_in_the_chain_of_its_desk(fixture: &Fixture) {
     store.ask_question(&ask(1)).unwrap();
     store.note_question(&id(1), &QuestionNote::LastWords("So.".into())).unwrap();
     let first = FirstAllow { member: None, name: "bob".into() };
-    let first = QuestionNote::FirstAllow { first, replaces: None };
+    let first = QuestionNote::FirstAllow { first, replaces: None, roles: 0 };
     store.note_question(&id(1), &first).unwrap();
     store.answer_question(&answer(1, 1, "ada")).unwrap();
     store.note_question(&id(1), &QuestionNote::Outcome(DeliveryOutcome::Delivered)).unwrap();

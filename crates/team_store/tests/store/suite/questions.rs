@@ -6,8 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use callgate_team_store::{
-    AnswerReceipt, AskReceipt, AuditChainReport, DeliveryOutcome, DocumentKind, QuestionNote,
-    TeamAnswer, TeamAsk, TeamChange, TeamQuestionState, TeamStore, TeamStoreError,
+    AnswerReceipt, AskReceipt, AuditChainReport, DeliveryOutcome, DocumentEdit, DocumentKind,
+    EditReceipt, QuestionNote, ROLES, TeamAnswer, TeamAsk, TeamChange, TeamQuestionState,
+    TeamStore, TeamStoreError,
 };
 use callgate_testkit::until::until;
 use callgate_wire::approval::{FirstAllow, RequestId};
@@ -209,6 +210,7 @@ pub(crate) fn the_first_of_two_allows_is_noted_once(fixture: &Fixture) {
     let note = |name: &str, replaces: Option<&str>| QuestionNote::FirstAllow {
         first: allow_of(name),
         replaces: replaces.map(allow_of),
+        roles: 0,
     };
     let noted = one.note_question(&id(1), &note("ada", None)).unwrap().unwrap();
     assert_eq!(noted.first_allow, Some(allow_of("ada")));
@@ -221,14 +223,17 @@ pub(crate) fn the_first_of_two_allows_is_noted_once(fixture: &Fixture) {
     let replaced = other.note_question(&id(1), &note("ben", Some("ada"))).unwrap().unwrap();
     assert_eq!(replaced.first_allow, Some(allow_of("ben")));
     let owner = FirstAllow { member: None, name: "owner".to_owned() };
-    let by_owner =
-        QuestionNote::FirstAllow { first: owner.clone(), replaces: Some(allow_of("ben")) };
+    let by_owner = QuestionNote::FirstAllow {
+        first: owner.clone(),
+        replaces: Some(allow_of("ben")),
+        roles: 0,
+    };
     one.note_question(&id(1), &by_owner).unwrap();
     one.answer_question(&answer(1, 1, "ada")).unwrap();
     let closed = one.note_question(&id(1), &note("eve", Some("owner"))).unwrap().unwrap();
     assert_eq!(closed.first_allow, Some(owner));
     let odd = FirstAllow { member: None, name: String::new() };
-    let odd = QuestionNote::FirstAllow { first: odd, replaces: None };
+    let odd = QuestionNote::FirstAllow { first: odd, replaces: None, roles: 0 };
     assert!(one.note_question(&id(1), &odd).is_err());
 }
 
@@ -259,13 +264,59 @@ pub(crate) fn whoever_has_left_answers_nothing(fixture: &Fixture) {
         assert_eq!(found.state, TeamQuestionState::Open);
     }
     // Nor does he give the first of two allows.
-    let note = QuestionNote::FirstAllow { first: allow_of("ben"), replaces: None };
+    let note = QuestionNote::FirstAllow { first: allow_of("ben"), replaces: None, roles: 0 };
     let found = other.note_question(&id(2), &note).unwrap().unwrap();
     assert_eq!((found.first_allow, one.last_change().unwrap()), (None, before));
     let by_ada = other.answer_question(&of_members(2, 7, &["ada"])).unwrap();
     assert!(matches!(by_ada, AnswerReceipt::Recorded(_)), "{by_ada:?}");
     // Whoever owns a desk is no member, and answers there.
     let by_owner = other.answer_question(&answer(3, 8, "ben")).unwrap();
+    assert!(matches!(by_owner, AnswerReceipt::Recorded(_)), "{by_owner:?}");
+}
+
+/// Roles are changed at one desk while somebody presses at another that has read those of before.
+pub(crate) fn whoever_has_lost_their_role_answers_nothing(fixture: &Fixture) {
+    let (mut one, mut other) = (fixture.open(), fixture.open());
+    one.edit_document(&edit("ben", 0, 1, Some("{}"))).unwrap();
+    one.ask_question(&ask(1)).unwrap();
+    let mut change_roles = |version| {
+        let roles = edit(ROLES, version, 10 + version, Some("{}"));
+        let changed =
+            one.edit_document(&DocumentEdit { kind: DocumentKind::Policy, ..roles }).unwrap();
+        assert!(matches!(changed, EditReceipt::Recorded(_)), "{changed:?}");
+    };
+    let by_roles = |number, version| TeamAnswer {
+        members: vec!["ben".to_owned()],
+        roles: version,
+        ..answer(1, number, "ben")
+    };
+    let allow = |version| QuestionNote::FirstAllow {
+        first: allow_of("ben"),
+        replaces: None,
+        roles: version,
+    };
+    for version in 0..2 {
+        change_roles(version);
+        let before = other.last_change().unwrap();
+        let told = other.answer_question(&by_roles(1, version)).unwrap_err();
+        assert!(matches!(told, TeamStoreError::OtherRoles), "{told}");
+        let told = other.note_question(&id(1), &allow(version)).unwrap_err();
+        assert!(matches!(told, TeamStoreError::OtherRoles), "{told}");
+        assert_eq!(other.last_change().unwrap(), before);
+    }
+    // By the roles that are in force both count, and are found again after the next change.
+    let noted = other.note_question(&id(1), &allow(2)).unwrap().unwrap();
+    assert_eq!(noted.first_allow, Some(allow_of("ben")));
+    let answered = other.answer_question(&by_roles(2, 2)).unwrap();
+    assert!(matches!(answered, AnswerReceipt::Recorded(_)), "{answered:?}");
+    change_roles(2);
+    let again = other.answer_question(&by_roles(2, 2)).unwrap();
+    assert!(matches!(again, AnswerReceipt::Repeated(_)), "{again:?}");
+    let again = other.note_question(&id(1), &allow(2)).unwrap().unwrap();
+    assert_eq!(again.first_allow, noted.first_allow);
+    // Whoever owns a desk has no role.
+    other.ask_question(&ask(2)).unwrap();
+    let by_owner = other.answer_question(&answer(2, 3, "owner")).unwrap();
     assert!(matches!(by_owner, AnswerReceipt::Recorded(_)), "{by_owner:?}");
 }
 
