@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use callgate_client::viewer::Viewer;
+use callgate_testkit::kept_port::KeptPort;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::until::until;
 use rustix::process::geteuid;
@@ -24,6 +24,7 @@ const PROGRAM: &str = ".local/share/callgate/bin/callgate";
 struct Sshd {
     folder: TempDir,
     _server: Group,
+    _kept_port: KeptPort,
 }
 
 /// The user of the box.
@@ -61,7 +62,8 @@ impl Sshd {
             fs::create_dir_all("/run/sshd").unwrap();
             chown(house.machine.folder(), Some(NOBODY), Some(NOBODY)).unwrap();
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let kept_port = KeptPort::choose();
+        let port = kept_port.number();
         let config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nForceCommand {}\n",
             path("host_key"),
@@ -93,7 +95,7 @@ impl Sshd {
         server.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
         let server = Group::spawn(server);
         until("sshd serves", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Self { folder, _server: server }
+        Self { folder, _server: server, _kept_port: kept_port }
     }
 }
 
