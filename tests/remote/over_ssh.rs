@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
@@ -21,7 +21,7 @@ use super::fixture::{BOX, House, installed_hook};
 const NOBODY: u32 = 65534;
 const PROGRAM: &str = ".local/share/callgate/bin/callgate";
 
-struct Sshd {
+pub(crate) struct Sshd {
     folder: TempDir,
     _server: Group,
     _kept_port: KeptPort,
@@ -38,7 +38,7 @@ fn is_root() -> bool {
 
 impl Sshd {
     /// Starts an sshd on loopback whose logins end in the box's home, and lets `ssh` lead there.
-    fn start(house: &House) -> Self {
+    pub(crate) fn start(house: &House) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).display().to_string();
         for key in ["host_key", "user_key"] {
@@ -60,7 +60,9 @@ impl Sshd {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         if is_root() {
             fs::create_dir_all("/run/sshd").unwrap();
-            chown(house.machine.folder(), Some(NOBODY), Some(NOBODY)).unwrap();
+            let mut chown = Command::new("chown");
+            chown.args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(house.machine.folder());
+            assert!(run(chown, DEADLINE).status.success());
         }
         let kept_port = KeptPort::choose();
         let port = kept_port.number();
@@ -123,13 +125,8 @@ fn on_box(house: &House, arguments: &[&str]) -> Command {
 #[test]
 fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     let house = House::bare();
-    let _sshd = Sshd::start(&house);
     house.machine.write(".claude/settings.json", "{\"theme\": \"dark\"}\n");
-    if is_root() {
-        let mut chown = Command::new("chown");
-        chown.args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(house.machine.folder());
-        assert!(run(chown, DEADLINE).status.success());
-    }
+    let _sshd = Sshd::start(&house);
     let before = files_below(house.machine.folder());
     house.up();
     let said = house.run_on_laptop(&["remote", "add", BOX]).success().stdout;
