@@ -4,7 +4,9 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::ssh::{PROGRAM_FOLDER, RemoteHost};
+use callgate_mask::text::{Measure, cut_to_length, one_line};
+
+use super::ssh::{LONGEST_MESSAGE, PROGRAM_FOLDER, RemoteHost};
 use crate::failure::Failure;
 
 /// The programs that a machine needs.
@@ -45,33 +47,60 @@ impl<'a> BoxSetup<'a> {
         Ok(Self { host, programs, system: system.to_owned(), home: home.to_owned() })
     }
 
-    /// Copies the programs, and checks that they run there.
+    /// Copies the programs, if they run there. Otherwise nothing is left of them, and what was there
+    /// before is as it was.
     pub(super) fn copy_programs(&self) -> Result<(), Failure> {
+        let copied = self.try_programs();
+        if copied.is_err() {
+            let [callgate, hook] = PROGRAMS.map(unfinished);
+            // Folders stay from the first one that has something else in it. Whatever cannot be
+            // removed is the smaller trouble.
+            let script = format!("cd && rm -f {callgate} {hook} && rmdir -p {PROGRAM_FOLDER}");
+            self.host.run_script(&script, None).ok();
+        }
+        copied
+    }
+
+    fn try_programs(&self) -> Result<(), Failure> {
         for name in PROGRAMS {
             let path = self.programs.join(name);
             let program = fs::read(&path).map_err(|error| {
                 Failure::Failed(format!("cannot read {}: {error}", path.display()))
             })?;
-            // Whole or not at all, also while the old one runs.
+            let copy = unfinished(name);
             let script = format!(
-                "umask 077 && mkdir -p ~/{PROGRAM_FOLDER} && cd ~/{PROGRAM_FOLDER} && \
-                 cat > {name}.new && chmod 755 {name}.new && mv {name}.new {name}"
+                "umask 077 && cd && mkdir -p {PROGRAM_FOLDER} && cat > {copy} && chmod 755 {copy}"
             );
             self.host.run_script(&script, Some(&program))?;
         }
-        let version = self.host.run_script(&format!("~/{PROGRAM_FOLDER}/callgate --version"), None);
-        let version = version.map_err(|why| {
-            Failure::Failed(format!(
-                "callgate does not run there ({why}): build it for that machine, and name the \
-                 folder with --programs"
-            ))
-        })?;
-        let ours = format!("callgate {}", env!("CARGO_PKG_VERSION"));
-        if version.trim() == ours {
+        self.check_version()?;
+        // Each whole or not at all, also while the old one runs.
+        let moves = PROGRAMS.map(|name| format!("mv {} {PROGRAM_FOLDER}/{name}", unfinished(name)));
+        self.host.run_script(&format!("cd && {}", moves.join(" && ")), None)?;
+        Ok(())
+    }
+
+    /// Checks that the copied program runs there, and is of this version.
+    fn check_version(&self) -> Result<(), Failure> {
+        let script = format!("cd && ./{} --version 2>&1 || true", unfinished(PROGRAMS[0]));
+        let said = self.host.run_script(&script, None)?;
+        let said = said.trim();
+        if said == format!("callgate {}", env!("CARGO_PKG_VERSION")) {
             return Ok(());
         }
-        let text =
-            format!("the program for {} is {}, and this is {ours}", self.host, version.trim());
+        let host = self.host;
+        let text = match said.strip_prefix("callgate ") {
+            Some(other) => format!(
+                "the program for {host} is callgate {other}, and this is callgate {}: nothing was \
+                 changed there",
+                env!("CARGO_PKG_VERSION")
+            ),
+            None => format!(
+                "callgate does not run on {host}, and nothing was left there: {}. Build it on {host} \
+                 or on a machine that is as old, and name the folder with --programs",
+                explain_refusal(said)
+            ),
+        };
         Err(Failure::Failed(text))
     }
 
@@ -84,6 +113,30 @@ impl<'a> BoxSetup<'a> {
         );
         self.host.run_script(&script, None).map_err(Failure::Failed)
     }
+}
+
+/// Returns where a program is until it was seen to run, from the home folder.
+fn unfinished(name: &str) -> String {
+    format!("{PROGRAM_FOLDER}/{name}.new")
+}
+
+/// Says why a system does not start a program, by what its loader or shell has said.
+fn explain_refusal(said: &str) -> String {
+    // As in: version `GLIBC_2.38' not found (required by ./callgate)
+    let missing = said.split("version `").skip(1).filter_map(|rest| rest.split_once("' not found"));
+    if let Some((version, _)) = missing.last() {
+        return format!(
+            "its C library is older than the one with which this program was built, and lacks \
+             {version}"
+        );
+    }
+    // What shells say if a program's loader is missing.
+    let is_missing = ["not found", "No such file"].iter().any(|words| said.contains(words));
+    if is_missing && !said.contains("shared libraries") {
+        return "it has another C library than glibc, or keeps it elsewhere".to_owned();
+    }
+    let last = one_line(said.lines().last().unwrap_or("it said nothing"));
+    cut_to_length(&last, LONGEST_MESSAGE, Measure::Chars).to_owned()
 }
 
 /// Takes back everything that was put on a machine. Returns what that says.

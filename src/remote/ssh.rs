@@ -13,7 +13,7 @@ pub(super) const PROGRAM_FOLDER: &str = ".local/share/callgate/bin";
 /// The longest name of a machine, in bytes.
 const LONGEST_HOST: usize = 200;
 /// The longest message of ssh that is shown, in characters.
-const LONGEST_MESSAGE: usize = 400;
+pub(super) const LONGEST_MESSAGE: usize = 400;
 
 /// A machine as ssh knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_store::{ChainReport, EntryFilter, LedgerEntry, Store};
+use callgate_testkit::kept_port::KeptPort;
 use callgate_testkit::process::{DEADLINE, Group};
 use callgate_testkit::telegram::{Message, Telegram, Toast};
 use callgate_testkit::test_home::TestHome;
@@ -22,6 +23,8 @@ pub(crate) struct Stage {
     pub(crate) home: TestHome,
     pub(crate) phone: Telegram,
     daemon: Mutex<Option<Group>>,
+    /// A page that is open finds the desk there again.
+    page_port: KeptPort,
 }
 
 /// A hook or another asker that is waiting.
@@ -74,7 +77,7 @@ impl Stage {
             home.text_path("token"),
             phone.url(),
         ));
-        Self { home, phone, daemon: Mutex::new(None) }
+        Self { home, phone, daemon: Mutex::new(None), page_port: KeptPort::choose() }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -97,7 +100,8 @@ impl Stage {
 
     /// Starts the daemon and waits until it serves.
     pub(crate) fn up(&self) {
-        let desk = self.home.start_desk(self.callgate(&["up", "--no-terminal"]));
+        let port = format!("--page-port={}", self.page_port.number());
+        let desk = self.home.start_desk(self.callgate(&["up", "--no-terminal", &port]));
         *self.daemon.lock().unwrap() = Some(desk);
     }
 

@@ -95,11 +95,12 @@ impl House {
         ));
     }
 
-    /// Writes the `ssh` of the laptop. While there is a file `down`, the box cannot be reached.
+    /// Writes the `ssh` of the laptop. While there is a file `down`, the box cannot be reached, and
+    /// while there is one `held`, nothing answers.
     pub(crate) fn write_ssh(&self, rest: &str) {
         let laptop = self.laptop.folder().display();
         let script = format!(
-            "#!/bin/sh\nif [ -e {laptop}/down ]; then\n  echo 'ssh: connect to host {BOX} port 22: No route to host' >&2\n  exit 255\nfi\necho $$ > {laptop}/ssh.pid\n{rest}\n"
+            "#!/bin/sh\nif [ -e {laptop}/down ]; then\n  echo 'ssh: connect to host {BOX} port 22: No route to host' >&2\n  exit 255\nfi\necho $$ > {laptop}/ssh.pid\nwhile [ -e {laptop}/held ]; do sleep 0.02; done\n{rest}\n"
         );
         self.laptop.write("bin/ssh", &script);
         let mode = fs::Permissions::from_mode(0o755);
@@ -193,9 +194,12 @@ impl House {
     }
 
     pub(crate) fn kill_ssh(&self) {
-        let pid: i32 = self.laptop.text("ssh.pid").trim().parse().unwrap();
         // It may have ended by itself.
-        kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL).ok();
+        kill_process(self.ssh_pid(), Signal::KILL).ok();
+    }
+
+    pub(crate) fn ssh_pid(&self) -> Pid {
+        Pid::from_raw(self.laptop.text("ssh.pid").trim().parse().unwrap()).unwrap()
     }
 
     pub(crate) fn mend(&self) {

@@ -11,5 +11,7 @@ mod hostile;
 #[path = "../team/hostile_lines.rs"]
 mod hostile_lines;
 mod machine_rules;
+mod older_box;
 mod over_ssh;
 mod own_desk;
+mod standing_still;

@@ -3,12 +3,12 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
-use std::os::unix::fs::{PermissionsExt, chown};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use callgate_client::viewer::Viewer;
+use callgate_testkit::kept_port::KeptPort;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::until::until;
 use rustix::process::geteuid;
@@ -21,9 +21,10 @@ use super::fixture::{BOX, House, installed_hook};
 const NOBODY: u32 = 65534;
 const PROGRAM: &str = ".local/share/callgate/bin/callgate";
 
-struct Sshd {
+pub(crate) struct Sshd {
     folder: TempDir,
     _server: Group,
+    _kept_port: KeptPort,
 }
 
 /// The user of the box.
@@ -37,7 +38,7 @@ fn is_root() -> bool {
 
 impl Sshd {
     /// Starts an sshd on loopback whose logins end in the box's home, and lets `ssh` lead there.
-    fn start(house: &House) -> Self {
+    pub(crate) fn start(house: &House) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).display().to_string();
         for key in ["host_key", "user_key"] {
@@ -59,9 +60,12 @@ impl Sshd {
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
         if is_root() {
             fs::create_dir_all("/run/sshd").unwrap();
-            chown(house.machine.folder(), Some(NOBODY), Some(NOBODY)).unwrap();
+            let mut chown = Command::new("chown");
+            chown.args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(house.machine.folder());
+            assert!(run(chown, DEADLINE).status.success());
         }
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let kept_port = KeptPort::choose();
+        let port = kept_port.number();
         let config = format!(
             "Port {port}\nListenAddress 127.0.0.1\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\nStrictModes no\nPasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\nForceCommand {}\n",
             path("host_key"),
@@ -101,7 +105,7 @@ impl Sshd {
         server.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
         let server = Group::spawn(server);
         until("sshd serves", || std::net::TcpStream::connect(("127.0.0.1", port)).is_ok());
-        Self { folder, _server: server }
+        Self { folder, _server: server, _kept_port: kept_port }
     }
 }
 
@@ -129,13 +133,8 @@ fn on_box(house: &House, arguments: &[&str]) -> Command {
 #[test]
 fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     let house = House::bare();
-    let sshd = Sshd::start(&house);
     house.machine.write(".claude/settings.json", "{\"theme\": \"dark\"}\n");
-    if is_root() {
-        let mut chown = Command::new("chown");
-        chown.args(["-R", &format!("{NOBODY}:{NOBODY}")]).arg(house.machine.folder());
-        assert!(run(chown, DEADLINE).status.success());
-    }
+    let sshd = Sshd::start(&house);
     let before = files_below(house.machine.folder());
     house.up();
     let said = house.run_on_laptop(&["remote", "add", BOX]).success().stdout;

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::net::TcpListener;
 
 use callgate_testkit::certificates::TestAuthority;
 use callgate_testkit::postgres_server::{PostgresServer, postgres_command};
@@ -56,10 +55,11 @@ impl Secrets {
         let variables = both.lines().map(str::trim).filter(|line| line.starts_with("CALLGATE_"));
         let pairs = variables.map(|line| line.split_once(": ").unwrap());
         let variables: BTreeMap<&str, &str> = pairs.collect();
-        let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-        variables.into_iter().fold(DeskMachine::new(), |machine, (name, value)| {
+        let mut machine = DeskMachine::new();
+        let place = format!("127.0.0.1:{}", machine.keep_port());
+        variables.into_iter().fold(machine, |machine, (name, value)| {
             let value = match name {
-                "CALLGATE_TEAM_LISTEN" => free.clone(),
+                "CALLGATE_TEAM_LISTEN" => place.clone(),
                 "CALLGATE_TEAM_ADDRESS" => "127.0.0.1:7443".to_owned(),
                 _ => value.replace("/run/secrets/", &self.0.text_path("")),
             };

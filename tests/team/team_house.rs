@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_store::{EntryFilter, LedgerEntry, Store};
+use callgate_testkit::kept_port::KeptPort;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::until::{Sighting, until_or};
 use callgate_wire::approval::{Action, Press, RequestId};
@@ -28,6 +29,8 @@ pub(crate) struct DeskMachine {
     /// Further words of `callgate up`.
     words: Vec<String>,
     variables: Vec<(String, String)>,
+    /// Where it listens again when it is started again.
+    kept_port: Option<KeptPort>,
 }
 
 /// An agent's hook, or a script, that waits for an answer.
@@ -44,13 +47,24 @@ impl DeskMachine {
     pub(crate) fn new() -> Self {
         let machine = Machine::with_rules("");
         machine.home.write_settings("timeout_seconds = 120\n[page]\nport = 0\n");
-        Self { machine, desk: Mutex::new(None), words: Vec::new(), variables: Vec::new() }
+        Self {
+            machine,
+            desk: Mutex::new(None),
+            words: Vec::new(),
+            variables: Vec::new(),
+            kept_port: None,
+        }
     }
 
     /// Has every command of the machine see a variable.
     pub(crate) fn with_variable(mut self, name: &str, value: &str) -> Self {
         self.variables.push((name.to_owned(), value.to_owned()));
         self
+    }
+
+    /// Chooses the port on which the desk listens, whenever it is started, and returns it.
+    pub(crate) fn keep_port(&mut self) -> u16 {
+        self.kept_port.insert(KeptPort::choose()).number()
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
@@ -185,8 +199,7 @@ impl TeamHouse {
     /// Starts a desk. Members reach it at a loopback address, or as this host.
     pub(crate) fn new(host: Option<&str>) -> Self {
         let mut desk = DeskMachine::new();
-        // The port stays the same when the desk is started again.
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = desk.keep_port();
         desk.words = vec![format!("--listen=127.0.0.1:{port}")];
         desk.words.extend(host.map(|host| format!("--address={host}:{port}")));
         desk.up();
@@ -200,7 +213,7 @@ impl TeamHouse {
         let settings = format!("timeout_seconds = 120\n[page]\nport = 0\n[team]\n{team}");
         desk.machine.home.write_settings(&settings);
         desk.machine.home.set_mode(".config/callgate/config.toml", 0o600);
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = desk.keep_port();
         desk.words = vec![format!("--listen=127.0.0.1:{port}"), format!("--address={address}")];
         desk.up();
         let trust = vec![("SSL_CERT_FILE".to_owned(), authority.display().to_string())];

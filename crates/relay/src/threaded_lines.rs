@@ -1,29 +1,72 @@
 //! Lines over blocking streams: one thread reads, one writes, and neither holds up the other.
 
+#[cfg(test)]
+mod tests;
+
 use std::io::{self, Read, Write};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use callgate_link::blocking::fill_lines;
 use callgate_link::sync::lock;
-use callgate_wire::frame::LineDecoder;
+use callgate_wire::frame::{DecodedLine, LineDecoder};
 use callgate_wire::relay::MAX_LINE;
 use tokio::sync::mpsc;
 
 use crate::carried_line::{LineArrival, MOST_UNSENT, SharedLine};
 
 /// How many lines that have come may wait.
-const MOST_UNREAD: usize = 16;
+const MOST_UNREAD: usize = 64;
+/// How many bytes of lines may wait, unless it is one line.
+const MOST_UNREAD_BYTES: usize = 1024 * 1024;
 
 #[derive(Debug)]
 pub(crate) struct ThreadedLines {
-    incoming: mpsc::Receiver<LineArrival>,
+    incoming: mpsc::Receiver<UnreadLine>,
     outgoing: mpsc::Sender<SharedLine>,
     /// Ends when all lines are written.
     written: std::sync::mpsc::Receiver<()>,
     /// When bytes have come last.
     heard_at: Arc<Mutex<Instant>>,
+}
+
+/// A line that has come and waits.
+#[derive(Debug)]
+struct UnreadLine {
+    line: LineArrival,
+    _share: UnreadShare,
+}
+
+/// How many bytes of lines wait.
+#[derive(Debug, Default)]
+struct UnreadBytes {
+    count: Mutex<usize>,
+    given_back: Condvar,
+}
+
+/// What one line takes of the bytes that may wait. It is given back when this is dropped.
+#[derive(Debug)]
+struct UnreadShare {
+    all: Arc<UnreadBytes>,
+    size: usize,
+}
+
+impl UnreadShare {
+    /// Waits until a line of this size may wait.
+    fn take_when_free(all: &Arc<UnreadBytes>, size: usize) -> Self {
+        let is_full = |count: &mut usize| *count > 0 && *count + size > MOST_UNREAD_BYTES;
+        let count = all.given_back.wait_while(lock(&all.count), is_full);
+        *count.unwrap_or_else(PoisonError::into_inner) += size;
+        Self { all: Arc::clone(all), size }
+    }
+}
+
+impl Drop for UnreadShare {
+    fn drop(&mut self) {
+        *lock(&self.all.count) -= self.size;
+        self.all.given_back.notify_one();
+    }
 }
 
 impl ThreadedLines {
@@ -51,11 +94,11 @@ impl ThreadedLines {
     }
 
     pub(crate) async fn next(&mut self) -> Option<LineArrival> {
-        self.incoming.recv().await
+        self.incoming.recv().await.map(|unread| unread.line)
     }
 
     pub(crate) fn take_arrived(&mut self) -> Option<LineArrival> {
-        self.incoming.try_recv().ok()
+        self.incoming.try_recv().ok().map(|unread| unread.line)
     }
 
     pub(crate) fn heard_at(&self) -> Instant {
@@ -73,17 +116,18 @@ impl ThreadedLines {
     }
 }
 
-fn read_lines(
-    mut input: impl Read,
-    arrived: &mpsc::Sender<LineArrival>,
-    heard_at: &Mutex<Instant>,
-) {
+fn read_lines(mut input: impl Read, arrived: &mpsc::Sender<UnreadLine>, heard_at: &Mutex<Instant>) {
     let mut lines = LineDecoder::new(MAX_LINE);
+    let unread = Arc::new(UnreadBytes::default());
     loop {
         while let Some(line) = lines.next_frame() {
-            // A full queue ends the reading for a while, so that the other side has to wait instead
-            // of filling the memory here.
-            if arrived.blocking_send(LineArrival::from(line)).is_err() {
+            let size = match &line {
+                DecodedLine::Whole(line) => line.len(),
+                DecodedLine::TooLong(_) => 0,
+            };
+            let share = UnreadShare::take_when_free(&unread, size);
+            let line = UnreadLine { line: line.into(), _share: share };
+            if arrived.blocking_send(line).is_err() {
                 return;
             }
         }

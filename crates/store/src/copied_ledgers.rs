@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use crate::chain::ChainHead;
 use crate::error::StoreError;
-use crate::ledger::{read_unsigned, sql_number};
+use crate::ledger::{read_unsigned, refuse_faults, sql_number};
 use crate::verify::{ChainReport, walk_copy};
 use crate::{LedgerEntry, Store};
 
@@ -34,13 +34,16 @@ impl Store {
     }
 
     /// Adds entries to the copy of a machine's ledger, all or none. If it `begins_anew`, they are
-    /// the first of a new series; otherwise they follow the last one.
+    /// the first of a new series; otherwise they follow the last one. Fails if one of them is
+    /// nothing that a ledger has.
     pub fn copy_entries(
         &mut self,
         machine: &str,
         entries: &[LedgerEntry],
         begins_anew: bool,
     ) -> Result<CopyOutcome, StoreError> {
+        // A machine can put anything into a chain.
+        refuse_faults(entries.iter().map(LedgerEntry::fault))?;
         self.write_in_transaction(|transaction| {
             let end = copied_end(transaction, machine)?;
             let (series, mut head) = match end {

@@ -93,8 +93,15 @@ impl Store {
 }
 
 pub(crate) fn check_drafts(drafts: &[EntryDraft]) -> Result<(), StoreError> {
-    let mut faults = drafts.iter().enumerate().filter_map(|(index, d)| Some((index, d.fault()?)));
-    faults.next().map_or(Ok(()), |(index, why)| Err(StoreError::Refused { index, why }))
+    refuse_faults(drafts.iter().map(EntryDraft::fault))
+}
+
+/// Fails with the first fault of entries that are to be written, if there is one.
+pub(crate) fn refuse_faults(
+    faults: impl Iterator<Item = Option<&'static str>>,
+) -> Result<(), StoreError> {
+    let mut found = faults.enumerate().filter_map(|(index, fault)| Some((index, fault?)));
+    found.next().map_or(Ok(()), |(index, why)| Err(StoreError::Refused { index, why }))
 }
 
 pub(crate) fn write_entries(

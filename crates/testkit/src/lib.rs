@@ -15,6 +15,7 @@ pub mod claude;
 pub mod codex;
 pub mod commonmark;
 pub mod drawn_screen;
+pub mod kept_port;
 pub mod leaks;
 pub mod markdown_text;
 pub mod mcp_flood;

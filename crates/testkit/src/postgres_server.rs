@@ -3,7 +3,7 @@
 
 use std::env;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::os::unix::fs::chown;
 use std::path::{Path, PathBuf};
 use std::process::{self, Child, Command, Stdio};
@@ -13,6 +13,7 @@ use std::sync::{OnceLock, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::certificates::{TestAuthority, run_command};
+use crate::kept_port::KeptPort;
 use crate::tools::postgres_program;
 use crate::{proc, until};
 
@@ -27,6 +28,7 @@ const RUN_FOLDER: &str = "CALLGATE_TEST_POSTGRES";
 pub struct PostgresServer {
     pub folder: PathBuf,
     pub port: u16,
+    _kept_port: KeptPort,
     databases: AtomicU32,
     /// Ends the server when its standard input is closed; none for the server of a run.
     keeper: Option<Child>,
@@ -47,10 +49,6 @@ pub fn shared_server() -> Option<&'static PostgresServer> {
         Some(server)
     };
     SERVER.get_or_init(start).as_ref()
-}
-
-fn unused_port() -> u16 {
-    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Returns the folder of the programs of `PostgreSQL`.
@@ -98,7 +96,9 @@ impl PostgresServer {
     fn of_run(folder: PathBuf) -> Option<Self> {
         programs()?;
         let (databases, used) = (AtomicU32::new(0), RwLock::default());
-        let mut server = Self { folder, port: unused_port(), databases, keeper: None, used };
+        let kept = KeptPort::choose();
+        let port = kept.number();
+        let mut server = Self { folder, port, _kept_port: kept, databases, keeper: None, used };
         if !server.data().exists() {
             give_to_server(&server.folder);
             server.init_cluster();
@@ -144,9 +144,11 @@ impl PostgresServer {
             .stderr(Stdio::null())
             .spawn()
             .unwrap();
+        let kept = KeptPort::choose();
         Some(Self {
             folder,
-            port: unused_port(),
+            port: kept.number(),
+            _kept_port: kept,
             databases: AtomicU32::new(0),
             keeper: Some(keeper),
             used: RwLock::default(),

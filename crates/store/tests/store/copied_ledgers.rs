@@ -61,6 +61,28 @@ fn a_changed_entry_is_not_copied_and_neither_is_what_came_with_it() {
     assert_eq!(here.copied_through("box").unwrap(), None);
 }
 
+/// A machine that makes up its ledger can make it a chain.
+#[test]
+fn what_no_ledger_has_is_not_copied_although_it_is_a_chain() {
+    let (_folder, entries, mut here) = house(1);
+    here.copy_entries("box", &entries, false).unwrap();
+    let question = |id: &str| EntryDraft { question: Some(id.to_owned()), ..draft(3) };
+    for (wrong, expected) in [
+        (EntryDraft { kind: "Checked\u{1b}[2J".to_owned(), ..draft(3) }, "its kind is not a word"),
+        (EntryDraft { kind: "x".repeat(33), ..draft(3) }, "its kind is not a word"),
+        (question(""), "its question's id is empty"),
+        (question("a\nb"), "its question's id is empty"),
+        (EntryDraft { body: "[1]".to_owned(), ..draft(3) }, "is not one JSON object"),
+        (EntryDraft { body: "{} {}".to_owned(), ..draft(3) }, "is not one JSON object"),
+    ] {
+        let good = LedgerEntry::chain_draft(&head(&entries[0]), draft(2));
+        let wrong = LedgerEntry::chain_draft(&head(&good), wrong);
+        let refused = here.copy_entries("box", &[good, wrong], false).unwrap_err().to_string();
+        assert!(refused.contains(expected) && refused.contains("entry 1"), "{refused}");
+        assert_eq!(here.copied_through("box").unwrap(), Some(head(&entries[0])));
+    }
+}
+
 #[test]
 fn a_ledger_that_was_replaced_begins_a_new_series() {
     let (folder, entries, mut here) = house(4);
