@@ -193,6 +193,26 @@ impl SharedQuestions {
         known.entry(id.clone()).or_insert_with(KnownQuestion::new).news.subscribe()
     }
 
+    /// Returns a question as the database has it now, if it is open there.
+    async fn find_open(&self, id: &RequestId) -> Option<TeamQuestion> {
+        loop {
+            let id = id.clone();
+            match self.run(move |store| store.find_question(&id)).await {
+                Ok(found) => {
+                    let is_open = |found: &TeamQuestion| {
+                        found.state == TeamQuestionState::Open && !found.remaining.is_zero()
+                    };
+                    return found.filter(is_open);
+                }
+                Err(error) if error.is_passing() => self.wait_for_database().await,
+                Err(error) => {
+                    self.warn(&format!("a question of the team cannot be read: {error}"));
+                    return None;
+                }
+            }
+        }
+    }
+
     /// Closes questions whose time is over, and forgets those that nobody here has.
     fn tidy(&self) {
         lock(&self.0.known).retain(|_, entry| {

@@ -179,7 +179,6 @@ export class ChatStore {
     if (reply.type === "usage") this.#count(turn?.conversation, reply.data);
     if (!["done", "error", "status"].includes(reply.type)) return;
     if (load && reply.type === "done") this.#finished.set(reply.id, finished(load, reply.data));
-    // A map has its keys in the order in which they were set, so the oldest goes.
     for (const id of this.#finished.keys()) if (this.#finished.size > MOST_LOADS) this.#finished.delete(id);
     if (turn && !load) this.#end(turn, reply, seq);
     this.#loads.delete(reply.id);
@@ -340,11 +339,8 @@ export class ChatStore {
   turns(conversation) {
     const loaded = this.loaded?.conversation === conversation ? this.loaded : null;
     // A turn that had ended before the load was asked for is part of what was loaded.
-    const live = this.live.filter(
-      (turn) =>
-        turn.conversation === conversation &&
-        (!turn.isOver || !loaded || turn.endedAt > loaded.askedAt),
-    );
+    const isNew = (/** @type {Turn} */ turn) => !turn.isOver || !loaded || turn.endedAt > loaded.askedAt;
+    const live = this.live.filter((turn) => turn.conversation === conversation && isNew(turn));
     /** @type {Turn[]} */
     const shown = [...(loaded?.turns ?? [])];
     const last = shown.at(-1);

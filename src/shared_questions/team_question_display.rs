@@ -13,7 +13,8 @@ use callgate_team_store::{
     AnswerReceipt, DeliveryOutcome, QuestionNote, TeamAnswer, TeamQuestion, TeamQuestionState,
     TeamStoreError,
 };
-use callgate_wire::approval::{FirstAllow, RelayedAnswer};
+use callgate_wire::approval::{FirstAllow, RelayedAnswer, RequestId};
+use sha2::{Digest as _, Sha256};
 
 use super::shared_act::{SharedAct, recorded_answer, relayed_answer};
 use super::{QuestionNews, SharedQuestions};
@@ -21,6 +22,9 @@ use crate::team::record_by_roles;
 
 /// How long an answer may be on its way before people are told that its machine cannot be reached.
 const SOON: Duration = Duration::from_secs(3);
+
+/// How often one question is asked here: each press that does not count uses one up.
+const MOST_SHOWINGS: u8 = 16;
 
 /// A question that people at this desk are shown.
 pub(super) struct TeamQuestionDisplay<'a> {
@@ -40,6 +44,14 @@ pub(super) struct TeamQuestionDisplay<'a> {
     scope: Arc<AnswerScope>,
 }
 
+/// How a question has ended here.
+#[derive(PartialEq, Eq)]
+enum DisplayEnd {
+    Everywhere,
+    /// Nobody here is asked any more, while the other desks may still wait.
+    HereAlone,
+}
+
 enum PressReceipt {
     /// The question is closed, by this answer or otherwise.
     Closed(Box<TeamQuestion>),
@@ -52,18 +64,36 @@ enum PressReceipt {
 impl<'a> TeamQuestionDisplay<'a> {
     /// Shows a question until it is over.
     pub(super) async fn follow(shared: &'a SharedQuestions, mut news: QuestionNews) {
-        let Some(question) = news.borrow_and_update().clone() else { return };
-        let act = SharedAct::read(&question);
-        let relayed = act.as_ref().and_then(|act| act.relayed_question(&question));
-        let (Some(act), Some(relayed)) = (act, relayed) else {
-            return shared
-                .warn("a question in the team's database cannot be read: update callgate");
-        };
+        let Some(mut question) = news.borrow_and_update().clone() else { return };
+        for showing in 0..MOST_SHOWINGS {
+            let id = question.id.clone();
+            let Some(shown) = Self::start(shared, news.clone(), question, showing).await else {
+                return shared
+                    .warn("a question in the team's database cannot be read: update callgate");
+            };
+            if shown.wait_for_end().await == DisplayEnd::Everywhere {
+                return;
+            }
+            let Some(open) = shared.find_open(&id).await else { return };
+            shared.note_news(open.clone());
+            question = open;
+        }
+    }
+
+    async fn start(
+        shared: &'a SharedQuestions,
+        news: QuestionNews,
+        question: TeamQuestion,
+        showing: u8,
+    ) -> Option<Self> {
+        let act = SharedAct::read(&question)?;
+        let mut relayed = act.relayed_question(&question)?;
         let scope = Arc::new(act.scope(&relayed));
+        relayed.request.request_id = id_of_showing(&question.id, showing);
         let asker = shared.0.askers.ask(&act.machine, relayed).await;
         let last_words = question.last_words.clone();
         let (first_allow, unrecorded, void_allow) = (None, None, None);
-        let shown = Self {
+        Some(Self {
             shared,
             asker,
             news,
@@ -73,11 +103,10 @@ impl<'a> TeamQuestionDisplay<'a> {
             unrecorded,
             void_allow,
             scope,
-        };
-        shown.wait_for_end().await;
+        })
     }
 
-    async fn wait_for_end(mut self) {
+    async fn wait_for_end(mut self) -> DisplayEnd {
         let mut answered = pin!(self.asker.wait_for_answer());
         let mut allows = self.asker.take_allows();
         loop {
@@ -87,9 +116,13 @@ impl<'a> TeamQuestionDisplay<'a> {
                 TeamQuestionState::Open | TeamQuestionState::Expired => {}
                 TeamQuestionState::Answered(answer) => {
                     let answer = answer.clone();
-                    return self.follow_answer(answer, None).await;
+                    self.follow_answer(answer, None).await;
+                    return DisplayEnd::Everywhere;
                 }
-                TeamQuestionState::Withdrawn => return self.withdraw().await,
+                TeamQuestionState::Withdrawn => {
+                    self.withdraw().await;
+                    return DisplayEnd::Everywhere;
+                }
             }
             let next_allow = async {
                 match &mut allows {
@@ -101,9 +134,13 @@ impl<'a> TeamQuestionDisplay<'a> {
                 // A press here is recorded before anything else is heard.
                 biased;
                 answer = &mut answered => {
-                    // Nobody has answered, and its machine waits no longer than this desk.
-                    let Some(answer) = answer else { return self.asker.report_delivered().await };
-                    return self.press(&answer).await;
+                    if let Some(answer) = answer {
+                        return self.press(&answer).await;
+                    }
+                    // Nobody has answered in time, or this desk knows the question from an earlier
+                    // run, as one that is over.
+                    self.asker.report_delivered().await;
+                    return DisplayEnd::HereAlone;
                 }
                 Some(allow) = next_allow => {
                     self.first_allow = Some(allow.first.clone());
@@ -175,15 +212,19 @@ impl<'a> TeamQuestionDisplay<'a> {
     }
 
     /// Records the answer that somebody here has given, and says what becomes of it.
-    async fn press(mut self, answer: &RelayedAnswer) {
+    async fn press(mut self, answer: &RelayedAnswer) -> DisplayEnd {
         let question = match self.record_answer(answer).await {
             PressReceipt::Closed(question) => *question,
-            PressReceipt::Refused => return self.asker.report_lost().await,
+            PressReceipt::Refused => {
+                self.asker.report_lost().await;
+                return DisplayEnd::Everywhere;
+            }
             PressReceipt::Void => {
                 let text = format!("{} may not answer this any more", answer.by);
                 self.shared.warn(&format!("an answer was not counted: {text}"));
-                let text = format!("Not counted: {text}. It is open at the other desks");
-                return self.asker.withdraw(text).await;
+                let text = format!("Not counted: {text}. It is asked again");
+                self.asker.withdraw(text).await;
+                return DisplayEnd::HereAlone;
             }
         };
         self.shared.note_news(question.clone());
@@ -196,6 +237,7 @@ impl<'a> TeamQuestionDisplay<'a> {
             TeamQuestionState::Withdrawn => self.withdraw().await,
             TeamQuestionState::Open | TeamQuestionState::Expired => self.asker.report_lost().await,
         }
+        DisplayEnd::Everywhere
     }
 
     /// Records an answer, as soon as the database answers, if those who have given it may still give
@@ -272,4 +314,16 @@ impl<'a> TeamQuestionDisplay<'a> {
         let text = self.question.closed_text;
         self.asker.withdraw(text.unwrap_or_else(|| "It is over on its machine".to_owned())).await;
     }
+}
+
+/// Returns the id under which a question is asked at this desk. To ask a question that is over here
+/// takes another id, and one that the next run of the desk finds again.
+fn id_of_showing(shared: &RequestId, showing: u8) -> RequestId {
+    if showing == 0 {
+        return shared.clone();
+    }
+    let digest = Sha256::new().chain_update(shared.as_str()).chain_update([showing]).finalize();
+    let mut bytes = [0; 16];
+    bytes.copy_from_slice(&digest[..16]);
+    RequestId::from_random(bytes)
 }

@@ -27,13 +27,13 @@ fn whoever_was_revoked_behind_a_cut_has_answered_nothing() {
     let two = certificates.start_desk(&balancer, &far);
     balancer.forward_to(one.port);
     let member = one.member("build-7");
-    let mut ada = one.desk.person("Ada");
+    let mut cleo = two.desk.person("Cleo");
     // Ben's page is at the other desk.
     balancer.forward_to(two.port);
     page.open(&invite_person(&two, "ben"));
     wait_until_live(&page);
     let mut hook = member.ask("make one");
-    let row = ada.question(&one.desk, "make one");
+    let first = cleo.question(&two.desk, "make one");
     show(&page, "make one");
     network.set(NetworkState::Cut);
     one.desk.done(&["team", "revoke", "ben"]);
@@ -47,7 +47,14 @@ fn whoever_was_revoked_behind_a_cut_has_answered_nothing() {
     let log = two.desk.machine.home.text("up.log");
     assert!(log.contains("ben may not answer this any more"), "{log}");
     assert!(hook.still_waits());
-    assert!(ada.deny(&row).0);
+    // Those who share his desk are asked again, also by a desk that was started anew.
+    let again = cleo.question(&two.desk, "make one");
+    assert_ne!(again.question, first.question);
+    two.desk.kill_desk();
+    two.desk.up();
+    let mut cleo = cleo.again(&two.desk);
+    let again = cleo.question(&two.desk, "make one");
+    assert!(cleo.deny(&again).0);
     assert_eq!(hook.decision()["behavior"], "deny");
-    assert_eq!(server.query(&database, state), "answeredAda");
+    assert_eq!(server.query(&database, state), "answeredCleo");
 }

@@ -102,7 +102,7 @@ impl Desk {
         if let Some(alarm) = open.alarm {
             self.alarms.remove(&(alarm, id.clone()));
         }
-        // Without its request, as after a restart, it was never counted.
+        // After a restart it was never counted.
         if open.request.is_some() {
             self.bytes -= open.size;
         }
@@ -184,12 +184,8 @@ impl Desk {
             if let Some(reply_to) = open.decided.as_ref().and_then(|it| it.reply_to.as_ref()) {
                 step.reply(reply_to, false, &text);
             }
-            mark_all(
-                step,
-                self.settings.terminal,
-                &open,
-                &QuestionMark { state: MarkState::Gone, text },
-            );
+            let mark = QuestionMark { state: MarkState::Gone, text };
+            mark_all(step, self.settings.terminal, &open, &mark);
         }
         self.drop_all_changes(step);
         self.drop_twins(step);
@@ -275,8 +271,7 @@ pub(super) fn build_response(
                 }
             };
             response.updated_input = changed.map(parse_object).transpose().ok()?;
-            // Without the changes the asker would run the call as it came, which nobody has
-            // allowed.
+            // The asker would run the call as it came, which nobody has allowed.
             if response.updated_input.is_some() && !request.takes(AnswerExtra::Edit) {
                 return None;
             }
