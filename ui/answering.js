@@ -6,6 +6,7 @@ import { isOpen, takesPress } from "./store.js";
 import { sourceKey } from "./parts/bodies.js";
 import { questionCard } from "./parts/card.js";
 import { editDialog } from "./parts/edit.js";
+import { UNFOLDED, unfoldAll } from "./parts/text.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./store.js").Question} Question */
@@ -188,14 +189,13 @@ export class Answering {
    * @param {Question} question
    */
   unfoldsFirst({ row }) {
-    const folded = document.querySelectorAll(`[data-question="${CSS.escape(row.question)}"] .card-scroll .unfold`);
-    // Allowed is only what could be seen, so this press shows it and the next one counts.
-    for (const button of folded) /** @type {HTMLElement} */ (button).click();
-    if (folded.length) {
+    // This press shows it, and the next one counts.
+    const isLong = unfoldAll(`[data-question="${CSS.escape(row.question)}"] .card-scroll`);
+    if (isLong) {
       this.#unfolds += 1;
-      this.app.toast("This is long. All of it is shown now: read it, then allow it.");
+      this.app.toast(UNFOLDED);
     }
-    return folded.length > 0;
+    return isLong;
   }
 
   /** @param {string} word */

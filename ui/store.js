@@ -273,7 +273,7 @@ export class QuestionStore {
    */
   alike(question) {
     const { alike } = question.row;
-    if (alike === null || !isBatchable(question)) return [];
+    if (!isBatchable(question)) return [];
     return this.inOrder().filter((other) => other.row.alike === alike && isBatchable(other));
   }
 }
@@ -345,8 +345,10 @@ export function takesPress(question) {
 export function isBatchable(question) {
   const { row, isSketch } = question;
   const isPlain = row.needs === "press" && row.ruling === "ask" && !row.demands?.length;
+  // What the desk finds like no other needs a look of its own: it is long, or hides what could run.
+  const needsLook = row.alike === null;
   // A sketch has no risks yet, which whoever answers several at once has to see.
-  return takesPress(question) && !isSketch && isPlain;
+  return takesPress(question) && !isSketch && isPlain && !needsLook;
 }
 
 /**

@@ -311,6 +311,33 @@ fn a_change_of_many_lines_is_seen_before_it_is_allowed() {
     assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
 }
 
+/// Answered together, too, what is long is shown whole before it is allowed.
+#[test]
+fn changes_are_seen_before_they_are_allowed_together() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let lines = |word: &str| (0..50).map(|at| format!("{word} {at}\n")).collect::<String>();
+    let names = ["one.txt", "two.txt"];
+    let hooks = names.map(|name| {
+        let (old, new) = (lines("old"), lines(name));
+        let edit = json!({ "file_path": desk.path(name), "old_string": old, "new_string": new });
+        desk.hook(&crate::fixture::permission("Edit", &edit))
+    });
+    page::show(&browser, "two.txt");
+    page::show(&browser, "one.txt");
+    browser.click("[data-alike]");
+    browser.click("[data-batch=allow][aria-disabled=false]");
+    browser.wait_for_text("dialog", "All of it is shown now");
+    assert_eq!(browser.count("dialog .unfold"), 0);
+    let shown = browser.text("dialog");
+    assert!(names.iter().all(|name| shown.contains(&format!("{name} 49"))), "{shown}");
+    let pressed = || desk.entries().iter().any(|entry| entry.kind == "pressed");
+    assert!(!pressed(), "it was allowed before all of it was shown");
+    browser.click("[data-batch=allow][aria-disabled=false]");
+    for hook in hooks {
+        assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
+    }
+}
+
 /// An edit of a large file is a diff with the file's line numbers, and is shown whole before it can be
 /// allowed.
 #[test]

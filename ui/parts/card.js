@@ -262,7 +262,7 @@ function sentence(text) {
 }
 
 /** @param {Card} card */
-function warnings(card) {
+export function warnings(card) {
   const notes = [];
   if (card.blocked) notes.push(["amber", "warning", card.blocked]);
   if (card.hides_what_runs)

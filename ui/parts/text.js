@@ -72,6 +72,19 @@ export function unfold(app, key, label) {
   return html`<button class="unfold" type="button" @click=${() => app.unfold(key)}>${label}</button>`;
 }
 
+/**
+ * Shows all that is folded: only what could be seen is allowed. Returns true if some of it was folded.
+ * @param {string} root the selector of what is about to be allowed
+ */
+export function unfoldAll(root) {
+  const folded = document.querySelectorAll(`${root} .unfold`);
+  for (const button of folded) /** @type {HTMLElement} */ (button).click();
+  return folded.length > 0;
+}
+
+/** What is said to whoever allows something of which a part was folded. */
+export const UNFOLDED = "This is long. All of it is shown now: read it, then allow it.";
+
 /** @typedef {{number: string, other?: string, op?: string, text: string}} CodeLine */
 
 /** @type {Map<string, VirtualList<any>>} */

@@ -208,6 +208,12 @@ test("confirm and guarded questions are never answered together with others", ()
   assert.deepEqual(alike("d"), []);
 });
 
+test("what needs a look of its own is not answered together with others", () => {
+  const store = loaded(row("a", { alike: "x" }), row("long"));
+  const isOne = (id) => isBatchable(store.questions.get(id));
+  assert.deepEqual([isOne("a"), isOne("long")], [true, false]);
+});
+
 test("picks follow the entries: one of a kind, or many that toggle", () => {
   const store = loaded(row("q"));
   const choices = (at) => [0, 1].map((n) => ({ label: "", description: null, action: `pick${at}.${n}` }));
