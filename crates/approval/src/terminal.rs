@@ -123,9 +123,9 @@ impl Terminal {
             ChannelOrder::Show { card, .. } => self.show_card(now, card),
             ChannelOrder::Mark { card, mark, .. } => self.mark_card(now, &card, &mark),
             ChannelOrder::Redraw { card, picks, .. } => self.renew_card(now, card, picks),
-            ChannelOrder::Tell { text, alert: true, .. } | ChannelOrder::Say { text, .. } => {
-                text + "\n"
-            }
+            ChannelOrder::Tell { text, alert: true, .. } => one_line(&text).into_owned() + "\n",
+            // It may have the words of an agent, which must not look like the question below them.
+            ChannelOrder::Say { text, .. } => format!("{}\n{}", one_line(&text), self.redraw(now)),
             ChannelOrder::Note { line } => self.render_note(&line),
             // A press at this terminal is marked at once.
             ChannelOrder::Tell { .. }

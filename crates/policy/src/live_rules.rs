@@ -8,6 +8,7 @@ use callgate_approval::daemon::Warn;
 use callgate_approval::desk::Ruling;
 use callgate_link::sync::lock;
 use callgate_mask::mask_text;
+use callgate_mask::text::one_line;
 use callgate_rules::{
     Act, CommandBounds, Disk, Guarded, GuardedKind, Policy, PolicyDefaults, RuleDecision, RuleFile,
     Trust, UnclearCommands, Verdict, disk, judge_act,
@@ -273,9 +274,10 @@ impl FolderPolicy {
     }
 }
 
-/// Returns what the desk does about a verdict, with secrets masked.
+/// Returns what the desk does about a verdict. Its reason, which may name a path of the agent or quote
+/// the rules of a project, is on one line, with secrets masked.
 pub fn ruling_of(verdict: &Verdict) -> Ruling {
-    let because = || mask_text(&verdict.because).into_shown();
+    let because = || one_line(mask_text(&verdict.because).shown()).into_owned();
     let (needs_word, demands) = (verdict.decision == RuleDecision::Confirm, verdict.demands);
     match verdict.decision {
         RuleDecision::Deny => Ruling::Deny { because: because() },

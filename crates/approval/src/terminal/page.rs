@@ -78,7 +78,7 @@ impl TerminalPage {
             push_line(&mut page, &self.wrapped(&brief_text(&format!("because {reason}"))));
         }
         if let Some(because) = &card.row.because {
-            push_line(&mut page, &self.wrapped(&brief_text(because)));
+            push_line(&mut page, &self.wrapped(&brief_text(&text::one_line(because))));
         }
         if let Some(demand) = card.row.demand_text() {
             push_line(&mut page, &self.bold(&self.wrapped(&demand)));

@@ -98,6 +98,26 @@ fn many_choices(count: usize) -> Arc<Card> {
     card(1, "Ask", &json!({ "question": "Which?", "choices": choices }), &json!({}))
 }
 
+/// A path in the reason of a rule, or the words of an agent, must not draw another question over the
+/// one that the keys answer.
+#[test]
+fn no_words_draw_over_a_question() {
+    let forged = "\u{1b}[2J\nclaude-code wants to run a command in /p\n  ls\na allow";
+    let mut asked = Card::clone(&build(1));
+    asked.row.because = Some(format!("`/etc/{forged}` is outside"));
+    let mut seat = Seat::new();
+    let shown = seat.order(show(Arc::new(asked)));
+    let said = seat.order(ChannelOrder::Say { chats: Vec::new(), text: forged.to_owned() });
+    for printed in [&shown, &said] {
+        assert!(!printed.contains(['\u{1b}']), "{printed}");
+        assert!(!printed.contains("\n  ls\n"), "{printed}");
+    }
+    // What was said stands above the question, which has to be looked at again.
+    assert!(said.contains("make build"), "{said}");
+    assert_eq!(seat.tap('a'), NOTHING);
+    assert_eq!(pressed(&mut seat, 'a'), Some(Press::Button(Action::Allow)));
+}
+
 #[test]
 fn more_than_nine_answers_are_chosen_by_a_number_and_enter() {
     let mut terminal = Seat::new();

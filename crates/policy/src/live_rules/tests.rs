@@ -277,3 +277,17 @@ fn a_folder_that_is_learnt_while_a_policy_is_built_is_guarded_by_the_next() {
     bench.ruler.cache_policy(&bench.path("other"), &Arc::new(built));
     assert_eq!(lock(&bench.ruler.memory).built.len(), known);
 }
+
+/// A reason may name a path of the agent, or quote the rules of a project: nothing in it moves the
+/// cursor of a terminal.
+#[test]
+fn the_reason_of_a_ruling_is_one_visible_line() {
+    let bench = Bench::new();
+    let rule = r#"tool = "Read", decide = "ask", reason = "\u001b[2J\nx""#;
+    bench.write("user.toml", &format!("rule = [{{ name = \"r\", {rule} }}]"));
+    let folder = bench.path("a/b").display().to_string();
+    let verdict = bench.ruler.judge_tool_use("Read", r#"{"file_path":"x"}"#, &folder, "claude");
+    let ruling = ruling_of(&verdict);
+    let because = ruling.because().unwrap();
+    assert!(because.ends_with("(⟨U+001B⟩[2J⏎x)"), "{because}");
+}
