@@ -4,6 +4,9 @@
 /** @typedef {import("./types/desk.js").Card} Card */
 /** @typedef {import("./chat_store.js").AskedQuestion} AskedQuestion */
 
+/** A runtime cuts a diff that has more bytes: it is no more than a part of what would be allowed. */
+const LONGEST_DIFF = 65_536;
+
 /** @param {AskedQuestion} asked @param {string} folder in which the runtime works @returns {Card} */
 export function cardOf({ data, conversation, at }, folder) {
   const { question, toolName, title, reason, canAllowAlways, deadline } = data;
@@ -12,6 +15,8 @@ export function cardOf({ data, conversation, at }, folder) {
   const input = JSON.stringify(data.input);
   // In place of an input that is too long, the runtime sends words.
   const isWhole = typeof data.input === "object" && `${Object.keys(data.input ?? {})}` !== "error";
+  const size = new TextEncoder().encode(data.diff ?? "").length;
+  const diff = size <= LONGEST_DIFF ? data.diff : undefined;
   const always = { action: "always", changes_mode: false, lasts: "For this conversation" };
   return {
     question,
@@ -29,7 +34,7 @@ export function cardOf({ data, conversation, at }, folder) {
     mode: null,
     risks: [],
     alike: null,
-    body: { type: "other", input: data.diff ?? input },
+    body: { type: "other", input: diff ?? input },
     input,
     last_words: null,
     offers: canAllowAlways ? [{ ...always, meaning: "Do not ask again about the same thing" }] : [],

@@ -88,6 +88,11 @@ test("without a card, the input is shown as it is, and cannot be edited", () => 
   assert.equal(card({ diff: "+x\n" }).body.input, "+x\n");
 });
 
+test("a diff that was cut is not all that is shown", () => {
+  const { body } = card({ diff: `${"+é\n".repeat(20_000)}[the diff was cut]\n` });
+  assert.equal(body.input, JSON.stringify(DATA.input));
+});
+
 test("what cannot be shown whole cannot be allowed", () => {
   assert.ok(card({ input: "The input is too long to be shown." }).is_cut);
   assert.ok(card({ input: { error: "the input of 9 bytes is not shown here" } }).is_cut);

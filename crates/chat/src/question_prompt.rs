@@ -5,14 +5,20 @@
 
 use std::time::Duration;
 
+use callgate_approval::card::HIDDEN_COULD_RUN;
+use callgate_mask::text::one_line;
 use callgate_wire::approval::{Action, Press};
 use callgate_wire::desk::CardContent;
 use callgate_wire::session::PermissionRequest;
+use serde_json::{Map, Value};
 
 use crate::key_decoder::KeyStroke;
 use crate::styled_text::{ChatPage, StyledText, TextStyle, WrapAt};
 use crate::tool_result::diff_rows;
 use crate::typing_guard::TypingGuard;
+
+/// A runtime cuts a diff that has more bytes.
+const LONGEST_DIFF: usize = 64 * 1024;
 
 /// A question that waits for an answer.
 #[derive(Debug)]
@@ -60,6 +66,9 @@ impl QuestionPrompt {
         let can_allow_always = self.request.can_allow_always == Some(true);
         match key {
             // Only what lets a call run has to be read in full. To deny is always possible.
+            'a' | 'w' | 'e' if self.lacks_input() => QuestionKey::Refused(
+                "It is too long to be shown here: allow it at the desk, or deny it.",
+            ),
             'a' | 'w' | 'e' if !self.is_whole && self.is_cut(page) => {
                 QuestionKey::Refused("Not all of it is shown: press f first.")
             }
@@ -125,11 +134,24 @@ impl QuestionPrompt {
             let demand = StyledText::new(&format!("{demand}: at the desk"), TextStyle::BOLD);
             rows.extend(demand.hanging_rows(page, WrapAt::Words, &blank, &blank));
         }
+        if self.request.card.as_ref().is_some_and(|card| card.hides_what_runs) {
+            let warning = StyledText::new(HIDDEN_COULD_RUN, TextStyle::BOLD);
+            rows.extend(warning.hanging_rows(page, WrapAt::Words, &blank, &blank));
+        }
         rows
     }
 
+    /// Returns true if there are only words in place of the arguments.
+    fn lacks_input(&self) -> bool {
+        let input: Map<String, Value> =
+            serde_json::from_str(self.request.input.get()).unwrap_or_default();
+        self.request.card.is_none() && input.len() == 1 && input.contains_key("error")
+    }
+
     fn body(&self, page: &ChatPage) -> Vec<String> {
-        if let Some(diff) = &self.request.diff {
+        // What was cut is no more than a part of what would be allowed.
+        let diff = self.request.diff.as_ref().filter(|diff| diff.len() <= LONGEST_DIFF);
+        if let Some(diff) = diff {
             // Not the largest number: one row beyond the limit is drawn to see whether there is
             // more.
             return diff_rows(diff, usize::MAX - 1, page);
@@ -147,8 +169,7 @@ impl QuestionPrompt {
     /// Returns the arguments of the call, one on each line.
     pub(crate) fn argument_lines(&self) -> String {
         let input = self.request.input.get();
-        let pretty =
-            serde_json::from_str(input).map(|value: serde_json::Value| format!("{value:#}"));
+        let pretty = serde_json::from_str(input).map(|value: Value| format!("{value:#}"));
         pretty.unwrap_or_else(|_| input.to_owned())
     }
 
@@ -164,7 +185,9 @@ impl QuestionPrompt {
         };
         key("a", "allow");
         if self.request.can_allow_always == Some(true) {
-            key("w", "always");
+            let offer = self.request.card.as_ref().and_then(|card| card.offers.first());
+            let means = offer.map(|offer| format!("always: {} ({})", offer.meaning, offer.lasts));
+            key("w", &one_line(means.as_deref().unwrap_or("always")));
         }
         key("d", "deny");
         key("r", "deny\u{a0}with\u{a0}words");

@@ -1,7 +1,8 @@
 //! Which keys answer a question, and when.
 
-use callgate_approval::card::Card;
+use callgate_approval::card::{Card, HIDDEN_COULD_RUN};
 use callgate_wire::approval::ApprovalRequest;
+use callgate_wire::desk::CardOffer;
 use callgate_wire::tool_act::ToolKind;
 use expect_test::expect;
 use serde_json::json;
@@ -86,6 +87,48 @@ fn what_is_not_shown_whole_is_not_allowed() {
     assert!(matches!(press(&mut prompt, 1_100, 'a'), QuestionKey::Answer(_)));
     // A deny needs no reading.
     assert!(matches!(press(&mut asked(Some(&long), true), 800, 'd'), QuestionKey::Answer(_)));
+}
+
+/// What the runtime has cut is drawn from the card, so that all of it can be read.
+#[test]
+fn a_diff_that_was_cut_is_not_all_that_is_shown() {
+    let content: String = (0..9_000).map(|at| format!("line {at}\n")).collect();
+    let mut prompt =
+        asked_with("callgate", "write_file", &json!({"path": "a", "content": content}));
+    let cut: String = content.lines().take(8_000).map(|line| format!("+{line}\n")).collect();
+    prompt.request.diff = Some(format!("{cut}[the diff was cut]\n"));
+    assert!(matches!(press(&mut prompt, 800, 'f'), QuestionKey::Full));
+    assert!(prompt.full_rows(&page(80)).concat().contains("line 8999"));
+}
+
+#[test]
+fn what_was_not_sent_is_not_allowed() {
+    let mut prompt = asked(None, true);
+    let words = json!({"error": "the input of 9 bytes is not shown here"});
+    prompt.request.input = to_raw_value(&words).unwrap();
+    for key in ['a', 'w', 'e'] {
+        assert!(matches!(press(&mut prompt, 800, key), QuestionKey::Refused(_)), "{key}");
+    }
+    assert!(matches!(press(&mut prompt, 800, 'd'), QuestionKey::Answer(_)));
+}
+
+/// A person has to know that something hidden could run, and what an always would allow.
+#[test]
+fn it_says_what_is_hidden_and_what_always_means() {
+    let command = json!({"command": "$(echo ghp_0123456789abcdefghijABCDEFGHIJ012345)"});
+    let mut prompt = asked_with("callgate", "run_shell_command", &command);
+    let card = prompt.request.card.as_mut().unwrap();
+    card.hides_what_runs = true;
+    card.offers = vec![CardOffer {
+        action: "always".to_owned(),
+        meaning: "write_file(/w/notes.txt)".to_owned(),
+        lasts: "for this session".to_owned(),
+        changes_mode: false,
+    }];
+    prompt.request.can_allow_always = Some(true);
+    let rows = prompt.rows(&page(80), 20, 0).join("\n").replace('\u{a0}', " ");
+    assert!(rows.contains(HIDDEN_COULD_RUN), "{rows}");
+    assert!(rows.contains("w always: write_file(/w/notes.txt) (for this session)"), "{rows}");
 }
 
 #[test]
