@@ -6,6 +6,7 @@ use callgate_wire::ledger::{AnswerChannel, LedgerEvent, PersonPress, PressOutcom
 
 use super::links::{LinkKey, describe_link};
 use super::pairing_codes::CodeTry;
+use super::question::PendingQuestion;
 use super::{Desk, DeskOutput, DeskStep, Now, is_team, record};
 use crate::channel::{Person, PersonPlace, ReplyTo};
 
@@ -88,14 +89,19 @@ impl Desk {
     }
 
     fn show_pending(&mut self, step: &mut DeskStep, chat: i64, reply_to: &ReplyTo) {
-        let mut waiting: Vec<_> =
-            self.open.values_mut().filter(|open| open.decided.is_none()).collect();
+        let is_listed =
+            |open: &PendingQuestion| open.decided.is_none() && self.is_shown_in(chat, open);
+        let mut waiting: Vec<_> = self.open.iter().filter(|(_, open)| is_listed(open)).collect();
         if waiting.is_empty() {
             return step.reply(reply_to, true, "No question is open.");
         }
-        waiting.sort_by_key(|open| open.deadline);
+        waiting.sort_by_key(|(_, open)| open.deadline);
         let count = waiting.len();
-        for open in waiting.into_iter().take(MOST_PENDING) {
+        let first = waiting.into_iter().take(MOST_PENDING).map(|(id, _)| id.clone());
+        for id in first.collect::<Vec<_>>() {
+            let Some(open) = self.open.get_mut(&id) else { continue };
+            // It may not have been shown on a phone before.
+            open.is_cut_on_phones = (self.cuts_on_phones)(&open.card);
             // While the copy is on its way, the question counts as one that can be seen.
             open.sending.push(chat);
             step.outputs.push(DeskOutput::Phones(open.order_to_show(step.now, vec![chat])));

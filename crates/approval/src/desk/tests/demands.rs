@@ -16,7 +16,7 @@ use super::super::{
     AskerId, Authority, Desk, DeskInput, DeskOutput, DeskSettings, RELAY_ORIGIN, RecordedQuestion,
     Ruling, TEAM_ORIGIN,
 };
-use super::cases::{Table, answer, answers};
+use super::cases::{Table, answer, answers, is_shown, told};
 use super::checks::permission;
 use super::{ADA, id, request, settings};
 use crate::answer_roles::{AnswerRoles, AnswerScope};
@@ -494,6 +494,24 @@ fn a_member_answers_what_their_roles_cover() {
         !answers(&table.press_as(owner(), 2, ALLOW)).is_empty(),
         "the owner answers everything"
     );
+}
+
+/// A member sees in a list only what their roles cover.
+#[test]
+fn a_list_leaves_out_what_no_role_covers() {
+    let mut table = Table::with(DeskSettings { terminal: true, ..settings() });
+    table.desk = table_desk(table.desk, MachineRoles(vec![("ada", "desk")]));
+    table.give(DeskInput::LinksRead(team(&["ada", "ben"], &[])));
+    table.ask(1, request(1, "make"));
+    let mut list = |who: Person| {
+        let (name, rest) = ("pending".to_owned(), String::new());
+        let reply_to = ReplyTo::Message { chat: 1, message: 9 };
+        table.give(DeskInput::News(News::Command { who, name, rest, reply_to }))
+    };
+    assert!(is_shown(&list(on_phone("ada"))));
+    let outputs = list(on_phone("ben"));
+    assert!(!is_shown(&outputs), "{outputs:?}");
+    assert_eq!(told(&outputs), ["No question is open."]);
 }
 
 fn table_desk(desk: Desk, roles: MachineRoles) -> Desk {

@@ -39,6 +39,19 @@ fn commands_tell_list_and_mute() {
     assert_eq!(told(&command(&mut table, ada(), "status", "")), ["2 questions are open."]);
 }
 
+/// What a chat asks for can be allowed there, though it was not shown there by itself.
+#[test]
+fn what_is_listed_can_be_allowed() {
+    let mut table = Table::new();
+    command(&mut table, ada(), "mute", "30m");
+    let group = PersonPlace::Telegram { chat: -100, user: ADA, private: false };
+    command(&mut table, Person::new(group, "Ada"), "mute", "30m");
+    table.give(DeskInput::Viewers(1));
+    table.ask(1, request(1, "make"));
+    assert!(is_shown(&command(&mut table, ada(), "pending", "")));
+    assert_eq!(answer(&table.button(1, Action::Allow)).decision, Decision::Allow);
+}
+
 /// A code that somebody who is linked has asked for.
 fn new_code(code: &str) -> DeskInput {
     let reply_to = ReplyTo::Viewer { viewer: 1, id: "1".to_owned() };
