@@ -116,6 +116,43 @@ fn what_is_settled_there_is_withdrawn_here() {
 }
 
 #[test]
+fn what_is_settled_there_while_no_desk_runs_here_is_withdrawn() {
+    let house = house();
+    let mut ada = house.person("Ada");
+    let (over, answered, stays) =
+        (house.ask("make one"), house.ask("make two"), house.ask("make three"));
+    for command in ["make one", "make two", "make three"] {
+        ada.question(&house, command);
+    }
+    let row = ada.question(&house, "make two");
+    house.cut();
+    assert!(ada.allow(&row).0);
+    house.kill_desk();
+    over.kill();
+    answered.kill();
+    house.until("both are over there", || {
+        ["make one", "make two"].iter().all(|command| {
+            let story = House::story(&house.box_entries(), command);
+            story.iter().any(|it| it.starts_with("closed"))
+        })
+    });
+    house.up();
+    house.mend();
+    house.wait_until_connected();
+    ada.return_to(&house);
+    house.until("they are withdrawn", || ada.inbox().len() == 1);
+    let row = ada.question(&house, "make three");
+    assert!(ada.allow(&row).0);
+    assert_eq!(stays.decision()["behavior"], "allow");
+    for command in ["make one", "make two"] {
+        let story = House::story(&house.laptop_entries(), command);
+        assert!(!story.contains(&"delivered".to_owned()), "{story:?}");
+        assert!(story.iter().any(|it| it.starts_with("closed")), "{story:?}");
+    }
+    house.assert_copied();
+}
+
+#[test]
 fn what_was_copied_before_a_ledger_was_replaced_is_shown_and_verified() {
     let house = House::over_pipe();
     house.up();
