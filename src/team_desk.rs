@@ -153,13 +153,8 @@ impl TeamDesk {
     fn set_roster(&self, roster: TeamRoster) -> bool {
         let roster = Arc::new(roster);
         let now = self.register.now_ms();
-        let stays = |name: &str| {
-            roster.members.get(name).is_some_and(|member| {
-                let is_open = || member.invitation.as_ref().is_some_and(|it| it.is_open_at(now));
-                member.token.is_some() || member.kind == MemberKind::Job && is_open()
-            })
-        };
-        self.lines.end_all_but(stays);
+        let token = |name: &str| roster.token_of(name, now).map(str::to_owned);
+        self.lines.end_refused(token);
         let before = std::mem::replace(&mut *lock(&self.roster), Arc::clone(&roster));
         for name in before.members.keys().filter(|name| !roster.members.contains_key(*name)) {
             self.home.board.remove(name);
@@ -235,7 +230,7 @@ impl TeamDesk {
         let lines = Arc::clone(&self.lines);
         Some(Ok(Box::new(move |stream| {
             let port = LinePort::over_stream(stream, lines.budget());
-            lines.take_line(owner, port);
+            lines.take_line(owner, token, port);
         })))
     }
 

@@ -275,10 +275,11 @@ impl MachineSession {
                 (self.machine.user, self.machine.home) = (hello.user, hello.home);
             }
             UpperAct::Waiting(text) => self.set_state(RemoteState::Waiting, Some(text)),
-            UpperAct::Synced => {
+            UpperAct::Synced(open) => {
                 self.set_state(RemoteState::Connected, None);
                 // Once, as rules are long: changes follow by themselves.
                 if !std::mem::replace(&mut self.is_synced, true) {
+                    self.withdraw_left(open).await;
                     return port.and_then(|port| self.send_rules(port));
                 }
             }

@@ -3,10 +3,13 @@
 
 use std::io::{self, Read};
 use std::process::{ChildStderr, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
 use callgate_link::child::LeashedChild;
+use callgate_link::sync::lock;
 use callgate_relay::LinePort;
 use callgate_wire::desk::RemoteState;
 use tokio::sync::watch;
@@ -18,7 +21,9 @@ use crate::machines::session::{MachineSession, SessionHome};
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 /// How much of what ssh says is kept, in bytes.
-const MOST_SAID: u64 = 16 * 1024;
+const MOST_SAID: usize = 16 * 1024;
+/// How long the last words of ssh may take to be read.
+const LAST_WORDS: Duration = Duration::from_secs(1);
 
 pub(super) struct RemoteSession {
     host: RemoteHost,
@@ -85,7 +90,7 @@ impl RemoteSession {
             Ok(port) => port,
             Err(error) => return format!("cannot start: {error}"),
         };
-        let saying = thread::spawn(move || read_words(said));
+        let words = SshWords::collect(said);
         let why = self.machine.serve_line(&mut port, std::future::pending()).await;
         // This closes the input of ssh, which ends by itself then.
         drop(port);
@@ -96,16 +101,41 @@ impl RemoteSession {
         } else {
             child.end_all().ok().and_then(|status| status.code())
         };
-        let said = saying.join().unwrap_or_default();
-        why.unwrap_or_else(|| self.host.explain_failure(code, &said))
+        why.unwrap_or_else(|| self.host.explain_failure(code, &words.take()))
     }
 }
 
-/// Reads what ssh says, up to a limit. The rest is read and dropped, so that ssh is not held up.
-fn read_words(mut said: ChildStderr) -> String {
-    let mut words = Vec::new();
-    // What cannot be read is not shown.
-    said.by_ref().take(MOST_SAID).read_to_end(&mut words).ok();
-    io::copy(&mut said, &mut io::sink()).ok();
-    String::from_utf8_lossy(&words).into_owned()
+/// What ssh says, as a thread reads it.
+struct SshWords {
+    words: Arc<Mutex<Vec<u8>>>,
+    /// Ends when ssh has said everything.
+    reading: Receiver<()>,
+}
+
+impl SshWords {
+    fn collect(mut said: ChildStderr) -> Self {
+        let (reading_in, reading) = channel();
+        let words = Arc::new(Mutex::new(Vec::new()));
+        let collected = Arc::clone(&words);
+        thread::spawn(move || {
+            let mut part = [0; 1024];
+            // What cannot be read is not shown. The rest is read and dropped, so that ssh is not held
+            // up.
+            while let Ok(count @ 1..) = said.read(&mut part) {
+                let mut words = lock(&collected);
+                let room = MOST_SAID.saturating_sub(words.len());
+                words.extend(&part[..count.min(room)]);
+            }
+            drop(reading_in);
+        });
+        Self { words, reading }
+    }
+
+    /// Returns what ssh has said, once it has ended.
+    fn take(self) -> String {
+        // A connection that other sessions share keeps our end of its pipe until the server confirms
+        // the end, which may be never: the network may be dead.
+        self.reading.recv_timeout(LAST_WORDS).ok();
+        String::from_utf8_lossy(&lock(&self.words)).into_owned()
+    }
 }

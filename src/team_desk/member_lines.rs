@@ -7,7 +7,7 @@ use std::time::Duration;
 use callgate_link::sync::lock;
 use callgate_relay::{LineBudget, LinePort, QuestionRoom, SharedLine};
 use callgate_wire::desk::RemoteState;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::machines::session::{MachineSession, SessionHome};
 use crate::team_database::DatabaseState;
@@ -23,6 +23,7 @@ const LOOK: Duration = Duration::from_secs(30);
 
 /// What is said of the questions of a machine that was revoked.
 const NO_MEMBER: &str = "Its machine does not belong to the team any more";
+const TOKEN_REPLACED: &str = "another token has taken the place of the one that opened it";
 
 /// Whose line it is. A machine has one line; a job has one for each of its runs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -32,13 +33,28 @@ pub(super) struct LineOwner {
     pub(super) run: Option<String>,
 }
 
+/// A session, as whoever has a line for it knows it.
+struct HeldSession {
+    /// The way by which it gets its next line. It ends without one.
+    lines: mpsc::Sender<MemberLine>,
+    /// The hash of the token that has opened its last line.
+    token: String,
+    /// The line ends when this is dropped: its token opens none any more.
+    admitted: Option<oneshot::Sender<()>>,
+}
+
+struct MemberLine {
+    port: LinePort,
+    /// Ends when the line has to.
+    admission: oneshot::Receiver<()>,
+}
+
 /// The lines of the team's machines and jobs.
 pub(super) struct MemberLines {
     home: SessionHome,
     budget: Arc<LineBudget>,
     rules: watch::Sender<Option<SharedLine>>,
-    /// The sessions, each with the way by which it gets its next line. It ends without one.
-    sessions: Mutex<HashMap<LineOwner, mpsc::Sender<LinePort>>>,
+    sessions: Mutex<HashMap<LineOwner, HeldSession>>,
     /// The room for the questions of each job, which its runs share.
     rooms: Mutex<HashMap<String, Weak<QuestionRoom>>>,
 }
@@ -79,30 +95,47 @@ impl MemberLines {
         None
     }
 
-    /// Serves a line. It replaces the one that its owner has.
-    pub(super) fn take_line(self: &Arc<Self>, owner: LineOwner, port: LinePort) {
+    /// Serves a line that the token with this hash has opened. It replaces the one that its owner has.
+    pub(super) fn take_line(self: &Arc<Self>, owner: LineOwner, token: String, port: LinePort) {
         let mut sessions = lock(&self.sessions);
+        let (admitted, admission) = oneshot::channel();
+        let (line, admitted) = (MemberLine { port, admission }, Some(admitted));
         // The lock is held until the session has its line, because a session ends only if it finds
         // none under the same lock.
-        if let Some(ports) = sessions.get(&owner) {
+        if let Some(session) = sessions.get_mut(&owner) {
             // If another one waits already, this one is dropped, and its machine comes again.
-            ports.try_send(port).ok();
+            if session.lines.try_send(line).is_ok() {
+                (session.token, session.admitted) = (token, admitted);
+            }
             return;
         }
-        let (ports_in, ports) = mpsc::channel(1);
+        let (lines, coming) = mpsc::channel(1);
         // There is room for one.
-        ports_in.try_send(port).ok();
-        sessions.insert(owner.clone(), ports_in);
-        tokio::spawn(Arc::clone(self).keep_session(owner, ports));
+        lines.try_send(line).ok();
+        sessions.insert(owner.clone(), HeldSession { lines, token, admitted });
+        tokio::spawn(Arc::clone(self).keep_session(owner, coming));
     }
 
-    /// Ends the sessions of those who do not belong to the team any more.
-    pub(super) fn end_all_but(&self, is_member: impl Fn(&str) -> bool) {
-        lock(&self.sessions).retain(|owner, _| is_member(&owner.name));
+    /// Ends the lines that were opened by a token which their owner does not have any more, and the
+    /// sessions of those who do not belong to the team.
+    pub(super) fn end_refused(&self, token_of: impl Fn(&str) -> Option<String>) {
+        lock(&self.sessions).retain(|owner, session| {
+            let Some(token) = token_of(&owner.name) else { return false };
+            if token == session.token {
+                return true;
+            }
+            session.admitted = None;
+            // A machine comes back with its new token. A run of a job has none but the old one.
+            owner.run.is_none()
+        });
     }
 
     /// Serves the lines of one owner, one after the other. A session without line and question ends.
-    async fn keep_session(self: Arc<Self>, owner: LineOwner, mut ports: mpsc::Receiver<LinePort>) {
+    async fn keep_session(
+        self: Arc<Self>,
+        owner: LineOwner,
+        mut lines: mpsc::Receiver<MemberLine>,
+    ) {
         let board = Arc::clone(&self.home.board);
         board.set_state(&owner.name, RemoteState::Connecting, None);
         let machine = MachineSession::new(self.home.clone(), &owner.name);
@@ -111,20 +144,23 @@ impl MemberLines {
             machine = machine.for_run(run.clone(), self.room_of_job(&owner.name));
         }
         loop {
-            let next = tokio::time::timeout(LOOK, ports.recv());
+            let next = tokio::time::timeout(LOOK, lines.recv());
             let mut next = match machine.wait_without_line(next).await {
                 Ok(next) => next,
-                Err(_) if self.retire_session(&owner, &machine, &mut ports) => return,
+                Err(_) if self.retire_session(&owner, &machine, &mut lines) => return,
                 Err(_) => continue,
             };
-            while let Some(mut port) = next.take() {
+            while let Some(MemberLine { mut port, admission }) = next.take() {
                 let mut later = None;
                 let stop = async {
                     tokio::select! {
-                        newer = ports.recv() => {
+                        // A newer line has ended the admission of this one.
+                        biased;
+                        newer = lines.recv() => {
                             later = Some(newer);
                             "another line has taken its place".to_owned()
                         }
+                        _ = admission => TOKEN_REPLACED.to_owned(),
                         why = self.wait_for_outage() => why,
                     }
                 };
@@ -135,13 +171,13 @@ impl MemberLines {
                     Some(newer) => next = newer,
                     None => {
                         self.note_cut(&owner, why);
-                        if self.retire_session(&owner, &machine, &mut ports) {
+                        if self.retire_session(&owner, &machine, &mut lines) {
                             return;
                         }
                     }
                 }
             }
-            if ports.is_closed() && ports.is_empty() {
+            if lines.is_closed() && lines.is_empty() {
                 break;
             }
         }
@@ -201,10 +237,10 @@ impl MemberLines {
         &self,
         owner: &LineOwner,
         machine: &MachineSession,
-        ports: &mut mpsc::Receiver<LinePort>,
+        lines: &mut mpsc::Receiver<MemberLine>,
     ) -> bool {
         let mut sessions = lock(&self.sessions);
-        if !machine.is_idle() || !ports.is_empty() || !sessions.contains_key(owner) {
+        if !machine.is_idle() || !lines.is_empty() || !sessions.contains_key(owner) {
             return false;
         }
         sessions.remove(owner);

@@ -1,9 +1,11 @@
 //! A question survives what becomes of the line, and of the processes at its ends.
 
 use std::fs;
+use std::io::Read;
+use std::process::{Command, Stdio};
 
 use callgate_client::viewer::Viewer;
-use callgate_testkit::process::{DEADLINE, run};
+use callgate_testkit::process::{DEADLINE, Group, run};
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::fixture::{BOX, House};
@@ -113,6 +115,66 @@ fn what_is_settled_there_is_withdrawn_here() {
     house.mend();
     house.until("it is withdrawn", || ada.inbox().is_empty());
     house.assert_copied();
+}
+
+#[test]
+fn what_is_settled_there_while_no_desk_runs_here_is_withdrawn() {
+    let house = house();
+    let mut ada = house.person("Ada");
+    let (over, answered, stays) =
+        (house.ask("make one"), house.ask("make two"), house.ask("make three"));
+    for command in ["make one", "make two", "make three"] {
+        ada.question(&house, command);
+    }
+    let row = ada.question(&house, "make two");
+    house.cut();
+    assert!(ada.allow(&row).0);
+    house.kill_desk();
+    over.kill();
+    answered.kill();
+    house.until("both are over there", || {
+        ["make one", "make two"].iter().all(|command| {
+            let story = House::story(&house.box_entries(), command);
+            story.iter().any(|it| it.starts_with("closed"))
+        })
+    });
+    house.up();
+    house.mend();
+    house.wait_until_connected();
+    ada.return_to(&house);
+    house.until("they are withdrawn", || ada.inbox().len() == 1);
+    let row = ada.question(&house, "make three");
+    assert!(ada.allow(&row).0);
+    assert_eq!(stays.decision()["behavior"], "allow");
+    for command in ["make one", "make two"] {
+        let story = House::story(&house.laptop_entries(), command);
+        assert!(!story.contains(&"delivered".to_owned()), "{story:?}");
+        assert!(story.iter().any(|it| it.starts_with("closed")), "{story:?}");
+    }
+    house.assert_copied();
+}
+
+#[test]
+fn a_shared_connection_that_stands_still_holds_up_no_new_line() {
+    let house = house();
+    let mut ada = house.person("Ada");
+    let hook = house.ask("make");
+    let row = ada.question(&house, "make");
+    // As ssh does that others share: it has the pipes of a session until its server confirms the end,
+    // which a dead network does not.
+    let held = format!(
+        "exec 2>/proc/{}/fd/2 && echo held && exec sleep 1000",
+        house.ssh_pid().as_raw_nonzero()
+    );
+    let mut holder = Command::new("sh");
+    holder.args(["-c", &held]).stdin(Stdio::null()).stdout(Stdio::piped());
+    let mut holder = Group::spawn(holder);
+    let mut said = [0; 5];
+    holder.take_stdout().read_exact(&mut said).unwrap();
+    assert_eq!(&said, b"held\n");
+    house.kill_ssh();
+    assert!(ada.allow(&row).0);
+    assert_eq!(hook.decision()["behavior"], "allow");
 }
 
 #[test]

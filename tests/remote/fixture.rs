@@ -14,6 +14,7 @@ use callgate_store::{ChainReport, EntryDraft, EntryFilter, LedgerEntry, Store};
 use callgate_testkit::process::{DEADLINE, Finished, Group, run};
 use callgate_testkit::test_home::TestHome;
 use callgate_testkit::until::{Sighting, until_or};
+use callgate_wire::HiddenText;
 use callgate_wire::approval::{Action, Press, RequestId};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, InboxRow, NamedLink, RemoteState, RemoteView};
 use callgate_wire::ledger::{LedgerEvent, ViewerPaired};
@@ -34,7 +35,7 @@ pub(crate) struct House {
 pub(crate) struct Hook(Group);
 
 /// Somebody who is linked to the laptop's desk.
-pub(crate) struct Person(Viewer);
+pub(crate) struct Person(Viewer, HiddenText);
 
 /// Returns the command that an agent's settings in this home start for a question.
 pub(crate) fn installed_hook(home: &TestHome) -> Command {
@@ -319,8 +320,17 @@ impl Person {
         let (code, _) = viewer.code().unwrap();
         let pair = DeskCommand::Pair { code, name: name.to_owned(), origin: None };
         let paired = viewer.ask(pair, PATIENCE).unwrap();
-        assert!(matches!(paired, DeskAnswer::Paired { .. }), "{paired:?}");
-        Self(viewer)
+        let DeskAnswer::Paired { token } = paired else { panic!("{paired:?}") };
+        Self(viewer, token)
+    }
+
+    /// Comes back to the laptop's desk that was started again.
+    pub(crate) fn return_to(&mut self, house: &House) {
+        self.0 = Viewer::connect(&house.desk_socket()).unwrap();
+        let token = self.1.clone();
+        let unlocked =
+            self.0.ask(DeskCommand::Unlock { token, origin: None, name: None }, PATIENCE);
+        assert!(matches!(unlocked, Ok(DeskAnswer::Told { done: true, .. })), "{unlocked:?}");
     }
 
     pub(crate) fn inbox(&mut self) -> Vec<InboxRow> {

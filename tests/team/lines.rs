@@ -163,6 +163,41 @@ fn a_new_invitation_renews_the_token_of_a_machine() {
 }
 
 #[test]
+fn a_token_that_was_replaced_ends_the_line_that_it_has_opened() {
+    let house = TeamHouse::new(None);
+    let mut ada = house.desk.person("Ada");
+    let thief = house.member("build-7");
+    let kept = thief.ask("make one");
+    ada.question(&house.desk, "make one");
+    let invitation = house.invite(&["build-7"]);
+    // It has no desk yet, so no newer line takes the place of the other.
+    let member = DeskMachine::new();
+    member.done(&["team", "join", &invitation]);
+    let is_refused = |machine: &DeskMachine| {
+        machine.until("it is refused", || {
+            machine.line().and_then(|line| line.text).filter(|text| text.contains("revoked"))
+        })
+    };
+    is_refused(&thief);
+    drop(kept);
+    let token = house.invite(&["ci", "--job"]);
+    let job = DeskMachine::new().with_variable("CALLGATE_INVITATION", &token);
+    job.done(&["team", "join"]);
+    let kept = job.ask("make two");
+    ada.question(&house.desk, "make two");
+    let token = house.invite(&["ci", "--job"]);
+    is_refused(&job);
+    drop(kept);
+    // Its run cannot come back, so nobody is asked about it any more.
+    house.desk.until("its question is withdrawn", || {
+        !ada.inbox().iter().any(|row| row.summary == "make two")
+    });
+    let next = DeskMachine::new().with_variable("CALLGATE_INVITATION", &token);
+    next.done(&["team", "join"]);
+    assert_eq!(next.line().unwrap().state, RemoteState::Connected);
+}
+
+#[test]
 fn no_verdict_waits_for_a_desk_of_the_team_that_does_not_answer() {
     let house = TeamHouse::new(None);
     let member = house.member("build-7");

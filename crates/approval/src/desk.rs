@@ -261,6 +261,9 @@ impl Desk {
                 self.handle_gone_asker(&mut step, asker);
             }
             DeskInput::Withdrawn { asker, text } => self.withdraw_question(&mut step, asker, &text),
+            DeskInput::Synced { machine, open } => {
+                self.withdraw_left_questions(&mut step, &machine, &open);
+            }
             DeskInput::Answered { who, question, answer, reply_to } => {
                 self.handle_relayed_answer(&mut step, &who, &question, answer, &reply_to);
             }

@@ -29,8 +29,8 @@ pub enum UpperAct {
     Connected(BoxHello),
     /// A person at the box has to allow it, in words for a person.
     Waiting(String),
-    /// Its questions come, and answers go back.
-    Synced,
+    /// These are its open questions, and answers go back.
+    Synced(Vec<RequestId>),
     Ask(Box<RelayedQuestion>),
     AddWords {
         question: RequestId,
@@ -327,7 +327,7 @@ impl UpperLine {
                 _ => UpperAct::Withdraw { question, text: text() },
             }
         });
-        [UpperAct::Synced].into_iter().chain(ended.collect::<Vec<_>>()).collect()
+        [UpperAct::Synced(open.to_vec())].into_iter().chain(ended.collect::<Vec<_>>()).collect()
     }
 
     /// Takes the entries that have come, and whether they begin a new copy.

@@ -319,7 +319,7 @@ fn told(acts: &[UpperAct]) -> Vec<String> {
         UpperAct::Send(RelayOrder::Error { .. }) => "error".to_owned(),
         UpperAct::Connected(_) => "connected".to_owned(),
         UpperAct::Waiting(_) => "waiting".to_owned(),
-        UpperAct::Synced => "synced".to_owned(),
+        UpperAct::Synced(_) => "synced".to_owned(),
         UpperAct::Ask(question) => format!("ask {}", number_of(&question.request.request_id)),
         UpperAct::AddWords { question, .. } => format!("words {}", number_of(question)),
         UpperAct::Withdraw { question, .. } => format!("withdraw {}", number_of(question)),

@@ -98,6 +98,15 @@ impl MachineSession {
         Ok(())
     }
 
+    /// Withdraws the questions that a desk before this one has left, and that are not open at the machine
+    /// any more: it was not asked about them, since only the desk itself still has them.
+    pub(super) async fn withdraw_left(&self, open: Vec<RequestId>) {
+        // Those of a team are in its database, and a run of a job does not know what the others ask.
+        if self.home.shared.is_none() && self.run.is_none() {
+            self.home.askers.withdraw_left(self.name(), open).await;
+        }
+    }
+
     /// Says that a machine has not confirmed an answer, unless it has meanwhile.
     pub(super) async fn miss_receipt(&self, question: &RequestId) {
         if let Some(asker) = self.asked.get(question) {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use callgate_wire::approval::{
     AllowDemands, ApprovalRequest, ApprovalResponse, AskerMachine, FirstAllow, RelayedAnswer,
+    RequestId,
 };
 use callgate_wire::ledger::LedgerRuling;
 use callgate_wire::relay::RelayedQuestion;
@@ -50,6 +51,13 @@ impl RelayedAskers {
         self.0.askers.forward_question(id, asked).await;
         let (answered, allows) = (Some(answered), Some(allows));
         RelayedAsker { id, intake: Arc::clone(&self.0), answered, allows }
+    }
+
+    /// Withdraws the questions of a machine that a desk before this one has left, except for these,
+    /// which are open there.
+    pub async fn withdraw_left(&self, machine: &str, open: Vec<RequestId>) {
+        let machine = machine.to_owned();
+        self.0.askers.notify_desk(DeskInput::Synced { machine, open }).await;
     }
 }
 

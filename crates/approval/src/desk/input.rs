@@ -66,6 +66,11 @@ pub(crate) enum DeskInput {
         /// What has become of it, in words for a person.
         text: String,
     },
+    /// Another machine has passed on all its open questions, which are these.
+    Synced {
+        machine: String,
+        open: Vec<RequestId>,
+    },
     /// A person has answered a question at the desk above.
     Answered {
         /// The relay that brings the answer.

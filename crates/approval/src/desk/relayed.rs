@@ -186,6 +186,27 @@ impl Desk {
         self.show_kept_decision(step, &id, &why);
     }
 
+    /// Closes the questions that a desk before this one has left, and that are not open on their machine
+    /// any more. Otherwise people could answer them until their time is over.
+    pub(super) fn withdraw_left_questions(
+        &mut self,
+        step: &mut DeskStep,
+        machine: &str,
+        open_there: &[RequestId],
+    ) {
+        let is_over = |(id, open): &(&RequestId, &mut PendingQuestion)| {
+            let is_of_machine = open.scope.machine.as_deref() == Some(machine);
+            open.asker.is_none() && is_of_machine && !open_there.contains(id)
+        };
+        let over = self.open.iter_mut().filter(is_over).map(|(id, open)| {
+            open.withdrawn = Some("It is over on its machine".to_owned());
+            id.clone()
+        });
+        for id in over.collect::<Vec<_>>() {
+            self.close_question(step, &id, ClosedHow::Settled);
+        }
+    }
+
     /// Closes a question that is over on the machine that has passed it on.
     pub(super) fn withdraw_question(&mut self, step: &mut DeskStep, asker: AskerId, text: &str) {
         let Some(id) = self.askers.get(&asker).cloned() else { return };

@@ -38,6 +38,15 @@ impl TeamRoster {
         held.or_else(job)
     }
 
+    /// Returns the hash of the token by which a machine or a job is known now.
+    pub fn token_of(&self, name: &str, now_ms: i64) -> Option<&str> {
+        let member = self.members.get(name)?;
+        let invitation = member.invitation.as_ref();
+        let of_job =
+            invitation.filter(|it| member.kind == MemberKind::Job && it.is_open_at(now_ms));
+        member.token.as_deref().or(of_job.map(|it| it.secret.as_str()))
+    }
+
     /// Returns the person who holds a link; `None` if it is the owner's.
     pub fn person_of_link(&self, link: &str) -> Option<&str> {
         self.people.get(link).map(String::as_str)

@@ -203,6 +203,31 @@ fn after_a_restart_its_machine_may_come_back_until_its_time_is_over() {
     assert_eq!(answer(&table.bring(3, other, ask())).decision, Decision::Timeout);
 }
 
+#[test]
+fn what_a_machine_does_not_name_after_a_restart_is_over() {
+    let mut table = Table::new();
+    let mut other = relayed(request(4, "make"), 600);
+    other.machine.as_mut().unwrap().name = "other".to_owned();
+    for (number, request) in [
+        (1, relayed(request(1, "make"), 600)),
+        (2, relayed(request(2, "make"), 600)),
+        (3, request(3, "make")),
+        (4, other),
+    ] {
+        table.bring(number, request, ask());
+    }
+    let synced = |open: Vec<u64>| DeskInput::Synced {
+        machine: "box".to_owned(),
+        open: open.into_iter().map(id).collect(),
+    };
+    assert!(table.give(synced(vec![])).is_empty(), "who has an asker is asked about");
+    table.restart();
+    table.give(synced(vec![2]));
+    let open: Vec<_> = table.desk.open.keys().cloned().collect();
+    assert_eq!(open, [id(2), id(3), id(4)]);
+    assert_eq!(table.last("closed")["text"], "It is over on its machine");
+}
+
 fn relay(paired: bool) -> Person {
     let place = PersonPlace::Viewer { viewer: 4, paired, process: None };
     let identity = token_identity(&HiddenText::new("0".repeat(64)), Some(RELAY_ORIGIN));
