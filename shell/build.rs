@@ -38,7 +38,7 @@ fn main() -> Outcome<()> {
     let manifest = tauri_build::AppManifest::new().commands(COMMANDS);
     tauri_build::try_build(tauri_build::Attributes::new().app_manifest(manifest))?;
     let ui = Path::new("../ui").canonicalize()?;
-    for watched in ["../ui", "../crates/web/page_bundle.rs"] {
+    for watched in ["../ui", "../crates/web/page_bundle.rs", "../crates/web/page_bundle"] {
         println!("cargo:rerun-if-changed={watched}");
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);

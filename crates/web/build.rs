@@ -15,6 +15,7 @@ fn main() -> Outcome<()> {
     let ui = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("../../ui").canonicalize()?;
     tell_cargo(&format!("cargo::rerun-if-changed={}", ui.display()));
     tell_cargo("cargo::rerun-if-changed=page_bundle.rs");
+    tell_cargo("cargo::rerun-if-changed=page_bundle");
     for (path, text) in pack_page(&ui)? {
         write_packed(path.rsplit('/').next().unwrap_or(path), &text)?;
     }

@@ -2,16 +2,24 @@
 //!
 //! A browser and the window of the desktop shell fetch the page in a few requests that way, and not
 //! in one for each file. A module stays what it is in `ui/`, under its own name: it becomes a
-//! function that returns its exports, its imports become calls, and comments and indentation are
-//! left out. `ui/` itself needs no build: the tests of the modules use it as it is.
+//! function that returns its exports, its imports become calls, and comments and needless blanks
+//! are left out. `ui/` itself needs no build: the tests of the modules use it as it is.
 //!
 //! The build scripts of both hosts use this file.
+
+#[path = "page_bundle/compact_script.rs"]
+mod compact_script;
+#[path = "page_bundle/compact_style.rs"]
+pub(crate) mod compact_style;
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
+
+use compact_script::compact_script;
+use compact_style::compact_style;
 
 pub(crate) type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -29,7 +37,14 @@ const INDEX: &str = "index.html";
 /// Returns the files of the page, each with its path below `/ui/`.
 pub(crate) fn pack_page(ui: &Path) -> Outcome<Vec<(&'static str, String)>> {
     let read = |name: &str| {
-        fs::read_to_string(ui.join(name)).map_err(|error| format!("cannot read ui/{name}: {error}"))
+        let source = fs::read_to_string(ui.join(name))
+            .map_err(|error| format!("cannot read ui/{name}: {error}"))?;
+        let compact = match name.rsplit_once('.') {
+            Some((_, "js")) => compact_script(&source),
+            Some((_, "css")) => compact_style(&source),
+            _ => Ok(source),
+        };
+        compact.map_err(|error| format!("cannot pack ui/{name}: {error}"))
     };
     let mut bundle = ModuleBundle { read: &read, modules: BTreeMap::new(), order: Vec::new() };
     bundle.add_module(ENTRY, &mut Vec::new())?;
@@ -117,11 +132,8 @@ struct Module {
 
 impl Module {
     fn from_source(name: &str, source: &str) -> Outcome<Self> {
-        // Those of others have their licences in them.
-        let is_own = !name.starts_with("vendor/");
-        let source = if is_own { without_comments(source) } else { source.to_owned() };
         let (mut code, mut imports, mut exports) = (String::new(), Vec::new(), Vec::new());
-        let mut rest = source.as_str();
+        let mut rest = source;
         while let Some((statement, after)) = import_statement(rest) {
             let (names, from) = statement;
             let from = resolve_import(name, from)?;
@@ -146,22 +158,6 @@ impl Module {
         }
         Ok(Self { code, imports, later })
     }
-}
-
-/// Removes comments that have lines of their own, types, and indentation. No text of the page is
-/// written over several lines: in a template, white space is HTML's.
-fn without_comments(source: &str) -> String {
-    let mut text = String::new();
-    let mut rest = source;
-    while let Some((before, after)) = rest.split_once("/**") {
-        text += before;
-        rest = after.split_once("*/").map_or("", |(_, after)| after);
-    }
-    text += rest;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines
-        .filter(|line| !line.starts_with("//"))
-        .fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// Splits the import at the beginning of a text off: its names, and where they come from.
@@ -258,3 +254,7 @@ fn join_style_sheets(
     }
     Ok((page, style))
 }
+
+#[cfg(test)]
+#[path = "page_bundle/tests.rs"]
+mod tests;

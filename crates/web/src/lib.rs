@@ -17,6 +17,10 @@ mod host;
 mod machine_routes;
 mod message_body;
 mod origin;
+// The build script uses it; its tests are run with those of the crate.
+#[cfg(test)]
+#[path = "../page_bundle.rs"]
+mod page_bundle;
 mod pairing;
 mod patience;
 mod refusal;

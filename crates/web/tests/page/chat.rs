@@ -131,12 +131,13 @@ fn the_runtime_ends_after_the_last_page_and_never_at_work() {
     until("its end", || !is_running(&runtime));
     let gone = events(&house, &key, None);
     assert_eq!(gone.status, 204);
-    // The next page starts another one, which stays as long as the page does.
-    let mut next = {
-        start(&house, &key);
-        events(&house, &key, None)
-    };
+    // The next page starts another one, which stays as long as the page does. It is at work until
+    // the page watches it, since the patience may be over before.
+    fs::write(&busy, "").unwrap();
+    start(&house, &key);
+    let mut next = events(&house, &key, None);
     assert_eq!(next.status, 200);
+    fs::remove_file(&busy).unwrap();
     // Elsewhere, one that no page uses is started later and has ended.
     start(&other, &others);
     until("the other's start", || !started(&other).is_empty());
