@@ -77,7 +77,7 @@ fn build_anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
         base_url: settings.base_url.to_string(),
         proxy: proxy_for_url(settings, &settings.base_url),
         idle: settings.silence_seconds.unwrap_or(usual.idle),
-        effort: settings.effort.0,
+        effort: settings.effort,
         cache_life: settings.cache_life,
         ..usual
     });
@@ -100,7 +100,7 @@ fn build_openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
     let model = settings.openai_model.clone();
     let usual = OpenAiSettings::new(server);
     let idle = settings.silence_seconds.unwrap_or(usual.idle);
-    let engine = OpenAi::new(OpenAiSettings { model, idle, effort: settings.effort.0, ..usual });
+    let engine = OpenAi::new(OpenAiSettings { model, idle, effort: settings.effort, ..usual });
     Ok(Arc::new(engine?))
 }
 
@@ -116,7 +116,7 @@ fn claude_code_settings(config: &Config) -> ClaudeCodeSettings {
         folder: config.agent.folder().to_owned(),
         roots: config.agent.roots.clone(),
         desk: config.desk_socket.value.clone(),
-        effort: config.agent.effort.0,
+        effort: config.agent.effort,
     }
 }
 

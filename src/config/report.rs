@@ -1,6 +1,5 @@
 //! The settings in effect, for people and programs: each with its value, its origin and its help.
 
-use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use callgate_agent::budget::price;
@@ -36,10 +35,9 @@ impl ConfigReport {
         let given = GivenSettings::read(file, flags.given_values(), around, scope);
         let mut check = SettingsCheck::new(&given);
         let config = Config::check_all(&mut check);
-        let problems = ConfigProblems::value_or_problems((), check.problems.clone());
+        let problems = ConfigProblems::value_or_problems((), check.problems);
         let problems = problems.err().map_or_else(Vec::new, |ConfigProblems(problems)| problems);
-        let settings =
-            keys::iter_keys().map(|key| report_setting(key, &mut check, &config, &problems));
+        let settings = keys::iter_keys().map(|key| report_setting(key, &given, &config, &problems));
         Self {
             settings: settings.collect(),
             has_api_key: config.agent.api_key.is_some(),
@@ -69,13 +67,14 @@ impl ConfigReport {
 
 fn report_setting(
     key: &'static SettingKey,
-    check: &mut SettingsCheck,
+    given: &GivenSettings,
     config: &Config,
     problems: &[ConfigProblem],
 ) -> SettingView {
     // An error never repeats what it is about, which may be a secret in a wrong place.
     let is_wrong = problems.iter().any(|problem| problem.scope == ProblemScope::Key(key.name));
-    let value = if is_wrong { None } else { value_in_effect(key, check, config) };
+    let is_unused = key.name == keys::AGENT_HISTORY.name && config.agent.history.is_none();
+    let value = if is_wrong || is_unused { None } else { given.value(key) };
     let choices = match key.kind {
         ValueKind::Choice { words, .. } => {
             Some(words.iter().map(|&word| word.to_owned()).collect())
@@ -84,8 +83,8 @@ fn report_setting(
     };
     SettingView {
         key: key.name.to_owned(),
-        value: value.unwrap_or_default(),
-        origin: check.given.origin(key).to_string(),
+        value: value.and_then(|value| shown_value(&value)).unwrap_or_default(),
+        origin: given.origin(key).to_string(),
         help: key.help(),
         choices,
         access: key.access,
@@ -104,35 +103,6 @@ pub(crate) fn setting_json(setting: &SettingView) -> Value {
     shown
 }
 
-/// Returns what is in effect: what was given, else the default, which may depend on the machine.
-fn value_in_effect(
-    key: &'static SettingKey,
-    check: &mut SettingsCheck,
-    config: &Config,
-) -> Option<Value> {
-    let is = |other: &SettingKey| key.name == other.name;
-    match key.kind {
-        _ if is(&keys::SOCKET) => Some(shown_path(&config.socket.value)),
-        _ if is(&keys::DATABASE) => Some(shown_path(&config.database)),
-        _ if is(&keys::DESK_SOCKET) => Some(shown_path(&config.desk_socket.value)),
-        _ if is(&keys::RULES) => Some(shown_path(&config.rules)),
-        _ if is(&keys::LEGACY_SOCKET) => {
-            Some(shown_path(config.legacy_socket.0.as_deref().unwrap_or(Path::new(""))))
-        }
-        _ if is(&keys::AGENT_HISTORY) => config.agent.history.as_deref().map(shown_path),
-        _ if is(&keys::AGENT_ROOTS) => {
-            Some(config.agent.roots.iter().map(|root| shown_path(root)).collect())
-        }
-        _ if is(&keys::GATE_WHEN_ABSENT) => Some(config.gate.when_absent.name().into()),
-        ValueKind::File | ValueKind::Socket => Some(shown_path(&check.given_path(key)?)),
-        _ => match check.given.get(key) {
-            Some(given) => shown_value(&given.value),
-            None if key.default.is_empty() => None,
-            None => shown_value(&key.kind.read_text(OsStr::new(key.default), true)?),
-        },
-    }
-}
-
 fn shown_path(path: &Path) -> Value {
     path.display().to_string().into()
 }
@@ -142,7 +112,7 @@ fn shown_value(value: &SettingValue) -> Option<Value> {
     match value {
         SettingValue::Path(path) => Some(shown_path(path)),
         SettingValue::Paths(paths) => Some(paths.iter().map(|path| shown_path(path)).collect()),
-        SettingValue::Text(text) => Some(text.trim().into()),
+        SettingValue::Text(text) => Some((&**text).into()),
         SettingValue::Secret(secret) if secret.reveal().is_empty() => None,
         SettingValue::Secret(_) => Some(HIDDEN.into()),
         // The arguments may contain a secret.

@@ -7,17 +7,27 @@ use std::time::Duration;
 use callgate_agent::budget::Budget;
 use callgate_agent::budget::price::{ModelPrices, TokenPrices};
 use callgate_approval::asker::AskerSettings;
-use callgate_approval::desk::Unattended;
-use callgate_wire::approval;
 use callgate_wire::hook::AgentProfile;
 
 use crate::choices::{EngineSetting, WhenAbsent};
 use crate::given::{GivenSettings, SettingsCheck, VariableScope};
 use crate::keys::{self, AgentSettings, Config, GateSettings, TeamSettings};
-use crate::problem::{ConfigProblems, Setting, SettingOrigin};
+use crate::problem::ConfigProblems;
 use crate::setting_key::SettingKey;
 use crate::surroundings::Surroundings;
+use crate::value::SettingValue;
 
+/// Keys of which both are set or none, and what is said about one alone.
+const PAIRS: [(&SettingKey, &SettingKey, fn(&str, &str) -> String); 3] = [
+    (&keys::TEAM_CERTIFICATE.key, &keys::TEAM_CERTIFICATE_KEY.key, BELONG_TOGETHER),
+    (&keys::TEAM_OIDC_ISSUER.key, &keys::TEAM_OIDC_CLIENT_ID.key, BELONG_TOGETHER),
+    // A cost cannot be computed from one of the two prices.
+    (&keys::AGENT_PRICE_INPUT.key, &keys::AGENT_PRICE_OUTPUT.key, |set, absent| {
+        format!("there is `{set}` without `{absent}`; set both")
+    }),
+];
+const BELONG_TOGETHER: fn(&str, &str) -> String =
+    |one, other| format!("`{one}` and `{other}` belong together");
 /// The fewest thinking tokens that the API accepts.
 const LEAST_THINKING: u32 = 1_024;
 const MEGABYTE: u64 = 1024 * 1024;
@@ -39,75 +49,56 @@ impl Config {
     /// Reads all settings from what was given.
     pub fn check_all(check: &mut SettingsCheck) -> Self {
         let mut config = Self::read_section(check);
-        place_socket(check, &keys::SOCKET, &mut config.socket, &config.database);
-        place_socket(check, &keys::DESK_SOCKET, &mut config.desk_socket, &config.database);
-        // Who has a socket of their own has no old clients at another.
-        if !check.is_set(&keys::SOCKET) && !check.is_set(&keys::LEGACY_SOCKET) {
-            config.legacy_socket.0 = Some(approval::LEGACY_SOCKET.into());
-        }
-        let phone_after = config.phone_after_seconds;
-        if phone_after > Duration::ZERO && phone_after >= config.timeout_seconds {
-            let text = "`phone_after_seconds` must be less than `timeout_seconds`, \
-                        or the phone is never asked";
-            check.add_problem_of_value(&keys::PHONE_AFTER_SECONDS, text);
-        }
-        // A user who wants to be asked about everything does not want everything to run while
-        // nobody can be asked.
-        if config.gate.unattended == Unattended::Ask && !check.is_set(&keys::GATE_WHEN_ABSENT) {
-            config.gate.when_absent = WhenAbsent::Deny;
-        }
-        let history = config.agent.history.take().or_else(|| Some(config.database.clone()));
-        config.agent.history = history.filter(|_| config.agent.keep_history);
-        config.team.check(check);
-        config.agent.check(check);
+        config.agent.history = match check.given.value(&keys::AGENT_HISTORY) {
+            Some(SettingValue::Path(path)) if config.agent.keep_history => Some(path),
+            _ => None,
+        };
+        config.check_together(check);
         config
     }
-}
 
-/// Puts a socket for which there is no usual folder beside the database, whose folder is private,
-/// too.
-fn place_socket(
-    check: &mut SettingsCheck,
-    key: &SettingKey,
-    socket: &mut Setting<PathBuf>,
-    database: &Path,
-) {
-    if socket.origin == SettingOrigin::Default && socket.value.as_os_str().is_empty() {
-        socket.value = beside_database(key, database);
-        check.check_socket(key, &socket.value);
-    }
-}
-
-fn beside_database(socket: &SettingKey, database: &Path) -> PathBuf {
-    let file = Path::new(socket.default).file_name().unwrap_or_default();
-    database.with_file_name(file)
-}
-
-impl SettingsCheck<'_> {
-    fn is_set(&self, key: &SettingKey) -> bool {
-        self.given.get(key).is_some()
-    }
-
-    /// Checks that of two keys that belong together both are set or none.
-    fn check_pair(
-        &mut self,
-        one: &SettingKey,
-        other: &SettingKey,
-        text: impl Fn(&str, &str) -> String,
-    ) {
-        for (key, absent) in [(one, other), (other, one)] {
-            if self.is_set(key) && !self.is_set(absent) {
-                self.add_problem_of_value(key, text(key.name, absent.name));
+    /// Checks what concerns several keys.
+    fn check_together(&self, check: &mut SettingsCheck) {
+        for (one, other, text) in PAIRS {
+            for (key, absent) in [(one, other), (other, one)] {
+                if check.given.is_set(key) && !check.given.is_set(absent) {
+                    check.add_problem_of_value(key, text(key.name, absent.name));
+                }
             }
         }
-    }
-
-    /// Reports what is wrong with the first of two keys together with the other, at the one that
-    /// ranks higher.
-    fn add_problem_of_both(&mut self, key: &SettingKey, other: &SettingKey, text: String) {
-        let origins = [other, key].map(|key| self.given.origin(key));
-        if let Some(origin) = origins.into_iter().max_by_key(SettingOrigin::source_rank) {
-            self.add_problem(key, origin, text);
+        let (phone_after, max_tokens) = (self.phone_after_seconds, self.agent.max_tokens);
+        for (is_wrong, key, other, text) in [
+            (
+                phone_after > Duration::ZERO && phone_after >= self.timeout_seconds,
+                &keys::PHONE_AFTER_SECONDS.key,
+                &keys::PHONE_AFTER_SECONDS.key,
+                "`phone_after_seconds` must be less than `timeout_seconds`, or the phone is never \
+                 asked",
+            ),
+            (
+                u64::from(max_tokens) >= self.agent.context_tokens,
+                &keys::AGENT_MAX_TOKENS.key,
+                &keys::AGENT_CONTEXT_TOKENS.key,
+                "`agent.max_tokens` must be less than `agent.context_tokens`",
+            ),
+            (
+                self.agent.thinking().is_some_and(|it| !(LEAST_THINKING..max_tokens).contains(&it)),
+                &keys::AGENT_THINKING_TOKENS.key,
+                &keys::AGENT_MAX_TOKENS.key,
+                "`agent.thinking_tokens` must be 0 or at least 1024, and less than \
+                 `agent.max_tokens`",
+            ),
+        ] {
+            if is_wrong {
+                check.add_problem_of_both(key, other, text);
+            }
+        }
+        if let Some(url) = &self.team.database_url
+            && self.team.certificate.is_none()
+        {
+            let text = "several desks need one certificate: set `team.certificate` and \
+                        `team.certificate_key`";
+            check.add_problem(&keys::TEAM_DATABASE_URL, url.origin.clone(), text);
         }
     }
 }
@@ -122,19 +113,6 @@ impl GateSettings {
 }
 
 impl TeamSettings {
-    fn check(&self, check: &mut SettingsCheck) {
-        let text = |one: &str, other: &str| format!("`{one}` and `{other}` belong together");
-        check.check_pair(&keys::TEAM_CERTIFICATE, &keys::TEAM_CERTIFICATE_KEY, text);
-        check.check_pair(&keys::TEAM_OIDC_ISSUER, &keys::TEAM_OIDC_CLIENT_ID, text);
-        if let Some(url) = &self.database_url
-            && self.certificate.is_none()
-        {
-            let text = "several desks need one certificate: set `team.certificate` and \
-                        `team.certificate_key`";
-            check.add_problem(&keys::TEAM_DATABASE_URL, url.origin.clone(), text);
-        }
-    }
-
     pub fn certificate_files(&self) -> Option<(&Path, &Path)> {
         self.certificate.as_deref().zip(self.certificate_key.as_deref())
     }
@@ -147,22 +125,18 @@ impl AgentSettings {
     /// [`EngineSetting::Auto`] is a model server if one is found on this machine, else the built-in
     /// engine.
     pub fn chosen_engine(&self) -> (EngineSetting, String) {
-        let Setting { value: setting, origin } = &self.engine;
-        let found =
-            |what: &str, origin: &SettingOrigin| format!("because there is {what} ({origin})");
-        match (setting, &self.api_key, &self.openai_key, &self.openai_url) {
-            (EngineSetting::Auto, Some(key), ..) => {
-                (EngineSetting::Anthropic, found("an API key", &key.origin))
-            }
-            (EngineSetting::Auto, _, Some(key), _) => {
-                (EngineSetting::OpenAi, found("an API key", &key.origin))
-            }
-            (EngineSetting::Auto, _, _, Some(url)) => {
-                (EngineSetting::OpenAi, found("an address", &url.origin))
-            }
-            (EngineSetting::Auto, ..) => (EngineSetting::Auto, "no API key was found".to_owned()),
-            (setting, ..) => (*setting, format!("because {origin} says so")),
+        if self.engine.value != EngineSetting::Auto {
+            return (self.engine.value, format!("because {} says so", self.engine.origin));
         }
+        let found = [
+            (self.api_key.as_ref().map(|key| &key.origin), EngineSetting::Anthropic, "an API key"),
+            (self.openai_key.as_ref().map(|key| &key.origin), EngineSetting::OpenAi, "an API key"),
+            (self.openai_url.as_ref().map(|url| &url.origin), EngineSetting::OpenAi, "an address"),
+        ];
+        let found = found.into_iter().find_map(|(origin, engine, what)| {
+            Some((engine, format!("because there is {what} ({})", origin?)))
+        });
+        found.unwrap_or_else(|| (EngineSetting::Auto, "no API key was found".to_owned()))
     }
 
     /// Returns the folder to which paths are relative: the working folder if it is in one of the
@@ -201,26 +175,6 @@ impl AgentSettings {
             others: others.map(|(input, output)| TokenPrices { input, output, cached: None }),
         }
     }
-
-    fn check(&self, check: &mut SettingsCheck) {
-        let (most, thinking) = (&keys::AGENT_MAX_TOKENS, &keys::AGENT_THINKING_TOKENS);
-        let Self { max_tokens, context_tokens, .. } = *self;
-        if u64::from(max_tokens) >= context_tokens {
-            let text = format!("`{}` must be less than `agent.context_tokens`", most.name);
-            check.add_problem_of_both(most, &keys::AGENT_CONTEXT_TOKENS, text);
-        }
-        if self.thinking().is_some_and(|tokens| !(LEAST_THINKING..max_tokens).contains(&tokens)) {
-            let text = format!(
-                "`{}` must be 0 or at least {LEAST_THINKING}, and less than `{}`",
-                thinking.name, most.name
-            );
-            check.add_problem_of_both(thinking, most, text);
-        }
-        // A cost cannot be computed from one of the two prices.
-        check.check_pair(&keys::AGENT_PRICE_INPUT, &keys::AGENT_PRICE_OUTPUT, |set, absent| {
-            format!("there is `{set}` without `{absent}`; set both")
-        });
-    }
 }
 
 /// The keys that the hook uses to ask.
@@ -258,16 +212,15 @@ impl HookConfig {
     /// are no reason to leave an agent without its hook.
     pub fn asker_settings(&self) -> Result<AskerSettings, ConfigProblems> {
         let mut check = SettingsCheck::new(&self.0);
-        let database = keys::DATABASE.read(&mut check);
-        let mut socket = keys::SOCKET.read(&mut check);
-        place_socket(&mut check, &keys::SOCKET, &mut socket, &database);
-        let is_beside = socket.origin == SettingOrigin::Default
-            && socket.value == beside_database(&keys::SOCKET, &database);
+        keys::DATABASE.read(&mut check);
+        let socket = keys::SOCKET.read(&mut check).value;
         let timeout = keys::TIMEOUT_SECONDS.read(&mut check);
         let grace = keys::GRACE_SECONDS.read(&mut check);
-        let settings = AskerSettings { socket: socket.value, timeout, grace };
+        let settings = AskerSettings { socket, timeout, grace };
         // The database matters only to a socket beside it.
-        check.finish_for(settings, &HOOK_KEYS[..if is_beside { 4 } else { 3 }])
+        let is_elsewhere =
+            self.0.is_set(&keys::SOCKET) || self.0.usual_socket(&keys::SOCKET).is_some();
+        check.finish_for(settings, &HOOK_KEYS[..if is_elsewhere { 3 } else { 4 }])
     }
 
     /// Returns the problems of what the hook does not use, on one line.

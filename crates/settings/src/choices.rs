@@ -1,6 +1,5 @@
 //! The settings that are one of a few words.
 
-use callgate_agent::engine::Effort;
 use callgate_agent::session::LogLevel;
 
 callgate_wire::words! {
@@ -30,18 +29,6 @@ callgate_wire::words! {
         System "system",
         Light "light",
         Dark "dark",
-    }
-}
-
-/// How much effort the model puts into an answer; `None` for its default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EffortSetting(pub Option<Effort>);
-
-impl EffortSetting {
-    pub(crate) const WORDS: [&str; 6] = ["default", "low", "medium", "high", "xhigh", "max"];
-
-    pub(crate) fn parse(word: &str) -> Option<Self> {
-        if word == "default" { Some(Self(None)) } else { Effort::parse(word).map(Some).map(Self) }
     }
 }
 

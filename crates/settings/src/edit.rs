@@ -48,7 +48,7 @@ pub fn toml_value(value: &SettingValue) -> Option<Value> {
     match value {
         SettingValue::Path(path) => path.to_str().map(Value::from),
         SettingValue::Paths(paths) => texts(paths.iter().map(|path| path.to_str()).collect()),
-        SettingValue::Text(text) => Some(text.trim().into()),
+        SettingValue::Text(text) => Some((&**text).into()),
         SettingValue::Secret(secret) => Some(secret.reveal().into()),
         SettingValue::Words(words) => texts(words.iter().map(|word| Some(&word[..])).collect()),
         SettingValue::Whole(number) => Some((*number).into()),
@@ -139,6 +139,7 @@ fn with_line_ends(old: &str, document: &DocumentMut) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::ValueKind;
 
     fn check_set(text: &str, name: &str, value: impl Into<Value>, expected: &str) {
         let changed = set_key(text, name, value.into()).unwrap();
@@ -214,6 +215,7 @@ mod tests {
         check(SettingValue::Ids(vec![1, -2]), "[1, -2]");
         check(SettingValue::Switch(true), "true");
         check(SettingValue::Whole(5), "5");
-        check(SettingValue::Text(" x\n".into()), "\"x\"");
+        let text = ValueKind::Text("text", |_| true).read_text(" x\n".as_ref(), false);
+        check(text.unwrap(), "\"x\"");
     }
 }

@@ -3,13 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use crate::problem::{ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingOrigin};
-use crate::setting_key::SettingKey;
+use crate::setting_key::{Dependence, SettingKey, is_short_enough};
 use crate::surroundings::Surroundings;
 use crate::token_source::{KeyringEntry, TokenSource};
 use crate::value::{SettingValue, ValueKind};
-
-/// The longest path that a Unix socket can have, in bytes.
-const LONGEST_SOCKET_PATH: usize = 107;
 
 /// Which variables of the environment are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +49,49 @@ impl GivenSettings {
     pub fn origin(&self, key: &SettingKey) -> SettingOrigin {
         self.get(key).map_or(SettingOrigin::Default, |given| given.origin.clone())
     }
+
+    pub(crate) fn is_set(&self, key: &SettingKey) -> bool {
+        self.get(key).is_some()
+    }
+
+    /// Returns the value in effect: the one that was given, else the default, which may depend on
+    /// the machine and on other keys.
+    pub fn value(&self, key: &SettingKey) -> Option<SettingValue> {
+        self.get(key).map(|given| given.value.clone()).or_else(|| self.default_value(key))
+    }
+
+    fn default_value(&self, key: &SettingKey) -> Option<SettingValue> {
+        match (key.kind, key.depends) {
+            (_, Dependence::SameAs(other)) => self.value(other),
+            (_, Dependence::OffWith(other)) if self.is_set(other) => {
+                Some(SettingValue::Path(PathBuf::new()))
+            }
+            (kind, Dependence::WordWith(other, word, default))
+                if self.value(other) == other.kind.read_text(word.as_ref(), true) =>
+            {
+                kind.read_text(default.as_ref(), true)
+            }
+            (_, Dependence::Beside(other)) => {
+                let beside = || {
+                    let SettingValue::Path(other) = self.value(other)? else { return None };
+                    let file = Path::new(key.default).file_name()?;
+                    other.is_absolute().then(|| other.with_file_name(file))
+                };
+                self.usual_socket(key).or_else(beside).map(SettingValue::Path)
+            }
+            (ValueKind::Folders, _) => Some(SettingValue::Paths(vec![self.around.here.clone()?])),
+            (ValueKind::File | ValueKind::Socket, _) => {
+                self.around.default_path(key.default).map(SettingValue::Path)
+            }
+            _ if key.default.is_empty() => None,
+            (kind, _) => kind.read_text(key.default.as_ref(), true),
+        }
+    }
+
+    /// Returns the usual place of a socket, unless its folder is not there or too deep.
+    pub(crate) fn usual_socket(&self, key: &SettingKey) -> Option<PathBuf> {
+        self.around.default_path(key.default).filter(|socket| is_short_enough(socket))
+    }
 }
 
 /// The checks of what was given, and all that is wrong with it.
@@ -91,52 +131,32 @@ impl<'a> SettingsCheck<'a> {
         self.add_problem(key, self.given.origin(key), text);
     }
 
-    /// Returns the value that was given, checked.
-    pub(crate) fn given_value(&mut self, key: &SettingKey) -> Option<&'a SettingValue> {
-        let GivenSetting { value, .. } = self.given.get(key)?;
-        if let Some(text) = key.wrong_value(value) {
+    /// Reports what is wrong with the first of two keys together with the other, at the one that
+    /// ranks higher.
+    pub(crate) fn add_problem_of_both(&mut self, key: &SettingKey, other: &SettingKey, text: &str) {
+        let origins = [other, key].map(|key| self.given.origin(key));
+        if let Some(origin) = origins.into_iter().max_by_key(SettingOrigin::source_rank) {
+            self.add_problem(key, origin, text);
+        }
+    }
+
+    /// Returns the value in effect, and reports what is wrong with it.
+    pub(crate) fn value(&mut self, key: &SettingKey) -> Option<SettingValue> {
+        let value = self.given.value(key);
+        let wrong = match (&value, key.kind) {
+            (Some(value), _) => key.wrong_value(value),
+            (None, ValueKind::File) => {
+                Some(format!("there is no home folder; set HOME or `{}`", key.name))
+            }
+            (None, ValueKind::Folders) if self.given.scope == VariableScope::Common => Some(
+                format!("the working folder is gone; start in another one, or set `{}`", key.name),
+            ),
+            _ => None,
+        };
+        if let Some(text) = wrong {
             self.add_problem_of_value(key, text);
         }
-        Some(value)
-    }
-
-    pub fn given_path(&mut self, key: &SettingKey) -> Option<PathBuf> {
-        let given = self.given.get(key)?;
-        let SettingValue::Path(path) = &given.value else { return None };
-        let path = self.absolute_path(given, path);
-        if matches!(key.kind, ValueKind::Socket) {
-            self.check_socket(key, &path);
-        }
-        Some(path)
-    }
-
-    /// Makes a path absolute. On a command line, and in a variable of other programs, it is
-    /// relative to the working folder; elsewhere it has to be absolute, because callgate's
-    /// commands run in many folders.
-    pub(crate) fn absolute_path(&mut self, given: &GivenSetting, path: &Path) -> PathBuf {
-        let GivenSetting { key, origin, .. } = given;
-        let is_typed = matches!(origin, SettingOrigin::Flag(_)) || origin.is_common_variable();
-        let around = &self.given.around;
-        let path = if is_typed { around.absolute(path) } else { around.expand(path) };
-        if !path.is_absolute() {
-            let text = format!("`{}` must be an absolute path, or begin with ~/", key.name);
-            self.add_problem(key, origin.clone(), text);
-        }
-        path
-    }
-
-    /// Checks that the system can use a path as that of a socket.
-    pub(crate) fn check_socket(&mut self, key: &SettingKey, socket: &Path) {
-        if !is_short_enough(socket) {
-            let text = format!(
-                "the path of a socket can have {LONGEST_SOCKET_PATH} bytes, {} has {}; \
-                 set `{}` to a shorter one",
-                socket.display(),
-                socket.as_os_str().len(),
-                key.name
-            );
-            self.add_problem_of_value(key, text);
-        }
+        value
     }
 
     /// Returns where a secret is kept, by the keys that concern it. The last that was given counts.
@@ -159,7 +179,10 @@ impl<'a> SettingsCheck<'a> {
                 TokenSource::Config(token.clone(), path.clone())
             }
             (SettingValue::Secret(token), _) => TokenSource::Environment(token.clone()),
-            (SettingValue::Path(_), _) => TokenSource::File(self.given_path(key)?),
+            (SettingValue::Path(path), _) => {
+                self.value(key);
+                TokenSource::File(path.clone())
+            }
             (SettingValue::Words(words), _) if words.first().is_none_or(String::is_empty) => {
                 self.add_problem_of_value(key, format!("`{}` must name a program", key.name));
                 return None;
@@ -169,8 +192,4 @@ impl<'a> SettingsCheck<'a> {
         };
         Some(Setting { value, origin: last.origin.clone() })
     }
-}
-
-pub(crate) fn is_short_enough(socket: &Path) -> bool {
-    socket.as_os_str().len() <= LONGEST_SOCKET_PATH
 }

@@ -18,7 +18,7 @@ use callgate_wire::desk::SettingAccess::{self, Set};
 use crate::choices::{ShellTheme, WhenAbsent};
 use crate::given::SettingsCheck;
 use crate::problem::Setting;
-use crate::setting_key::{KeyFlag, SettingKey};
+use crate::setting_key::{Dependence, KeyFlag, SettingKey};
 use crate::setting_type::{AgentExceptions, OptionalSocket, ServerUrl, SettingType};
 use crate::text_checks::{is_host, is_issuer, is_plain_text, is_shortcut};
 use crate::token_source::KeyringEntry::{self, BotToken, DatabaseUrl};
@@ -32,9 +32,9 @@ declare_section! {
     /// All settings, checked as far as each key can be checked alone.
     pub struct Config in "" read by check {
     /// The socket on which the desk takes questions
-    SOCKET socket: Setting<PathBuf> =
+    SOCKET socket: Setting<PathBuf> = kind: ValueKind::Socket,
         note: "without such a folder, `ask.sock` beside the database; at most 107 bytes",
-        default: "$XDG_RUNTIME_DIR/callgate/ask.sock";
+        default: "$XDG_RUNTIME_DIR/callgate/ask.sock", depends: Dependence::Beside(&DATABASE.key);
     /// How long a question stays open
     TIMEOUT_SECONDS timeout_seconds: Duration = kind: Whole(1, 3600), default: "300", access: Set;
     /// How long a waiting hook tries to reach a desk that has gone away
@@ -43,13 +43,14 @@ declare_section! {
     DATABASE database: PathBuf = note: "`$XDG_DATA_HOME` is respected; its folder is private",
         default: "~/.local/share/callgate/callgate.db";
     /// The socket on which the desk serves viewers
-    DESK_SOCKET desk_socket: Setting<PathBuf> =
+    DESK_SOCKET desk_socket: Setting<PathBuf> = kind: ValueKind::Socket,
         note: "without such a folder, `desk.sock` beside the database; at most 107 bytes",
-        default: "$XDG_RUNTIME_DIR/callgate/desk.sock";
+        default: "$XDG_RUNTIME_DIR/callgate/desk.sock", depends: Dependence::Beside(&DATABASE.key);
     /// The file with your rules
     RULES rules: PathBuf = note: "it may be absent", default: "~/.config/callgate/rules.toml";
     /// A second socket for old clients; empty for none
-    LEGACY_SOCKET legacy_socket: OptionalSocket =
+    // Who has a socket of their own has no old clients at another.
+    LEGACY_SOCKET legacy_socket: OptionalSocket = depends: Dependence::OffWith(&SOCKET.key),
         note: "served while `callgate up` runs, unless another program has it; if `socket` is set, \
                the default is none", default: callgate_wire::approval::LEGACY_SOCKET;
     /// How long a question waits before it is sent to phones
@@ -88,7 +89,10 @@ declare_section! {
                leaves the call to the mode, `ask` brings it to the desk, where no answer is a \
                deny", default: "rules", access: Set;
     /// What the hook does where no rule decides and no desk runs
+    // A user who wants to be asked about everything does not want everything to run while nobody
+    // can be asked.
     GATE_WHEN_ABSENT when_absent: WhenAbsent =
+        depends: Dependence::WordWith(&GATE_UNATTENDED.key, "ask", "deny"),
         note: "`agent` leaves the call to the agent, `deny` denies what no rule allows; deny rules \
                hold in either case; if `gate.unattended` is `ask`, the default is `deny`",
         default: "agent", access: Set;

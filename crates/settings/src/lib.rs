@@ -32,7 +32,7 @@ mod typed_key;
 mod value;
 
 pub use checks::{HookConfig, HookFlags};
-pub use choices::{EffortSetting, EngineSetting, ShellTheme, WhenAbsent};
+pub use choices::{EngineSetting, ShellTheme, WhenAbsent};
 pub use given::{GivenSetting, GivenSettings, SettingsCheck, VariableScope};
 pub use key_names::no_such_key;
 pub use keys::{AgentSettings, Config, TeamSettings};

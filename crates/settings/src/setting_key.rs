@@ -1,5 +1,7 @@
 //! A key of the settings: what it holds, its default, its variable, its flag and its words.
 
+use std::path::Path;
+
 use callgate_mask::text::list_choices;
 use callgate_wire::desk::SettingAccess;
 
@@ -21,6 +23,8 @@ pub struct SettingKey {
     pub placeholder: &'static str,
     /// The default as a variable would have it; for a path, words for the guide. Empty for none.
     pub default: &'static str,
+    /// What the default is, depending on another key.
+    pub(crate) depends: Dependence,
     /// A variable that other programs use too. It ranks below our own, and only `callgate agent`
     /// reads it.
     pub common: Option<&'static str>,
@@ -32,6 +36,20 @@ pub struct SettingKey {
     pub entry: Option<KeyringEntry>,
     /// Further keys by which the same can be set.
     pub(crate) others: &'static [SettingKey],
+}
+
+/// How a default depends on another key.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Dependence {
+    Nothing,
+    /// It is the value of that key.
+    SameAs(&'static SettingKey),
+    /// It is nothing where that key is set.
+    OffWith(&'static SettingKey),
+    /// Where that key has the first word, it is the second.
+    WordWith(&'static SettingKey, &'static str, &'static str),
+    /// Where the usual folder is not there or too deep, it is beside that file.
+    Beside(&'static SettingKey),
 }
 
 /// How a key is set on the command line.
@@ -64,6 +82,7 @@ impl SettingKey {
             note: "",
             placeholder: kind.words().placeholder,
             default: "",
+            depends: Dependence::Nothing,
             common: None,
             flag,
             access: SettingAccess::See,
@@ -107,18 +126,32 @@ impl SettingKey {
     /// Returns what is wrong with a value of this key's kind.
     pub(crate) fn wrong_value(&self, value: &SettingValue) -> Option<String> {
         let what = match (self.kind, value) {
+            (_, SettingValue::Paths(paths)) if !(1..=MOST_FOLDERS).contains(&paths.len()) => {
+                format!("must name 1 to {MOST_FOLDERS} folders")
+            }
+            (_, SettingValue::Paths(paths)) if !paths.iter().all(|path| path.is_absolute()) => {
+                RELATIVE.to_owned()
+            }
+            (_, SettingValue::Path(path)) if !path.is_absolute() => RELATIVE.to_owned(),
+            (ValueKind::Socket, SettingValue::Path(socket)) if !is_short_enough(socket) => {
+                return Some(format!(
+                    "the path of a socket can have {LONGEST_SOCKET_PATH} bytes, {} has {}; \
+                     set `{}` to a shorter one",
+                    socket.display(),
+                    socket.as_os_str().len(),
+                    self.name
+                ));
+            }
             (ValueKind::Whole(least, most), SettingValue::Whole(number))
                 if !(least..=most).contains(number) =>
             {
                 format!("is {number}, but must be {least} to {most}")
             }
-            (ValueKind::Text(must_be, is_valid), SettingValue::Text(text))
-                if !is_valid(text.trim()) =>
-            {
+            (ValueKind::Text(must_be, is_valid), SettingValue::Text(text)) if !is_valid(text) => {
                 format!("must be {must_be}")
             }
             (ValueKind::Choice { words, is_valid }, SettingValue::Text(text))
-                if !is_valid(text.trim()) =>
+                if !is_valid(text) =>
             {
                 format!("must be {}", list_choices(words))
             }
@@ -140,6 +173,15 @@ impl SettingKey {
     }
 }
 
+pub(crate) fn is_short_enough(socket: &Path) -> bool {
+    socket.as_os_str().len() <= LONGEST_SOCKET_PATH
+}
+
+const RELATIVE: &str = "must be an absolute path, or begin with ~/";
+/// The longest path that a Unix socket can have, in bytes.
+const LONGEST_SOCKET_PATH: usize = 107;
+/// The largest number of folders for tools.
+const MOST_FOLDERS: usize = 64;
 /// More of anything than this is no limit.
 pub(crate) const UNLIMITED: i64 = 1_000_000_000_000;
 /// The highest budget or price, in dollars.

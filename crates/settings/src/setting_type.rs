@@ -1,13 +1,12 @@
 //! The types of settings: each says what its key holds, and how it is read.
 
-use std::ffi::OsStr;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use callgate_agent::budget::price::{self, ModelPrices, TokenPrices};
-use callgate_agent::engine::CacheLife;
+use callgate_agent::engine::{CacheLife, Effort};
 use callgate_agent::mcp::{MOST_SERVERS, McpServerSettings};
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_approval::desk::Unattended;
@@ -17,15 +16,12 @@ use callgate_wire::hook::AgentProfile;
 use callgate_wire::hook::agents::AGENTS;
 use serde_json::Value;
 
-use crate::choices::{EffortSetting, EngineSetting, ShellTheme, WhenAbsent, parse_log_level};
-use crate::given::{GivenSetting, SettingsCheck, VariableScope, is_short_enough};
-use crate::problem::{Setting, SettingOrigin};
+use crate::choices::{EngineSetting, ShellTheme, WhenAbsent, parse_log_level};
+use crate::given::{SettingsCheck, VariableScope};
+use crate::problem::Setting;
 use crate::setting_key::{SettingKey, UNLIMITED};
 use crate::token_source::TokenSource;
 use crate::value::{SettingValue, ValueKind};
-
-/// The largest number of folders for tools.
-const MOST_ROOTS: usize = 64;
 
 pub(crate) trait SettingType: Sized {
     /// What a key of this type holds, unless it says more.
@@ -48,11 +44,7 @@ impl<T: PlainValue> SettingType for T {
     const KIND: ValueKind = T::KIND;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        let default = || key.kind.read_text(OsStr::new(key.default), false);
-        match check.given_value(key) {
-            None if !key.default.is_empty() => T::of_value(default().as_ref()),
-            given => T::of_value(given),
-        }
+        T::of_value(check.value(key).as_ref())
     }
 }
 
@@ -61,7 +53,7 @@ impl<T: PlainValue> SettingType for Option<T> {
     const KIND: ValueKind = T::KIND;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        check.given_value(key).map(|value| T::of_value(Some(value)))
+        check.given.is_set(key).then(|| T::read_setting(check, key))
     }
 }
 
@@ -125,13 +117,13 @@ macro_rules! plain_values {
 
 /// Declares the types of settings that are one of a few words.
 macro_rules! choice_words {
-    ($($choice:ty: $words:expr, $parse:expr, $otherwise:expr;)*) => {
+    ($($choice:ty: $parse:expr;)*) => {
         plain_values! {$(
             $choice: ValueKind::Choice {
-                words: &$words,
-                is_valid: |word| { let parsed: Option<$choice> = $parse(word); parsed.is_some() },
+                words: &<$choice>::NAMES,
+                is_valid: |word| $parse(word).is_some(),
             },
-            SettingValue::Text(word) => $parse(word.trim()).unwrap_or($otherwise), $otherwise;
+            SettingValue::Text(word) => $parse(word).unwrap_or(Self::ALL[0]), Self::ALL[0];
         )*}
     };
 }
@@ -139,6 +131,7 @@ macro_rules! choice_words {
 const NUMBER: ValueKind = ValueKind::Whole(1, UNLIMITED);
 const UNSPECIFIED: SocketAddr = SocketAddr::V4(SocketAddrV4::new(Ipv4Addr::UNSPECIFIED, 0));
 const TEXT: ValueKind = ValueKind::Text("text", |_| true);
+const EFFORTS: [&str; 6] = ["default", "low", "medium", "high", "xhigh", "max"];
 
 plain_values! {
     u16: NUMBER, SettingValue::Whole(number) => (*number).try_into().unwrap_or_default(), 0;
@@ -150,83 +143,46 @@ plain_values! {
     bool: ValueKind::Switch, SettingValue::Switch(is_on) => *is_on, false;
     f64: ValueKind::Dollars,
         SettingValue::Dollars(millionths) => price::dollars_of_micro(*millionths), 0.0;
-    String: TEXT, SettingValue::Text(text) => text.trim().to_owned(), Self::new();
+    String: TEXT, SettingValue::Text(text) => text.clone(), Self::new();
     SocketAddr: TEXT,
-        SettingValue::Text(text) => text.trim().parse().unwrap_or(UNSPECIFIED), UNSPECIFIED;
+        SettingValue::Text(text) => text.parse().unwrap_or(UNSPECIFIED), UNSPECIFIED;
     PriceList: TEXT,
         SettingValue::Text(text) => Self(ModelPrices::parse(text).unwrap_or_default()),
         Self(Vec::new());
     ServerUrl: ValueKind::Url("token"),
-        SettingValue::Text(url) => Self(url.trim().trim_end_matches('/').to_owned()),
+        SettingValue::Text(url) => Self(url.trim_end_matches('/').to_owned()),
         Self(String::new());
     Vec<i64>: ValueKind::Ids(1), SettingValue::Ids(ids) => ids.clone(), Self::new();
+    PathBuf: ValueKind::File, SettingValue::Path(path) => path.clone(), Self::new();
+    Vec<PathBuf>: ValueKind::Folders, SettingValue::Paths(paths) => paths.clone(), Self::new();
+    Option<Effort>:
+        ValueKind::Choice { words: &EFFORTS, is_valid: |word| EFFORTS.contains(&word) },
+        SettingValue::Text(word) => Effort::parse(word), None;
+    ResumedConversation: ValueKind::SwitchOrId,
+        given => match given {
+            SettingValue::Switch(true) => Self::Last,
+            SettingValue::Text(id) if !id.is_empty() => Self::Id(id.clone()),
+            _ => Self::None,
+        },
+        Self::None;
 }
 
 choice_words! {
-    Unattended: Unattended::NAMES, Unattended::parse, Unattended::Rules;
-    WhenAbsent: WhenAbsent::NAMES, WhenAbsent::parse, WhenAbsent::Agent;
-    UnclearCommands: UnclearCommands::NAMES, UnclearCommands::parse, UnclearCommands::Ask;
-    EngineSetting: EngineSetting::NAMES, EngineSetting::parse, EngineSetting::Auto;
-    EffortSetting: EffortSetting::WORDS, EffortSetting::parse, EffortSetting(None);
-    CacheLife: CacheLife::NAMES, CacheLife::parse, CacheLife::default();
-    LogLevel: LogLevel::NAMES, parse_log_level, LogLevel::Info;
-    ShellTheme: ShellTheme::NAMES, ShellTheme::parse, ShellTheme::System;
-}
-
-impl PlainValue for ResumedConversation {
-    const KIND: ValueKind = ValueKind::SwitchOrId;
-
-    fn of_value(value: Option<&SettingValue>) -> Self {
-        match value {
-            Some(SettingValue::Switch(true)) => Self::Last,
-            Some(SettingValue::Text(id)) if !id.is_empty() => Self::Id(id.clone()),
-            _ => Self::None,
-        }
-    }
-}
-
-impl SettingType for Option<PathBuf> {
-    const KIND: ValueKind = ValueKind::File;
-
-    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        check.given_path(key)
-    }
-}
-
-/// A file of ours, in the folder that its default names.
-impl SettingType for PathBuf {
-    const KIND: ValueKind = ValueKind::File;
-
-    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        let default = || check.given.around.default_path(key.default);
-        check.given_path(key).or_else(default).unwrap_or_else(|| {
-            let text = format!("there is no home folder; set HOME or `{}`", key.name);
-            check.add_problem(key, SettingOrigin::Default, text);
-            Self::new()
-        })
-    }
-}
-
-/// A socket of ours. It is empty if its usual folder is not there or too deep, and then lies beside
-/// the database.
-impl SettingType for Setting<PathBuf> {
-    const KIND: ValueKind = ValueKind::Socket;
-
-    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        let usual =
-            || check.given.around.default_path(key.default).filter(|it| is_short_enough(it));
-        let value = check.given_path(key).or_else(usual).unwrap_or_default();
-        Self { value, origin: check.given.origin(key) }
-    }
+    Unattended: Self::parse;
+    WhenAbsent: Self::parse;
+    UnclearCommands: Self::parse;
+    EngineSetting: Self::parse;
+    CacheLife: Self::parse;
+    LogLevel: parse_log_level;
+    ShellTheme: Self::parse;
 }
 
 impl SettingType for OptionalSocket {
     const KIND: ValueKind = ValueKind::Socket;
 
     fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        let empty = SettingValue::Path(PathBuf::new());
-        let is_off = check.given.get(key).is_some_and(|given| given.value == empty);
-        Self(if is_off { None } else { check.given_path(key) })
+        let is_off = check.given.value(key) == Some(SettingValue::Path(PathBuf::new()));
+        Self((!is_off).then(|| PathBuf::read_setting(check, key)))
     }
 }
 
@@ -262,47 +218,13 @@ impl SettingType for Vec<u16> {
     }
 }
 
-/// The folders in which tools work. The flag may be given several times. Unless set, they are the
-/// working folder.
-impl SettingType for Vec<PathBuf> {
-    const KIND: ValueKind = ValueKind::Folders;
-
-    fn read_setting(check: &mut SettingsCheck, key: &SettingKey) -> Self {
-        let given = check.given;
-        let Some(GivenSetting { origin, .. }) = given.get(key) else {
-            let here = given.around.here.clone();
-            if here.is_none() && given.scope == VariableScope::Common {
-                let text = format!(
-                    "the working folder is gone; start in another one, or set `{}`",
-                    key.name
-                );
-                check.add_problem(key, SettingOrigin::Default, text);
-            }
-            return here.into_iter().collect();
-        };
-        let is_in_effect = |given: &&GivenSetting| {
-            given.key.name == key.name && given.origin.source_rank() == origin.source_rank()
-        };
-        let mut roots = Self::new();
-        for given in given.values.iter().filter(is_in_effect) {
-            let SettingValue::Paths(paths) = &given.value else { continue };
-            roots.extend(paths.iter().map(|path| check.absolute_path(given, path)));
-        }
-        if roots.is_empty() || roots.len() > MOST_ROOTS {
-            let text = format!("`{}` must name 1 to {MOST_ROOTS} folders", key.name);
-            check.add_problem_of_value(key, text);
-        }
-        roots
-    }
-}
-
 /// Reads each table of a key. What is wrong with one is reported, and the others are used.
 fn read_tables<T>(
     check: &mut SettingsCheck,
     key: &SettingKey,
     mut read: impl FnMut(&str, &Value) -> Result<T, String>,
 ) -> Vec<T> {
-    let Some(SettingValue::Tables(tables)) = check.given_value(key) else { return Vec::new() };
+    let Some(SettingValue::Tables(tables)) = check.value(key) else { return Vec::new() };
     let read = tables.iter_tables().map(|(name, table)| read(name, table));
     read.filter_map(|one| one.map_err(|text| check.add_problem_of_value(key, text)).ok()).collect()
 }

@@ -107,13 +107,8 @@ impl GivenSettings {
             let is_table = TABLES.contains(&&full[..]);
             match (find_setting_key(&full), value.get_ref()) {
                 (Some(key), content) => {
-                    let must_be = key.kind.words().in_toml;
-                    self.add_value(
-                        key,
-                        key.kind.read_toml(content),
-                        at(value.span().start),
-                        must_be,
-                    );
+                    let (read, must_be) = (key.kind.read_toml(content), key.kind.words().in_toml);
+                    self.add_value(key, read, at(value.span().start), must_be);
                 }
                 (None, DeValue::Table(inner)) if is_table => {
                     self.read_table(&format!("{full}."), inner, at);
@@ -141,17 +136,37 @@ impl GivenSettings {
         origin: SettingOrigin,
         must_be: &str,
     ) {
-        if let Some(value) = value {
-            self.values.push(GivenSetting { key, value, origin });
-        } else {
+        let Some(mut value) = value else {
             let text = format!("`{}` must be {must_be}", key.name);
-            self.add_problem(ProblemScope::Key(key.name), origin, text);
+            return self.add_problem(ProblemScope::Key(key.name), origin, text);
+        };
+        let resolve = |path: &mut PathBuf| *path = resolve_path(path, &origin, &self.around);
+        match &mut value {
+            // No path stands for no socket.
+            SettingValue::Path(path) if path.as_os_str().is_empty() => {}
+            SettingValue::Path(path) => resolve(path),
+            SettingValue::Paths(paths) => paths.iter_mut().for_each(resolve),
+            _ => {}
+        }
+        // A flag is repeated for each element of a list.
+        let same = |given: &&mut GivenSetting| given.key.name == key.name && given.origin == origin;
+        match (self.values.iter_mut().find(same).map(|given| &mut given.value), value) {
+            (Some(SettingValue::Paths(all)), SettingValue::Paths(more)) => all.extend(more),
+            (_, value) => self.values.push(GivenSetting { key, value, origin }),
         }
     }
 
     fn add_problem(&mut self, scope: ProblemScope, origin: SettingOrigin, text: String) {
         self.problems.push(ConfigProblem { scope, origin, text });
     }
+}
+
+/// Makes a path absolute. On a command line, and in a variable of other programs, it is relative to
+/// the working folder; elsewhere it has to be absolute, because callgate's commands run in many
+/// folders.
+fn resolve_path(path: &Path, origin: &SettingOrigin, around: &Surroundings) -> PathBuf {
+    let is_typed = matches!(origin, SettingOrigin::Flag(_)) || origin.is_common_variable();
+    if is_typed { around.absolute(path) } else { around.expand(path) }
 }
 
 /// Returns the file to read, and who named it.

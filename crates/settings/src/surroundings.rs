@@ -65,15 +65,15 @@ impl Surroundings {
         Some(self.folder_variable("XDG_RUNTIME_DIR")?.join("callgate"))
     }
 
-    /// Returns the path that a default stands for: one of our folders by its usual name, and a file
-    /// in it. Returns `None` for a default in words, and without that folder.
+    /// Returns the path that a default stands for: a file in one of our folders, which has its usual
+    /// name, or a path as it is. Returns `None` for a default in words, and without that folder.
     pub(crate) fn default_path(&self, default: &str) -> Option<PathBuf> {
         let (folder, file) = default.rsplit_once('/')?;
         let folder = match folder {
             "$XDG_RUNTIME_DIR/callgate" => self.runtime_folder(),
             "~/.config/callgate" => self.config_folder(),
             "~/.local/share/callgate" => self.data_folder(),
-            _ => None,
+            other => Some(other.into()).filter(|_| other.starts_with('/')),
         };
         Some(folder?.join(file))
     }

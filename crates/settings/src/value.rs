@@ -117,9 +117,9 @@ impl ValueKind {
         }
         let text = text.to_str()?;
         Some(match (self, text.trim()) {
-            (Self::Text(..) | Self::Url(_), _) => SettingValue::Text(text.to_owned()),
+            (Self::Text(..) | Self::Url(_), text) => SettingValue::Text(text.to_owned()),
             // A word may be written in upper case.
-            (Self::Choice { .. }, _) => SettingValue::Text(text.to_ascii_lowercase()),
+            (Self::Choice { .. }, word) => SettingValue::Text(word.to_ascii_lowercase()),
             (Self::Secret, _) => SettingValue::Secret(HiddenText::new(text)),
             (Self::Whole(..), number) => SettingValue::Whole(number.parse().ok()?),
             (Self::Dollars, number) => SettingValue::Dollars(parse_millionths(number)?),

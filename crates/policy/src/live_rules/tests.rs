@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 
-use callgate_rules::{Class, Moment};
+use callgate_rules::Moment;
 use tempfile::TempDir;
 
 use super::*;
@@ -178,9 +178,8 @@ fn policies_of_few_folders_are_kept() {
 fn defaults_hold_also_in_a_policy_that_was_built_again() {
     let mut bench = Bench::new();
     bench.policy("a/b");
-    let defaults = PolicyDefaults::default().with_class(Class::Read, RuleDecision::Allow);
-    bench.ruler = bench.ruler.with_defaults(defaults);
     let folder = bench.folder.path().join("a/b").display().to_string();
+    bench.ruler = bench.ruler.with_defaults(PolicyDefaults::read_inside([&*folder]));
     let act = Act::from_call("read_file", r#"{"path": "x"}"#, &folder, "callgate", &folder);
     for rules in ["", "# none\n"] {
         bench.write("user.toml", rules);

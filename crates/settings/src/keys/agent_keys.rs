@@ -4,16 +4,16 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use callgate_agent::budget::price::ModelPrices;
-use callgate_agent::engine::CacheLife;
+use callgate_agent::engine::{CacheLife, Effort};
 use callgate_agent::mcp::McpServerSettings;
 use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 use callgate_wire::desk::SettingAccess::{self, Set};
 
-use crate::choices::{EffortSetting, EngineSetting};
+use crate::choices::EngineSetting;
 use crate::given::SettingsCheck;
 use crate::problem::Setting;
-use crate::setting_key::{KeyFlag, SettingKey};
+use crate::setting_key::{Dependence, KeyFlag, SettingKey};
 use crate::setting_type::{PriceList, ServerUrl, SettingType};
 use crate::text_checks::is_model_name;
 use crate::token_source::KeyringEntry::{ApiKey, OpenAiKey};
@@ -49,7 +49,7 @@ declare_section! {
     AGENT_FALLBACK_MODEL fallback_model: Option<String> = placeholder: "NAME",
         kind: Text("the name of a model", is_model_name), access: Set;
     /// How much effort the model puts into an answer
-    AGENT_EFFORT effort: EffortSetting = placeholder: "LEVEL",
+    AGENT_EFFORT effort: Option<Effort> = placeholder: "LEVEL",
         note: "not every model knows it, or every level", default: "default", access: Set;
     /// The model of the engine openai, as its server names it
     AGENT_OPENAI_MODEL openai_model: Option<String> = placeholder: "NAME",
@@ -125,7 +125,8 @@ declare_section! {
         note: "the tools of a slower server are there from a later round on", default: "1",
         access: Set;
     /// The file with the conversations
-    AGENT_HISTORY history: Option<PathBuf> = default: "the `database`";
+    AGENT_HISTORY history: Option<PathBuf> = default: "the `database`",
+        depends: Dependence::SameAs(&super::DATABASE.key);
     /// Whether conversations are kept
     AGENT_KEEP_HISTORY keep_history: bool = default: "true",
         flag: KeyFlag::Fixed("no-history", "false", "Keep no conversations"), access: Set;

@@ -132,8 +132,6 @@ fn code_that_uses_tools_is_not_allowed_by_a_rule_for_less() {
     let by_name = "allow; tool = \"REPL\"";
     assert_eq!(decide(&[by_name], &code), RuleDecision::Allow);
     assert_eq!(decide(&[by_name, "deny; command = \"touch *\""], &code), RuleDecision::Deny);
-    let defaults = PolicyDefaults::default().with_class(Class::Other, RuleDecision::Allow);
-    assert_eq!(defaults.allow_reason(&code), None);
 }
 
 /// A tool means what the table says for its agent, or for the first agent that has it. A front end may
