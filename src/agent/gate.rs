@@ -163,7 +163,8 @@ impl Gatekeeper {
         }
     }
 
-    /// Allows what a person has allowed. Changed arguments are a new act, which a rule may deny.
+    /// Allows what a person has allowed. Changed arguments are a new act, which a rule may deny, or
+    /// want to be decided in another way.
     async fn permit_by_person(
         &self,
         question: &GateQuestion,
@@ -173,7 +174,8 @@ impl Gatekeeper {
         // The answer to a question is no act.
         if let Some(changed) = &input
             && !asks_a_person(question)
-            && let Ruling::Deny { because } = self.judge_question(question, changed).await.ruling
+            && let Ruling::Deny { because } | Ruling::AtDesk { because, .. } =
+                self.judge_question(question, changed).await.ruling
         {
             return ToolPermit::Denied { because, interrupt: false };
         }

@@ -8,15 +8,11 @@ use std::process::Stdio;
 use std::thread;
 use std::time::Duration;
 
-use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_store::Store;
 use callgate_testkit::claude::Claude;
 use callgate_testkit::messages::{Messages, Recorded, ToolResult, Turn};
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::telegram::Message;
-use callgate_wire::approval::{Press, RequestId};
-use callgate_wire::desk::{DeskAnswer, DeskCommand};
-use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 use crate::fixture::{ADA, Stage};
@@ -209,19 +205,11 @@ fn a_command_that_was_changed_runs_as_changed() {
         return;
     }
     let stage = Stage::new();
-    let mut page = Viewer::connect(&stage.path(".local/share/callgate/desk.sock")).unwrap();
-    // Ada may answer already, so nobody is linked without her.
-    let allow = |_: &str| drop(stage.press(&stage.question("asks for a code"), "Allow"));
-    let (code, _) = page.code_when_allowed(&mut { allow }).unwrap();
-    let pair = DeskCommand::Pair { code, name: "The page".to_owned(), origin: None };
-    assert!(matches!(page.ask(pair, PATIENCE).unwrap(), DeskAnswer::Paired { .. }));
+    let mut page = stage.viewer();
     let mut agent = Agent::start(&stage, &["touch x"]);
     let question = agent.question(&stage, "touch x");
     let changed = json!({ "command": "touch other", "description": "For the test" });
-    let request_id = RequestId::parse(&stage.id_of("touch x")).unwrap();
-    let press = Press::Input(to_raw_value(&changed).unwrap());
-    let told = page.ask_for_reply(DeskCommand::Press { request_id, press, confirm: None }).unwrap();
-    assert_eq!(told, (true, "Allowed by The page, with changes".to_owned()));
+    stage.change(&mut page, "touch x", &changed);
     assert!(!agent.result().is_error);
     assert!(agent.work("other").exists() && !agent.work("x").exists());
     stage.shows(&question, "Allowed by The page, with changes");

@@ -7,13 +7,17 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_store::{ChainReport, EntryFilter, LedgerEntry, Store};
 use callgate_testkit::kept_port::KeptPort;
 use callgate_testkit::process::{DEADLINE, Group};
 use callgate_testkit::telegram::{Message, Telegram, Toast};
 use callgate_testkit::test_home::TestHome;
 use callgate_testkit::until::{Sighting, until_or};
+use callgate_wire::approval::{Press, RequestId};
+use callgate_wire::desk::{DeskAnswer, DeskCommand};
 use rustix::process::Signal;
+use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
 /// The person who may answer, and the private chat with them.
@@ -163,6 +167,26 @@ impl Stage {
     pub(crate) fn press(&self, message: &Message, button: &str) -> Toast {
         let press = self.phone.press(ADA, ADA, message.id, button);
         self.told(&press)
+    }
+
+    /// A viewer that may answer.
+    pub(crate) fn viewer(&self) -> Viewer {
+        let mut page = Viewer::connect(&self.path(".local/share/callgate/desk.sock")).unwrap();
+        // Ada may answer already, so nobody is linked without her.
+        let allow = |_: &str| drop(self.press(&self.question("asks for a code"), "Allow"));
+        let (code, _) = page.code_when_allowed(&mut { allow }).unwrap();
+        let pair = DeskCommand::Pair { code, name: "The page".to_owned(), origin: None };
+        assert!(matches!(page.ask(pair, PATIENCE).unwrap(), DeskAnswer::Paired { .. }));
+        page
+    }
+
+    /// Allows the question about a shell command with another input.
+    pub(crate) fn change(&self, page: &mut Viewer, command: &str, input: &Value) {
+        let request_id = RequestId::parse(&self.id_of(command)).unwrap();
+        let press = Press::Input(to_raw_value(input).unwrap());
+        let press = DeskCommand::Press { request_id, press, confirm: None };
+        let told = page.ask_for_reply(press).unwrap();
+        assert_eq!(told, (true, "Allowed by The page, with changes".to_owned()));
     }
 
     pub(crate) fn told(&self, press: &str) -> Toast {

@@ -40,6 +40,31 @@ fn stage(settings: &str) -> Stage {
     stage
 }
 
+/// A person's edit brings nothing that a rule denies or wants confirmed.
+#[test]
+fn what_a_person_makes_of_a_call_is_under_the_rules() {
+    let stage = Stage::unstarted("");
+    let pushes = RULES.replace("decide = \"ask\"", "decide = \"confirm\"");
+    fs::write(stage.path(".config/callgate/rules.toml"), pushes).unwrap();
+    stage.up();
+    let mut page = stage.viewer();
+    let mut changed = |command: &str, other: &str| {
+        let hook = stage.hook(&bash(command));
+        stage.question(command);
+        stage.change(&mut page, command, &json!({ "command": other }));
+        hook
+    };
+    let denied = changed("touch a", "rm -r a").decision();
+    assert_eq!(denied["behavior"], "deny");
+    let why = denied["message"].as_str().unwrap();
+    assert!(why.contains("A person changed this call, but denied by rule `never`"), "{why}");
+    let fine = changed("touch b", "touch c").decision();
+    assert_eq!(fine, json!({ "behavior": "allow", "updatedInput": { "command": "touch c" } }));
+    let pushes = changed("touch d", "git push");
+    stage.press(&stage.question("git push"), "Deny");
+    assert_eq!(pushes.decision()["behavior"], "deny");
+}
+
 /// An asker that waits for its answer.
 struct Asker(BufReader<UnixStream>);
 

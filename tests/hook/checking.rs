@@ -25,6 +25,7 @@ fn answered(attended: &str, agent: &str, call: &Value, fields: &str) -> (Value, 
     asked.assert_waiting();
     asked.answer(fields);
     asked.assert_closed();
+    desk.agree();
     (asked.request(), hook.end())
 }
 
@@ -97,6 +98,37 @@ fn each_answer_has_its_own_form() {
     let edited = r#""decision":"allow","updated_input":{"command":"ls"}"#;
     printed("1", "claude", edited).printed(&line("allow", r#","updatedInput":{"command":"ls"}"#));
     printed("1", "codex", edited).denied("cannot take");
+}
+
+/// What a person makes of a call is checked like the call: rules may deny it, or want more than them.
+#[test]
+fn a_changed_call_is_checked_again() {
+    let edited = r#""decision":"allow","updated_input":{"command":"rm -r /"}"#;
+    let changed = |event: &Value, fields: &str| {
+        let stage = Stage::new();
+        let desk = stage.desk();
+        let hook = stage.hook(event.to_string());
+        let mut first = desk.accept();
+        first.answer(edited);
+        let mut second = desk.accept();
+        second.answer(fields);
+        (first.request(), second.request(), hook.end())
+    };
+    for event in [call(), event("PermissionRequest")] {
+        let (first, second, ended) = changed(&event, r#""decision":"none""#);
+        assert!(ended.stdout.contains(r#""updatedInput":{"command":"rm -r /"}"#), "{ended:?}");
+        assert_ne!(first["request_id"], second["request_id"]);
+        assert_eq!(
+            (&second["kind"], &second["context"]["asks"]),
+            (&json!("check"), &json!("agent"))
+        );
+        assert_eq!(second["tool_input"], json!({"command": "rm -r /"}));
+        for no in [r#""decision":"deny","message":"a rule denies it""#, r#""decision":"timeout""#] {
+            let (.., ended) = changed(&event, no);
+            assert!(ended.stdout.contains("A person changed this call, but "), "{ended:?}");
+            assert!(!ended.stdout.contains("allow\""), "{ended:?}");
+        }
+    }
 }
 
 /// The call is denied when its desk does this.

@@ -213,6 +213,15 @@ impl Desk {
         }
     }
 
+    /// Has nothing against what else is asked, for as long as the socket's folder is there.
+    pub(crate) fn agree(self) {
+        thread::spawn(move || {
+            while let Some(mut asked) = self.accept_any() {
+                asked.answer(r#""decision":"none""#);
+            }
+        });
+    }
+
     /// Nobody has dialled.
     pub(crate) fn assert_not_dialled(&self) {
         self.0.set_nonblocking(true).unwrap();
@@ -313,6 +322,7 @@ pub(crate) fn answered_by(stage: &Stage, command: Command, input: &str, fields: 
     asked.assert_waiting();
     asked.answer(fields);
     asked.assert_closed();
+    desk.agree();
     hook.end()
 }
 

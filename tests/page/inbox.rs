@@ -338,6 +338,26 @@ fn changes_are_seen_before_they_are_allowed_together() {
     }
 }
 
+/// Nobody reads that many at once, so they can only be denied.
+#[test]
+fn very_many_questions_are_only_denied_together() {
+    let Some((desk, browser)) = desk_with_page() else { return };
+    let hooks: Vec<_> = (0..51).map(|at| desk.ask(&format!("npm run task-{at:02}"))).collect();
+    browser.wait_for_text("[data-view=inbox] h1", "51");
+    page::show(&browser, "npm run task-00");
+    browser.click("[data-alike]");
+    browser.wait_for_text("dialog", "More than 50 cannot be read at once.");
+    browser.wait_for(
+        "settled",
+        "return !!document.querySelector('[data-batch=deny][aria-disabled=false]')",
+    );
+    assert_eq!(browser.count("[data-batch=allow][aria-disabled=true]"), 1);
+    browser.click("[data-batch=deny][aria-disabled=false]");
+    for hook in hooks {
+        assert_eq!(hook.decision()["behavior"], "deny");
+    }
+}
+
 /// An edit of a large file is a diff with the file's line numbers, and is shown whole before it can be
 /// allowed.
 #[test]

@@ -5,6 +5,7 @@
 //! where the agent takes silence for a yes, the hook denies the call instead. It blocks, on one
 //! thread: its start-up time is time that somebody waits.
 
+mod changed_call;
 mod last_words;
 mod outcome;
 mod slow_desk;
@@ -16,7 +17,7 @@ use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
 use std::panic::{self, AssertUnwindSafe};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use callgate_wire::approval::{ApprovalRequest, ApprovalResponse, Decision, RequestKind};
 use callgate_wire::hook::agents::{CLAUDE, CallFate, InputForm};
@@ -194,7 +195,7 @@ impl HookCommand<'_> {
         unwanted: &Unwanted<'_>,
     ) -> Result<HookReply, String> {
         let mut request = self.build_request(input)?;
-        let desk = self.desk_settings(input)?;
+        let (desk, since) = (self.desk_settings(input)?, Instant::now());
         if let Some(context) = &mut request.context {
             context.asks = Some(input.choose_prompter(self.is_attended));
             context.timeout_seconds = Some(desk.timeout.as_secs());
@@ -203,6 +204,7 @@ impl HookCommand<'_> {
             Err(NoAnswer::NoDesk(_)) => (self.without_desk)(&request)?,
             answered => answered.map_err(|error| error.to_string())?,
         };
+        let response = self.check_changes((&request, response), (&desk, since), unwanted)?;
         Ok(hook::render_response(input.known_event(), &request, &response))
     }
 
@@ -252,7 +254,7 @@ impl HookCommand<'_> {
         unwanted: &Unwanted<'_>,
     ) -> Result<HookReply, String> {
         let mut request = self.build_request(input)?;
-        let desk = self.desk_settings(input)?;
+        let (desk, since) = (self.desk_settings(input)?, Instant::now());
         // Without a desk nothing more has to be read.
         let asker = Asker::dial(&desk, unwanted).map_err(|error| error.to_string())?;
         let mut watch = None;
@@ -278,6 +280,7 @@ impl HookCommand<'_> {
             // The agent's host asks.
             return Ok(HookReply::Nothing);
         }
+        let response = self.check_changes((&request, response), (&desk, since), unwanted)?;
         Ok(hook::render_response(input.known_event(), &request, &response))
     }
 

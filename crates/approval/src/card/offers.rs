@@ -83,7 +83,9 @@ fn meaning_of_rules(kind: &str, suggestion: &Value) -> String {
     let all = suggestion["rules"].as_array().into_iter().flatten();
     let words = all.map(|rule| {
         let tool = rule["toolName"].as_str().unwrap_or("?");
-        rule["ruleContent"].as_str().map_or_else(
+        // Claude Code takes these for the whole tool.
+        let content = rule["ruleContent"].as_str().filter(|it| !matches!(it.trim(), "" | "*"));
+        content.map_or_else(
             || format!("every use of {tool}"),
             |content| {
                 if tool == "Bash" { content.to_owned() } else { format!("{tool}({content})") }

@@ -321,6 +321,13 @@ fn offers_are_grouped_by_where_they_are_kept_and_put_into_words() {
             ask about nothing at all | for this session | [0]
         "]],
     );
+    // What names no command is every command.
+    offers(
+        &json!([{ "type": "addRules", "rules": [{ "toolName": "Bash", "ruleContent": "" }, { "toolName": "Bash", "ruleContent": "*" }], "behavior": "allow", "destination": "session" }]),
+        &expect![[r"
+            every use of Bash, every use of Bash | for this session | [0]
+        "]],
+    );
 }
 
 #[test]

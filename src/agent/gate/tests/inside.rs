@@ -81,7 +81,12 @@ fn words_deny_and_reach_the_model() {
 
 #[test]
 fn changed_arguments_are_run_unless_a_rule_denies_them() {
-    let bench = Bench::new("[[rule]]\nname = \"no\"\ndecide = \"deny\"\ncommand = \"git push\"");
+    let rules = "
+        rule = [
+            { name = 'no', decide = 'deny', command = 'git push' },
+            { name = 'careful', decide = 'confirm', command = 'git fetch' },
+        ]";
+    let bench = Bench::new(rules);
     let edited = |command: &str, args: &[&str]| {
         let input = json!({ "command": command, "args": args }).to_string();
         Press::Input(RawValue::from_string(input).unwrap())
@@ -92,11 +97,16 @@ fn changed_arguments_are_run_unless_a_rule_denies_them() {
     let permit = words(&bench.run(asked).unwrap());
     let expected = r#"allowed {"command":"make","args":["test"]}: Allowed by the user in the front end, with changes"#;
     assert_eq!(permit, expected);
-    let (asked, mut screen) = bench.ask(make("all"));
-    let (id, ..) = screen.asked(&bench);
-    bench.answer(&id, edited("git", &["push"])).unwrap();
-    let permit = words(&bench.run(asked).unwrap());
-    assert!(permit.starts_with("denied: denied by rule `no`"), "{permit}");
+    // An edit does not replace the word that a rule wants, either.
+    for (what, why) in
+        [("push", "denied by rule `no`"), ("fetch", "to be confirmed by rule `careful`")]
+    {
+        let (asked, mut screen) = bench.ask(make("all"));
+        let (id, ..) = screen.asked(&bench);
+        bench.answer(&id, edited("git", &[what])).unwrap();
+        let permit = words(&bench.run(asked).unwrap());
+        assert!(permit.starts_with(&format!("denied: {why}")), "{permit}");
+    }
 }
 
 #[test]
