@@ -143,8 +143,10 @@ fn explain_refusal(said: &str) -> String {
 pub(super) fn undo_setup(host: &RemoteHost) -> Result<String, String> {
     host.run_script(
         &format!(
-            "p=~/{PROGRAM_FOLDER}; if [ -x $p/callgate ]; then $p/callgate uninstall --keep-others 2>&1 && \
-             $p/callgate relay --stop && rm -rf $p; fi"
+            "cd && if [ -x {PROGRAM_FOLDER}/callgate ]; then \
+             ./{PROGRAM_FOLDER}/callgate uninstall --keep-others 2>&1 && \
+             ./{PROGRAM_FOLDER}/callgate relay --stop && rm -rf {PROGRAM_FOLDER}; \
+             else echo 'There is no callgate any more: hooks that it has left in settings stay there.'; fi"
         ),
         None,
     )

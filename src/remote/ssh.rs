@@ -67,7 +67,9 @@ impl RemoteHost {
             feeding.join().ok();
         }
         if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout).into_owned());
+            let said = String::from_utf8_lossy(&output.stdout);
+            // It is printed in a terminal here, which the machine must not steer.
+            return Ok(text::visible_text(&said).into_owned());
         }
         let said = String::from_utf8_lossy(&output.stderr);
         Err(self.explain_failure(output.status.code(), &said))

@@ -43,11 +43,12 @@ async fn follow_address(config: &Config, address: &str, every: Duration, warn: &
     loop {
         let fetched = source.fetch(LARGEST_BUNDLE).await.map_err(|error| error.to_string());
         let fault = match fetched {
-            // What was taken or refused a moment ago would be again.
-            Ok(text) if last_text.as_ref() == Some(&text) => last_fault.clone(),
+            // What was taken a moment ago would be again. What was refused may be taken another time:
+            // the disk may have been full.
+            Ok(text) if last_text.as_ref() == Some(&text) => None,
             Ok(text) => {
                 let taken = take_bundle(config, text.clone(), None, "callgate up").await;
-                last_text = Some(text);
+                last_text = taken.is_ok().then_some(text);
                 taken.map(|told| told.iter().for_each(|told| warn(told))).err()
             }
             Err(why) => Some(format!("they cannot be fetched: {why}")),

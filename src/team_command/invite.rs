@@ -33,7 +33,7 @@ pub(super) struct InviteArgs {
     /// Invite CI jobs: the invitation is a token for any number of runs, until it is revoked
     #[arg(long)]
     job: bool,
-    /// The person whose machine or job it is
+    /// The person whose machine or job it is [default: as it was, or nobody]
     #[arg(long, value_name = "PERSON")]
     owner: Option<String>,
     /// How long the invitation can be used [default: 24, and without end for jobs]
@@ -54,7 +54,8 @@ impl InviteArgs {
     pub(super) fn invite_member(self, config: &Config) -> Result<(), Failure> {
         let kind = self.kind();
         let mut register = TeamRegister::open(config)?;
-        self.check_name(&register.read_roster()?)?;
+        let roster = register.read_roster()?;
+        self.check_name(&roster)?;
         self.check_remotes(config)?;
         let failed = |why: String| Failure::Failed(format!("cannot invite: {why}"));
         let certificates = DeskCertificates::open(config).map_err(failed)?;
@@ -70,10 +71,14 @@ impl InviteArgs {
         };
         let now = register.now_ms()?;
         let hours = self.hours.or((kind != MemberKind::Job).then_some(HOURS));
+        // A machine that gets a new token stays that of its owner: otherwise they could allow what a rule
+        // lets only others allow.
+        let known = || roster.members.get(&self.name)?.owner.clone();
+        let owner = self.owner.clone().or_else(known);
         let invited = MemberInvited {
             name: self.name,
             member: Some(kind),
-            owner: self.owner,
+            owner,
             secret: hash_text(invitation.secret.reveal()),
             until_ms: hours.map(|hours| now + i64::from(hours) * HOUR_MS),
             by: BY.to_owned(),

@@ -155,6 +155,23 @@ fn what_is_settled_there_while_no_desk_runs_here_is_withdrawn() {
 }
 
 #[test]
+fn the_questions_of_a_machine_that_is_removed_while_no_desk_runs_are_over() {
+    let house = house();
+    let mut ada = house.person("Ada");
+    let hook = house.ask("make");
+    ada.question(&house, "make");
+    house.kill_desk();
+    house.laptop.write("down", "");
+    drop(house.run_on_laptop(&["remote", "remove", "--force", BOX]).success());
+    house.up();
+    ada.return_to(&house);
+    house.until("it is over here", || ada.inbox().is_empty());
+    let story = House::story(&house.laptop_entries(), "make");
+    assert_eq!(story, ["asked", "closed: The agent went away"]);
+    drop(hook);
+}
+
+#[test]
 fn a_shared_connection_that_stands_still_holds_up_no_new_line() {
     let house = house();
     let mut ada = house.person("Ada");

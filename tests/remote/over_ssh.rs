@@ -230,3 +230,39 @@ fn what_is_wrong_with_a_machine_is_said() {
     let done = run(command, DEADLINE);
     assert!(done.stderr.contains("install OpenSSH's client"), "{}", done.stderr);
 }
+
+#[test]
+fn a_home_with_a_blank_is_set_up_and_given_back() {
+    let house = House::bare();
+    house.machine.write("ada lovelace/.claude/settings.json", "{\"theme\": \"dark\"}\n");
+    let home = house.machine.path("ada lovelace");
+    house.write_ssh(&format!(
+        "for last; do :; done\ncd '{0}' && exec env -i HOME='{0}' USER=bo PATH=/usr/bin:/bin sh -c \"$last\"",
+        home.display()
+    ));
+    drop(house.run_on_laptop(&["remote", "add", BOX]).success());
+    let settings = || fs::read_to_string(home.join(".claude/settings.json")).unwrap();
+    assert!(settings().contains("callgate-hook") && home.join(PROGRAM).exists());
+    drop(house.run_on_laptop(&["remote", "remove", BOX]).success());
+    let left: Value = serde_json::from_str(&settings()).unwrap();
+    assert_eq!(left, serde_json::json!({ "theme": "dark" }));
+    assert!(!home.join(PROGRAM).exists());
+}
+
+#[test]
+fn what_a_machine_says_moves_no_cursor_here() {
+    let house = House::bare();
+    let escape = "\\033]52;c;cm0gLXJm\\007\\r\\342\\200\\256";
+    let version = env!("CARGO_PKG_VERSION");
+    let says = format!(
+        "for last; do :; done\ncase \"$last\" in\n  *uname*) printf 'Linux {}\\n/home/bo{escape}\\n' ;;\n  *--version*) echo callgate {version} ;;\n  *cat*) cat >/dev/null ;;\n  *) printf 'Done.{escape}\\nNext.\\n' ;;\nesac",
+        std::env::consts::ARCH
+    );
+    house.write_ssh(&says);
+    for arguments in [["remote", "add", BOX], ["remote", "remove", BOX]] {
+        let said = house.run_on_laptop(&arguments).success().stdout;
+        assert!(said.contains("Done.⟨U+001B⟩]52;") && said.contains("\nNext.\n"), "{said:?}");
+        let is_bad = |it: char| it.is_control() && it != '\n' || it == '\u{202e}';
+        assert!(!said.contains(is_bad), "{said:?}");
+    }
+}

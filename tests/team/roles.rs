@@ -84,6 +84,20 @@ fn two_people_allow_what_the_machine_of_a_third_asks() {
 }
 
 #[test]
+fn a_machine_stays_that_of_its_owner_when_it_is_invited_again() {
+    let house = TeamHouse::new(None);
+    let mut ada = join_person(&house, "ada");
+    let member = laptop_of(&house, "ada");
+    house.invite(&["laptop"]);
+    let hook = member.ask("make deploy");
+    let row = ada.question(&house.desk, "make deploy");
+    let own = "Your own machine asks this: somebody else has to allow it. You may deny it.";
+    assert_eq!(ada.allow(&row), (false, own.to_owned()));
+    assert!(house.desk.done(&["team", "list"]).contains("laptop: machine of ada"));
+    drop(hook);
+}
+
+#[test]
 fn roles_and_revocations_count_for_the_next_press() {
     let house = TeamHouse::new(None);
     let _olga = house.desk.person("Olga");

@@ -4,6 +4,8 @@
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use callgate_link::file::{FileLock, create_private_folder, replace_private};
 use callgate_link::text_file::read_text_file;
@@ -14,6 +16,12 @@ use callgate_team::{LARGEST_BUNDLE, TeamRules};
 const FILE: &str = "team.json";
 /// The name of the rules of a team while they cannot be read.
 const UNNAMED: &str = "the team's bundle of rules";
+
+/// How long somebody else may take to change the file. Rules that come over the line of a team come
+/// once, and are not to be lost because a command or the rules before them are just being taken.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// How often is looked whether they have.
+const LOOK: Duration = Duration::from_millis(5);
 
 /// The path of the file, which may be absent.
 /// It is not in the database, because the hook reads it without a desk, and opening the database
@@ -65,9 +73,19 @@ impl TeamFile {
 
     fn lock(&self) -> Result<FileLock, String> {
         let folder = self.path.parent().map_or(Ok(()), create_private_folder);
-        let lock = folder.and_then(|()| FileLock::try_lock(&self.path.with_extension("lock")));
-        let lock = lock.map_err(|error| self.unwritten(&error))?;
-        lock.ok_or_else(|| "another callgate is changing the team's rules; try again".to_owned())
+        folder.map_err(|error| self.unwritten(&error))?;
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let lock = FileLock::try_lock(&self.path.with_extension("lock"));
+            match lock.map_err(|error| self.unwritten(&error))? {
+                Some(lock) => return Ok(lock),
+                None if Instant::now() < end => thread::sleep(LOOK),
+                None => {
+                    let text = "another callgate is changing the team's rules; try again";
+                    return Err(text.to_owned());
+                }
+            }
+        }
     }
 
     fn unwritten(&self, error: &io::Error) -> String {
@@ -89,5 +107,36 @@ impl TeamFile {
                 RuleFile::unreadable(UNNAMED, &why, Trust::Team)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use callgate_team::{RuleBundle, TeamSigner};
+
+    use super::*;
+
+    #[test]
+    fn all_who_take_rules_at_once_take_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = TeamFile::beside(&folder.path().join("callgate.db"));
+        let signer = TeamSigner::from_seed(&[1; 32]).unwrap();
+        file.change(|_| Ok(TeamRules::trusting(signer.public_key()))).unwrap();
+        let bundle = |serial| RuleBundle::sign(&signer, "acme", serial, 0, "").unwrap();
+        thread::scope(|scope| {
+            for serial in 1..=20 {
+                let (file, bundle) = (&file, bundle(serial));
+                scope.spawn(move || {
+                    let taken = file.change(|rules| {
+                        let mut rules = rules.unwrap();
+                        // One that is older by now changes nothing.
+                        rules.take(bundle).ok();
+                        Ok(rules)
+                    });
+                    taken.unwrap();
+                });
+            }
+        });
+        assert_eq!(file.read().unwrap().unwrap().bundle().unwrap().serial(), 20);
     }
 }

@@ -22,6 +22,9 @@ use crate::line_budget::{BudgetShare, LineBudget};
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;
+/// How many bytes of a line that is not whole count for nothing, so that whoever takes the whole budget
+/// does not end the lines of the others with their next beat.
+const FREE: usize = 64 * 1024;
 
 pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
@@ -105,7 +108,7 @@ impl StreamedLines {
                 return Poll::Ready(None);
             }
             self.heard_at = Instant::now();
-            if !self.share.resize(self.lines.buffered()) {
+            if !self.share.resize(self.lines.buffered().saturating_sub(FREE)) {
                 return Poll::Ready(Some(LineArrival::NoRoom));
             }
         }

@@ -127,6 +127,12 @@ impl ChainedLinks {
         self.standing.keys().filter_map(|link| link.strip_prefix(REMOTE_LINK))
     }
 
+    /// Returns true if the questions of a machine of this name are answered here: it was added as a
+    /// remote, or belongs to the team.
+    pub fn has_machine(&self, name: &str) -> bool {
+        self.team.members.contains_key(name) || self.remotes().any(|remote| remote == name)
+    }
+
     /// Applies an entry that makes or removes links or members.
     pub fn apply_event(&mut self, event: &LedgerEvent) {
         let (made, name, person) = match event {

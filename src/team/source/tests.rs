@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use callgate_team::{RuleBundle, TeamRules, TeamSigner};
+use callgate_testkit::process::DEADLINE;
 
 use super::*;
 use crate::config::{test_config, test_surroundings};
@@ -79,4 +80,30 @@ async fn a_newer_bundle_is_taken_and_anything_else_is_told_once() {
         assert!(told.starts_with(expected), "{told}, not {expected}");
     }
     assert_eq!(file.read().unwrap().unwrap().bundle().unwrap().serial(), 4);
+}
+
+#[tokio::test]
+async fn a_bundle_that_could_not_be_recorded_is_taken_later() {
+    let home = tempfile::tempdir().unwrap();
+    let config = test_config(&test_surroundings(home.path(), &[]));
+    let signer = TeamSigner::from_seed(&[1; 32]).unwrap();
+    let file = TeamFile::beside(&config.database);
+    file.change(|_| Ok(TeamRules::trusting(signer.public_key()))).unwrap();
+    std::fs::create_dir(&config.database).unwrap();
+    let bundle = RuleBundle::sign(&signer, "acme", 1, 0, RULES).unwrap().to_json();
+    let address = serve(&Arc::new(Mutex::new(bundle)));
+    let (warned_in, mut warned) = tokio::sync::mpsc::unbounded_channel();
+    let warn: Warn = Arc::new(move |told: &str| warned_in.send(told.to_owned()).unwrap());
+    let every = Duration::from_millis(5);
+    let steps = async {
+        let told = warned.recv().await.unwrap();
+        assert!(told.starts_with("the team's rules stay as they are: "), "{told}");
+        std::fs::remove_dir(&config.database).unwrap();
+        warned.recv().await.unwrap()
+    };
+    let told = tokio::select! {
+        told = tokio::time::timeout(DEADLINE, steps) => told.expect("it is tried again"),
+        () = follow_address(&config, &address, every, &warn) => panic!("it has no end"),
+    };
+    assert!(told.starts_with("Took 1 rule (team acme, rules 1, "), "{told}");
 }

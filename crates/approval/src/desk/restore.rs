@@ -41,7 +41,7 @@ impl Desk {
             let id = entries.first().and_then(|entry| RequestId::parse(entry.question.as_deref()?));
             let key = id.map(|id| record::input_key(&id));
             let input = kept.iter().find(|(name, _)| Some(name) == key.as_ref());
-            self.restore_open(now, entries, input.map(|(_, input)| input.as_str()));
+            self.restore_open(now, entries, input.map(|(_, input)| input.as_str()), &links);
         }
         // After the questions, to which most of them belong.
         for (key, value) in kept {
@@ -96,8 +96,18 @@ impl Desk {
     }
 
     /// Restores an open question, whose asker may come back for some time.
-    fn restore_open(&mut self, now: Now, entries: &[LedgerEntry], input: Option<&str>) {
-        let Some(open) = self.open_from(now, entries, input) else { return };
+    fn restore_open(
+        &mut self,
+        now: Now,
+        entries: &[LedgerEntry],
+        input: Option<&str>,
+        links: &ChainedLinks,
+    ) {
+        let Some(mut open) = self.open_from(now, entries, input) else { return };
+        if open.scope.machine.as_ref().is_some_and(|machine| !links.has_machine(machine)) {
+            // It was removed or revoked while no desk ran, and never comes back for an answer.
+            open.away_until = Some(now.mono);
+        }
         let id = open.card.id.clone();
         self.open.insert(id.clone(), open);
         // So that it ends even if its asker never comes back.

@@ -23,7 +23,7 @@ use std::time::Duration;
 
 use callgate_store::LedgerEntry;
 use callgate_wire::approval::{ApprovalRequest, Press, RequestId};
-use callgate_wire::ledger::ChainedLinks;
+use callgate_wire::ledger::{ChainedLinks, LedgerEvent, REMOTE_LINK};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
@@ -123,8 +123,17 @@ impl Ledger {
     /// The links as the store reads them from the chain.
     pub(super) fn links(&self) -> ChainedLinks {
         let mut links = ChainedLinks::default();
-        for entry in &self.entries {
-            links.apply_event(&entry.event());
+        let events = || self.entries.iter().map(LedgerEntry::event);
+        for event in events() {
+            // Whoever has asked was added before.
+            if let LedgerEvent::Asked(asked) = event
+                && let Some(machine) = asked.machine
+            {
+                links.standing.insert(format!("{REMOTE_LINK}{machine}"), machine);
+            }
+        }
+        for event in events() {
+            links.apply_event(&event);
         }
         links
     }

@@ -45,24 +45,45 @@ async fn both_directions_flow_while_the_next_line_is_awaited() {
 async fn what_all_machines_send_at_once_has_a_limit_and_is_given_back() {
     let budget = LineBudget::new(40);
     let pair = || {
-        let (ours, theirs) = duplex(ROOM);
+        let (ours, theirs) = duplex(2 * FREE);
         (StreamedLines::new(Box::new(ours), Arc::clone(&budget)), theirs)
     };
     let ((mut lines, mut theirs), (mut second, mut other)) = (pair(), pair());
-    theirs.write_all(&[b'x'; 30]).await.unwrap();
+    let part = vec![b'x'; FREE + 30];
+    theirs.write_all(&part).await.unwrap();
+    assert_waits(&mut lines).await;
+    other.write_all(&part).await.unwrap();
+    assert_eq!(second.next().await, Some(LineArrival::NoRoom));
+    drop(second);
+    // A line that is whole takes nothing any more.
+    theirs.write_all(b"\n").await.unwrap();
+    assert_eq!(lines.next().await, Some(LineArrival::Line(part)));
+    assert_eq!(lines.take_arrived(), None);
+    assert!(BudgetShare::of(budget).resize(40));
+}
+
+/// Reads everything that has come, which is no whole line.
+async fn assert_waits(lines: &mut StreamedLines) {
     tokio::select! {
         biased;
         arrived = lines.next() => panic!("{arrived:?}"),
         () = std::future::ready(()) => {}
     }
-    other.write_all(&[b'y'; 30]).await.unwrap();
-    assert_eq!(second.next().await, Some(LineArrival::NoRoom));
-    drop(second);
-    // A line that is whole takes nothing any more.
-    theirs.write_all(b"\n").await.unwrap();
-    assert_eq!(lines.next().await, Some(LineArrival::Line(vec![b'x'; 30])));
-    assert_eq!(lines.take_arrived(), None);
-    assert!(BudgetShare::of(budget).resize(40));
+}
+
+#[tokio::test]
+async fn whoever_takes_the_whole_budget_ends_no_line_of_usual_length() {
+    let budget = LineBudget::new(40);
+    let mut hostile = BudgetShare::of(Arc::clone(&budget));
+    assert!(hostile.resize(40));
+    let (ours, mut theirs) = duplex(2 * FREE);
+    let mut lines = StreamedLines::new(Box::new(ours), budget);
+    theirs.write_all(b"{\"kind\":").await.unwrap();
+    assert_waits(&mut lines).await;
+    theirs.write_all(b"\"beat\"}\n").await.unwrap();
+    assert!(matches!(lines.next().await, Some(LineArrival::Line(_))));
+    theirs.write_all(&[b'x'; FREE + 1]).await.unwrap();
+    assert_eq!(lines.next().await, Some(LineArrival::NoRoom));
 }
 
 #[tokio::test]

@@ -74,6 +74,7 @@ fn told(acts: &[UpperAct]) -> Vec<String> {
         UpperAct::Defer(_) => "defer".to_owned(),
         UpperAct::Delivered(_) => "delivered".to_owned(),
         UpperAct::Warn(text) => format!("warn: {text}"),
+        UpperAct::Synced(_) => "synced".to_owned(),
         UpperAct::End(why) => format!("end: {why}"),
         other => format!("{other:?}"),
     };
@@ -109,7 +110,7 @@ fn a_question_survives_a_cut_and_so_does_an_answer_given_meanwhile() {
     assert_eq!(say(&mut upper, &question(1)), ["answer allow"]);
     let closed = json!({ "kind": "closed", "question": id(2), "text": "Denied by Bob" });
     assert_eq!(say(&mut upper, &closed), ["withdraw: Denied by Bob"]);
-    assert_eq!(say(&mut upper, &json!({ "kind": "synced", "open": [id(1)] })), ["Synced"]);
+    assert_eq!(say(&mut upper, &json!({ "kind": "synced", "open": [id(1)] })), ["synced"]);
     let done = json!({ "kind": "told", "question": id(1), "done": true, "text": "Allowed" });
     assert_eq!(say(&mut upper, &done), ["delivered"]);
 }
@@ -136,7 +137,7 @@ fn what_the_box_no_longer_has_is_withdrawn() {
     upper.disconnect();
     reconnect(&mut upper, at(50));
     let acts = say(&mut upper, &json!({ "kind": "synced", "open": [] }));
-    assert_eq!(acts, ["Synced", "withdraw: It is over on its machine"]);
+    assert_eq!(acts, ["synced", "withdraw: It is over on its machine"]);
     assert!(!upper.holds(&request_id(1)));
 }
 

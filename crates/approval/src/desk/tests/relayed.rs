@@ -6,11 +6,12 @@ use callgate_wire::approval::{
     Action, AllowDemands, ApprovalRequest, AskerMachine, Decision, Press, RelayedAnswer,
 };
 use callgate_wire::desk::HiddenText;
+use callgate_wire::ledger::{LedgerEvent, LinkRemoved, REMOTE_LINK};
 use serde_json::json;
 
 use super::super::{
-    AskerId, Authority, DeferReason, Desk, DeskInput, DeskOutput, DeskSettings, RELAY_ORIGIN,
-    Ruling,
+    AskerId, Authority, DeferReason, Desk, DeskInput, DeskOutput, DeskSettings, DeskStep,
+    RELAY_ORIGIN, Ruling,
 };
 use super::cases::{Table, answer, answers, is_shown, marks, shown, told};
 use super::checks::{blocked, check, permission, rule_asks};
@@ -223,9 +224,24 @@ fn what_a_machine_does_not_name_after_a_restart_is_over() {
     assert!(table.give(synced(vec![])).is_empty(), "who has an asker is asked about");
     table.restart();
     table.give(synced(vec![2]));
-    let open: Vec<_> = table.desk.open.keys().cloned().collect();
-    assert_eq!(open, [id(2), id(3), id(4)]);
+    let is_open = |number| table.desk.open.contains_key(&id(number));
+    assert_eq!([1, 2, 3, 4].map(is_open), [false, true, true, true]);
     assert_eq!(table.last("closed")["text"], "It is over on its machine");
+}
+
+#[test]
+fn a_question_of_a_machine_that_was_removed_meanwhile_ends_at_the_restart() {
+    let mut table = Table::new();
+    table.bring(1, relayed(request(1, "make"), 600), ask());
+    let link = format!("{REMOTE_LINK}box");
+    let removed = LedgerEvent::Unpaired(LinkRemoved { link, by: "callgate remote".to_owned() });
+    let mut step = DeskStep::default();
+    step.record_event(None, &removed);
+    table.ledger.commit(&step);
+    table.restart();
+    table.wait(0);
+    assert!(table.desk.open.is_empty());
+    assert_eq!(table.last("closed")["text"], "The agent went away");
 }
 
 fn relay(paired: bool) -> Person {
