@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { agentName, counted, folderName } from "../words.js";
 import { isBatchable, isOpen } from "../store.js";
+import { sendAnswer } from "../answering.js";
 import { SETTLE_MS } from "../press_guard.js";
 import { icon } from "./icons.js";
 import { shown } from "./text.js";
@@ -25,7 +26,7 @@ export function batchDialog(app, questions, done) {
     state.isSending = true;
     await Promise.all(
       questions.filter(isBatchable).map((question) =>
-        app.press(question, { action }).then(() => {
+        sendAnswer(app, question, { action }).then(() => {
           state.sent += 1;
           app.update();
         }),
