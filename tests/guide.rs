@@ -6,8 +6,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use callgate_testkit::process::{DEADLINE, run};
 use callgate_testkit::terminal::Terminal;
@@ -77,13 +75,7 @@ fn the_guide_leads_to_a_command_that_was_allowed_at_the_desk() {
     desk.wait_for("Claude Code wants to run a command in ");
     desk.wait_for("reply\r\n");
     assert!(!running.work().join("built").exists());
-    // A key that comes too soon after the question is not taken for an answer.
-    let end = Instant::now() + 4 * DEADLINE;
-    while !desk.written().contains("Allowed by") {
-        assert!(Instant::now() < end, "{}", desk.written());
-        desk.press("a");
-        thread::sleep(Duration::from_secs(1));
-    }
+    desk.press_until("a", |written| written.contains("Allowed by"));
     let outcome = running.end_after_dialog();
     assert!(outcome.made("built"), "{:?}", outcome.results);
 }

@@ -9,7 +9,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
-use std::time::Duration;
 
 use callgate_testkit::process::{DEADLINE, Finished, run};
 use callgate_testkit::script::write_program;
@@ -131,11 +130,7 @@ fn the_key_o_prints_a_new_link() {
     let first = code_in(&desk.written());
     assert_eq!(pair(&home.address(), &first), 200);
     // A held key prints no second link within a second.
-    home.until("there is a second link", || {
-        desk.press("o");
-        thread::sleep(Duration::from_millis(200));
-        code_in(&desk.written()) != first
-    });
+    desk.press_until("o", |written| code_in(written) != first);
     assert_eq!(pair(&home.address(), &code_in(&desk.written())), 200);
     assert_eq!(home.opened(), "", "without a screen there is no browser");
     desk.press("\u{3}");
@@ -159,11 +154,7 @@ fn the_command_open_prints_a_link_and_needs_a_yes() {
     let second = home.callgate(&["open"], true);
     let waits = thread::spawn(move || run(second, DEADLINE));
     desk.wait_for("asks for a code");
-    home.until("the key counts", || {
-        desk.press("a");
-        thread::sleep(Duration::from_millis(200));
-        waits.is_finished()
-    });
+    desk.press_until("a", |_| waits.is_finished());
     let second = waits.join().unwrap().success().stdout;
     let code = code_in(&second);
     assert!(second.contains(&format!("the code is {code}\n")), "{second}");

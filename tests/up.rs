@@ -392,13 +392,7 @@ fn the_shell_has_the_terminal_while_the_desk_is_stopped() {
     until("the question is there again", &terminal, || {
         terminal.written().matches("  Deploy?\r\n").count() == 2
     });
-    // A key that comes too soon after the question is not taken for an answer.
-    let end = Instant::now() + 4 * DEADLINE;
-    while !terminal.written().contains("Allowed by") {
-        assert!(Instant::now() < end, "{}", terminal.written());
-        terminal.press("a");
-        thread::sleep(Duration::from_millis(200));
-    }
+    terminal.press_until("a", |written| written.contains("Allowed by"));
     assert!(asking.wait(DEADLINE).unwrap().success());
     let mut ask = home.command(&["ask", "Publish?", "--timeout", "60"]);
     ask.stdout(Stdio::null()).stderr(Stdio::null());

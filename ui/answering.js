@@ -7,12 +7,32 @@ import { sourceKey } from "./parts/bodies.js";
 import { questionCard } from "./parts/card.js";
 import { editDialog } from "./parts/edit.js";
 import { UNFOLDED, unfoldAll } from "./parts/text.js";
+import { ask, errorText } from "./transport.js";
 
 /** @typedef {import("./app.js").App} App */
 /** @typedef {import("./store.js").Question} Question */
 /** @typedef {{action?: string, words?: string, confirm?: string}} PressFields */
 
 export const TOO_SOON = "This question has just appeared. Read it, then press again.";
+
+/**
+ * Sends an answer to the desk and follows it until the agent has read it.
+ * @param {App} app @param {Question} question @param {PressFields} fields
+ * @param {Record<string, string>} [raw] fields as JSON text
+ */
+export async function sendAnswer(app, question, fields, raw) {
+  const id = question.row.question;
+  const name = fields.action ?? (fields.words ? "words" : "edit");
+  if (!app.store.press(id, name)) return;
+  app.update();
+  try {
+    const told = await ask(app.transport, "press", { request_id: id, ...fields }, { raw });
+    app.store.told(id, { done: told.done, text: told.text });
+  } catch (error) {
+    app.store.pressFailed(id, `The answer may not have arrived: ${errorText(error)}`);
+  }
+  app.changed();
+}
 
 /** The place of one card. What it is part of decides where its answers go and what comes next. */
 export class Answering {
@@ -37,7 +57,7 @@ export class Answering {
    * @returns {Promise<void>}
    */
   send(question, fields, raw) {
-    return this.app.press(question, fields, raw);
+    return sendAnswer(this.app, question, fields, raw);
   }
 
   /** Loads the whole card of a question. @param {Question} question */

@@ -22,7 +22,6 @@ import { InboxView } from "./views/inbox.js";
 import { PairView, takeCode } from "./views/pair.js";
 
 /** @typedef {import("./router.js").Route} Route */
-/** @typedef {import("./store.js").Question} Question */
 /** @typedef {import("./types/desk.js").Entry} Entry */
 
 /**
@@ -226,27 +225,6 @@ export class App {
   waiting() {
     const own = this.questions.waiting().filter((id) => !this.store.questions.has(id));
     return this.store.waiting() + own.length;
-  }
-
-  // Answers
-
-  /**
-   * Sends an answer and follows it until the agent has read it.
-   * @param {Question} question @param {import("./answering.js").PressFields} fields
-   * @param {Record<string, string>} [raw] fields as JSON text
-   */
-  async press(question, fields, raw) {
-    const id = question.row.question;
-    const name = fields.action ?? (fields.words ? "words" : "edit");
-    if (!this.store.press(id, name)) return;
-    this.update();
-    try {
-      const told = await ask(this.transport, "press", { request_id: id, ...fields }, { raw });
-      this.store.told(id, { done: told.done, text: told.text });
-    } catch (error) {
-      this.store.pressFailed(id, `The answer may not have arrived: ${errorText(error)}`);
-    }
-    this.changed();
   }
 
   // What views use

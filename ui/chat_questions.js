@@ -1,7 +1,7 @@
 // The runtime's own questions, answered in the chat. In a browser none of them is about a permission:
 // there the desk asks, and the page has the desk's questions.
 
-import { Answering } from "./answering.js";
+import { Answering, sendAnswer } from "./answering.js";
 import { cardOf } from "./permission_card.js";
 import { isOpen, newQuestion } from "./store.js";
 import { ask, encode, errorText } from "./transport.js";
@@ -123,7 +123,7 @@ export class ChatQuestions extends Answering {
     const [own, question] = [this.get(id), app.store.questions.get(id)];
     if (own) return this.send(own, { action: "deny" });
     if (this.#forms.has(id)) return void (await app.chat.answerQuestion(id, "declined"));
-    if (question) return app.press(question, { action: "deny" });
+    if (question) return sendAnswer(app, question, { action: "deny" });
     await app.attempt(async () => {
       const told = await ask(app.transport, "press", { request_id: id, action: "deny" });
       if (!told.done) app.toast(told.text);

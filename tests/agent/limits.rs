@@ -1,9 +1,7 @@
 //! The limits of a conversation: what the model can read, and what may be spent.
 
-use std::time::{Duration, Instant};
-
 use callgate_testkit::messages::{Messages, Turn};
-use callgate_testkit::process::DEADLINE;
+use callgate_testkit::until::until;
 use serde_json::{Value, json};
 
 use crate::fixture::{Runtime, Setup, notices, words};
@@ -264,19 +262,17 @@ fn what_the_service_will_not_take_any_more_is_told_and_edit_last_helps() {
 
 /// Waits until the request has ended or a summary is asked for.
 fn ends_unsummed(agent: &mut Runtime, fake: &Messages, id: &str) -> bool {
-    let end = Instant::now() + DEADLINE;
-    while Instant::now() < end {
+    let is_unsummed = until("an end or a summary", || {
         if fake.requests().iter().any(|request| request.user_text().contains(SUMMARY)) {
-            return false;
+            return Some(false);
         }
         let status = agent.ask(&json!({"id": "s", "kind": "get_status"}));
-        if status["data"]["state"] == "idle" {
-            assert_eq!(agent.end(id)["type"], "done");
-            return true;
-        }
-        std::thread::sleep(Duration::from_millis(5));
+        (status["data"]["state"] == "idle").then_some(true)
+    });
+    if is_unsummed {
+        assert_eq!(agent.end(id)["type"], "done");
     }
-    panic!("neither came");
+    is_unsummed
 }
 
 fn texts(count: usize) -> Messages {

@@ -4,8 +4,6 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
-use std::thread;
-use std::time::{Duration, Instant};
 
 use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_store::{ChainReport, EntryFilter, LedgerEntry, Store};
@@ -225,15 +223,12 @@ impl Stage {
     /// affair.
     pub(crate) fn assert_story(&self, command: &str, expected: &[&str]) {
         let id = self.id_of(command);
-        let mut last = Vec::new();
-        let end = Instant::now() + DEADLINE * 4;
-        while last != expected {
-            assert!(Instant::now() < end, "{last:#?} instead of {expected:#?}");
+        let story = || {
             let entries = self.entries().into_iter();
             let entries = entries.filter(|entry| entry.question.as_ref() == Some(&id));
-            last = entries.filter(|entry| entry.kind != "said").map(told).collect();
-            thread::sleep(Duration::from_millis(5));
-        }
+            entries.filter(|entry| entry.kind != "said").map(told).collect::<Vec<_>>()
+        };
+        until_or(|| format!("{expected:#?}; there is {:#?}", story()), || story() == expected);
         self.assert_chain();
     }
 

@@ -7,23 +7,23 @@ mod agents;
 mod team;
 
 use std::fs::{self, Permissions};
+use std::ops::Deref;
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::os::unix::net::{UnixListener, UnixStream};
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::Path;
+use std::process::Command;
 
 use callgate_testkit::process::{DEADLINE, Finished, Group, run};
 use callgate_testkit::script::write_program;
 use callgate_testkit::telegram::{BOT_NAME, Fault, Telegram};
+use callgate_testkit::test_home::TestHome;
+use callgate_testkit::until::{until, until_or};
 use rustix::process::geteuid;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// A home in which all is well until a test spoils something.
 struct Home {
-    folder: TempDir,
+    base: TestHome,
     phone: Telegram,
     daemon: Option<Group>,
 }
@@ -31,17 +31,15 @@ struct Home {
 impl Home {
     /// With settings, a bot and its chat, Claude Code, and our hook in its settings.
     fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
         let phone = Telegram::start();
         phone.add_private(7, "Ada");
-        let home = Self { folder, phone, daemon: None };
+        let home = Self { base: TestHome::new(), phone, daemon: None };
         for folder in ["bin", "work", ".config/callgate"] {
             fs::create_dir_all(home.path(folder)).unwrap();
         }
         symlink(env!("CARGO_BIN_EXE_callgate"), home.path("bin/callgate")).unwrap();
         home.claude("2.1.325");
-        home.write("token", home.phone.token());
-        chmod(&home.path("token"), 0o600);
+        home.write_private("token", home.phone.token());
         home.set("");
         home.done(&["install"]);
         home
@@ -56,12 +54,8 @@ impl Home {
 
     fn start(&mut self) {
         self.start_with(&[]);
-        let end = Instant::now() + DEADLINE;
-        while !self.doctor().iter().any(|it| text(it).contains("listens as")) {
-            let log = || fs::read_to_string(self.path("up.log")).unwrap();
-            assert!(Instant::now() < end, "the daemon does not serve: {}", log());
-            thread::sleep(Duration::from_millis(5));
-        }
+        let log = || format!("the daemon serves: {}", self.text("up.log"));
+        until_or(log, || self.doctor().iter().any(|it| text(it).contains("listens as")));
     }
 
     fn start_with(&mut self, more: &[&str]) {
@@ -80,26 +74,10 @@ impl Home {
     fn set(&self, more: &str) {
         let (socket, token) = (self.text_path("ask.sock"), self.text_path("token"));
         let url = self.phone.url();
-        self.write(
-            ".config/callgate/config.toml",
-            &format!(
-                "socket = {socket:?}\n{more}\n[telegram]\ntoken_file = {token:?}\n\
-                 api_url = {url:?}\nallowed_chats = [7]\n"
-            ),
-        );
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
-    }
-
-    fn text_path(&self, name: &str) -> String {
-        self.path(name).display().to_string()
-    }
-
-    fn write(&self, name: &str, text: &str) {
-        fs::create_dir_all(self.path(name).parent().unwrap()).unwrap();
-        fs::write(self.path(name), text).unwrap();
+        self.write_settings(&format!(
+            "socket = {socket:?}\n{more}\n[telegram]\ntoken_file = {token:?}\n\
+             api_url = {url:?}\nallowed_chats = [7]\n"
+        ));
     }
 
     /// Changes the settings of Claude Code.
@@ -110,9 +88,8 @@ impl Home {
     }
 
     fn callgate(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(self.path("bin/callgate"));
-        command.args(arguments).env_clear().env("HOME", self.folder.path());
-        command.env("PATH", self.path("bin")).current_dir(self.path("work")).stdin(Stdio::null());
+        let mut command = self.command(self.path("bin/callgate"), arguments);
+        command.env("PATH", self.path("bin")).current_dir(self.path("work"));
         command
     }
 
@@ -155,6 +132,14 @@ impl Home {
         assert_eq!(one["level"], level, "{one}");
         assert!(text(one).contains(what), "{one}");
         assert!(one["do"].as_str().unwrap().contains(advice), "{one}");
+    }
+}
+
+impl Deref for Home {
+    type Target = TestHome;
+
+    fn deref(&self) -> &TestHome {
+        &self.base
     }
 }
 
@@ -310,11 +295,7 @@ fn a_daemon_with_other_settings_is_found() {
     let mut home = Home::new();
     let other = home.path("other.sock");
     home.start_with(&["--socket", other.to_str().unwrap()]);
-    let end = Instant::now() + DEADLINE;
-    while UnixStream::connect(&other).is_err() {
-        assert!(Instant::now() < end);
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("the daemon serves", || UnixStream::connect(&other).is_ok());
     let findings = home.doctor();
     let is_wrong = |it: &&Value| text(it).contains("the daemon serves hooks at ");
     let wrong = findings.iter().find(is_wrong).unwrap();
@@ -324,16 +305,9 @@ fn a_daemon_with_other_settings_is_found() {
 #[test]
 fn a_daemon_that_can_reach_nobody_is_found() {
     let mut home = Home::new();
-    home.write(
-        ".config/callgate/config.toml",
-        &format!("socket = {:?}\n", home.text_path("ask.sock")),
-    );
+    home.write_settings(&format!("socket = {:?}\n", home.text_path("ask.sock")));
     home.start_with(&[]);
-    let end = Instant::now() + DEADLINE;
-    while UnixStream::connect(home.path("ask.sock")).is_err() {
-        assert!(Instant::now() < end);
-        thread::sleep(Duration::from_millis(5));
-    }
+    home.wait_for_desk();
     home.finds("problem", "nobody can be reached", "callgate pair");
     home.set("");
     let findings = home.doctor();

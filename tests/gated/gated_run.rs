@@ -5,14 +5,14 @@ use std::iter;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use callgate_testkit::chat::{Chat, ChatReply};
 use callgate_testkit::proc;
 use callgate_testkit::process::{DEADLINE, Group, run};
 use callgate_testkit::script::{copy_program, write_program};
 use callgate_testkit::tools::lasting_folder;
+use callgate_testkit::until::until_or;
 use callgate_wire::hook::agents::ANSWER_LIMIT;
 use tempfile::TempDir;
 
@@ -184,12 +184,9 @@ impl<'a> GatedRun<'a> {
         let mut up = self.callgate(&["up", "--no-terminal"]);
         up.stdin(Stdio::null()).stdout(log.try_clone().unwrap()).stderr(log);
         self.daemon = Some(Group::spawn(up));
-        let (end, socket) = (Instant::now() + DEADLINE, self.sockets.path().join("desk.sock"));
-        while UnixStream::connect(&socket).is_err() {
-            let log = || fs::read_to_string(self.path("up.log")).unwrap_or_default();
-            assert!(Instant::now() < end, "the desk does not open: {}", log());
-            thread::sleep(Duration::from_millis(5));
-        }
+        let log = || fs::read_to_string(self.path("up.log")).unwrap_or_default();
+        let socket = self.sockets.path().join("desk.sock");
+        until_or(|| format!("the desk opens: {}", log()), || UnixStream::connect(&socket).is_ok());
     }
 
     /// Ends what the agent has left running: Cline starts a process of its own that stays.

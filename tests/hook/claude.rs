@@ -4,11 +4,11 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
 
 use callgate_testkit::claude::{Claude, Run};
 use callgate_testkit::messages::{Messages, Turn};
 use callgate_testkit::process::{DEADLINE, Piped};
+use callgate_testkit::until::until_or;
 use serde_json::{Value, json};
 
 use crate::fixture::Stage;
@@ -64,17 +64,17 @@ impl Answering {
     /// What came of this event, in order: so many requests. What is only told may come a little
     /// after its hook has ended.
     fn of(&self, event: &str, count: usize) -> Vec<Value> {
-        let end = Instant::now() + DEADLINE;
-        loop {
-            let requests = self.requests.lock().unwrap().clone();
-            let is_it = |request: &Value| request["context"]["event"] == event;
-            let found: Vec<Value> = requests.into_iter().filter(is_it).collect();
-            if found.len() >= count || Instant::now() > end {
-                assert_eq!(found.len(), count, "{event}: {found:#?}");
-                return found;
-            }
-            thread::sleep(Duration::from_millis(3));
-        }
+        let requests = || self.requests.lock().unwrap().clone();
+        let found = until_or(
+            || format!("{count} of {event}: {:#?}", requests()),
+            || {
+                let is_it = |request: &Value| request["context"]["event"] == event;
+                let found: Vec<Value> = requests().into_iter().filter(is_it).collect();
+                (found.len() >= count).then_some(found)
+            },
+        );
+        assert_eq!(found.len(), count, "{event}: {found:#?}");
+        found
     }
 }
 

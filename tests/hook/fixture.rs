@@ -7,7 +7,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, Stdio};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use callgate_testkit::leaks::Leaks;
 use callgate_testkit::process::{DEADLINE, Group};
@@ -185,16 +185,13 @@ impl Desk {
     /// The next connection.
     pub(crate) fn accept(&self) -> Asked {
         self.0.set_nonblocking(true).unwrap();
-        let end = Instant::now() + DEADLINE;
-        let stream = loop {
-            match self.0.accept() {
-                Ok((stream, _)) => break stream,
-                Err(error) => assert_eq!(error.kind(), ErrorKind::WouldBlock),
+        Asked::read(until("somebody dials", || match self.0.accept() {
+            Ok((stream, _)) => Some(stream),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::WouldBlock);
+                None
             }
-            assert!(Instant::now() < end, "nobody has dialled");
-            thread::sleep(Duration::from_millis(1));
-        };
-        Asked::read(stream)
+        }))
     }
 
     /// The next connection that brings a request, for as long as the socket's folder is there.

@@ -139,8 +139,8 @@ fn library(folder: &Path) -> PathBuf {
 
 #[test]
 fn the_guide_tells_what_a_project_can_do_against_the_gate() {
-    let folder = TempDir::with_prefix("against-").unwrap();
-    let library = library(folder.path());
+    let folder = TestHome::new();
+    let library = library(folder.folder());
     let jobs = ATTACKS.iter().enumerate();
     let kinds = [Installation::User, Installation::Managed];
     let jobs = jobs.flat_map(|(at, attack)| kinds.map(|kind| (at, attack, kind)));

@@ -238,7 +238,7 @@ fn folders_are_as_they_were() {
         let home = Home::new();
         let file = home.path(agent.settings.folder).join(agent.settings.files[0]);
         let above = file.ancestors().skip(1);
-        let folders: Vec<_> = above.take_while(|it| *it != home.folder.path()).collect();
+        let folders: Vec<_> = above.take_while(|it| *it != home.base.folder()).collect();
         for folder in folders.iter().rev() {
             let before = home.files();
             home.does(&["install", "--agent", agent.word]);

@@ -19,8 +19,8 @@ use std::process::Command;
 
 use callgate_testkit::process::{DEADLINE, Finished, run};
 use callgate_testkit::script::{copy_program, write_program};
+use callgate_testkit::test_home::TestHome;
 use serde_json::{Value, json};
-use tempfile::TempDir;
 
 const CALLGATE: &str = env!("CARGO_BIN_EXE_callgate");
 /// The small program, which stands beside the other.
@@ -32,7 +32,7 @@ const MINE: &str = "{\n    \"model\": \"opus\",\n    \"hooks\": {\n        \"Sto
 
 /// A home folder of a test's own, in which nothing of this machine is found.
 struct Home {
-    folder: TempDir,
+    base: TestHome,
     program: PathBuf,
     variables: Vec<(OsString, OsString)>,
     user: Option<u32>,
@@ -40,9 +40,9 @@ struct Home {
 
 impl Home {
     fn new() -> Self {
-        let folder = TempDir::with_prefix("install-").unwrap();
-        fs::create_dir(folder.path().join("work")).unwrap();
-        let home = Self { folder, program: CALLGATE.into(), variables: Vec::new(), user: None };
+        let base = TestHome::new();
+        fs::create_dir(base.path("work")).unwrap();
+        let home = Self { base, program: CALLGATE.into(), variables: Vec::new(), user: None };
         home.program("claude", "#!/bin/sh\nexit 1\n");
         home
     }
@@ -61,7 +61,7 @@ impl Home {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+        self.base.path(name)
     }
 
     fn settings(&self) -> PathBuf {
@@ -83,9 +83,8 @@ impl Home {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(arguments).current_dir(self.path("work")).env_clear();
-        command.env("HOME", self.folder.path()).env("PATH", self.path("bin"));
+        let mut command = self.base.command(&self.program, arguments);
+        command.current_dir(self.path("work")).env("PATH", self.path("bin"));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if let Some(user) = self.user {
             command.uid(user).gid(user);
@@ -113,7 +112,7 @@ impl Home {
     /// All files and folders with their modes and contents.
     fn files(&self) -> Vec<(PathBuf, u32, Vec<u8>)> {
         let mut found = Vec::new();
-        let mut folders = vec![self.folder.path().to_owned()];
+        let mut folders = vec![self.base.folder().to_owned()];
         while let Some(folder) = folders.pop() {
             for entry in fs::read_dir(folder).unwrap() {
                 let path = entry.unwrap().path();
@@ -368,7 +367,7 @@ fn undo(home: &Home, said: &str) {
     let advice = rest.split_once('`').unwrap().0;
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", advice]).current_dir(home.path("work")).env_clear();
-    shell.env("HOME", home.folder.path()).env("PATH", home.path("bin"));
+    shell.env("HOME", home.base.folder()).env("PATH", home.path("bin"));
     assert!(run(shell, DEADLINE).status.success(), "{advice}");
 }
 

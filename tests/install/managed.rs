@@ -10,10 +10,7 @@ const CODEX: &str = "codex/requirements.toml";
 impl Home {
     /// Like [`run`](Self::run), with another `/etc`.
     fn run_in(&self, etc: &PrivateEtc, arguments: &[&str]) -> Finished {
-        let mut command = Command::new(&self.program);
-        command.args(arguments).current_dir(self.path("work")).env_clear();
-        command.env("HOME", self.folder.path()).env("PATH", self.path("bin"));
-        run(etc.wrapped(&command), DEADLINE)
+        run(etc.wrapped(&self.command(arguments)), DEADLINE)
     }
 
     fn does_in(&self, etc: &PrivateEtc, arguments: &[&str]) -> String {
@@ -34,7 +31,7 @@ fn hooks_for_all_users_come_and_go() {
     // Everybody can read them, and there is nothing of this user in them.
     for (file, folder) in [(CLAUDE, "claude-code/managed-settings.d"), (CODEX, "codex")] {
         assert_eq!((mode(&etc.path(file)), mode(&etc.path(folder))), (0o644, 0o755));
-        assert!(!read(&etc.path(file)).contains(home.folder.path().to_str().unwrap()));
+        assert!(!read(&etc.path(file)).contains(home.base.folder().to_str().unwrap()));
     }
     assert!(home.does_in(&etc, &["install", "--managed"]).contains(" is up to date"));
     let said = home.run_in(&etc, &["doctor"]).stdout;
@@ -82,7 +79,7 @@ fn what_an_administrator_has_written_stays() {
 fn only_root_may_change_the_settings_of_all_users() {
     let mut home = Home::new();
     if rustix::process::geteuid().is_root() {
-        set_mode(home.folder.path(), 0o755);
+        set_mode(home.base.folder(), 0o755);
         home.user = Some(65534);
     }
     for command in ["install", "uninstall"] {

@@ -1,8 +1,5 @@
 //! Two pages, the phone and the terminal at once: whoever is first decides, and all see it.
 
-use std::thread;
-use std::time::Duration;
-
 use callgate_testkit::browser::Browser;
 use callgate_testkit::page;
 use callgate_testkit::terminal::Terminal;
@@ -66,18 +63,10 @@ fn whoever_is_first_decides_and_all_see_it() {
     terminal.wait_for("Allowed by Chrome on Linux");
 
     let (hook, on_phone) = ask("make by-terminal");
-    // A key counts only once the question has been on the screen for a moment.
-    stage.until("the key decides", || {
-        terminal.press("a");
-        thread::sleep(Duration::from_millis(100));
-        stage
-            .entries()
-            .iter()
-            .any(|entry| {
-                entry.kind == "decided"
-                    && entry.question.as_ref() == Some(&stage.id_of("make by-terminal"))
-            })
-            .then_some(())
+    let id = stage.id_of("make by-terminal");
+    terminal.press_until("a", |_| {
+        let mut entries = stage.entries().into_iter();
+        entries.any(|entry| entry.kind == "decided" && entry.question.as_ref() == Some(&id))
     });
     assert_eq!(hook.decision(), json!({ "behavior": "allow" }));
     both_show([&one, &two], "in the terminal");

@@ -3,6 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { agentName, counted, folderName } from "../words.js";
 import { isBatchable, isOpen } from "../store.js";
+import { sendAnswer } from "../answering.js";
 import { PressGuard, SETTLE_MS } from "../press_guard.js";
 import { body } from "./bodies.js";
 import { warnings } from "./card.js";
@@ -71,7 +72,7 @@ class Batch {
   async send(action) {
     this.isSending = true;
     const answered = this.questions.filter(isBatchable).map(async (question) => {
-      await this.app.press(question, { action });
+      await sendAnswer(this.app, question, { action });
       this.sent += 1;
       this.app.update();
     });

@@ -20,7 +20,7 @@ use tempfile::TempDir;
 
 use crate::process::{DEADLINE, Group, lines_in_background};
 use crate::tools;
-use crate::until::until_or;
+use crate::until::{until, until_or};
 use webdriver::DriverSession;
 
 /// The member of a `WebDriver` answer that holds the id of an element.
@@ -111,11 +111,8 @@ impl Browser {
         prepare(&mut command);
         command.stdin(Stdio::null());
         let driver = Group::spawn(command);
-        let end = Instant::now() + DEADLINE;
-        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
-            assert!(Instant::now() < end, "WebKitWebDriver does not listen");
-            thread::sleep(PAUSE);
-        }
+        let address = (Ipv4Addr::LOCALHOST, port);
+        until("WebKitWebDriver listens", || TcpStream::connect(address).is_ok());
         let options = json!({ "binary": program, "args": arguments });
         let wanted = json!({ "webkitgtk:browserOptions": options });
         let (session, _) =

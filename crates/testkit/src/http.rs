@@ -8,9 +8,8 @@ use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
 
-use crate::process::DEADLINE;
+use crate::until::until;
 
 /// The longest head of a request.
 const MAX_HEAD: usize = 64 * 1024;
@@ -57,14 +56,7 @@ impl Server {
     /// Starts at an address that was free a moment ago. A process that another test is just
     /// starting may still hold a copy of its last listener, so it is waited for.
     pub(crate) fn start_at(address: SocketAddr, service: Arc<impl Service>) -> Self {
-        let end = Instant::now() + DEADLINE;
-        let listener = loop {
-            match TcpListener::bind(address) {
-                Ok(listener) => break listener,
-                Err(error) => assert!(Instant::now() < end, "cannot listen at {address}: {error}"),
-            }
-            thread::sleep(Duration::from_millis(5));
-        };
+        let listener = until(&format!("{address} is free"), || TcpListener::bind(address).ok());
         let address = listener.local_addr().expect("a bound socket has an address");
         let open = Arc::new(Open::default());
         let shared = Arc::clone(&open);

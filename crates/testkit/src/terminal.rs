@@ -6,6 +6,7 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::PathBuf;
 use std::process::{ChildStdin, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use rustix::termios::{Winsize, tcsetwinsize};
@@ -13,7 +14,10 @@ use rustix::termios::{Winsize, tcsetwinsize};
 use crate::leaks::descends_from;
 use crate::proc::{self, ProcessEntry};
 use crate::process::{Collected, DEADLINE, Group};
-use crate::until::until_or;
+use crate::until::{Sighting, until_or};
+
+/// How long keys may take until they are pressed again: longer than those of a key that is held down.
+const AGAIN: Duration = Duration::from_millis(400);
 
 /// A pseudo-terminal, made by `script` of util-linux. Dropping it kills all that runs in it.
 ///
@@ -92,6 +96,25 @@ impl Terminal {
     pub fn wait_for(&self, text: &str) {
         let otherwise = || format!("{text:?}\n--- the screen ---\n{:?}", self.written());
         until_or(otherwise, || self.written().contains(text));
+    }
+
+    /// Presses keys, again and again, until `look` finds something in what was written, and returns
+    /// it: a key that comes too soon after a question does not count.
+    pub fn press_until<S: Sighting>(
+        &mut self,
+        keys: &str,
+        mut look: impl FnMut(&str) -> S,
+    ) -> S::Found {
+        let Self { keys: input, screen, .. } = self;
+        let otherwise = || format!("what {keys:?} does\n--- the screen ---\n{:?}", screen.text());
+        let mut next = Instant::now();
+        until_or(otherwise, || {
+            if Instant::now() >= next {
+                input.write_all(keys.as_bytes()).expect("the program reads keys");
+                next = Instant::now() + AGAIN;
+            }
+            look(&screen.text())
+        })
     }
 
     /// Returns all that was written so far, what was wiped away later included.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use callgate_testkit::drawn_screen::DrawnScreen;
 use callgate_testkit::process::DEADLINE;
 use callgate_testkit::terminal::Terminal;
+use callgate_testkit::until::until_or;
 
 use crate::fixture::Setup;
 
@@ -91,11 +92,7 @@ impl Chat {
     }
 
     fn wait(&self, what: &str, is_so: impl Fn(&str) -> bool) {
-        let end = Instant::now() + 2 * DEADLINE;
-        while !is_so(&self.text()) {
-            assert!(Instant::now() < end, "{what:?} never came:\n{}", self.screen().text());
-            thread::sleep(Duration::from_millis(10));
-        }
+        until_or(|| format!("{what:?}:\n{}", self.screen().text()), || is_so(&self.text()));
     }
 
     /// Presses a key until the screen shows this text: a question counts no key at first.

@@ -7,6 +7,7 @@ use callgate_approval::channel::{MarkState, News, ReplyTo};
 use callgate_approval::telegram::TelegramReport;
 use callgate_testkit::process::Piped;
 use callgate_testkit::tools::telegram_test_api;
+use callgate_testkit::until::until;
 use callgate_wire::approval::Action;
 use serde_json::{Value, json};
 
@@ -49,16 +50,12 @@ impl Emulator {
 
     /// Looks until a message holds `text`.
     fn wait_for(&mut self, text: &str) -> Value {
-        for _ in 0..2_000 {
+        until(&format!("a message with {text:?}"), || {
             let all = self.ask(&json!({"do": "look"}));
             let mut messages = all.as_array().unwrap().iter();
             let holds = |one: &&Value| one["message"]["text"].as_str().unwrap_or("").contains(text);
-            if let Some(found) = messages.find(holds) {
-                return found.clone();
-            }
-            std::thread::sleep(std::time::Duration::from_millis(5));
-        }
-        panic!("no message with {text:?}: {}", self.ask(&json!({"do": "look"})));
+            messages.find(holds).cloned()
+        })
     }
 }
 

@@ -71,9 +71,5 @@ fn dropping_ends_open_connections_and_frees_the_port() {
     let _ = stalled.read_to_end(&mut rest);
     // A process that another test is just starting may hold a copy of the listener until its
     // exec, so the port is free soon, not at once.
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while TcpListener::bind(address).is_err() {
-        assert!(Instant::now() < deadline, "{address} was never free again");
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("the port is free", || TcpListener::bind(address).is_ok());
 }

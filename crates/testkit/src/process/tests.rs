@@ -1,6 +1,7 @@
 //! Processes with deadlines: output, ends and leaks.
 
 use super::*;
+use crate::until::until;
 
 fn shell(script: &str) -> Command {
     let mut command = Command::new("/bin/sh");
@@ -63,12 +64,8 @@ fn dropping_kills_the_whole_group() {
     let (pid, start) = (child.pid(), proc::read(grandchild).unwrap().start);
     drop(child);
     assert!(proc::read(pid).is_none(), "the leader is reaped");
-    let end = Instant::now() + DEADLINE;
     let runs = || proc::read(grandchild).is_some_and(|p| p.start == start && p.state != 'Z');
-    while runs() {
-        assert!(Instant::now() < end, "the grandchild still runs");
-        thread::sleep(Duration::from_millis(5));
-    }
+    until("the grandchild ends", || !runs());
 }
 
 #[test]
