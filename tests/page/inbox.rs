@@ -315,7 +315,8 @@ fn a_change_of_many_lines_is_seen_before_it_is_allowed() {
 #[test]
 fn changes_are_seen_before_they_are_allowed_together() {
     let Some((desk, browser)) = desk_with_page() else { return };
-    let lines = |word: &str| (0..50).map(|at| format!("{word} {at}\n")).collect::<String>();
+    let lines =
+        |word: &str| (0..50).map(|at| format!("{word} {at}\n")).collect::<Vec<_>>().concat();
     let names = ["one.txt", "two.txt"];
     let hooks = names.map(|name| {
         let (old, new) = (lines("old"), lines(name));

@@ -159,7 +159,7 @@ impl Desk {
     }
 
     /// Returns true if a person is asked about the removal of their own link. Their no does not
-    /// count: whoever found a lost phone, or took the key of a page, would stay linked.
+    /// count: whoever found a lost phone would stay linked.
     pub(super) fn is_own_removal(&self, id: &RequestId, who: &Person) -> bool {
         let Some(WantedChange { change: LinkChange::Unlink(link), .. }) = self.changes.get(id)
         else {
@@ -168,7 +168,6 @@ impl Desk {
         match (link, who.place) {
             (LinkKey::Chat(id), PersonPlace::Telegram { chat, .. }) => *id == chat,
             (LinkKey::User(id), PersonPlace::Telegram { user, .. }) => *id == user,
-            (LinkKey::Viewer(_), PersonPlace::Viewer { .. }) => who.link == Some(link.to_string()),
             _ => false,
         }
     }

@@ -109,7 +109,7 @@ fn no_words_draw_over_a_question() {
     let shown = seat.order(show(Arc::new(asked)));
     let said = seat.order(ChannelOrder::Say { chats: Vec::new(), text: forged.to_owned() });
     for printed in [&shown, &said] {
-        assert!(!printed.contains(['\u{1b}']), "{printed}");
+        assert!(!printed.contains('\u{1b}'), "{printed}");
         assert!(!printed.contains("\n  ls\n"), "{printed}");
     }
     // What was said stands above the question, which has to be looked at again.

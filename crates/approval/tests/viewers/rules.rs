@@ -16,6 +16,9 @@ use callgate_wire::desk::{
 
 use crate::house::{DEADLINE, House, button, next_of, request, told};
 
+/// The text of rules whose check waits for the test.
+const SLOW: &str = "slow";
+
 /// Rules whose backtest waits for the test.
 #[derive(Debug)]
 struct SlowRules {
@@ -40,7 +43,11 @@ impl RuleDesk for SlowRules {
         Err("the file cannot be read: look at its mode".to_owned())
     }
 
-    fn check_rules(&self, _text: &str) -> Vec<RuleProblem> {
+    fn check_rules(&self, text: &str) -> Vec<RuleProblem> {
+        if text == SLOW {
+            self.begun.send(()).unwrap();
+            self.go.lock().unwrap().recv().ok();
+        }
         Vec::new()
     }
 
@@ -188,6 +195,38 @@ fn rules_are_saved_by_linked_viewers_alone() {
     let answer = ada.ask(DeskCommand::Figures { filter }, DEADLINE).unwrap();
     let DeskAnswer::Figures(figures) = answer else { panic!("{answer:?}") };
     assert!(figures.hours.is_empty() && figures.by_tool.is_empty(), "{figures:?}");
+}
+
+/// What waits for its turn when its viewer is unlinked is not done any more.
+#[test]
+fn rules_are_not_saved_for_whoever_was_unlinked_meanwhile() {
+    let (rules, go, is_begun) = SlowRules::new();
+    let house = House::with_rules(Arc::clone(&rules) as Arc<dyn RuleDesk>);
+    let (mut ada, _) = house.paired("Ada");
+    let (mut bob, _) = house.paired("Bob");
+    // So many are worked on at once.
+    for _ in 0..4 {
+        bob.send(DeskCommand::CheckRules { text: SLOW.to_owned() }).unwrap();
+        is_begun.recv_timeout(DEADLINE).unwrap();
+    }
+    let save = DeskCommand::SaveRules { text: "[[rule]]".to_owned(), hash: "now".to_owned() };
+    let save = ada.send(save).unwrap();
+    // Read after it on the same connection.
+    let links = ada.links().unwrap();
+    let link = links.into_iter().find(|link| link.name == "Ada").unwrap().link;
+    assert!(told(&mut house.paired("Eve").0, DeskCommand::Unpair { link }).0);
+    for _ in 0..4 {
+        go.send(()).unwrap();
+    }
+    let outcome = loop {
+        match ada.next(Instant::now() + DEADLINE).unwrap().expect("an answer in time") {
+            DeskMessage::Answer { id, answer: DeskAnswer::Told { done, .. } } if id == save => {
+                break done;
+            }
+            _ => {}
+        }
+    };
+    assert!(!outcome && rules.saved.lock().unwrap().is_empty());
 }
 
 #[test]

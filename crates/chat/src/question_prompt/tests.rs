@@ -92,10 +92,11 @@ fn what_is_not_shown_whole_is_not_allowed() {
 /// What the runtime has cut is drawn from the card, so that all of it can be read.
 #[test]
 fn a_diff_that_was_cut_is_not_all_that_is_shown() {
-    let content: String = (0..9_000).map(|at| format!("line {at}\n")).collect();
+    let content = (0..9_000).map(|at| format!("line {at}\n")).collect::<Vec<_>>().concat();
     let mut prompt =
         asked_with("callgate", "write_file", &json!({"path": "a", "content": content}));
-    let cut: String = content.lines().take(8_000).map(|line| format!("+{line}\n")).collect();
+    let cut = content.lines().take(8_000).map(|line| format!("+{line}\n"));
+    let cut = cut.collect::<Vec<_>>().concat();
     prompt.request.diff = Some(format!("{cut}[the diff was cut]\n"));
     assert!(matches!(press(&mut prompt, 800, 'f'), QuestionKey::Full));
     assert!(prompt.full_rows(&page(80)).concat().contains("line 8999"));

@@ -94,6 +94,10 @@ fn is_long(command: &DeskCommand) -> bool {
     matches!(command, Figures { .. } | Export { .. } | Verify | Backtest { .. } | Suggest)
 }
 
+fn changes_something(command: &DeskCommand) -> bool {
+    matches!(command, DeskCommand::SaveRules { .. } | DeskCommand::SetSetting { .. })
+}
+
 impl Viewers {
     /// Begins an errand. Its messages go to `say`; dropping `errands` cancels it.
     pub(super) fn begin_errand(
@@ -108,32 +112,25 @@ impl Viewers {
         if errands.len() >= MOST_ERRANDS {
             return Some(ViewerReply::Message(error_message(Some(request.id), TOO_MANY)));
         }
-        let is_unlocked = self.seats().get(&viewer).is_some_and(ViewerSeat::is_unlocked);
-        let changes = matches!(
-            request.command,
-            DeskCommand::SaveRules { .. } | DeskCommand::SetSetting { .. }
-        );
-        if changes && !is_unlocked {
-            let answer = DeskAnswer::Told { done: false, text: LOCKED.to_owned() };
-            return Some(ViewerReply::Message(DeskMessage::answer(request.id, answer)));
-        }
-        let who = self.seats().get(&viewer).map(|seat| seat.person_at(viewer));
         let (viewers, say) = (Arc::clone(self), say.clone());
-        errands.spawn(async move { viewers.run_errand(who, request, say).await });
+        errands.spawn(async move { viewers.run_errand(viewer, request, say).await });
         None
     }
 
-    async fn run_errand(
-        &self,
-        who: Option<Person>,
-        request: DeskRequest,
-        say: mpsc::Sender<ViewerReply>,
-    ) {
+    async fn run_errand(&self, viewer: u64, request: DeskRequest, say: mpsc::Sender<ViewerReply>) {
         let DeskRequest { id, command } = request;
         let limit =
             if is_long(&command) { &self.errand_limits.long } else { &self.errand_limits.short };
         // The semaphores are never closed.
         let Ok(_permit) = limit.acquire().await else { return };
+        // Looked at only now: a link may be removed while its errands wait.
+        let is_unlocked = self.seats().get(&viewer).is_some_and(ViewerSeat::is_unlocked);
+        let who = self.seats().get(&viewer).map(|seat| seat.person_at(viewer));
+        if changes_something(&command) && !is_unlocked {
+            let answer = DeskAnswer::Told { done: false, text: LOCKED.to_owned() };
+            say.send(ViewerReply::Message(DeskMessage::answer(id, answer))).await.ok();
+            return;
+        }
         let cancelled = CancelledErrand(Arc::default());
         let work = ViewerErrand {
             database: self.database.clone(),

@@ -195,19 +195,6 @@ fn an_unpaired_process_cannot_unlink_anybody_without_a_word() {
 }
 
 #[test]
-fn a_page_cannot_keep_its_own_link() {
-    let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
-    page_code(&mut desk, NOW);
-    pair_page(&mut desk, NOW, "aa");
-    desk.handle(NOW, unpair(1, "viewer/aa", process(false)));
-    let page = Person { link: Some("viewer/aa".to_owned()), ..process(true) };
-    let kept = press(&mut desk, page, id(1), Action::Deny);
-    assert!(told(&kept).is_none(), "{:?}", told(&kept));
-    let step = press(&mut desk, ada(), id(1), Action::Allow);
-    assert_eq!(told(&step), Some((true, "The link is gone.")));
-}
-
-#[test]
 fn whoever_may_answer_may_link_and_unlink() {
     let mut desk = Desk::new(settings(), authority(), crate::telegram::is_cut_in_message);
     let step = desk.handle(NOW, new_code(1, process(true), false));
