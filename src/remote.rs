@@ -14,12 +14,14 @@ use std::time::{Duration, Instant};
 use callgate_client::DeskError;
 use callgate_client::viewer::{PATIENCE, Viewer};
 use callgate_mask::text::{counted_entries, one_line, time_span};
+use callgate_rules::DESK_MACHINE;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
 use callgate_wire::desk::{DeskAnswer, DeskCommand, RemoteState, RemoteView};
 use callgate_wire::ledger::{LedgerEvent, LinkRemoved, REMOTE_LINK, ViewerPaired};
 
 use crate::config::{Config, DeskFlags, load_config};
 use crate::failure::Failure;
+use crate::team::NAME_OF_DESK;
 use box_setup::BoxSetup;
 use ssh::{PROGRAM_FOLDER, RemoteHost};
 
@@ -97,6 +99,9 @@ impl RemoteAddArgs {
         let mut out = io::stdout();
         let mut store = Store::open(&config.database)?;
         let links = store.chained_links()?;
+        if !links.team.is_empty() && self.host.as_str() == DESK_MACHINE {
+            return Err(NAME_OF_DESK.into());
+        }
         if links.team.members.contains_key(self.host.as_str()) {
             return Err(format!("{} is a member of the team already", self.host).into());
         }

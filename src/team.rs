@@ -14,7 +14,7 @@ pub(crate) use intake::{BundleIntake, describe_bundle};
 pub(crate) use line::{TeamLineKeeper, open_service};
 pub(crate) use membership::MembershipFile;
 pub(crate) use recorded_change::{RULES_CHANGE, record_change};
-pub(crate) use roles::{LiveRoles, all_problems, read_roles};
+pub(crate) use roles::{LiveRoles, NAME_OF_DESK, all_problems, read_roles};
 pub(crate) use roles_file::write_roles;
 pub(crate) use shared_policy::{put_bundle, put_roles, take_over_roles, take_over_rules};
 pub(crate) use shared_roles::record_by_roles;

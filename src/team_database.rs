@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use callgate_approval::daemon::Warn;
 use callgate_link::sync::lock;
@@ -85,7 +85,7 @@ struct DatabaseNews {
     documents: watch::Sender<u64>,
     changes: broadcast::Sender<TeamNews>,
     unread: UnreadRows,
-    /// How far the clock of the database was ahead of the one here when it was reached first.
+    /// How far the clock of the database was ahead of the one here when it was last read.
     ahead_ms: AtomicI64,
 }
 
@@ -127,7 +127,9 @@ impl TeamDatabase {
         let (told, kept_days) = (Arc::downgrade(&news), config.team.keep_days);
         let watching = move || {
             let last = None;
-            let mut watcher = DatabaseWatcher { store, warn, kept_days, last, told: Vec::new() };
+            let (told_why, clock_at) = (Vec::new(), None);
+            let mut watcher =
+                DatabaseWatcher { store, warn, kept_days, last, clock_at, told: told_why };
             let mut pause = FIRST_PAUSE;
             while let Some(news) = told.upgrade() {
                 let is_reached = watcher.watch_once(&news);
@@ -200,6 +202,8 @@ struct DatabaseWatcher {
     kept_days: Option<u32>,
     /// The number of the last change that was told.
     last: Option<u64>,
+    /// When the clock of the database was read.
+    clock_at: Option<Instant>,
     /// Why the database did not answer since it did last. Each reason is told once.
     told: Vec<String>,
 }
@@ -224,7 +228,7 @@ impl DatabaseWatcher {
             }
             Err(TeamStoreError::Replaced) => {
                 // The numbers of before say nothing of those that come.
-                self.last = None;
+                (self.last, self.clock_at) = (None, None);
                 self.read_again(news)
             }
             Err(error) => {
@@ -246,9 +250,13 @@ impl DatabaseWatcher {
     }
 
     fn next_changes(&mut self, news: &DatabaseNews) -> TeamResult<Vec<TeamChange>> {
-        let Some(last) = self.last else {
+        if self.clock_at.is_none_or(|at| at.elapsed() >= WATCH) {
+            // Again and again, because the clock here may be set while the desk runs.
             let ahead_ms = self.store.read_clock()? - now_ms();
             news.ahead_ms.store(ahead_ms, Ordering::Relaxed);
+            self.clock_at = Some(Instant::now());
+        }
+        let Some(last) = self.last else {
             self.last = Some(self.store.last_change()?);
             if let Some(days) = self.kept_days.take()
                 && let Some(told) = set_kept_days(self.store.as_mut(), days)?

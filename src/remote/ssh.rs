@@ -29,7 +29,8 @@ impl RemoteHost {
     ///
     /// It is open day and night, beside the agents on that machine. So nothing is forwarded that the
     /// user's configuration forwards for sessions of people: neither the keys of this machine, which
-    /// the agents there could use, nor ports, which would be taken when a person logs in. It joins a
+    /// the agents there could use, nor ports, which would be taken when a person logs in; and a command
+    /// that starts with their sessions, such as `tmux`, leaves no room for another. It joins a
     /// shared connection, which may be the only way in without a question, but sessions of people
     /// must not hang on it, since it ends with the desk.
     pub(super) fn ssh_command(&self, command_line: &str) -> Command {
@@ -40,8 +41,10 @@ impl RemoteHost {
             "ClearAllForwardings=yes",
             "ConnectTimeout=10",
             "ControlMaster=no",
+            "RemoteCommand=none",
             "ServerAliveInterval=5",
             "ServerAliveCountMax=3",
+            "Tunnel=no",
         ] {
             command.args(["-o", option]);
         }

@@ -18,6 +18,10 @@ use crate::config::Config;
 use super::roles_file::read_roles_text;
 use super::shared_roles::subject_of_scope;
 
+/// Why no machine can have the name of the desk: whoever may answer for one of the two could answer for the
+/// other.
+pub(crate) const NAME_OF_DESK: &str = "desk is no name for a machine, since roles mean the team's desk itself by desk: choose another one";
+
 pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
     let name = path.display().to_string();
     match read_roles_text(path) {

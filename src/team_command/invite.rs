@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use callgate_approval::viewer_token::new_viewer_token;
 use callgate_client::viewer::Viewer;
 use callgate_policy::TeamFile;
+use callgate_rules::DESK_MACHINE;
 use callgate_store::Store;
 use callgate_team::{Invitation, check_member_name};
 use callgate_wire::ledger::{LedgerEvent, MemberInvited, MemberKind, TeamRoster};
@@ -13,6 +14,7 @@ use super::BY;
 use crate::config::Config;
 use crate::failure::Failure;
 use crate::remote::ask_remotes;
+use crate::team::NAME_OF_DESK;
 use crate::team_desk::{DeskCertificates, hash_text, reached_at};
 use crate::team_register::{MemberChange, TeamRegister};
 
@@ -99,6 +101,9 @@ impl InviteArgs {
         let failed = |text: String| Err(Failure::Failed(text));
         if let Err(error) = check_member_name(&self.name) {
             return failed(error.to_string());
+        }
+        if !self.person && self.name == DESK_MACHINE {
+            return failed(NAME_OF_DESK.to_owned());
         }
         if let Some(owner) = &self.owner
             && roster.members.get(owner).is_none_or(|member| member.kind != MemberKind::Person)

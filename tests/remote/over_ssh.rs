@@ -78,7 +78,7 @@ impl Sshd {
         // What people have for sessions of their own. The port is taken, so a session that forwards
         // it ends.
         let people = format!(
-            "ForwardAgent yes\n  ForwardX11 yes\n  LocalForward 127.0.0.1:{port} 127.0.0.1:1\n  ExitOnForwardFailure yes\n  ControlMaster auto\n  ControlPath {}\n  ControlPersist yes\n",
+            "ForwardAgent yes\n  ForwardX11 yes\n  LocalForward 127.0.0.1:{port} 127.0.0.1:1\n  ExitOnForwardFailure yes\n  ControlMaster auto\n  ControlPath {}\n  ControlPersist yes\n  RemoteCommand tmux new -A\n  RequestTTY yes\n  Tunnel yes\n",
             path("shared"),
         );
         let client = format!(
@@ -143,7 +143,7 @@ fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     assert!(settings().contains("callgate-hook"), "{said}");
     // The keys and ports of the laptop are not for the box, and no session of a person shares the line.
     let options = house.laptop.text("ssh.options");
-    for option in ["forwardagent no", "forwardx11 no", "clearallforwardings yes"] {
+    for option in ["forwardagent no", "forwardx11 no", "clearallforwardings yes", "tunnel false"] {
         assert!(options.lines().any(|line| line == option), "{option}: {options}");
     }
     assert!(!sshd.folder.path().join("shared").exists(), "nothing is shared");

@@ -98,6 +98,18 @@ fn a_machine_stays_that_of_its_owner_when_it_is_invited_again() {
 }
 
 #[test]
+fn no_machine_has_the_name_that_roles_give_to_the_desk() {
+    let house = TeamHouse::new(None);
+    for kind in ["--machine", "--job"] {
+        let told = house.desk.refused(&["team", "invite", "desk", kind]);
+        assert!(told.contains("roles mean the team's desk itself by desk"), "{told}");
+    }
+    house.desk.done(&["team", "invite", "desk", "--person"]);
+    let told = house.desk.refused(&["remote", "add", "desk"]);
+    assert!(told.contains("roles mean the team's desk itself by desk"), "{told}");
+}
+
+#[test]
 fn roles_and_revocations_count_for_the_next_press() {
     let house = TeamHouse::new(None);
     let _olga = house.desk.person("Olga");

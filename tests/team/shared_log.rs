@@ -9,7 +9,7 @@ use callgate_testkit::until::until;
 use callgate_wire::HiddenText;
 use serde_json::Value;
 
-use super::shared_desks::TeamCertificates;
+use super::shared_desks::{SharedDesks, TeamCertificates};
 use super::team_house::DeskMachine;
 
 /// Returns a machine whose settings name the database.
@@ -181,4 +181,25 @@ fn an_invitation_ends_by_the_clock_of_the_database() {
     assert!((3_000_000..=3_600_000).contains(&left), "{left}");
     let listed = house.desk.done(&["team", "list"]);
     assert!(listed.contains("invitation good until "), "{listed}");
+}
+
+#[test]
+fn a_clock_that_is_set_while_a_desk_runs_counts_soon() {
+    let Some(team) = SharedDesks::start() else { return };
+    let [one, _] = &team.desks;
+    let token = one.invite(&["ci", "--job", "--hours", "1"]);
+    let job = one.new_member().with_variable("CALLGATE_INVITATION", &token);
+    // A desk that has just started may not have reached its database yet.
+    job.until("it joins", || run(job.command(&["team", "join"]), DEADLINE).status.success());
+    // As if the clock of the desks, which was two hours behind, were set right there.
+    team.server.query(
+        &team.database,
+        "CREATE OR REPLACE FUNCTION callgate_team.now_ms() RETURNS bigint LANGUAGE sql STABLE
+         AS $$ SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + 7200000 $$",
+    );
+    job.until("its token is over", || {
+        // The desk looks at its members when somebody asks for them.
+        one.views();
+        job.line().and_then(|line| line.text).filter(|text| text.contains("its time is over"))
+    });
 }

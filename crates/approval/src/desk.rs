@@ -234,9 +234,7 @@ impl Desk {
             DeskInput::From { asker, lineage } => drop(self.lineages.insert(asker, lineage)),
             DeskInput::Asked { asker, request, ruling, is_replay } => {
                 let is_relayed = request.machine.is_some();
-                if !is_relayed {
-                    self.see_check(now.mono, &request);
-                }
+                self.see_check(now.mono, &request);
                 if self.has_other_gate(asker, &request, &ruling) {
                     // Its host asks, so nobody decides here.
                     let response = ApprovalResponse::new(request.request_id, Decision::None);
@@ -261,9 +259,7 @@ impl Desk {
                 self.handle_gone_asker(&mut step, asker);
             }
             DeskInput::Withdrawn { asker, text } => self.withdraw_question(&mut step, asker, &text),
-            DeskInput::Synced { machine, open } => {
-                self.withdraw_left_questions(&mut step, &machine, &open);
-            }
+            DeskInput::Synced { machine, open } => self.withdraw_left(&mut step, &machine, &open),
             DeskInput::Answered { who, question, answer, reply_to } => {
                 self.handle_relayed_answer(&mut step, &who, &question, answer, &reply_to);
             }
@@ -272,7 +268,7 @@ impl Desk {
                 self.take_team_answer(&mut step, asker, answer);
             }
             DeskInput::TeamAllowed { asker, first } => {
-                self.take_team_allow(&mut step, asker, first);
+                self.take_team_allow(&mut step, asker, first)
             }
             DeskInput::Delivered(asker) => self.handle_delivered(&mut step, asker),
             DeskInput::News(news) => self.handle_news(&mut step, news),

@@ -188,7 +188,7 @@ impl Desk {
 
     /// Closes the questions that a desk before this one has left, and that are not open on their machine
     /// any more. Otherwise people could answer them until their time is over.
-    pub(super) fn withdraw_left_questions(
+    pub(super) fn withdraw_left(
         &mut self,
         step: &mut DeskStep,
         machine: &str,

@@ -79,9 +79,10 @@ impl Desk {
         self.seen_checks.unsure_until = LONGEST_CALL;
     }
 
-    /// Remembers that a hook has asked about a call.
+    /// Remembers that a hook has asked about a call of an agent here.
     pub(super) fn see_check(&mut self, now: Duration, request: &ApprovalRequest) {
-        if request.kind == RequestKind::Check && can_run_unchecked(request) {
+        let is_check = request.kind == RequestKind::Check && request.machine.is_none();
+        if is_check && can_run_unchecked(request) {
             self.seen_checks.add(now, self.check_digests(request));
         }
     }
