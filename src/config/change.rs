@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use callgate_settings::{
     Config, ConfigProblem, ConfigProblems, GivenSettings, KeyringEntry, ProblemScope, Setting,
-    SettingKey, SettingOrigin, SettingValue, SettingsCheck, ValueKind, VariableScope, edit, keys,
-    no_such_key,
+    SettingKey, SettingOrigin, SettingValue, ValueKind, VariableScope, edit, keys, no_such_key,
 };
 use callgate_surroundings::process_surroundings;
 use callgate_wire::HiddenText;
@@ -156,10 +155,9 @@ pub(crate) fn changed_text(
 
 /// Returns what is wrong with the file, whatever the rest of the settings may be.
 fn file_problems(given: &GivenSettings) -> Vec<ConfigProblem> {
-    let mut check = SettingsCheck::new(given);
-    Config::check_all(&mut check);
-    check.problems.retain(|problem| matches!(problem.origin, SettingOrigin::File { .. }));
-    check.problems
+    let (_, mut problems) = Config::check_given(given);
+    problems.retain(|problem| matches!(problem.origin, SettingOrigin::File { .. }));
+    problems
 }
 
 /// Checks that no other key was changed: a key may be a part of something that only a person can

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use callgate_agent::budget::price;
 use callgate_settings::{
     Config, ConfigProblem, ConfigProblems, GivenSettings, ProblemScope, Setting, SettingKey,
-    SettingValue, SettingsCheck, ValueKind, VariableScope, keys,
+    SettingValue, ValueKind, VariableScope, keys,
 };
 use callgate_surroundings::process_surroundings;
 use callgate_wire::desk::SettingView;
@@ -33,9 +33,8 @@ impl ConfigReport {
     pub(crate) fn read_settings(file: Option<&Path>, flags: &EveryFlag) -> Self {
         let (around, scope) = (process_surroundings(), VariableScope::Common);
         let given = GivenSettings::read(file, flags.given_values(), around, scope);
-        let mut check = SettingsCheck::new(&given);
-        let config = Config::check_all(&mut check);
-        let problems = ConfigProblems::value_or_problems((), check.problems);
+        let (config, problems) = Config::check_given(&given);
+        let problems = ConfigProblems::value_or_problems((), problems);
         let problems = problems.err().map_or_else(Vec::new, |ConfigProblems(problems)| problems);
         let settings = keys::iter_keys().map(|key| report_setting(key, &given, &config, &problems));
         Self {

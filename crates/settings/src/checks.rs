@@ -12,7 +12,7 @@ use callgate_wire::hook::AgentProfile;
 use crate::choices::{EngineSetting, WhenAbsent};
 use crate::given::{GivenSettings, SettingsCheck, VariableScope};
 use crate::keys::{self, AgentSettings, Config, GateSettings, TeamSettings};
-use crate::problem::ConfigProblems;
+use crate::problem::{ConfigProblem, ConfigProblems};
 use crate::setting_key::SettingKey;
 use crate::surroundings::Surroundings;
 use crate::value::SettingValue;
@@ -41,13 +41,17 @@ impl Config {
         scope: VariableScope,
     ) -> Result<Self, ConfigProblems> {
         let given = GivenSettings::read(file, flags, around.clone(), scope);
-        let mut check = SettingsCheck::new(&given);
-        let config = Self::check_all(&mut check);
-        ConfigProblems::value_or_problems(config, check.problems)
+        let (config, problems) = Self::check_given(&given);
+        ConfigProblems::value_or_problems(config, problems)
     }
 
-    /// Reads all settings from what was given.
-    pub fn check_all(check: &mut SettingsCheck) -> Self {
+    /// Reads all settings from what was given, and returns what is wrong with them.
+    pub fn check_given(given: &GivenSettings) -> (Self, Vec<ConfigProblem>) {
+        let mut check = SettingsCheck::new(given);
+        (Self::check_all(&mut check), check.problems)
+    }
+
+    fn check_all(check: &mut SettingsCheck) -> Self {
         let mut config = Self::read_section(check);
         config.agent.history = match check.given.value(&keys::AGENT_HISTORY) {
             Some(SettingValue::Path(path)) if config.agent.keep_history => Some(path),

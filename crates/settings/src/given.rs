@@ -95,13 +95,13 @@ impl GivenSettings {
 }
 
 /// The checks of what was given, and all that is wrong with it.
-pub struct SettingsCheck<'a> {
-    pub given: &'a GivenSettings,
-    pub problems: Vec<ConfigProblem>,
+pub(crate) struct SettingsCheck<'a> {
+    pub(crate) given: &'a GivenSettings,
+    pub(crate) problems: Vec<ConfigProblem>,
 }
 
 impl<'a> SettingsCheck<'a> {
-    pub fn new(given: &'a GivenSettings) -> Self {
+    pub(crate) fn new(given: &'a GivenSettings) -> Self {
         Self { given, problems: given.problems.clone() }
     }
 

@@ -33,7 +33,7 @@ mod value;
 
 pub use checks::{HookConfig, HookFlags};
 pub use choices::{EngineSetting, ShellTheme, WhenAbsent};
-pub use given::{GivenSetting, GivenSettings, SettingsCheck, VariableScope};
+pub use given::{GivenSettings, VariableScope};
 pub use key_names::no_such_key;
 pub use keys::{AgentSettings, Config, TeamSettings};
 pub use problem::{ConfigProblem, ConfigProblems, ProblemScope, Setting, SettingOrigin};

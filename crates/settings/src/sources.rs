@@ -31,8 +31,7 @@ impl GivenSettings {
         around: Surroundings,
         scope: VariableScope,
     ) -> Self {
-        let file = which_file(file, &around);
-        let mut given = Self { around, file, scope, values: Vec::new(), problems: Vec::new() };
+        let mut given = Self::new(which_file(file, &around), around, scope);
         // The last of several values counts, so the sources come in the order of their ranks.
         given.read_file();
         if scope == VariableScope::Common {
@@ -50,8 +49,7 @@ impl GivenSettings {
 
     /// Reads a text as if it were in the settings file at `path`, and nothing else.
     pub fn of_text(path: &Path, text: &str, around: Surroundings) -> Self {
-        let (file, scope) = (None, VariableScope::Ignored);
-        let mut given = Self { around, file, scope, values: Vec::new(), problems: Vec::new() };
+        let mut given = Self::new(None, around, VariableScope::Ignored);
         if text.len() as u64 > LARGEST_FILE {
             let text = format!("the settings would be larger than {LARGEST_FILE} bytes");
             given.add_problem(ProblemScope::File, origin_in_file(path, "", 0), text);
@@ -59,6 +57,10 @@ impl GivenSettings {
             given.read_toml(path, text);
         }
         given
+    }
+
+    fn new(file: Option<Setting<PathBuf>>, around: Surroundings, scope: VariableScope) -> Self {
+        Self { around, file, scope, values: Vec::new(), problems: Vec::new() }
     }
 
     fn read_variables(&mut self, of: fn(&SettingKey) -> Option<String>) {
