@@ -18,7 +18,7 @@ use crate::surroundings::Surroundings;
 use crate::value::SettingValue;
 
 /// Keys of which both are set or none, and what is said about one alone.
-const PAIRS: [(&SettingKey, &SettingKey, fn(&str, &str) -> String); 3] = [
+const PAIRS: [(&SettingKey, &SettingKey, PairText); 3] = [
     (&keys::TEAM_CERTIFICATE.key, &keys::TEAM_CERTIFICATE_KEY.key, BELONG_TOGETHER),
     (&keys::TEAM_OIDC_ISSUER.key, &keys::TEAM_OIDC_CLIENT_ID.key, BELONG_TOGETHER),
     // A cost cannot be computed from one of the two prices.
@@ -26,8 +26,8 @@ const PAIRS: [(&SettingKey, &SettingKey, fn(&str, &str) -> String); 3] = [
         format!("there is `{set}` without `{absent}`; set both")
     }),
 ];
-const BELONG_TOGETHER: fn(&str, &str) -> String =
-    |one, other| format!("`{one}` and `{other}` belong together");
+type PairText = fn(&str, &str) -> String;
+const BELONG_TOGETHER: PairText = |one, other| format!("`{one}` and `{other}` belong together");
 /// The fewest thinking tokens that the API accepts.
 const LEAST_THINKING: u32 = 1_024;
 const MEGABYTE: u64 = 1024 * 1024;
