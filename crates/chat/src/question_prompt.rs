@@ -91,7 +91,7 @@ impl QuestionPrompt {
         let mut rows = self.head(page);
         let keys = self.keys(page, waiting);
         let room = most.saturating_sub(rows.len() + keys.len()).max(1);
-        let body = self.body(page);
+        let body = self.content(page);
         if body.len() > room {
             rows.extend(body.into_iter().take(room - 1));
             rows.push(StyledText::new("  … f shows all of it", TextStyle::YELLOW).row(page));
@@ -105,7 +105,7 @@ impl QuestionPrompt {
     /// Draws all of it, for the scrollback.
     pub(crate) fn full_rows(&self, page: &ChatPage) -> Vec<String> {
         let mut rows = self.head(page);
-        rows.extend(self.body(page));
+        rows.extend(self.content(page));
         rows
     }
 
@@ -118,7 +118,8 @@ impl QuestionPrompt {
     }
 
     fn is_cut(&self, page: &ChatPage) -> bool {
-        self.head(page).len() + self.body(page).len() + self.keys(page, 0).len() > most_rows(page)
+        self.head(page).len() + self.content(page).len() + self.keys(page, 0).len()
+            > most_rows(page)
     }
 
     fn head(&self, page: &ChatPage) -> Vec<String> {
@@ -146,6 +147,19 @@ impl QuestionPrompt {
         let input: Map<String, Value> =
             serde_json::from_str(self.request.input.get()).unwrap_or_default();
         self.request.card.is_none() && input.len() == 1 && input.contains_key("error")
+    }
+
+    /// Draws what has to be seen before the call is allowed: the call, and what `always` would allow.
+    fn content(&self, page: &ChatPage) -> Vec<String> {
+        let mut rows = self.body(page);
+        let offer = self.request.card.as_ref().and_then(|card| card.offers.first());
+        if let Some(offer) = offer.filter(|_| self.request.can_allow_always == Some(true)) {
+            let means = format!("always: {} ({})", offer.meaning, offer.lasts);
+            let blank = StyledText::new("  ", TextStyle::PLAIN);
+            let means = StyledText::new(&one_line(&means), TextStyle::DIM);
+            rows.extend(means.hanging_rows(page, WrapAt::Words, &blank, &blank));
+        }
+        rows
     }
 
     fn body(&self, page: &ChatPage) -> Vec<String> {
@@ -185,9 +199,7 @@ impl QuestionPrompt {
         };
         key("a", "allow");
         if self.request.can_allow_always == Some(true) {
-            let offer = self.request.card.as_ref().and_then(|card| card.offers.first());
-            let means = offer.map(|offer| format!("always: {} ({})", offer.meaning, offer.lasts));
-            key("w", &one_line(means.as_deref().unwrap_or("always")));
+            key("w", "always");
         }
         key("d", "deny");
         key("r", "deny\u{a0}with\u{a0}words");

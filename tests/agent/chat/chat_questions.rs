@@ -24,7 +24,7 @@ fn always_allows_the_same_call_from_then_on_and_nothing_else() {
     let setup = Setup::on(&fake).script("greet", "echo hello >> greeted");
     let mut chat = Chat::start(&setup, 80);
     chat.say("greet");
-    chat.see("a allow w always: run_shell_command(./greet) (for this session) d deny");
+    chat.see("always: run_shell_command(./greet) (for this session) a allow w always d deny");
     chat.press_until("w", "? ./greet again");
     assert_eq!(fs::read_to_string(setup.work().join("greeted")).unwrap(), "hello\nhello\n");
     chat.press_until("d", "Enough.");

@@ -98,9 +98,13 @@ impl Chat {
     /// Presses a key until the screen shows this text: a question counts no key at first.
     pub(crate) fn press_until(&mut self, key: &str, text: &str) {
         let end = Instant::now() + 2 * DEADLINE;
+        let is_letter = key.len() == 1;
         while !self.shows(text) {
             assert!(Instant::now() < end, "{text:?} never came:\n{}", self.screen().text());
-            self.press(key);
+            // Once the question is answered, a letter would begin the next message.
+            if !is_letter || self.shows("deny") {
+                self.press(key);
+            }
             self.give_a_while(text);
         }
     }

@@ -129,7 +129,7 @@ fn it_says_what_is_hidden_and_what_always_means() {
     prompt.request.can_allow_always = Some(true);
     let rows = prompt.rows(&page(80), 20, 0).join("\n").replace('\u{a0}', " ");
     assert!(rows.contains(HIDDEN_COULD_RUN), "{rows}");
-    assert!(rows.contains("w always: write_file(/w/notes.txt) (for this session)"), "{rows}");
+    assert!(rows.contains("always: write_file(/w/notes.txt) (for this session)"), "{rows}");
 }
 
 #[test]
