@@ -60,7 +60,7 @@ fn see_it_away(house: &House, hook: Hook, stop: impl FnOnce() -> Stopped) -> Sto
     assert_eq!(view.text.as_deref(), Some("it is silent"));
     let list = house.run_on_laptop(&["remote", "list"]).success().stdout;
     assert!(list.contains("not connected for") && list.contains("it is silent"), "{list}");
-    assert_eq!(ada.inbox(), [row.clone()], "the question stays");
+    assert_eq!(ada.inbox(), std::slice::from_ref(&row), "the question stays");
     fs::remove_file(house.laptop.path("held")).unwrap();
     house.wait_until_connected();
     answer(ada, house, hook);
@@ -112,6 +112,8 @@ fn whoever_stands_still_is_noticed_at_the_other_end_and_loses_no_question() {
     // Each waits for a heartbeat that does not come.
     thread::scope(|scope| {
         let all = [stop_the_relay, stop_ssh, stop_the_desk].map(|stop| scope.spawn(stop));
-        all.into_iter().for_each(|stop| stop.join().unwrap());
+        for stop in all {
+            stop.join().unwrap();
+        }
     });
 }

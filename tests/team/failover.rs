@@ -40,8 +40,15 @@ impl ReplicatedDesks {
             certificates.start_desk(&balancer, &settings.replace(&direct, &format!(":{port}/")))
         });
         balancer.forward_to(desks[0].port);
-        let _certificates = certificates;
-        Some(Self { desks, balancer, server, standby, address, database, _certificates })
+        Some(Self {
+            desks,
+            balancer,
+            server,
+            standby,
+            address,
+            database,
+            _certificates: certificates,
+        })
     }
 
     /// Has the standby take the place of the server, which was killed.
@@ -261,7 +268,7 @@ fn two_desks_answer_nothing_from_a_restored_copy() {
         desks: &team.desks,
         balancer: &team.balancer,
         keep: &|| {
-            alone([format!("CREATE DATABASE {name}_copy TEMPLATE {name}"), "SELECT 1".into()])
+            alone([format!("CREATE DATABASE {name}_copy TEMPLATE {name}"), "SELECT 1".into()]);
         },
         replace: &|| {
             alone([

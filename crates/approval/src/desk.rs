@@ -268,7 +268,7 @@ impl Desk {
                 self.take_team_answer(&mut step, asker, answer);
             }
             DeskInput::TeamAllowed { asker, first } => {
-                self.take_team_allow(&mut step, asker, first)
+                self.take_team_allow(&mut step, asker, first);
             }
             DeskInput::Delivered(asker) => self.handle_delivered(&mut step, asker),
             DeskInput::News(news) => self.handle_news(&mut step, news),

@@ -82,7 +82,7 @@ async fn whoever_takes_the_whole_budget_ends_no_line_of_usual_length() {
     assert_waits(&mut lines).await;
     theirs.write_all(b"\"beat\"}\n").await.unwrap();
     assert!(matches!(lines.next().await, Some(LineArrival::Line(_))));
-    theirs.write_all(&[b'x'; FREE + 1]).await.unwrap();
+    theirs.write_all(&vec![b'x'; FREE + 1]).await.unwrap();
     assert_eq!(lines.next().await, Some(LineArrival::NoRoom));
 }
 
