@@ -25,8 +25,9 @@ use rustix::process::{DumpableBehavior, Signal, set_dumpable_behavior};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use crate::config::{AgentFlags, AgentSettings, Config, SignInFiles, load_agent_config};
+use crate::config::{AgentFlags, AgentSettings, Config, load_agent_config};
 use crate::failure::{Failure, write_error_line};
+use crate::secrets::SignInFiles;
 use gate::Gatekeeper;
 
 /// The system prompt, unless a file replaces it.

@@ -5,11 +5,7 @@
 
 mod change;
 mod flags;
-mod keyring;
 mod report;
-mod sign_in_files;
-mod surroundings;
-mod token;
 
 use std::path::Path;
 
@@ -25,13 +21,9 @@ pub(crate) use change::{
     ChangeRefusal, KeyringSecret, SettingChange, changed_text, known_key, settings_file,
 };
 pub(crate) use flags::{AgentFlags, DeskFlags, EveryFlag};
-pub(crate) use keyring::{KeyringError, check_presence, store_secret};
 pub(crate) use report::{ConfigReport, setting_json};
-pub(crate) use sign_in_files::SignInFiles;
-pub(crate) use surroundings::check_private;
 #[cfg(test)]
-pub(crate) use surroundings::test_surroundings;
-pub(crate) use token::read_secret;
+pub(crate) use tests::{test_config, test_surroundings};
 
 /// Reads and checks the settings of the desk. `file` is the file that `--config` names.
 pub(crate) fn load_config(
@@ -48,12 +40,6 @@ pub(crate) fn load_agent_config(
     flags: &AgentFlags,
 ) -> Result<Config, ConfigProblems> {
     Config::load(file, flags.given_values(), &process_surroundings(), VariableScope::Common)
-}
-
-/// Returns the settings of the agent runtime in other surroundings than those of this process.
-#[cfg(test)]
-pub(crate) fn test_config(around: &Surroundings) -> Config {
-    Config::load(None, &[], around, VariableScope::Common).unwrap()
 }
 
 /// Returns the environment variables that set something here.

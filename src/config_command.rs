@@ -16,9 +16,10 @@ use serde_json::Value;
 use crate::agents::settings_file::{BackupChoice, SeenFile, SettingsFile};
 use crate::config::{
     ChangeRefusal, ConfigProblems, ConfigReport, EveryFlag, KeyringSecret, SettingChange,
-    changed_text, known_key, setting_json, settings_file, store_secret,
+    changed_text, known_key, setting_json, settings_file,
 };
 use crate::failure::{Failure, write_error_line};
+use crate::secrets::store_secret;
 use crate::terminal::typed_secret::read_typed_secret;
 
 /// The largest value that is read from standard input.

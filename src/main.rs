@@ -27,6 +27,7 @@ mod relay;
 mod relay_command;
 mod remote;
 mod rules;
+mod secrets;
 mod served_settings;
 mod shared_questions;
 mod status;

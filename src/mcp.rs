@@ -13,8 +13,9 @@ use callgate_agent::mcp::{
     McpServers, McpSurroundings, McpTransport, NamedServer, ServerLogin, Warning,
 };
 
-use crate::config::{AgentFlags, Config, SignInFiles, load_agent_config};
+use crate::config::{AgentFlags, Config, load_agent_config};
 use crate::failure::{Failure, write_error_line};
+use crate::secrets::SignInFiles;
 
 /// Sign in to MCP servers, and see which there are
 ///

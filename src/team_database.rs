@@ -319,7 +319,8 @@ pub(crate) fn open_store(config: &Config) -> Result<Option<BoxedStore>, String> 
 fn prepare_store(config: &Config) -> Result<Option<BoxedStore>, String> {
     use callgate_team_store::{PostgresSettings, PostgresTeamStore};
 
-    use crate::config::{read_secret, token_source};
+    use crate::config::token_source;
+    use crate::secrets::read_secret;
 
     /// How long one call may take, with all attempts to reach the server.
     const PATIENCE: Duration = Duration::from_secs(5);

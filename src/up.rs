@@ -4,6 +4,7 @@ mod banner;
 mod keys;
 mod page;
 mod service;
+mod socket_folder;
 mod team;
 
 use std::fmt;
@@ -27,8 +28,7 @@ use tokio::sync::mpsc;
 
 use crate::agents::starting_mode::gated_agents;
 use crate::config::{
-    Config, DeskFlags, SettingOrigin, check_private, load_config, process_surroundings,
-    read_secret, token_source,
+    Config, DeskFlags, SettingOrigin, load_config, process_surroundings, token_source,
 };
 use crate::failure::{Failure, write_error_line};
 use crate::invocation;
@@ -37,6 +37,7 @@ use crate::machines::session::SessionHome;
 use crate::open::browser;
 use crate::remote::RemoteKeeper;
 use crate::rules::UserRules;
+use crate::secrets::read_secret;
 use crate::served_settings::ServedSettings;
 use crate::team::{LiveRoles, TeamLineKeeper, follow_team_rules};
 use crate::terminal::interruptions::Interruptions;
@@ -44,6 +45,7 @@ use crate::terminal::modes::has_terminal;
 use crate::terminal::width::wrapped_for_terminal;
 use banner::Answerers;
 use keys::Keyboard;
+use socket_folder::check_private;
 
 /// How many orders, and how many warnings, may wait for the terminal.
 const QUEUE: usize = 1024;

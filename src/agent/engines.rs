@@ -10,10 +10,9 @@ use callgate_agent::engine::model_api::ApiKey;
 use callgate_agent::engine::offline::Offline;
 use callgate_agent::engine::openai::{self, OpenAi, OpenAiServer, OpenAiSettings};
 
-use crate::config::{
-    AgentSettings, Config, EngineSetting, Setting, TokenSource, read_secret, token_source,
-};
+use crate::config::{AgentSettings, Config, EngineSetting, Setting, TokenSource, token_source};
 use crate::failure::Failure;
+use crate::secrets::read_secret;
 
 /// Returns the engines. Only the one that the settings choose is created now, so that its errors
 /// are reported before anything is served.

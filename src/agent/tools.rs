@@ -11,8 +11,9 @@ use callgate_agent::tool::files::{self, AllowedFolders};
 use callgate_agent::tool::{AgentTool, ToolSource};
 use callgate_agent::tool::{ask_user, desktop, run, system, todo};
 
-use crate::config::{AgentSettings, Config, SignInFiles};
+use crate::config::{AgentSettings, Config};
 use crate::failure::Failure;
+use crate::secrets::SignInFiles;
 
 /// What follows the name of the file with the conversations in the name of the folder beside it.
 const SNAPSHOTS: &str = "-snapshots";

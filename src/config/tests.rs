@@ -1,12 +1,16 @@
 //! The settings: every key and every source.
 
+use std::collections::HashMap;
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::Duration;
 
 use callgate_approval::asker::AskerSettings;
 use callgate_approval::desk::Unattended;
+use callgate_link::text_file::read_text_file;
 use callgate_rules::UnclearCommands;
 use callgate_settings::{HookConfig, HookFlags, KeyFlag, KeyringEntry, ValueKind, keys};
 use clap::{Args, FromArgMatches};
@@ -19,6 +23,23 @@ mod bot_token;
 mod complaints;
 mod guide;
 mod hook;
+
+/// Returns surroundings with this home folder and these variables, which read real files.
+pub(crate) fn test_surroundings(home: &Path, variables: &[(&str, &str)]) -> Surroundings {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).into());
+    let variables: HashMap<String, OsString> = variables.iter().map(owned).collect();
+    Surroundings {
+        variable: Rc::new(move |name| variables.get(name).cloned()),
+        home: Some(home.to_owned()),
+        here: Some("/here".into()),
+        read_file: read_text_file,
+    }
+}
+
+/// Returns the settings of the agent runtime in other surroundings than those of this process.
+pub(crate) fn test_config(around: &Surroundings) -> Config {
+    Config::load(None, &[], around, VariableScope::Common).unwrap()
+}
 
 /// A home folder, and what the process has around it.
 struct Home {

@@ -3,7 +3,8 @@
 use callgate_settings::keys::keyring_key;
 
 use super::finding::Findings;
-use crate::config::{AgentSettings, KeyringError, TokenSource, check_presence};
+use crate::config::{AgentSettings, TokenSource};
+use crate::secrets::{KeyringError, check_presence};
 
 const ABOUT: &str = "keyring";
 

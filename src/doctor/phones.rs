@@ -5,7 +5,8 @@ use callgate_wire::desk::PhoneStatus;
 
 use super::daemon::RunningDesk;
 use super::finding::Findings;
-use crate::config::{Config, TokenSource, read_secret, token_source};
+use crate::config::{Config, TokenSource, token_source};
+use crate::secrets::read_secret;
 
 const ABOUT: &str = "telegram";
 

@@ -12,10 +12,11 @@ use callgate_web::{
 use tokio::sync::watch;
 
 use super::cannot_open;
-use crate::config::{Config, TokenSource, read_secret, token_source};
+use crate::config::{Config, TokenSource, token_source};
 use crate::failure::Failure;
 use crate::machines::ledgers::MachineLedgers;
 use crate::machines::session::SessionHome;
+use crate::secrets::read_secret;
 use crate::shared_questions::SharedQuestions;
 use crate::team::find_proxy;
 use crate::team_database::TeamDatabase;

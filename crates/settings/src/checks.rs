@@ -181,10 +181,6 @@ impl AgentSettings {
     }
 }
 
-/// The keys that the hook uses to ask.
-const HOOK_KEYS: [&SettingKey; 4] =
-    [&keys::SOCKET.key, &keys::TIMEOUT_SECONDS.key, &keys::GRACE_SECONDS.key, &keys::DATABASE.key];
-
 /// The settings as the hook reads them, once.
 ///
 /// The command line of an installed hook names its settings file, its socket and its rules. Our
@@ -224,13 +220,13 @@ impl HookConfig {
         // The database matters only to a socket beside it.
         let is_elsewhere =
             self.0.is_set(&keys::SOCKET) || self.0.usual_socket(&keys::SOCKET).is_some();
-        check.finish_for(settings, &HOOK_KEYS[..if is_elsewhere { 3 } else { 4 }])
+        check.finish_for(settings, &keys::HOOK_KEYS[..if is_elsewhere { 3 } else { 4 }])
     }
 
     /// Returns the problems of what the hook does not use, on one line.
     pub fn unused_problems(&self) -> Option<String> {
         let mut problems = self.0.problems.clone();
-        problems.retain(|problem| !problem.scope.concerns(&HOOK_KEYS));
+        problems.retain(|problem| !problem.scope.concerns(&keys::HOOK_KEYS));
         Some(ConfigProblems::value_or_problems((), problems).err()?.one_line())
     }
 

@@ -193,15 +193,10 @@ declare_section! {
     }
 }
 
-/// The keys outside of `[agent]` that `callgate agent` uses too.
-const SHARED: [&str; 6] = [
-    SOCKET.key.name,
-    TIMEOUT_SECONDS.key.name,
-    GRACE_SECONDS.key.name,
-    DATABASE.key.name,
-    DESK_SOCKET.key.name,
-    RULES.key.name,
-];
+/// The keys that the hook uses to ask.
+pub(crate) const HOOK_KEYS: [&SettingKey; 4] =
+    [&SOCKET.key, &TIMEOUT_SECONDS.key, &GRACE_SECONDS.key, &DATABASE.key];
+
 /// The tables that hold keys.
 pub(crate) const TABLES: [&str; 6] = ["gate", "page", "team", "telegram", "agent", "shell"];
 
@@ -221,7 +216,9 @@ pub fn iter_keys() -> impl Iterator<Item = &'static SettingKey> {
 
 /// Returns true if the commands of the desk (or `callgate agent`) use the key.
 pub fn is_key_used(key: &SettingKey, by_agent: bool) -> bool {
-    SHARED.contains(&key.name) || key.name.starts_with("agent.") == by_agent
+    // The runtime asks as the hook does, and is a viewer of the desk.
+    let mut shared = HOOK_KEYS.iter().chain(&[&DESK_SOCKET.key, &RULES.key]);
+    shared.any(|shared| shared.name == key.name) || key.name.starts_with("agent.") == by_agent
 }
 
 pub fn find_setting_key(name: &str) -> Option<&'static SettingKey> {

@@ -7,6 +7,7 @@ use callgate_agent::session::{LogLevel, ResumedConversation};
 use callgate_wire::HiddenText;
 
 use super::*;
+use crate::secrets::read_secret;
 
 /// What is wrong with a settings file for the runtime, without the file's name.
 fn check_wrong_for_agent(text: &str, expected: &[&str]) {

@@ -3,6 +3,7 @@
 use callgate_wire::HiddenText;
 
 use super::*;
+use crate::secrets::read_secret;
 
 /// The token that no message may show.
 const TOKEN: &str = "123456:very-SECRET_token";

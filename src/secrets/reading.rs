@@ -1,4 +1,4 @@
-//! The bot's token and the model's key: where they are kept, and how they are read.
+//! Reads a secret from where the settings say that it is kept.
 
 use std::fs::File;
 use std::io::{self, Read};

@@ -1,4 +1,4 @@
-//! Whether the folder of the sockets of this process is private.
+//! Whether the folder of the desk's sockets is private.
 
 use std::fs;
 use std::io;
@@ -7,26 +7,10 @@ use std::path::Path;
 
 use rustix::process::geteuid;
 
-#[cfg(test)]
-pub(crate) fn test_surroundings(
-    home: &Path,
-    variables: &[(&str, &str)],
-) -> callgate_settings::Surroundings {
-    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).into());
-    let variables: std::collections::HashMap<String, std::ffi::OsString> =
-        variables.iter().map(owned).collect();
-    callgate_settings::Surroundings {
-        variable: std::rc::Rc::new(move |name| variables.get(name).cloned()),
-        home: Some(home.to_owned()),
-        here: Some("/here".into()),
-        read_file: callgate_link::text_file::read_text_file,
-    }
-}
-
 /// Checks that the folder of our sockets is private, or can be created so. Returns what is wrong
 /// and what to do. A process with the variables of another user, as `sudo` may leave them, must not
 /// create a folder there that shuts that user out.
-pub(crate) fn check_private(folder: &Path) -> Result<(), String> {
+pub(super) fn check_private(folder: &Path) -> Result<(), String> {
     let cannot = |error: &io::Error| format!("cannot look at {}: {error}", folder.display());
     let us = geteuid().as_raw();
     for place in folder.ancestors() {
