@@ -15,6 +15,13 @@ fn desk_of_machines() -> Option<(Stage, Browser)> {
     let stage = Stage::without_phone_unstarted();
     stage.home.make_private_folder(".local/share/callgate");
     let now = now_ms();
+    let invited = |machine: &str| {
+        let secret = "0".repeat(64);
+        let body = json!({
+            "name": machine, "member": "machine", "secret": secret, "until_ms": now, "by": "bo",
+        });
+        EntryDraft { at_ms: now, kind: "invited".into(), question: None, body: body.to_string() }
+    };
     let entry = |kind: &str, number: u64, body: &Value| EntryDraft {
         at_ms: now,
         kind: kind.to_owned(),
@@ -36,6 +43,8 @@ fn desk_of_machines() -> Option<(Stage, Browser)> {
         entry("asked", number, &body)
     };
     let entries = [
+        invited("build-7"),
+        invited("build-8"),
         asked(1, "build-7", "make over"),
         entry("decided", 1, &json!({ "decision": "allow", "by": "Ada" })),
         entry("closed", 1, &json!({ "how": "answered", "text": "Allowed by Ada" })),
