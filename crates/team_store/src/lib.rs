@@ -21,7 +21,10 @@
 //! desk that made it, in the same transaction.
 
 #![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]
-#![cfg_attr(not(feature = "postgres"), allow(dead_code, reason = "the only store is left out"))]
+#![cfg_attr(
+    not(feature = "postgres"),
+    allow(dead_code, unused_macros, reason = "the only store is left out")
+)]
 
 #[macro_use]
 mod columns;
