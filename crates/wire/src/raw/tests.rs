@@ -207,6 +207,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
+    fn a_byte_that_no_string_contains_is_found_anywhere(
+        text in prop::collection::vec(prop_oneof![0x1d..0x23_u8, 0x7e..0xa2_u8], 0..40),
+    ) {
+        prop_assert_eq!(cut::has_control(&text), text.iter().any(|byte| *byte < 0x20));
+    }
+
+    #[test]
     fn the_cutter_agrees_with_the_parser_on_near_json(
         text in r#"[\[\]{},: "\\untrue0123.eE+\-a\n\t]{0,24}"#,
     ) {
