@@ -1,5 +1,5 @@
-//! Leaves out of a module what only its readers need: comments, indentation, and blanks between
-//! tokens that are told apart without them. Line ends stay, because a statement may end at one.
+//! Leaves out of a module what only its readers need: comments, indentation, and blanks that
+//! separate no tokens. Line ends stay, because a statement may end at one.
 
 /// Words after which an expression begins, so that a slash there begins a regular expression.
 const BEFORE_EXPRESSIONS: [&str; 14] = [
