@@ -62,8 +62,8 @@ impl PieceDecoder {
         }
     }
 
-    fn delta(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
-        let BlockDelta { index, delta } = match serde_json::from_slice(data) {
+    fn delta(&mut self, data: &str, into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
+        let BlockDelta { index, delta } = match serde_json::from_str(data) {
             Ok(delta) => delta,
             Err(error) => {
                 self.unreadable_delta(data, &error)?;
@@ -99,18 +99,18 @@ impl PieceDecoder {
     }
 
     /// Handles a delta that cannot be parsed, which is an error only for a known kind.
-    fn unreadable_delta(&self, data: &[u8], error: &serde_json::Error) -> Result<(), EngineError> {
+    fn unreadable_delta(&self, data: &str, error: &serde_json::Error) -> Result<(), EngineError> {
         const KNOWN: [&str; 4] =
             ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
-        match serde_json::from_slice::<UnknownDelta<'_>>(data) {
+        match serde_json::from_str::<UnknownDelta<'_>>(data) {
             Ok(delta) if !KNOWN.contains(&&*delta.delta.kind) => Ok(()),
             _ => Err(self.errors.invalid_data(error)),
         }
     }
 
-    fn block_start(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
+    fn block_start(&mut self, data: &str, into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
         let BlockStart { index, content_block } = self.parse_json(data)?;
-        let json = content_block.get().as_bytes();
+        let json = content_block.get();
         let block = match &*self.parse_json::<TaggedEvent<'_>>(json)?.kind {
             "text" => {
                 let BlockContent { text, .. } = self.parse_json(json)?;
@@ -139,7 +139,7 @@ impl PieceDecoder {
         Ok(())
     }
 
-    fn open_tool_block(&mut self, json: &[u8]) -> Result<OpenBlock, EngineError> {
+    fn open_tool_block(&mut self, json: &str) -> Result<OpenBlock, EngineError> {
         let BlockContent { id, name, input, .. } = self.parse_json(json)?;
         if id.is_empty() || name.is_empty() {
             // Such a call could be neither answered nor sent back.
@@ -149,7 +149,7 @@ impl PieceDecoder {
         Ok(OpenBlock::Tool { id, name, first: input.map(ToOwned::to_owned), input: String::new() })
     }
 
-    fn block_stop(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
+    fn block_stop(&mut self, data: &str, into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
         let BlockStop { index } = self.parse_json(data)?;
         if let Some(at) = self.open.iter().rposition(|(open, _)| *open == index) {
             into.extend(self.open.remove(at).1.close());
@@ -159,7 +159,7 @@ impl PieceDecoder {
 
     fn message_start(
         &mut self,
-        data: &[u8],
+        data: &str,
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
         let MessageStart { message } = self.parse_json(data)?;
@@ -171,7 +171,7 @@ impl PieceDecoder {
 
     fn message_delta(
         &mut self,
-        data: &[u8],
+        data: &str,
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
         let MessageDelta { delta, usage } = self.parse_json(data)?;
@@ -191,15 +191,15 @@ impl PieceDecoder {
         self.is_whole = true;
     }
 
-    fn failure(&self, data: &[u8]) -> EngineError {
+    fn failure(&self, data: &str) -> EngineError {
         match self.parse_json::<&RawValue>(data) {
             Ok(failure) => self.errors.said_in_stream(failure),
             Err(error) => error,
         }
     }
 
-    fn parse_json<'a, T: Deserialize<'a>>(&self, json: &'a [u8]) -> Result<T, EngineError> {
-        serde_json::from_slice(json).map_err(|error| self.errors.invalid_data(error))
+    fn parse_json<'a, T: Deserialize<'a>>(&self, json: &'a str) -> Result<T, EngineError> {
+        serde_json::from_str(json).map_err(|error| self.errors.invalid_data(error))
     }
 }
 
@@ -216,7 +216,7 @@ impl EventDecoder for PieceDecoder {
     fn decode_event(
         &mut self,
         name: &[u8],
-        data: &[u8],
+        data: &str,
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
         match name {

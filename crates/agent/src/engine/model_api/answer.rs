@@ -1,5 +1,6 @@
 //! One answer over HTTP: the request, the bytes that arrive, and the end.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ pub(crate) trait EventDecoder: Send + 'static {
     fn decode_event(
         &mut self,
         name: &[u8],
-        data: &[u8],
+        data: &str,
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError>;
 
@@ -190,9 +191,8 @@ impl<D: EventDecoder> AnswerReader<D> {
         loop {
             match self.sse.next_event() {
                 Ok(Some(event)) => {
-                    // One broken character is no reason to lose the answer.
-                    let Some(data) = event.data.map(String::from_utf8_lossy) else { continue };
-                    self.stream.decode_event(event.name, data.as_bytes(), into)?;
+                    let Some(data) = event.data.map(readable_text) else { continue };
+                    self.stream.decode_event(event.name, &data, into)?;
                 }
                 Ok(None) => return Ok(()),
                 Err(_) => return Err(self.link.errors.invalid_data("an event is too long")),
@@ -230,6 +230,12 @@ async fn ask_server<D: EventDecoder>(
     }
     let (sse, most) = (SseDecoder::new(LONGEST_EVENT), FEWEST_PIECES);
     Ok(AnswerReader { link, response, sse, stream, patience: AnswerPatience::new(idle), most })
+}
+
+/// Returns the data of an event as text. One broken character is no reason to lose the answer.
+fn readable_text(data: &[u8]) -> Cow<'_, str> {
+    // The lossy conversion takes each byte by itself, and nearly all text is valid.
+    str::from_utf8(data).map_or_else(|_| String::from_utf8_lossy(data), Cow::Borrowed)
 }
 
 fn is_stream(headers: &HeaderMap) -> bool {

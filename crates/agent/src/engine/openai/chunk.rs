@@ -77,8 +77,8 @@ impl FunctionPiece<'_> {
 
 /// Converts a chunk from a form that only some servers use into the usual one: `null` in place of
 /// absent members, content in parts, or both a whole message and its new part.
-pub(super) fn plain_chunk(data: &[u8]) -> Option<String> {
-    let mut chunk: Value = serde_json::from_slice(data).ok()?;
+pub(super) fn plain_chunk(data: &str) -> Option<String> {
+    let mut chunk: Value = serde_json::from_str(data).ok()?;
     let members = chunk.as_object_mut()?;
     members.retain(|_, value| !value.is_null());
     for choice in members.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten() {

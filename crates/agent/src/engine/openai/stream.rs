@@ -16,7 +16,7 @@ use crate::engine::{AnswerPiece, EngineError, ModelStop};
 use crate::tool::is_name_character;
 
 /// The end of an answer.
-const DONE: &[u8] = b"[DONE]";
+const DONE: &str = "[DONE]";
 /// The bytes of a token, for answers of which the server does not report the usage.
 const BYTES_PER_TOKEN: u64 = 4;
 /// The longest id of a tool call that is used.
@@ -67,9 +67,9 @@ impl ChunkDecoder {
         }
     }
 
-    fn chunk(&mut self, data: &[u8], into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
+    fn chunk(&mut self, data: &str, into: &mut Vec<AnswerPiece>) -> Result<(), EngineError> {
         let plain;
-        let chunk: ChatChunk<'_> = match serde_json::from_slice(data) {
+        let chunk: ChatChunk<'_> = match serde_json::from_str(data) {
             Ok(chunk) => chunk,
             Err(error) => {
                 // Only now, because it takes a tree of the whole chunk.
@@ -203,14 +203,14 @@ impl EventDecoder for ChunkDecoder {
     fn decode_event(
         &mut self,
         name: &[u8],
-        data: &[u8],
+        data: &str,
         into: &mut Vec<AnswerPiece>,
     ) -> Result<(), EngineError> {
         let data = data.trim_ascii();
         match (name, data) {
             _ if self.is_whole || data.is_empty() => Ok(()),
             (_, DONE) => self.end(into),
-            (b"error", _) => match serde_json::from_slice::<&RawValue>(data) {
+            (b"error", _) => match serde_json::from_str::<&RawValue>(data) {
                 Ok(error) => Err(self.errors.said_in_stream(error)),
                 Err(error) => Err(self.errors.invalid_data(error)),
             },

@@ -43,7 +43,7 @@ fn play(lines: &str) -> Result<Vec<AnswerPiece>, EngineError> {
     let (mut stream, mut pieces) = (stream(), Vec::new());
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let kind = serde_json::from_str::<TaggedEvent<'_>>(line).map(|kind| kind.kind.into_owned());
-        stream.decode_event(kind.unwrap_or_default().as_bytes(), line.as_bytes(), &mut pieces)?;
+        stream.decode_event(kind.unwrap_or_default().as_bytes(), line, &mut pieces)?;
     }
     Ok(pieces)
 }
@@ -242,7 +242,7 @@ fn names_may_be_missing() {
         ("", r#"{"no":"type"}"#),
         ("", r#"{"type":"message_stop"}"#),
     ] {
-        stream.decode_event(name.as_bytes(), data.as_bytes(), &mut pieces).unwrap();
+        stream.decode_event(name.as_bytes(), data, &mut pieces).unwrap();
     }
     let texts: Vec<String> = pieces.iter().map(shown).collect();
     assert_eq!(texts, ["text \"x\"", "end EndTurn"]);
@@ -307,30 +307,24 @@ fn nonsense() {
         for line in lines.lines() {
             // A line that is no JSON has its name on a line of its own.
             let name = line.split('"').nth(3).unwrap_or("message_start");
-            found =
-                stream.decode_event(name.as_bytes(), line.as_bytes(), &mut pieces).err().or(found);
+            found = stream.decode_event(name.as_bytes(), line, &mut pieces).err().or(found);
         }
         assert_eq!(found.map(|error| error.kind), Some(EngineErrorKind::Nonsense), "{lines}");
     }
-    let invalid = b"{\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"\xff\"}}";
-    let error =
-        stream().decode_event(b"content_block_delta", invalid, &mut Vec::new()).unwrap_err();
-    assert_eq!(error.kind, EngineErrorKind::Nonsense);
 }
 
 #[test]
 fn the_input_of_a_tool_has_a_limit() {
     let (mut stream, mut pieces) = (stream(), Vec::new());
     let start = r#"{"index":0,"content_block":{"type":"tool_use","id":"t1","name":"look"}}"#;
-    stream.decode_event(b"content_block_start", start.as_bytes(), &mut pieces).unwrap();
+    stream.decode_event(b"content_block_start", start, &mut pieces).unwrap();
     let part = "1".repeat(LONGEST_PART / 4);
     let delta =
         format!(r#"{{"index":0,"delta":{{"type":"input_json_delta","partial_json":"{part}"}}}}"#);
     for _ in 0..4 {
-        stream.decode_event(b"content_block_delta", delta.as_bytes(), &mut pieces).unwrap();
+        stream.decode_event(b"content_block_delta", &delta, &mut pieces).unwrap();
     }
-    let error =
-        stream.decode_event(b"content_block_delta", delta.as_bytes(), &mut pieces).unwrap_err();
+    let error = stream.decode_event(b"content_block_delta", &delta, &mut pieces).unwrap_err();
     assert_eq!(error.kind, EngineErrorKind::Nonsense);
 }
 
@@ -341,7 +335,7 @@ fn only_events_that_carry_something_count() {
     let mut carries = |line: &str| {
         let before = stream.events();
         let kind = serde_json::from_str::<TaggedEvent<'_>>(line).unwrap().kind.into_owned();
-        stream.decode_event(kind.as_bytes(), line.as_bytes(), &mut Vec::new()).unwrap();
+        stream.decode_event(kind.as_bytes(), line, &mut Vec::new()).unwrap();
         stream.events() > before
     };
     for line in [

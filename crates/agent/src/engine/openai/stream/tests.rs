@@ -29,7 +29,7 @@ fn read(events: &[&str]) -> String {
     let (mut decoder, mut pieces, mut lines) = (decoder(), Vec::new(), Vec::new());
     let mut failure = None;
     for event in events {
-        if let Err(error) = decoder.decode_event(b"", event.as_bytes(), &mut pieces) {
+        if let Err(error) = decoder.decode_event(b"", event, &mut pieces) {
             failure = Some(error);
             break;
         }
@@ -197,9 +197,9 @@ fn errors_in_the_stream_end_it() {
     );
     let mut pieces = Vec::new();
     let error =
-        decoder().decode_event(b"error", br#"{"error":"too slow"}"#, &mut pieces).unwrap_err();
+        decoder().decode_event(b"error", r#"{"error":"too slow"}"#, &mut pieces).unwrap_err();
     assert_eq!(error.kind, EngineErrorKind::Server);
-    let error = decoder().decode_event(b"", b"{", &mut pieces).unwrap_err();
+    let error = decoder().decode_event(b"", "{", &mut pieces).unwrap_err();
     assert!(error.text.contains("Check that OPENAI_BASE_URL is the address of a Chat"), "{error}");
     let nameless = r#"{"choices":[{"delta":{"tool_calls":[{"id":"a"}]}}]}"#;
     assert!(read(&[nameless, DONE]).contains("a tool call without a name"));
@@ -214,7 +214,7 @@ fn the_input_of_a_tool_is_sent_in_pieces_too_if_it_is_wanted() {
         r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"function":{"arguments":":1}"}}]}}]}"#,
         DONE,
     ] {
-        decoder.decode_event(b"", event.as_bytes(), &mut pieces).unwrap();
+        decoder.decode_event(b"", event, &mut pieces).unwrap();
     }
     let inputs: Vec<_> = pieces
         .iter()
