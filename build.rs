@@ -6,8 +6,9 @@
 //! for another target, the hook is linked like every other program.
 //!
 //! The functions of `callgate` that every bridge and every agent runtime uses are put side by side
-//! (`link/order.ld`, written by `scripts/order`): the kernel maps 64 KB around each page that is
-//! touched. Like every program that is linked with glibc, it needs the same glibc or a later one.
+//! (`link/order.ld`, written by `scripts/order`, by the names that `.cargo/config.toml` asks for): the
+//! kernel maps 64 KB around each page that is touched. Like every program that is linked with glibc,
+//! it needs the same glibc or a later one.
 //!
 //! `callgate doctor` learns from here with which profile it was built.
 
