@@ -14,9 +14,10 @@ macro_rules! roles_version {
     };
 }
 
+/// The clock is read once: it goes on within a statement.
 pub(super) const ASK: &str = concat!(
     "INSERT INTO questions (id, machine, project, agent, act, asked_ms, deadline_ms, changed)
-     VALUES ($1, $2, $3, $4, $5, now_ms(), now_ms() + $6, last_change() + 1)
+     SELECT $1, $2, $3, $4, $5, now, now + $6, last_change() + 1 FROM now_ms() AS now
      ON CONFLICT (id) DO NOTHING RETURNING ",
     read_question!()
 );

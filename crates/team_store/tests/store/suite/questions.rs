@@ -69,7 +69,9 @@ pub(crate) fn of_four_desks_one_answers_each_question(fixture: &Fixture) {
             start.wait();
             // Each asks, too: whoever is first records the question.
             let race = (0..QUESTIONS).filter(|number| {
-                store.ask_question(&ask(*number)).unwrap();
+                if let AskReceipt::Recorded(asked) = store.ask_question(&ask(*number)).unwrap() {
+                    assert_eq!(asked.deadline_ms - asked.asked_ms, 600_000, "of one reading");
+                }
                 let answer = answer(*number, number * 4 + desk, &format!("desk {desk}"));
                 matches!(store.answer_question(&answer).unwrap(), AnswerReceipt::Recorded(_))
             });
