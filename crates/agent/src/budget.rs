@@ -14,7 +14,7 @@ use crate::budget::price::{dollars_of_micro, micro_of_dollars};
 
 /// The time span over which requests are counted.
 const MINUTE: Duration = Duration::from_mins(1);
-/// The highest limit of requests per minute, because no more are counted.
+/// The highest limit of requests per minute, so that few times are kept in memory.
 pub const MOST_PER_MINUTE: u32 = 10_000;
 
 /// The limits of spending. A limit that is not set does not exist.
@@ -85,6 +85,7 @@ impl Budget {
         model: &str,
         is_priced: bool,
     ) -> Result<(), OverBudget> {
+        // Refused, because answers without a price count as free: no budget would ever end them.
         if self.is_in_dollars() && !is_priced {
             return Err(OverBudget::UnknownPrice { model: model.to_owned() });
         }
@@ -101,7 +102,8 @@ impl Budget {
         if let Some((spent, limit)) = over_tokens(self.day_tokens, all) {
             return Err(OverBudget::DayTokens { spent, limit });
         }
-        // Only now: what is spent stays so, and what is reserved may become free again.
+        // Only now, because reservations may become free again: a caller who has really spent the
+        // budget must not be told to try again later.
         let (conversation, all) =
             (add_cost_sums(conversation, reserved_conversation), add_cost_sums(all, reserved_all));
         let reserved = [

@@ -133,12 +133,13 @@ pub type NextPieces<'a> = BoxFuture<'a, Result<bool, EngineError>>;
 
 pub trait AnswerStream: Send {
     /// Waits for the next pieces and appends all that have arrived to `into`. Returns false when
-    /// nothing will follow; exactly one [`AnswerPiece::End`] was given before that. Dropping the
+    /// nothing will follow; exactly one [`AnswerPiece::End`] was appended before that. Dropping the
     /// future loses nothing.
     fn next<'a>(&'a mut self, into: &'a mut Vec<AnswerPiece>) -> NextPieces<'a>;
 
     /// Asks an engine that keeps its own record of the conversation to stop, waits until it has, and
-    /// appends what it still gives. Other engines stop when the answer is dropped, which follows.
+    /// appends the pieces that still arrive. Other engines stop when the answer is dropped, which
+    /// follows.
     fn interrupt<'a>(&'a mut self, _into: &'a mut Vec<AnswerPiece>) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
@@ -198,7 +199,7 @@ pub enum AnswerPiece {
     Cost(f64),
     /// The tokens that the answer has taken so far; the last one counts.
     Usage(TokenUsage),
-    /// The tokens of the latest response of an engine that gives several in one answer. They tell
+    /// The tokens of the latest response of an engine that makes several in one answer. They show
     /// how full the context is.
     LatestResponse(TokenUsage),
     End(ModelStop),
@@ -217,7 +218,8 @@ pub enum ModelStop {
     Other(String),
 }
 
-/// The limit of a provider's own word for a stop, in characters.
+/// The limit of a provider's own word for a stop, in characters. It reaches front ends as it is,
+/// and a provider may send anything.
 const LONGEST_REASON: usize = 64;
 
 impl ModelStop {
@@ -278,7 +280,8 @@ callgate_wire::words! {
 }
 
 impl EngineErrorKind {
-    /// Returns true if the same request may succeed later.
+    /// Returns true if the same request may succeed later. Front ends read this as `retryable`;
+    /// whether a turn tries again by itself is decided in `turn::attempts`.
     pub fn is_passing(self) -> bool {
         !matches!(self, Self::Auth | Self::Refused | Self::TooLong | Self::Nonsense)
     }

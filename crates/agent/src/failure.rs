@@ -41,6 +41,8 @@ impl RequestFailure {
         let EngineError { kind, status, retry_after, mut text } = error;
         let advice = match (kind, status) {
             (EngineErrorKind::TooLong, _) => Some(TOO_LONG.to_owned()),
+            // While nothing is stored, the message itself is at fault, and the next one may be
+            // accepted.
             (EngineErrorKind::Refused, Some(400 | 422)) if is_begun => Some(STUCK.to_owned()),
             _ if kind.is_passing() => Some(retry_advice(kind, retry_after)),
             _ => None,

@@ -89,6 +89,7 @@ impl History {
     /// Makes the drop wait only briefly for the thread. Another program may hold the file for many
     /// seconds, and what was not confirmed need not be stored.
     pub fn hurry(&self) {
+        // Relaxed is enough: the flag publishes nothing but itself.
         self.0.is_hurried.store(true, Ordering::Relaxed);
     }
 
@@ -136,7 +137,8 @@ impl History {
                 Some(known) => known.loaded,
                 None => stores.load(&wanted, None)?,
             };
-            // The caller may have gone.
+            // If the caller has gone, the lock is dropped with the reply, and must know whether its
+            // file goes.
             token.set_passing(loaded.length == 0);
             Ok(Some((token, loaded)))
         };
@@ -198,6 +200,7 @@ impl History {
         let (id, to) = (checked_id(id)?, checked_id(to)?);
         let title = title.map(checked_title).transpose()?;
         self.run_job(move |stores| {
+            // What a killed process had shown of a turn is copied as well.
             stores.recover_if_idle(&id)?;
             let unknown = || HistoryError::Unknown(id.to_string());
             let known = stores.store.conversation(&id)?.ok_or_else(unknown)?;
@@ -218,6 +221,7 @@ impl History {
                 return Err(HistoryError::InUse(id.to_string()));
             };
             let was_known = stores.store.delete_conversation(&id)?;
+            // Also for an unknown id, whose lock file was created just now.
             token.set_passing(true);
             if was_known { Ok(()) } else { Err(HistoryError::Unknown(id.to_string())) }
         })
@@ -344,6 +348,7 @@ impl History {
                 drafts: &drafts,
             })?;
             if let Some(reservation) = reservation {
+                // Only once it is committed: a reservation that is dropped before counts as spent.
                 reservation.mark_settled();
             }
             Ok(())

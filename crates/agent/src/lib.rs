@@ -24,7 +24,8 @@ use std::task::Poll;
 /// The future that an object-safe trait returns in place of an `async fn`.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Polls a future, lets the other tasks run once, and polls it again.
+/// Polls a future, lets the other tasks run once, and polls it again. What another task has at hand
+/// arrives between the two.
 async fn poll_twice<T>(future: impl Future<Output = T>) -> Option<T> {
     let mut future = pin!(future);
     let mut is_first = true;

@@ -172,7 +172,8 @@ impl ToolSource for McpServers {
                 }
             };
             let servers = self.all();
-            // The turn does not wait for slower servers.
+            // The turn does not wait for slower servers, which go on connecting: dropping a handle
+            // stops no task.
             tokio::time::timeout(self.context.around.patience, all).await.ok();
             for server in &servers {
                 server.ask_to_sign_in(&turn);

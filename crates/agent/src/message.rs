@@ -199,6 +199,7 @@ pub(crate) fn whole_word_prefix(text: &str, is_gap: impl Fn(char) -> bool) -> &s
         return text;
     }
     let head = &text[..text.floor_char_boundary(LOOKED_AT)];
+    // Without a gap all of it could be the beginning of one secret.
     head.rfind(is_gap).map_or("", |end| &head[..end])
 }
 

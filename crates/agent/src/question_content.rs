@@ -94,6 +94,7 @@ fn of_model(input: &Value) -> Option<QuestionParts> {
         .enumerate()
         .map(|(at, one)| {
             Some(QuestionField {
+                // By its number, because two questions of other agents may have the same text.
                 name: (at + 1).to_string(),
                 title: shortened_text(&visible_text(one["question"].as_str()?), LONGEST_TEXT),
                 description: None,
@@ -116,6 +117,7 @@ fn model_question_kind(one: &Value) -> Option<FieldKind> {
     let option = |option: &Value| {
         let label = option["label"].as_str()?;
         Some(FieldOption {
+            // Sent back as it is: only what is shown is bounded and made visible.
             value: label.to_owned(),
             title: short_title(label),
             description: option["description"].as_str().map(short_title),

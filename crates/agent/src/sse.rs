@@ -85,6 +85,7 @@ impl SseDecoder {
                 self.start = self.line;
             }
         }
+        // Noticed before the event is whole, so that no more of it is held in memory.
         let is_over = self.skipping.is_none() && self.buffer.len() - self.start > self.limit;
         if is_over {
             self.skip(true);

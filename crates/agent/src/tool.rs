@@ -313,7 +313,8 @@ impl CallOutcome {
         Self { result: error_json(&text), text, images: Vec::new(), is_error: true }
     }
 
-    /// Creates the outcome of a call that was denied: by a rule, a person or the mode.
+    /// Creates the outcome of a call that was denied: by a rule, a person or the mode. `denied` in
+    /// its result tells front ends that the tool itself has not failed.
     pub fn denied(because: impl Into<String>) -> Self {
         let text = because.into();
         let result = raw_json(&json!({ "error": text, "denied": true }));

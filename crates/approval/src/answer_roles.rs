@@ -4,7 +4,8 @@ use std::fmt;
 
 use callgate_wire::approval::ApprovalRequest;
 
-/// Says which questions the people of a team may answer. The owner of the desk is never asked about.
+/// Says which questions the people of a team may answer. The owner of the desk is never asked
+/// about.
 pub trait AnswerRoles: Send + Sync + fmt::Debug {
     /// Returns true if a member may answer a question about this.
     fn covers_question(&self, member: &str, scope: &AnswerScope) -> bool;

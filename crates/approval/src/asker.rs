@@ -27,7 +27,8 @@ use rustix::process::{PidfdFlags, getppid, pidfd_open};
 pub use late_words::WordsLook;
 pub use unread_alarm::UnreadAlarm;
 
-/// How much longer than its own time limit an asker waits for the desk.
+/// How much longer than its own time limit an asker waits for the desk. The desk gives up first, so
+/// that its answer says why.
 pub const MARGIN: Duration = Duration::from_secs(3);
 /// How often a desk that has gone away is dialled.
 const REDIAL_EVERY: Duration = Duration::from_millis(100);
@@ -89,6 +90,7 @@ pub struct Unwanted<'a> {
 impl<'a> Unwanted<'a> {
     /// Adds the condition that the other end of `fd` is closed.
     pub fn when_closed(mut self, fd: BorrowedFd<'a>) -> Self {
+        // A hang-up is reported although no event is asked for.
         self.fds.push((fd, PollFlags::empty()));
         self
     }
@@ -207,7 +209,8 @@ pub struct Asker<'a> {
 }
 
 impl<'a> Asker<'a> {
-    /// Connects to the desk. Returns an error at once if there is none.
+    /// Connects to the desk. Returns an error at once if there is none, because a hook then decides
+    /// by the rules while its agent waits.
     pub fn dial(settings: &'a AskerSettings, unwanted: &'a Unwanted<'a>) -> Result<Self, NoAnswer> {
         Self::dial_until(settings, unwanted, Instant::now() + settings.timeout + MARGIN)
     }
@@ -242,6 +245,8 @@ impl<'a> Asker<'a> {
                     self.stream = stream;
                     return Ok(());
                 }
+                // The system may refuse for many reasons while the desk starts again. Only a socket
+                // that is not the desk's own ends this.
                 Err(error) if io_error_kind(&error).is_some() => {}
                 Err(error) => return Err(error.into()),
             }
@@ -258,8 +263,8 @@ impl<'a> Asker<'a> {
         self.ask_with_words(request, &mut || WordsLook::Never)
     }
 
-    /// Like [`ask`](Self::ask), and calls `look` for the agent's last words while it waits. They are
-    /// sent as soon as they are found, and again to a desk that is dialled again.
+    /// Like [`ask`](Self::ask), and calls `look` for the agent's last words while it waits. They
+    /// are sent as soon as they are found, and again to a desk that is dialled again.
     pub fn ask_with_words(
         mut self,
         request: &ApprovalRequest,

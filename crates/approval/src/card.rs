@@ -70,6 +70,7 @@ impl Card {
         let takes = |extra| blocked.is_none() && request.takes(extra);
         // An agent does not run code after a hook has changed it.
         let can_edit = takes(AnswerExtra::Edit) && kind != ToolKind::Code;
+        // An asker without `takes` takes an “always”, but no answer to a check can carry one.
         let takes_offers = takes(AnswerExtra::Always) && request.kind == RequestKind::Ask;
         let suggestions = &request.permission_suggestions;
         let pickers = if can_edit { picks::pickers_from_input(kind, input) } else { Vec::new() };
@@ -112,6 +113,7 @@ impl Card {
             can_stop: takes(AnswerExtra::Interrupt),
             no_answer_denies: request.kind == RequestKind::Check,
             fails_open: fails_open(request),
+            // Few inputs hide anything, and the first question is the cheap one.
             hides_what_runs: MaskedText::is_hiding(input) && mask_json(input).could_run(),
             blocked: blocked.as_ref().map(|blocked| blocked.question_line(&row.summary)),
             confirm_word_of: None,

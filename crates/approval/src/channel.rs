@@ -145,7 +145,8 @@ pub enum ChannelOrder {
         copies: Vec<QuestionCopy>,
         mark: QuestionMark,
     },
-    /// Show a question anew on every copy: answers were chosen, or the agent's last words have come.
+    /// Show a question anew on every copy: answers were chosen, or the agent's last words have
+    /// come.
     Redraw {
         /// The question as it is now.
         card: Arc<Card>,

@@ -67,7 +67,7 @@ pub use rulings::RuleJudge;
 const QUEUE: usize = 1024;
 /// How many closed questions are remembered after a restart.
 const RECENT: usize = 1_000;
-/// Questions older than this cannot be open.
+/// No question waits longer than this, so an older one is not open.
 const OLDEST_MS: i64 = 2 * 3_600_000;
 
 /// Takes warnings for the person who runs the process. It never waits.
@@ -134,7 +134,7 @@ pub struct Daemon {
     relayed: RelayedAskers,
     pulse: Arc<DaemonPulse>,
     _sockets: Vec<SocketFile>,
-    // Dropped last: while others could see our sockets at their paths, nobody may take the lock.
+    // Dropped last: as long as our sockets are at their paths, no other daemon may take the lock.
     _lock: FileLock,
 }
 
@@ -147,21 +147,21 @@ impl DeskHandle {
         self.0.send_recorded(DeskInput::News(news)).await
     }
 
-    /// Like [`send_news`](Self::send_news), for a thread without a runtime, and without waiting for the
-    /// record.
+    /// Like [`send_news`](Self::send_news), for a thread without a runtime, and without waiting for
+    /// the record.
     pub fn blocking_news(&self, news: News) {
         // A desk that has ended needs no news.
         self.0.blocking_send(Letter::new(DeskInput::News(news))).ok();
     }
 
-    /// Has the desk read the links and the members of the team again, which another process has
-    /// changed: whoever was removed may not answer any more. Returns false if it could not.
+    /// Tells the desk to read the links and the members of the team again, which another process
+    /// has changed: whoever was removed may not answer any more. Returns false if it could not.
     pub async fn read_links(&self) -> bool {
         self.0.send_recorded(DeskInput::ReadLinks).await
     }
 
-    /// Tells the desk at which origins the page is served, and waits until it is recorded. The links
-    /// of pages at other origins are removed. Returns false if it was not recorded.
+    /// Tells the desk at which origins the page is served, and waits until it is recorded. The
+    /// links of pages at other origins are removed. Returns false if it was not recorded.
     pub async fn page_served(&self, origins: Vec<String>) -> bool {
         self.0.send_recorded(DeskInput::PageServed { origins }).await
     }
@@ -178,6 +178,7 @@ impl DeskHandle {
     /// a runtime.
     pub fn blocking_page_code(&self, name: &str) -> Option<(HiddenText, Duration)> {
         let secret = secrets::new_pairing_code().ok()?;
+        // Whoever sits there may answer, so nobody else is asked about the code.
         let who = Person::new(PersonPlace::Terminal, name);
         let input = DeskInput::NewCode {
             code: secret.reveal().to_owned(),
@@ -335,6 +336,7 @@ fn restore_desk(
 ) -> Result<Desk, StoreError> {
     let now = Now { mono: Duration::ZERO, wall_ms: now_ms() };
     let open = if takes_up { store.open_questions(now.wall_ms - OLDEST_MS)? } else { Vec::new() };
+    // Whoever presses late is told what has become of these, and some let a blocked call try again.
     let over = store.recently_closed(RECENT)?;
     let mut desk = Desk::new(settings, authority, crate::telegram::is_cut_in_message);
     desk.restore(now, &open, &over, &store.kept_under("")?, store.chained_links()?);
@@ -344,7 +346,7 @@ fn restore_desk(
     Ok(desk)
 }
 
-/// Returns true if calls may run that another desk, or a hook without one, has let run.
+/// Returns true if calls allowed by another desk, or by a hook without a desk, may still run.
 fn was_active_lately(store: &Store, now_ms: i64) -> Result<bool, StoreError> {
     let last = store.entries_before(&EntryFilter::default(), u64::MAX, 1)?;
     let last_ms = last.first().map(|entry| entry.at_ms);

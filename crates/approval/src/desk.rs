@@ -156,7 +156,8 @@ pub(crate) struct Desk {
     /// The processes and ancestors of those askers for which they matter.
     lineages: HashMap<AskerId, Vec<u32>>,
     open: HashMap<RequestId, PendingQuestion>,
-    /// The next moment at which each open question needs attention.
+    /// The next moment at which each open question needs attention. A set keeps them in order, so
+    /// that one can be moved without a look at thousands of others.
     alarms: BTreeSet<(Duration, RequestId)>,
     askers: HashMap<AskerId, RequestId>,
     /// [`MOST_OPEN`], or less in a test.
@@ -323,7 +324,8 @@ impl Desk {
         self.open.contains_key(id) || self.past.by_id.contains_key(id)
     }
 
-    /// Forgets the process of an asker that does not wait.
+    /// Forgets the process of an asker that does not wait. Nothing else would: most checks are
+    /// answered at once and have no question that is closed later.
     fn forget_lineage(&mut self, asker: AskerId) {
         if !self.askers.contains_key(&asker) {
             self.lineages.remove(&asker);
@@ -337,6 +339,7 @@ impl Desk {
                 step.keep_value(full_key(&question, chat), String::new());
                 self.care.in_full.insert((question, chat));
             }
+            // The question may have ended while its pages were being sent.
             News::ShownInFull { .. } => {}
             News::Unsendable { question, chat, why } => {
                 self.handle_unsendable(step, &question, chat, &why);
@@ -369,6 +372,8 @@ impl Desk {
             if at > step.now.mono {
                 return;
             }
+            // First, because the alarm of a question that is gone would otherwise never leave this
+            // loop.
             self.alarms.remove(&(at, id.clone()));
             self.handle_alarm(step, &id);
         }

@@ -86,6 +86,8 @@ impl HookCommand<'_> {
     /// decision on standard output, at most one line on standard error.
     pub fn main(&self) -> ExitCode {
         let (output, parent) = (io::stdout(), asker::parent_pidfd());
+        // Some versions of Claude Code send no signal to a hook whose question was answered in
+        // their dialog: a closed output or the end of the agent is the only sign of it.
         let mut unwanted = Unwanted::default().when_closed(output.as_fd());
         if let Some(parent) = &parent {
             unwanted = unwanted.when_readable(parent.as_fd());
@@ -156,7 +158,7 @@ impl HookCommand<'_> {
     }
 
     /// Reads the input as that of the agent that gave it. That may be another one than the one in
-    /// whose settings the hook is.
+    /// whose settings the hook is: Copilot and Grok also run the hooks of Claude Code.
     fn parse_input<'t>(&self, text: &'t [u8]) -> Result<AgentHookInput<'t>, NotHookInput> {
         if let Some(other) = self.running_agent()
             && let Ok(read) = AgentHookInput::from_bytes(text, Some(other))
@@ -181,14 +183,15 @@ impl HookCommand<'_> {
     /// Refuses input that the agent may read differently than we do.
     fn refuse_inexact(&self, input: &AgentHookInput<'_>, error: &InexactJson) -> HookOutcome {
         if input.has_inexact_tool_input() {
-            // The rules of the desk deny it, too, and so it is in the ledger. Nobody waits for that.
+            // The desk denies it for the same reason, and so it is in its ledger. The hook does not
+            // wait for that.
             self.report_event(input);
         }
         let reason = cannot_check(&format!("its JSON is ambiguous: {error}"));
         HookOutcome::from_reply(hook::call_refusal(input.known_event(), &reason), input.agent())
     }
 
-    /// Has a tool call checked before it runs.
+    /// Checks a tool call before it runs.
     fn check_call(
         &self,
         input: &AgentHookInput<'_>,
@@ -208,8 +211,9 @@ impl HookCommand<'_> {
         Ok(hook::render_response(input.known_event(), &request, &response))
     }
 
-    /// Asks the desk about a call. A desk that does not read the question may have been stopped: then
-    /// the rules are read here, and what they allow or deny is answered. Anything else waits for it.
+    /// Asks the desk about a call. A desk that does not read the question may have been stopped:
+    /// then the rules are read here, and what they allow or deny is answered. Anything else waits
+    /// for it.
     fn ask_or_decide(
         &self,
         desk: &AskerSettings,
@@ -293,7 +297,8 @@ impl HookCommand<'_> {
         Ok(desk)
     }
 
-    /// Makes the request, and fills in what the agent left out.
+    /// Makes the request, and fills in what the agent left out, without which the desk would refuse
+    /// it.
     fn build_request(&self, input: &AgentHookInput<'_>) -> Result<ApprovalRequest, String> {
         let mut request = input
             .request(asker::fresh_id())

@@ -7,7 +7,7 @@ use callgate_wire::relay::{ClosedOutcome, RelayedQuestion};
 
 use crate::desk::{RecordedQuestion, input_key};
 
-/// Questions older than this cannot be open.
+/// No question waits longer than this, so an older one is not open.
 const OLDEST_MS: i64 = 2 * 3_600_000;
 
 #[derive(Debug)]
@@ -21,6 +21,7 @@ pub enum QuestionStanding {
 
 pub fn open_for_people(store: &Store) -> Result<Vec<RelayedQuestion>, StoreError> {
     let open = store.open_questions(now_ms() - OLDEST_MS)?;
+    // Each is read again by itself, with the input that is kept beside the ledger.
     let ids = open.iter().filter_map(|entries| entries.first()?.question.clone());
     let ids: Vec<RequestId> = ids.filter_map(|id| RequestId::parse(&id)).collect();
     let mut questions = Vec::new();

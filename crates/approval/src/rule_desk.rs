@@ -31,7 +31,7 @@ pub trait RuleDesk: fmt::Debug + Send + Sync {
     /// Replaces the user's rules, unless their text no longer has this hash.
     fn save_rules(&self, text: &str, hash: &str) -> Result<SavedRules, String>;
 
-    /// Returns one rule for a call, which holds for so many seconds or for good.
+    /// Returns one rule for a call, which holds for this many seconds or for good.
     fn propose_rule(
         &self,
         call: &RecordedCall,
@@ -91,6 +91,7 @@ impl<'a> WorkMonitor<'a> {
     }
 
     pub fn is_cancelled(&self) -> bool {
+        // Relaxed is enough, because the flag guards no other memory.
         self.cancelled.load(Ordering::Relaxed)
     }
 

@@ -98,7 +98,7 @@ pub enum TelegramReport {
     /// Something for the desk.
     Heard {
         news: News,
-        /// For news from Telegram: is sent to once the desk has recorded it. Only then is it
+        /// For news from Telegram: signalled once the desk has recorded it. Only then is it
         /// confirmed to Telegram; if this is dropped, Telegram sends it again.
         taken: Option<oneshot::Sender<()>>,
     },

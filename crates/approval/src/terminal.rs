@@ -92,8 +92,8 @@ impl Terminal {
         self.page.width = columns;
     }
 
-    /// Returns the current question again, for a screen that has shown something else meanwhile, with
-    /// what somebody is typing.
+    /// Returns the current question again, for a screen that has shown something else meanwhile,
+    /// with what somebody is typing.
     pub fn redraw(&mut self, now: Duration) -> String {
         if self.waiting.is_empty() {
             return String::new();
@@ -124,7 +124,8 @@ impl Terminal {
             ChannelOrder::Mark { card, mark, .. } => self.mark_card(now, &card, &mark),
             ChannelOrder::Redraw { card, picks, .. } => self.renew_card(now, card, picks),
             ChannelOrder::Tell { text, alert: true, .. } => one_line(&text).into_owned() + "\n",
-            // It may have the words of an agent, which must not look like the question below them.
+            // The text may contain words of an agent, which must not be taken for the question: it
+            // is shown again below them.
             ChannelOrder::Say { text, .. } => format!("{}\n{}", one_line(&text), self.redraw(now)),
             ChannelOrder::Note { line } => self.render_note(&line),
             // A press at this terminal is marked at once.
@@ -230,8 +231,8 @@ impl Terminal {
         self.render_first()
     }
 
-    /// Returns true if the letter keys that answer no question may do something else: nobody types a
-    /// reply or chooses among answers.
+    /// Returns true if the letter keys that answer no question may do something else: nobody types
+    /// a reply or chooses among answers.
     pub fn is_free(&self) -> bool {
         let has_pickers = |first: &WaitingCard| !first.card.pickers.is_empty();
         self.typing.is_none() && !self.waiting.front().is_some_and(has_pickers)

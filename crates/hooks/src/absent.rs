@@ -30,7 +30,8 @@ pub(crate) fn answer_check(
     };
     let (decision, message) = decide_by_ruling(ruling, asks, when_absent);
     if decision != Decision::Deny {
-        // Without the mark, the next desk takes the run for one that nobody has checked.
+        // Without the mark, the next desk takes the run for one that nobody has checked. If the
+        // mark cannot be written, that needless notice is all that follows.
         mark_absence(&config.database).ok();
     }
     let response = ApprovalResponse::new(request.request_id.clone(), decision);
@@ -41,6 +42,7 @@ pub(crate) fn answer_check(
 /// it would ask nobody.
 pub(crate) fn by_rules(flags: HookFlags, request: ApprovalRequest) -> RulesOnly {
     Box::new(move || {
+        // Read again, because the settings of the other thread cannot be sent to this one.
         let config =
             HookConfig::read_settings(&flags, process_surroundings()).all_settings().ok()?;
         let (decision, message) = match judge_by_rules(&config, &request) {

@@ -163,6 +163,7 @@ pub fn read_settings_file(path: &Path) -> Result<Option<Value>, String> {
     let text = File::open(path).and_then(|file| read_limited_text(file, LARGEST));
     let text = text.map_err(|error| error.to_string())?;
     match without_mark(&text).trim() {
+        // An empty file sets nothing, although it is not JSON.
         "" => Ok(None),
         text => serde_json::from_str(text).map_err(|error| error.to_string()),
     }

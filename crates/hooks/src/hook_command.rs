@@ -108,6 +108,8 @@ fn parse_shell_words(command: &str) -> ShellWords {
     while let Some(letter) = letters.next() {
         match letter {
             ' ' | '\t' => found.words.extend(word.take()),
+            // Stricter than a shell, which takes `#` for a comment only at the beginning of a word:
+            // such a command counts as composed, and not as ours.
             '|' | '&' | ';' | '<' | '>' | '(' | ')' | '`' | '\n' | '\r' | '#' => {
                 found.is_plain = false;
                 found.words.extend(word.take());
@@ -140,6 +142,7 @@ fn in_quotes(letters: &mut std::str::Chars, word: &mut String) -> bool {
                 Some(next @ ('"' | '\\' | '$' | '`')) => word.push(next),
                 next => word.extend(['\\'].into_iter().chain(next)),
             },
+            // A parenthesis alone is harmless; what counts is that no substitution is missed.
             '`' | '(' => is_plain = false,
             letter => word.push(letter),
         }

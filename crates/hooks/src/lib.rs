@@ -61,6 +61,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let around = process_surroundings();
     let variable = |name: &str| (around.variable)(name)?.into_string().ok();
     let config =
+        // Read when they are first needed: wrong settings must not disturb an event that needs
+        // none.
         LazyCell::new(|| HookConfig::read_settings(&options.settings, process_surroundings()));
     let hook = HookCommand {
         agent: options.agent,
@@ -127,7 +129,8 @@ struct HookOptions {
     settings: HookFlags,
 }
 
-/// What is wrong with a command line, and for which agent it is, if it says so.
+/// What is wrong with a command line, and for which agent it is, if it says so. The agent decides
+/// in which form the refusal is printed.
 type Misuse = (Option<&'static AgentProfile>, String);
 
 impl HookInvocation {

@@ -31,6 +31,7 @@ pub(crate) fn refusal_reason(around: &Surroundings, source: &str, file: &str) ->
             let opens = found.into_iter().filter(|it| it.level == HazardLevel::OpensGate);
             let opens: Vec<String> = opens.map(|it| it.text).collect();
             match opens.is_empty() {
+                // In all files, since the changed one need not be the one with our hook.
                 true if has_hook(around, user_folder) => return None,
                 true => "our hook is in none of its settings any more".to_owned(),
                 false => opens.join("; "),

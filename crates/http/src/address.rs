@@ -1,4 +1,4 @@
-//! Which addresses lead to this machine, and to which nobody can read along.
+//! Which addresses lead to this machine, and on the way to which nobody can read along.
 
 use std::net::IpAddr;
 
@@ -7,6 +7,7 @@ use reqwest::Url;
 /// Returns true if an address leads to this machine.
 pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']);
+    // Compared as a whole: a name that only begins like this belongs to another machine.
     host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 

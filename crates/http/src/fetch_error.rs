@@ -49,7 +49,8 @@ fn is_about_certificate(error: &reqwest::Error) -> bool {
         if let Some(rustls::Error::InvalidCertificate(_)) = error.downcast_ref() {
             return true;
         }
-        // The source of such an error is that of the error within, not the error within itself.
+        // The source of an `io::Error` is the source of the error within it, so that one would be
+        // left out.
         let within = error.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
         cause = within.map(|error| error as &dyn Error).or_else(|| error.source());
     }

@@ -63,6 +63,7 @@ impl TextSource {
 }
 
 pub fn form_text(fields: &[(&str, &str)]) -> String {
+    // A query is encoded as a form is; nothing else of this address is used.
     let Ok(mut url) = Url::parse("http://localhost/") else { return String::new() };
     url.query_pairs_mut().extend_pairs(fields);
     url.query().unwrap_or_default().to_owned()
@@ -71,6 +72,7 @@ pub fn form_text(fields: &[(&str, &str)]) -> String {
 async fn fetch_bytes(request: RequestBuilder, most: usize) -> Result<Vec<u8>, FetchError> {
     let response = request.send().await;
     let mut response = response.map_err(|error| explain_failure(&error))?;
+    // A redirect is not followed, and so is an error here.
     if response.status() != StatusCode::OK {
         return Err(FetchError::Status(response.status()));
     }

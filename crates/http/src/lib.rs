@@ -41,8 +41,8 @@ pub fn client_builder() -> ClientBuilder {
         .no_proxy()
 }
 
-/// Reads up to `most` bytes of a body into `body`. Returns false if there are more. What has arrived
-/// before an error, or before the future is dropped, is in `body`.
+/// Reads up to `most` bytes of a body into `body`. Returns false if there are more. What has
+/// arrived before an error, or before the future is dropped, is in `body`.
 pub async fn read_body(
     response: &mut Response,
     body: &mut Vec<u8>,

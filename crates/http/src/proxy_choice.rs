@@ -14,12 +14,14 @@ pub struct ProxyChoice {
 }
 
 impl ProxyChoice {
-    /// Has a client reach a service in this way. What is on this machine is reached directly.
+    /// Configures a client to reach a service in this way. What is on this machine is reached
+    /// directly.
     pub(crate) fn apply_to(
         &self,
         client: ClientBuilder,
         url: &Url,
     ) -> Result<ClientBuilder, FetchError> {
+        // A proxy elsewhere would look for the service on its own machine.
         let Some(proxy) = self.proxy.as_ref().filter(|_| !is_loopback(url)) else {
             return Ok(client);
         };

@@ -8,7 +8,7 @@ use reqwest::{Certificate, Client, Response, StatusCode, Upgraded, Url};
 use crate::fetch_error::explain_failure;
 use crate::{FetchError, ProxyChoice, client_builder, read_body};
 
-/// How long a request may take, and a connection until it stays.
+/// How long a request may take, and how long a connection until it is open.
 const REQUEST_LIMIT: Duration = Duration::from_secs(20);
 /// The longest answer that is read, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024;
@@ -46,6 +46,7 @@ impl TeamService {
         proxy: &ProxyChoice,
     ) -> Result<Self, FetchError> {
         let url = Url::parse(address).map_err(|_| FetchError::Address)?;
+        // On this machine, too, because the desk of a team speaks TLS only.
         if url.scheme() != "https" {
             return Err(FetchError::Address);
         }
@@ -68,7 +69,7 @@ impl TeamService {
         answered.map_err(|_| FetchError::TooSlow)?
     }
 
-    /// Opens a connection at a path that stays, with a token and the number of the line.
+    /// Opens a lasting connection at a path, with a token and the number of the line.
     pub async fn open_line(
         &self,
         path: &str,

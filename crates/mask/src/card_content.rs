@@ -78,6 +78,7 @@ fn known_content(
 fn content_of_read(file: &FileAct<'_>, fields: &Map<String, Value>) -> Option<CardContent> {
     let path = match file.path() {
         Some(path) => path,
+        // A search without a path begins in the working folder.
         None if file.named.is_empty() && file.others.is_empty() && !file.is_odd => ".",
         None => return None,
     };

@@ -159,6 +159,7 @@ impl MaskedText {
         placeholder::write_numbered(1, REST, &mut shown);
         shown.push('"');
         let secret = HiddenSecret { original: text.into(), label: Cow::Borrowed(REST), times: 1 };
+        // What is hidden as a whole may have a command in it.
         Self { shown, spans: 1, secrets: vec![secret], is_whole_json: true, could_run: true }
     }
 }

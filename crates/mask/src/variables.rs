@@ -36,6 +36,7 @@ pub struct SecretVariables {
 impl SecretVariables {
     /// Collects the values of those variables that are secret by their names.
     pub fn new(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Self {
+        // Values that are secrets by themselves need no list: `mask_text` finds them in any text.
         let secret = variables.into_iter().filter(|(name, value)| is_secret_name(name, value));
         let values = secret.map(|(_, value)| value.to_string_lossy().into_owned());
         Self { values: values.filter(|value| value.len() >= SHORTEST_HIDDEN).collect() }
@@ -90,6 +91,7 @@ fn is_random_seed(value: &OsStr) -> bool {
 
 fn is_secret_value(name: &OsStr, value: &OsStr) -> bool {
     let (name, value) = (name.to_string_lossy(), value.to_string_lossy());
+    // With its name, too, because some values are secrets only beside one.
     mask_text(&value).hidden_count() > 0 || mask_text(&format!("{name}={value}")).hidden_count() > 0
 }
 

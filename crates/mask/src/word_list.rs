@@ -88,6 +88,7 @@ impl WordList {
             at.checked_sub(1).is_none_or(is_end)
                 && is_end(end)
                 && bytes.get(at..end).is_some_and(|known| is_same(known, word))
+                // Otherwise two words with the right blank between them would be found.
                 && !word.iter().any(u8::is_ascii_whitespace)
         })
     }

@@ -94,6 +94,7 @@ pub fn build_guarded(config: &Config, around: &Surroundings, program: Option<&Pa
     if config.rules.parent() != Some(&*folder.join(".config/callgate")) {
         add(GuardedKind::Own, &roles_path(config));
     }
+    // Their folders, because the ledger and a team have further files there.
     let settings = config.file.as_ref().map(|file| &file.value);
     for file in settings.into_iter().chain([&config.database]) {
         add(GuardedKind::Own, file.parent().unwrap_or(file));

@@ -55,7 +55,7 @@ pub fn suggest_from_ledger(
         return Ok(None);
     }
     let now = around.now();
-    // The ledger was read, and the rest takes as long again.
+    // The progress begins anew, because this takes as long again as reading the ledger.
     let go_on = |done: usize, total: usize| go_on(done as u64, total as u64);
     let suggestions = callgate_rules::suggest_rules(policy, guarded, &past.calls, &now, &go_on);
     Ok(suggestions.map(|suggestions| LedgerSuggestions { suggestions, rows: past.rows }))
@@ -81,6 +81,7 @@ impl PastCalls {
         }
         let request = asked.recorded_request();
         let [tool, cwd, agent, input] = request_parts(&request);
+        // No rule answers a question of the agent to its user.
         if ToolKind::for_tool(agent, tool).asks_a_person() {
             return;
         }

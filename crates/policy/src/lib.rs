@@ -1,8 +1,8 @@
 //! The rules in force on this machine, and what viewers of the desk ask about them.
 //!
 //! [`LiveRules`] reads the rule files whose paths it gets, and looks at the disk where a verdict
-//! depends on it; both are what a verdict is about. It does not read the environment: settings, home
-//! folder, time zone and the places to guard are passed in.
+//! depends on it; both are what a verdict is about. It does not read the environment: settings,
+//! home folder, time zone and the places to guard are passed in.
 
 mod guarded;
 mod ledger_suggestions;

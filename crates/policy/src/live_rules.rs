@@ -128,6 +128,8 @@ impl LiveRules {
             Ruling::Allow { .. } if must_ask.is_some() || asks_a_person => {
                 Ruling::Ask { because: must_ask, is_guarded }
             }
+            // At the desk it could not be answered: the typed word and the second person are for a
+            // plain allow.
             Ruling::AtDesk { because, .. } if asks_a_person => {
                 Ruling::Ask { because: Some(because), is_guarded }
             }
@@ -173,6 +175,7 @@ impl LiveRules {
         // Another thread may have been faster.
         if !is_settled(&memory) {
             memory.settings_folders.push(folder.to_owned());
+            // A copy if a policy has it: a verdict that is being made keeps what it began with.
             let guarded = Arc::make_mut(&mut memory.guarded);
             guarded.add_path(GuardedKind::Hooks, folder);
             if let Some(place) = place.filter(|place| place != folder) {
@@ -198,6 +201,7 @@ impl LiveRules {
     /// Caches a policy, unless more has to be guarded since it was built.
     fn cache_policy(&self, folder: &Path, built: &Arc<FolderPolicy>) {
         let mut memory = lock(&self.memory);
+        // Otherwise a policy that does not guard the new folder would stay until a file changes.
         if Arc::ptr_eq(&built.guarded, &memory.guarded) {
             if memory.built.len() >= MOST_BUILT {
                 memory.built.clear();
@@ -274,8 +278,8 @@ impl FolderPolicy {
     }
 }
 
-/// Returns what the desk does about a verdict. Its reason, which may name a path of the agent or quote
-/// the rules of a project, is on one line, with secrets masked.
+/// Returns what the desk does about a verdict. Its reason, which may name a path of the agent or
+/// quote the rules of a project, is on one line, with secrets masked.
 pub fn ruling_of(verdict: &Verdict) -> Ruling {
     let because = || one_line(mask_text(&verdict.because).shown()).into_owned();
     let (needs_word, demands) = (verdict.decision == RuleDecision::Confirm, verdict.demands);

@@ -99,7 +99,7 @@ pub fn replay_ledger(
         let read = read_questions(store, go_on, &mut |question| {
             batch.push(question);
             if batch.len() == BATCH {
-                // This fails only if a thread has panicked, which is reported when it is joined.
+                // Sending cannot fail, because the receiver lives as long as this function.
                 batches.send(std::mem::replace(&mut batch, Vec::with_capacity(BATCH))).ok();
             }
         });
@@ -123,7 +123,7 @@ fn receive_questions(waiting: &Mutex<Receiver<Vec<PastQuestion>>>) -> Option<Vec
 
 /// Returns true for a question of another machine, to which the rules here do not apply.
 pub(crate) fn is_of_other_machine(entry: &LedgerEntry) -> bool {
-    // Few questions have to be parsed for this.
+    // The cheap look comes first, so that few questions have to be parsed.
     entry.is_of_kind(LedgerKind::Asked)
         && entry.body.contains("\"machine\"")
         && parse_asked_body(&entry.body).machine.is_some()
@@ -187,6 +187,7 @@ impl<'a> BacktestJudge<'a> {
 
     fn verdict(&mut self, at_ms: i64, request: &RecordedRequest) -> &Verdict {
         let [tool, cwd, agent, input] = request_parts(request);
+        // The time is a part of the key only where a verdict depends on it.
         let time = if self.is_timed { at_ms } else { 0 };
         if self.known.len() >= MOST_KNOWN {
             self.known.clear();
@@ -195,6 +196,7 @@ impl<'a> BacktestJudge<'a> {
         let key = format!("{time}\0{tool}\0{cwd}\0{agent}\0{input}");
         known.entry(key).or_insert_with(|| {
             let act = Act::from_call(tool, input, cwd, agent, home);
+            // Without links, because nobody knows where they led at that time.
             judge_act(policy, &act, &NoLinks, &clock.moment(at_ms))
         })
     }

@@ -37,6 +37,7 @@ pub fn read_rule_file(path: &Path, trust: Trust) -> RuleFile {
 }
 
 fn is_absent(error: &io::Error) -> bool {
+    // Where `.callgate` is a file, no rules can be below it.
     matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
@@ -50,7 +51,8 @@ pub fn read_project_files(folder: &Path) -> Vec<(PathBuf, RuleFile)> {
         .collect()
 }
 
-/// The metadata by which a change of a file is noticed.
+/// The metadata by which a change of a file is noticed. A desk compares it at each question, so
+/// that no file has to be read then.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct FileStamp {
     /// A file that takes the place of another one may have its length and its time.

@@ -171,6 +171,7 @@ impl RuleDesk for ServedRules {
         let around = self.ruler.around();
         let act = Act::from_call(tool, &input, &query.project, agent, &around.home);
         let now = around.moment_for(&policy);
+        // On the disk as it is, like a call that is made now.
         let explained = callgate_rules::explain_act(&policy, &act, &RealDisk, &now);
         let shown = |text: &str| mask_text(text).into_shown();
         let matches = explained.considered.iter().map(|rule| RuleMatch {
@@ -323,7 +324,7 @@ fn hash_of_text(text: &str) -> String {
     Sha256Hash(Sha256::digest(text).into()).to_string()
 }
 
-/// Returns when a rule ends that holds for so many seconds: the next full minute.
+/// Returns when a rule ends that holds for this many seconds: the next full minute.
 fn rule_end_after(seconds: u64) -> Result<String, String> {
     let now = now_ms() / 1000;
     let end = i64::try_from(seconds).ok().and_then(|seconds| now.checked_add(seconds));

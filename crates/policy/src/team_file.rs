@@ -17,10 +17,10 @@ const FILE: &str = "team.json";
 /// The name of the rules of a team while they cannot be read.
 const UNNAMED: &str = "the team's bundle of rules";
 
-/// How long somebody else may take to change the file. Rules that come over the line of a team come
-/// once, and are not to be lost because a command or the rules before them are just being taken.
+/// How long somebody else may hold the lock. Rules that arrive over the line of a team arrive once,
+/// and must not be lost because other rules are being taken at that moment.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How often is looked whether they have.
+/// How often the lock is tried meanwhile.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The path of the file, which may be absent.
@@ -54,12 +54,13 @@ impl TeamFile {
         }
     }
 
-    /// Changes the file: `change` gets what it contains, and returns what it shall contain. Only one
-    /// process does so at a time, so that none replaces newer rules by older ones.
+    /// Changes the file: `change` gets what it contains, and returns what it shall contain. Only
+    /// one process does so at a time, so that none replaces newer rules by older ones.
     pub fn change(
         &self,
         change: impl FnOnce(Option<TeamRules>) -> Result<TeamRules, String>,
     ) -> Result<(), String> {
+        // Before the file is read: what `change` gets must still be there when it is replaced.
         let _lock = self.lock()?;
         let rules = change(self.read()?)?;
         replace_private(&self.path, rules.to_json().as_bytes())
@@ -92,8 +93,8 @@ impl TeamFile {
         format!("cannot write {}: {error}", self.path.display())
     }
 
-    /// Returns the rules of the team. Without a file there are none; a file whose signature is wrong
-    /// allows nothing.
+    /// Returns the rules of the team. Without a file there are none; a file whose signature is
+    /// wrong allows nothing.
     pub(crate) fn rule_file(&self) -> RuleFile {
         match self.read() {
             Ok(rules) => match rules.as_ref().and_then(TeamRules::bundle) {

@@ -22,14 +22,17 @@ pub use callgate_wire::tool_act::OWN_AGENT;
 pub(crate) use tools::class_of_kind as class_of;
 pub(crate) use url::{host_of, split_port};
 
-/// The most strings of an unknown tool's input that are examined.
+/// The most strings of an unknown tool's input that are examined. An input with more is asked
+/// about, because each of them could be a path or a command.
 pub const MOST_STRINGS: usize = 10_000;
 
-/// The largest input whose arguments rules can check.
+/// The largest input whose arguments rules can check, because every condition reads all of it
+/// again. For a larger one every condition of a deny holds, and none of an allow.
 pub const LARGEST_INPUT: usize = 256 * 1024;
 /// The command that is denied whatever the rules are, so that a gate can be tested.
 pub const SELF_TEST_COMMAND: &str = "callgate-self-test";
-/// The longest tool or agent name that is compared with rules.
+/// The longest tool or agent name that is compared with rules. An act with a longer one is asked
+/// about, because every rule compares it with its patterns.
 const LONGEST_NAME: usize = 1_000;
 
 callgate_wire::words! {
@@ -69,7 +72,8 @@ pub struct Act {
     pub unsure: Option<&'static str>,
     /// The folders that the input of a command names to run in.
     pub(crate) cwds: Vec<String>,
-    /// The folder in which our own runtime would run a command, as written.
+    /// The folder in which our own runtime would run a command, as written: the system resolves its
+    /// `..` and its links in their order.
     pub(crate) run_in: Option<String>,
     /// Whether it reads everything in its folders.
     pub(crate) is_search: bool,
@@ -128,6 +132,7 @@ impl Act {
     }
 
     fn read_input(&mut self, tool_input: &str, cwd: &str, home: &str) {
+        // Checked first, because every relative path of the input is joined with it.
         self.refuse_overlong(cwd);
         if self.refused.is_some() {
             return;
@@ -158,6 +163,7 @@ impl Act {
         self.swept = touch::swept_folders(self);
         self.listed = touch::listed_folders(self);
         self.written = written::written_paths(self);
+        // Comes last, because it examines the paths found above.
         self.look_for_lost();
     }
 

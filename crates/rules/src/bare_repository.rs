@@ -47,7 +47,7 @@ fn git_folders(command: &ShellCommand, words: &[ShellWord]) -> Vec<String> {
 }
 
 /// Returns the first such folder from this one upward. In the project all folders are examined,
-/// since git also passes over a `.git` that is damaged; above it those up to the first repository.
+/// since git also ignores a damaged `.git`; above it, those up to the first repository.
 fn found_from(folder: &str, act: &Act, disk: &dyn Disk) -> Option<String> {
     for folder in std::iter::once(folder).chain(folders_above(folder)) {
         if !steps::spend_budget(LOOK) {
@@ -57,6 +57,7 @@ fn found_from(folder: &str, act: &Act, disk: &dyn Disk) -> Option<String> {
             return Some(folder.to_owned());
         }
         let git = path_below(folder, ".git");
+        // In worktrees and submodules `.git` is a file that names the repository.
         let is_file = disk.exists(&git) && !disk.is_folder(&git);
         let is_in_project =
             act.projects().any(|project| is_in(folder, project) && folder != project);

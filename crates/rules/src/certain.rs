@@ -95,7 +95,9 @@ impl<'a> CertainReading<'a> {
         self.commands.iter().flat_map(|command| &command.assigns).filter_map(ShellWord::text)
     }
 
-    /// Returns the one of these paths that is in the project, or the first.
+    /// Returns the one of these paths that is in the project, or the first. A command may run in
+    /// several folders after a `cd`, and what may as well be in the project is not certainly
+    /// outside.
     fn nearest_to_project(&self, paths: impl Iterator<Item = String> + Clone) -> Option<String> {
         let is_inside = |path: &String| self.act.projects().any(|project| is_in(path, project));
         paths.clone().find(is_inside).or_else(|| paths.into_iter().next())

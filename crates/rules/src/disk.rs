@@ -10,11 +10,11 @@ use std::collections::HashMap;
 
 /// How many links one path may lead through, as in the kernel.
 const MOST_LINKS: usize = 40;
-/// The most queries of the disk for one verdict.
-/// There is a limit, because an agent chooses how many paths it names, and each look may take a
-/// while.
+/// The most queries of the disk for one verdict. There is a limit, because an agent chooses how
+/// many paths it names, and each query may take a while.
 pub const MOST_LOOKUPS: usize = 4_096;
-/// The most characters of paths that are followed for one verdict.
+/// The most characters of paths that are followed for one verdict. The number of queries alone
+/// would not bound the work, because each costs as much as its path is long.
 const MOST_LETTERS: usize = 250_000;
 /// Links that the system keeps for each process. They lead elsewhere for the agent than for us.
 const OF_A_PROCESS: [&str; 4] = ["/dev/fd", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
@@ -42,7 +42,8 @@ pub trait Disk {
         Vec::new()
     }
 
-    /// Returns true if something is certainly at an absolute path, if only a link.
+    /// Returns true if something is certainly at an absolute path, if only a link. [`Disk::entry`]
+    /// does not tell: it also returns [`DiskEntry::Present`] for what cannot be read.
     fn exists(&self, _path: &str) -> bool {
         false
     }
@@ -146,6 +147,7 @@ impl<'a> PathFollower<'a> {
             return None;
         }
         let mut links = MOST_LINKS;
+        // A stack, because a link puts its own names before those that are left.
         let mut names: Vec<Cow<'_, str>> = reversed_names(path).map(Cow::Borrowed).collect();
         if path.starts_with('/') {
             at.clear();

@@ -20,6 +20,7 @@ use crate::moment::Moment;
 use crate::rule::{Rule, Trust};
 use fields::FileSource;
 
+/// The largest file, in bytes. The hook reads all rules before every call while no desk runs.
 pub const LARGEST_FILE: usize = 256 * 1024;
 /// The most rules of a file, and the most tests.
 pub const MOST_RULES: usize = 1_000;

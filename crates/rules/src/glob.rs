@@ -47,6 +47,7 @@ pub(crate) enum Lean {
 }
 
 pub(crate) fn literal_toks(text: &str) -> Vec<Tok> {
+    // `chars` promises only a fourth of the length, so `collect` would grow the list several times.
     let mut toks = Vec::with_capacity(text.len());
     toks.extend(text.chars().map(Tok::Is));
     toks
@@ -54,6 +55,7 @@ pub(crate) fn literal_toks(text: &str) -> Vec<Tok> {
 
 /// Returns true if some text matches both patterns.
 pub(crate) fn can_meet(one: &[Tok], other: &[Tok], lean: Lean) -> bool {
+    // What cannot be compared any more is different. The verdict is to ask then, not to allow.
     if steps::is_spent() {
         return false;
     }
@@ -210,6 +212,7 @@ fn can_be_same(a: Tok, b: Tok, lean: Lean) -> bool {
             Tok::Shy | Tok::ShyOne => c != '/' && c != '.',
             _ => c != '/',
         },
+        // Any two wildcards have a character in common, such as a digit.
         _ => true,
     }
 }

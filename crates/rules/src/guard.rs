@@ -150,6 +150,7 @@ impl Guarded {
                     .find(|place| place.holds(&toks) || place.is_below(&toks))
                     .map(GuardedPlace::reason)
             })
+            // A patch that is not understood may name further files in its text.
             .or_else(|| self.mentions_guarded(act))
     }
 
@@ -210,7 +211,8 @@ fn is_ignored(c: char) -> bool {
         | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}')
 }
 
-/// Returns a text in lower case and without invisible characters.
+/// Returns a text in lower case and without invisible characters, because there are file systems
+/// that ignore both.
 fn plain_text(text: &str) -> String {
     text.chars().filter(|c| !is_ignored(*c)).flat_map(char::to_lowercase).collect()
 }

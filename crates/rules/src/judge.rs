@@ -23,6 +23,7 @@ pub fn judge_act(policy: &Policy, act: &Act, disk: &dyn Disk, now: &Moment) -> V
         match &seen {
             FollowedAct::Same => policy.with_demands(verdict, act, now, true),
             FollowedAct::Led(led) => policy.with_demands(verdict, led, now, true),
+            // Not all targets are known, so what any rule demands may apply.
             FollowedAct::TooMany => policy.with_demands(verdict, act, now, false),
         }
     };

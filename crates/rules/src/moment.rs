@@ -146,7 +146,7 @@ impl RuleEnd {
             let end = date.tomorrow().map_err(|_| wrong())?;
             return Ok(Self::Local(end.to_datetime(Time::midnight())));
         }
-        // Seconds are ignored.
+        // Seconds are ignored, because all times in rules are minutes.
         if let Ok(instant) = text.parse::<Timestamp>() {
             let seconds = instant.as_second();
             let minute = Timestamp::from_second(seconds - seconds.rem_euclid(60));

@@ -20,13 +20,16 @@ use crate::shell::ShellWord;
 use crate::shown::short_path;
 use starts::{LONGEST_NAME, LONGEST_PATH, PathStart, is_host, is_separator, path_starts};
 
-/// A command with more possible paths is asked about without checking them all.
+/// A command with more possible paths is asked about without checking them all, because each takes
+/// looks at the disk.
 const MOST_LOOKS: usize = 50_000;
 /// Characters that a shell does not leave in a name.
 const SHELL_CHARACTERS: &str = "'\"`;|&<>()[]{}$*?!#\\";
 /// Folders of programs even if PATH does not contain them.
 const PROGRAMS: [&str; 7] =
     ["/bin", "/sbin", "/usr/bin", "/usr/sbin", "/usr/local/bin", "/usr/local/sbin", "/opt/bin"];
+/// Devices that commands use everywhere. They are outside of every folder, and nothing is kept in
+/// them.
 const DEVICES: [&str; 6] =
     ["/dev/null", "/dev/zero", "/dev/full", "/dev/stdin", "/dev/stdout", "/dev/stderr"];
 
@@ -55,6 +58,7 @@ pub(crate) fn outside_path_reason(
     disk: &dyn Disk,
 ) -> Option<String> {
     let cwd = act.run_in.as_deref()?;
+    // Our own runtime starts one program, without a shell.
     let command = act.script.as_ref()?.commands.first()?;
     let words: Vec<&str> = command.words.iter().filter_map(ShellWord::text).collect();
     let (program, args) = words.split_first()?;
@@ -143,6 +147,7 @@ impl OutsideSearch<'_> {
                 let name = &text[..text.len() - rest.len()];
                 let home = self.place.bounds.home.as_ref();
                 let home = home.and_then(|home| self.place.follower.real_path(home));
+                // A home that is not known counts as outside.
                 let Some(home) = home else { return self.report_outside(name) };
                 if rest.starts_with('/') {
                     (way.at, from) = (home, name.len());
@@ -165,6 +170,7 @@ impl OutsideSearch<'_> {
         loop {
             let end = text[from..].find('/').map_or(text.len(), |at| from + at);
             let name = &text[from..end];
+            // No path ends later, because the kernel accepts no longer name.
             for (at, _) in
                 name.match_indices(is_separator).take_while(|(at, _)| *at <= LONGEST_NAME)
             {

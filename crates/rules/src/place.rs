@@ -11,7 +11,7 @@ use crate::steps;
 /// The cost of keeping one more path.
 const PATH: usize = 32;
 
-/// The longest path, in bytes, that a system accepts.
+/// The longest path, in bytes, that a system accepts: `PATH_MAX` also counts the NUL at its end.
 pub(crate) const LONGEST: usize = 4_095;
 
 /// The folders to which `~` and relative paths refer.
@@ -72,6 +72,7 @@ pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
             }
             segment => segments.push(segment),
         }
+        // After each name, because a process's link to the root may be in the middle of a path.
         if link::is_root(&segments) {
             segments.clear();
         }
@@ -90,6 +91,7 @@ pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
 /// Returns the absolute path of a part of a word in a folder.
 pub(crate) fn placed_toks(part: &[Tok], folder: &[Tok], home: &str) -> Vec<Tok> {
     let mut whole = match part {
+        // A part that begins with anything may be absolute, and then it includes every folder.
         [Tok::Is('/') | Tok::Cross, ..] => Vec::new(),
         [Tok::Is('~')] | [Tok::Is('~'), Tok::Is('/'), ..] => literal_toks(home),
         _ => [folder, &[Tok::Is('/')]].concat(),
@@ -102,6 +104,7 @@ pub(crate) fn placed_toks(part: &[Tok], folder: &[Tok], home: &str) -> Vec<Tok> 
 /// Returns true if `path` is `folder` or is in it; both are normal.
 pub(crate) fn is_in(path: &str, folder: &str) -> bool {
     match path.strip_prefix(folder) {
+        // The root is the one folder that ends in a slash.
         Some(rest) => rest.is_empty() || rest.starts_with('/') || folder.ends_with('/'),
         None => false,
     }

@@ -83,6 +83,8 @@ callgate_wire::words! {
 /// The rules of all files, what they may not decide, and what applies without them.
 #[derive(Debug, Clone)]
 pub struct Policy {
+    /// Shared with their files, because policies are copied: for each level, and for each rule that
+    /// is tried.
     rules: Vec<Arc<Rule>>,
     guarded: Arc<Guarded>,
     defaults: PolicyDefaults,

@@ -55,6 +55,7 @@ pub fn propose_rule(
     if let Some(problem) = file.problems.iter().find(is_error) {
         return Err(format!("no rule can be written for this call: {}", problem.message));
     }
+    // The rule is tried on its call, because patterns cannot express every call.
     let policy = Policy::new(Guarded::new(&act.home)).with_file(&file, None);
     // The end is in the future, and the beginning of time is before it.
     let verdict = judge_act(&policy, act, &NoLinks, &Moment::from_unix_ms(0, 0));

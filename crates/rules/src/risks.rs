@@ -39,6 +39,7 @@ const DEVICES: [&str; 9] = [
 
 /// Returns the patterns of a list, in which a semicolon follows each.
 fn parse_pattern_list(list: &str) -> Vec<CommandPattern> {
+    // A test checks that each of them is a pattern.
     list.split("; ").filter_map(|text| CommandPattern::from_text(text).ok()).collect()
 }
 
@@ -69,6 +70,7 @@ pub fn find_risks(act: &Act, guarded: &Guarded) -> Vec<RiskNote> {
         });
         notes.collect()
     };
+    // What is not found within the budget is left out: a risk informs, and decides nothing.
     steps::run_with_budget(steps::JUDGING, find).0
 }
 
@@ -81,6 +83,7 @@ fn find_outside_path(act: &Act, reading: &CertainReading<'_>) -> Option<String> 
 fn find_deletion(act: &Act, reading: &CertainReading<'_>) -> Option<String> {
     reading.runs().find_map(|run| {
         let is_trial = run.texts().any(|word| word == "--dry-run")
+            // `git clean -n` only lists, also where the letter is one of several.
             || run.is_named("git") && run.texts().any(|word| is_cluster_with(word, 'n'));
         let is_it = |pattern: &CommandPattern| pattern.surely_begins(run.words, &act.home);
         (!is_trial && DELETES.iter().any(is_it)).then(|| run.render_line())

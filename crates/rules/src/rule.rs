@@ -35,6 +35,7 @@ impl NamePattern {
     }
 
     pub(crate) fn fits(&self, name: &str, lean: Lean) -> bool {
+        // Most names differ, and no pattern has to be built to see that.
         let is_plain = self.text.is_ascii() && !self.text.contains(['*', '?']);
         if is_plain && !name.eq_ignore_ascii_case(&self.text) && name.is_ascii() {
             return false;
@@ -246,6 +247,7 @@ impl Rule {
         if self.command.is_some() {
             return Err("no command is run".into());
         }
+        // A pattern such as `mcp__*` is not enough: whoever wrote it may not have thought of code.
         let names_tool = self.tool.iter().flatten().any(|pattern| *pattern.text == *act.tool);
         if act.kind == ToolKind::Code && !names_tool {
             return Err("its code can use every tool, and the rule does not name this one".into());
@@ -285,6 +287,8 @@ impl Rule {
         if let Some(patterns) = &self.project {
             let holds =
                 |folder: &String| patterns.iter().any(|p| p.holds(folder, act, Lean::Strict));
+            // The folders of the command count, because the line may have left that of the agent by
+            // `cd`.
             let leads = command.folders.iter().flat_map(|folder| act.targets_of(folder));
             if let Some(folder) = command.folders.iter().chain(leads).find(|folder| !holds(folder))
             {

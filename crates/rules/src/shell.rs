@@ -45,12 +45,13 @@ pub const LONGEST_LINE: usize = 256 * 1024;
 /// How deep substitutions, subshells and commands in words may be nested.
 /// There is a limit, because the parser calls itself for each level and must not exhaust its stack.
 pub const DEEPEST: usize = 12;
-/// The most simple commands of one line.
+/// The most simple commands of one line. Every rule is compared with each of them.
 pub const MOST_COMMANDS: usize = 1_000;
 /// The most words of all commands of one line.
 pub const MOST_WORDS: usize = 20_000;
 
-/// The most words with wildcards in a line that counts as understood.
+/// The most words with wildcards in a line that counts as understood. Each is compared with every
+/// pattern by a search, which costs the product of their lengths.
 pub const MOST_WILD_WORDS: usize = 300;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -110,6 +111,7 @@ impl ShellScript {
     /// Parses a command line within a word of another one, at this depth.
     pub(crate) fn from_nested_line(text: &str, base: BaseFolders<'_>, depth: usize) -> Self {
         let mut script = lists::parse_script(text, base.home, depth);
+        // After the whole line, because a variable in a `cd` may be assigned anywhere in it.
         after::find_folders(&mut script, base);
         script
     }

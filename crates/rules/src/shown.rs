@@ -5,7 +5,8 @@ use callgate_mask::text::{Measure, cut_to_length, one_line};
 
 /// The longest piece of a command that a reason quotes, in characters.
 const LONGEST_COMMAND: usize = 120;
-/// The longest beginning of a command that is searched for secrets before it is cut, in bytes.
+/// The longest beginning of a command that is searched for secrets before it is cut, in bytes. It
+/// is longer than what is quoted, because the first half of a secret would not be recognised.
 const LONGEST_MASKED: usize = 4_096;
 /// The longest piece of a path that a reason quotes, in bytes.
 const LONGEST_PATH: usize = 200;

@@ -15,7 +15,8 @@ use std::cell::Cell;
 pub(crate) const READING: usize = 500_000;
 /// The most steps for finding the paths in an act.
 pub(crate) const PLACING: usize = 500_000;
-/// The most steps for judging an act.
+/// The most steps for judging an act. They are apart from those for reading it, so that what was
+/// read of a long act is still compared with the rules that deny.
 pub(crate) const JUDGING: usize = 1_000_000;
 /// The cost of one word of a command besides its characters: it is kept, and looked up in lists.
 pub(crate) const WORD: usize = 64;
@@ -40,7 +41,8 @@ impl Drop for OpenBudget {
     }
 }
 
-/// Does some work with a budget, and returns whether it was enough. Nested work shares the budget.
+/// Does some work with a budget, and returns whether it was enough. Nested work shares the budget,
+/// because limits of their own for nested loops would multiply.
 pub(crate) fn run_with_budget<T>(most: usize, work: impl FnOnce() -> T) -> (T, bool) {
     let _opened = LEFT.get().is_none().then(|| {
         LEFT.set(Some(most));

@@ -17,6 +17,7 @@ use crate::rule::{RuleDecision, Trust};
 
 const MOST_SUGGESTIONS: usize = 8;
 const FEWEST_SAVED: u64 = 2;
+/// The most rules that are tried. Each is judged on all denied calls and on those that it covers.
 const MOST_TRIED: usize = 64;
 
 /// A call, and how often what was decided about it.
@@ -123,6 +124,7 @@ impl JudgedCalls<'_> {
         if !file.problems.is_empty() {
             return None;
         }
+        // Alone it covers a denial even where another rule of the user denies the call now.
         let alone = Policy::new(self.guarded.clone()).with_file(&file, None);
         let together = self.policy.clone().with_file(&file, None);
         let covers_denial = |call: &DecidedCall| {
@@ -150,7 +152,8 @@ impl JudgedCalls<'_> {
                 let fresh = rule.saves.iter().filter(|at| !is_saved[**at]);
                 fresh.map(|at| self.calls[*at].allowed).sum()
             };
-            // The first of those that save most, which is the narrowest.
+            // The first of those that save most, which is the narrowest. `max_by_key` returns the
+            // last, so the order is reversed.
             let best = (0..tried.len()).rev().max_by_key(|at| saves(&tried[*at]));
             let Some(best) = best.filter(|at| saves(&tried[*at]) >= FEWEST_SAVED) else { break };
             let count = saves(&tried[best]);

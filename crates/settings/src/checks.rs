@@ -212,6 +212,7 @@ impl HookConfig {
     /// are no reason to leave an agent without its hook.
     pub fn asker_settings(&self) -> Result<AskerSettings, ConfigProblems> {
         let mut check = SettingsCheck::new(&self.0);
+        // For its problems alone: the default of the socket may be beside the database.
         keys::DATABASE.read(&mut check);
         let socket = keys::SOCKET.read(&mut check).value;
         let timeout = keys::TIMEOUT_SECONDS.read(&mut check);

@@ -10,6 +10,7 @@ use crate::value::SettingValue;
 
 /// Sets the key called `name`. The comments, the order and the form of everything else stay.
 pub fn set_key(text: &str, name: &str, value: Value) -> Result<String, TomlError> {
+    // Only a document that cannot be changed knows where its values are in the text.
     let document = Document::parse(text)?;
     if let Some((_, place)) = find_key_ranges(document.as_table(), name) {
         let mut text = text.to_owned();
@@ -131,6 +132,7 @@ fn take_trailing(document: &mut DocumentMut) -> String {
 
 fn with_line_ends(old: &str, document: &DocumentMut) -> String {
     let text = document.to_string();
+    // What toml_edit adds ends with a line feed alone.
     let has_only_crlf =
         old.contains('\n') && old.matches('\n').count() == old.matches("\r\n").count();
     if has_only_crlf { text.replace("\r\n", "\n").replace('\n', "\r\n") } else { text }

@@ -75,6 +75,7 @@ impl GivenSettings {
                 let beside = || {
                     let SettingValue::Path(other) = self.value(other)? else { return None };
                     let file = Path::new(key.default).file_name()?;
+                    // A relative path is reported at its own key.
                     other.is_absolute().then(|| other.with_file_name(file))
                 };
                 self.usual_socket(key).or_else(beside).map(SettingValue::Path)
@@ -135,6 +136,7 @@ impl<'a> SettingsCheck<'a> {
     /// ranks higher.
     pub(crate) fn add_problem_of_both(&mut self, key: &SettingKey, other: &SettingKey, text: &str) {
         let origins = [other, key].map(|key| self.given.origin(key));
+        // Of two that rank equally the last one counts, which is that of the first key.
         if let Some(origin) = origins.into_iter().max_by_key(SettingOrigin::source_rank) {
             self.add_problem(key, origin, text);
         }
@@ -169,6 +171,7 @@ impl<'a> SettingsCheck<'a> {
         let last = set.clone().next_back()?;
         let (key, rank) = (last.key, last.origin.source_rank());
         let mut same_layer = set.filter(|given| given.origin.source_rank() == rank);
+        // Within one source, nothing says which of two is meant.
         if let (Some(first), Some(second)) = (same_layer.next(), same_layer.next()) {
             let text =
                 format!("there are both `{}` and `{}`; keep one", first.key.name, second.key.name);

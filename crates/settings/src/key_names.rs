@@ -8,7 +8,9 @@ fn nearest_key(name: &str) -> Option<&'static str> {
     let (table, last) = split_at_last_dot(name);
     let near = |key: &SettingKey| {
         let (key_table, key_last) = split_at_last_dot(key.name);
+        // Another table counts as one wrong character, because tables are often left out.
         let distance = name_distance(last, key_last) + usize::from(table != key_table);
+        // A longer name may have more mistakes in it.
         (distance <= 1 + last.chars().count() / 3).then_some((distance, key.name))
     };
     let nearest = iter_keys().filter_map(near).min_by_key(|(distance, _)| *distance);
@@ -62,6 +64,7 @@ fn split_at_last_dot(name: &str) -> (&str, &str) {
 
 /// Returns how many characters differ; a part of a name (`timeout`, `chats`) differs by two.
 fn name_distance(name: &str, key: &str) -> usize {
+    // One or two characters are a part of too many names.
     let is_part = name.len() >= 3 && (key.starts_with(name) || key.ends_with(name));
     let has_more = name.starts_with(key) || name.ends_with(key);
     let characters = strsim::damerau_levenshtein(name, key);

@@ -1,6 +1,7 @@
 //! All settings, in the order of the help and the guide. The declaration of a key says everything
-//! about it: its name, its type, what it may be, its default, its flag and its words in the help and
-//! the guide. Reading it follows from its type; the crate's `checks` add what concerns several keys.
+//! about it: its name, its type, what it may be, its default, its flag and its words in the help
+//! and the guide. Reading it follows from its type; the crate's `checks` add what concerns several
+//! keys.
 //!
 //! A test holds the guide's table against this one.
 
@@ -36,6 +37,8 @@ declare_section! {
         note: "without such a folder, `ask.sock` beside the database; at most 107 bytes",
         default: "$XDG_RUNTIME_DIR/callgate/ask.sock", depends: Dependence::Beside(&DATABASE.key);
     /// How long a question stays open
+    // Where an agent accepts it, hooks are installed with a limit (`ANSWER_LIMIT`) that is longer
+    // than the highest values of this key and the next one together.
     TIMEOUT_SECONDS timeout_seconds: Duration = kind: Whole(1, 3600), default: "300", access: Set;
     /// How long a waiting hook tries to reach a desk that has gone away
     GRACE_SECONDS grace_seconds: Duration = kind: Whole(0, 600), default: "15", access: Set;
@@ -193,7 +196,8 @@ declare_section! {
     }
 }
 
-/// The keys that the hook uses to ask.
+/// The keys that the hook uses to ask. The database comes last, because only a hook without a usual
+/// socket depends on it.
 pub(crate) const HOOK_KEYS: [&SettingKey; 4] =
     [&SOCKET.key, &TIMEOUT_SECONDS.key, &GRACE_SECONDS.key, &DATABASE.key];
 

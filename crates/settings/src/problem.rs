@@ -71,6 +71,7 @@ impl ProblemScope {
     pub fn concerns(self, keys: &[&SettingKey]) -> bool {
         match self {
             Self::File => true,
+            // A mistyped key must not leave an agent without its hook.
             Self::Unknown => false,
             Self::Key(name) => keys.iter().any(|key| key.name == name),
         }

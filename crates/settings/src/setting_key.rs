@@ -85,6 +85,7 @@ impl SettingKey {
             depends: Dependence::Nothing,
             common: None,
             flag,
+            // A viewer may set only what a declaration lets it set.
             access: SettingAccess::See,
             entry: None,
             others: &[],
@@ -92,7 +93,7 @@ impl SettingKey {
     }
 
     /// Returns the environment variable that sets the key. There is no one way to split a
-    /// variable into the words of a command, so a command has none, and neither have tables.
+    /// variable into the words of a command, so commands and tables have no variable.
     pub fn variable(&self) -> Option<String> {
         let name = || format!("CALLGATE_{}", self.name.replace('.', "_").to_uppercase());
         (!matches!(self.kind, ValueKind::Command | ValueKind::Tables(_))).then(name)
@@ -178,11 +179,12 @@ pub(crate) fn is_short_enough(socket: &Path) -> bool {
 }
 
 const RELATIVE: &str = "must be an absolute path, or begin with ~/";
-/// The longest path that a Unix socket can have, in bytes.
+/// The longest path that a Unix socket can have, in bytes. The system has room for 108, with a
+/// final zero.
 const LONGEST_SOCKET_PATH: usize = 107;
 /// The largest number of folders for tools.
 const MOST_FOLDERS: usize = 64;
-/// More of anything than this is no limit.
+/// The largest number of a key without a limit of its own. The help does not name it.
 pub(crate) const UNLIMITED: i64 = 1_000_000_000_000;
 /// The highest budget or price, in dollars.
 const MOST_DOLLARS: u64 = 1_000_000;

@@ -74,6 +74,7 @@ impl GivenSettings {
 
     fn read_file(&mut self) {
         let Some(Setting { value: path, origin }) = self.file.clone() else { return };
+        // An installed hook always names a settings file, and its user may have none.
         let may_be_absent =
             self.scope == VariableScope::Ignored || origin == SettingOrigin::Default;
         match (self.around.read_file)(&path, LARGEST_FILE) {

@@ -17,7 +17,7 @@ pub struct Surroundings {
     pub home: Option<PathBuf>,
     /// The working folder.
     pub here: Option<PathBuf>,
-    /// Reads the text of a file of at most so many bytes.
+    /// Reads the text of a file of at most this many bytes.
     pub read_file: fn(&Path, u64) -> io::Result<String>,
 }
 
@@ -65,9 +65,11 @@ impl Surroundings {
         Some(self.folder_variable("XDG_RUNTIME_DIR")?.join("callgate"))
     }
 
-    /// Returns the path that a default stands for: a file in one of our folders, which has its usual
-    /// name, or a path as it is. Returns `None` for a default in words, and without that folder.
+    /// Returns the path that a default stands for: a file in one of our folders, which has its
+    /// usual name, or a path as it is. Returns `None` for a default in words, and without that
+    /// folder.
     pub(crate) fn default_path(&self, default: &str) -> Option<PathBuf> {
+        // A default is written as the guide shows it.
         let (folder, file) = default.rsplit_once('/')?;
         let folder = match folder {
             "$XDG_RUNTIME_DIR/callgate" => self.runtime_folder(),
@@ -83,6 +85,7 @@ impl Surroundings {
         if let Some(named) = place.variable.and_then(|variable| self.variable(variable)) {
             return Some(self.absolute(named.as_ref()));
         }
+        // Agents that have their folder there follow `XDG_CONFIG_HOME`.
         match place.folder.strip_prefix(".config/") {
             Some(name) => Some(self.folder_or("XDG_CONFIG_HOME", ".config")?.join(name)),
             None => Some(self.home()?.join(place.folder)),

@@ -48,6 +48,7 @@ pub(crate) fn check_url(url: &str, example: &str, secret: &str) -> Result<(), St
     let is_local =
         host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
     match scheme {
+        // What precedes an `@` looks like the host and is not.
         _ if rest.contains(['?', '#', '@', ' ']) || host.is_empty() => {
             Err(format!("must be an address such as {example}"))
         }
@@ -86,6 +87,7 @@ fn is_typed(key: &str) -> bool {
 }
 
 fn is_function(key: &str) -> bool {
+    // `parse` would also take F01 and F+1.
     let number = key.strip_prefix('f').filter(|number| !number.starts_with(['0', '+']));
     number.and_then(|number| number.parse().ok()).is_some_and(|number: u8| number <= 24)
 }

@@ -62,8 +62,8 @@ const fn purpose(name: &'static str, advice: &'static str) -> SecretPurpose {
 }
 
 impl SecretPurpose {
-    /// Returns a text as a secret if it may be one for this purpose. The error says why it is none,
-    /// and contains no part of it.
+    /// Returns a text as a secret if it may be one for this purpose. The error says why the text
+    /// cannot be this secret, and contains no part of it.
     pub fn check_secret(self, text: &str) -> Result<HiddenText, String> {
         let Self { name, advice, is_fine } = self;
         if text.is_empty() {

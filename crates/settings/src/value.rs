@@ -91,6 +91,7 @@ impl ValueKind {
             (Self::Whole(..) | Self::Dollars, DeValue::Integer(_)) => {
                 whole_number(value)?.to_string()
             }
+            // As it is written: a float would round the amount.
             (Self::Dollars, DeValue::Float(number)) => number.as_str().to_owned(),
             (Self::Switch | Self::SwitchOrId, DeValue::Boolean(switch)) => switch.to_string(),
             // Nothing that is written without quotes elsewhere may be in quotes.

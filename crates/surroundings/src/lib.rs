@@ -1,5 +1,5 @@
-//! What a process reads of its environment: the variables, home and working folder that its settings
-//! depend on, its time zone, and its own program. The other crates get these as values.
+//! What a process reads of its environment: the variables, home and working folder that its
+//! settings depend on, its time zone, and its own program. The other crates get these as values.
 //!
 //! It is a crate because two programs need it, `callgate` and `callgate-hook`.
 
@@ -22,6 +22,7 @@ const LONGEST_ZONE: u64 = 1024 * 1024;
 pub fn process_surroundings() -> Surroundings {
     Surroundings {
         variable: Rc::new(|name| env::var_os(name)),
+        // A relative one would lead to another folder in each working folder.
         home: env::home_dir().filter(|home| home.is_absolute()),
         here: env::current_dir().ok(),
         read_file: read_text_file,
@@ -49,6 +50,7 @@ pub fn read_live_rules(config: &Config, warn: Warn) -> LiveRules {
 /// up by name takes a walk through the files of all zones, at every start of a hook.
 fn read_time_zone() -> TimeZone {
     let described = || {
+        // A zone in `TZ` goes before that of the machine, and the library reads all its forms.
         if env::var_os("TZ").is_some() {
             return None;
         }

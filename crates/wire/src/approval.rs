@@ -89,7 +89,7 @@ message_structs! {
         /// [`Decision::Timeout`].
         unreachable optional: bool = "true or false",
         /// The answer as the person gave it, for the desk of the machine that asks; only if the
-        /// request has a machine.
+        /// request has a machine. It is boxed, because few responses have it.
         relayed optional: Option<Box<RelayedAnswer>> = "an object with decision and by",
     }
 }
@@ -126,6 +126,7 @@ impl ApprovalRequest {
     /// Returns true if an answer to this request may carry `extra`.
     pub fn takes(&self, extra: AnswerExtra) -> bool {
         let takes = self.context.as_ref().and_then(|context| context.takes.as_ref());
+        // An asker of the first contract does not say what it takes: a suggestion and nothing else.
         takes.map_or(extra == AnswerExtra::Always, |takes| takes.contains(&extra))
     }
 
@@ -154,6 +155,7 @@ impl ApprovalRequest {
         check_length("session_id", Some(session_id), LONGEST_NAME)?;
         check_length("agent", agent.as_ref(), LONGEST_NAME)?;
         if permission_suggestions.iter().map(|it| it.get().len()).sum::<usize>() > MOST_SUGGESTED {
+            // None is kept, because a part of what the agent suggests would grant something else.
             permission_suggestions.clear();
         }
         context.as_mut().map_or(Ok(()), RequestContext::check_lengths)

@@ -87,6 +87,7 @@ pub fn user_message(content: &Value, id: &str, is_verbatim: bool) -> String {
 
 /// Answers a control request of the CLI; `response` is JSON text on one line.
 pub fn success_line(id: &str, response: &str) -> String {
+    // Put together as text, because the response is only relayed and keeps its bytes.
     let id = json_string(id);
     format!(
         "{{\"type\":\"control_response\",\"response\":{{\"subtype\":\"success\",\"request_id\":{id},\"response\":{response}}}}}\n"

@@ -225,6 +225,7 @@ impl<'a> AgentHookInput<'a> {
         }
         let context = RequestContext {
             event: Some(self.event().name().to_owned()),
+            // Codex counts turns in place of prompts.
             prompt_id: text("prompt_id").or_else(|| text("turn_id")),
             agent_id: text("agent_id"),
             last_words: self.text("last_assistant_message").map(|words| cut_last_words(&words)),
@@ -280,6 +281,8 @@ impl<'a> AgentHookInput<'a> {
             AgentHookEvent::SessionEnd => self.some_of(&["reason"]),
             AgentHookEvent::Stop => self.some_of(&[]),
             _ => match self.members.get_non_null("tool_input") {
+                // A request has an object as its input. Any other value is still shown and judged
+                // in one.
                 Some(input) if !input.is_object() => build_object(&[("input", input)]),
                 input => object_of(input.unwrap_or(Json::EMPTY).get().to_owned()),
             },
@@ -324,6 +327,7 @@ pub fn bare_input(tool: Option<String>, input: &[u8]) -> Option<Vec<u8>> {
     let input = std::str::from_utf8(input).ok()?;
     let input = Json::from_text(input).ok().filter(|input| input.is_object())?;
     let (event, tool) = (json_string(agents::AMP.before_tool_event().name), json_string(&tool?));
+    // Put together as text, so that the input keeps its bytes.
     Some(format!(r#"{{"{EVENT}":{event},"tool_name":{tool},"tool_input":{input}}}"#).into_bytes())
 }
 

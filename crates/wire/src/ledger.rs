@@ -111,7 +111,8 @@ pub struct ChainedLinks {
     /// The valid links (`chat/ID`, `user/ID`, `viewer/HASH` or `remote/HOST`), each with the name
     /// under which it was made.
     pub standing: BTreeMap<String, String>,
-    /// Whether there has ever been a link.
+    /// Whether there has ever been a link. Only the very first one is made without a question, so
+    /// it is not made so again after all links were removed.
     pub had_any: bool,
     /// The members of the team whose desk this is.
     #[serde(default, skip_serializing_if = "TeamRoster::is_empty")]

@@ -67,6 +67,7 @@ impl<'a> McpMessage<'a> {
         let line = std::str::from_utf8(line).map_err(|_| NotMcpMessage::Unreadable)?;
         match Members::read_with(line, "params") {
             Ok((members, params)) => Self::from_members(&members, params),
+            // JSON-RPC has one error for what is no JSON, and another for JSON that is no message.
             Err(_) if Json::from_text(line).is_ok() => Err(NotMcpMessage::NoMessage),
             Err(_) => Err(NotMcpMessage::Unreadable),
         }

@@ -69,6 +69,7 @@ macro_rules! left_out_by_default {
             }
 
             fn is_left_out(&self) -> bool {
+                // The type of the parameter has to be known for a closure such as `|it| !it`.
                 let is_left_out: fn(&Self) -> bool = $is_left_out;
                 is_left_out(self)
             }

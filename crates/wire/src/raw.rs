@@ -101,7 +101,7 @@ impl fmt::Display for NotJson {
 impl std::error::Error for NotJson {}
 
 /// The members of an object in their order, the values unchanged. If a name occurs twice, the first
-/// one counts.
+/// one counts; other programs may take the last, which is why [`check_exact`] refuses such objects.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Members<'a>(pub Vec<(Cow<'a, str>, Json<'a>)>);
 

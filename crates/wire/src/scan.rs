@@ -101,6 +101,7 @@ impl IdScan {
 
     /// Keeps a token only where it may be a top-level key or the id.
     fn keep(&mut self, byte: u8) {
+        // One byte more than an id may have tells later that it is too long.
         if self.depth == 1 && self.token.len() <= LONGEST_ID {
             self.token.push(byte);
         }
@@ -108,6 +109,7 @@ impl IdScan {
 
     fn end_value(&mut self) {
         self.place = ScanPlace::Value;
+        // Of two ids the first one counts, as where a whole line is read.
         if self.depth == 1 && self.key_is_id && self.found.is_none() {
             self.found = as_id(&self.token);
         }

@@ -43,6 +43,7 @@ impl ModelPrices {
     }
 
     fn parse_one(entry: &str) -> Option<(String, TokenPrices)> {
+        // From the right, because the name of a model may contain `=` and prices cannot.
         let (model, prices) = entry.rsplit_once('=')?;
         let price = |text: &str| {
             let price: f64 = text.trim().parse().ok()?;
@@ -95,7 +96,8 @@ const CENTS: [(&str, u64, u64, u64); 24] = [
     ("claude-3-5-haiku", 80, 400, 8),
 ];
 
-/// Models that cost more if their input exceeds a number of tokens, with the factors.
+/// Models that cost more if their input exceeds a number of tokens, with the factors. All tokens of
+/// such an answer cost more, not only those beyond.
 const BEYOND: [(&str, u64, u64); 1] = [("claude-haiku-5-5", 100_000, 5)];
 
 const CENT: MicroUsd = 10_000;
@@ -111,6 +113,7 @@ pub fn model_cost(model: &str, usage: TokenUsage, life: CacheLife) -> Option<f64
         cache_read: read * CENT,
         cache_write: cache_write_price(input * CENT, life),
     };
+    // `input` leaves out what was read from the cache or written to it, and the limit counts all.
     let prompt = usage.input.saturating_add(usage.cache_read).saturating_add(usage.cache_write);
     let dearer = BEYOND.iter().find(|(name, limit, _)| is_model(model, name) && prompt > *limit);
     let times = dearer.map_or(1, |(_, _, times)| *times);
@@ -150,8 +153,11 @@ impl TokenPrices {
 }
 
 impl TokenRates {
-    /// Returns the cost in millionths of a dollar, rounded up.
+    /// Returns the cost in millionths of a dollar, rounded up. Rounded down, many small answers
+    /// would never reach a budget.
     fn cost(self, usage: TokenUsage) -> u64 {
+        // In 128 bits, because a reported number of tokens may be anything and the product
+        // overflows 64.
         let part = |tokens: u64, rate: MicroUsd| u128::from(tokens) * u128::from(rate);
         let sum = part(usage.input, self.input)
             + part(usage.output, self.output)

@@ -31,7 +31,8 @@ pub const API_URL: &str = "https://api.anthropic.com";
 
 /// The version of the API, which every server supports.
 const VERSION: HeaderValue = HeaderValue::from_static("2023-06-01");
-/// How long the server may take to list its models.
+/// How long the server may take to list its models. Shorter than the limit of the registry, which
+/// takes an engine that is late for one that cannot be used.
 const LISTED_WITHIN: Duration = Duration::from_secs(4);
 
 const WORDS: ApiWords = ApiWords {
@@ -92,7 +93,7 @@ impl MessagesServer {
     }
 
     fn request(&self, call: &EngineCall) -> Result<ApiRequest, EngineError> {
-        // A request that panicked may have left incomplete turns.
+        // A request that panicked may have left incomplete turns, which would be sent as they are.
         let mut written = match self.written.lock() {
             Ok(written) => written,
             Err(poisoned) => {

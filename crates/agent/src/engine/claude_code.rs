@@ -82,6 +82,7 @@ impl ClaudeCodeSettings {
         if let Some(effort) = self.effort {
             settings = settings.effort(effort);
         }
+        // Its working folder is one of them without being named.
         for root in self.roots.iter().filter(|root| **root != self.folder) {
             settings = settings.add_dir(root);
         }

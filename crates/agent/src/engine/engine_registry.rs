@@ -18,7 +18,8 @@ use crate::history::EngineSelection;
 /// The reason given for an engine that was chosen for the conversation.
 pub(crate) const CHOSEN: &str = "because it was chosen for this conversation";
 
-/// How long an engine may take to list its models.
+/// How long an engine may take to list its models. A little longer than the limits of the engines,
+/// whose errors say more.
 const LISTED_WITHIN: Duration = Duration::from_secs(5);
 
 /// Creates an engine, or returns why that is not possible and what to do. It may block.
@@ -139,6 +140,7 @@ impl EngineRegistry {
 
     async fn find_place(&self, name: &str) -> Option<String> {
         let engine = self.slot(name).ok()?.open().await.ok()?;
+        // First, because a local server is looked for only when it is used.
         let models = engine.models().await.ok()?;
         engine.found_place().filter(|_| !models.is_empty())
     }
@@ -150,6 +152,7 @@ impl EngineRegistry {
         };
         let mut listing = JoinSet::new();
         for (at, slot) in slots.into_iter().map(Arc::clone).enumerate() {
+            // All at once, because a server that does not answer takes its whole time.
             listing.spawn(async move { (at, slot.list().await) });
         }
         let mut listed: Vec<_> = listing.join_all().await;

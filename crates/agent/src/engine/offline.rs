@@ -95,6 +95,7 @@ fn build_answer(call: &EngineCall) -> Vec<AnswerPiece> {
         pieces_of(&text).map(|piece| AnswerPiece::Text(piece.to_owned())).collect();
     let stop = if request.is_some() { ModelStop::ToolUse } else { ModelStop::EndTurn };
     pieces.extend(request.map(|request| tool_use(&request, unused_id(&call.messages))));
+    // Reported, because the tokens of an answer without a report are estimated.
     pieces.push(AnswerPiece::Usage(TokenUsage::default()));
     pieces.push(AnswerPiece::End(stop));
     pieces

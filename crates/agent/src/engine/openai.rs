@@ -42,7 +42,8 @@ const CLOUD_MODEL: &str = "gpt-5";
 /// The member that newer models want instead of `max_tokens`, as errors name it.
 const NEW_LIMIT: &str = "max_completion_tokens";
 const CLOUD_HOST: &str = "api.openai.com";
-/// How long a server may take to list its models.
+/// How long a server may take to list its models. Shorter than the limit of the registry, whose
+/// error does not name the server.
 const LISTED_WITHIN: Duration = Duration::from_secs(4);
 
 const WORDS: ApiWords = ApiWords {
@@ -101,13 +102,13 @@ struct ChatServer {
     link: Arc<ApiLink>,
     base: Url,
     key: Option<ApiKey>,
-    /// How it is sent the limit of an answer's length.
+    /// The form in which it is sent the limit of an answer's length.
     limit: AnswerLimit,
-    /// How it wants that of these models, as it has said.
+    /// The form of the limit that the server demanded for these models.
     learned_limits: Mutex<HashMap<Arc<str>, AnswerLimit>>,
     /// Where it was found, if it was not configured.
     place: Option<String>,
-    /// The context windows that the server has told, by model.
+    /// The context windows that the server reported, by model.
     windows: Mutex<HashMap<String, u64>>,
 }
 
@@ -126,7 +127,8 @@ impl OpenAi {
         Ok(Self { settings, server, tools: Arc::default() })
     }
 
-    /// Returns the server, and looks for it if necessary. A failure is not remembered.
+    /// Returns the server, and looks for it if necessary. A failure is not remembered, because a
+    /// server may be started at any time.
     async fn server(&self) -> Result<Arc<ChatServer>, EngineError> {
         let find = || async {
             let OpenAiServer::Local(ports) = &self.settings.server else {
@@ -232,6 +234,7 @@ impl ChatServer {
         let other = match self.limit {
             AnswerLimit::MaxTokens => AnswerLimit::MaxCompletionTokens,
             AnswerLimit::MaxCompletionTokens => AnswerLimit::MaxTokens,
+            // No limit is sent that could be refused.
             AnswerLimit::Unlimited => return false,
         };
         let is_named = matches!(error.status, Some(400 | 422)) && error.text.contains(NEW_LIMIT);
@@ -254,6 +257,7 @@ impl Engine for OpenAi {
             if server.limit == AnswerLimit::MaxCompletionTokens {
                 return Ok(CLOUD_MODEL.into());
             }
+            // Asked each time: another model may have been loaded since.
             let models = server.models().await?;
             // Models for embeddings cannot talk.
             let talks = |model: &&ListedModel| !model.id.to_ascii_lowercase().contains("embed");

@@ -16,9 +16,11 @@ use crate::history::without_thoughts;
 use crate::message::estimate::message_tokens;
 use crate::message::{Block, ChatMessage, Role};
 
-/// The percentage of the model's context that may be used before turns are replaced.
+/// The percentage of the model's context that may be used before turns are replaced. The rest is
+/// for the answer, and for what the estimate misses.
 const FULL: u64 = 80;
-/// The percentage of the context that stays as it is.
+/// The percentage of the context that stays as it is. If more stayed, the next summary would follow
+/// soon.
 const KEPT: u64 = 30;
 /// The assumed context of an unknown model, in tokens.
 const WINDOW: u64 = 200_000;
@@ -49,8 +51,8 @@ pub fn model_window(model: &str) -> u64 {
     if is_large { LARGE_WINDOW } else { WINDOW }
 }
 
-/// Returns true if so many tokens leave the model too little room. `counted` is the estimate of all
-/// messages and `newest` that of the user's newest one, which the last answer did not read; for
+/// Returns true if this many tokens leave the model too little room. `counted` is the estimate of
+/// all messages and `newest` that of the user's newest one, which the last answer did not read; for
 /// `last_tokens` see [`messages_to_replace`].
 pub fn is_full(counted: u64, newest: u64, last_tokens: Option<u64>, window: u64) -> bool {
     needed_tokens(counted, newest, last_tokens) > share_of_window(window, FULL)

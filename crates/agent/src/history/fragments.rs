@@ -67,6 +67,8 @@ impl JoinedFragments {
         for block in read.message.content {
             match block {
                 Block::Text { text } => all.append_text(&text),
+                // Fragments are stored before the signature of a thought has come, so it is shown
+                // again but not sent again.
                 Block::Thinking { thinking, .. } => all.append_thought(&thinking),
                 block => all.answer.push(block),
             }

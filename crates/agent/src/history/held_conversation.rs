@@ -42,7 +42,8 @@ enum ConversationChange {
 
 impl Drop for HeldConversation {
     fn drop(&mut self) {
-        // A change under way may still take effect, and a turn that was taken back is there again.
+        // A change under way may still take effect, and a turn that was taken back is there again:
+        // what is in memory may not be what is in the file.
         if self.pending.is_some() || self.replaces.is_some() {
             return self.token.set_passing(false);
         }
@@ -117,7 +118,7 @@ impl HeldConversation {
     pub async fn commit(&mut self, step: HistoryStep) -> Result<(), HistoryError> {
         self.wait_for_change().await;
         let (id, is_titled) = (Arc::clone(&self.id), self.loaded.is_titled);
-        // A step without messages replaces nothing.
+        // A step that only records something must not remove the turn that is to be replaced.
         let (instead_of, replaces) =
             if step.messages.is_empty() { (None, self.replaces) } else { (self.replaces, None) };
         let change = move |mut step: WrittenStep, effect: StepEffect| {
@@ -125,7 +126,8 @@ impl HeldConversation {
             let is_titled = is_titled || step.has_title();
             ConversationChange::Added { step, effect, is_titled, replaces }
         };
-        // Serialising something large takes a while too.
+        // Serialised on the other thread, because that takes a while too, and everything waits for
+        // this one.
         if step.size() > MOST_AT_ONCE {
             return self
                 .change(move |stores| {
@@ -156,7 +158,7 @@ impl HeldConversation {
     }
 
     /// Stores what is about to be shown of the messages that follow. When it returns, all of it is
-    /// committed. The conversation exists.
+    /// committed. The conversation must already exist.
     pub(crate) async fn store_fragments(
         &mut self,
         shown: MessageFragments,
@@ -169,6 +171,7 @@ impl HeldConversation {
                 .run_job(move |stores| stores.write_fragments(&id, &shown.bodies()?))
                 .await;
         }
+        // Not as a pending change: nothing in memory changes with fragments.
         let bodies = shown.bodies()?;
         let size = bodies.iter().map(String::len).sum();
         match self.history.0.write_at_once(size, |stores| stores.write_fragments(&id, &bodies)) {
@@ -197,6 +200,7 @@ impl HeldConversation {
             return Ok(None);
         };
         self.replaces = Some(first);
+        // All else stays, because the file still has the turn.
         (self.loaded.mender, self.loaded.length) = (loaded.mender, loaded.length);
         Ok(Some(message))
     }
@@ -254,13 +258,14 @@ impl HeldConversation {
         .await
     }
 
-    /// Has the thread change the file, and applies the change here.
+    /// Asks the thread to change the file, and applies the change here.
     async fn change(
         &mut self,
         work: impl FnOnce(&mut HistoryStore) -> Result<ConversationChange, HistoryError>
         + Send
         + 'static,
     ) -> Result<(), HistoryError> {
+        // Kept, so that the next call learns what has changed if this future is dropped.
         self.pending = Some(self.history.0.send(work).await?);
         self.apply_pending().await
     }
@@ -285,6 +290,7 @@ impl HeldConversation {
             }
             ConversationChange::Added { step, effect, is_titled, replaces } => {
                 let loaded = &mut self.loaded;
+                // A turn that is taken back is still in the file, and does not count.
                 loaded.length = replaces.unwrap_or(effect.length);
                 let first = loaded.length.saturating_sub(step.messages.len() as u64);
                 for (number, message) in (first..).zip(step.messages) {

@@ -18,7 +18,7 @@ use super::error::HistoryError;
 /// The folder of the lock files, beside the database.
 const FOLDER: &str = "locks";
 const EXTENSION: &str = "lock";
-/// How many unlocked files are kept open.
+/// How many unlocked files are kept open. Taking one of them again costs no look into the folder.
 const MOST_SPARE: usize = 8;
 /// How often a file is created again that somebody removes before it is locked.
 const MOST_TRIES: usize = 100;
@@ -128,6 +128,8 @@ impl Drop for ConversationLock {
         match self {
             Self::File { file, spare, is_passing } => {
                 let Some(file) = file.take() else { return };
+                // While it is still locked, so that nobody takes the lock of a file that is about
+                // to go.
                 if *is_passing {
                     file.remove();
                 } else if file.file.unlock().is_ok() {
@@ -182,6 +184,7 @@ fn take_file(
         let at = spare.iter().position(|file| file.conversation == conversation);
         at.and_then(|at| spare.remove(at))
     };
+    // A kept file is tried once; if it was removed meanwhile, a new one is opened.
     for _ in 0..MOST_TRIES {
         let file = match kept.take() {
             Some(file) => file,

@@ -64,7 +64,8 @@ pub(super) struct Mender {
     measured: (usize, u64),
     /// The number of the message that is being read.
     number: u64,
-    /// Whether a message that was once sent is missing.
+    /// Whether a message that was once sent is missing. The thoughts after it are dropped, because
+    /// they are signed for all that came before.
     has_gap: bool,
 }
 
@@ -106,7 +107,7 @@ impl Mender {
         self.number = number;
         let is_left_out = message.content.iter().any(|block| matches!(block, Block::LeftOut));
         match message.role {
-            // Every call has a result.
+            // Its results are replaced and not dropped, because the API wants one for each call.
             Role::User if is_left_out => {
                 self.add_question(message.content.into_iter().filter_map(left_out).collect());
             }
@@ -153,6 +154,8 @@ impl Mender {
         if results.is_empty() && others.is_empty() {
             return;
         }
+        // Without results as well, so that there is a message of the user to which the rest is
+        // added.
         self.put_results(results, self.number + 1);
         self.mode_note = others.iter().rev().find_map(ModeNote::from_block).or(self.mode_note);
         if let Some(last) = self.messages.last_mut() {
@@ -164,6 +167,7 @@ impl Mender {
     fn put_results(&mut self, results: Vec<Block>, end: u64) {
         match self.messages.last_mut() {
             Some(last) if last.role == Role::User => {
+                // A copy if a request still holds the message: what was sent does not change.
                 let content = &mut Arc::make_mut(last).content;
                 let at = content.iter().take_while(|block| block.is_result()).count();
                 content.splice(at..at, results);
@@ -187,6 +191,7 @@ impl Mender {
                 continue;
             }
             if let Block::ToolUse { id, .. } = &block {
+                // The API refuses a conversation in which two calls have one id.
                 if !self.ids.insert(id.clone()) {
                     continue;
                 }

@@ -35,6 +35,8 @@ pub(super) fn read_messages(
         || ChatMessage::user(vec![Block::text("[this message cannot be read any more]")]);
     let (mut first, mut messages, mut results) = (before, Vec::new(), Vec::new());
     let each = |number, body: Option<&str>| {
+        // Before the check, so that the message that would go over the limit is left to the next
+        // page.
         bytes += body.map_or(0, str::len);
         if messages.len() >= limit || (bytes > LARGEST_PAGE && !messages.is_empty()) {
             return false;

@@ -36,6 +36,7 @@ impl ProcessMark {
             let mut options = OpenOptions::new();
             let file =
                 open_own(options.write(true).create_new(true), &mark_path(folder, &self.name))?;
+            // Nobody asks for it before a reservation names it, so it need not be born locked.
             if !try_lock(&file)? {
                 return Err(io::ErrorKind::WouldBlock.into());
             }
@@ -46,6 +47,7 @@ impl ProcessMark {
 
     /// Returns true unless the process of this name has died, or somebody has removed its file.
     pub(super) fn is_alive(folder: Option<&Path>, name: &str) -> bool {
+        // It comes from the ledger's file, and must not be a path that leads elsewhere.
         let is_name = name.len() == 32 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
         let Some(folder) = folder.filter(|_| is_name) else { return false };
         let path = mark_path(folder, name);
@@ -58,6 +60,7 @@ impl ProcessMark {
                 }
                 !is_free
             }
+            // In doubt it lives: what a living process has reserved must not be counted as spent.
             Err(error) => error.kind() != io::ErrorKind::NotFound,
         }
     }

@@ -65,6 +65,7 @@ impl ReservationBook {
             source: Arc::new(source),
         };
         let holder = self.holder.ensure_file().map_err(unlocked)?;
+        // Copied, so that nobody who drops a reservation meanwhile waits for the disk.
         let given_up = lock(&abandoned).clone();
         let most = most.map(PricedUsage::into_spending);
         let request = ReservationRequest {
@@ -83,6 +84,7 @@ impl ReservationBook {
         drop(left);
         let made = |key| Reservation {
             key: Some(key),
+            // Only `check` knows what is left of the budget; the caller sets it.
             most_output: u64::MAX,
             abandoned: Arc::clone(&abandoned),
         };

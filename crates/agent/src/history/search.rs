@@ -23,6 +23,7 @@ impl History {
         let words = SearchWords::from_text(words);
         let search = move |stores: &mut HistoryStore| {
             let known = stores.store.recent_conversations(
+                // More than `limit`, because most of them will not match.
                 MOST_LISTED,
                 before_ms,
                 stores.listed_folder(),
@@ -30,6 +31,7 @@ impl History {
             let mut left = MOST_SEARCHED;
             let mut found = Vec::new();
             for one in known {
+                // First, because a title costs no reading.
                 let is_named = one.title.as_deref().is_some_and(|title| words.occur_in(title));
                 if is_named || is_said(stores, &one.id, &words, &mut left)? {
                     found.push(one);

@@ -3,7 +3,8 @@
 use crate::message::{Block, MediaSource};
 use crate::tool::is_name_character;
 
-/// The longest name of a tool, in characters.
+/// The longest name of a tool, in characters. Names that a provider refuses are replaced when a
+/// request is sent.
 const LONGEST_NAME: usize = 200;
 /// The accepted kinds of picture, and how each begins in base64.
 const PICTURES: [(&str, &str); 4] = [
@@ -13,7 +14,7 @@ const PICTURES: [(&str, &str); 4] = [
     ("image/webp", "UklGR"),
 ];
 
-/// Returns true if the block may stand in a message of the user's.
+/// Returns true if the block may occur in a message of the user.
 pub(super) fn from_user(block: &Block) -> bool {
     match block {
         Block::Text { text } => !text.trim().is_empty(),
@@ -28,7 +29,7 @@ pub(super) fn from_user(block: &Block) -> bool {
     }
 }
 
-/// Returns true if the block may stand in a message of the model's.
+/// Returns true if the block may occur in a message of the model.
 pub(super) fn from_assistant(block: &Block) -> bool {
     match block {
         Block::Text { text } => !text.trim().is_empty(),

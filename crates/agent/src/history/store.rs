@@ -37,7 +37,8 @@ pub struct FolderScope {
 }
 
 impl HistoryLocation {
-    /// Returns a name that is unique among all histories of all processes.
+    /// Returns a name that is unique among all histories of all processes. A ledger counts costs
+    /// under it, so it must not depend on how the path is written.
     pub(super) fn name(&self) -> String {
         match self {
             Self::File(path) | Self::Ledger(path) => {
@@ -158,6 +159,7 @@ impl HistoryStore {
         most: Option<PricedUsage>,
         check: impl FnOnce(&CostTotals) -> Result<(), E>,
     ) -> Result<Result<Option<Reservation>, E>, HistoryError> {
+        // A budget that is counted in memory would not hold for other processes.
         self.lasting_ledger()?;
         let account = self.account(account).into_owned();
         let ledger = self.ledger.as_mut().unwrap_or(&mut self.store);
@@ -205,6 +207,7 @@ impl HistoryStore {
         }
         self.store.set_patient(false)?;
         let done = work(self);
+        // Whatever has become of the work: the thread, which uses the store next, waits for others.
         self.store.set_patient(true)?;
         done
     }
@@ -225,6 +228,8 @@ impl HistoryStore {
         if reservation.is_some() || spending.is_some() || !drafts.is_empty() {
             let account = &*self.account(addition.conversation).into_owned();
             let settlement = Settlement { account, at_ms, reservation, spending, drafts };
+            // First: the file may fail, the memory does not, and what fails must not be done in
+            // part.
             self.ledger().settle_reservation(&settlement)?;
         }
         let rest = Addition { reservation: None, spending: None, drafts: &[], ..*addition };

@@ -16,7 +16,8 @@ pub(super) struct ParsedMessage {
     pub(super) is_whole: bool,
 }
 
-/// Parses a message. Unknown or damaged blocks are left out.
+/// Parses a message. Unknown or damaged blocks are left out. A newer version may have stored other
+/// ones, and the rest of the conversation must not be lost because of them.
 pub(super) fn parse_message(text: &str) -> Option<ParsedMessage> {
     let StoredMessage { role, content } = serde_json::from_str(text).ok()?;
     let known: Vec<Block> = content.iter().filter_map(|raw| parse_block(raw)).collect();

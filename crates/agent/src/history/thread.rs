@@ -28,7 +28,7 @@ const PAGE: usize = 4096;
 /// How many pages of its indexes and tables a small change writes.
 const PAGES_BESIDE: usize = 2;
 
-/// Does something with the store, and returns what notifies the caller of it.
+/// A job on the store; returns the function that notifies its caller.
 type StoreJob =
     Box<dyn FnOnce(Result<&mut HistoryStore, HistoryError>) -> Box<dyn FnOnce()> + Send>;
 
@@ -85,7 +85,7 @@ impl HistoryThread {
     /// Runs something on the caller's thread, if the history's thread is idle and the store is
     /// open. It must not take long, because everything may wait for the caller.
     pub(super) fn at_once<T>(&self, work: impl FnOnce(&mut HistoryStore) -> T) -> Option<T> {
-        // What waits for the thread was said before, and has to be done before.
+        // Jobs that wait for the thread were sent before, so they have to be done before.
         if self.state.jobs.load(Ordering::Acquire) > 0 {
             return None;
         }
@@ -102,6 +102,7 @@ impl HistoryThread {
     ) -> Option<Result<T, HistoryError>> {
         let done = self.at_once(|stores| stores.at_once(work))?;
         let pages = PAGES_BESIDE + bytes / PAGE;
+        // Relaxed, because this is an estimate on which nothing else depends.
         if self.state.pages.fetch_add(pages, Ordering::Relaxed) + pages > MOST_PAGES {
             self.tidy();
         }
@@ -111,7 +112,7 @@ impl HistoryThread {
         }
     }
 
-    /// Has the thread move what was written into the main file.
+    /// Asks the thread to move what was written into the main file.
     fn tidy(&self) {
         // Without room it is left to a later write, for which the count still stands.
         let Some(place) = self.jobs.as_ref().and_then(|jobs| jobs.try_reserve().ok()) else {
@@ -154,6 +155,7 @@ impl Drop for HistoryThread {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
             let end = Instant::now() + IN_A_HURRY;
+            // Looked at again and again, because a thread cannot be joined with a time limit.
             while self.is_hurried.load(Ordering::Relaxed) && !thread.is_finished() {
                 if Instant::now() > end {
                     return;
@@ -193,6 +195,7 @@ fn opened_store<'a>(
         return Ok(open);
     }
     let open = open()?;
+    // Apart from the store, which may be busy when somebody checks the files.
     *lock(&state.files) = open.files();
     Ok(stores.insert(open))
 }

@@ -52,10 +52,12 @@ fn question_input(server: &str, params: ElicitRequestParams) -> Option<Value> {
             "mcp_server_name": server,
             "message": shortened_text(&message, LONGEST_MESSAGE),
             "mode": "url",
+            // As parsed, so that the person reads the host that a browser would visit.
             "url": Url::parse(&url).ok().filter(may_be_visited)?.as_str(),
         }),
         _ => return None,
     };
+    // What cannot be asked in fields would reach the person as a permission.
     let fits = input.to_string().len() <= LONGEST_FORM;
     (fits && read_question(ToolKind::Elicit, &input, "", "").is_some()).then_some(input)
 }
@@ -71,6 +73,7 @@ fn accepted_result(input: &Value, answer: Option<&RawValue>) -> ElicitResult {
     let Some(asked) = read_question(ToolKind::Elicit, input, "", "") else {
         return declined_result();
     };
+    // An answer without values is a consent, as to an address.
     let values: Option<Map<String, Value>> =
         answer.map_or(Some(Map::new()), |answer| serde_json::from_str(answer.get()).ok());
     match values.filter(|values| asked.check_values(values).is_ok()) {

@@ -125,7 +125,7 @@ impl StreamableHttpClient for BoundedHttpClient {
             request = request.header(LAST_EVENT_HEADER, last);
         }
         let response = self.send(with_headers(request, custom_headers)).await?;
-        // So the specification has a server answer that sends nothing by itself.
+        // The specified answer of a server that sends nothing by itself.
         if response.status() == StatusCode::METHOD_NOT_ALLOWED {
             return Err(StreamableHttpError::ServerDoesNotSupportSse);
         }
@@ -148,6 +148,7 @@ impl BoundedHttpClient {
         if request.is_none() {
             request = again.take();
         }
+        // Twice at most, because `again` is used up by the first refusal.
         while let Some(sent) = request {
             let token = access.token().await;
             let sent = match &token {
@@ -235,7 +236,7 @@ impl Posted {
         }
     }
 
-    /// Returns what stands for an answer over the limit.
+    /// Returns what replaces an answer over the limit.
     fn too_long(&self, session: Option<String>) -> HttpResult<StreamableHttpPostResponse> {
         let Some(id) = self.request_id() else {
             return Err(unexpected_response(TOO_LONG.to_owned()));
@@ -318,7 +319,7 @@ fn rmcp_event(event: SseEvent<'_>) -> Sse {
     Sse {
         event: (!event.name.is_empty()).then(|| text(event.name)),
         data: event.data.map(text),
-        // As the specification says; it would be no header either.
+        // The specification ignores an id with a NUL, which could not be sent in a header either.
         id: event.id.filter(|id| !id.contains(&0)).map(text),
         retry: event.retry.and_then(|retry| str::from_utf8(retry).ok()?.parse().ok()),
     }

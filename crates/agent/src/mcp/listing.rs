@@ -44,6 +44,7 @@ pub(super) async fn list_tools(
             ServerResult::CustomResult(page) => listed.add_page(&page.0)?,
             _ => return Err(ServiceError::UnexpectedResponse),
         };
+        // In the loop, so that of an endless list no more is read than is used.
         if listed.tools.len() > most {
             listed.tools.truncate(most);
             listed.problems.push(format!("it has more than {most} tools, and no more are used"));

@@ -86,6 +86,7 @@ impl ProjectFile {
     ) -> Vec<McpServerSettings> {
         let parsed = self.parse(content).inspect_err(|why| self.warn(why));
         let Ok((form, servers)) = parsed else { return Vec::new() };
+        // Nobody is asked about a file that starts nothing.
         if servers.is_empty() {
             return servers;
         }
@@ -139,6 +140,7 @@ impl ProjectFile {
         };
         match turn.gate.decide_question(question).await {
             ToolPermit::Allowed { input: None, .. } => Ok(()),
+            // What was agreed to would not be what is in the file.
             ToolPermit::Allowed { .. } => {
                 Err("change the file itself, not the question".to_owned())
             }
@@ -190,7 +192,7 @@ fn read_project_file(path: &Path) -> Result<Option<Vec<u8>>, String> {
         return Err("it is not a regular file".to_owned());
     }
     let mut content = Vec::new();
-    // One byte more tells that the file is too large.
+    // One byte more shows that the file is too large.
     file.take(LARGEST + 1).read_to_end(&mut content).map_err(|error| error.to_string())?;
     if content.len() as u64 > LARGEST {
         return Err(format!("it has more than {LARGEST} bytes"));

@@ -40,7 +40,8 @@ pub(super) fn outcome_of_result(result: &CallToolResult) -> CallOutcome {
             _ => parts.push(UNKNOWN.to_owned()),
         }
     }
-    // The protocol wants it repeated as text, so it is read only where that is missing.
+    // The protocol wants it repeated as text, so it is read only where that is missing: otherwise
+    // the model would read it twice.
     if parts.is_empty() && images.is_empty() {
         parts.extend(result.structured_content.as_ref().map(ToString::to_string));
     }

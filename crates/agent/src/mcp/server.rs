@@ -146,7 +146,7 @@ impl ToolServer {
         *lock(&self.state) = state;
     }
 
-    /// Notes that it can be used, and tells those who were told that it is connecting.
+    /// Records that it can be used, and notifies those who know that it is connecting.
     fn is_ready(&self) {
         self.set_state(ServerState::Ready);
         if self.is_awaited.swap(false, Ordering::Relaxed) {
@@ -314,6 +314,7 @@ impl ToolServer {
         }
         let (name, call) = (&self.settings.name, self.call_function());
         *lock(&self.tools) = server_tools(name, self.is_own, &call, listed.tools);
+        // After the tools: whoever sees the new number collects them.
         self.context.revision.fetch_add(1, Ordering::Relaxed);
     }
 

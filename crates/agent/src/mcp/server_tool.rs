@@ -76,6 +76,7 @@ async fn call_tool(
 fn full_name(server: &str, tool: &str, taken: &HashSet<String>) -> String {
     let tool_word = tool.replace(|letter: char| !is_name_character(letter), "_");
     let mut name = format!("mcp__{server}__{tool_word}");
+    // Two names of a server may differ only in characters that are replaced.
     if name.len() <= LONGEST_NAME && !taken.contains(&name) {
         return name;
     }

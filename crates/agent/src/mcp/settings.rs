@@ -135,6 +135,7 @@ impl McpServerSettings {
                 }
             }
             (None, Some(url), None | Some("http" | "streamable-http")) => McpTransport::Http {
+                // Checked with its variables, which may name another host.
                 url: checked_url(name, text(&url)?)?,
                 headers: pairs(form.headers)?,
                 oauth: OauthSettings {
@@ -171,6 +172,7 @@ fn check_name(name: &str) -> Result<(), String> {
         && name.chars().all(is_name_character)
         // This stands between the names of server and tool.
         && !name.contains("__")
+        // Next to that, a `_` of the name would make `___`, which can be divided in two ways.
         && !name.starts_with('_')
         && !name.ends_with('_');
     is_name.then_some(()).ok_or_else(|| {

@@ -26,7 +26,8 @@ use crate::tool::run::{locate_program, not_started};
 
 /// The JSON-RPC error code for an answer that cannot be used.
 const UNREADABLE: i32 = -32603;
-/// How long a server may take to end by itself once its input is closed.
+/// How long a server may take to end by itself once its input is closed. A runtime that is told to
+/// end gives all servers together half a second.
 const GRACE: Duration = Duration::from_millis(300);
 /// How much of the end of its standard error is kept, in bytes.
 const KEPT: usize = 2 * 1024;
@@ -96,6 +97,7 @@ impl StdioTransport {
 
 impl Drop for StdioTransport {
     fn drop(&mut self) {
+        // What the server has started may hold the pipe open, and the task would live as long.
         self.stderr.abort();
     }
 }
@@ -176,6 +178,7 @@ fn read_message(line: &[u8]) -> Option<RxJsonRpcMessage<RoleClient>> {
         Err(error) => error,
     };
     let members: AnswerMembers<'_> = serde_json::from_slice(line).ok()?;
+    // A request or a notification of the server: nobody waits for it here.
     if members.method.is_some() {
         return None;
     }

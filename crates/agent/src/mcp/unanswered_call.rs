@@ -34,7 +34,7 @@ impl UnansweredCall {
     pub(super) async fn wait_for_answer(&mut self) -> Result<ServerResult, ServiceError> {
         let Some(handle) = &mut self.handle else { return Err(ServiceError::TransportClosed) };
         let answer = (&mut handle.rx).await;
-        // Only now: dropped before the answer, the call has to be cancelled.
+        // Taken only after the answer: if this is dropped before, the call has to be cancelled.
         if let Some(handle) = self.handle.take() {
             lock(&self.calls).remove(&handle.progress_token);
         }

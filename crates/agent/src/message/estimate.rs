@@ -1,4 +1,5 @@
-//! Estimates how many tokens a text or a message takes, rather too high than too low. Pure.
+//! Estimates how many tokens a text or a message takes, rather too high than too low: a provider
+//! refuses a request that is longer than it was thought to be. Pure.
 
 use std::sync::Arc;
 
@@ -19,8 +20,8 @@ pub(crate) fn messages_tokens<'a>(messages: impl IntoIterator<Item = &'a Arc<Cha
     messages.into_iter().map(|message| message_tokens(message)).sum()
 }
 
-/// Estimates the number of tokens that an engine reads of a call. Each tool takes so many more than
-/// its description and schema.
+/// Estimates the number of tokens that an engine reads of a call. Each tool takes this many more
+/// than its description and schema.
 pub(crate) fn call_tokens(call: &EngineCall, per_tool: u64) -> u64 {
     let tool = |tool: &ToolSpec| {
         text_tokens(&tool.description) + text_tokens(tool.input_schema.get()) + per_tool

@@ -41,6 +41,8 @@ impl MessageList {
 
     pub fn push(&mut self, message: Arc<ChatMessage>) {
         if self.last.len() >= MOST_LAST {
+            // A clone that is still there costs a copy of the references, once for this many
+            // messages.
             Arc::make_mut(&mut self.shared).append(&mut self.last);
         }
         self.last.push(message);

@@ -8,8 +8,11 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::message::MediaSource;
 
-/// The largest picture in a tool's result, in bytes: providers refuse larger ones.
+/// The largest picture in a tool's result, in bytes: providers refuse larger ones. In base64 it has
+/// 5,000,000 bytes.
 pub(crate) const LARGEST_PICTURE: usize = 3_750_000;
+/// The most pictures in a tool's result. Of requests with more, some providers take only small
+/// ones.
 pub(crate) const MOST_PICTURES: usize = 20;
 /// The longest side of a picture, in pixels: providers refuse longer ones.
 pub(crate) const LONGEST_SIDE: u32 = 8000;

@@ -27,7 +27,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 );
 /// The name in errors of a file without a name.
 const UNNAMED: &str = "unnamed";
-/// The text before the name of an attached text file, for the model.
+/// The text before the name of an attached text file, for the model. Stored messages contain it,
+/// and [`attached_text`] looks for it.
 const TEXT_HEAD: &str = "The attached file ";
 /// The text between the name of an attached text file and its content.
 const TEXT_NECK: &str = ":\n\n";
@@ -83,6 +84,7 @@ fn attachment_block(file: &Attachment, folder: &Path, left: &mut u64) -> Result<
         Attachment::Inline { data, .. } => decode_inline(data, left),
     };
     let bytes = bytes.map_err(|reason| failed(&reason))?;
+    // A front end may send parameters, such as `; charset=utf-8`.
     let mime = mime.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     if ["image/", "application/pdf"].iter().any(|kind| mime.starts_with(kind)) && bytes.is_empty() {
         return Err(failed("it is empty"));
@@ -152,6 +154,7 @@ fn read_bytes(path: &PathBuf, left: &mut u64) -> Result<Vec<u8>, String> {
         return Err("it belongs to the kernel and is not a file of yours".to_owned());
     }
     let mut bytes = Vec::new();
+    // One byte more shows that the files are too large.
     file.take(*left + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     spend_bytes(left, bytes.len())?;
     Ok(bytes)

@@ -99,6 +99,7 @@ impl AgentSession {
     /// Answers `get_status`, which waits for no turn.
     pub(super) fn answer_status(&mut self, id: String) {
         let (shared, current) = (Arc::clone(&self.shared), Arc::clone(&self.current));
+        // Not by `jobs`, which also has requests like this one.
         let state = if self.halts.is_empty() { IDLE } else { BUSY };
         let uptime = u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let name = id.clone();
@@ -159,6 +160,7 @@ async fn answering_engine(
     if let Ok(Ok(known)) = timeout(PATIENCE, engines.select(chosen.as_ref())).await {
         return (known.engine.name().to_owned(), Some(known.model.to_string()), known.because);
     }
+    // The engine is not known soon enough, but what was chosen is.
     if let Some(chosen) = chosen {
         return (chosen.engine, chosen.model, CHOSEN.to_owned());
     }

@@ -50,6 +50,7 @@ pub(crate) struct WatchedInput {
 impl IncomingRequests {
     #[allow(deprecated, reason = "a `File` keeps what the replacement's `unsafe` asks for")]
     pub(crate) fn start(input: impl Read + AsFd + Send + 'static) -> io::Result<Self> {
+        // A copy, because the input itself goes to the thread if it cannot be watched.
         let file = File::from(input.as_fd().try_clone_to_owned()?);
         match AsyncFd::with_interest(file, Interest::READABLE) {
             Ok(file) => {

@@ -27,10 +27,10 @@ pub(super) enum JobKind {
     Edit(UserMessage),
     SetEngine(EngineSelection),
     Clear,
-    /// Remove all messages but so many of the first.
+    /// Remove all messages after this number of first ones.
     Rewind(u64),
     Compact,
-    /// Have the model no longer read a message that was refused.
+    /// Hide a message that was refused from the model.
     LeaveOut,
     /// Put back what a turn changed.
     UndoTurn {
@@ -92,7 +92,8 @@ impl ConversationLanes {
     pub(super) fn add_job(&mut self, lane: &str, job: ConversationJob) -> Option<ConversationJob> {
         if let Some(waiting) = self.lanes.get(lane) {
             lock(&waiting.0.jobs).push_back(job);
-            // Of those who ask, one waits at a time; it finds the job if it asks later.
+            // Only one task waits at a time. One that asks later finds the job, because the permit
+            // is kept.
             waiting.0.has_come.notify_one();
             return None;
         }

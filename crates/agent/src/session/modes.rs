@@ -59,12 +59,13 @@ impl ConversationModes {
         told: Option<ModeNote>,
         user: &mut ChatMessage,
     ) {
+        // A message that is answered again may have a note of that time.
         user.content.retain(|block| ModeNote::from_block(block).is_none());
         user.content.extend(self.note_to_tell(conversation, told));
     }
 
-    /// Adds it to the last message, if the mode has changed since that was stored or what the model
-    /// was told is summarised.
+    /// Adds the note to the last message if the mode has changed since that message was stored, or if
+    /// the note that the model read is in the summarised part.
     pub(super) fn tell_last(
         &self,
         conversation: &str,

@@ -134,6 +134,7 @@ impl RequestOrder {
                 request.agent_questions.retain(|(_, asked)| asked.question != resolved.question);
                 true
             }
+            // Removed with its end, so that nothing that follows is admitted.
             event if event.is_end() => self.open.remove(id).is_some(),
             _ => true,
         }

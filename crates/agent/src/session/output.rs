@@ -185,6 +185,7 @@ impl SessionOutput {
     /// already open.
     pub(crate) fn refuse(&self, id: Option<&str>, event: SessionEvent) {
         let mut state = lock(&self.0.state);
+        // A response without an id is an extension.
         if id.is_none() && state.takes.is_none() {
             return;
         }
@@ -293,6 +294,7 @@ impl OutputState {
             // Only the thread knows what is left of a line that was written in part.
             self.short_cut = None;
         }
+        // Once nothing more follows, the thread is woken all the same, to end.
         is_written && !self.closed
     }
 
@@ -365,7 +367,7 @@ impl OutputShared {
 fn is_writable(file: &File) -> bool {
     let mut fds = [PollFd::new(file, PollFlags::OUT)];
     let polled = poll(&mut fds, Some(&Timespec::default()));
-    // Not this among others: a reader that has gone is told beside it.
+    // OUT alone, because an error is reported beside it if the reader has gone.
     polled == Ok(1) && fds[0].revents() == PollFlags::OUT
 }
 

@@ -46,6 +46,7 @@ impl ConversationPrompts {
         // Conversations of one project share it.
         let same = all.values().find(|known| **known == prompt).map(Arc::clone);
         let prompt = same.unwrap_or(prompt);
+        // Of two that were read at the same time the first stays, because it may have been sent.
         Arc::clone(all.entry(conversation.to_owned()).or_insert(prompt))
     }
 

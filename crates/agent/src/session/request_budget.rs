@@ -49,7 +49,9 @@ impl SessionShared {
         };
         let (account, since) = (account.to_owned(), (options.day_began)());
         let mut reserved = options.ledger.reserve_cost(account, since, most, check).await??;
+        // What is left was found in the same transaction, so no other process can take it as well.
         if let (Some(reservation), Some(call)) = (&mut reserved, call) {
+            // Relaxed is enough: the history's reply, which was awaited, comes after the store.
             reservation.most_output = left.load(Ordering::Relaxed);
             limit_output(call, reservation.most_output);
         }

@@ -11,7 +11,8 @@ use crate::failure::RequestFailure;
 
 /// How long writing the last lines may take once the runtime is asked to end.
 const LAST_WORDS: Duration = Duration::from_millis(500);
-/// How long turns may take to end once the runtime is asked to end.
+/// How long turns may take to end once the runtime is asked to end. With the last lines this stays
+/// below the two seconds that the protocol gives.
 const TURNS_END_WITHIN: Duration = Duration::from_millis(800);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +32,8 @@ impl AgentSession {
         let text = "the runtime was told to end: send the message again once it is back";
         let failure = RequestFailure::temporary("shutdown", text);
         self.early = None;
-        // More could not be opened anyway, and a front end may never stop sending.
+        // More could not be opened anyway, and a front end may never stop sending. Each is opened,
+        // so that it gets an end below.
         for incoming in iter::from_fn(|| requests.next_at_hand()).take(MOST_OPEN) {
             if let IncomingLine::Request(request) = incoming {
                 // Nobody waits for a request that is refused.

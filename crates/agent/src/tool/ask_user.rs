@@ -55,6 +55,7 @@ pub fn build_ask_user_tool() -> Arc<dyn AgentTool> {
         }
     });
     let spec = ToolSpec::new("ask_user", DESCRIPTION, &members, &["questions"], tool_kind::OTHER);
+    // It changes nothing, so the model may ask in the mode `plan`, too.
     Arc::new(AskUserTool { spec: spec.read_only() })
 }
 

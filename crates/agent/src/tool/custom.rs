@@ -114,6 +114,7 @@ impl CustomTools {
         let Ok(entries) = fs::read_dir(&self.folder) else { return Vec::new() };
         let mark = |path: &Path| {
             let meta = fs::symlink_metadata(path).ok();
+            // The change time and not that of the content: `chmod` makes a program usable as well.
             meta.map_or([0; 3], |meta| [meta.ctime(), meta.ctime_nsec(), i64::from(meta.mode())])
         };
         let stamp = |entry: io::Result<fs::DirEntry>| {
@@ -123,6 +124,7 @@ impl CustomTools {
             Some((name, marks))
         };
         let mut stamps: Vec<_> = entries.filter_map(stamp).collect();
+        // A folder has no order, and tools in another one would miss the cache of the provider.
         stamps.sort();
         stamps
     }
@@ -136,6 +138,7 @@ impl CustomTools {
         check_chain(&self.folder)?;
         let file = open_private(&self.folder.join(format!("{name}.json")))?;
         let mut text = String::new();
+        // One byte more shows that it is too large.
         let read = file.take(LARGEST + 1).read_to_string(&mut text);
         read.map_err(|error| format!("it cannot be read: {error}"))?;
         if text.len() as u64 > LARGEST {
@@ -206,6 +209,7 @@ fn prepare_program(
 
 /// Returns a file in memory from which a program reads its input.
 pub(crate) fn input_file(bytes: &[u8]) -> io::Result<File> {
+    // Not a pipe: a program that does not read its input would block whoever writes it.
     let mut file = File::from(memfd_create("input", MemfdFlags::CLOEXEC)?);
     file.write_all(bytes)?;
     io::Seek::rewind(&mut file)?;

@@ -172,6 +172,8 @@ fn read_clipboard(
         DisplayKind::X11 => (&X11_READERS[..], "xclip"),
     };
     let bytes = env.run_for_output(helpers, package, LONGEST_CLIPBOARD)?;
+    // Not converted with losses: a picture in the clipboard would become a long text of replacement
+    // characters.
     let text = String::from_utf8(bytes)
         .map_err(|_| "the clipboard does not hold text; it is left as it is".to_owned())?;
     Ok(CallOutcome::done(&json!({ "text": text }), text))

@@ -229,6 +229,7 @@ async fn run_cancellable<T: Send + 'static>(
     work: impl FnOnce(&CancelFlag) -> T + Send + 'static,
 ) -> Option<T> {
     let stop = CancelFlag::default();
+    // Under a name, because `_` alone would drop it at once.
     let _dropped = CancelOnDrop(stop.clone());
     tokio::task::spawn_blocking(move || work(&stop)).await.ok()
 }
@@ -239,6 +240,7 @@ struct CancelFlag(Arc<AtomicBool>);
 
 impl CancelFlag {
     fn is_set(&self) -> bool {
+        // Relaxed, because the flag publishes nothing but itself.
         self.0.load(Ordering::Relaxed)
     }
 

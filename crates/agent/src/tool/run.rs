@@ -96,7 +96,8 @@ pub fn build_shell_tool(settings: RunSettings) -> Arc<dyn AgentTool> {
 
 /// Returns the environment of commands, given one without secrets.
 fn command_env(env: &[(OsString, OsString)]) -> impl Iterator<Item = (OsString, OsString)> {
-    // Nobody sits at a terminal: no colours, no pager, and no question for a password.
+    // Nobody sits at a terminal: no colours, no pager, and no question for a password. Last, so
+    // that these count more than what is set.
     let ours = [("TERM", "dumb"), ("PAGER", "cat"), ("GIT_TERMINAL_PROMPT", "0")];
     env.iter().cloned().chain(ours.map(|(name, value)| (name.into(), value.into())))
 }
@@ -271,7 +272,7 @@ fn run_prepared(
 ) -> CallOutcome {
     match watch::run_watched(job, cancel) {
         Ok(Some(mut ended)) => compose::command_outcome(&mut ended, job.limit, job.most, expected),
-        // Nobody reads it.
+        // Nobody reads this text, because whoever called has gone.
         Ok(None) => CallOutcome::failed("the command was cancelled"),
         Err(error) => CallOutcome::failed(program::not_started(&job.name, &error)),
     }

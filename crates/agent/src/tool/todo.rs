@@ -67,6 +67,7 @@ fn parse_plan(input: &RawValue) -> Result<TodoPlan, String> {
              \"status\": \"pending\"}}]}}."
         )
     })?;
+    // Not left to the schema, which is checked only before a person would be asked.
     if plan.items.len() > MOST_ITEMS {
         return Err(format!("a plan may have {MOST_ITEMS} steps: combine some of them"));
     }

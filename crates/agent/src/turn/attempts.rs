@@ -21,6 +21,7 @@ impl Turn {
             return None;
         }
         let doubled = FIRST_WAIT.saturating_mul(2_u32.saturating_pow(self.tries));
+        // A wait that the provider names is not shortened: it would only refuse again.
         let wait = error.retry_after.unwrap_or(doubled.min(LONGEST_WAIT));
         let wait = jittered_wait(wait, self.bounds.seed, self.tries);
         let waited = self.waited.saturating_add(wait);
@@ -32,7 +33,8 @@ impl Turn {
     }
 }
 
-/// Returns true if the model may be reached again in a while.
+/// Returns true if the model may be reached again in a while. One that fell silent has had its
+/// whole time, and is given up.
 fn is_outage(kind: EngineErrorKind) -> bool {
     matches!(
         kind,
@@ -45,7 +47,7 @@ fn is_outage(kind: EngineErrorKind) -> bool {
 }
 
 /// Adds up to a quarter, which differs from turn to turn, so that those whom one outage has stopped
-/// do not all come back at the same moment.
+/// do not all come back at the same moment. It is never less than the provider wants.
 fn jittered_wait(wait: Duration, seed: u64, tries: u32) -> Duration {
     let mixed = seed.wrapping_add(u64::from(tries)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let share = u32::from(mixed.to_be_bytes()[0]);

@@ -75,6 +75,7 @@ impl RoundCalls {
         if unique != id {
             *self.repeated.entry(id.to_owned()).or_insert(1) += 1;
         }
+        // For the whole turn, because front ends tell calls apart by their ids.
         self.names.insert(unique.clone());
         let index = self.all.len();
         let fault = match fault {
@@ -98,6 +99,7 @@ impl RoundCalls {
     pub(super) fn add_own(&mut self, id: &str, name: String, input: Box<RawValue>) -> String {
         let unique = self.add_call(id, name, input, None);
         if let Some(call) = self.all.last_mut() {
+            // The engine runs it in any case, so no limit keeps it from running.
             (call.state, call.is_own, call.fault) = (CallState::Running, true, None);
         }
         unique

@@ -72,6 +72,7 @@ impl StopReason {
 impl From<ModelStop> for StopReason {
     fn from(stop: ModelStop) -> Self {
         match stop {
+            // A model that stops for a tool and calls none has ended its turn.
             ModelStop::EndTurn | ModelStop::ToolUse => Self::EndTurn,
             ModelStop::MaxTokens => Self::MaxTokens,
             ModelStop::Refusal => Self::Refusal,

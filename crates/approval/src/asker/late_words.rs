@@ -50,6 +50,7 @@ impl<'a> PendingWords<'a> {
                 WordsLook::Never => {}
             }
         }
+        // A copy is kept, because a desk that is dialled again gets the words again.
         let line = self.line.clone().filter(|_| !self.is_sent);
         self.is_sent |= line.is_some();
         line

@@ -31,6 +31,8 @@ fn parse_suggestions(suggestions: &[Box<RawValue>]) -> Vec<Value> {
 
 fn group_by_destination(values: &[Value]) -> Vec<(Option<&str>, Vec<usize>)> {
     let mut groups: Vec<(Option<&str>, Vec<usize>)> = Vec::new();
+    // One element that is no object would make Claude Code drop the whole answer, and the allow
+    // with it.
     for (at, value) in values.iter().enumerate().filter(|(_, value)| value.is_object()) {
         let destination = value["destination"].as_str();
         // Without a destination it stays alone: two such may be kept in different places.

@@ -1,4 +1,5 @@
-//! The connections of askers that wait for their answers: no task and no buffer for any of them.
+//! The connections of askers that wait for their answers. None of them has a task or a buffer,
+//! which would take tens of megabytes for ten thousand.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -112,7 +113,7 @@ impl Askers {
     /// it hears of it.
     pub(super) fn add_relayed(&self, id: AskerId) -> RelayedNews {
         let (answer, answered) = oneshot::channel();
-        // A person presses by hand, and few press.
+        // Without a limit, because these come from people who press by hand.
         let (allows_in, allows) = mpsc::unbounded_channel();
         lock(&self.relayed).insert(id, RelayedPort { answer, allows: allows_in });
         RelayedNews { answered, allows }
@@ -126,7 +127,7 @@ impl Askers {
         replaces: Option<FirstAllow>,
     ) {
         if let Some(port) = lock(&self.relayed).get(&id) {
-            // One that does not listen shares its question with no other desk.
+            // An asker that does not listen shares its question with no other desk.
             port.allows.send(NotedAllow { first, replaces }).ok();
         }
     }
@@ -135,10 +136,10 @@ impl Askers {
         lock(&self.relayed).remove(&id);
     }
 
-    /// Gives an asker of another machine its answer. Returns false if this is none.
+    /// Answers an asker of another machine. Returns false if `id` belongs to no such asker.
     fn answer_relayed(&self, id: AskerId, response: &ApprovalResponse) -> bool {
         let Some(port) = lock(&self.relayed).remove(&id) else { return false };
-        // One that has gone is about to be reported.
+        // An asker that has gone is about to be reported.
         port.answer.send(response.clone()).ok();
         true
     }
@@ -210,6 +211,7 @@ impl Askers {
     /// Begins to watch an asker. Returns false if that failed and the asker was let go.
     fn watch(&self, id: AskerId) -> bool {
         let mut waiting = lock(&self.waiting);
+        // One that is not there was answered and let go on the way.
         let Some(asker) = waiting.get(&id) else { return true };
         self.hangups.watch(&asker.stream, id.0).is_ok() || waiting.remove(&id).is_none()
     }

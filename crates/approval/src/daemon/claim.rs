@@ -32,6 +32,7 @@ impl Claim {
         let (socket, desk_socket) = (socket.into(), desk_socket.into());
         let lock_path = lock_path(&socket);
         if is_live(&socket)? {
+            // Whoever serves the socket without holding the lock is another program.
             let is_ours = matches!(FileLock::is_held(&lock_path), Ok(true));
             return Err(if is_ours {
                 already_running_error(&socket)

@@ -33,9 +33,10 @@ const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 pub(super) struct Clerk {
     pub(super) desk: Desk,
     pub(super) store: Store,
-    /// Those who wait for answers. They hold a way to the desk, so the desk does not hold them.
+    /// Those who wait for answers. They hold a way to the desk, and neither would end if the desk
+    /// held them, too.
     pub(super) askers: Weak<Askers>,
-    /// Those who watch. They hold a way to the desk, too.
+    /// Those who watch, for the same reason not held.
     pub(super) viewers: Weak<Viewers>,
     pub(super) phones: Option<mpsc::Sender<ChannelOrder>>,
     pub(super) terminal: Option<mpsc::Sender<ChannelOrder>>,
@@ -57,6 +58,7 @@ pub(super) fn run_desk(clerk: &Mutex<Clerk>, mut queue: LetterQueue) {
     let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_time().build() else {
         return (lock(clerk).warn)("cannot start the desk's clock");
     };
+    // Not by the function that ignores poison: after a panic this thread has to end.
     while let Ok(sleep) = clerk.lock().map(|mut clerk| clerk.plan_sleep()) {
         let mut letters = Vec::new();
         let taken = queue.take_letters(&mut letters, BATCH);
@@ -67,6 +69,7 @@ pub(super) fn run_desk(clerk: &Mutex<Clerk>, mut queue: LetterQueue) {
         let count = letters.len();
         let Ok(mut clerk) = clerk.lock() else { return };
         clerk.handle_letters(letters);
+        // Only now, so that no later letter overtakes these on another thread.
         queue.mark_handled(count);
         if clerk.unmoved >= MOST_UNMOVED && queue.is_empty() {
             clerk.checkpoint_ledger();
@@ -120,8 +123,10 @@ impl Clerk {
             append_step(&mut whole, self.handle_input(now, input));
             receipts.extend(recorded);
         }
+        // For a timer that was due without any letter.
         append_step(&mut whole, self.desk.handle(now, DeskInput::Tick));
-        // Before the entries are there: a viewer that has read of a question finds it in the status.
+        // Before the entries are written, so that a viewer that has read of a question finds it in
+        // the status.
         self.pulse.set_open_count(self.desk.open_count());
         // The outputs are carried out only after this: nothing takes effect before it is recorded.
         let recorded = self.record_entries(&whole.records, &whole.keeps).unwrap_or_else(|error| {
@@ -146,12 +151,14 @@ impl Clerk {
             self.carry_out(output);
         }
         for receipt in receipts {
+            // After the outputs: whoever waits for a receipt finds its reply already sent. A sender
+            // that has gone needs none.
             receipt.send(()).ok();
         }
     }
 
-    /// Has the desk handle an input. If an entry about it is longer than the ledger takes, it alone is
-    /// refused: its question is not decided, and all others go on.
+    /// Passes an input to the desk. If an entry about it is longer than the ledger takes, it alone
+    /// is refused: its question is not decided, and all others go on.
     fn handle_input(&mut self, now: Now, input: DeskInput) -> DeskStep {
         let mut step = self.desk.handle(now, input);
         let is_too_long = |draft: &EntryDraft| draft.body.len() > LONGEST_BODY;
@@ -166,6 +173,7 @@ impl Clerk {
         let is_of_refused = |draft: &EntryDraft| {
             draft.question.as_ref().is_some_and(|question| questions.contains(question))
         };
+        // What else this step records about these questions would say that they are decided.
         step.records = kept;
         step.records.retain(|draft| !is_of_refused(draft));
         let (answers, others) = take_answers(step.outputs);

@@ -56,7 +56,7 @@ impl Drop for SocketFile {
     fn drop(&mut self) {
         let id = *lock(&self.id);
         if id.is_some() && FileId::for_path(&self.path) == id {
-            // A file that stays is replaced by the next daemon.
+            // If the file cannot be removed, the next daemon replaces it.
             fs::remove_file(&self.path).ok();
         }
     }
@@ -101,7 +101,7 @@ impl Door {
             tokio::select! {
                 accepted = self.listener.accept() => match accepted {
                     Ok((stream, _)) if check_peer(&stream, &self.path).is_ok() => return Ok(stream),
-                    // A process of another user gets no reason.
+                    // A process of another user is not told why it is refused.
                     Ok(_) => {}
                     Err(error) => {
                         tokio::time::sleep(PAUSE).await;

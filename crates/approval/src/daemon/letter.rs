@@ -12,7 +12,8 @@ use crate::desk::DeskInput;
 #[derive(Debug)]
 pub(super) struct Letter {
     pub(super) input: DeskInput,
-    /// Is sent to once it is recorded, if its sender waits for that.
+    /// Signalled once the input is recorded, if its sender waits for that. Dropped, it says that
+    /// the input was not recorded.
     pub(super) recorded: Option<oneshot::Sender<()>>,
 }
 
@@ -53,7 +54,7 @@ pub(super) struct LetterQueue {
 pub(super) struct DeskEnded;
 
 impl LetterBox {
-    /// Creates a box for so many letters.
+    /// Creates a box for this many letters.
     pub(super) fn new(room: usize) -> (Self, LetterQueue) {
         let (sender, letters) = mpsc::channel(room);
         let unhandled = Arc::<AtomicUsize>::default();
@@ -62,7 +63,7 @@ impl LetterBox {
     }
 
     pub(super) fn set_at_once(&self, handle: HandleAtOnce) {
-        // There is one desk, so it is set once.
+        // Set once, after the box was made: the one desk is made of parts that hold the box.
         self.at_once.set(handle).ok();
     }
 
@@ -78,13 +79,14 @@ impl LetterBox {
         self.letters.blocking_send(letter).map_err(|_| DeskEnded)
     }
 
-    /// Has a letter handled on this thread, or sends it if others come first. Waking the desk's
-    /// thread takes longer than most letters do, and an agent waits.
+    /// Handles a letter on this thread, or sends it if others come first. Waking the desk's thread
+    /// takes longer than most letters do, and an agent waits.
     pub(super) fn handle_or_send(&self, letter: Letter) -> Result<(), DeskEnded> {
         let handle = self.at_once.get().filter(|_| self.unhandled.load(Ordering::SeqCst) == 0);
         let Some(handle) = handle else { return self.blocking_send(letter) };
         match handle(letter) {
             HandledAtOnce::Done => Ok(()),
+            // Any letter wakes the thread, which then looks anew at when it is due.
             HandledAtOnce::WakeDesk => self.blocking_send(Letter::new(DeskInput::Tick)),
             HandledAtOnce::Busy(letter) => self.blocking_send(*letter),
         }
@@ -117,7 +119,7 @@ impl fmt::Debug for LetterBox {
 }
 
 impl LetterQueue {
-    /// Waits for letters, and adds at most so many to `taken`. Returns 0 once the box is gone.
+    /// Waits for letters, and adds at most this many to `taken`. Returns 0 once the box is gone.
     pub(super) async fn take_letters(&mut self, taken: &mut Vec<Letter>, most: usize) -> usize {
         self.letters.recv_many(taken, most).await
     }

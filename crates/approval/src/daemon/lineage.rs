@@ -5,7 +5,8 @@ use std::iter;
 use callgate_link::process::ProcessStat;
 use tokio::net::UnixStream;
 
-/// Returns the process at the other end, or `None` if it is in another PID namespace.
+/// Returns the process at the other end, or `None` if it is in another PID namespace, for which the
+/// kernel reports 0.
 pub(super) fn process_of(stream: &UnixStream) -> Option<u32> {
     let process = stream.peer_cred().ok()?.pid()?;
     u32::try_from(process).ok().filter(|process| *process != 0)

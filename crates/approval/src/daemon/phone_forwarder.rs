@@ -41,6 +41,8 @@ impl PhoneForwarder {
                         self.report_trouble(why);
                     }
                     let letter = Letter { input: DeskInput::News(news), recorded: taken };
+                    // If the desk has ended, dropping the letter tells the poll that the news was
+                    // not recorded.
                     self.to_desk.send(letter).await.ok();
                 }
                 TelegramReport::Works { bot } => {

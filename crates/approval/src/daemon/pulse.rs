@@ -37,6 +37,7 @@ impl DaemonPulse {
     }
 
     pub(super) fn set_open_count(&self, count: usize) {
+        // Relaxed is enough: viewers hear of new entries by way of a lock that is taken after this.
         self.open.store(count as u64, Ordering::Relaxed);
     }
 

@@ -106,6 +106,7 @@ impl Intake {
         }
         let id = self.next_asker();
         let process = process_of(&stream);
+        // Parked sockets leave the runtime: one epoll watches all of them.
         let Ok(stream) = stream.into_std() else { return };
         let copy =
             request.words_follow().then(|| stream.try_clone().and_then(UnixStream::from_std));
@@ -158,6 +159,7 @@ impl Intake {
             () = silent.wait_until_cleared() => return None,
         }
         let mut reading = self.reading.enter().await;
+        // Only now, so that every connection counts in one of the two rooms.
         drop(silent);
         tokio::select! {
             request = read_request(stream, lines) => request,
@@ -187,7 +189,9 @@ impl OwingAsker {
     }
 }
 
-/// Returns what the desk has to know about the process that asks, if anything.
+/// Returns what the desk has to know about the process that asks, if anything. The ancestors are
+/// looked up only for an asker that claims a registered host, because `/proc` is read for each of
+/// them.
 fn wanted_lineage(request: &ApprovalRequest, process: u32) -> Option<Vec<u32>> {
     let context = request.context.as_ref()?;
     match (&context.gated, context.answers) {

@@ -43,6 +43,7 @@ impl RelayedAskers {
         // These concern the desk of the machine alone.
         (context.gated, context.answers, context.asks) = (None, None, None);
         context.words_follow = None;
+        // Only here: nothing that comes in on the socket of askers can name a machine.
         request.machine = Some(machine.clone());
         let ruling = ruling_of_question(&request, ruling, because, demands);
         let id = self.0.next_asker();
@@ -84,7 +85,8 @@ fn ruling_of_question(
 
 impl RelayedAsker {
     /// Returns the answer of a person once there is one. It is `None` if there will be none: nobody
-    /// has answered in time, the desk refuses the question, or this was called before.
+    /// has answered in time, the desk refuses the question, or this was called before. The future
+    /// borrows nothing, so that its caller can report what happens meanwhile.
     pub fn wait_for_answer(
         &mut self,
     ) -> impl Future<Output = Option<RelayedAnswer>> + Send + use<> {

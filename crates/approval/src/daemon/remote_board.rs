@@ -1,4 +1,4 @@
-//! How it stands with the machines whose questions are answered here, and with the desk above.
+//! The connection states of the machines whose questions are answered here, and of the desk above.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -8,8 +8,8 @@ use callgate_store::now_ms;
 use callgate_wire::desk::{RemoteState, RemoteView, TeamLineView};
 use tokio::sync::watch;
 
-/// How it stands with each remote, and with the team's desk. Whoever keeps the connections writes it,
-/// and viewers read it.
+/// The connection state of each remote, and of the team's desk. Whoever keeps the connections writes
+/// it, and viewers read it.
 #[derive(Debug, Default)]
 pub struct RemoteBoard {
     views: Mutex<BTreeMap<String, RemoteView>>,
@@ -25,8 +25,8 @@ impl RemoteBoard {
         lock(&self.views).values().cloned().collect()
     }
 
-    /// Has the list of remotes, the members of the team and the membership of this machine be read
-    /// again.
+    /// Requests that the list of remotes, the members of the team and the membership of this
+    /// machine are read again.
     pub fn wish_for_look(&self) {
         self.wishes.send_replace(());
     }
@@ -37,7 +37,7 @@ impl RemoteBoard {
         self.wishes.subscribe()
     }
 
-    /// Notes how it stands with the line to the team's desk; `None` without a team.
+    /// Records the state of the line to the team's desk; `None` without a team.
     pub fn set_team(&self, view: Option<TeamLineView>) {
         *lock(&self.team) = view;
     }
@@ -66,7 +66,7 @@ impl RemoteBoard {
             home: None,
             copied: 0,
         });
-        // It is told again and again, and the time is that since which it has been so.
+        // The state is reported again and again, and the time is when it began.
         if view.state != state {
             view.since_ms = now_ms();
         }

@@ -9,7 +9,7 @@ use callgate_link::sync::lock;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::{Instant, sleep_until};
 
-/// How long nobody has to go.
+/// How long a connection keeps its seat at least.
 const STAY: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]

@@ -1,11 +1,11 @@
 //! Asks the rules about each question before it goes to the desk.
 //!
 //! The rules read the disk, and a disk may not respond: a network file system without its network,
-//! or one that another program serves. So neither the thread of the sockets nor that of the desk waits for
-//! them. One thread asks the rules, one question after the other, and forwards the questions to the
-//! desk in the order in which they came. If it gets stuck, another thread continues with the other
-//! questions. A question about which the rules do not decide in time is refused; one that is still
-//! queued waits as long as others are being decided.
+//! or one that another program serves. So neither the thread of the sockets nor that of the desk
+//! waits for them. One thread asks the rules, one question after the other, and forwards the
+//! questions to the desk in the order in which they came. If it gets stuck, another thread
+//! continues with the other questions. A question about which the rules do not decide in time is
+//! refused; one that is still queued waits as long as others are being decided.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt;
@@ -167,6 +167,7 @@ impl RulingQueue {
         let waiting = QueuedQuestion { request, since, until, ends, is_queued: true };
         state.waiting.insert(asker, waiting);
         state.queue.push_back(asker);
+        // A question that is taken up at once needs no look before its own time is over.
         let is_behind = state.busy_since.is_some() || state.queue.len() > 1;
         let look_at =
             if is_behind { state.next_look(since, self.limits.stuck_after) } else { Some(until) };
@@ -174,12 +175,14 @@ impl RulingQueue {
             state.look_at = look_at;
             self.look_sooner.notify_one();
         }
+        // First, or the thread that wakes up would wait for the lock.
         drop(state);
         self.has_work.notify_one();
         None
     }
 
-    /// Refuses questions that have waited too long, and replaces a stuck thread.
+    /// Refuses questions that have waited too long, and replaces a stuck thread. This is a task
+    /// beside the sockets, because all threads of the rules may be stuck.
     pub(super) async fn watch_deadlines(self: Arc<Self>) {
         loop {
             let (late, next) = self.collect_overdue();
@@ -279,6 +282,7 @@ impl RulingQueue {
         if state.worker == number {
             state.busy_since = None;
         } else {
+            // A replaced thread ends with the question at which it was stuck.
             state.stuck = state.stuck.saturating_sub(1);
             // One more thread may get stuck again.
             self.look_sooner.notify_one();
@@ -294,6 +298,7 @@ impl RulingQueue {
         let mut request = Arc::unwrap_or_clone(request);
         self.shorten_patience(&mut request, waited);
         let input = match ruling {
+            // Whether the id was used before is looked up later, by the clerk.
             Some(ruling) => DeskInput::Asked { asker, request, ruling, is_replay: false },
             None => DeskInput::Unruled { asker, request, why: FAILED.to_owned() },
         };
@@ -303,6 +308,7 @@ impl RulingQueue {
     /// Subtracts the time that the rules took from the time that people have: the asker's clock has
     /// been running.
     fn shorten_patience(&self, request: &mut ApprovalRequest, waited: Duration) {
+        // At least a second: a question without time would be over before anybody could see it.
         let left =
             question_patience(self.limits.timeout, request).saturating_sub(waited).as_secs().max(1);
         if let Some(context) = request.context.as_mut().filter(|_| waited.as_secs() > 0) {
@@ -331,7 +337,7 @@ impl QueueState {
         self.deadlines.insert((waiting.until, asker));
     }
 
-    /// Begins with a question, and moves its deadline.
+    /// Begins with a question, whose time for the rules starts now.
     fn begin_question(&mut self, asker: AskerId, until: Instant) -> Option<Arc<ApprovalRequest>> {
         let waiting = self.waiting.get_mut(&asker)?;
         waiting.is_queued = false;
@@ -341,6 +347,7 @@ impl QueueState {
     }
 
     /// Gives a question more time if it is still queued and the rules are deciding about others.
+    /// That thousands of questions came at once does not mean that a disk does not respond.
     fn gives_more_time(&mut self, asker: AskerId, now: Instant, ruled_within: Duration) -> bool {
         let until = self.decided_at + ruled_within;
         let is_early = |waiting: &QueuedQuestion| waiting.is_queued && now < waiting.ends;

@@ -105,6 +105,7 @@ impl Viewers {
                 accepted = door.accept() => if let Ok(stream) = accepted {
                     self.take_in(&mut connections, stream);
                 },
+                // A set keeps the tasks that have ended until they are joined.
                 Some(_) = connections.join_next() => {}
             }
         }
@@ -134,7 +135,8 @@ impl Viewers {
         };
         if is_last {
             *self.store() = None;
-            // If it is in use, a viewer is just coming.
+            // Not waited for, because all connections share this thread. If it is in use, a viewer
+            // is just coming.
             if let Ok(mut familiar) = self.familiar.try_lock() {
                 *familiar = FamiliarCalls::default();
             }

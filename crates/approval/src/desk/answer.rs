@@ -147,6 +147,7 @@ impl Desk {
         let is_awaited = mark.state == MarkState::Allowed && !open.is_relayed();
         let request = open.request.as_ref().filter(|_| is_awaited)?;
         let answer = build_response(request, &open.card, open.decided.as_ref()?)?;
+        // The agent reports the run with the input that ran.
         let input = answer.updated_input.as_ref().unwrap_or(&request.tool_input).get();
         let (session, tool) = (&request.session_id, &request.tool_name);
         Some(CallDigest::of_run(&self.settings.key, session, tool, input))
@@ -254,6 +255,8 @@ pub(super) fn build_response(
         }
         Decision::Allow => {
             if let Some(offer) = offer {
+                // A guarded call has no offers on its card, although its request may carry
+                // suggestions.
                 card.offers.get(*offer)?;
                 take_offer(&mut response, request, *offer)?;
             }

@@ -300,13 +300,14 @@ impl Desk {
         let Some(open) = self.open.get_mut(&id) else { return };
         step.record_for_question(&id, &LedgerEvent::Returned(NoMembers {}));
         open.size = size_of(&request);
+        // It was not counted while only the ledger had the question.
         self.bytes += open.size;
-        // The ledger may have only the beginning.
+        // The card was restored from the ledger, which may have only a part of the input.
         let input = mask_json(request.tool_input.get());
         let before = &open.card.row;
         let mut card = Card::new(&request, input.shown(), before.asked_ms, before.until_ms);
         card.row.because.clone_from(&before.because);
-        // They may have come after the question.
+        // The last words may have come after the question, and are not in the request then.
         card.shown.last_words = card.shown.last_words.or_else(|| open.card.last_words.clone());
         card.offers.retain(|_| !open.card.offers.is_empty());
         if open.card.is_for_desk() {

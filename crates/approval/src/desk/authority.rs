@@ -35,8 +35,8 @@ impl Authority {
         self.viewers.iter().any(|viewer| is_relay(viewer))
     }
 
-    /// Returns true if somebody brings the answers of a desk above that may say who meets the demands
-    /// of rules: on a machine of a team, its desk alone.
+    /// Returns true if somebody brings the answers of a desk above that may say who meets the
+    /// demands of rules: on a machine of a team, its desk alone.
     pub(super) fn names_people(&self, who: &Person) -> bool {
         let has_team = self.viewers.iter().any(|viewer| is_team(viewer));
         relay_of(who).is_some_and(|relay| !has_team || is_team(relay))

@@ -55,6 +55,8 @@ impl CallMemory {
         // Two calls that are alike may both be checked before either of them asks: each takes the
         // answer once.
         let mut calls = VecDeque::new();
+        // A different decision replaces the earlier one, so that no allow outlives a later deny of
+        // the same call.
         if let Some(earlier) = self.answers.take(now, &call)
             && earlier.decided.decision == decided.decision
         {
@@ -72,6 +74,7 @@ impl CallMemory {
         answer.calls.pop_front()?;
         let decided = answer.decided.clone();
         if !answer.calls.is_empty() {
+            // With the old end: a call that takes its answer does not prolong it for the others.
             self.answers.insert(until, *call, answer);
         }
         Some(decided)

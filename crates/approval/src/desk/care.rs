@@ -40,7 +40,7 @@ impl PressCare {
     }
 }
 
-/// Returns the key under which it is kept that a person's next reply is to be the word.
+/// Returns the key of the note that a person's next reply is to be the typed word.
 pub(super) fn word_key(id: &RequestId, chat: i64, user: i64) -> String {
     format!("word/{id}/{chat}/{user}")
 }
@@ -74,6 +74,7 @@ impl Desk {
         }
         if matches!(who.place, PersonPlace::Viewer { .. })
             && open.is_cut_for_viewers
+            // The front end of the asker has the whole input.
             && !self.is_own(who, id)
         {
             return Some(CUT_FOR_VIEWERS.to_owned());

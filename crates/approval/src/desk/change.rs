@@ -93,6 +93,8 @@ impl Desk {
     /// Asks those who may answer to allow a change.
     fn ask_for(&mut self, step: &mut DeskStep, id: &RequestId, text: &str, wanted: WantedChange) {
         let reply_to = wanted.reply_to.clone();
+        // Before the question is asked: if nobody can be reached it is decided at once, and that
+        // looks for the change.
         self.changes.insert(id.clone(), wanted);
         self.ask_own(step, id, text, BECAUSE, true);
         // It may be over already: if nobody can be reached, nobody is waited for.
@@ -168,6 +170,8 @@ impl Desk {
         match (link, who.place) {
             (LinkKey::Chat(id), PersonPlace::Telegram { chat, .. }) => *id == chat,
             (LinkKey::User(id), PersonPlace::Telegram { user, .. }) => *id == user,
+            // A page may keep its own link. Whoever has no other place could otherwise not deny at
+            // once that a program takes the page away.
             _ => false,
         }
     }
@@ -185,12 +189,14 @@ impl Desk {
         // A map has no order of its own, and the ledger gets these one after the other.
         left.sort_unstable();
         for id in left {
+            // Before the question is closed, which would otherwise reply to a viewer that has gone.
             self.changes.remove(&id);
             self.close_question(step, &id, ClosedHow::Gone);
         }
     }
 
-    /// Accepts a code. The code itself is not recorded.
+    /// Accepts a code. The code itself is not recorded, because every process of the user can read
+    /// the ledger.
     fn make_code(&mut self, step: &mut DeskStep, wanted: &WantedCode, reply_to: &ReplyTo) {
         let WantedCode { code, is_for_page, member } = wanted;
         let lifetime = self.codes.add(step.now, code, *is_for_page, member.clone());

@@ -46,10 +46,14 @@ impl Desk {
                 return self.handle_question(step, asker, request, ruling, is_replay);
             }
             CheckOutcome::Decided { decision, by, grant } => {
+                // Under the question that was allowed: a restored desk sees there that the grant
+                // was used.
                 let question = grant.as_ref().map(|grant| &grant.question);
                 step.record_event(question, &record::checked_event(&request, decision, &by));
                 response.decision = decision;
                 if decision == Decision::Deny {
+                    // If the agent reports the call as blocked next, nobody is asked whether it may
+                    // try again.
                     let call = CallDigest::of_call(&self.settings.key, &request);
                     self.calls.remember_denial(step.now.mono, call, &by);
                     response.message = Some(by);
@@ -123,6 +127,8 @@ impl Desk {
         self.calls.grants.take(now.mono, &call)
     }
 
+    /// Returns what was decided before about the call of a request, so that nobody is asked about
+    /// it again.
     pub(super) fn decided_before(
         &mut self,
         now: Now,
@@ -132,6 +138,7 @@ impl Desk {
         match Occasion::from_request(request) {
             Occasion::Permission if !self.calls.answers.entries.is_empty() => {
                 let decided = self.calls.take_answer(now.mono, &call())?;
+                // No person sees this question, so its entry says where the decision comes from.
                 let by = format!("{}, when the call was checked", decided.by);
                 Some(DeskDecision { by, ..decided })
             }
@@ -191,6 +198,8 @@ impl Desk {
         }
     }
 
+    /// Forgets an answer that its asker has not read. Otherwise it would decide a later request
+    /// about a call that its agent believes to be undecided.
     pub(super) fn forget_undelivered(&mut self, open: &PendingQuestion) {
         let Some(request) = open.request.as_ref().filter(|_| open.decided.is_some()) else {
             return;

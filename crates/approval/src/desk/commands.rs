@@ -32,7 +32,9 @@ impl Desk {
         reply_to: &ReplyTo,
     ) {
         let PersonPlace::Telegram { chat, .. } = who.place else { return };
-        // Before the look at who may answer: whoever pairs is not linked yet.
+        // Before the check of who may answer, because whoever pairs is not linked yet. A link such
+        // as `https://t.me/BOT?start=CODE`, which `callgate pair` shows, sends the code with
+        // `/start`.
         if name == "pair" || (name == "start" && !rest.trim().is_empty()) {
             return self.pair_chat(step, who, rest, reply_to);
         }
@@ -81,6 +83,7 @@ impl Desk {
             more => format!("{more} questions are open."),
         };
         if let Some(until) = self.muted.get(&chat).filter(|until| **until > now.wall_ms) {
+            // Rounded up, so that a chat is not said to be muted for 0 minutes.
             let minutes = (until - now.wall_ms) / 60_000 + 1;
             // Writing to a string cannot fail.
             let _ = write!(text, " This chat is muted for {minutes} more minutes.");
@@ -119,6 +122,7 @@ impl Desk {
             let text = "For how long? For example /mute 30m, /mute 2h or /mute 1d.";
             return step.reply(reply_to, false, text);
         };
+        // On the wall clock, because it has to mean the same after a restart.
         let until = step.now.wall_ms + length;
         self.muted.insert(chat, until);
         step.keep_value(mute_key(chat), until.to_string());
@@ -144,6 +148,7 @@ impl Desk {
             }
         };
         let mut links = vec![LinkKey::Chat(chat)];
+        // In a group, the link of the chat alone does not let its people answer.
         if !private {
             links.push(LinkKey::User(user));
         }
@@ -170,6 +175,7 @@ impl Desk {
         invalid: &'static str,
     ) -> Result<Option<String>, &'static str> {
         match tried {
+            // The member may have been revoked since the code was made.
             CodeTry::Good(member) if self.is_known(member.as_deref()) => Ok(member),
             CodeTry::Good(_) | CodeTry::Wrong => Err(invalid),
             CodeTry::TooMany => Err(TOO_MANY),
@@ -184,6 +190,8 @@ impl Desk {
         token_hash: &str,
         reply_to: &ReplyTo,
     ) {
+        // First, because a used code is no longer among the valid ones and would only count as
+        // wrong.
         if let Some(hash) = self.codes.used_for(code) {
             let link = LinkKey::Viewer(hash.to_owned());
             return self.code_came_twice(step, &link, reply_to);

@@ -1,8 +1,8 @@
 //! Questions that a typed word allows.
 //!
 //! At the terminal and in a viewer the word comes with the allow. On a phone the Allow button asks
-//! for it, and the next reply of the same person in the same chat is taken for the word: a wrong one
-//! neither allows nor denies.
+//! for it, and the next reply of the same person in the same chat is taken for the word: a wrong
+//! one neither allows nor denies.
 
 use callgate_wire::approval::{Action, Press, RequestId};
 
@@ -26,6 +26,7 @@ impl Desk {
         let PersonPlace::Telegram { chat, user, .. } = who.place else { return (press, confirm) };
         let key = (id.clone(), chat, user);
         match press {
+            // It stays awaited, so that a wrong word can be corrected.
             Press::Words(word) if self.care.awaited.contains(&key) => {
                 (Press::Button(Action::Allow), Some(word))
             }

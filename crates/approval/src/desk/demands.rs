@@ -1,7 +1,8 @@
 //! Allows of questions of which rules demand more than the yes of one person.
 //!
 //! A deny is free: whoever may answer denies alone. An allow counts if the person may allow it.
-//! Where two people have to, the first allow is noted and shown, and that of another person decides.
+//! Where two people have to, the first allow is noted and shown, and that of another person
+//! decides.
 
 use std::sync::Arc;
 
@@ -32,8 +33,8 @@ pub(super) enum AnswerEffect {
 }
 
 impl Desk {
-    /// Returns what an answer with these details does. `is_own` says whether it comes from the front
-    /// end of the asker.
+    /// Returns what an answer with these details does. `is_own` says whether it comes from the
+    /// front end of the asker.
     pub(super) fn effect_of_answer(
         &self,
         who: &Person,
@@ -68,6 +69,7 @@ impl Desk {
             return AnswerEffect::Barred(CHANGED);
         }
         match &open.first_allow {
+            // People are compared: all links of a person, and all places of the owner, are one.
             Some(first) if first.member == member => AnswerEffect::Barred(AGAIN),
             // Whoever gave the first may have been revoked since.
             Some(first) if self.still_counts(first, open) => {

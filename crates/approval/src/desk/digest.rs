@@ -15,7 +15,8 @@ use sha2::Sha256;
 pub(super) struct CallDigest(Sha256Hash);
 
 impl CallDigest {
-    /// Returns the digest of everything about a request that its answer depends on.
+    /// Returns the digest of everything about a request that its answer depends on. The context is
+    /// left out: its time limit gets shorter while the rules are asked.
     pub(super) fn of_request(key: &[u8; 32], request: &ApprovalRequest) -> Self {
         let mut parts = vec![
             "question",
@@ -60,8 +61,8 @@ impl CallDigest {
         Self::over_parts(key, &parts)
     }
 
-    /// Returns the digest of a call that two hooks of one agent ask about. They may name its tool in
-    /// the words of two agents.
+    /// Returns the digest of a call that two hooks of one agent ask about. They may name its tool
+    /// in the words of two agents.
     pub(super) fn of_twin(key: &[u8; 32], request: &ApprovalRequest) -> Self {
         let tool = request.tool_name.to_lowercase();
         let run = Self::of_run(key, &request.session_id, &tool, request.tool_input.get());
@@ -76,7 +77,8 @@ impl CallDigest {
     }
 
     fn over_parts(key: &[u8; 32], parts: &[&str]) -> Self {
-        // A key shorter than the hash's block is padded with zeros.
+        // This constructor takes a whole block of the hash and cannot fail. A shorter key is padded
+        // with zeros, as HMAC defines it.
         let mut block = [0; 64];
         block[..key.len()].copy_from_slice(key);
         let mut mac = <Hmac<Sha256> as KeyInit>::new(&block.into());
@@ -94,8 +96,8 @@ impl CallDigest {
     }
 }
 
-/// Returns the input of a call as it is compared. The report of a run may have its members in another
-/// order than the question.
+/// Returns the input of a call as it is compared. The report of a run may have its members in
+/// another order than the question.
 pub(super) fn comparable_input<'a>(tool: &str, input: &'a str) -> Cow<'a, str> {
     let sorted = serde_json::from_str(input).map(|mut input: Value| {
         if let Value::Object(members) = &mut input {
@@ -107,8 +109,8 @@ pub(super) fn comparable_input<'a>(tool: &str, input: &'a str) -> Cow<'a, str> {
 }
 
 /// Returns true for a member that says what a call is for and does not change what it does. Codex
-/// and Copilot send it in some events about a call and not in others, and a model words it differently each
-/// time.
+/// and Copilot send it in some events about a call and not in others, and a model words it
+/// differently each time.
 pub(super) fn is_only_said(tool: &str, member: &str) -> bool {
     member == "description" && matches!(ToolKind::for_tool("", tool), ToolKind::Run(_))
 }

@@ -63,6 +63,8 @@ impl Desk {
         if self.gates.0.len() >= MOST_GATES {
             return step.reply(reply_to, false, "Too many hosts are registered: end some.");
         }
+        // The first host keeps its value: whoever reads it in the environment of the agent could
+        // otherwise take it over, and people would be asked here and by the host.
         if self.gates.0.contains_key(&value) {
             return step.reply(reply_to, false, "This value is taken: make another one.");
         }

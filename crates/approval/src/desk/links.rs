@@ -57,7 +57,7 @@ impl Desk {
                 Some(member) => {
                     self.roster.people.insert(link.to_string(), member.to_owned());
                 }
-                // Before, the link may have been that of a member.
+                // The link may have been that of a member until now.
                 None => drop(self.roster.people.remove(&link.to_string())),
             }
             step.keep_value(format!("{KEPT_LINKS}{link}"), name.clone());
@@ -77,6 +77,7 @@ impl Desk {
 
     /// Tells a viewer whether its token is valid.
     pub(super) fn handle_unlock(&self, step: &mut DeskStep, token_hash: &str, reply_to: &ReplyTo) {
+        // Not by the links, because the tokens of relays have none.
         if self.authority.viewers.contains(token_hash) {
             return step.reply(reply_to, true, "You may answer.");
         }
@@ -113,8 +114,8 @@ impl Desk {
         step.reply(reply_to, true, &format!("The link is gone.{more}"));
     }
 
-    /// Removes a link and tells everybody. Returns true if whoever it names may answer all the same,
-    /// because of the settings.
+    /// Removes a link and tells everybody. Returns true if whoever it names may answer all the
+    /// same, because of the settings.
     pub(super) fn remove_link(
         &mut self,
         step: &mut DeskStep,

@@ -28,7 +28,7 @@ pub(super) const SPAN: Duration = Duration::from_secs(10);
 pub(super) struct PairingCodes {
     codes: Vec<PairingCode>,
     /// How many wrong codes each user of Telegram has sent since the last new code. The limit for
-    /// all of them limits its size.
+    /// all of them bounds how fast it grows.
     wrong_by: HashMap<i64, u32>,
     chats: WrongCodes,
     /// The viewers are programs of one user, and have no names that they cannot choose.
@@ -83,6 +83,8 @@ impl PairingCodes {
         // One at a time for each person: a new code makes the last one void.
         self.codes.retain(|code| code.member != member && code.until > now.mono);
         let code = normalized_code(code);
+        // The same code may be made again by chance. Its first use is then not a second use of the
+        // old one.
         self.used.retain(|(used, _)| *used != code);
         let until = now.mono + lifetime;
         self.codes.push(PairingCode { code, until, is_for_page, member });

@@ -7,7 +7,8 @@ use callgate_wire::approval::RequestId;
 use super::digest::CallDigest;
 use crate::channel::QuestionCopy;
 
-/// How many closed questions are remembered.
+/// How many closed questions are remembered. Whoever presses on an older one hears only that it is
+/// no longer open.
 const MOST: usize = 10_000;
 
 #[derive(Debug, Default)]

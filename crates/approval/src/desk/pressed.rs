@@ -44,9 +44,12 @@ impl Desk {
         let is_own = own.is_some();
         let who = own.as_ref().unwrap_or(who);
         let act = PersonAct { who, id, name: &name, reply_to };
+        // The front end of the asker needs no link and no role: it answers for the asker's own
+        // user.
         if !(if is_own { self.is_in_time(step, act) } else { self.may_answer(step, act) }) {
             return;
         }
+        // Before it is asked what was shown in full: a reply with the word is an allow, too.
         let (press, confirm) = self.with_word(step, act, press, confirm);
         if let Some(why) = self.not_yet(step.now, who, id, &press) {
             return act.refuse(step, PressOutcome::NotYet, &why);
@@ -101,6 +104,8 @@ impl Desk {
             return false;
         }
         if self.strangers.try_take_act(step.now) {
+            // The ledger takes an id with any entry for used, so a stranger could use up ids of
+            // others.
             let question = self.open.contains_key(id).then_some(id);
             step.record_press(question, who, name, PressOutcome::Stranger);
         }
@@ -113,6 +118,7 @@ impl Desk {
         let PersonAct { who, id, name, reply_to } = act;
         let is_open = self.open.get(id).is_some_and(|open| open.decided.is_none());
         if !is_open {
+            // As above, an entry under an unknown id would make the id count as used.
             let known = self.knows(id).then_some(id);
             step.record_press(known, who, name, PressOutcome::Late);
             step.reply(reply_to, false, &self.too_late(id));
@@ -148,6 +154,7 @@ impl Desk {
         let Some(open) = self.open.get(act.id) else { return };
         let is_of_two = decision == Decision::Allow && open.card.row.demands.two_people;
         let first = open.first_allow.as_ref().filter(|_| is_of_two);
+        // The database of the team counts the answer only as long as all of these are members.
         let members = first.and_then(|first| first.member.clone()).into_iter();
         let members = members.chain(act.who.member.clone()).collect();
         let reply_to = Some(act.reply_to.clone());
@@ -157,6 +164,8 @@ impl Desk {
         let fits = open
             .request
             .as_ref()
+            // A restored question without its asker has no request: the answer is tried when the
+            // asker is back.
             .is_none_or(|request| build_response(request, &open.card, &decided).is_some());
         if fits {
             act.record(step, PressOutcome::Decided);
@@ -294,7 +303,8 @@ fn allow_with(with: DecisionDetails) -> PressMeaning {
     PressMeaning::Decide(Decision::Allow, with)
 }
 
-/// Returns what words mean: they answer a question of the agent to its user, and deny anything else.
+/// Returns what words mean: they answer a question of the agent to its user, and deny anything
+/// else.
 fn words_mean(open: &PendingQuestion, words: &str) -> PressMeaning {
     let words = words.trim();
     if words.is_empty() {
@@ -321,6 +331,7 @@ fn pick_means(open: &PendingQuestion, question: u8, option: u8) -> PressMeaning 
     if usize::from(option) >= picker.choices.len() {
         return PressMeaning::Nothing("That is not offered here.");
     }
+    // Where one answer is all that is asked for, the press is the whole answer, without Done.
     if pickers.len() == 1 && !picker.many {
         return allow_with(DecisionDetails {
             picks: Some(vec![vec![option]]),

@@ -92,6 +92,8 @@ pub(super) struct PendingQuestion {
     /// The request as it came. After a restart it is missing until the asker is back, since the
     /// ledger is masked.
     pub(super) request: Option<ApprovalRequest>,
+    /// What the question takes of the room for all of them. It is kept, so that exactly this much
+    /// is given back.
     pub(super) size: usize,
     /// Whether the ledger, which viewers are shown, has only a part of the input.
     pub(super) is_cut_for_viewers: bool,
@@ -183,6 +185,7 @@ impl PendingQuestion {
             size: 0,
             is_cut_for_viewers: false,
             keeps_input: false,
+            // Until the channel was asked: what is not known to be whole must not be allowed.
             is_cut_on_phones: true,
             digest,
             asker: None,

@@ -27,8 +27,8 @@ use crate::rule_desk::SavedRules;
 pub(super) const LONGEST_INPUT: usize = 64 * 1024;
 /// How much of that is for the end, in bytes.
 const LONGEST_END: usize = 16 * 1024;
-/// The longest masked input that is kept beside the ledger while its question is open, in bytes. What
-/// viewers are sent of it fits into one message.
+/// The longest masked input that is kept beside the ledger while its question is open, in bytes.
+/// What viewers are sent of it fits into one message.
 const LONGEST_KEPT: usize = LONGEST_VALUE;
 /// The most lines of such an input.
 const MOST_KEPT_LINES: usize = 60_000;
@@ -99,6 +99,7 @@ pub(super) fn is_cut(input: &str) -> bool {
 /// Returns true if a masked input that is cut in the ledger is kept beside it while its question is
 /// open, so that viewers can be shown all of it. Each line becomes a part of the message to them.
 pub(super) fn is_kept(input: &str) -> bool {
+    // The input is JSON, where a line end within a text is written as these two characters.
     is_cut(input) && input.len() <= LONGEST_KEPT && input.matches("\\n").count() <= MOST_KEPT_LINES
 }
 
@@ -110,6 +111,7 @@ pub(super) fn was_cut(kept: &str) -> bool {
     let Ok(Members(members)) = Members::from_text(kept) else { return false };
     let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
     names.sort_unstable();
+    // A whole input with just these members is taken for a cut one, too. That is merely stricter.
     names == ["beginning", "bytes", "end"]
 }
 

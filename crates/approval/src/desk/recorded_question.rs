@@ -54,6 +54,7 @@ impl RecordedQuestion {
             _ if !demands.is_empty() => card.require_desk(false, demands),
             _ => {}
         }
+        // The last one counts: another person takes the place of one whose allow is void by now.
         let first_allow = entries.iter().rev().find_map(first_allow_in);
         card.row.allowed_by = first_allow.as_ref().map(|first| first.name.clone());
         let is_cut = is_long && input.is_none();

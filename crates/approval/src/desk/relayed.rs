@@ -72,6 +72,8 @@ impl Desk {
         }
         let is_allow = answer.decision == Decision::Allow;
         let pressed = Press::Button(if is_allow { Action::Allow } else { Action::Deny });
+        // The desk above shows what this ledger has, so what is cut for viewers here was cut there,
+        // too.
         let refusal = self.not_yet(step.now, who, id, &pressed);
         let Some(open) = self.open.get(id) else { return };
         let refusal = refusal.or_else(|| misfit_of_answer(open, &answer).map(str::to_owned));
@@ -86,7 +88,7 @@ impl Desk {
         let with = if is_allow {
             DecisionDetails { message, offer, picks, words, edited, interrupt }
         } else {
-            // Whatever else comes with a deny would be a choice, and there is none to make.
+            // Whatever else comes with a deny would be a choice, and a deny leaves no choice.
             DecisionDetails { message, interrupt, ..DecisionDetails::default() }
         };
         let by = record::shown_name(&who.name);
@@ -127,9 +129,10 @@ impl Desk {
         let decided = DeskDecision::of_desk(decision, by, with);
         if let Some(before) = &mut open.decided {
             let slower = before.reply_to.take();
+            // An answer that was given at this desk comes back from the database of the team.
             let is_same = (before.decision, &before.by, &before.with)
                 == (decided.decision, &decided.by, &decided.with);
-            // It is the one that was given here, so whoever gave it was not slower.
+            // Whoever gave it was not slower, and is told of the outcome when it has arrived.
             if is_same {
                 return before.reply_to = slower;
             }
@@ -186,8 +189,8 @@ impl Desk {
         self.show_kept_decision(step, &id, &why);
     }
 
-    /// Closes the questions that a desk before this one has left, and that are not open on their machine
-    /// any more. Otherwise people could answer them until their time is over.
+    /// Closes the questions that a desk before this one has left, and that are not open on their
+    /// machine any more. Otherwise people could answer them until their time is over.
     pub(super) fn withdraw_left(
         &mut self,
         step: &mut DeskStep,
@@ -217,7 +220,7 @@ impl Desk {
     }
 }
 
-/// Returns why an answer is none to this question, if that can be said without building it.
+/// Returns why an answer does not fit the question, as far as that shows before it is built.
 fn misfit_of_answer(open: &PendingQuestion, answer: &RelayedAnswer) -> Option<&'static str> {
     let card = &open.card;
     let RelayedAnswer { decision, offer, picks, words, edited, interrupt, met, .. } = answer;

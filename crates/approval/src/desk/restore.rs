@@ -88,7 +88,8 @@ impl Desk {
         };
         let question = asked.question.as_deref().and_then(RequestId::parse);
         let (Some(call), Some(question)) = (call, question) else { return };
-        // A clock that was set back must not prolong it.
+        // On a clock that was set back the decision lies in the future; the grant then counts as
+        // new and still ends in time.
         let age = u64::try_from(now.wall_ms.saturating_sub(decided.at_ms)).unwrap_or_default();
         if let Some(left) = REMEMBERED.checked_sub(Duration::from_millis(age)) {
             self.calls.grants.insert(now.mono + left, call, Grant { question, by });
@@ -120,6 +121,8 @@ impl Desk {
         entries: &[LedgerEntry],
         input: Option<&str>,
     ) -> Option<PendingQuestion> {
+        // The last decision counts: that of another desk of the team replaces one that was made
+        // here.
         let decided = entries.iter().rev().find(|entry| entry.is_of_kind(Decided));
         let RecordedQuestion { card, request, digest, is_cut, first_allow, .. } =
             RecordedQuestion::from_entries(entries, input)?;
@@ -156,6 +159,8 @@ impl Desk {
                 let copy = RequestId::parse(id).zip(chat.parse().ok()).zip(message.parse().ok());
                 let Some(((question, chat), message)) = copy else { return };
                 let is_of = |part: &CopyPart| part_name(*part) == value;
+                // A word that is not known, perhaps of a newer version, counts as a copy of the
+                // question.
                 let part = [CopyPart::Buttons].into_iter().find(is_of).unwrap_or_default();
                 if let Some(open) = self.open.get_mut(&question) {
                     open.copies.push(QuestionCopy { question, chat, message, part });

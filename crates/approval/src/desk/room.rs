@@ -5,8 +5,8 @@ use callgate_wire::approval::ApprovalRequest;
 use super::{Desk, MOST_BYTES};
 
 impl Desk {
-    /// Returns true if one more question may be open. Those of other machines leave half of the room
-    /// to the agents here.
+    /// Returns true if one more question may be open. Those of other machines leave half of the
+    /// room to the agents here.
     pub(super) fn has_room(&self, request: &ApprovalRequest) -> bool {
         let share = if request.machine.is_some() { 2 } else { 1 };
         self.open.len() < self.most_open / share

@@ -31,6 +31,7 @@ impl Desk {
                 let member = member.to_owned();
                 Person { name: member.clone(), member: Some(member), ..who }
             }
+            // Whatever a channel says, only the roster makes somebody a member.
             None => Person { member: None, ..who },
         }
     }
@@ -90,8 +91,8 @@ impl Desk {
         }
     }
 
-    /// Takes the effect of a link that is not in the chain any more. Returns true if whoever it names
-    /// may answer all the same, because of the settings.
+    /// Revokes what a removed link allowed. Returns true if whoever it names may answer all the
+    /// same, because of the settings.
     pub(super) fn drop_link(&mut self, step: &mut DeskStep, link: &LinkKey, text: &str) -> bool {
         self.links.remove(&link.to_string());
         self.roster.people.remove(&link.to_string());

@@ -34,6 +34,7 @@ impl Desk {
     /// Shows a question again on every copy, as it is now.
     pub(super) fn redraw_question(&self, step: &mut DeskStep, id: &RequestId) {
         let Some(open) = self.open.get(id) else { return };
+        // A copy that is on its way is redrawn as soon as it has been sent.
         if !open.copies.is_empty() || !open.sending.is_empty() {
             step.outputs.push(DeskOutput::Phones(open.order_to_redraw()));
         }

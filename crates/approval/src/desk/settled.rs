@@ -20,6 +20,7 @@ const LAST_WORDS: usize = 600;
 impl Desk {
     pub(super) fn handle_report(&mut self, step: &mut DeskStep, request: &ApprovalRequest) {
         match (request.kind, request.event().unwrap_or_default()) {
+            // An agent with two hooks reports each run twice.
             (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure")
                 if self.is_second_report(step, request) => {}
             (RequestKind::Settle, "PostToolUse" | "PostToolUseFailure") => {
@@ -66,6 +67,7 @@ impl Desk {
         let mut ran = record::call_that_ran(request, Some(&record::brief_input(request)));
         self.mark_unchecked(step, request, &mut ran);
         let (ok, summary) = (ran.ok, ran.summary.clone());
+        // A run without a verdict is recorded in any case, because no other entry has the call.
         if self.settings.record_runs || ran.by.is_some() {
             step.record_event(None, &LedgerEvent::Ran(ran));
         }
@@ -144,7 +146,8 @@ impl Desk {
         if let Some(open) = self.open.get(id)
             && let Some(asker) = open.asker
         {
-            // Anybody here can claim that the agent has ended.
+            // Any process of the user can claim that the agent has ended, so what people have to
+            // decide at the desk is denied here, and not left to the agent's own prompt.
             let why = "it was not answered at the desk";
             let response = undecided_response(id, open.request.as_ref(), &open.card, why);
             step.outputs.push(DeskOutput::Answer(asker, response));

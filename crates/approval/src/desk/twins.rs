@@ -63,6 +63,7 @@ impl Desk {
         // The same hook asks about another call, however alike they are.
         let is_it = |twin: &AnsweredTwin| twin.call == call && twin.hook_of != hook_of(request);
         if let Some(at) = self.twins.answered.iter().position(is_it) {
+            // Used up: a call has two hooks, so a third request is about another call.
             let twin = self.twins.answered.swap_remove(at);
             answer_twin(step, asker, request, &twin.response, &twin.by);
             return true;
@@ -113,10 +114,12 @@ impl Desk {
         }
     }
 
-    /// Has the other hooks of a question ask for themselves: it is over, and nobody has decided.
+    /// Tells the other hooks of a question to ask for themselves: it is over, and nobody has
+    /// decided.
     pub(super) fn release_twins(&mut self, step: &mut DeskStep, id: &RequestId) {
         for asker in self.twins.waiting_for(id) {
             if let Some(WaitingTwin { request, ruling, .. }) = self.twins.waiting.remove(&asker) {
+                // Nothing was recorded under its id while it followed the first.
                 self.handle_question(step, asker, request, ruling, false);
             }
         }
@@ -142,6 +145,7 @@ impl Desk {
 
     /// Lets every waiting second hook fall back.
     pub(super) fn drop_twins(&mut self, step: &mut DeskStep) {
+        // Together with the remembered answers, which may never have been recorded.
         for (asker, twin) in std::mem::take(&mut self.twins).waiting {
             let response = ApprovalResponse::new(twin.request.request_id, Decision::Timeout);
             step.outputs.push(DeskOutput::Answer(asker, response));

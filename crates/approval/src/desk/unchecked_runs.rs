@@ -76,6 +76,7 @@ impl Desk {
     /// Does not take runs of the next hour for unchecked: calls that run now may have been checked
     /// before this desk started.
     pub(crate) fn doubt_runs(&mut self) {
+        // The monotonic clock of the desk begins with the process.
         self.seen_checks.unsure_until = LONGEST_CALL;
     }
 

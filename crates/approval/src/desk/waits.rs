@@ -45,6 +45,7 @@ impl Desk {
         request: &ApprovalRequest,
         message: &str,
     ) {
+        // In the form that cards have, in which secrets are masked.
         let session = plain::safe_text(&request.session_id);
         let is_asked = self.open.values().any(|open| open.card.row.session == session)
             || self.lately.has(step.now, &session);

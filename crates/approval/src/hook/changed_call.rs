@@ -15,8 +15,9 @@ use crate::asker::{self, AskerSettings, NoAnswer, Unwanted, fresh_id};
 const ATTENDED: &str = "default";
 
 impl HookCommand<'_> {
-    /// Returns the answer that holds for a call. If a person has changed it, the desk checks what they
-    /// made of it: an edit must not bring what a rule denies, or what needs two people or a typed word.
+    /// Returns the answer that holds for a call. If a person has changed it, the desk checks what
+    /// they made of it: an edit must not bring what a rule denies, or what needs two people or a
+    /// typed word.
     pub(super) fn check_changes(
         &self,
         (request, response): (&ApprovalRequest, ApprovalResponse),
@@ -69,6 +70,7 @@ fn changed_check(
     context.takes = Some(Vec::new());
     (context.words_follow, context.edit_lines) = (None, None);
     ApprovalRequest {
+        // The desk takes the id of the first request for used.
         request_id: fresh_id(),
         kind: RequestKind::Check,
         tool_input: input,

@@ -139,6 +139,7 @@ impl TranscriptFile {
         let mut filled = 0;
         while filled < tail.len() {
             match pread(&self.0, &mut tail[filled..], start + filled as u64).ok()? {
+                // The file has become shorter since the look at its size.
                 0 => break,
                 count => filled += count,
             }

@@ -41,6 +41,7 @@ impl HookOutcome {
     /// failed; the others do if it says nothing.
     pub(super) fn fallback(reason: String, agent: &AgentProfile) -> Self {
         match agent.failures.exit {
+            // An agent that takes a failed hook for a no would not ask its user.
             CallFate::Denied => Self::Silent,
             CallFate::GoesOn | CallFate::Asked => Self::Fallback(reason),
         }
@@ -48,12 +49,13 @@ impl HookOutcome {
 
     pub(super) fn print_to(self, output: BorrowedFd<'_>) -> ExitCode {
         match self {
+            // Every agent takes success without output for “no decision”.
             Self::Silent => ExitCode::SUCCESS,
             Self::Fallback(reason) => print_complaint(&reason, 1),
             Self::Refused(reason) => print_complaint(&reason, EXIT_DENY),
             Self::Decided(line) => match stdio::write_all(output, &line) {
                 Ok(()) => ExitCode::SUCCESS,
-                // Half a decision is none, and at some events none would be a yes.
+                // Half a decision is not a decision, and at some events no decision means yes.
                 Err(error) => {
                     print_complaint(&format!("cannot print the decision: {error}"), EXIT_DENY)
                 }
@@ -70,6 +72,7 @@ pub(super) fn unusable_outcome(
     event: Option<&'static AgentEvent>,
 ) -> HookOutcome {
     let Some(event) = event else {
+        // It may have been a tool call, so the agent gets a no in the form that it takes for one.
         return match agent.failures.exit_two {
             CallFate::Denied => HookOutcome::Refused(reason.to_owned()),
             CallFate::GoesOn | CallFate::Asked => {

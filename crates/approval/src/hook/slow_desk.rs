@@ -38,6 +38,8 @@ impl SlowDesk {
         let work = move || {
             if let Some(response) = rules() {
                 *lock(&decision.response) = Some(response);
+                // After the response is in its place, which the other thread takes as soon as it is
+                // woken.
                 write(&decision.made, &1_u64.to_ne_bytes()).ok();
             }
         };

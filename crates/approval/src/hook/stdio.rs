@@ -36,6 +36,8 @@ pub(super) fn read_input(stdin: BorrowedFd<'_>) -> Result<Vec<u8>, (String, Vec<
 /// Reads once. Returns 0 at the end.
 fn read_once(stdin: BorrowedFd<'_>, input: &mut Vec<u8>) -> io::Result<usize> {
     loop {
+        // A read from a blocking pipe would have no limit, and some agents provide one that does
+        // not block.
         match poll(&mut [PollFd::new(&stdin, PollFlags::IN)], Some(&PATIENCE)) {
             Ok(0) => return Err(io::Error::new(io::ErrorKind::TimedOut, "nothing came")),
             Ok(_) | Err(Errno::INTR) => {}
@@ -50,6 +52,7 @@ fn read_once(stdin: BorrowedFd<'_>, input: &mut Vec<u8>) -> io::Result<usize> {
 }
 
 fn is_whole(input: &[u8]) -> bool {
+    // Looked at first, because parsing after every chunk would make a long input slow.
     let ends = input.trim_ascii_end().ends_with(b"}");
     ends && std::str::from_utf8(input).is_ok_and(|text| Json::from_text(text).is_ok())
 }

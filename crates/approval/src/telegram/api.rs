@@ -22,6 +22,7 @@ pub(super) struct BotApi {
 
 impl fmt::Debug for BotApi {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the fields, two of which contain the token.
         f.write_str("Api(…)")
     }
 }
@@ -63,6 +64,7 @@ impl BotApi {
     pub(super) fn new(settings: &BotSettings) -> Result<Self, String> {
         let address = settings.api_url.trim_end_matches('/');
         let url = Url::parse(address).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+        // The token and the name of a method are appended to the address.
         if url.is_none_or(|url| url.query().is_some() || url.fragment().is_some()) {
             return Err(format!(
                 "`api_url` is not the address of a Bot API server: {address}; use one like {}",

@@ -18,7 +18,8 @@ use super::{TelegramLine, TelegramReport, say};
 use crate::card::Card;
 use crate::channel::{ChannelOrder, CopyPart, News, QuestionCopy};
 
-/// Questions beyond this number are not shown.
+/// Questions beyond this number are not shown. There may be more than the desk keeps open, because
+/// a question that is over stays until its copies show that.
 const MOST_QUESTIONS: usize = 20_000;
 /// The most replies and notes that may be on their way at once; further ones are dropped.
 const MOST_NOTES: usize = 2_048;

@@ -1,8 +1,8 @@
 //! Messages in Telegram's HTML that are valid after any cut.
 //!
 //! A message is a sequence of parts. Headings and footers are fixed; content may be cut, and then
-//! says how much of it is missing. Text is escaped and made [`visible_text`] here, so nothing that a
-//! program wrote can become a tag or change the reading order.
+//! says how much of it is missing. Text is escaped and made [`visible_text`] here, so nothing that
+//! a program wrote can become a tag or change the reading order.
 
 mod fit;
 
@@ -115,7 +115,9 @@ impl Html {
     /// whole, and the long ones get equal room. If not even the fixed parts fit, they are cut too,
     /// from the end.
     pub(crate) fn render(&self, limits: MessageLimits) -> RenderedHtml {
-        // Text that is not kept cannot be shown, whatever the limit.
+        // Text that is not kept cannot be shown, whatever the limit. The beginning gets up to two
+        // thirds of the units, of up to three bytes each, and half of what is kept is the
+        // beginning.
         let utf16 = limits.utf16.min(KEPT / 4);
         fit::render_parts(&self.parts, MessageLimits { utf16, ..limits })
     }

@@ -228,7 +228,8 @@ fn add_deadline(html: Html, card: &Card) -> Html {
     html.text(&format!("\n⏳ Waits {}\n", card.deadline()))
 }
 
-/// Begins a message about a question, with the link by which replies are matched.
+/// Begins a message about a question, with the link by which replies are matched. It comes first,
+/// because Telegram formats only the first hundred places of a message.
 fn begin_message(id: &RequestId) -> Html {
     Html::new().unseen_link(&format!("{ADDRESS}{id}"))
 }

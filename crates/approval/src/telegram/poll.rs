@@ -86,7 +86,8 @@ impl UpdatePoll {
             }
             self.handle_updates(&updates).await;
             if updates.is_empty() {
-                // A server that does not hold a poll must not be asked continuously.
+                // A server that answers a poll at once, instead of holding it, must not be asked
+                // continuously.
                 sleep_until(begun + self.line.settings.pause).await;
             }
         }
@@ -96,6 +97,8 @@ impl UpdatePoll {
     async fn introduce(&mut self) {
         let nothing = json!({});
         let who = || self.line.api.call("getMe", &nothing, GRACE);
+        // Before the first update is read: replies are recognised by the bot's id, and commands in
+        // a group by its name.
         self.me = BotIdentity::from_answer(&self.until_it_works(who).await);
         let commands: Vec<Value> = COMMANDS
             .iter()
@@ -140,6 +143,8 @@ impl UpdatePoll {
         let params = json!({
             "offset": self.offset,
             "timeout": timeout,
+            // Without this list Telegram goes by the one that was sent last, perhaps by another
+            // program.
             "allowed_updates": ["message", "callback_query"],
         });
         let limit = Duration::from_secs(timeout) + GRACE;
@@ -161,7 +166,7 @@ impl UpdatePoll {
         let mut handed = Vec::new();
         for update in updates {
             let id = update["update_id"].as_i64().unwrap_or_default();
-            // Telegram may send an update twice.
+            // Telegram may send an update twice, and a choice that is noted twice would be undone.
             if self.taken.contains(&id) || handed.iter().any(|(other, _)| *other == id) {
                 continue;
             }

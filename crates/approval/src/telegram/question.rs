@@ -1,4 +1,5 @@
-//! One question in its chats: its newest look, its copies, and how each is sent and kept up to date.
+//! One question in its chats: its newest look, its copies, and how each is sent and kept up to
+//! date.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +14,8 @@ use super::retry::ChatLane;
 use super::{CALL, TelegramLine};
 use crate::channel::{CopyPart, News, QuestionCopy};
 
-/// For how long an edit is tried again.
+/// For how long an edit is tried again. It is longer than for other messages, because a copy that
+/// is not marked goes on showing buttons.
 const EDIT: Duration = Duration::from_mins(10);
 
 pub(super) type Newest = watch::Receiver<Arc<QuestionLook>>;

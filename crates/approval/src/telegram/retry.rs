@@ -80,6 +80,7 @@ impl ChatGate {
                 return None;
             }
             sleep_until(quiet).await;
+            // The second error never comes, because the semaphores are never closed.
             let turn = tokio::time::timeout_at(end, lane.acquire()).await.ok()?.ok()?;
             // Telegram may have asked for a pause since.
             if self.quiet_until() <= Instant::now() {

@@ -130,6 +130,7 @@ fn find_presser(line: &TelegramLine, reply_to: &ReplyTo) -> Option<super::presse
 pub(super) async fn send_text(line: &TelegramLine, chat: i64, text: &str) {
     let end = Instant::now() + SAY;
     for page in text::split_pages(&shortened_message(text, NOTE), MESSAGE) {
+        // Telegram refuses a blank message.
         if page.trim().is_empty() {
             continue;
         }
@@ -147,6 +148,7 @@ pub(super) async fn retire_copy(line: &TelegramLine, copy: &QuestionCopy, text: 
     let mut params = look::html_message(copy.chat, &html);
     params["message_id"] = copy.message.into();
     let end = Instant::now() + SAY;
+    // A copy that keeps its buttons does no harm: presses on them are refused.
     let _ = line.call_in_chat(copy.chat, ChatLane::Edit, end, "editMessageText", &params).await;
 }
 

@@ -92,6 +92,7 @@ impl TerminalPage {
         let mut body = card_body(card);
         // Nothing of it would run, so it may be broken between words.
         if let CardContent::Ask { .. } = card.body {
+            // Two columns less, because its lines are indented.
             body = text::wrap_text(&body, self.width.saturating_sub(2), 0);
         }
         let lines: Vec<&str> = body.lines().collect();

@@ -21,7 +21,8 @@ const LOGINS: &WordList = words!(
     UsernamePasswordCredentials UsernamePasswordToken"
 );
 
-/// The most arguments of a call that are examined, and the longest of them, in bytes.
+/// The most arguments of a call that are examined, and the longest of them, in bytes. A call may
+/// begin at every parenthesis of a text.
 const MOST_ARGUMENTS: usize = 6;
 const LONGEST_ARGUMENT: usize = 256;
 
@@ -47,6 +48,7 @@ fn examine_call(bytes: &[u8], open: usize, spans: &mut SpanList) {
     let literals = Literals::parse_arguments(bytes, open + 1);
     let found = match (literals.first(), literals.last()) {
         (None, None) => None,
+        // A single argument may be the user or an address.
         (_, last) if literals.count > 1 && LOGINS.contains(name) => last,
         (Some(first), _) if may_be_secret(bytes, first) && means_secret(name) => Some(first),
         (Some((start, end)), Some(second))

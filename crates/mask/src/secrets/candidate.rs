@@ -75,6 +75,7 @@ impl SecretCandidate<'_> {
         match self.link {
             NameLink::Query | NameLink::Member => true,
             NameLink::Option => !is_short_word(value),
+            // `token = read_token(…)` is a call.
             _ if next == Some(&b'(') || is_code(value) => false,
             NameLink::Equals { is_spaced: false, .. } => {
                 !(is_path_of_names(value) && matches!(next, Some(b',' | b')')))
@@ -257,6 +258,7 @@ pub(super) fn is_random(value: &[u8]) -> bool {
     head.len() >= 6 && digits > 0 && letters > 0 && count_distinct_bytes(head) >= 5
 }
 
+/// Returns how many different bytes there are. A key has many, a repetition or an example few.
 pub(super) fn count_distinct_bytes(bytes: &[u8]) -> u32 {
     let mut seen = [0_u128; 2];
     for byte in bytes {

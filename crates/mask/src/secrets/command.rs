@@ -184,6 +184,7 @@ impl CommandReader<'_> {
             b"login" => self.state.subcommand = Some("login"),
             b"nuget" => self.state.subcommand = Some("nuget"),
             b"put-parameter" => self.state.subcommand = Some("put-parameter"),
+            // Before the other `set`, whose next word is a name alone.
             b"set" if self.previous_word().is_some_and(|last| last == b"secrets") => {
                 self.state.next = NextWord::Assigned;
             }

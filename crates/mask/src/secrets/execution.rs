@@ -171,6 +171,7 @@ impl ExecutionReader {
     fn open_parenthesis(&mut self, is_substitution: bool) {
         let call = std::mem::take(&mut self.call);
         if self.outer.len() < DEEPEST {
+            // The substitution is the word for which an open redirection waits.
             self.outer.push(is_substitution.then_some(CodeCallState { redirection: None, ..call }));
         } else {
             // Nobody reads what is so deep.

@@ -118,6 +118,8 @@ impl<'a> JsonWalk<'a> {
     /// Returns true if something hidden could be executed: where it is, or because a command
     /// executes something that it computes.
     fn could_run(&self) -> bool {
+        // Also in commands that hide nothing, which may run what another string hides. They are
+        // examined only now, because most inputs hide nothing at all.
         let is_computed =
             |raw: &&str| examine_command(decode_string(raw).as_bytes(), &[]).is_computed;
         let hides_something = !self.spans.is_empty();
@@ -140,6 +142,7 @@ impl<'a> JsonWalk<'a> {
         let parent = self.frames.last().copied().unwrap_or_default();
         let below = match (parent.below, parent.next) {
             (SecretsBelow::All(level), _) => SecretsBelow::All(level),
+            // A list of passwords, or an object that has them by other names.
             (_, Some(level)) if !is_object || parent.is_plural => SecretsBelow::All(level),
             (_, Some(level)) => SecretsBelow::Value(level),
             _ => SecretsBelow::Nothing,
@@ -172,6 +175,7 @@ impl<'a> JsonWalk<'a> {
     }
 
     fn handle_key(&mut self, key: &str) {
+        // The value of a variable that is used elsewhere in the text may be what runs.
         let is_used = self.uses.has(key.as_bytes());
         let level = match role_of_name(key.as_bytes()).filter(|_| !is_used) {
             Some(NameRole::Secret(level)) => Some(level),
@@ -232,6 +236,7 @@ impl<'a> JsonWalk<'a> {
         let uses = UsedVariables::within(text.as_bytes(), &self.uses);
         let found = secrets_in(text, &uses, &[]);
         let covers = |span: &SecretSpan| span.start == 0 && span.end == text.len();
+        // A token that is all of the string keeps its own label.
         if let Some(level) = whole.filter(|_| !found.first().is_some_and(covers)) {
             let is_more = is_more_than_a_word(text.as_bytes());
             self.could_run |= is_more;

@@ -11,6 +11,7 @@ pub(super) fn find_kubernetes_secrets(bytes: &[u8], spans: &mut SpanList) {
     spans.begin_search();
     let mut end = 0;
     for at in memmem::find_iter(bytes, KIND) {
+        // `SecretProviderClass` and the like are other kinds.
         let is_line = matches!(bytes.get(at + KIND.len()), None | Some(b'\n' | b'\r'));
         if at >= end && is_line {
             let start = memmem::rfind(&bytes[end..at], b"\n---").map_or(end, |found| end + found);

@@ -120,7 +120,8 @@ pub(super) fn is_query_secret(name: &[u8]) -> bool {
     matches!(words.last(0), Some("key" | "sig" | "signature" | "code" | "auth" | "hmac" | "st"))
 }
 
-/// The words of a name in lower case, without digits at their ends.
+/// The words of a name in lower case, without digits at their ends. They are kept on the stack,
+/// because a long text has a name before each of many thousand signs.
 struct NameWords {
     buffer: [u8; LONGEST_NAME],
     /// Where each word begins and ends, the last word first.

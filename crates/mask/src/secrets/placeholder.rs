@@ -42,6 +42,7 @@ pub(super) fn find_placeholders(text: &str, spans: &mut SpanList) {
 fn parse_placeholder(text: &str, start: usize) -> Option<Placeholder<'_>> {
     let bytes = text.as_bytes();
     let digits = start + START.len();
+    // Nine digits fit into every `usize`.
     let count = bytes[digits..].iter().take(9).take_while(|byte| byte.is_ascii_digit()).count();
     let label = digits + count + 2;
     if count == 0 || bytes.get(digits + count..label) != Some(b": ") {

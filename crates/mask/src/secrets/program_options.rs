@@ -105,6 +105,7 @@ pub(super) fn find_rule(program: &str, word: &[u8]) -> Option<(&'static OptionRu
         let fits = |option: &&str| {
             let Some(rest) = word.strip_prefix(option.as_bytes()) else { return false };
             let is_long = option.starts_with("--");
+            // Otherwise `-keyout` of openssl would be taken for its `-k`.
             let is_exact = is_long || rule.takes == Next;
             rest.is_empty()
                 || (is_long && rest[0] == b'=')

@@ -92,6 +92,7 @@ fn find_discord_tokens(bytes: &[u8], spans: &mut SpanList) {
         let third = run_length(bytes, second + 1, 48, is_url);
         let start = dot - first;
         let is_token = (23..=29).contains(&first)
+            // Base64 of a digit begins with one of these.
             && matches!(bytes[start], b'M' | b'N' | b'O')
             && third >= 27
             && count_distinct_bytes(&bytes[second + 1..second + 1 + third]) >= 10;
@@ -148,6 +149,7 @@ fn find_scheme_credentials(bytes: &[u8], spans: &mut SpanList) {
             });
             end = start + len;
             let value = &bytes[start..end];
+            // `basic` is also an ordinary word, after which only base64 has capitals.
             let has_capital = value.iter().take(64).any(u8::is_ascii_uppercase);
             if len >= 12 && is_random(value) && (has_capital || scheme == "earer ") {
                 spans.push(SecretSpan::new(start, end, label));

@@ -57,6 +57,7 @@ impl SpanList {
     pub(super) fn merged(self) -> Vec<SecretSpan> {
         let mut spans = self.all;
         spans.retain(|span| span.start < span.end);
+        // The sort is stable, so of equal spans that of the first search gives the label.
         spans.sort_by_key(|span| span.start);
         let mut merged: Vec<SecretSpan> = Vec::with_capacity(spans.len());
         // The length of the span that gave the last label: joining must not increase it.

@@ -170,6 +170,7 @@ fn continuation_start(bytes: &[u8], at: usize, is_short: bool, body: TokenBody) 
             return rest.get(quote).filter(is_quote).and_then(|_| goes_on(at + quote + 1));
         }
     }
+    // A single quote ends a token, unless what precedes it is too short to be one.
     let is_pair = quotes >= 2 || (quotes == 1 && is_short);
     is_pair.then(|| goes_on(at + quotes)).flatten()
 }

@@ -45,6 +45,7 @@ fn examine_authority(bytes: &[u8], start: usize, spans: &mut SpanList) -> usize 
     // The last one counts, because a password may have others.
     if let Some(at) = memrchr(b'@', authority) {
         let user = &authority[..at];
+        // A password may contain colons, and a user may not.
         match memchr(b':', user) {
             Some(colon) => hide_labelled(bytes, start + colon + 1, start + at, "password", spans),
             None if at >= 20 && is_random(user) => {

@@ -65,6 +65,7 @@ fn quoted_value(
 ) -> Option<ValueRange> {
     let is_escaped = mark.slashes > 0;
     let closes = |open: OpenQuotes| open.closes(mark.quote, is_escaped);
+    // By both readings the quote ends what is open, so that no value begins with it.
     if closes(text) && closes(line) {
         return None;
     }
@@ -152,6 +153,7 @@ fn bare_end(bytes: &[u8], start: usize, is_open: bool) -> usize {
         match byte {
             b'\\' => match bytes.get(at + 1) {
                 Some(b'"' | b'\'' | b'\n' | b'\r') | None => return at,
+                // Within quotes this is a line end or a tab.
                 Some(b'n' | b'r' | b't') if is_open => return at,
                 Some(next) if !is_open && !next.is_ascii_alphanumeric() && next.is_ascii() => {
                     at += 2;
@@ -160,6 +162,7 @@ fn bare_end(bytes: &[u8], start: usize, is_open: bool) -> usize {
             },
             b'$' if bytes.get(at + 1) == Some(&b'{') => at += variable_length(&bytes[at..]),
             b'{' | b'[' => (at, braces) = (at + 1, braces + 1),
+            // It closes something around the value, such as an object or a list.
             b'}' | b']' if braces == 0 => return at,
             b'}' | b']' => (at, braces) = (at + 1, braces - 1),
             b',' if bytes.get(at + 1).is_none_or(|next| stops_bare(*next)) => return at,

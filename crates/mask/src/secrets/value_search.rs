@@ -11,10 +11,12 @@ use super::span::{SecretSpan, SpanList};
 use super::used_variables::UsedVariables;
 use super::value::{ValueRange, find_value};
 
-/// The most blanks between a name, its sign and its value.
+/// The most blanks between a name, its sign and its value. Without a limit a text of blanks and
+/// signs would be walked through again from each of them.
 const MOST_BLANKS: usize = 64;
 
-/// How many bytes after a value are examined to find out whether it is the last on its line.
+/// How many bytes after a value are examined to find out whether it is the last on its line. A long
+/// line of many values would otherwise be read to its end for each of them.
 const AFTER: usize = 80;
 
 pub(super) struct ValueSearch<'a> {
@@ -67,6 +69,7 @@ impl ValueSearch<'_> {
         let arrow = usize::from(self.bytes[sign] == b'=' && after == Some(b'>'));
         let from = sign + 1 + arrow;
         let blanks = self.count_blanks(from);
+        // Before the variables are looked up, because the parameter of a URL is not a variable.
         if self.is_query(name) && self.bytes[sign] == b'=' {
             return self.hide_query_value(name, role, sign + 1, spans);
         }
@@ -255,6 +258,7 @@ impl ValueSearch<'_> {
         let is_mark = |byte: &&u8| b" \t\"'-#*/{[(\\".contains(byte);
         let marks = self.bytes[..start].iter().rev().take(MOST_BLANKS).take_while(is_mark).count();
         matches!(self.bytes[..start - marks].last(), None | Some(b'\n' | b'\r'))
+            // A line end that is escaped in a string.
             || self.bytes[..start].ends_with(b"\\n")
     }
 }

@@ -42,6 +42,7 @@ pub(super) fn count_columns(text: &str) -> usize {
 }
 
 fn columns_of(c: char) -> usize {
+    // Too many for some characters, such as `…`, which only cuts a line a little earlier.
     if c < '\u{1100}' { 1 } else { 2 }
 }
 
@@ -50,6 +51,7 @@ pub fn fit_columns(line: &str, width: usize) -> Cow<'_, str> {
     if count_columns(line) <= width {
         return line.into();
     }
+    // One column is for the `…`.
     let mut left = width.saturating_sub(1);
     let fits = |c: &char| {
         let fits = columns_of(*c) <= left;

@@ -32,6 +32,7 @@ pub fn diff_lines<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = Change
     let middle = compare_texts(&old[start..old_end], &new[start..new_end]);
     let lines = same(before).chain(middle).chain(same(&old[old_end..]));
     let (mut old_number, mut new_number) = (skipped, skipped);
+    // Otherwise the last lines of texts that are the same would be shown as context.
     lines.take_while(move |_| old != new).filter_map(move |(op, text, is_shown)| {
         let (is_old, is_new) = (op != LineOperation::Added, op != LineOperation::Removed);
         old_number += u64::from(is_old);
@@ -106,6 +107,7 @@ fn compare_between_anchors<'a>(
     new: &[&'a str],
     compared: &mut Vec<ComparedLine<'a>>,
 ) {
+    // Beside an anchor there may be equal lines that occur more than once.
     let start = old.iter().zip(new).take_while(|(old, new)| old == new).count();
     let ends = old[start..].iter().rev().zip(new[start..].iter().rev());
     let end = ends.take_while(|(old, new)| old == new).count();

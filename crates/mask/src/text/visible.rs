@@ -95,6 +95,7 @@ impl CharacterContext {
             return true;
         }
         if c == '\u{1f3f4}' && FLAGS.iter().any(|flag| rest.starts_with(flag)) {
+            // All of them are equally long.
             self.flag = FLAGS[0].chars().count();
         }
         match c {

@@ -9,7 +9,8 @@ use crate::place;
 use crate::shell::{ShellCommand, ShellWord};
 use crate::steps;
 
-/// The most parts of one word whose links are followed.
+/// The most parts of one word whose links are followed. Each is followed in every folder in which
+/// the command may run.
 const MOST_PARTS: usize = 48;
 
 #[derive(Debug, Default)]
@@ -59,6 +60,7 @@ impl Act {
         let mut act = self.clone();
         act.real_project = leads.project;
         act.real_home = leads.home;
+        // Both names are kept: a deny applies to either, and an allow has to cover both.
         act.paths.extend(leads.paths);
         act.cwds.extend(leads.cwds);
         for (index, command) in leads.commands {
@@ -66,6 +68,7 @@ impl Act {
         }
         act.targets =
             leads.by_name.into_iter().map(|(name, to)| (name, to.into_iter().collect())).collect();
+        // Computed again, because the twins of the commands name more paths.
         act.touched = touch::touched_paths(&act);
         act.touched.extend(leads.strings.iter().map(|place| literal_toks(place)));
         act.string_targets = leads.strings;
@@ -84,6 +87,7 @@ impl Act {
         }
         let mut act = self.clone();
         act.runs = self.runs.with_unknown_opened();
+        // The copied paths are those of the runs before.
         act.find_paths();
         Some(act)
     }
@@ -115,6 +119,7 @@ impl Act {
 
 impl LinkTargets {
     fn from_act(act: &Act, follower: &PathFollower<'_>) -> Self {
+        // Links that form a loop add no name, because nothing can be opened through them.
         let other = |path: &str| follower.real_path(path).filter(|place| place != path);
         let mut leads = Self {
             project: other(&act.project),
@@ -156,6 +161,7 @@ impl LinkTargets {
         for folder in &command.folders {
             if let Some(place) = self.find_link_target(folder, follower) {
                 let twin = twin.get_or_insert_with(|| command.clone());
+                // The original command stays beside its twin, so only the target has to be in it.
                 twin.folders.retain(|known| known != folder);
                 if !twin.folders.contains(&place) {
                     twin.folders.push(place);
@@ -178,6 +184,8 @@ impl LinkTargets {
             if let Some(first) = places.next() {
                 let twin = twin.get_or_insert_with(|| command.clone());
                 twin.words[at] = first;
+                // Twins only count for rules that forbid, to which the position of a path does not
+                // matter.
                 twin.words.extend(places);
             }
         }
@@ -269,6 +277,7 @@ impl LinkTargets {
     /// Returns the target of an absolute path, if it leads through a link.
     fn find_link_target(&mut self, spelled: &str, follower: &PathFollower<'_>) -> Option<String> {
         let place = follower.real_path(spelled).filter(|place| place != spelled)?;
+        // A path with `..` differs from its target even if there is no link on it.
         let name = place::normal_path(spelled);
         (place != name).then(|| {
             self.by_name.entry(name).or_default().insert(place.clone());

@@ -18,6 +18,7 @@ const MOST_VALUES: usize = 50_000;
 /// Returns a tool's input, or why its meaning is unclear.
 pub(super) fn parse_object(text: &str) -> Result<Map<String, Value>, &'static str> {
     if has_many_values(text) {
+        // Otherwise the unread input would pass for one without paths and commands.
         steps::exhaust_budget();
         return Err("its input has more values than are read");
     }
@@ -64,6 +65,7 @@ pub(super) fn all_strings(input: &Map<String, Value>) -> Vec<String> {
     add(input, &mut found);
     left.extend(input.values());
     while let Some(value) = left.pop() {
+        // One more than the limit is enough for the caller to see that there are too many.
         if found.len() > MOST_STRINGS {
             break;
         }
@@ -83,7 +85,8 @@ pub(super) fn all_strings(input: &Map<String, Value>) -> Vec<String> {
     found
 }
 
-/// Returns the components of a path that is given as a list.
+/// Returns the path whose components are given as a list. Some tools take a path in pieces, none of
+/// which a rule about the path would match.
 fn joined_path(values: &[Value]) -> Option<String> {
     let names: Vec<&str> = values.iter().map_while(Value::as_str).collect();
     let is_path = (2..=MOST_NAMES).contains(&names.len()) && names.len() == values.len();

@@ -31,11 +31,13 @@ pub(super) fn fill_act(act: &mut Act, json: &str) {
         Ok(input) => input,
         Err(reason) => {
             act.note_doubt(reason);
+            // Rules that deny still look for paths and names in it.
             act.strings.push(json.to_owned());
             return;
         }
     };
     act.input = (json.len() <= LARGEST_INPUT).then(|| json.to_owned());
+    // A copy, because what is read borrows the name while the act changes.
     let tool = act.tool.clone();
     match ToolAct::from_call(&act.agent, &tool, &input) {
         ToolAct::Run(run) => {
@@ -52,6 +54,7 @@ pub(super) fn fill_act(act: &mut Act, json: &str) {
             }
             let project = act.project.clone();
             add_patch(act, &patch, &project);
+            // A list of changes has no text that could be examined in its place.
             if patch.is_odd && act.kind == ToolKind::Undo {
                 act.strings = all_strings(&input);
             }
@@ -89,6 +92,7 @@ fn add_patch(act: &mut Act, patch: &PatchAct<'_>, cwd: &str) {
     if act.paths.is_empty() {
         act.note_doubt("its patch names no file");
     }
+    // A line that is not recognised may name a file all the same.
     if patch.is_odd || act.paths.is_empty() {
         act.strings.push(patch.texts.join("\n"));
     }
@@ -100,6 +104,7 @@ fn possible_commands(act: &mut Act, input: &Map<String, Value>) {
     let base = BaseFolders { cwd: &act.project, home: &act.home };
     let named = FOLDERS.iter().filter_map(|name| text_member(input, name));
     let mut folders: Vec<String> = named.map(|folder| resolve_path(folder, base)).collect();
+    // The tool may ignore the folder that its input names.
     folders.push(act.project.clone());
     for command in named_commands(input) {
         for cwd in &folders {
@@ -129,9 +134,11 @@ fn add_files(act: &mut Act, file: &FileAct<'_>) {
     let base = BaseFolders { cwd: &act.project, home: &act.home };
     let mut paths: Vec<String> =
         named.iter().chain(others).map(|path| resolve_path(path, base)).collect();
+    // Without a path the tool works in the project, whatever its other members name.
     if named.is_empty() && (*is_own || paths.is_empty()) {
         paths.insert(0, act.project.clone());
     }
+    // The pattern may lead out of the folder beside it: `/etc/*`, `../x`.
     let is_find = act.kind == ToolKind::Find;
     if let Some(pattern) = file.pattern.filter(|pattern| is_find && is_tied(*is_own, pattern)) {
         paths = paths.iter().map(|path| search_folder(path, pattern, &act.home)).collect();
@@ -262,6 +269,8 @@ fn command_folders(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) 
         act.note_doubt("the folder in its input is not a path");
     }
     if is_own {
+        // Our own tool passes the folder to the system, which knows no `~` and goes up from where a
+        // link leads.
         if named.iter().any(|folder| is_bent(folder)) {
             act.note_doubt("the folder in its input has a `~`, or a `..` after a name");
         }
@@ -274,6 +283,7 @@ fn command_folders(act: &mut Act, run: &RunAct<'_>, input: &Map<String, Value>) 
     let base = BaseFolders { cwd: &act.project, home: &act.home };
     let mut found: Vec<String> = named.iter().map(|folder| resolve_path(folder, base)).collect();
     act.cwds.clone_from(&found);
+    // A tool that does not know the member runs the command in the project.
     if found.is_empty() || !has_them {
         found.insert(0, act.project.clone());
     }

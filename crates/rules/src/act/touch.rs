@@ -18,9 +18,11 @@ use crate::steps;
 const LONGEST_PATH: usize = 4_096;
 /// The cost of keeping one word that may be a host.
 const HOST: usize = 32;
-/// The most parts of one word that are examined.
+/// The most parts of one word that are examined. Each goes on to the end of the word, so that very
+/// many would cost the square of its length.
 const MOST_PARTS: usize = 24;
-/// The most paths with wildcards in one act; one with more is too long to judge.
+/// The most paths with wildcards in one act; one with more is too long to judge, because each is
+/// compared with every pattern by a search.
 const MOST_WILD_PATHS: usize = 2_000;
 /// The most paths that are found in one act; one with more is too long to judge.
 const MOST_PATHS: usize = 20_000;
@@ -33,7 +35,8 @@ pub(super) fn touched_paths(act: &Act) -> Vec<Vec<Tok>> {
             if steps::is_spent() {
                 break;
             }
-            // If a text is longer, only its end can be a path.
+            // If a text is longer, only its end can be a path, whose characters may have four bytes
+            // each.
             let from = piece.ceil_char_boundary(piece.len().saturating_sub(4 * LONGEST_PATH));
             let piece = &piece[from..];
             let project = literal_toks(&act.project);
@@ -59,6 +62,7 @@ pub(crate) fn is_listed(path: &[Tok]) -> bool {
 pub(super) fn listed_folders(act: &Act) -> Vec<Vec<Tok>> {
     let mut found = Vec::new();
     for command in &act.runs.commands {
+        // Few commands have one, so the words of the others need not be placed again.
         let has_list = |word: &ShellWord| word.patterns().any(|toks| toks.contains(&Tok::Beneath));
         if path_words(command).any(has_list) {
             of_command(command, &act.home, &mut found);
@@ -194,6 +198,7 @@ fn part_starts(toks: &[Tok]) -> impl Iterator<Item = usize> {
                     && (at == 2 || (matches!(toks[at], Tok::Is('/' | '~' | '.')) && at < 8)))
         }
     };
+    // What begins earlier is too long for a path.
     let from = toks.len().saturating_sub(LONGEST_PATH);
     (from..toks.len()).filter(begins)
 }
@@ -212,6 +217,7 @@ pub(super) fn swept_folders(act: &Act) -> Vec<Vec<Tok>> {
         let is = |list| {
             command.words.iter().filter_map(ShellWord::text).any(|word| is_one_of(word, list))
         };
+        // What such a program searches if no word names a folder.
         if is(SEARCHERS) {
             found.extend(folders_of(command, &act.home));
         }

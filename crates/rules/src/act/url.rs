@@ -8,12 +8,14 @@ pub(crate) fn host_of(url: &str) -> Option<String> {
     // Programs disagree on the meaning of a backslash, a blank or a control character in a URL.
     let is_odd = url.contains(|c: char| c == '\\' || c.is_whitespace() || c.is_control());
     let authority = rest.split(['/', '?', '#']).next()?;
+    // Programs also disagree on which of several `@` ends the user.
     if !is_scheme || is_odd || authority.matches('@').count() > 1 {
         return None;
     }
     let host = authority.rsplit('@').next()?.to_ascii_lowercase();
     let is_host = |c: char| c.is_ascii_alphanumeric() || "-._:[]".contains(c);
     let (name, port) = split_port(&host);
+    // With the dot of the root it is the same host, which a deny must not miss.
     let name = name.strip_suffix('.').unwrap_or(name);
     (!name.is_empty() && host.chars().all(is_host)).then(|| match port {
         Some(port) => format!("{name}:{port}"),

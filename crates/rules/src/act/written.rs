@@ -35,6 +35,8 @@ enum WrittenArguments {
 
 use WrittenArguments::{After, All, AllUnless, Archive, Disk, Folder, Git, InPlace, Last};
 
+/// The programs that write files, and which arguments name them. A program may have several lines,
+/// all of which count.
 const WRITERS: &[(&WordList, WrittenArguments)] = &[
     (
         words!(
@@ -154,6 +156,7 @@ impl WrittenPaths<'_> {
         let texts: Vec<String> = arguments.iter().map(ShellWord::gapped_text).collect();
         let letters = |(at, text): (usize, &String)| match text.strip_prefix('-') {
             Some(rest) => (!rest.starts_with('-')).then(|| rest.to_owned()),
+            // Without a dash only the first word has letters: `tar xf x.tar`.
             None => (at == 0).then(|| text.clone()),
         };
         let short: String = texts.iter().enumerate().filter_map(letters).collect();
@@ -201,6 +204,7 @@ impl WrittenPaths<'_> {
 
     /// Adds the absolute paths after a sign by which a program for `sed` or `awk` writes.
     fn of_scripts(&mut self, command: &ShellCommand, arguments: &[ShellWord], signs: &[char]) {
+        // Then every script of the command is known to write nothing.
         if !operands::harmless_texts(command).is_empty() {
             return;
         }
@@ -208,6 +212,7 @@ impl WrittenPaths<'_> {
             for (at, sign) in text.match_indices(signs) {
                 let rest = text[at + sign.len()..].trim_start_matches([' ', '>', '"']);
                 let end = rest.find(['"', '\n', ';', '}', ' ']).unwrap_or(rest.len());
+                // Only an absolute path counts, because `$3 > x` is nearly always a comparison.
                 if rest.starts_with('/') && steps::spend_budget(end) {
                     self.add_path(command, &literal_toks(&rest[..end]));
                 }
@@ -223,7 +228,7 @@ impl WrittenPaths<'_> {
         self.add_values(command, values.into_iter());
     }
 
-    /// Adds files that a program is given: by its arguments, and by a program that feeds it.
+    /// Adds the files that the operands of a program name.
     fn add_files<'w>(
         &mut self,
         command: &ShellCommand,
@@ -250,6 +255,7 @@ impl WrittenPaths<'_> {
         if path.is_empty() || steps::is_spent() {
             return;
         }
+        // By its address, because comparing two commands would read all of their words.
         let address = std::ptr::from_ref(command);
         // The paths of one command come one after the other and share its folders.
         if self.last != Some(address) {

@@ -80,6 +80,7 @@ fn written_value(value: &DeValue<'_>) -> Result<WrittenValue, String> {
         }
         DeValue::String(_) => Err(format!("the string is longer than {LONGEST_PATTERN} bytes")),
         DeValue::Boolean(truth) => Ok(WrittenValue::Truth(*truth)),
+        // TOML allows a `+` before a number, and JSON does not.
         DeValue::Integer(number) if number.radix() == 10 => {
             Ok(WrittenValue::Number(number.as_str().trim_start_matches('+').to_owned()))
         }

@@ -31,6 +31,7 @@ pub(super) fn check_rule(
             report_broad_pattern(pattern, rule.options.is_some(), fields, source);
         }
     }
+    // A warning leaves the rule in force.
     source.error_count() == errors
 }
 
@@ -211,6 +212,7 @@ fn is_escape_program(name: &str) -> bool {
 fn open_tail(fixed: &[&str], lists_options: bool) -> Option<String> {
     let (program, words) = fixed.split_first()?;
     let is = |list: &WordList| is_one_of(program, list);
+    // What follows belongs to the program that the wrapper runs.
     if is(WRAPPERS)
         && let Some(inner) = words.iter().position(|word| !is_own_word(word))
     {

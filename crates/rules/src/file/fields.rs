@@ -28,7 +28,8 @@ impl<'a> FileSource<'a> {
         Self { name, text, problems: Vec::new(), part: 0, counted: Cell::new((0, 0)) }
     }
 
-    /// Has `read` read the tables of the whole text, if it is TOML of a bearable size.
+    /// Calls `read` with the tables of the whole text. Reports an error if the text is too large or
+    /// is not TOML.
     pub(super) fn parse_whole(&mut self, read: impl FnOnce(&DeTable<'_>, &mut Self)) {
         let text = self.text;
         if text.len() > LARGEST_FILE {

@@ -1,6 +1,7 @@
 //! Suggests the word that was probably meant.
 
-/// The longest beginning of a word that is compared, in characters.
+/// The longest beginning of a word that is compared, in characters. The distance of two words costs
+/// the product of their lengths.
 const LONGEST_WORD: usize = 64;
 
 /// Returns the end of an error message: the nearest of the known words if there is one, otherwise

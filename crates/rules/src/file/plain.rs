@@ -59,6 +59,7 @@ fn parse_member<'a>(text: &'a str, start: usize, fields: &mut DeTable<'a>) -> Op
         None => parse_value(written, at)?,
     };
     let key = Spanned::new(start..start + key.len(), Cow::Borrowed(name));
+    // A key that occurs twice is an error, which the general parser reports.
     (!name.is_empty() && fields.insert(key, value).is_none()).then_some(rest)
 }
 

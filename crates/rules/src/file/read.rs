@@ -151,6 +151,8 @@ fn parse_rule(fields: &TableFields<'_>, trust: Trust, source: &mut FileSource<'_
     let (path, path_except) = parse_paths(fields, source);
     let mut rule = Rule {
         name: name.map(|name| name.text.into()).unwrap_or_default(),
+        // A rule without a valid decision is read to its end all the same, so that all of its
+        // mistakes are reported at once.
         decision: decision.unwrap_or(RuleDecision::Ask),
         trust,
         file: source.name.into(),

@@ -88,6 +88,7 @@ impl TeamRole {
         let fits = |patterns: &Option<Vec<NamePattern>>, name: &str| {
             patterns.as_ref().is_none_or(|patterns| fits_one(patterns, name))
         };
+        // A subject has no input: its class is that of the tool alone.
         let act = Act::from_call(tool, "{}", project, agent, home);
         let is_there = |pattern: &PathPattern| pattern.holds(&act.project, &act, Lean::Strict);
         fits(&self.machine, machine.unwrap_or(DESK_MACHINE))
@@ -126,6 +127,7 @@ impl TeamRole {
 }
 
 fn fits_one(patterns: &[NamePattern], name: &str) -> bool {
+    // A role gives rights, so its names are compared like those of an allow.
     patterns.iter().any(|pattern| pattern.fits(name, Lean::Strict))
 }
 
@@ -177,6 +179,7 @@ fn parse_role(fields: &TableFields<'_>, source: &mut FileSource<'_>) -> Option<T
         agent: parse_names(fields, "agent", source),
         class: parse_classes(fields, source),
     };
+    // A role with a mistake could cover more than was meant.
     (source.error_count() == errors).then_some(role)
 }
 

@@ -91,7 +91,7 @@ pub(super) fn parse_test(
         );
         return None;
     };
-    // A date without a time means noon.
+    // A date without a time means noon. The end of a rule would take it for the end of that day.
     let at = at.map(|at| if at.len() == 10 { at + "T12:00" } else { at });
     let moment = match at.map(|at| RuleEnd::from_text(&at)).transpose() {
         Ok(at) => at.map(RuleEnd::moment),

@@ -18,7 +18,8 @@ use crate::steps;
 /// Programs that put files into the folder that is their last argument.
 const COPIERS: &WordList = words!("cp gcp mv gmv ln gln install ginstall rsync scp");
 
-/// The longest text in another tool's input that may be a command line, in bytes.
+/// The longest text in another tool's input that may be a command line, in bytes. Each text with a
+/// slash or a wildcard is parsed as one.
 const LONGEST_SAID: usize = 20_000;
 
 /// Programs that write the files that their input names.
@@ -38,6 +39,7 @@ impl Guarded {
         let only_speaks = looks::only_speaks(command, act);
         let is_soft = |place: &GuardedPlace| place.kind == GuardedKind::Hooks;
         let all = || command.words.iter().chain(&command.assigns).chain(&command.redirects);
+        // Rules decide about reading these files with a command, and prose only mentions them.
         let counts = |place: &&GuardedPlace| !is_soft(place) || !(only_looks || only_speaks);
         if let Some(reason) =
             all().flat_map(ShellWord::texts).find_map(|text| self.names_guarded_by(&text, counts))
@@ -53,6 +55,7 @@ impl Guarded {
             let folders = command.folders.iter().map(|folder| plain_toks(&literal_toks(folder)));
             paths.iter().cloned().chain(folders).collect()
         };
+        // A folder and a name in it may be two words.
         let others = relative_paths(command);
         let is_hit = |place: &&GuardedPlace| {
             let paths = if is_soft(place) { &changed } else { &paths };
@@ -124,6 +127,7 @@ impl Guarded {
         }
         let is_hit = |place: &&GuardedPlace| {
             moved.iter().chain(&written).any(|path| place.is_below(path))
+                // Rules decide about reading everything that is not callgate's own.
                 || (place.kind == GuardedKind::Own && read.iter().any(|path| place.is_below(path)))
         };
         let holds_project = |path: &Vec<Tok>| {

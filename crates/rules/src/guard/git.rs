@@ -91,6 +91,7 @@ fn only_reads(words: &[String]) -> bool {
         "unset" | "edit" | "rename-section" | "remove-section" => false,
         _ if has(&["--get", "--list", "-l", "--help", "-h"]) => true,
         _ if has(&["-e", "--ed", "--un", "--re", "--ad"]) => false,
+        // With a name alone, `git config` prints the value.
         _ => names.len() == 1 || is_harmless_setting(&names),
     }
 }

@@ -27,6 +27,7 @@ const SPEAKERS: &WordList = words!("echo printf git gh glab hub hg svn jj");
 /// elsewhere.
 pub(super) fn only_looks(command: &ShellCommand, act: &Act) -> bool {
     let Some(program) = command.program() else { return false };
+    // A variable may change what it does, and a path may lead to another program of this name.
     if !command.assigns.is_empty() || program.contains('/') {
         return false;
     }

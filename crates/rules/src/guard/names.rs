@@ -39,6 +39,7 @@ impl ProgramNames {
                 None => self.0.iter().find(|name| program.could_end_in(name)).cloned(),
             }?;
             let texts: Vec<String> = rest.iter().map(ShellWord::gapped_text).collect();
+            // An argument that could be anything could be the one that is meant.
             let is_open = rest.iter().any(ShellWord::counts_as_anything);
             (is_open || is_meant(&name, &texts)).then(|| last_name(&name).to_owned())
         })

@@ -142,6 +142,7 @@ fn is_or_below(path: &[Tok], toks: &[Tok]) -> bool {
 fn may_be_hidden(path: &[Tok]) -> bool {
     let mut is_start = false;
     path.iter().any(|tok| match tok {
+        // `opencode.json` and `opencode.jsonc` are those that do not begin with a dot.
         Tok::Is('j' | 'J') => true,
         Tok::Is(c) => {
             is_start && *c == '.' || {

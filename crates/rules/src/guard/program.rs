@@ -41,6 +41,7 @@ pub(super) fn runs_us(act: &Act) -> Option<String> {
         if (is(words!(PROGRAM)) || is(words!(HOOK))) && !is_harmless_call(&texts) {
             return Some("it runs callgate itself".into());
         }
+        // The name matters, because `kill` takes numbers of processes and `pkill` takes names.
         let killer = KILLERS.iter().find(|name| is(&WordList::new(name)));
         if killer.is_some_and(|name| !kills_others(name, &texts)) {
             return Some("it could end callgate".into());

@@ -51,6 +51,7 @@ pub(super) fn terminal_typing_reason(act: &Act) -> Option<String> {
     let typist = typist.map(|name| format!("`{name}` could type into another terminal or program"));
     let commands = || act.runs.commands.iter().flat_map(|command| &command.words);
     let texts = || commands().flat_map(ShellWord::texts).chain(act.strings.iter().cloned());
+    // Any text counts, because a program in any language can make the call.
     let calls = |text: String| {
         let text = text.to_lowercase();
         CALLS.iter().any(|call| text.contains(call))

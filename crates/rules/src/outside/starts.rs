@@ -4,7 +4,8 @@
 pub(super) const LONGEST_PATH: usize = 4096;
 /// The longest name that the kernel accepts, in bytes.
 pub(super) const LONGEST_NAME: usize = 255;
-/// Schemes after whose `://` a host follows, not a path.
+/// Schemes after whose `://` a host follows, not a path. After any other one, such as `sqlite`, a
+/// path may follow.
 const HOSTS: [&str; 11] =
     ["http", "https", "ws", "wss", "ftp", "ftps", "ssh", "sftp", "git", "git+ssh", "git+https"];
 
@@ -84,11 +85,13 @@ fn parent_starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
 
 /// Returns the home folder, wherever a shell would insert it.
 fn home_starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
+    // What follows in the braces is not read, so the home itself has to be inside.
     let braced = arg.contains("${HOME").then_some(PathStart::Word("$HOME"));
     arg.match_indices("$HOME").map(|(at, _)| PathStart::Word(&arg[at..])).chain(braced)
 }
 
 fn file_url_starts(arg: &str) -> impl Iterator<Item = PathStart<'_>> {
+    // Only ASCII is changed, so that positions in it are positions in `arg`.
     let lower = arg.to_ascii_lowercase();
     let found: Vec<usize> =
         lower.match_indices("file:").map(|(at, name)| at + name.len()).collect();

@@ -64,7 +64,7 @@ fn could_be(name: &[Tok], text: &str) -> bool {
 }
 
 /// Returns true if a folder, reached by this word from another, was reached through the link to the
-/// root: a shell remembers the link and returns over it.
+/// root: a shell remembers the link, and `cd ..` goes back over it.
 pub(crate) fn is_through_root(cwd: &str, word: &str) -> bool {
     let whole = if word.starts_with('/') { word.to_owned() } else { format!("{cwd}/{word}") };
     let names: Vec<&str> = whole.split('/').filter(|name| !matches!(*name, "" | ".")).collect();

@@ -85,6 +85,7 @@ impl Backtest {
         ] {
             if !more.is_empty() {
                 list.extend(more);
+                // Several threads judge parts of a ledger, and their results arrive in any order.
                 list.sort_by(|one, other| one.label.cmp(&other.label));
                 list.truncate(LONGEST_LIST);
             }

@@ -29,6 +29,7 @@ impl PolicyDefaults {
         // The paths of a command are unknown, so no root can contain them.
         let is_inside = |path: &String| roots.iter().any(|root| is_in(path, root));
         let holds = act.script.is_none() && act.paths.iter().all(is_inside);
+        // Only a tool that is known to touch nothing may be without a path.
         (holds && (!act.paths.is_empty() || act.kind == ToolKind::Note)).then(|| {
             let (class, roots) = (act.class, roots.join(", "));
             format!("allowed by default: the class is {class}, inside of {roots}")

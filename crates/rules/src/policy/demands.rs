@@ -29,6 +29,7 @@ impl Policy {
             return verdict;
         }
         let demanding = || self.rules.iter().filter(|rule| !rule.demands.is_empty());
+        // Where unclear commands are left to the mode, no rule asks because of what is not known.
         let opened = (self.unclear == UnclearCommands::Ask).then(|| act.with_unknown_opened());
         let opened = opened.flatten();
         let is_concerned = |rule: &&Arc<Rule>| {
@@ -56,8 +57,8 @@ impl Verdict {
     }
 }
 
-/// Returns true if a rule could be about an act that is not fully known, or about something in a
-/// folder that it takes as a whole. `opened` is the act with what is not known in it.
+/// Returns true if a rule could apply to an act that is not fully known, or to something in a
+/// folder that the act uses as a whole. `opened` is the act with all that it could be.
 fn could_concern(rule: &Rule, act: &Act, opened: Option<&Act>, moment: &Moment) -> bool {
     (act.runs.anything.is_some() && rule.check_surroundings(act, moment).is_ok())
         || opened.is_some_and(|open| rule.tightens(open, moment).is_ok())

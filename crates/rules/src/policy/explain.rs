@@ -70,6 +70,7 @@ impl Policy {
 
     /// Returns the policy that the rules of one level are alone.
     fn level_policy(&self, trust: Trust) -> Self {
+        // The defaults belong to no level.
         let mut policy = self.clone().with_defaults(PolicyDefaults::default());
         policy.rules.retain(|rule| rule.trust == trust);
         policy.broken.retain(|file| file.trust == trust);
@@ -85,6 +86,7 @@ fn consider_rule(rule: &Rule, act: &Act, moment: &Moment) -> ConsideredRule {
             rule.tightens(act, moment)
         }
     };
+    // Each rule has a budget of its own, so that one that needs much leaves the others explained.
     let (fit, was_enough) = steps::run_with_budget(steps::JUDGING, fit);
     let fit = if was_enough { fit } else { Err(steps::TOO_LONG.to_owned()) };
     let holds = fit.is_ok();

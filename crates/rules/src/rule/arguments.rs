@@ -49,6 +49,7 @@ pub(crate) struct ArgumentCondition {
 
 impl NumberRelation {
     const ALL: [(&'static str, Self); 6] = [
+        // The longer signs come first, because `<` also begins `<=`.
         ("<=", Self::AtMost),
         (">=", Self::AtLeast),
         ("==", Self::Equal),
@@ -109,8 +110,10 @@ impl ArgumentCondition {
             Lean::Generous if self.choices.is_empty() => {
                 find_all(input, &self.names).iter().all(|value| is_absent(*value))
             }
+            // A deny with `!` holds wherever an allow of the same values would not.
             Lean::Generous if self.is_not => !self.fits_strictly(input, false),
             Lean::Generous => {
+                // A search chooses its files by a pattern, so `.e*` also names the file `.env`.
                 let is_glob = is_search && self.names == [file_glob::NAME];
                 find_all(input, &self.names)
                     .iter()

@@ -192,6 +192,7 @@ impl CommandPattern {
         let Some(program) = parts.next() else { return true };
         (could(program, first) || program.could_end(first))
             && self.assigns().all(|part| command.assigns.iter().any(|word| could(part, word)))
+            // An unknown value without quotes may become the whole command.
             && (first.may_split && first.counts_as_anything()
                 || has_parts_in_order(&parts.collect::<Vec<_>>(), &words[1..], &could))
     }
@@ -336,7 +337,7 @@ fn parse_form(text: &str) -> Result<Option<String>, String> {
     Ok(Some(form))
 }
 
-/// Adds what stands within quotes, and [`EMPTY`] for nothing.
+/// Adds the quoted text, and [`EMPTY`] for nothing.
 fn push_quoted(
     quote: char,
     chars: &mut impl Iterator<Item = char>,
@@ -354,7 +355,7 @@ fn push_quoted(
     Err(format!("the pattern has an unfinished {quote}"))
 }
 
-/// Returns what stands for a quoted character in a form.
+/// Returns what represents a quoted character in a form.
 fn stand_in(c: char) -> char {
     QUOTED.iter().find(|(meant, _)| *meant == c).map_or(c, |(_, stand_in)| *stand_in)
 }

@@ -44,6 +44,7 @@ fn check_local_text(name: &str, text: &str, act: &Act) -> Result<(), String> {
     let folded: String = name.chars().filter(|c| c.is_alphanumeric()).collect::<String>();
     let folded = folded.to_lowercase();
     let is_called = |names: &[&str]| names.iter().any(|name| folded.contains(name));
+    // `email_address` names a mailbox, and no machine that the tool would connect to.
     let is_address_name = is_called(&ADDRESS_NAMES) && !folded.contains("mail");
     if (is_address_name && !text.trim().is_empty())
         || text.contains("//")

@@ -62,8 +62,8 @@ impl PathPattern {
             .chain(is_below.then_some("**"))
     }
 
-    /// Returns one form of the pattern below a root. Every `**` may also be no folder at all; the bits
-    /// of `crossed` say which are some.
+    /// Returns one form of the pattern below a root. Every `**` may also be no folder at all; the
+    /// bits of `crossed` say which of them are at least one.
     fn toks<'a>(&'a self, root: &'a str, mut crossed: usize) -> impl Iterator<Item = Tok> + 'a {
         let segments = self.segments().filter(move |segment| {
             let is_named = *segment != "**";
@@ -97,8 +97,8 @@ impl PathPattern {
         self.root == PathRoot::Project
     }
 
-    /// Returns true if a folder that contains it is as asked: the home and the project have two names
-    /// if they are links.
+    /// Returns true if `is_it` holds for a root of the pattern. The home and the project have two
+    /// names if they are links.
     fn any_root(&self, act: &Act, is_it: impl Fn(&str) -> bool) -> bool {
         let is_it = |root: &str| is_it(root.trim_end_matches('/'));
         match self.root {
@@ -191,6 +191,7 @@ pub(crate) fn find_touched_pattern(
     act: &Act,
 ) -> Result<String, String> {
     let is_excepted = |path: &[Tok]| {
+        // A path with a wildcard may become another one than the exception.
         is_text(path) && exceptions.iter().any(|p| p.fits(path, act, Lean::Strict, false))
     };
     for pattern in patterns {
@@ -293,6 +294,7 @@ pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> 
             paths.extend(command.folders.iter().map(|cwd| join_path(cwd, part)));
         }
     }
+    // A program may use any file of its folder, whatever its words are.
     if paths.is_empty() || !operands::are_all(command) {
         paths.extend(command.folders.iter().cloned());
     }

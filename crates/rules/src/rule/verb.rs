@@ -18,6 +18,7 @@ pub(crate) fn has_matching_verb(verbs: &[NamePattern], tool: &str, lean: Lean) -
     match lean {
         Lean::Generous => words.iter().any(is_verb),
         Lean::Strict => {
+            // Some servers repeat their name in those of their tools.
             let own = &words[server_words(server, &words)..];
             let is_joined = own.iter().any(|word| CONJUNCTIONS.contains(&word.as_str()));
             !is_joined && own.first().is_some_and(is_verb)

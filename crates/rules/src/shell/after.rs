@@ -13,7 +13,8 @@ use crate::place::link::is_through_root;
 use crate::place::{BaseFolders, LONGEST, join_path, last_name, normal_path, placed_toks};
 use crate::steps;
 
-/// The most folders in which a command may run before they count as unknown.
+/// The most folders in which a command may run before they count as unknown. Every word of a
+/// command is placed in each of them.
 const MOST_FOLDERS: usize = 16;
 
 /// Finds the folders of all commands, and what makes a line unclear besides its grammar.
@@ -69,6 +70,7 @@ fn changed_folders(script: &ShellScript, base: BaseFolders<'_>) -> HashMap<usize
     }
     let mut here = script.clone();
     for command in &mut here.commands {
+        // `$PWD` and `pwd` need a folder, and those of the commands are not known yet.
         command.folders = vec![normal_path(base.cwd)];
     }
     let values = ShellValues::from_script(&here, None);

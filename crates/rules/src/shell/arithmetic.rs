@@ -6,9 +6,9 @@ use super::lists::ShellReader;
 const PLAIN: &str = " \t\n+-*/%<>=!&|?:,~^${}[]().#_@";
 
 impl ShellReader<'_> {
-    /// Skips an expression whose two parentheses begin at this offset minus one, and returns true;
-    /// false if it is not certainly an expression. The names in it get numbers, and the commands of
-    /// its substitutions are found.
+    /// Skips an expression whose second parenthesis is at this offset, and returns true; false if
+    /// it is not certainly an expression. The names in it get numbers, and the commands of its
+    /// substitutions are found.
     pub(super) fn skip_arithmetic(&mut self, offset: usize) -> bool {
         let begin = self.at;
         let is_skipped = self.parse_arithmetic(offset);
@@ -30,6 +30,7 @@ impl ShellReader<'_> {
                 ')' if self.eat_char(')') => break,
                 // The first parenthesis is closed before the second: it is a subshell.
                 ')' => return false,
+                // The three expressions of `for ((…; …; …))`.
                 ';' if offset == 0 => {}
                 '$' if self.peek() == Some('(') && self.peek_at(1) != Some('(') => {
                     self.at += 1;

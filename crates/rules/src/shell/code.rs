@@ -106,7 +106,7 @@ pub(crate) fn words_of(text: &str) -> CodeWords {
     found
 }
 
-/// Names by which programs start others.
+/// Names by which programs start others. The last two are how `awk` pipes into a command.
 const STARTERS: [&str; 16] = [
     "system",
     "exec",

@@ -106,6 +106,7 @@ impl ShellReader<'_> {
                 }
                 Some(c) if !ENDS.contains(c) && steps::spend_budget(steps::WORD) => {
                     let mut element = self.parse_word();
+                    // With an index the order of the elements is not that of the words.
                     if element.first_text().starts_with('[') {
                         // `[index]=value`.
                         element = ShellWord::default();

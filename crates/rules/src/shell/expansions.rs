@@ -49,6 +49,7 @@ impl ShellReader<'_> {
             word.push_piece(WordPiece::Unknown);
             return self.note_broken("an unfinished expansion");
         };
+        // What is inserted may be run as a line, for example by `eval`.
         self.script.bodies.push(inside.first_text());
         if operator == BracedOperator::Assign {
             let value = DefaultValue { name: name.clone(), value: inside.clone() };

@@ -13,7 +13,7 @@ use super::word::{ShellWord, WordPiece};
 const FEEDERS: &WordList = words!("xargs gxargs parallel");
 /// Programs that put what they find into the words of another program.
 const FINDERS: &WordList = words!("find gfind fd fdfind");
-/// The most forms of a command that are made of what it reads.
+/// The most forms of a command that are made of what it reads. Each is judged by itself.
 const MOST_READ: usize = 8;
 
 /// Returns the forms of a command with the words that it gets from elsewhere.
@@ -37,6 +37,7 @@ pub(super) fn fed_forms(command: ShellCommand, values: &ShellValues<'_>) -> Vec<
 /// Returns the forms of `xargs` with each thing that it could read.
 fn with_read(command: &ShellCommand, values: &ShellValues<'_>) -> Vec<ShellCommand> {
     let read = match command.fed_by {
+        // A redirected input takes the place of the pipe.
         Some(feeder) if !command.reads_file => values.printed_by(feeder, 1),
         _ => vec![vec![WordPiece::Unknown]],
     };

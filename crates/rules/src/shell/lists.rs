@@ -303,6 +303,7 @@ impl<'a> ShellReader<'a> {
                     self.note_doubt("control flow");
                     self.at += usize::from(matches!(self.peek(), Some('&' | '|')));
                 }
+                // `|&` joins as `|` does, and also passes on the errors.
                 let joins = c == '|' && (!twice || self.chars.get(self.at - 1) == Some(&'&'));
                 self.end_command(open, true, c == '|' || (c == '&' && twice));
                 self.follow_operator(c, twice, joins, ends_branch);
@@ -369,6 +370,7 @@ impl<'a> ShellReader<'a> {
             return;
         }
         if command.words.is_empty() {
+            // An assignment on its own, such as that of `PATH`, changes what later commands do.
             self.note_doubt(if command.assigns.is_empty() {
                 "no program"
             } else {

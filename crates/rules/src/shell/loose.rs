@@ -122,6 +122,7 @@ impl PossibleRuns {
                 .iter_mut()
                 .chain(&mut command.written)
                 .for_each(ShellWord::open_unknown);
+            // An assignment on its own touches nothing. Its value counts where it is used.
             if !command.words.is_empty() {
                 command.assigns.iter_mut().for_each(ShellWord::open_unknown);
             }
@@ -161,6 +162,7 @@ impl PossibleRuns {
         for at in 0..script.commands.len() {
             let Some(forms) = values.expand(at) else {
                 self.note_anything("more expansions than are followed");
+                // Unexpanded, the command may still match a rule that denies.
                 self.add_form(&script.commands[at], at, &values, place, kind);
                 continue;
             };
@@ -276,6 +278,7 @@ impl PossibleRuns {
         self.starts.extend((0..words.len()).map(|word| (index, word)));
         let folders = vec![cwd];
         self.commands.push(ShellCommand { words, folders, ..ShellCommand::default() });
+        // Rules look for these words, and no shell runs them as a line.
         self.runs.push(false);
         for quoted in found.quoted.iter().filter(|quoted| quoted.contains(is_special)) {
             self.parse_text(quoted, place, kind, None);

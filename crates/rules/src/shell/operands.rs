@@ -75,6 +75,7 @@ pub(crate) fn program_text<'a>(program: &str, rest: &'a [ShellWord]) -> Option<&
     let mut at = 0;
     while let Some(word) = rest.get(at) {
         let text = word.first_text();
+        // A script given by an option leaves the first operand to be a file.
         if text == "-e" || text == "--expression" {
             return rest.get(at + 1);
         }
@@ -97,6 +98,7 @@ pub(crate) fn sed_scripts(rest: &[ShellWord]) -> impl Iterator<Item = &ShellWord
 
 /// Returns true if the command uses nothing but the files that its words name.
 pub(crate) fn are_all(command: &ShellCommand) -> bool {
+    // With a path it may be another program of the same name.
     let Some(program) = command.program().filter(|program| !program.contains('/')) else {
         return false;
     };

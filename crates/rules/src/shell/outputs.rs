@@ -38,6 +38,7 @@ impl ShellValues<'_> {
                 .text()
                 .is_some_and(|name| SILENT.split_ascii_whitespace().any(|silent| silent == name)),
         };
+        // What another command reads is not printed.
         let is_read = |at: usize| all().any(|(_, other)| other.fed_by == Some(at));
         let mut heard = all()
             .filter(|(at, command)| command.level == level && !is_silent(command) && !is_read(*at));

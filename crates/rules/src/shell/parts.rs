@@ -17,6 +17,7 @@ impl ShellReader<'_> {
         }
         if self.is_function(open) {
             self.note_doubt("a function or an array");
+            // The name is defined here, and not run.
             *open = OpenCommand::default();
             return;
         }
@@ -112,6 +113,7 @@ impl ShellReader<'_> {
         }
         if CONTROL.contains(text) {
             self.note_doubt("control flow");
+            // The caller notes the brace, which it also knows behind other words.
             if text != "}" {
                 self.note_keyword(text);
             }

@@ -96,6 +96,7 @@ impl ShellReader<'_> {
     /// Parses a `~`, which is the home at the beginning of a word, and may be after `=` and `:`.
     fn parse_tilde(&mut self, is_first: bool, word: &mut ShellWord) {
         if is_first && (self.peek() == Some('/') || self.ends_word()) {
+            // A shell neither splits nor expands what a tilde has become.
             word.push_text(self.home);
             word.is_quoted = true;
         } else if is_first || word.ends_with(['=', ':']) {
@@ -225,6 +226,7 @@ impl ShellReader<'_> {
                 self.note_doubt("a translated text");
                 self.parse_double_quote(word);
             }
+            // What turns out not to be arithmetic is a substitution that begins with a subshell.
             Some('(') if self.peek_at(1) == Some('(') && self.skip_arithmetic(1) => {
                 self.note_doubt("a substitution");
                 word.push_piece(WordPiece::Digits);
@@ -329,7 +331,7 @@ impl ShellReader<'_> {
     }
 }
 
-/// Returns true if `NAME`, `NAME+` or `NAME[…]` before a `=` is the name of a variable.
+/// Returns true if the text before a `=` is the name of a variable, perhaps with the `+` of `+=`.
 fn is_assignable(name: &str) -> bool {
     let name = name.strip_suffix('+').unwrap_or(name);
     let mut chars = name.chars();

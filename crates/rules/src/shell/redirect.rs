@@ -41,6 +41,7 @@ impl ShellReader<'_> {
             ('<', Some('<')) => self.parse_here_operator(open, begin),
             _ => {
                 let copies = !is_both && self.eat_char('&');
+                // After `<` this is `<>`, which opens the file for writing, too.
                 let is_double = !copies && self.eat_char('>');
                 if !copies && !is_double && arrow == '>' {
                     // `>|` writes like `>`, even to a file that the shell was told to protect.
@@ -131,6 +132,7 @@ impl ShellReader<'_> {
                     self.script.bodies.push(plain);
                 }
             }
+            // Also if nothing in it is expanded, because a shell may run it.
             self.script.bodies.push(body);
         }
     }

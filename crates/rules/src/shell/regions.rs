@@ -142,6 +142,7 @@ impl RegionTracker {
         let mut whole = commands.iter().enumerate().skip(element);
         let mut at_level = whole.by_ref().filter(|(_, command)| command.level == depth);
         let feeder = at_level.next().map(|(at, _)| at);
+        // If several commands precede the pipe, all of them may have written to it.
         self.statement.feeder = feeder.filter(|_| at_level.next().is_none());
         self.statement.is_piped = true;
         self.here.truncate(pipeline);
@@ -156,6 +157,8 @@ impl RegionTracker {
         self.enclose(commands, first, base);
     }
 
+    /// Puts a region around commands that were read before: a pipe or an `&` only follows what it
+    /// makes a shell of its own.
     fn enclose(&mut self, commands: &mut [ShellCommand], first: usize, at: usize) {
         let region = self.new_region();
         for command in commands.iter_mut().skip(first) {
@@ -197,6 +200,7 @@ impl RegionTracker {
         let OpenStatement { feeder, is_piped, .. } = statement;
         self.frames.push(ControlFrame { kind, statement, base, body, is_at_pattern: false });
         self.begin_statement(commands);
+        // The condition may read what is piped into the whole statement.
         self.statement.feeder = feeder;
         self.statement.is_piped = is_piped;
     }
@@ -211,6 +215,8 @@ impl RegionTracker {
         self.here.push(body);
         self.begin_statement(commands);
         self.statement.is_piped = is_piped;
+        // An `else` or the next pattern is a region of its own: it does not see what this one
+        // assigns.
         let next = self.new_region();
         if let Some(frame) = self.frames.last_mut() {
             frame.body = next;
@@ -265,6 +271,7 @@ impl RegionTracker {
     pub(super) fn place_command(&mut self, command: &mut ShellCommand, depth: usize) {
         command.regions.clone_from(&self.here);
         command.level = depth;
+        // Taken, because only the first command after the pipe certainly reads it.
         command.fed_by = self.statement.feeder.take();
         command.is_piped |= self.statement.is_piped;
         let is_loop = command.words.first().and_then(|word| word.text());

@@ -22,6 +22,7 @@ pub fn split_into_segments(text: &str) -> Vec<CommandSegment> {
     // A placeholder is one word, as the text is that it hides.
     let read: String =
         chars.iter().zip(&hidden).map(|(c, is_hidden)| if *is_hidden { 'x' } else { *c }).collect();
+    // Beyond the budget nothing is painted, and the rest is shown as not understood.
     let (paint, _) = steps::run_with_budget(steps::READING, || lists::paint_text(&read));
     let style = |at: usize| {
         if hidden[at] {

@@ -10,6 +10,7 @@ impl ShellCommand {
     /// Returns the commands that this one runs, if it is a wrapper and every word of it is
     /// understood.
     pub(crate) fn wrapped_script(&self, home: &str, depth: usize) -> Option<ShellScript> {
+        // A variable may change what the wrapper or the program does.
         if !self.assigns.is_empty() || depth >= super::DEEPEST {
             return None;
         }
@@ -36,6 +37,7 @@ impl ShellCommand {
         let mut script = ShellScript { commands: vec![command], ..ShellScript::default() };
         let folder = self.folders.first()?;
         super::after::find_folders(&mut script, BaseFolders { cwd: folder, home });
+        // The folders were found from the first one, and it may run in all of them.
         script.commands[0].folders.clone_from(&self.folders);
         Some(script)
     }
@@ -43,6 +45,7 @@ impl ShellCommand {
     /// Returns the commands of `sh -c '…'`, in each of the folders.
     fn inner_shell_script(&self, rest: &[&str], home: &str, depth: usize) -> Option<ShellScript> {
         let ["-c" | "-lc", text] = rest else { return None };
+        // `rest` ends before the first word that is not known.
         if self.words.len() != 3 {
             return None;
         }
@@ -52,6 +55,7 @@ impl ShellCommand {
             .map(|cwd| ShellScript::from_nested_line(text, BaseFolders { cwd, home }, depth + 1));
         let mut script = scripts.next()?;
         for other in scripts {
+            // The same text has the same commands, whatever the folder is.
             for (command, same) in script.commands.iter_mut().zip(other.commands) {
                 command.folders.extend(same.folders);
             }

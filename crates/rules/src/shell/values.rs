@@ -102,6 +102,7 @@ impl<'a> ShellValues<'a> {
     /// too many.
     pub(crate) fn expand(&self, at: usize) -> Option<Vec<ShellCommand>> {
         let command = &self.script.commands[at];
+        // Where wildcards also match hidden names, even words without expansions change.
         if !has_expansions(command) && !self.finds_hidden {
             return Some(vec![command.clone()]);
         }

@@ -51,6 +51,8 @@ pub struct ShellWord {
 }
 
 impl ShellWord {
+    /// Returns a word with this text. It counts as quoted, so that it is no keyword, and remains a
+    /// word if it is empty.
     pub fn known(text: &str) -> Self {
         let mut word = Self { is_quoted: true, ..Self::default() };
         word.push_text(text);

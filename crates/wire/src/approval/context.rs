@@ -118,6 +118,7 @@ impl RequestContext {
             ("gated", &self.gated),
             ("hook_of", &self.hook_of),
         ];
+        // A name is refused and not cut, because what is left would be another name.
         for (field, name) in names {
             check_length(field, name.as_ref(), LONGEST_NAME)?;
         }

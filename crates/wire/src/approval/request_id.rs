@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::fields::{Malformed, required_field};
 use crate::raw::Members;
 
-/// The id of a question: a UUID of version 4, in the spelling in which it arrived.
+/// The id of a question: a UUID of version 4. It keeps the spelling in which it arrived, because
+/// the answer repeats it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize)]
 pub struct RequestId(String);
 

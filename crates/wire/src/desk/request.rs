@@ -78,7 +78,7 @@ message_kinds! {
         };
         /// Asks for the status of the desk.
         Status "status";
-        /// Has the list of remotes read again, and asks how it stands with them.
+        /// Asks the desk to read the list of remotes again, and for the state of each.
         Remotes "remotes";
         /// Lists the open questions.
         Inbox "inbox";

@@ -13,7 +13,8 @@ use crate::scan::IdScan;
 pub struct LineDecoder {
     buffer: Buffer,
     limit: usize,
-    /// How many of the pending bytes have been searched for a newline.
+    /// How many of the pending bytes have been searched for a newline, so that a long line is not
+    /// searched again for each piece of it.
     searched: usize,
     dropping: Option<DroppedPart>,
     has_skipped_blank: bool,

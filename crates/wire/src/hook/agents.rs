@@ -276,7 +276,8 @@ impl AgentProfile {
         self.reads.contains(&other.word)
     }
 
-    /// Guesses the event of input that is too long or too broken to be read.
+    /// Guesses the event of input that is too long or too broken to be read: it has to be refused
+    /// in the form of its event.
     pub fn glimpse(&self, input: &[u8]) -> Option<&'static AgentEvent> {
         let InputForm::Object { event, .. } = self.input else {
             return Some(self.before_tool_event());

@@ -89,6 +89,7 @@ impl WordSearch<'_> {
         let content = entry.get("message").and_then(|message| message.members().get("content"));
         let blocks = content.map(content_blocks).unwrap_or_default();
         if is_user {
+            // The lines are read backwards, so a result comes before its call.
             self.ended.extend(blocks.iter().filter_map(|block| text_of(block, "tool_use_id")));
         } else {
             self.look_at_message(content, &blocks);
@@ -127,6 +128,7 @@ pub fn cut_last_words(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth_back(MAX_WORDS - 1) {
         Some((start, _)) if start > 0 => {
+            // One character less, for the `…`.
             let rest = text.char_indices().nth_back(MAX_WORDS - 2).map_or(text.len(), |it| it.0);
             format!("…{}", &text[rest..])
         }

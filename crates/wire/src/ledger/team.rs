@@ -60,6 +60,7 @@ impl TeamRoster {
     pub(super) fn note_link(&mut self, link: &str, person: Option<&str>) {
         match person {
             Some(person) => drop(self.people.insert(link.to_owned(), person.to_owned())),
+            // A link that is made without a person belongs to the owner, whoever had it before.
             None => self.forget_link(link),
         }
     }
@@ -108,6 +109,7 @@ impl TeamRoster {
             return;
         }
         member.has_joined = true;
+        // A job keeps its invitation, whose secret is the token of each of its runs.
         if member.kind != MemberKind::Job {
             member.invitation = None;
             member.token.clone_from(&joined.token);

@@ -28,6 +28,7 @@ pub(super) fn parse_members<'a>(
     let mut is_first = true;
     cursor.skip_blanks();
     let members = cursor.parse_object(|cursor, key| {
+        // Of two members with this name the first one counts, as for `Members::get`.
         let is_inner = inner == Some(key) && std::mem::take(&mut is_first);
         if !is_inner || cursor.peek() != Some(b'{') {
             return cursor.parse_value();
@@ -259,6 +260,7 @@ pub(super) fn end_of_string(text: &[u8]) -> Option<usize> {
     let mut from = 0;
     loop {
         let quote = from + memchr(b'"', &text[from..])?;
+        // Linear in all, because no backslash is counted for two quotes.
         let backslashes = text[from..quote].iter().rev().take_while(|byte| **byte == b'\\').count();
         if backslashes % 2 == 0 {
             return Some(quote);

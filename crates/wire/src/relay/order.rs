@@ -26,7 +26,7 @@ pub enum RelayOrder {
         /// The signed bundle, as JSON text.
         bundle: String,
     },
-    /// The desk above is there.
+    /// A heartbeat: the desk above is still there.
     Beat,
     /// Something that the box sent was not accepted, in words for a person.
     Error { text: String },

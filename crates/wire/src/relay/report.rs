@@ -25,7 +25,8 @@ pub enum RelayReport {
     Waiting { text: String },
     /// The box's desk knows the desk above by this token from now on.
     Granted { token: HiddenText },
-    /// A question that people have to answer.
+    /// A question that people have to answer. It is boxed, because it is larger than all other
+    /// reports.
     Question(Box<RelayedQuestion>),
     /// The agent's last words, which came after its question.
     Said { question: RequestId, last_words: String },
@@ -47,7 +48,7 @@ pub enum RelayReport {
     Anew { text: String },
     /// The next entry of the box's ledger.
     Entry { entry: WatchedEntry },
-    /// The box is there.
+    /// A heartbeat: the box is still there.
     Beat,
     /// Something is wrong, in words for a person.
     Error { text: String },
@@ -142,7 +143,8 @@ impl RelayReport {
         one_line(self)
     }
 
-    /// Cuts the texts that a rule, an agent or a person has written to what a line takes.
+    /// Cuts the texts that a rule, an agent or a person has written to what a line takes. The desk
+    /// above would refuse the whole line, and with it the question or its end.
     #[must_use]
     pub fn with_bounded_texts(mut self) -> Self {
         let texts = match &mut self {

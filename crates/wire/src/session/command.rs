@@ -87,7 +87,7 @@ message_kinds! {
         Compact "compact" {
             conversation_id optional "conversationId": Option<String> = decode_conversation_id,
         };
-        /// Has the model no longer read a message that its provider refuses.
+        /// Hides a message that its provider refuses from the model.
         LeaveOut "leave_out" {
             conversation_id optional "conversationId": Option<String> = decode_conversation_id,
         };
@@ -96,7 +96,7 @@ message_kinds! {
             conversation_id optional "conversationId": Option<String> = decode_conversation_id,
             mode: ConversationMode = "ask, plan or auto",
         };
-        /// Has the model answer the last message again.
+        /// Asks the model for another answer to the last message.
         Regenerate "regenerate" {
             /// A JSON object that only the front end understands, unchanged.
             metadata optional: Option<Box<RawValue>> = decode_metadata,
@@ -200,6 +200,7 @@ impl SessionCommand {
     pub fn conversation_id(&self) -> Option<String> {
         match self {
             Self::UserMessage(said) | Self::EditLast(said) => said.conversation_id(),
+            // An id that is wrong was refused when the request was read.
             Self::ClearHistory { metadata } | Self::Regenerate { metadata } => {
                 of_metadata(metadata.as_deref()).ok().flatten()
             }

@@ -111,7 +111,7 @@ session_events! {
     TurnChanges(TurnChanges) "turn_changes" "an object with files",
     /// Something that the user may want to know.
     Notice(Notice) "notice" "an object with kind and text",
-    /// The answer to `get_status`.
+    /// The answer to `get_status`. It is boxed, because otherwise every event would be as large.
     Status(Box<RuntimeStatus>) "status" "an object with state, conversationLength and uptime",
 }
 
@@ -143,6 +143,7 @@ impl SessionEvent {
         let Self::Done(Some(data)) = &self else { return self };
         let Some(rest) = data.get().strip_prefix('{') else { return self };
         let comma = if rest.trim_start().starts_with('}') { "" } else { "," };
+        // Put in as text, so that the rest of the data keeps its bytes.
         let whole = format!("{{{}:{value}{comma}{rest}", json_string(name));
         RawValue::from_string(whole).map_or(self, |whole| Self::Done(Some(whole)))
     }
@@ -165,6 +166,7 @@ impl SessionEvent {
 
     /// Returns true if this is the last reply to its request.
     pub fn is_end(&self) -> bool {
+        // No `done` follows the answer to `get_status`.
         matches!(self, Self::Done(_) | Self::Error { .. } | Self::Status(_))
     }
 }

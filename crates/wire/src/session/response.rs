@@ -98,6 +98,7 @@ impl SessionReply {
 
 impl SessionEvent {
     /// Appends the [`SessionReply`] with these parts to `out`, as [`SessionReply::write`] does.
+    /// Every token is a line, and none of them has to own its id for that.
     pub fn write_line(
         &self,
         id: Option<&str>,

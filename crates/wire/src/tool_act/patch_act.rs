@@ -33,7 +33,7 @@ impl<'a> PatchAct<'a> {
     /// Reads a patch. What is in doubt counts as the name of a file.
     pub fn from_texts(texts: Vec<&'a str>) -> Self {
         let mut patch = Self { texts, ..Self::default() };
-        // Programs differ in what ends a line.
+        // Programs differ in what ends a line, and in whether blanks may precede a heading.
         let ends = ['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}'];
         let lines = patch.texts.iter().flat_map(|text| text.split(ends)).map(str::trim_start);
         for line in lines {
@@ -85,6 +85,7 @@ impl<'a> PatchAct<'a> {
             }
         }
         let named = files.iter().map(|file| 1 + usize::from(file.moved_to.is_some()));
+        // With fewer files than `from_texts` has found, another program could read more changes.
         let is_exact = is_whole && !self.is_odd && named.sum::<usize>() == self.paths.len();
         (is_exact && !files.is_empty()).then_some(files)
     }

@@ -39,7 +39,8 @@ pub(super) struct DeltaContent<'a> {
 }
 
 impl DeltaContent<'_> {
-    /// Returns true unless the delta is of a known kind and empty.
+    /// Returns true unless the delta is of a known kind and empty. Empty deltas would otherwise
+    /// keep a dead answer alive.
     pub(super) fn is_something(&self) -> bool {
         match &*self.kind {
             "text_delta" => !self.text.is_empty(),
@@ -51,7 +52,8 @@ impl DeltaContent<'_> {
     }
 }
 
-/// A `content_block_delta` of an unknown kind.
+/// A `content_block_delta` of an unknown kind. It may have any other members, so only its kind is
+/// read.
 #[derive(Deserialize)]
 pub(super) struct UnknownDelta<'a> {
     #[serde(borrow)]

@@ -159,6 +159,7 @@ fn request_turns<'a>(
             None => turns.push(RequestTurn { role: *role, content: blocks, upto: at + 1 }),
         }
     }
+    // The sort is stable, so that results keep the order of their calls, and all else its own.
     for turn in turns.iter_mut().filter(|turn| turn.role == Role::User) {
         // Results only count at the beginning of a message.
         turn.content.sort_by_key(|part| !matches!(&*part.item, Block::ToolResult { .. }));

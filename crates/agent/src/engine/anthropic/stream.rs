@@ -72,8 +72,11 @@ impl PieceDecoder {
             }
         };
         self.events += u64::from(delta.is_something());
+        // The newest counts, because a server may use an index again without ending the block.
         let open = self.open.iter_mut().rev().find(|(open, _)| *open == index);
         match (&*delta.kind, open.map(|(_, block)| block)) {
+            // A text is understood without its beginning. A call is not, because its id and name
+            // are there.
             ("text_delta", None | Some(OpenBlock::Text)) if !delta.text.is_empty() => {
                 into.push(AnswerPiece::Text(delta.text.into_owned()));
             }
@@ -98,7 +101,8 @@ impl PieceDecoder {
         Ok(())
     }
 
-    /// Handles a delta that cannot be parsed, which is an error only for a known kind.
+    /// Handles a delta that cannot be parsed, which is an error only for a known kind. A kind that
+    /// the API adds later may have other types in members of the same name.
     fn unreadable_delta(&self, data: &str, error: &serde_json::Error) -> Result<(), EngineError> {
         const KNOWN: [&str; 4] =
             ["text_delta", "thinking_delta", "signature_delta", "input_json_delta"];
@@ -185,7 +189,9 @@ impl PieceDecoder {
     }
 
     fn message_stop(&mut self, into: &mut Vec<AnswerPiece>) {
+        // A block that the server has not ended is complete now; a call would be lost with it.
         into.extend(self.open.drain(..).filter_map(|(_, block)| block.close()));
+        // The reason may be missing.
         let usual = if self.has_tools { ModelStop::ToolUse } else { ModelStop::EndTurn };
         into.push(AnswerPiece::End(self.stop.take().unwrap_or(usual)));
         self.is_whole = true;

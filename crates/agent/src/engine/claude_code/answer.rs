@@ -29,7 +29,8 @@ use crate::tool::CallOutcome;
 const OBEYS_WITHIN: Duration = Duration::from_secs(5);
 /// How the CLI's words about an error of the model's service begin.
 const API_ERROR: &str = "API Error";
-/// How many tools may end before the runtime is notified of the first.
+/// How many tools may end before the runtime is notified of the first. Further hooks wait until
+/// there is room.
 const MOST_ENDS: usize = 64;
 
 pub(super) struct ClaudeCodeAnswer {
@@ -127,14 +128,15 @@ impl ClaudeCodeAnswer {
             let had = into.len();
             tokio::select! {
                 biased;
-                // First: the CLI stands still until its hook is answered.
+                // First: the CLI waits until its hook is answered.
                 Some(pausing) = self.rounds.recv() => {
                     self.pausing.push(pausing);
                     into.push(AnswerPiece::RoundEnd);
                 }
                 event = stream.next() => match event {
                     Some(Ok(event)) => self.events.handle_event(event, into)?,
-                    // It has saved its session and has ended.
+                    // It has saved its session and has ended. An error after its answer changes
+                    // nothing.
                     _ if self.events.end.is_some() => {
                         self.stream = None;
                         into.extend(self.events.end.take().into_iter().flat_map(
@@ -164,7 +166,8 @@ impl ClaudeCodeAnswer {
             loop {
                 // A hook that waits would keep the CLI from stopping.
                 self.pausing.clear();
-                // The turn is over, so an error changes nothing.
+                // An error ends the loop as well: the turn is over, and the caller drops the
+                // answer.
                 if !self.read_events(into).await.unwrap_or(false) {
                     return;
                 }
@@ -221,6 +224,7 @@ impl EventReader {
                 into.push(AnswerPiece::Usage(self.earlier + self.latest));
             }
             ClaudeEvent::Text(text) => {
+                // The whole text repeats the streamed pieces, and is shown only if there were none.
                 let is_new = !std::mem::take(&mut self.has_text) && !text.is_empty();
                 into.extend(is_new.then_some(AnswerPiece::Text(text)));
             }
@@ -235,8 +239,8 @@ impl EventReader {
                 into.push(AnswerPiece::OwnCall { id: call.id, name, input: call.input });
             }
             ClaudeEvent::ToolResult(result) => {
-                // The outcome of a tool of the runtime is known here; the CLI may have changed it. So is
-                // what was denied.
+                // The outcome of a tool of the runtime, or of a call that was denied, is known here
+                // as it was; the CLI may have changed its text.
                 let ran = lock(&self.ran).remove(&result.id);
                 let (name, input) = self.calls.remove(&result.id).unwrap_or_default();
                 let outcome = ran.unwrap_or_else(|| match (result.text(), result.is_error) {
@@ -281,6 +285,7 @@ impl EventReader {
     ) -> Result<(), EngineError> {
         self.cost = self.cost_of(&answer);
         into.extend(self.cost.map(AnswerPiece::Cost));
+        // The total of the CLI takes the place of what was counted, so `latest` is not added again.
         self.earlier = token_usage(answer.usage);
         into.push(AnswerPiece::Usage(self.earlier));
         let stop = match answer.outcome {
@@ -309,7 +314,8 @@ impl EventReader {
     fn cost_of(&self, answer: &ClaudeAnswer) -> Option<f64> {
         let before = self.resumed.as_ref().map_or(Some(0.0), |session| session.cost);
         let since = |(total, before): (f64, f64)| {
-            // A CLI that was killed has not saved what its session had cost.
+            // A CLI that was killed has not saved what its session had cost, so its total may be
+            // lower than it was before.
             if total >= before { total - before } else { total }
         };
         answer.call_cost_usd.or_else(|| answer.cost_usd.zip(before).map(since))

@@ -17,6 +17,8 @@ const STOPPED: &str = "The user doesn't want to proceed with this tool use.";
 /// the model reads.
 pub(super) fn failed_call(name: &str, input: &Value, text: String) -> CallOutcome {
     let act = input.as_object().map(|input| ToolAct::from_call("", name, input));
+    // Only the text of a command has this form; that of another tool may begin with the same words
+    // by chance.
     let is_command = matches!(act, Some(ToolAct::Run(_)));
     let known = is_command.then(|| failed_command(&text)).flatten();
     let result = known.unwrap_or_else(|| {

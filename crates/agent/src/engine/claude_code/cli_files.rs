@@ -59,6 +59,7 @@ fn known_result(act: &ToolAct<'_>, text: &str, report: CliFileReport) -> Option<
             let mut result = json!({
                 "path": path, "bytes": content.len(), "lines": content.lines().count(),
             });
+            // Left out where the CLI does not say it: the file may have existed.
             if !report.kind.is_empty() {
                 result["created"] = json!(report.kind == "create");
             }
@@ -78,6 +79,7 @@ fn known_result(act: &ToolAct<'_>, text: &str, report: CliFileReport) -> Option<
         }
         ToolAct::Read(file) => {
             let lines = numbered_lines(text);
+            // The text for the model has line numbers and remarks, which are not in the file.
             let content = report.file.map_or_else(|| text.to_owned(), |file| file.content);
             json!({ "path": file.path()?, "content": content, "totalLines": lines })
         }

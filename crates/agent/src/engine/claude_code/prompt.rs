@@ -55,6 +55,7 @@ fn render_transcript<'a>(messages: impl Iterator<Item = &'a Arc<ChatMessage>>) -
     let mut room = LONGEST_PAST;
     for message in messages {
         let text = render_message(message);
+        // Ends at the first message that does not fit, so that the rest has no gap.
         let Some(left) = room.checked_sub(text.len()) else { break };
         room = left;
         parts.push(text);

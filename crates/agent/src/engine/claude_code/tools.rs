@@ -22,7 +22,8 @@ use crate::tool::{CallOutcome, ToolSpec, raw_json};
 const SERVER: &str = "callgate";
 /// The prefix of the runtime's tools, as the CLI names them.
 const PREFIX: &str = "mcp__callgate__";
-/// The CLI's tools that touch nothing outside of its own session.
+/// The CLI's tools that touch nothing outside of its own session. `Task` and `Agent` are among them
+/// because each call of a subagent is asked about by itself.
 const HARMLESS: [&str; 8] = [
     "TodoWrite",
     "Task",
@@ -62,8 +63,8 @@ pub(super) fn with_pauses(mut settings: ClaudeSettings, rounds: &RoundEnds) -> C
     settings
 }
 
-/// Has the gate decide about the CLI's own tools, also about those that the CLI would not ask about.
-/// What was denied is in `ran`, by the id of the call.
+/// Passes the CLI's own tools to the gate, also those that the CLI would not ask about. What was
+/// denied is in `ran`, by the id of the call.
 pub(super) fn with_gate(
     settings: ClaudeSettings,
     runner: &Arc<dyn ToolRunner>,
@@ -71,6 +72,8 @@ pub(super) fn with_gate(
 ) -> ClaudeSettings {
     let hook = Hook::new(HookEvent::PreToolUse, |input| async move {
         let name = input.tool_name.unwrap_or_default();
+        // A tool of the runtime passes the gate when it runs: asked here too, a person would be
+        // asked twice.
         let is_asked = own_name(&name).is_none() && !HARMLESS.contains(&&*name);
         if is_asked { HookOutput::ask("callgate decides") } else { HookOutput::proceed() }
     });
@@ -130,6 +133,8 @@ fn build_tool(spec: &ToolSpec, runner: &Arc<dyn ToolRunner>, ran: &RanTools) -> 
             let outcome = runner.run_tool(id.clone(), name, raw_json(&arguments)).await;
             let (text, is_error) = (outcome.text.clone(), outcome.is_error);
             let pictures = outcome.images.clone();
+            // Before the CLI gets the text, because its own report of the result may follow at
+            // once.
             lock(&ran).insert(id, outcome);
             tool_output(text, is_error, pictures)
         }

@@ -75,6 +75,7 @@ pub(crate) struct StreamedAnswer<D> {
 }
 
 enum ReadState<D> {
+    // Kept between waits, so that one that is dropped does not begin the request anew.
     Asking(BoxFuture<'static, Result<AnswerReader<D>, EngineError>>),
     Reading(Box<AnswerReader<D>>),
     Failed(EngineError),
@@ -103,6 +104,8 @@ impl<D: EventDecoder> StreamedAnswer<D> {
         while self.ready.is_empty() {
             let after = match &mut self.state {
                 ReadState::Ended => return Ok(false),
+                // The error stays, so that a caller who asks again does not find an answer that
+                // ended well.
                 ReadState::Failed(error) => return Err(error.clone()),
                 ReadState::Asking(request) => match request.await {
                     Ok(reading) => Some(ReadState::Reading(Box::new(reading))),
@@ -149,9 +152,12 @@ impl<D: EventDecoder> AnswerReader<D> {
         let end = if self.stream.has_stopped() { end.min(now + END_TIME) } else { end };
         let chunk = match timeout_at(end, self.response.chunk()).await {
             Ok(chunk) => chunk,
+            // All of the answer is there: as an error it would be asked for, and paid for, a second
+            // time.
             Err(_) if self.stream.has_stopped() => Ok(None),
             Err(_) => return Err(self.link.errors.stalled(self.patience.waited())),
         };
+        // Before the bytes are read, because only events that they bring show that the model lives.
         let had_come = self.stream.events();
         self.accept(chunk, into)?;
         while !self.stream.is_whole()
@@ -220,8 +226,11 @@ async fn ask_server<D: EventDecoder>(
     let (link, ApiRequest { address, headers, body }, stream) = prepare.await?;
     let request = LazyClient::ready(&link).await?.post(address).headers(headers).body(body);
     let idle = link.idle;
+    // One limit for the upload and the wait for the first byte, because nothing is heard of either.
     let response = timeout(idle, request.send()).await.map_err(|_| link.errors.stalled(idle))?;
     let mut response = response.map_err(|error| link.errors.network(error))?;
+    // A wrong address may answer 200 with a page, which, read as events, would be a cut answer that
+    // the turn asks for again.
     if response.status() != StatusCode::OK || !is_stream(response.headers()) {
         // The part of the reason that cannot be read is left out.
         let mut body = Vec::new();

@@ -25,6 +25,7 @@ impl LazyClient {
         let is_plain = |url: &Url| url.scheme() == "http";
         let mut way = is_plain(address);
         let read = |text: &str| {
+            // A proxy with TLS needs the root certificates even if the server does not.
             way &= Url::parse(text).is_ok_and(|url| is_plain(&url));
             Proxy::all(text).map_err(|_| {
                 "The proxy is not a valid address; it should look like http://localhost:3128"

@@ -123,6 +123,7 @@ impl ErrorComposer {
     }
 
     fn reported_error(&self, said: &ApiErrorBody) -> EngineError {
+        // The request was accepted, so an unknown error is the server's, and the turn tries again.
         let kind = match error_kind(&said.kind).unwrap_or(EngineErrorKind::Server) {
             EngineErrorKind::Refused if is_too_long(said) => EngineErrorKind::TooLong,
             kind => kind,
@@ -148,6 +149,8 @@ impl ErrorComposer {
             Some(key) => words.replace(key.text(), "…"),
             None => words.to_owned(),
         };
+        // A server may repeat a part of the conversation, which may hold other secrets than the
+        // key.
         let masked = mask_text(&words).into_shown();
         let plain = masked.replace(char::is_control, " ");
         let mut line = plain.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -60,6 +60,7 @@ impl ProviderTools {
     ) -> Box<dyn AnswerStream> {
         let forms = self.forms(&call.tools);
         let is_strict = lock(&self.state).is_strict;
+        // The call itself is kept, so that it can be asked again in another form.
         let inner = Arc::clone(&provider).ask(forms.sent_call(call.clone(), is_strict));
         let (tools, has_begun, rejected) = (Arc::clone(self), false, 0);
         Box::new(AdaptedAnswer { tools, provider, call, forms, inner, has_begun, rejected })
@@ -81,6 +82,7 @@ impl ProviderTools {
     fn reject(&self, tool: &ToolSpec) {
         let mut state = lock(&self.state);
         state.rejected.insert(tool_digest(tool));
+        // The kept form still has the tool.
         state.known = None;
     }
 }
@@ -150,6 +152,8 @@ impl AnswerStream for AdaptedAnswer {
             if let Err(error) = &next
                 && self.ask_again(error, into)
             {
+                // `has_begun` stays false: a rejected tool is no part of an answer, and more tools
+                // may be rejected before it begins.
                 return Ok(true);
             }
             self.has_begun |= into.len() > before;

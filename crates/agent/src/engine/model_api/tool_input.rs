@@ -48,6 +48,7 @@ fn input_object(first: Option<Box<RawValue>>, input: String) -> Result<Box<RawVa
     if is_too_deep(json.get()) {
         return Err(format!("the arguments are nested more than {DEEPEST} levels deep"));
     }
+    // Requests and stored messages may hold them, but an event for the front end is one line.
     if memchr::memchr2(b'\n', b'\r', json.get().as_bytes()).is_none() {
         return Ok(json);
     }

@@ -68,7 +68,7 @@ impl FunctionPiece<'_> {
         let Some(arguments) = self.arguments.map(RawValue::get) else { return Cow::Borrowed("") };
         match arguments.as_bytes().first() {
             Some(b'"') => serde_json::from_str(arguments).map_or_else(|_| "".into(), Cow::Owned),
-            // Only `null` begins so.
+            // Only `null` begins with this letter.
             Some(b'n') => "".into(),
             _ => Cow::Borrowed(arguments),
         }
@@ -84,6 +84,7 @@ pub(super) fn plain_chunk(data: &str) -> Option<String> {
     for choice in members.get_mut("choices").and_then(Value::as_array_mut).into_iter().flatten() {
         let choice = choice.as_object_mut()?;
         choice.retain(|_, value| !value.is_null());
+        // The whole message repeats what was sent before.
         if choice.contains_key("delta") {
             choice.remove("message");
         }
@@ -117,6 +118,7 @@ pub(super) fn reported_usage(json: &RawValue) -> Option<TokenUsage> {
     let told: ChunkUsage = serde_json::from_str(json.get()).ok()?;
     let prompt = told.prompt_tokens?;
     let cached = told.prompt_tokens_details.and_then(|details| details.cached_tokens);
+    // Here the prompt includes what was cached; our `input` leaves it out.
     let cached = cached.unwrap_or(0).min(prompt);
     Some(TokenUsage {
         input: prompt - cached,

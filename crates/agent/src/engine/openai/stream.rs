@@ -72,7 +72,8 @@ impl ChunkDecoder {
         let chunk: ChatChunk<'_> = match serde_json::from_str(data) {
             Ok(chunk) => chunk,
             Err(error) => {
-                // Only now, because it takes a tree of the whole chunk.
+                // Only if it cannot be read otherwise, because this takes a tree of the whole
+                // chunk.
                 plain = plain_chunk(data).ok_or_else(|| self.errors.invalid_data(&error))?;
                 serde_json::from_str(&plain).map_err(|_| self.errors.invalid_data(error))?
             }
@@ -85,12 +86,13 @@ impl ChunkDecoder {
             into.push(AnswerPiece::Usage(told));
         }
         for ChunkChoice { index, delta, finish_reason } in chunk.choices {
-            // One answer was asked for.
+            // Only one answer was asked for.
             if index > 0 {
                 continue;
             }
             self.delta(delta.unwrap_or_default(), into)?;
             let reason = finish_reason.filter(|reason| !reason.is_empty());
+            // Kept over later chunks without a reason, such as the one with the usage.
             self.stop = reason.map(|reason| model_stop(&reason)).or(self.stop.take());
         }
         Ok(())
@@ -110,6 +112,7 @@ impl ChunkDecoder {
             self.thoughts.push(&text, into);
             is_text = true;
         }
+        // Of texts and thoughts only: calls are counted where they are put together.
         self.count_bytes(&into[had..]);
         let calls = delta.tool_calls.unwrap_or_default();
         self.events += u64::from(into.len() > had || is_text || !calls.is_empty());
@@ -239,7 +242,8 @@ impl EventDecoder for ChunkDecoder {
     }
 }
 
-/// Returns the id, or another one if other providers would refuse it in a later request.
+/// Returns the id, or another one if other providers would refuse it in a later request. The
+/// conversation may be continued with another provider.
 fn usable_id(id: String) -> String {
     if (1..=LONGEST_ID).contains(&id.len()) && id.chars().all(is_name_character) {
         return id;

@@ -82,6 +82,7 @@ impl ThoughtTags {
                     self.state = TagState::Gap;
                 }
             }
+            // The blank lines behind a thought are not a part of the answer.
             TagState::Gap => {
                 let said = self.held.trim_start();
                 if !said.is_empty() {

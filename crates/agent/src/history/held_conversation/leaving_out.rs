@@ -12,7 +12,7 @@ use crate::history::stored_message;
 use crate::message::{Block, ChatMessage, Role};
 
 impl HeldConversation {
-    /// Has the model no longer read the last message, with which a turn begins. People still see it.
+    /// Hides the last message, with which a turn begins, from the model. People still see it.
     pub async fn leave_out_last(&mut self) -> Result<(), HistoryError> {
         let Some(mut message) = self.take_back().await? else { return Ok(()) };
         message.content.push(Block::LeftOut);
@@ -29,9 +29,9 @@ impl HeldConversation {
         self.loaded.mender.number_of(index)
     }
 
-    /// Has the model no longer read the message with this number, or else the last one of the
-    /// user's or of tools' results that it still reads. People still see it. Returns its number, or
-    /// `None` if there is no such message.
+    /// Hides the message with this number from the model, or else the last one of the user's or of
+    /// tools' results that it still reads. People still see it. Returns its number, or `None` if
+    /// there is no such message.
     pub async fn leave_out(&mut self, number: Option<u64>) -> Result<Option<u64>, HistoryError> {
         self.wait_for_change().await;
         let id = Arc::clone(&self.id);
@@ -48,6 +48,7 @@ impl HeldConversation {
                     (is_named || message.role == Role::User)
                         && !message.content.iter().any(|block| matches!(block, Block::LeftOut))
                 };
+                // What a summary replaces is not sent, so it cannot be what the provider refuses.
                 found = read.filter(is_read).map(|_| number).filter(|number| *number >= first);
                 number > first && found.is_none() && !is_named
             })?;

@@ -17,7 +17,8 @@ use super::sign_in_record::{ServerSignIn, SignInStore};
 use super::tokens;
 use crate::mcp::{McpServerSettings, McpTransport, OauthSettings, Warning};
 
-/// A token that expires within this time, in milliseconds, is renewed before it is used.
+/// A token that expires within this time, in milliseconds, is renewed before it is used. Otherwise
+/// it could expire on its way.
 const SOON: u64 = 30_000;
 
 /// The most tokens that are remembered, so that no text shows them.
@@ -79,6 +80,7 @@ impl ServerAccess {
             (self.warn)(&format!("cannot read a sign-in: {why}"));
             None
         });
+        // A token must not go to another server than the one for which it was stored.
         let stored = stored.filter(|stored| stored.url == self.url.as_str());
         if let Some(stored) = &stored {
             self.note_secrets(stored);
@@ -129,7 +131,8 @@ impl ServerAccess {
     /// Renews the sign-in, unless another process has done so.
     async fn renew(&self, held: &mut Option<ServerSignIn>) -> bool {
         let Some(old) = held.take() else { return false };
-        // Looked at first, because a refresh token often counts only once.
+        // Looked at first, because a refresh token often counts only once, and another process may
+        // have used it.
         let stored = self.load_stored().await;
         if let Some(newer) = stored.filter(|stored| stored.access_token != old.access_token) {
             *held = Some(newer);
@@ -212,6 +215,8 @@ impl ServerAccess {
     pub(in crate::mcp) async fn begin_sign_in(&self) -> Result<PendingSignIn, String> {
         let challenge = lock(&self.challenge).clone().unwrap_or_default();
         let held = self.sign_in.lock().await.clone();
+        // The new token takes the place of the old one, so it has to permit what that permitted,
+        // too.
         let held = held.filter(|_| challenge.is_about_scope()).map(|held| held.scopes);
         let (http, url) = (self.http.clone(), self.url.clone());
         let held = held.unwrap_or_default();

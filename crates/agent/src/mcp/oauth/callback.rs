@@ -170,6 +170,7 @@ fn read_request(head: &[u8], port: u16, state: &str) -> Result<CallbackParameter
 async fn send_response(stream: &mut TcpStream, status: &str, text: &str) {
     let page = format!("<!doctype html><meta charset=utf-8><title>callgate</title><p>{text}");
     let length = page.len();
+    // The address of the page holds the code, so nothing may keep it or pass it on.
     let response = format!(
         "HTTP/1.1 {status}\r\nContent-Type: text/html; charset=utf-8\r\nContent-Length: {length}\r\n\
          Cache-Control: no-store\r\nReferrer-Policy: no-referrer\r\n\

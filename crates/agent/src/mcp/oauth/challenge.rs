@@ -54,7 +54,8 @@ pub(super) fn unique_scopes<'a>(words: impl Iterator<Item = &'a str>) -> Vec<Str
     found
 }
 
-/// Returns the members of the scheme `Bearer`, with their names in lower case.
+/// Returns the members of the scheme `Bearer`, with their names in lower case. A header may name
+/// several schemes, whose members must not be mixed up.
 fn bearer_members(header: &str) -> Vec<(String, String)> {
     let (mut members, mut is_bearer, mut rest) = (Vec::new(), false, header);
     loop {

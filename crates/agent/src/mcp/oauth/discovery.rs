@@ -107,6 +107,8 @@ async fn first_document(client: &SignInClient, places: &[Url]) -> Result<Option<
         let host = place.host_str().unwrap_or_default();
         match reply.body {
             body if reply.status.is_success() && body.is_object() => return Ok(Some(body)),
+            // Only a document that is missing is looked for elsewhere: a server that fails may have
+            // it.
             _ if reply.status.is_client_error() => {}
             _ => {
                 return Err(format!(
@@ -176,6 +178,7 @@ fn read_issuer(url: &Url, issuer: &str, document: &Value) -> Result<Authorizatio
     let authorize = address("authorization_endpoint", "the address of the sign-in")?;
     let token = address("token_endpoint", "the address for tokens")?;
     let register = address("registration_endpoint", "the address for registrations")?;
+    // Without PKCE, whoever reads the code on its way through the browser could use it.
     if !texts_in_array(&document["code_challenge_methods_supported"]).any(|method| method == "S256")
     {
         return Err(

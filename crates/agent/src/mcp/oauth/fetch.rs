@@ -71,7 +71,8 @@ impl SignInClient {
     ) -> Result<SignInReply, String> {
         let mut request = self.client(url).await?.post(url.clone());
         if let Some((name, secret)) = basic {
-            // A field without a name is its value, after a `=`.
+            // The specification has both encoded as in a form. A field without a name is its value,
+            // after a `=`.
             let [name, secret] = [name, secret].map(|text| form_text(&[("", text)]));
             let bare = |field: &str| field.trim_start_matches('=').to_owned();
             request = request.basic_auth(bare(&name), Some(bare(&secret)));

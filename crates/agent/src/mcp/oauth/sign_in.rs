@@ -46,8 +46,10 @@ impl PendingSignIn {
         let mut plan = discover_sign_in(&http, &url, challenge).await?;
         let wanted = held.iter().chain(&plan.scopes).chain(&settings.scopes);
         plan.scopes = unique_scopes(wanted.map(String::as_str));
+        // Before the registration, of which its port is a part.
         let listener = CallbackListener::open(settings.callback_port).await?;
         let client = client_at(&http, &plan, settings, &listener.address()).await?;
+        // Two, because the state passes through the browser, and the verifier must not.
         let (state, verifier) = (random_text()?, random_text()?);
         let mut address = plan.server.authorize.clone();
         let digest = URL_SAFE_NO_PAD.encode(Sha256Hash::hash_bytes(verifier.as_bytes()).0);

@@ -68,6 +68,7 @@ pub(super) async fn client_at(
         let reason = known_reason(body["error"].as_str().unwrap_or_default());
         return Err(format!("its authorization server has not registered callgate ({reason})"));
     };
+    // A server may register another method than the one that was wanted.
     let is_secret_posted = body["token_endpoint_auth_method"] != "client_secret_basic";
     Ok(OauthClient { id, secret: member_text(&body, "client_secret"), is_secret_posted })
 }
@@ -153,7 +154,7 @@ fn take_tokens(sign_in: &mut ServerSignIn, answer: &Value) -> Result<(), String>
     let is_bearer =
         answer["token_type"].as_str().is_some_and(|kind| kind.eq_ignore_ascii_case("bearer"));
     let token = member_text(answer, "access_token").filter(|token| {
-        // It goes into a header.
+        // It goes into a header, which takes no other bytes.
         token.bytes().all(|byte| byte.is_ascii_graphic())
     });
     let Some(token) = token.filter(|_| is_bearer) else {

@@ -30,6 +30,7 @@ impl ToolServer {
         arguments: JsonObject,
         route: CallRoute,
     ) -> Result<CallToolResult, String> {
+        // Copied for the second attempt: a call that was refused has done nothing.
         match self.call_once(tool, arguments.clone(), route.clone()).await {
             Err(failed) if failed.wants_sign_in => {
                 self.sign_in_for_call(&route.asker).await?;

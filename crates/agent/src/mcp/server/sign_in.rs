@@ -57,6 +57,7 @@ impl ToolServer {
         }
         let (asker, stay) = (turn.asker.clone(), turn.stay.clone());
         let waiting = tokio::spawn(async move {
+            // Dropped even if the task is aborted, so that the next message can ask again.
             let _open = OpenSignIn(&server.sign_in);
             let ended = server.sign_in_by_question(&access, &asker, Some(stay)).await;
             server.sign_in_ended(ended).await;
@@ -85,7 +86,7 @@ impl ToolServer {
         }
     }
 
-    /// Notes and tells that the server cannot be used without a sign-in.
+    /// Records and reports that the server cannot be used without a sign-in.
     fn is_not_signed_in(&self, why: &str) {
         let name = &self.settings.name;
         let why = self.failure_text(&format!("{why}; it {}", how_to_sign_in(name)));

@@ -119,7 +119,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<PixelSize> {
         let length = front.take_big_endian::<2>()?.checked_sub(2)?;
         let mut content = Front(front.take(length)?);
         match mark {
-            // In the range of the frames, and none.
+            // These are in the range of the frames, but they are not frames.
             0xc4 | 0xc8 | 0xcc => {}
             0xc0..=0xcf => {
                 content.byte()?;
@@ -202,6 +202,7 @@ fn webp_size(bytes: &[u8]) -> Option<PixelSize> {
         if length % 2 == 1 && !chunks.0.is_empty() {
             chunks.take(1)?;
         }
+        // The size is known, and the rest is read to see whether the file is whole.
         if found.is_some() {
             continue;
         }

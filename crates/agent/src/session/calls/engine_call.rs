@@ -16,6 +16,7 @@ pub(in crate::session) fn describe_call(
 ) -> (&'static str, Vec<ToolLocation>) {
     let kind = ToolKind::for_tool("", tool);
     if !kind.is_about_files() {
+        // Without parsing the input, which may be long.
         return (kind_word(kind), Vec::new());
     }
     let input: Map<String, Value> = serde_json::from_str(input.get()).unwrap_or_default();

@@ -24,7 +24,8 @@ pub(in crate::session) struct SessionTools {
 #[derive(Default)]
 pub(in crate::session) struct ToolSet {
     pub(in crate::session) by_name: ToolMap,
-    /// Their descriptions, in a stable order.
+    /// Their descriptions, in a stable order. Another order would make the provider read the whole
+    /// conversation again instead of its cache.
     pub(in crate::session) specs: Arc<[ToolSpec]>,
     /// The revisions of the sources, added up.
     revision: u64,
@@ -52,6 +53,8 @@ impl SessionTools {
     }
 
     pub(in crate::session) fn current(&self) -> Arc<ToolSet> {
+        // Each revision only grows, so their sum changes with any of them. Read before the tools:
+        // what changes in between is collected the next time.
         let revision = self.sources.iter().map(|source| source.revision()).sum();
         let mut current = lock(&self.current);
         if current.revision != revision {

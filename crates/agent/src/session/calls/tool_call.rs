@@ -149,6 +149,8 @@ pub(in crate::session) fn person_asker(
         let (shared, origin, id) = (Arc::clone(&shared), origin.clone(), id.clone());
         Box::pin(async move {
             let tool = ELICITATION.to_owned();
+            // A question changes nothing: the mode `plan` permits it, and the folders are not
+            // looked at.
             let call = EngineToolCall { id: id.clone(), tool, input, is_read_only: true };
             let permit = permit_engine_tool(Arc::clone(&shared), origin, call).await;
             let is_cancelled = shared.questions.take_cancelled(&id);
@@ -225,6 +227,7 @@ pub(in crate::session) async fn decide_and_record(
             (LedgerEvent::RuntimeRefused, because, None)
         }
     };
+    // What a person has changed is what runs, so that is what the ledger has.
     let input = changed.unwrap_or(&wanted.input).clone();
     let entry = CallRecord { shared: &shared, conversation, wanted: &wanted, input };
     let draft = entry.draft(because, kind);
@@ -329,6 +332,7 @@ fn progress_sink(
     let missed = AtomicU64::new(0);
     Arc::new(move |stream, text| {
         if !output.has_room_for_progress() {
+            // Relaxed, because nothing else depends on the count.
             missed.fetch_add(text.len() as u64, Ordering::Relaxed);
             return;
         }
@@ -360,6 +364,7 @@ impl CallRecord<'_> {
         let outcome = tool.run_call(invocation).await;
         let elapsed = started.elapsed();
         let ran = |call| Self::ran_event(call, !outcome.is_error, elapsed);
+        // Recorded with the round, in a transaction that is needed anyway.
         let draft = Some(self.draft(because, ran));
         CallReport { draft, ran: FinishedCall { outcome, interrupt: false } }
     }

@@ -40,6 +40,7 @@ pub(super) fn fitting_content(blocks: &[Block]) -> Option<Box<RawValue>> {
 fn shorten_blocks(blocks: &[Block], mut size: usize) -> Vec<Block> {
     let mut shown = blocks.to_vec();
     let mut order: Vec<(usize, usize)> = blocks.iter().map(json_length).zip(0..).collect();
+    // The largest first, so that as few blocks as possible are replaced.
     order.sort_unstable_by(|one, other| other.cmp(one));
     for (bytes, at) in order {
         if size <= LONGEST {

@@ -15,7 +15,8 @@ use crate::turn::TurnAction;
 impl TurnDriver<'_> {
     /// Asks the engine, if the budget permits it and the conversation fits.
     pub(super) async fn ask_engine(&mut self, todo: &mut Vec<TurnAction>) {
-        // The reservation for a failed attempt is used for the next.
+        // The reservation for a failed attempt is used for the next. Without one the budget is
+        // checked before room is made, because a summary would be paid for as well.
         if self.reservation.is_none()
             && let Err(failure) = self.shared.reserve(&self.account, &self.answering, None).await
         {
@@ -38,6 +39,7 @@ impl TurnDriver<'_> {
     pub(super) fn build_call(&self, mut messages: MessageList) -> EngineCall {
         let options = &self.shared.options;
         let held = &self.held;
+        // Only these are searched: the history knows the last note in what is stored.
         let new = messages.iter_from(held.messages().len());
         let told = new.rev().find_map(|message| message.mode_note()).or(held.mode_note());
         self.shared.modes.tell_last(&self.name, told, &mut messages);

@@ -46,7 +46,8 @@ impl TurnDriver<'_> {
         let mut drafts = std::mem::take(&mut self.drafts);
         let options = &self.shared.options;
         if !options.ledger.is_same_store(&options.history) {
-            // Two files cannot be written in one transaction.
+            // Two files cannot be written in one transaction. The ledger comes first, so that no
+            // answer is kept that no budget counts.
             self.record_costs(reservation.take(), spent.take(), std::mem::take(&mut drafts))
                 .await?;
         }

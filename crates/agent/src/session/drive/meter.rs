@@ -44,6 +44,8 @@ impl UsageMeter {
             }
             AnswerPiece::Text(text) | AnswerPiece::Thinking(text) => text.len(),
             AnswerPiece::ToolUse { name, input, .. } => name.len() + input.get().len(),
+            // The whole input comes once more with its call, and engines that run calls report
+            // their usage.
             AnswerPiece::ToolInput { .. }
             | AnswerPiece::Signature(_)
             | AnswerPiece::Redacted(_)

@@ -68,6 +68,7 @@ impl TurnDriver<'_> {
         } else {
             self.store_round(round).await
         };
+        // Also after a failure, so that every call that was announced has its result.
         self.send();
         self.end_steered(kept.as_ref().err());
         if kept.is_ok() && is_followed && !is_opening {

@@ -15,6 +15,7 @@ impl TurnDriver<'_> {
     pub(super) async fn interrupt(&mut self, todo: &mut Vec<TurnAction>) {
         let Some(answer) = &mut self.answer else { return };
         answer.interrupt(&mut self.pieces).await;
+        // With the end of the answer, the turn would end as if nobody had stopped it.
         self.pieces.retain(|piece| !matches!(piece, AnswerPiece::End(_) | AnswerPiece::RoundEnd));
         self.handle_pieces(Ok(true), todo);
     }
@@ -38,6 +39,7 @@ impl TurnDriver<'_> {
                     let said = PastUserMessage { message: said.message, attachments: Vec::new() };
                     todo.push(TurnAction::Tell(SessionEvent::UserMessage(said)));
                     all.extend(content.iter().cloned());
+                    // Stored before it is shown, like all that belongs to the conversation.
                     self.unstored.said.extend(content.clone());
                     self.turn.steer(content);
                     self.steered.push(id);

@@ -84,6 +84,7 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
             }
             SessionEvent::Status(status)
         }
+        // What ends a request has to end it in this form as well.
         _ => SessionEvent::error(text),
     }
 }
@@ -94,6 +95,7 @@ fn shorten_question(asked: &mut PermissionRequest) {
     if size > LONGEST_INPUT {
         asked.input = error_json(&format!("the input of {size} bytes is not shown here"));
     }
+    // Both may be as long as the input.
     (asked.diff, asked.card) = (None, None);
     asked.title = shortened_text(&asked.title, LONGEST_TEXT);
     asked.reason = asked.reason.as_deref().map(|text| shortened_text(text, LONGEST_TEXT));
@@ -105,6 +107,7 @@ fn without_files(said: PastUserMessage, text: &str) -> PastUserMessage {
     for attachment in &mut attachments {
         attachment.data = None;
     }
+    // Escaped, a byte may take six, so a shorter text surely fits.
     if message.len() > MAX_LINE / 8 {
         message = format!("[{text}]");
     }

@@ -63,7 +63,8 @@ impl ReplayBuffer {
     }
 }
 
-/// Appends a line with its number, which lines from before `hello` do not have.
+/// Appends a line with its number, which lines from before `hello` do not have. A number is always
+/// the last member of a line.
 fn append_numbered(line: &[u8], seq: u64, into: &mut Vec<u8>) {
     let number = format!(",\"seq\":{seq}}}\n");
     match line.strip_suffix(b"}\n") {

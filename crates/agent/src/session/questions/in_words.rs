@@ -19,6 +19,7 @@ pub(super) fn question_text(asked: &AgentQuestion) -> String {
         writeln!(text, "It asks you to visit {url}").ok();
     }
     for field in &asked.fields {
+        // The text of a single question of the model is its title.
         if field.title != asked.text {
             let needed = if field.required { "" } else { " (may be left out)" };
             writeln!(text, "{}{needed}", field.title).ok();
@@ -56,7 +57,7 @@ fn expected_answer(kind: &FieldKind) -> &'static str {
     }
 }
 
-/// Reads the answer from a message, or returns why it is none.
+/// Reads the answer from a message, or returns why the message is not an answer.
 pub(super) fn parse_answer(
     asked: &AgentQuestion,
     words: &str,
@@ -94,7 +95,8 @@ fn in_order(fields: &[&QuestionField], lines: &[&str]) -> Result<Map<String, Val
     Ok(values)
 }
 
-/// Returns the same words as the answer to each question, if all of them take words.
+/// Returns the same words as the answer to each question, if all of them take words. A person may
+/// answer all of them in one sentence.
 fn same_for_all(fields: &[QuestionField], words: &str) -> Option<Map<String, Value>> {
     let value = |field: &QuestionField| match field.kind {
         FieldKind::OneOf { free_text: true, .. } => Some(Value::from(words)),

@@ -62,6 +62,8 @@ impl HelperEnv {
         command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::null());
         let mut child = LeashedChild::spawn(command).map_err(failed)?;
         let is_over = child.wait_for(OUTPUT_WITHIN).map_err(failed)?;
+        // Also after an end in time: what it started must not write into the file that is read
+        // next.
         let status = child.end_all().map_err(failed)?;
         if !is_over {
             return Err(format!("{name} has not ended within {} s", OUTPUT_WITHIN.as_secs()));

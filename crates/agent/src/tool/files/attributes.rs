@@ -35,6 +35,7 @@ pub(super) fn copy_attributes(old: &File, draft: &File) -> Result<Vec<String>, S
     for name in attribute_names(old)? {
         let kept = match attribute_value(old, &name) {
             Ok(None) => continue,
+            // The system may have set it already, and not let us set it again.
             Ok(value) if attribute_value(draft, &name) == Ok(value.clone()) => continue,
             Ok(Some(value)) => fsetxattr(draft, &*name, &value, XattrFlags::empty()),
             Err(errno) => Err(errno),

@@ -57,8 +57,8 @@ pub(super) fn only_file(opened: OwnedFd) -> Result<(File, Stat), String> {
     }
 }
 
-/// Returns the contents, unless they are larger than `most`. The reported size of a file is not
-/// reliable.
+/// Returns the contents, unless they are larger than `most`. The reported size is only a hint:
+/// files of the kernel report none, and a file may grow while it is read.
 pub(super) fn read_whole_file(file: File, most: u64) -> Result<Option<Vec<u8>>, String> {
     let size = file.metadata().map_or(0, |metadata| metadata.len());
     let mut bytes = Vec::with_capacity(usize::try_from(size.min(most)).unwrap_or_default() + 1);

@@ -59,6 +59,8 @@ impl<'a> FileDraft<'a> {
     }
 
     fn take_after(&self, old: &Stat) -> Result<(), String> {
+        // The owner first: until it is right the mode is 0600, and no other group can read the
+        // draft.
         let (owner, group) = (Uid::from_raw(old.st_uid), Gid::from_raw(old.st_gid));
         if fchown(&self.file, Some(owner), Some(group)).is_err() {
             // Only the superuser can change the owner; the group may still be one of ours.

@@ -89,7 +89,8 @@ fn make_edit(
     let path = input.text("path")?;
     edit.check_texts()?;
     let place = context.locate_file(path)?;
-    // A thread that panicked while it held the lock has left no file half written.
+    // Held from the first look to the rename, so that two of our edits do not undo each other. A
+    // thread that panicked with it has left no file half written.
     let _writing = lock(&context.writing);
     let (target, original) = read_original(context, input, &place)?;
     let (text, places, edited) = edit.edit_original(context, &original, stop)?;
@@ -124,6 +125,7 @@ pub(super) struct OriginalFile {
 impl OriginalFile {
     pub(super) fn read(target: &WriteTarget, most: u64) -> Result<Self, String> {
         let (file, stat) = open_child_file(target.folder.as_fd(), &target.name)?;
+        // The file stays open, so that its inode is not given to another before the rename.
         let copy = file.try_clone().map_err(|error| io_text(&error))?;
         let bytes = read_whole_file(copy, most)?
             .ok_or_else(|| format!("it has more than {most} bytes, the limit for an edit"))?;

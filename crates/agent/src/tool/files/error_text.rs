@@ -67,6 +67,7 @@ impl FileKind {
         match self {
             Self::File => "it is a file",
             Self::Folder => "it is a folder: use list_files",
+            // Links were followed before, so one that is found here has come in between.
             Self::Link => "it is a link that changed in the meantime: try again",
             Self::Fifo => "it is a FIFO: only regular files are read and written",
             Self::Socket => "it is a socket: only regular files are read and written",

@@ -27,6 +27,7 @@ pub(super) fn unified_diff(
     let (mut done, mut old_lines, mut new_lines) = (0, 0, 0);
     let count = |text: &str| memchr_iter(b'\n', text.as_bytes()).count() as u64;
     for (stretch, inside) in changed_stretches(text, length, places) {
+        // Checked for each stretch, because a replacement may occur a million times.
         if out.len() > most {
             break;
         }

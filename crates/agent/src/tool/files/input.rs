@@ -20,6 +20,7 @@ impl FileToolInput {
             .map_err(|_| "the input is not a JSON object: give the arguments by name".to_owned())?;
         let mut names: Vec<_> = members.0.iter().map(|(name, _)| name.as_ref()).collect();
         names.sort_unstable();
+        // The rules that judged the input may have read the other one.
         if let Some([name, ..]) = names.windows(2).find(|two| two[0] == two[1]) {
             return Err(format!("the input has `{name}` twice: give it once"));
         }

@@ -123,6 +123,7 @@ impl ReadInstructions {
 fn read_instruction_file(roots: &AllowedFolders, path: &Path) -> Option<(PathBuf, String)> {
     let place = roots.locate(path.to_str()?).ok()?;
     let real = place.real_path().ok()?;
+    // A project could otherwise have any file of the folders sent to the provider by a link.
     NAMES.contains(&real.file_name()?.to_str()?).then_some(())?;
     let (file, _) = place.open_file().ok()?;
     let bytes = read_whole_file(file, LARGEST).ok()??;

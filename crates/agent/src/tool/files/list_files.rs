@@ -58,7 +58,7 @@ pub(super) fn list_files(
         "files": files,
         "entries": entries,
         "more": more,
-        // `more` is how many there are at least, then.
+        // If this is set, `more` is only the least number.
         "truncated": !are_all,
     });
     Ok(CallOutcome::done(&result, text))
@@ -140,6 +140,7 @@ pub(super) fn sorted_names(folder: OwnedFd) -> Result<(Vec<(CString, FileKind)>,
 
 /// Returns the details of an entry. If it has vanished, they are what its folder reported.
 fn folder_entry(folder: &OwnedFd, name: &CStr, kind: FileKind) -> FolderEntry {
+    // Not followed: a link must not tell the type and the size of what is outside.
     let stat = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok();
     let kind = stat.as_ref().map_or(kind, FileKind::from_stat);
     let size =

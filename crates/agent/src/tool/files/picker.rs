@@ -138,6 +138,7 @@ impl FileContext {
 
     /// Returns true if rules keep a file from searches, by its name or where its links lead.
     fn is_hidden(&self, place: &FileLocation<'_>, path: &str) -> bool {
+        // Both names, because rules may name the link or the file.
         let paths = [Some(self.roots.absolute(path)), place.real_path().ok()];
         self.roots.each().any(|root| {
             let Ok(start) = root.real_path() else { return false };

@@ -66,7 +66,10 @@ impl PreviewedChange {
         let (old, new) = masked.split_once(BETWEEN)?;
         let (old, new) = (text::visible_text(old), text::visible_text(new));
         let path = mask_text(&self.path).into_shown();
+        // As a replacement of the whole text: the places of the edit are not those in the masked
+        // text.
         let diff = unified_diff(&path, &old, old.len(), &new, &[0], MOST_DIFF);
+        // One more shows that there are too many.
         let lines: Vec<ChangedLine> = text::diff_lines(&old, &new).take(MOST_LINES + 1).collect();
         let is_shown = (1..=MOST_LINES).contains(&lines.len());
         let change = is_shown.then(|| ContentChange { lines, ..ContentChange::default() });

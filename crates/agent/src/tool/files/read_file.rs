@@ -133,6 +133,7 @@ pub(super) fn skip_to_line(
         if block.is_empty() {
             return Err(format!("it ends before line {first}: read it from an earlier one"));
         }
+        // Otherwise a gigabyte of a binary file would be skipped before its lines are refused.
         if memchr(0, block).is_some() {
             return Err("it is binary: it is not shown".to_owned());
         }

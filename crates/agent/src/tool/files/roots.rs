@@ -104,7 +104,8 @@ impl AllowedFolders {
         self.roots.iter().map(|root| FileLocation { roots: self, root, rest: PathBuf::new() })
     }
 
-    /// Returns the allowed folders that are in no other, each with its real path.
+    /// Returns the allowed folders that are in no other, each with its real path. A file in nested
+    /// folders would otherwise be found twice.
     pub(super) fn outermost(&self) -> Vec<(PathBuf, FileLocation<'_>)> {
         let mut starts: Vec<(PathBuf, FileLocation<'_>)> = Vec::new();
         for root in self.each() {
@@ -154,6 +155,8 @@ impl AllowedFolders {
 impl AllowedFolder {
     fn open(path: &Path) -> Result<Self, AllowedFoldersError> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        // By its name and through links, because the user has named it. Everything after this is
+        // beneath the handle.
         let handle = openat(CWD, path, flags, Mode::empty()).map_err(|errno| {
             AllowedFoldersError::Open { path: path.to_owned(), error: errno.into() }
         })?;
@@ -214,6 +217,7 @@ impl<'a> FileLocation<'a> {
     /// Returns the absolute path with its links resolved, whether or not it exists.
     pub(super) fn real_path(&self) -> Result<PathBuf, Errno> {
         let chased = self.chase()?;
+        // The last name is the one without links.
         let root = chased.root.names.last().ok_or(Errno::NOENT)?;
         Ok(chased.missing.iter().fold(root.join(&chased.there), |path, name| path.join(name)))
     }
@@ -251,6 +255,7 @@ impl<'a> FileLocation<'a> {
         let mut left: VecDeque<OsString> = self.rest.iter().map(OsStr::to_owned).collect();
         let mut links = 0;
         while let Some(name) = left.pop_front() {
+            // From the root each time, so that the kernel checks the whole path so far.
             let folder =
                 open_beneath(root.handle.as_fd(), &there, LOOK | OFlags::DIRECTORY, INSIDE)?;
             match link_target(folder.as_fd(), &name) {

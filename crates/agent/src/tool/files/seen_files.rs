@@ -24,6 +24,7 @@ const MOST: usize = 4_096;
 /// The files that were read, each with what it contained.
 #[derive(Debug, Default)]
 pub(super) struct SeenFiles {
+    /// Its key is random, so that nobody can make another content with the same hash.
     hasher: RandomState,
     all: Mutex<VecDeque<KnownContent>>,
 }
@@ -117,6 +118,7 @@ impl SeenFiles {
         let ContentMark::Whole(length, _) = mark else {
             return Ok(mark == ContentMark::from_stat(stat));
         };
+        // A longer file is another one, and is not read further.
         let content = read_whole_file(file, length as u64)?;
         Ok(content.is_some_and(|content| self.mark(&content) == mark))
     }

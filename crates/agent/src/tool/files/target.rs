@@ -67,6 +67,7 @@ impl WriteTarget {
             Err(Errno::EXIST) => false,
             Err(errno) => return Err(errno),
         };
+        // Somebody may have put a link in its place, which is not followed.
         let inner = open_lookup_folder(self.folder.as_fd(), name)?;
         let outer = std::mem::replace(&mut self.folder, inner);
         if is_new {

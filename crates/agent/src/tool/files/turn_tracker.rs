@@ -202,6 +202,7 @@ impl TurnTracker {
             let mut folders = lock(&shared.folders);
             let folders = match &mut *folders {
                 Some(folders) => folders,
+                // Made when it is first needed: a runtime that changes nothing needs no pack.
                 none => none.insert(TrackedFolders::new(&shared.places, shared.folder.as_deref())?),
             };
             work(&shared, folders)

@@ -56,7 +56,8 @@ fn write_content(
 ) -> Result<(bool, Option<String>), String> {
     check_size(text.len(), context)?;
     let place = context.locate_file(path)?;
-    // A thread that panicked while it held the lock has left no file half written.
+    // Held from the look at the file to the rename, so that none of our edits gets in between. A
+    // thread that panicked with it has left no file half written.
     let _writing = lock(&context.writing);
     let target = WriteTarget::find(&place, true)?;
     context.seen.check_replaceable(&input.conversation, &place, &target, Replacement::Whole)?;

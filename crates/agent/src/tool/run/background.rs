@@ -132,7 +132,7 @@ impl ToolSource for BackgroundCommands {
     }
 
     fn revision(&self) -> u64 {
-        // The tools never change, but they are there.
+        // Not 0, which is what a session begins with: the tools would never be collected.
         1
     }
 
@@ -167,6 +167,7 @@ impl AgentTool for CommandTool {
     }
 
     fn fault(&self, input: &RawValue, context: FaultContext<'_>) -> Option<String> {
+        // The members tell which of the four tools it is.
         if let Ok(start) = parse_object::<StartInput>(input) {
             return run_fault(&self.known.settings, &start.into_run(), context);
         }
@@ -206,6 +207,7 @@ impl KnownCommands {
                 "{MOST_RUNNING} commands are running: end one with stop_command first"
             ));
         }
+        // Without live output: no call waits for it, and `read_command` returns it.
         let job = prepare_command(&self.settings, input.into_run(), Arc::new(|_, _| ()))?;
         let id = format!("command-{}", self.started.fetch_add(1, Ordering::Relaxed) + 1);
         let running = RunningCommand::start(id.clone(), Arc::clone(&call.conversation), &job)

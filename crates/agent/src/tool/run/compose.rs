@@ -86,6 +86,7 @@ fn divide_output(ended: &mut EndedCommand, most: usize) -> [(String, bool); 2] {
     let half = most / 2;
     let mut stderr = ended.stderr.text(half);
     let stdout = ended.stdout.text(most - stderr.0.len().min(half));
+    // Only now is it known that standard output needs less than its half.
     if stderr.1 && stdout.0.len() < half {
         stderr = ended.stderr.text(most - stdout.0.len());
     }

@@ -29,6 +29,7 @@ impl KeptOutput {
         let (first, rest) =
             bytes.split_at(bytes.len().min(self.half.saturating_sub(self.head.len())));
         self.head.extend_from_slice(first);
+        // Cut before it is appended, so that one large piece does not make the buffer grow.
         let rest = &rest[rest.len().saturating_sub(self.half)..];
         let too_many = (self.tail.len() + rest.len()).saturating_sub(self.half);
         self.tail.drain(..too_many);
@@ -44,6 +45,7 @@ impl KeptOutput {
             self.head.extend_from_slice(tail);
             self.tail.clear();
             let text = String::from_utf8_lossy(&self.head);
+            // Replaced bytes take three each, so the text may be longer than the output.
             if text.len() <= most {
                 return (text.into_owned(), false);
             }

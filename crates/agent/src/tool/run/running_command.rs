@@ -75,6 +75,8 @@ impl RunningCommand {
         // One pipe for both streams keeps the order in which they were written.
         command.stdin(Stdio::piped()).stdout(writer.try_clone()?).stderr(writer);
         let mut child = LeashedChild::spawn(command)?;
+        // The signal at our death reaches the leader alone, and a command in the background may
+        // have started more.
         let guard = GroupGuard::start(child.id())?;
         let (input, exit) = (child.stdin.take(), child.exit_fd()?);
         let progress = CommandProgress {
@@ -116,6 +118,7 @@ impl RunningCommand {
             wait_for_ready(&mut wanted, LONG)?;
             let happened = |at: usize| wanted.get(at).is_some_and(|fd| !fd.revents().is_empty());
             let (has_ended, has_output) = (happened(0), happened(1));
+            // Output first, so that all that was written before the end is read.
             if has_output && !self.take_output(output, &mut buffer)? {
                 *output = None;
             } else if has_ended {

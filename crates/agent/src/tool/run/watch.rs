@@ -94,6 +94,7 @@ pub(super) fn run_watched(
         buffer: vec![0; READ],
     };
     let over = watch.until_over(cancel, &job.progress)?;
+    // Before everything is ended, after which nobody holds the pipes any more.
     let left_running = over == WatchEnd::Ended && watch.is_open();
     // Before the rest is read: a process in the background may hold the pipes open for ever.
     let status = child.end_all()?;
@@ -118,6 +119,7 @@ pub(super) fn piped_command(job: &CommandJob) -> io::Result<Command> {
         .arg0(&job.name)
         .args(&job.args)
         .current_dir(&job.cwd)
+        // The environment of the runtime holds its keys.
         .env_clear()
         .envs(job.env.iter().map(|(name, value)| (name, value)))
         // Programs believe this name of the folder, and that in `env` is the runtime's.
@@ -195,11 +197,13 @@ impl CommandWatch {
         wait_for_ready(&mut wanted, until.saturating_duration_since(now))?;
         let mut happened = wanted.iter().map(|fd| !fd.revents().is_empty());
         let mut next = |is_there: bool| is_there && happened.next().unwrap_or(false);
+        // In the order in which they were collected above.
         let is_cancelled = next(cancel.is_some());
         let has_ended = next(self.leader.is_some());
         let ready = [next(self.streams[0].pipe.is_some()), next(self.streams[1].pipe.is_some())];
         if has_ended {
             self.leader = None;
+            // Not beyond the time limit, which also counts for what the command has left running.
             self.stop = self.limit.min(Instant::now() + GRACE).max(now);
         }
         for (stream, _) in self.streams.iter_mut().zip(ready).filter(|(_, ready)| *ready) {

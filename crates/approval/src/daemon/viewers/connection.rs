@@ -37,7 +37,8 @@ impl Viewers {
     ) {
         let (input, output) = stream.into_split();
         let (say, said) = mpsc::channel(MOST_SAID);
-        // A viewer that sends no more still gets its answers.
+        // A viewer that sends no more still gets its answers, so the end of reading must not end
+        // the connection.
         let listening = async {
             self.read_requests(viewer, input, say).await;
             std::future::pending::<()>().await;
@@ -69,6 +70,8 @@ impl Viewers {
                         Ok(request) if is_errand(&request.command) => {
                             self.begin_errand(viewer, request, &say, &mut errands)
                         }
+                        // One by one, so that two presses take effect in the order in which they
+                        // came.
                         Ok(request) => self.handle_request(viewer, request).await,
                         Err(wrong) => Some(ViewerReply::Message(error_message(
                             wrong.id.clone(),
@@ -222,6 +225,7 @@ pub(super) async fn write_line(
 ) -> io::Result<()> {
     let mut rest = line;
     while !rest.is_empty() {
+        // The limit is for each write, so that a slow viewer that reads on is not cut off.
         match tokio::time::timeout(STALLED, output.write(rest)).await?? {
             0 => return Err(io::ErrorKind::WriteZero.into()),
             count => rest = &rest[count..],

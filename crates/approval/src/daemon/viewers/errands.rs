@@ -43,6 +43,8 @@ const LOCKED: &str = "Only a linked viewer may do that: pair with a code of `cal
 const OVER: &str = "This question is no longer open.";
 const STOPPED: &str = "the work on this request has ended without an answer: try again";
 
+/// How many errands may be worked on. There are two limits, so that an inbox never waits behind a
+/// backtest.
 #[derive(Debug)]
 pub(super) struct ErrandLimits {
     short: Semaphore,
@@ -145,6 +147,7 @@ impl Viewers {
             say: say.clone(),
         };
         let (done, is_done) = oneshot::channel();
+        // Not on the thread of the sockets, because the ledger and the rules may block.
         let begun = on_thread("errand", move || drop(done.send(work.run_command(command))));
         let answered = match begun {
             Ok(()) => is_done.await.unwrap_or_else(|_| Err(STOPPED.to_owned())),
@@ -250,6 +253,7 @@ impl ViewerErrand {
     /// Replaces the rules and records it. Returns what was done, in words for a person.
     fn save_rules(&self, text: &str, hash: &str) -> Result<String, String> {
         let who = self.who.clone().ok_or(LOCKED)?;
+        // Before the entry, which has the count and the hash of the new rules.
         let saved = self.rules()?.save_rules(text, hash)?;
         let summary = saved.summary();
         let input = DeskInput::RulesSaved { who, saved };
@@ -272,6 +276,7 @@ impl ViewerErrand {
     }
 
     fn open_store(&self) -> Result<Store, String> {
+        // A connection of its own: a long walk would keep the shared one from everybody else.
         Store::open_read_only(&self.database).map_err(|error| error.to_string())
     }
 

@@ -29,7 +29,7 @@ pub(super) fn export_page(
     };
     let (mut last, mut next) = (0, None);
     each_past_call(store, filter, before, monitor, |call| {
-        // This row is the first of the next part, which is asked for by the last one of this.
+        // This row begins the next part, for which the viewer names the last row of this one.
         if text.len() >= PART {
             next = Some(last);
             return false;

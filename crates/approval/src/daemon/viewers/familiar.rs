@@ -10,7 +10,8 @@ use callgate_wire::ledger::{AgentCall, LedgerEvent};
 use callgate_wire::tool_act::ToolKind;
 
 const KINDS: [LedgerKind; 5] = [Asked, Decided, Closed, Checked, Ran];
-/// How many of the latest entries are looked at when the first viewer comes.
+/// How many of the latest entries are looked at when the first viewer comes. That viewer waits for
+/// them, so a long ledger is not read from its beginning.
 const LOOKED_BACK: u64 = 20_000;
 const BATCH: usize = 1_000;
 const MOST_KNOWN: usize = 50_000;
@@ -45,7 +46,7 @@ impl FamiliarCalls {
                 self.handle_entry(entry);
             }
         }
-        // Entries of other kinds need not be passed again either.
+        // Entries of other kinds need not be looked at again, either.
         self.up_to = self.up_to.max(last);
         Ok(())
     }
@@ -73,6 +74,7 @@ impl FamiliarCalls {
     fn learn_hashes(&mut self, about: Vec<u64>, seq: u64) {
         for hash in about {
             if self.known.len() < MOST_KNOWN {
+                // The first entry stays, so that a question between two allows counts as known.
                 self.known.entry(hash).or_insert(seq);
             } else {
                 self.is_partial |= !self.known.contains_key(&hash);

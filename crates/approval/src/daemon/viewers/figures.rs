@@ -108,6 +108,7 @@ impl FigureCounts {
 }
 
 fn count_name(names: &mut HashMap<String, NamedFigures>, name: &str, decision: HistoryDecision) {
+    // Not by `entry`, which would take a copy of the name for every call.
     if !names.contains_key(name) {
         let figures = NamedFigures { name: name.to_owned(), ..NamedFigures::default() };
         names.insert(name.to_owned(), figures);

@@ -48,6 +48,8 @@ impl InboxReader<'_> {
     }
 
     fn open_questions(&self) -> Result<Vec<(u64, RecordedQuestion)>, String> {
+        // The inputs that are kept beside the ledger are left out: a row shows none, and each may
+        // have megabytes.
         let since = now_ms() - OLDEST_MS;
         let open = self.store.open_questions(since).map_err(|error| error.to_string())?;
         Ok(open.iter().filter_map(|entries| waiting_question(entries, None)).collect())
@@ -112,7 +114,8 @@ fn is_split(command: &str, pieces: &[CommandSegment]) -> bool {
     pieces.iter().map(|piece| piece.text.as_str()).collect::<String>() == command
 }
 
-/// Returns the question of these entries and the number of its first one, if it waits for an answer.
+/// Returns the question of these entries and the number of its first one, if it waits for an
+/// answer.
 fn waiting_question(
     entries: &[LedgerEntry],
     input: Option<&str>,

@@ -37,6 +37,7 @@ pub(super) fn recorded_call(store: &Store, of: &ProposalSource) -> Result<Record
         }
     };
     let entry = entry.map_err(|error| error.to_string())?.pop();
+    // If the entry was pruned, the one after it was found.
     let is_it = |entry: &LedgerEntry| match of {
         ProposalSource::Question(_) => true,
         ProposalSource::Entry(seq) => entry.seq == *seq,

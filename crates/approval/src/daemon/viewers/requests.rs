@@ -62,6 +62,7 @@ impl Viewers {
         let Some(who) = self.seats().get(&viewer).map(|seat| seat.person_at(viewer)) else {
             return Ok(());
         };
+        // Without the lock of the seats, because this may read the ledger.
         let (then, input) = self.for_desk(who, command)?;
         let number = match self.seats().get_mut(&viewer) {
             Some(seat) => seat.add_request(id, then).ok_or(TOO_MANY)?,

@@ -18,7 +18,8 @@ const MOST_UNHEARD: usize = 256;
 #[derive(Debug)]
 pub(super) struct ViewerNotice {
     pub(super) message: Option<DeskMessage>,
-    /// Whether this changes if the viewer may press, which the desk has to know first.
+    /// Whether this changes if the viewer may press. The desk has to know that first, or it could
+    /// give up a question that this viewer is there to answer.
     pub(super) changes_standing: bool,
 }
 
@@ -132,7 +133,7 @@ impl ViewerSeat {
 
     /// Passes on the desk's reply to a request. Returns false if the viewer does not read.
     pub(super) fn send_reply(&mut self, number: u64, done: bool, text: &str) -> bool {
-        // Nobody waits for it any more, which is no reason to disconnect the viewer.
+        // A request that is not known any more is no reason to disconnect its viewer.
         let Some((id, then)) = self.pending.remove(&number) else { return true };
         let told = DeskAnswer::Told { done, text: text.to_owned() };
         let (answer, unlocked) = match then {

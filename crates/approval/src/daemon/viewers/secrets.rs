@@ -12,7 +12,8 @@ const CODE: usize = 8;
 pub(in crate::daemon) fn new_pairing_code() -> io::Result<HiddenText> {
     let mut code = String::new();
     while code.len() < CODE {
-        // Bytes above the last whole multiple would make some characters likelier than others.
+        // Bytes from the last whole multiple of 30 on would make some characters likelier than
+        // others.
         let fair = random_bytes::<CODE>()?.into_iter().filter(|byte| *byte < 240);
         code.extend(fair.map(|byte| char::from(ALPHABET[usize::from(byte) % ALPHABET.len()])));
     }

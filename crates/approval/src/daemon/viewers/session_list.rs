@@ -53,7 +53,7 @@ pub(super) fn list_sessions(
 fn add_to_session(sessions: &mut Vec<SessionView>, call: PastCall, today: i64) {
     let (row, decider) = (call.row, call.decider);
     let agent = row.agent.unwrap_or_default();
-    // Each run of a script would be a session of its own.
+    // A script has a new session at each run, so its runs would fill the list.
     if row.session.is_empty() || agent == agent_name("script") {
         return;
     }

@@ -186,6 +186,7 @@ impl RenderedHtml {
         // The longest notice that may come: how much is missing is known only after the cut.
         let longest = cut_notice(all, part.is_block);
         let room = share.minus(HtmlSize {
+            // One more for the line end before the tail.
             units: measured_length(&longest, Measure::Utf16) + 1,
             bytes: longest.len() + NOTICE_TAGS.len() + 1,
         });

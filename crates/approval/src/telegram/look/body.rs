@@ -7,8 +7,8 @@ use callgate_wire::desk::{CardContent, ContentChange};
 use super::short_name;
 use crate::card::Card;
 
-/// How many headings and changes of files are shown, each as a block of its own. Telegram formats no
-/// more than a hundred places in a message.
+/// How many headings and changes of files are shown, each as a block of its own. Telegram formats
+/// no more than a hundred places in a message.
 const MOST_BLOCKS: usize = 17;
 /// The longest text of what an agent wants, in UTF-16 units.
 const LONGEST_WISH: usize = 160;

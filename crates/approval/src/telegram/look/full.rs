@@ -76,6 +76,7 @@ fn card_text(card: &Card) -> String {
     for (at, offer) in card.offers.iter().enumerate() {
         add(&format!("Always {}", at + 1), &format!("{}\n{}", offer.meaning, offer.lasts));
     }
+    // The body of these two is the input itself.
     if !matches!(card.body, CardContent::Other { .. } | CardContent::Mcp { .. }) {
         add("The rest of the input", &rest_of_input(card));
     }
@@ -84,6 +85,7 @@ fn card_text(card: &Card) -> String {
 
 /// Returns what the input has besides what is shown, as JSON.
 fn rest_of_input(card: &Card) -> String {
+    // What cannot be compared with what is shown is repeated whole, rather than left out.
     let Ok(members) = serde_json::from_str::<Map<String, Value>>(&card.input) else {
         return card.input.clone();
     };

@@ -37,6 +37,7 @@ pub(super) fn build_buttons(card: &Card, picks: &[Vec<u8>], cut: LookCut) -> Val
         let full = build_button(id, Action::More, "📄 Show in full, to allow it");
         rows.extend([vec![full], vec![deny]]);
     } else {
+        // Either all answers or none: a choice among some of them would mislead.
         if answers <= MOST_PICKS {
             rows.extend(picks_of(card, picks));
         }

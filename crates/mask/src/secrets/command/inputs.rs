@@ -7,7 +7,8 @@ use crate::secrets::span::{SecretSpan, SpanList};
 
 const LABEL: &str = "password";
 
-/// The longest rest of a line and the longest document that are examined, in bytes.
+/// The longest rest of a line and the longest document that are examined, in bytes. Without a limit
+/// a line that names `--stdin` again and again would be searched to its end for each of them.
 const LONGEST_LINE: usize = 1024;
 const LONGEST_DOCUMENT: usize = 16 * 1024;
 

@@ -45,6 +45,7 @@ impl CommandReader<'_> {
         let value = &self.search.bytes[start..end];
         let candidate = SecretCandidate {
             level: NameStrength::Strong,
+            // Like a member it cannot run: `echoed_value` returns nothing with operators.
             link: NameLink::Member,
             is_quoted,
             value,

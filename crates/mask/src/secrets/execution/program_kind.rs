@@ -42,6 +42,8 @@ impl ProgramKind {
     pub(super) fn from_word(word: &[u8]) -> Self {
         let Ok(name) = std::str::from_utf8(word) else { return Self::Other };
         let is = |list: &WordList| is_one_of(name, list);
+        // The order counts: `ssh` and `docker`, for example, are also in the lists of those that
+        // run others.
         if is(EVALUATORS) {
             Self::Evaluator
         } else if is(SHELLS) || is(INPUT_RUNNERS) {

@@ -81,9 +81,11 @@ impl<'a> ShellTokens<'a> {
                 _ => break,
             }
         }
+        // In `2>file` the number belongs to the redirection.
         let is_descriptor = matches!(self.peek(0), Some(b'<' | b'>'))
             && !word.is_empty()
             && word.iter().all(u8::is_ascii_digit);
+        // Two quotes with nothing between them are a word, too.
         (!is_descriptor && (quotes >= 2 || !word.is_empty())).then_some(word)
     }
 

@@ -71,6 +71,7 @@ pub(super) fn spans_in_raw(raw: &str, text: &str, found: &[SecretSpan]) -> Vec<S
     let mut placed = Vec::with_capacity(found.len());
     let (mut decoded, mut at) = (0, 0);
     let mut advance = |to: usize| {
+        // Without escapes the positions are the same.
         if raw.len() == text.len() {
             return to;
         }

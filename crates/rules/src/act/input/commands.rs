@@ -42,6 +42,7 @@ pub(in crate::act) fn named_commands(input: &Map<String, Value>) -> Vec<NamedCom
                             .map(|text| NamedCommand { text, is_code }),
                     );
                 }
+                // The texts of the list itself were read above, as words and as lines.
                 left.extend(values.iter().filter(|v| !v.is_string()).map(|value| (value, kind)));
             }
             (Value::String(text), Some(is_code)) => {
@@ -69,12 +70,15 @@ fn add_members<'a>(
         .map(|(_, v)| command_line_words(v))
         .collect();
     for (name, value) in map {
+        // What is below a command is one, too, whatever its own name is.
         let kind = member_kind(name).or(above);
         left.push((value, kind));
         let Some(is_code) = kind.filter(|_| !is_one_of(name, &ARGUMENTS)) else { continue };
         for arguments in arguments.iter().filter(|arguments| !arguments.is_empty()) {
             let all = [command_line_words(value), arguments.clone()].concat();
             let line = CommandText::Line(all.join(" ").into());
+            // Some tools join both to a line for a shell, and others start the program with these
+            // words.
             let readings = [line, CommandText::Words(all)];
             found.extend(readings.map(|text| NamedCommand { text, is_code }));
         }

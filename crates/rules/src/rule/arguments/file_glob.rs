@@ -5,7 +5,7 @@ use crate::steps;
 
 /// The name of the argument by which the search tools choose files.
 pub(super) const NAME: &str = "glob";
-/// The most alternatives of one pattern, as in `*.{rs,toml}`.
+/// The most alternatives of one pattern, as in `*.{rs,toml}`. Those of several braces multiply.
 const MOST_CHOICES: usize = 64;
 
 /// Returns true if the pattern chooses files with this name in particular. One that also finds

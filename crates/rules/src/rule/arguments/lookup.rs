@@ -109,5 +109,6 @@ pub(super) fn find_scalars(value: Json<'_>) -> Option<Vec<Json<'_>>> {
 /// Returns a name as a lenient JSON parser compares it: without case, `_` and `-`.
 fn fold_name(name: &str) -> String {
     let chars = name.chars().filter(|c| !matches!(c, '_' | '-'));
+    // Converted to upper case first, because a lenient parser also takes `ſ` for `s`.
     chars.flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
 }

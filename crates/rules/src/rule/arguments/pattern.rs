@@ -58,6 +58,7 @@ impl ArgumentPattern {
             return true;
         }
         let is_wild = self.steps.iter().any(|step| !matches!(step, PatternStep::Is(_)));
+        // A wildcard must not let a path leave the folder that the pattern names.
         if is_wild && has_parent_step(text) {
             return false;
         }

@@ -32,6 +32,7 @@ pub(super) fn runs_anything(command: &ShellCommand) -> Option<&'static str> {
     }
     let is_setting = |word: &ShellWord| word.first_text().starts_with("GIT_CONFIG");
     let names_alias =
+        // Git ignores the case of the names of its settings.
         |word: &ShellWord| word.texts().any(|text| text.to_lowercase().contains("alias."));
     let is_git = |at: usize| command.words[at].could_name(words!("git"));
     if command.assigns.iter().any(is_setting)
@@ -164,6 +165,7 @@ pub(super) fn reads_unknown(
         let is_script = |word: &ShellWord| !word.first_text().starts_with('-');
         program.could_name(SHELLS) && !has_code(rest) && !rest.iter().any(is_script)
     };
+    // A text in the line itself is read as a line of its own.
     let is_fed = command.is_piped && !command.has_here_text;
     if !is_fed || !program_starts(command).any(is_shell) {
         return None;

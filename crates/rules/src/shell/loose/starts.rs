@@ -28,6 +28,7 @@ pub(super) fn possible_starts(command: &ShellCommand, is_open: bool) -> Vec<usiz
 /// Returns the words at which the first one's program, or one that it runs, may begin.
 fn nested_starts(words: &[ShellWord]) -> Vec<usize> {
     let Some(program) = words.first() else { return Vec::new() };
+    // As a wrapper `xargs` has known options, so that not every word of it may be a program.
     let is_feeder = program.could_name(words!("xargs gxargs"));
     if !is_feeder && (program.could_name(INTERPRETERS) || program.could_name(SHELLS)) {
         (0..words.len()).collect()

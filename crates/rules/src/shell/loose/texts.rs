@@ -45,6 +45,7 @@ fn option_lines(words: &[ShellWord]) -> Vec<String> {
             }
         }
     }
+    // The line may follow a name in the value: `-o ProxyCommand=…`, `--checkpoint-action=exec=…`.
     let after = |line: &String| line.split_once('=').map(|(_, rest)| rest.to_owned());
     let inner: Vec<String> = lines.iter().filter_map(after).collect();
     lines.extend(inner);
@@ -105,6 +106,8 @@ pub(super) fn runnable_texts(command: &ShellCommand, line: ReadLine) -> Vec<(Str
                 texts.extend(after_equals(&text).map(|text| (text, TextKind::Possible)));
             }
             if at > 0 && is(words!("sed gsed")) {
+                // Otherwise the delimiters in `s/x/git push/e` would belong to the words between
+                // them.
                 texts.push((text.replace(is_sed_mark, " "), TextKind::Code));
                 texts.push((text.clone(), TextKind::Code));
             }

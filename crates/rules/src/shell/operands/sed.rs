@@ -43,6 +43,7 @@ fn skip_chars(chars: &mut Peekable<Chars<'_>>, while_it_is: impl Fn(char) -> boo
 /// a label or a text and may not.
 fn parse_sed_command(chars: &mut Peekable<Chars<'_>>, may_use_files: bool) -> Option<()> {
     match parse_letter(chars)? {
+        // The commands of a block follow without a separator.
         '{' => return Some(()),
         's' => {
             two_texts(chars)?;

@@ -26,6 +26,8 @@ impl<'a> ShellValues<'a> {
         let starts_another = command.words.first().is_some_and(|program| {
             [SHELLS, WRAPPERS, INTERPRETERS].iter().any(|list| program.could_name(list))
         });
+        // Before an ordinary program `HOME=` does not count: the shell expands a `~` in its words
+        // first.
         let is_moved = command.assigns.iter().any(sets_home) && (is_lasting || starts_another);
         self.moves_home |= is_moved || command.words.iter().skip(1).any(sets_home);
         for assign in &command.assigns {
@@ -39,6 +41,7 @@ impl<'a> ShellValues<'a> {
         let rest: Vec<&'a ShellWord> = words.collect();
         let Some(name) = program.text() else { return };
         match name {
+            // In quotes it is no keyword.
             "for" | "select" | "foreach" if !program.is_quoted => self.note_loop(at, &rest),
             _ if is_one_of(name, DECLARERS) => self.note_declared(at, &rest, name == "export"),
             _ if is_one_of(name, READERS) => self.note_read(at, &rest, name, command.fed_by),
@@ -148,10 +151,13 @@ impl<'a> ShellValues<'a> {
                     Some(feeder) => AssignedValue::Line(feeder),
                     None => AssignedValue::Unknown,
                 };
+                // Which of their words the others set is not known, so earlier values remain
+                // possible.
                 self.assign(name, at, value, is_plain_read);
             }
         }
         if is_plain_read {
+            // Without a name, `read` sets this variable.
             self.assign("REPLY", at, AssignedValue::Unknown, true);
         }
     }
@@ -159,6 +165,7 @@ impl<'a> ShellValues<'a> {
     fn note_options(&mut self, rest: &[&'a ShellWord]) {
         let finds = |word: &&ShellWord| match word.text() {
             Some(text) => HIDDEN_OPTIONS.iter().any(|option| {
+                // One shell ignores case and underscores in the names of its options.
                 text.to_ascii_lowercase().replace('_', "").contains(&option.replace('_', ""))
             }),
             None => true,

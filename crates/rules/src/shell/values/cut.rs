@@ -8,6 +8,7 @@ use super::{ShellWord, WordPiece};
 pub(super) fn cut_values(values: WordChoices, pattern: &ShellWord, is_prefix: bool) -> WordChoices {
     let mut choices = WordChoices::default();
     for pieces in values.into_single_words() {
+        // The value stays as it is if the pattern does not match.
         choices.add_fields(Fields(vec![pieces.clone()]));
         match cut_one(&pieces, &pattern.first_text(), is_prefix) {
             Some(cut) => choices.add_fields(Fields(vec![cut])),

@@ -38,8 +38,8 @@ impl WordChoices {
         self.0.into_iter().map(join).collect()
     }
 
-    /// Returns the lists of words that the word could become: one list for all choices that are one
-    /// word, and one for each of the others.
+    /// Returns the lists of words that the word could become: one for each choice of several words,
+    /// and a single one for all others, because the lists of all words of a command multiply.
     pub(super) fn forms(self, like: &ShellWord) -> Vec<Vec<ShellWord>> {
         let (single, several): (Vec<Fields>, Vec<Fields>) =
             self.0.into_iter().partition(|fields| fields.0.len() == 1);
@@ -120,6 +120,7 @@ pub(in crate::shell) fn split_value(pieces: &[WordPiece]) -> Vec<Vec<WordPiece>>
     fields
 }
 
+/// Returns the parts of a text that a shell has inserted without quotes, where wildcards count.
 fn with_wildcards(text: &str) -> Vec<WordPiece> {
     let mut word = ShellWord::default();
     for c in text.chars() {

@@ -161,6 +161,7 @@ impl ShellValues<'_> {
 
     /// Returns the elements of an array that is assigned once, as words.
     fn elements(&self, name: &str, at: usize, depth: usize) -> Option<WordChoices> {
+        // A further assignment could change some of the elements.
         let [Assignment { value: AssignedValue::Array(words), is_lasting: true, .. }] =
             self.assigned.get(name)?.as_slice()
         else {
@@ -177,6 +178,7 @@ impl ShellValues<'_> {
             let values = self.assigned_values(assignment, depth);
             values.0.into_iter().for_each(|fields| choices.add_fields(fields));
         }
+        // The values of `$1`, `$@` and the like come from the caller.
         if self.is_lost || name.starts_with(|c: char| !c.is_ascii_alphabetic() && c != '_') {
             choices.add_fields(Fields(vec![vec![WordPiece::Unknown]]));
         } else if !self.is_certain(name, at) {
@@ -203,6 +205,8 @@ impl ShellValues<'_> {
         if let Some((outer, command)) = self.outer.filter(|_| !self.is_certain(name, at))
             && let Some(values) = outer.exported_values(name, command, depth)
         {
+            // A value from outside is not unknown then: it is what the line around this one
+            // exports.
             let unknown = Fields(vec![vec![WordPiece::Unknown]]);
             choices.0.retain(|fields| *fields != unknown);
             values.0.into_iter().for_each(|fields| choices.add_fields(fields));

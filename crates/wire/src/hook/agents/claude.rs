@@ -87,6 +87,7 @@ pub(super) fn check_form(answer: &HookAnswer<'_>) -> HookReply {
 /// else.
 pub(super) fn deny_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
+        // Such an agent goes on without an answer, and knows no `allow` at this event.
         HookAnswer::Allow { input: None, .. } => HookReply::Nothing,
         _ => check_form(answer),
     }

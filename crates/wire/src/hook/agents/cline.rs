@@ -42,6 +42,7 @@ fn decode_cline_input(mut members: Members<'_>) -> Members<'_> {
     let call = call.map(Json::members).unwrap_or_default();
     // It names no working folder, so the first of its roots stands for it.
     let folder = members.get("workspaceRoots").and_then(first_element);
+    // The rest says the same about the call once more, in other words.
     members.0.retain(|(name, _)| matches!(name.as_ref(), "hookName" | "taskId"));
     for (name, _) in &mut members.0 {
         let is_event = name == "hookName";

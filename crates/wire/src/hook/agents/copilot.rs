@@ -77,6 +77,7 @@ const EVENT: &str = "hook_event_name";
 
 /// Renames the members. At most events the input does not say which event it is: the members tell.
 fn decode_copilot_input(members: Members<'_>) -> Members<'_> {
+    // A hook in the settings of Claude Code gets the names of that agent, the event's included.
     let is_named = members.get(EVENT).is_some() && members.get("tool_name").is_some();
     let has = |name: &str| members.get(name).is_some();
     let event = match () {

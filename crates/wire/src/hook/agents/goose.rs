@@ -50,7 +50,7 @@ fn decode_goose_input(members: Members<'_>) -> Members<'_> {
     rename_members(members, &names)
 }
 
-/// Writes an answer that is `block` or nothing: without a decision it goes on.
+/// Writes an answer, in which a refusal is `block`. Without a decision it goes on.
 fn goose_form(answer: &HookAnswer<'_>) -> HookReply {
     match answer {
         HookAnswer::Allow { .. } => reply_line([("decision", json_word("allow"))]),

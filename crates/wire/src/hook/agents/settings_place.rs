@@ -79,7 +79,8 @@ impl JsonHooks {
     };
 }
 
-/// What stands in the text of a plugin for the hook's program and its arguments, a JSON list.
+/// The placeholder in the text of a plugin for the hook's program and its arguments, a JSON list.
+/// It is a list itself, so that the text is valid code before it is replaced.
 pub const PLUGIN_COMMAND: &str = "[\"CALLGATE_HOOK\"]";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

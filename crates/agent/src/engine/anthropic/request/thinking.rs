@@ -39,6 +39,7 @@ fn thinking_budget(call: &EngineCall) -> Option<u32> {
 pub(super) fn output_limit(call: &EngineCall) -> u32 {
     let least = call.max_tokens.max(1);
     match thinking_budget(call) {
+        // The API refuses a request whose budget is not below `max_tokens`.
         Some(budget) if budget >= least => budget.saturating_add(least),
         _ => least,
     }
@@ -48,10 +49,12 @@ pub(super) fn output_limit(call: &EngineCall) -> u32 {
 /// that are served in this way. Later ones refuse a budget.
 fn takes_budget(model: &str) -> bool {
     let Some((_, name)) = model.split_once("claude-") else { return true };
+    // `claude-3-7-sonnet` and older names have the number before the family.
     if name.starts_with(|first: char| first.is_ascii_digit()) {
         return true;
     }
     let mut numbers = name.split(['-', '.', '@', ':']).skip(1).map_while(|part| part.parse().ok());
+    // A name without a number is taken for a new one, because new models refuse a budget.
     let major: u32 = numbers.next().unwrap_or(u32::MAX);
     // `claude-opus-4-20250514` has a date where others have a minor number.
     let minor: u32 = numbers.next().filter(|minor| *minor < 1000).unwrap_or(0);

@@ -75,7 +75,8 @@ impl WrittenTurns {
         if self.json.len() > LONGEST {
             self.clear();
         }
-        // A message that stays is not touched: with a thousand of them that would take noticeable time.
+        // A message that stays is not touched, because taking thousands of references anew takes a
+        // noticeable part of the time to the first token.
         let sure = self.turns.last().map_or(0, |turn| turn.sure);
         self.messages.truncate(sure);
         let kept = self.messages.len();
@@ -94,6 +95,7 @@ impl WrittenTurns {
             |(one, other): &(&Arc<ChatMessage>, &Arc<ChatMessage>)| Arc::ptr_eq(one, other);
         let same = self.messages.iter().zip(messages.iter()).take_while(is_same).count();
         self.messages.truncate(same);
+        // Without thoughts a turn has other bytes, although it is made of the same messages.
         let same = if self.with_thoughts == with_thoughts { same } else { 0 };
         self.with_thoughts = with_thoughts;
         let kept = self.turns.iter().take_while(|turn| turn.sure <= same).count();
@@ -117,6 +119,8 @@ impl WrittenTurns {
             }
             if at < kept {
                 self.json.extend_from_slice(&output[start..]);
+                // The next turn has the other role, so nothing is added to this one as long as that
+                // is there.
                 let (upto, sure) = (from + turn.upto, from + fresh[at + 1].upto);
                 self.turns.push(WrittenTurn { upto, sure, end: self.json.len() });
             }

@@ -49,6 +49,7 @@ impl ErrorComposer {
 pub(super) fn network_reason(error: reqwest::Error) -> (NetworkCause, String) {
     let (is_dns, is_timeout) = (error.is_dns(), error.is_timeout());
     let error = error.without_url();
+    // The outer errors say only that a request has failed.
     let mut deepest: &dyn Error = &error;
     let mut system: Option<&io::Error> = None;
     loop {

@@ -24,6 +24,8 @@ impl ErrorComposer {
         if status.is_redirection() {
             return self.redirect_error(status, headers);
         }
+        // Before the kind of the status: some servers report it as an error of their own (500),
+        // which would be tried again in vain.
         if !status.is_success() && lacks_tools(&said) {
             return self.without_tools(status, &said);
         }
@@ -101,6 +103,7 @@ fn kind_of_status(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
     Some(match status {
         200..=299 => return None,
         401 | 403 => EngineErrorKind::Auth,
+        // No wait brings back a quota that is used up.
         429 if said.kind == "insufficient_quota" => EngineErrorKind::Refused,
         429 => EngineErrorKind::RateLimit,
         529 => EngineErrorKind::Overloaded,
@@ -121,5 +124,6 @@ fn kind_of_status(status: u16, said: &ApiErrorBody) -> Option<EngineErrorKind> {
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let number = |name: &str| headers.get(name)?.to_str().ok()?.trim().parse::<f64>().ok();
     let seconds = number("retry-after-ms").map(|ms| ms / 1000.0).or(number("retry-after"))?;
+    // A negative or immense number counts as none.
     Duration::try_from_secs_f64(seconds).ok().map(|wait| wait.min(LONGEST_WAIT))
 }

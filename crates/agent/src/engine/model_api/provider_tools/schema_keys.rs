@@ -77,6 +77,7 @@ pub(super) fn replaced_schema(schema: &Value, names: &HashMap<String, String>) -
                 required.iter().map(renamed).collect()
             }
             ("$ref", Value::String(path)) => replaced_reference(path, names).into(),
+            // Definitions are not properties: the model never writes their names.
             (name, Value::Object(schemas)) if WITH_NAMES.contains(&name) => {
                 let each = schemas.iter();
                 let inner =

@@ -39,6 +39,7 @@ impl ToolForms {
     /// Brings the tools that are sent into the form that providers accept.
     pub(super) fn new(all: &Arc<[ToolSpec]>, is_sent: impl Fn(&&ToolSpec) -> bool) -> Self {
         let tools: Vec<&ToolSpec> = all.iter().filter(is_sent).collect();
+        // Of all tools, so that a replacement never has the name of a later one.
         let mut taken: HashSet<String> = tools.iter().map(|tool| tool.name.to_string()).collect();
         let (mut sent, mut forms, mut names) = (Vec::new(), HashMap::new(), HashMap::new());
         for tool in &tools {
@@ -59,10 +60,13 @@ impl ToolForms {
     /// Returns the call in the form in which it is sent. With `is_strict`, earlier calls of tools
     /// that do not exist any more are looked at too.
     pub(super) fn sent_call(&self, call: EngineCall, is_strict: bool) -> EngineCall {
+        // Mostly so, and the list of messages stays shared.
         if self.is_same && !is_strict {
             return call;
         }
         let message = |message: Arc<ChatMessage>| {
+            // A message that stays keeps its address, by which the request finds it serialised
+            // already.
             if !message.content.iter().any(|block| self.is_odd(block)) {
                 return message;
             }
@@ -116,6 +120,7 @@ impl ToolForms {
         let mut at = 0;
         pieces.retain_mut(|piece| {
             at += 1;
+            // Those before `first` are of an earlier call, and have their own names again.
             let is_kept = at <= first || is_readable(piece);
             if let AnswerPiece::ToolInput { name, .. } = piece
                 && let Some(own) = self.names.get(name)

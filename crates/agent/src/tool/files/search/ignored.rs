@@ -8,7 +8,7 @@ use crate::tool::files::beneath::{open_child_file, read_whole_file};
 
 /// A larger ignore file is not read.
 const MOST_BYTES: u64 = 1024 * 1024;
-/// How many lines of an ignore file are used.
+/// How many lines of an ignore file are used. Every entry of a search is compared with all of them.
 const MOST_RULES: usize = 10_000;
 /// The files that are read in each folder; a later one overrides an earlier one.
 const FILES: [&str; 3] = [".git/info/exclude", ".gitignore", ".ignore"];
@@ -31,6 +31,8 @@ impl IgnoreRules {
     pub(in crate::tool::files) fn from_folder(folder: BorrowedFd<'_>) -> Self {
         let mut ignored = Self::default();
         for file in FILES {
+            // No link is followed: lines of a file elsewhere would show in what the search leaves
+            // out.
             let opened = open_child_file(folder, OsStr::new(file));
             if let Ok(Ok(Some(bytes))) = opened.map(|(file, _)| read_whole_file(file, MOST_BYTES)) {
                 ignored.add_lines(&String::from_utf8_lossy(&bytes));

@@ -62,8 +62,10 @@ impl Needle {
         }
         let escaped = if is_regex { pattern.to_owned() } else { escape_regex(pattern) };
         let syntax = syntax::Config::new()
+            // Files may hold bytes that are not UTF-8, and a match next to them counts.
             .utf8(false)
             .multi_line(true)
+            // `$` then matches before the CR of a line from Windows, too.
             .crlf(true)
             .case_insensitive(ignores_case);
         let limits = Regex::config()

@@ -146,6 +146,7 @@ impl NameFilter {
         let is_tied = names.len() > 1;
         let dialect = GlobDialect { folds: is_wild(pattern), ..DIALECT };
         for text in expand_braces(&names[fixed..].join("/"))? {
+            // Again, because a `..` may arise only from the braces.
             check_pattern(&text)?;
             let pattern = GlobPattern::from_text(&text, dialect);
             let goes_anywhere = !is_tied && !text.contains('/');

@@ -59,6 +59,7 @@ pub(in crate::tool::files) fn search_text(
         .locate(path)
         .and_then(|place| search.search_place(&place, path, includes_ignored))
         .map_err(|reason| cannot_text("search", path, reason))?;
+    // A cancellation ends the search as the time limit does, and must not pass for a result.
     stop.check_unset().map_err(|reason| cannot_text("search", path, reason))?;
     gaps.hidden = search.filter.count;
     if search.is_late {
@@ -163,6 +164,7 @@ impl<'a> TextSearch<'a> {
         }
         match open_child_file(entry.folder, entry.name).and_then(|(file, stat)| {
             let most = self.context.limits.max_file;
+            // By its size, so that a large file is not read up to the limit only to be left out.
             let is_large = u64::try_from(stat.st_size).is_ok_and(|size| size > most);
             if is_large { Ok(None) } else { read_whole_file(file, most) }
         }) {
@@ -178,7 +180,7 @@ impl<'a> TextSearch<'a> {
     }
 
     pub(in crate::tool::files) fn search_file(&mut self, bytes: &[u8], path: &[u8]) {
-        // What has a zero byte is no text to grep and git either.
+        // grep and git take a file with a zero byte for binary, too.
         if memchr(0, bytes).is_some() {
             self.binary += 1;
             return;
@@ -189,6 +191,7 @@ impl<'a> TextSearch<'a> {
             let (stop, until) = (self.stop, self.until);
             let goes_on = || !stop.is_set() && Instant::now() <= until;
             let at = match self.needle.find(bytes, from, goes_on) {
+                // A match at the end of the file is empty, and in no line.
                 NeedleResult::At(at) if at < bytes.len() => at,
                 NeedleResult::At(_) | NeedleResult::Nowhere => return,
                 NeedleResult::Stopped => {

@@ -139,9 +139,10 @@ impl<'a> FolderWalk<'a> {
             self.path.push(b'/');
         }
         self.path.extend_from_slice(name.as_bytes());
+        // Patterns see odd bytes as replaced, and results show them as they are.
         self.names.push(name.to_string_lossy().into_owned());
         let path: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        // No ignore file names `.git`, as git never lists it.
+        // Git never lists `.git`, so no ignore file names it.
         if !self.includes_ignored && (name == ".git" || self.is_ignored(&path, kind)) {
             return FolderStep::Past;
         }

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::path_state::PathState;
 
 const SUFFIX: &str = ".pack";
+/// The longest record, in bytes. The length that a damaged pack names may be anything.
 const LONGEST_RECORD: u32 = 1024 * 1024;
 /// The bytes before a record: its length and that of its content.
 const LENGTHS: usize = 12;
@@ -62,6 +63,7 @@ impl SnapshotPack {
         };
         let (file, path) = match folder.map(on_disk) {
             Some(Ok(made)) => made,
+            // In memory it serves as well, as long as this process lives.
             _ => (File::from(memfd_create("callgate-snapshot", MemfdFlags::CLOEXEC)?), None),
         };
         Ok(Self { file: BufWriter::with_capacity(BUFFER, file), path, length: 0 })

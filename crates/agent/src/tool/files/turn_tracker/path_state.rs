@@ -82,12 +82,14 @@ impl FoundPath {
                 {
                     content = read_whole_file(file, most).ok().flatten();
                 }
+                // The file may have grown since its metadata was read.
                 let size = content.as_ref().map_or(size, |content| content.len() as u64);
                 PathState::File { mode: stat.st_mode & 0o7777, size, stamp: inode_and_time(stat) }
             }
             FileKind::Link => match readlinkat(folder, name, Vec::new()) {
                 Ok(target) => match OsString::from_vec(target.into_bytes()).into_string() {
                     Ok(target) => PathState::Link { target },
+                    // A target that is not UTF-8 could not be stored as JSON.
                     Err(_) => PathState::Special,
                 },
                 Err(_) => PathState::Special,

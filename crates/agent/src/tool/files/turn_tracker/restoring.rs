@@ -69,6 +69,7 @@ pub(super) fn undo_changes(roots: &AllowedFolders, changes: &[PathChange]) -> Re
     let (mut back, mut away): (Vec<_>, Vec<_>) = changes.iter().partition(was);
     // What was created goes first, so that a folder can become a file again.
     away.sort_by_key(|change| std::cmp::Reverse(depth(change)));
+    // Folders before the files that lie in them.
     back.sort_by_key(|change| (change.before.is_file(), depth(change)));
     for (done, change) in away.into_iter().chain(back).enumerate() {
         put_back(roots, change).map_err(|reason| {
@@ -115,6 +116,7 @@ fn remove_entry(folder: BorrowedFd<'_>, name: &OsStr) -> Result<(), String> {
     match unlinkat(folder, name, AtFlags::empty()) {
         // Systems differ in how they refuse to remove a folder like a file.
         Err(Errno::ISDIR | Errno::PERM) => match unlinkat(folder, name, AtFlags::REMOVEDIR) {
+            // A folder in which something else lies by now stays.
             Ok(()) | Err(Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
             Err(errno) => Err(errno_text(errno)),
         },
@@ -131,6 +133,7 @@ fn restore_file(
     mode: u32,
 ) -> Result<(), String> {
     let old = old.filter(|old| FileKind::from_stat(old) == FileKind::File);
+    // Where only the mode differs, the file itself stays, with its other names.
     let is_same = change.before.content == change.after.content && old.is_some();
     if is_same && let Ok((file, _)) = open_child_file(folder.as_fd(), name) {
         return fchmod(&file, Mode::from_raw_mode(mode & 0o1777)).map_err(errno_text);

@@ -41,6 +41,7 @@ pub(super) fn patched_files(roots: &AllowedFolders, changes: &[PathChange]) -> V
 
 /// Returns true if the file that one change removes is the one that another creates.
 fn is_moved(from: &PathChange, to: &PathChange) -> bool {
+    // Empty files are all the same, and no sign of a move.
     let is_content = |found: &FoundPath| found.content.as_ref().is_some_and(|c| !c.is_empty());
     from.after.state == PathState::Absent
         && to.before.state == PathState::Absent
@@ -93,6 +94,7 @@ fn shown_file(
 /// Returns a path from the working folder on, if it lies there.
 fn shown_path(roots: &AllowedFolders, path: &str) -> String {
     let name = roots.in_working_folder(path.as_ref());
+    // A name that begins with `~` would read like a path in a home.
     name.filter(|name| !name.starts_with('~')).unwrap_or_else(|| path.to_owned())
 }
 

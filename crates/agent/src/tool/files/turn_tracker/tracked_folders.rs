@@ -365,6 +365,7 @@ impl PriorPath {
 
 impl Drop for TrackedFolders {
     fn drop(&mut self) {
+        // With open turns it stays for the process that recovers them.
         if self.turns.is_empty() {
             self.pack.remove();
         }

@@ -44,6 +44,7 @@ impl TrackedFolders {
         if let Some(error) = failed {
             return Err(error);
         }
+        // After an early end as well: paths that were not reached are looked at by their names.
         self.look_at_missing(places, &inodes, began_ns)?;
         self.pack.flush()?;
         Ok(ended.or(unwalked).map_or(Ok(()), Err))
