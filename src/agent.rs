@@ -156,6 +156,7 @@ fn session_options(config: &Config, parts: RuntimeParts) -> session::SessionOpti
         (history.clone(), history)
     };
     let (history, ledger) = match &settings.history {
+        // One connection for both, because two of one process would wait for each other's lock.
         Some(file) if file == database => shared(HistoryLocation::File(file.clone())),
         None => shared(HistoryLocation::Ledger(database.clone())),
         Some(file) => {
@@ -191,6 +192,7 @@ fn session_options(config: &Config, parts: RuntimeParts) -> session::SessionOpti
 
 /// Returns the folder to which new conversations belong: the same for every path that leads to it.
 fn folder_scope(settings: &AgentSettings) -> FolderScope {
+    // Otherwise conversations would not be found again from a folder that is reached by a link.
     let folder = settings.folder().canonicalize().unwrap_or_else(|_| settings.folder().to_owned());
     FolderScope { folder: folder.to_string_lossy().into_owned(), is_all: settings.all_folders }
 }
@@ -209,6 +211,7 @@ fn read_prompt(file: &Path) -> Result<String, Failure> {
     let failed = |why: &dyn std::fmt::Display| {
         Failure::Failed(format!("cannot read the system prompt {}: {why}", file.display()))
     };
+    // Reading a pipe or a device might never end.
     if !file.is_file() {
         return Err(failed(&"it is not a file"));
     }

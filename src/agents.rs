@@ -44,7 +44,8 @@ pub(crate) trait AgentOnDisk {
     /// Returns true if it is on this machine: its program is on PATH, or it has settings.
     fn is_here(&self, around: &Surroundings) -> bool;
     fn has_folder(&self, scope: SettingsScope, around: &Surroundings) -> bool;
-    /// Returns the folder with its settings; `None` without a home folder, or if it has none.
+    /// Returns the folder with its settings; `None` without a home folder, or if the agent has no
+    /// such folder.
     fn settings_folder(&self, scope: SettingsScope, around: &Surroundings) -> Option<PathBuf>;
     /// Returns the files in that folder that have something of ours.
     fn settings_files(&self, scope: SettingsScope) -> &'static [&'static str];
@@ -90,6 +91,7 @@ impl AgentOnDisk for AgentProfile {
     }
 
     fn starts_directly(&self, is_old: bool) -> bool {
+        // The others have no form for a program with its arguments, so they start a shell.
         *self == CLAUDE && !is_old
     }
 

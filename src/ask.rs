@@ -86,6 +86,7 @@ impl AskArgs {
         let unwanted = parent
             .iter()
             .fold(Unwanted::default(), |unwanted, parent| unwanted.when_readable(parent.as_fd()));
+        // The desk is dialled before anything is said, because it may not run.
         let asker = match Asker::dial(&settings, &unwanted) {
             Ok(asker) => asker,
             Err(error) => return report_no_answer(&error),
@@ -222,6 +223,7 @@ fn decider_of_response(response: &ApprovalResponse) -> String {
 /// Returns who denied it, with their own words if there are any.
 fn denial_text(response: &ApprovalResponse) -> String {
     let who = format!("denied{}", decider_of_response(response));
+    // Such a message is left out, because a desk sends it itself if the person has written nothing.
     let is_own = |message: &&String| {
         let message = message.trim_end_matches('.').to_lowercase();
         message != who.to_lowercase()

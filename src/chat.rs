@@ -34,7 +34,8 @@ is incomplete, 64 wrong command line, 78 wrong settings, 130 cancelled.
 Try:
   callgate chat -p \"What does this folder hold?\"
   git diff | callgate chat -p \"Review this change.\"";
-/// How often a runtime that dies is started again, in a script and in a terminal.
+/// How often a runtime that dies is started again, in a script and in a terminal. A script is given
+/// the failure at once, so that it can decide itself whether to try again.
 const SCRIPT_RESTARTS: u32 = 0;
 const TERMINAL_RESTARTS: u32 = 8;
 

@@ -141,6 +141,7 @@ fn parse_command_line(
     let matches = all_commands().try_get_matches_from(words)?;
     match matches.subcommand() {
         Some(("hook", hook)) => {
+            // clap takes an option that precedes the word `hook`, which is handed on.
             let config = matches.get_one::<PathBuf>("config");
             let config = config.map(|file| ["--config".into(), file.clone().into_os_string()]);
             Ok(CommandLine::Hook(
@@ -182,6 +183,8 @@ impl Cli {
             Some(CliCommand::Status(args)) => args.run(file),
             Some(CliCommand::Stop(StopArgs {})) => stop::stop_desk(file),
             Some(CliCommand::Uninstall(args)) => {
+                // `uninstall` needs no settings, but a file that somebody names must not be ignored
+                // without a word.
                 report_unused_problems(file);
                 args.run()
             }

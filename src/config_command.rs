@@ -149,6 +149,7 @@ fn plain_value(value: &Value) -> String {
 fn print_setting(file: Option<&Path>, key: &str, is_json: bool) -> Result<ExitCode, Failure> {
     let key = known_key(key)?;
     let mut report = ConfigReport::read_settings(file, &EveryFlag::default());
+    // What is wrong with other keys does not keep this one from being printed.
     let setting = report.keep_only(key);
     ConfigProblems::value_or_problems((), report.problems)?;
     let text = match setting {
@@ -220,6 +221,7 @@ pub(crate) fn write_changes(
     let file = SettingsFile::new(place.value);
     if let Some((entry, secret)) = secret {
         text_after_changes(&file, changes)?;
+        // Before the lock below, because the keyring may wait for somebody who types its password.
         store_secret(entry.name(), &secret).map_err(failure_of_error)?;
     }
     // Another process could change the file between reading and writing.

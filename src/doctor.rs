@@ -32,9 +32,9 @@ use crate::install::managed;
 
 /// Find out what is wrong, and what to do
 ///
-/// Looks at how callgate was built, at your settings and rules, at `callgate up`, at Telegram, at the
-/// keyring, at the ledger, and at the hooks in your agents' settings. Changes nothing. The exit code
-/// is 0 if there is no problem, and 1 if there is one; warnings do not count.
+/// Looks at how callgate was built, at your settings and rules, at `callgate up`, at Telegram, at
+/// the keyring, at the ledger, and at the hooks in your agents' settings. Changes nothing. The exit
+/// code is 0 if there is no problem, and 1 if there is one; warnings do not count.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DoctorArgs {
     /// Print everything as one JSON object

@@ -363,6 +363,7 @@ pub(crate) enum InstallError {
 /// package managers put it there, else the file itself.
 fn lasting_program() -> Result<PathBuf, String> {
     let own = env::current_exe().map_err(|error| format!("cannot find this program: {error}"))?;
+    // The kernel names `own` without links.
     let is_this = |path: &PathBuf| fs::canonicalize(path).is_ok_and(|path| path == own);
     let folders = env::var_os("PATH").unwrap_or_default();
     let on_path = env::split_paths(&folders)

@@ -45,8 +45,8 @@ pub(crate) struct LogArgs {
     ///
     /// `ndjson` is what --json prints. `csv` has a line with the names of its columns first; texts
     /// that a spreadsheet would take for formulas begin with an apostrophe. `otlp` is JSON of the
-    /// OpenTelemetry protocol, `syslog` the format of RFC 5424 with the entry as JSON. With --follow
-    /// it goes on, and with --after it begins where an earlier export has ended.
+    /// OpenTelemetry protocol, `syslog` the format of RFC 5424 with the entry as JSON. With
+    /// --follow it goes on, and with --after it begins where an earlier export has ended.
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "verify"])]
     #[arg(value_parser = export_format_parser())]
     export: Option<EntryFormat>,
@@ -55,9 +55,9 @@ pub(crate) struct LogArgs {
     follow: bool,
     /// Check that nothing in the ledger was changed or removed
     ///
-    /// The exit code is 0 if the ledger is whole, and 1 if it is not. This finds damage and careless
-    /// changes. Whoever can write the file can also rewrite the whole ledger: only a head that
-    /// you have noted somewhere else shows that.
+    /// The exit code is 0 if the ledger is whole, and 1 if it is not. This finds damage and
+    /// careless changes. Whoever can write the file can also rewrite the whole ledger: only a head
+    /// that you have noted somewhere else shows that.
     #[arg(long, conflicts_with_all = ["limit", "all", "after", "since", "until", "kind", "decision"])]
     #[arg(conflicts_with_all = ["tool", "agent", "session", "project", "grep", "who", "question"])]
     #[arg(conflicts_with = "follow")]
@@ -75,8 +75,8 @@ pub(crate) struct LogArgs {
     team: bool,
     /// With --team: remember in FILE how far the log was written, and go on from there
     ///
-    /// For an export that is started again and again, or that is killed: no entry is left out. Those
-    /// of the last moment may be written twice; their machine and number tell.
+    /// For an export that is started again and again, or that is killed: no entry is left out.
+    /// Entries written just before a kill may appear twice; recognise them by machine and number.
     #[arg(long, value_name = "FILE", requires = "team", conflicts_with_all = ["verify", "limit"])]
     resume: Option<PathBuf>,
     /// The file with the ledger, if it is not the one of the settings
@@ -145,8 +145,8 @@ struct EntryFilterArgs {
     grep: Option<String>,
     /// Only this machine: the copy of the ledger of a remote, as `callgate remote list` names it
     ///
-    /// A machine that has pruned or replaced its ledger begins another copy. The newest is shown, and
-    /// with NAME#1 the first one. --verify checks all of them.
+    /// A machine that has pruned or replaced its ledger begins another copy. The newest is shown,
+    /// and with NAME#1 the first one. --verify checks all of them.
     #[arg(long, value_name = "NAME")]
     machine: Option<String>,
     /// With --team: only what this person or rule has decided
@@ -284,9 +284,11 @@ fn export_format_parser() -> impl TypedValueParser<Value = EntryFormat> {
 
 /// Returns the id of the one question whose id begins like this.
 fn whole_id(store: &Store, beginning: &str) -> Result<String, Failure> {
+    // Two are enough to see that there are several.
     let found = store.question_ids_with_prefix(beginning, 2)?;
     match <[String; 1]>::try_from(found) {
         Ok([id]) => Ok(id),
+        // A whole id counts although it is also the beginning of another one.
         Err(found) if found.contains(&beginning.to_owned()) => Ok(beginning.to_owned()),
         Err(found) => {
             let why = if found.is_empty() { "no question" } else { "more than one question" };

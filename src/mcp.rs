@@ -55,6 +55,7 @@ impl McpArgs {
                 McpCommand::Logout(args) => args.run(&servers).await,
             }
         });
+        // Otherwise the command would wait for a name that is still being looked up.
         runtime.shutdown_background();
         done.map(|()| ExitCode::SUCCESS)
     }

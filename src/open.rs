@@ -26,8 +26,8 @@ const PAUSE: Duration = Duration::from_millis(20);
 ///
 /// Prints a link to the page of `callgate up`. The link has a code that links one browser, which
 /// may answer your agents' questions from then on. If anybody is or was linked before, somebody has
-/// to allow it: on a linked phone, on the page, or in the terminal of `callgate up`, where the key o
-/// prints such a link, too.
+/// to allow it: on a linked phone, on the page, or in the terminal of `callgate up`, where the key
+/// o prints such a link, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OpenArgs {
     /// Print the link only
@@ -39,6 +39,7 @@ impl OpenArgs {
     /// Prints a link and opens the page.
     pub(crate) fn run(self, file: Option<&Path>) -> Result<ExitCode, Failure> {
         let config = load_config(file, &DeskFlags::default())?;
+        // A desk that does not run is reported as such, before its page is waited for.
         let mut viewer = Viewer::connect(&config.desk_socket.value)?;
         let address = page_address(&config)?;
         let (code, seconds) = page_code(&mut viewer)?;

@@ -102,6 +102,7 @@ pub(crate) fn say_waiting(text: &str) {
 }
 
 fn pair_phone(viewer: &mut Viewer, config: &Config) -> Result<ExitCode, Failure> {
+    // Without a bot nobody could use a code.
     let bot = wait_for_bot_name(viewer, config)?;
     let (code, lifetime) = viewer.code_when_allowed(&mut say_waiting).map_err(pairing_failure)?;
     // Nobody can use the code before it is shown, so no event is missed.
@@ -195,6 +196,7 @@ fn wait_for_link(viewer: &mut Viewer, end: Instant) -> Result<String, Failure> {
             | LedgerEvent::ViewerPaired(ViewerPaired { by, .. }) => {
                 return Ok(one_line(if by.is_empty() { "somebody" } else { &by }).into_owned());
             }
+            // There is one code at a time, so the one that is shown here is void now.
             LedgerEvent::Code(_) => {
                 return Err("a newer code has been made, so this one is void: use that one".into());
             }

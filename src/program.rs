@@ -85,10 +85,15 @@ fn run_to_end(
 ) -> Result<(ExitStatus, LeashedChild), ProgramError> {
     let stdin = if words.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped());
+    // A program that outlives its time limit ends with this handle, together with what it has
+    // started.
     let mut child = LeashedChild::spawn(command).map_err(ProgramError::NotStarted)?;
     if let Some(stdin) = child.stdin.take() {
+        // Writing all of it first cannot block, because the words fit into the pipe.
         send_words(stdin, words)?;
     }
+    // Its output is read after its end: a program that prints more than a pipe holds would wait
+    // until it counts as too slow, so no caller takes more.
     if !child.wait_for(limit).map_err(ProgramError::Unread)? {
         return Err(ProgramError::TooSlow(limit));
     }
@@ -181,6 +186,7 @@ fn first_answer<T>(
                 return Ok(Some(answer));
             }
         }
+        // Looked at after the lines, so that an answer counts although much follows it.
         if count > most {
             return Err(ProgramError::TooMuch(most));
         }

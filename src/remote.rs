@@ -138,6 +138,8 @@ impl RemoteRemoveArgs {
         if !store.chained_links()?.standing.contains_key(&link) {
             return Err(format!("{} was not added: see `callgate remote list`", self.host).into());
         }
+        // The link is removed last, so that `remove` can be run again if the machine cannot be
+        // reached.
         match box_setup::undo_setup(&self.host) {
             Ok(said) => out.write_all(said.as_bytes())?,
             Err(error) if self.force => writeln!(out, "{error}")?,
@@ -220,12 +222,12 @@ fn list_remotes(config: &Config) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Says on one line how it stands with a remote.
+/// Describes the state of a remote on one line.
 pub(crate) fn remote_line(view: &RemoteView, now_ms: i64) -> String {
     one_line(&format!("{}: {}", view.host, describe_standing(view, now_ms))).into_owned()
 }
 
-/// Says how it stands with a machine whose questions are answered here.
+/// Describes the state of a machine whose questions are answered here.
 pub(crate) fn describe_standing(view: &RemoteView, now_ms: i64) -> String {
     let RemoteView { state, since_ms, text, user, home, copied, .. } = view;
     let since = u64::try_from(now_ms.saturating_sub(*since_ms)).unwrap_or_default() / 1_000;

@@ -47,7 +47,7 @@ enum RulesCommand {
     /// Explain what is decided about a command or a tool call, and why
     ///
     /// Shows the rule that decides, and the other rules that hold. A command is one word in quotes,
-    /// or stands behind two hyphens: callgate rules explain -- git push --force
+    /// or follows two hyphens: callgate rules explain -- git push --force
     Explain(ExplainArgs),
     /// Run the tests that are written in the rules
     Test {
@@ -248,6 +248,7 @@ fn run_rule_tests(
         let because = text::one_line(&result.verdict.because).into_owned();
         writeln!(output, "{}:{line}: expected {expected}, got {got}: {because}", file.name)?;
     }
+    // A rule with an error is left out, so tests that pass without it prove nothing.
     for problem in file.problems.iter().filter(|problem| problem.level == RuleProblemLevel::Error) {
         failed += 1;
         writeln!(output, "{}", text::visible_text(&problem.to_string()))?;

@@ -1,5 +1,5 @@
-//! Questions that the desks of a team share. Each is recorded in their database, shown at every desk
-//! by [`team_question_display`], and answered at most once, by whoever is first.
+//! Questions that the desks of a team share. Each is recorded in their database, shown at every
+//! desk by [`team_question_display`], and answered at most once, by whoever is first.
 //!
 //! The desk to which a machine has its line records the machine's questions ([`SharedAsker`]), and
 //! brings it the answers, wherever they were given.
@@ -29,11 +29,13 @@ use team_question_display::TeamQuestionDisplay;
 
 pub(crate) use shared_asker::{PendingAsker, SharedAsker};
 
-/// How often questions whose time is over are closed, and forgotten here.
+/// How often questions whose time is over are closed, and forgotten here. Every desk does both, so
+/// that a question ends in time whichever desk is up.
 const TIDY_EVERY: Duration = Duration::from_secs(10);
 /// How long to wait before something that failed is tried again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Questions older than this cannot be open in the ledger of this desk.
+/// Questions older than this cannot be open in the ledger of this desk. No question waits longer
+/// ([`callgate_team_store::LONGEST_WAIT`]).
 const OLDEST_MS: i64 = 24 * 3_600_000;
 
 /// A question as the database has it, as far as it is known here.
@@ -86,6 +88,7 @@ impl SharedQuestions {
         let left = tokio::task::spawn_blocking(move || left_open(&ledger)).await;
         self.show_pending(left.unwrap_or_default()).await;
         let mut tidy = tokio::time::interval(TIDY_EVERY);
+        // After an outage one tidying is enough.
         tidy.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
@@ -111,6 +114,8 @@ impl SharedQuestions {
             for entry in known.values() {
                 entry.news.send_modify(|question| {
                     if let Some(question) = question {
+                        // Otherwise `take_news` would take what the other server says for older
+                        // news.
                         question.changed = 0;
                     }
                 });
@@ -132,12 +137,14 @@ impl SharedQuestions {
 
     async fn show_found(&self, left: Vec<RequestId>) -> TeamResult<()> {
         let mut state = self.0.database.state();
-        // It is as long there as this.
+        // The database outlives this, so the wait cannot fail.
         state.wait_for(|state| *state == DatabaseState::Reachable).await.ok();
         let found = self.run(move |store| {
             let mut found = store.pending_questions(None)?;
             for id in left {
                 if !found.iter().any(|question| question.id == id) {
+                    // This question was open when the desk last looked, and the desk still shows it
+                    // so.
                     found.extend(store.find_question(&id)?);
                 }
             }
@@ -149,7 +156,8 @@ impl SharedQuestions {
         Ok(())
     }
 
-    /// Takes a change of a question: everybody who has it hears of it, and it is shown if it was not.
+    /// Takes a change of a question: everybody who has it hears of it, and it is shown if it was
+    /// not.
     fn take_change(&self, question: TeamQuestion) {
         // Others may have answered it before this desk saw it; the history has it all the same.
         let is_told =
@@ -160,7 +168,7 @@ impl SharedQuestions {
         }
     }
 
-    /// Tells everybody who has a question how it is now, and shows it unless that was done.
+    /// Tells everybody who has a question its present state, and shows it unless that was done.
     fn show(&self, question: TeamQuestion) {
         let id = question.id.clone();
         let mut known = lock(&self.0.known);
@@ -233,6 +241,7 @@ impl SharedQuestions {
         work: impl FnOnce(&mut dyn TeamStore) -> TeamResult<T> + Send + 'static,
     ) -> TeamResult<T> {
         let state = self.0.database.state();
+        // The state is looked at on the thread, because the errand may have waited there for long.
         let checked = move |store: &mut dyn TeamStore| {
             if let DatabaseState::Unreachable(why) = &*state.borrow() {
                 return Err(TeamStoreError::Unreachable { why: why.clone() });
@@ -260,7 +269,7 @@ impl KnownQuestion {
         Self { news, display: DisplayState::NotYet }
     }
 
-    /// Notes how the question is, unless something newer is known.
+    /// Records the state of the question, unless a newer one is known.
     fn take_news(&self, question: TeamQuestion) {
         self.news.send_if_modified(|known| {
             // News comes from the watcher and from what this desk writes, in any order.

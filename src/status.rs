@@ -24,7 +24,7 @@ use crate::terminal::width::wrapped_for_terminal;
 
 /// How many open questions are listed; the others are counted.
 const MOST_LISTED: usize = 10;
-/// How many machines are listed before only their number is told.
+/// How many machines are listed. Of more, only the number is shown.
 const MOST_REMOTES: usize = 20;
 
 /// Say whether the desk is up, what waits there, and who can answer
@@ -131,8 +131,8 @@ impl DeskReport {
         lines.join("\n")
     }
 
-    /// Says how it stands with the machines whose questions are answered here. Of many only the number
-    /// is told.
+    /// Describes the machines whose questions are answered here. If there are many, only their
+    /// number is shown.
     fn remote_lines(&self, now_ms: i64) -> Vec<String> {
         let all = &self.remotes;
         if all.len() <= MOST_REMOTES {
@@ -178,7 +178,7 @@ pub(crate) fn listening_line(status: &DeskStatus) -> Option<String> {
     )
 }
 
-/// Says how it stands with the line to the team's desk; nothing without a team.
+/// Describes the line to the team's desk. Returns `None` without a team.
 pub(crate) fn team_line(status: &DeskStatus, now_ms: i64) -> Option<String> {
     let TeamLineView { address, name, state, since_ms, text } = status.team.as_ref()?;
     let span = time_span(seconds_between(*since_ms, now_ms));
@@ -234,6 +234,7 @@ pub(crate) fn question_line(row: &InboxRow) -> String {
 
 fn answer_line(row: &HistoryRow, now_ms: i64) -> String {
     let HistoryRow { decision, by, summary, project, agent, at_ms, took_ms, .. } = row;
+    // The row has the time of the question, and the answer came later.
     let took = took_ms.and_then(|took| i64::try_from(took).ok()).unwrap_or_default();
     let ago = time_span(seconds_between(at_ms.saturating_add(took), now_ms));
     let decision = match decision {

@@ -26,8 +26,8 @@ use rules::TeamRulesCommand;
 /// Work in a team: one desk for many machines, and rules for all of them
 ///
 /// The team's desk is a `callgate up --listen ADDRESS`. Machines, CI jobs and people are invited
-/// there and join by their invitation. A team also signs its rules, and each member takes them: they
-/// apply beside the member's own, and of the verdicts the strictest wins. docs/guide/team.md
+/// there and join by their invitation. A team also signs its rules, and each member takes them:
+/// they apply beside the member's own, and of the verdicts the strictest wins. docs/guide/team.md
 /// describes it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct TeamArgs {
@@ -47,8 +47,9 @@ enum TeamCommand {
     ///
     /// The desk of this machine keeps a connection to the team's desk from then on. What the rules
     /// here leave to people is answered there, too. The hooks of the agents that are found here are
-    /// installed, as `callgate install` does; at a terminal you are asked first. With the invitation
-    /// of a job it starts a desk in the background, waits until it is connected, and installs nothing.
+    /// installed, as `callgate install` does; at a terminal you are asked first. With the
+    /// invitation of a job it starts a desk in the background, waits until it is connected, and
+    /// installs nothing.
     Join {
         /// The invitation [default: the variable `CALLGATE_INVITATION`, or standard input]
         ///
@@ -71,8 +72,8 @@ enum TeamCommand {
     /// Show what the people of the team may answer at this desk, and what is wrong with the file
     ///
     /// The file is roles.toml beside your rules. Without it every person of the team may answer
-    /// everything; the owner of the desk always may. Desks that share a database have the same roles,
-    /// which `--set` gives to all of them.
+    /// everything; the owner of the desk always may. Desks that share a database have the same
+    /// roles, which `--set` gives to all of them.
     Roles {
         /// Check a file of roles, and make it the roles of the team
         #[arg(long, value_name = "FILE")]
@@ -83,8 +84,8 @@ enum TeamCommand {
     },
     /// Show the state of the team whose desk this is
     ///
-    /// Says where the desk listens, how many members it has, which rules and roles apply, and with a
-    /// database whether it answers, how large it is and how long it keeps entries.
+    /// Says where the desk listens, how many members it has, which rules and roles apply, and with
+    /// a database whether it answers, how large it is and how long it keeps entries.
     Status,
     /// Leave the team: its desk and its rules no longer concern this machine
     Leave,
@@ -138,6 +139,7 @@ fn leave_team(config: &Config, settings: Option<&Path>) -> Result<(), Failure> {
     line.remove()?;
     // Without a desk there is no line to end.
     ask_remotes(config).ok();
+    // The desk of a job was started for the team alone, so it ends with the membership.
     if membership.is_some_and(|it| it.kind == MemberKind::Job) {
         RelayDeskPlace::new(config, settings).stop_own_desk()?;
     }

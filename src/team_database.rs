@@ -36,11 +36,12 @@ const MOST_TOLD: usize = 100;
 
 type BoxedStore = Box<dyn TeamStore>;
 
-/// What the database has to tell.
+/// What the database reports.
 #[derive(Debug, Clone)]
 pub(crate) enum TeamNews {
     Changed(Arc<TeamChange>),
-    /// Another server has taken over, or there was more than could wait: everything may be different.
+    /// Another server has taken over, or there was more than could wait: everything may be
+    /// different.
     ReadAgain,
 }
 
@@ -48,7 +49,7 @@ pub(crate) enum TeamNews {
 pub(crate) struct TeamNewsReader(broadcast::Receiver<TeamNews>);
 
 impl TeamNewsReader {
-    /// Returns `None` when there will be none any more.
+    /// Returns `None` when no more will come.
     pub(crate) async fn next(&mut self) -> Option<TeamNews> {
         match self.0.recv().await {
             Ok(news) => Some(news),
@@ -133,6 +134,7 @@ impl TeamDatabase {
             let mut pause = FIRST_PAUSE;
             while let Some(news) = told.upgrade() {
                 let is_reached = watcher.watch_once(&news);
+                // `news` is not held during the pause, in which the desk may end.
                 drop(news);
                 if is_reached {
                     pause = FIRST_PAUSE;
@@ -157,8 +159,8 @@ impl TeamDatabase {
         now_ms() + self.news.ahead_ms.load(Ordering::Relaxed)
     }
 
-    /// Returns whether the database answers, now and later. Whoever reads lists does it after this is
-    /// [`DatabaseState::Reachable`]: what changes from then on is told to those who have subscribed.
+    /// Returns whether the database answers, now and later. Whoever reads lists does it after this
+    /// is [`DatabaseState::Reachable`]: later changes are reported to those who have subscribed.
     pub(crate) fn state(&self) -> watch::Receiver<DatabaseState> {
         self.news.state.subscribe()
     }
@@ -198,18 +200,19 @@ impl TeamDatabase {
 struct DatabaseWatcher {
     store: BoxedStore,
     warn: Warn,
-    /// For how many days the database shall keep its log, if the settings say; it is told once.
+    /// For how many days the database shall keep its log, if the settings say; it is reported once.
     kept_days: Option<u32>,
-    /// The number of the last change that was told.
+    /// The number of the last change that was reported.
     last: Option<u64>,
     /// When the clock of the database was read.
     clock_at: Option<Instant>,
-    /// Why the database did not answer since it did last. Each reason is told once.
+    /// The reasons for which the database has not answered since it last did. Each is reported
+    /// once.
     told: Vec<String>,
 }
 
 impl DatabaseWatcher {
-    /// Waits once for changes and tells them. Returns false if the database does not answer.
+    /// Waits once for changes and reports them. Returns false if the database does not answer.
     fn watch_once(&mut self, news: &DatabaseNews) -> bool {
         match self.next_changes(news) {
             Ok(changes) => {
@@ -227,7 +230,7 @@ impl DatabaseWatcher {
                 true
             }
             Err(TeamStoreError::Replaced) => {
-                // The numbers of before say nothing of those that come.
+                // The numbers of changes and the clock of before are those of another server.
                 (self.last, self.clock_at) = (None, None);
                 self.read_again(news)
             }
@@ -238,7 +241,8 @@ impl DatabaseWatcher {
         }
     }
 
-    /// Has everybody read everything again, after the number was read from which on they are told.
+    /// Tells all readers to read everything again, once the number of the latest change is known:
+    /// later changes are reported one by one.
     fn read_again(&mut self, news: &DatabaseNews) -> bool {
         let is_reached = self.watch_once(news);
         if is_reached {
@@ -257,6 +261,8 @@ impl DatabaseWatcher {
             self.clock_at = Some(Instant::now());
         }
         let Some(last) = self.last else {
+            // Lists are read after the database counts as reachable, which is after this. So no
+            // change between this number and the lists is missed.
             self.last = Some(self.store.last_change()?);
             if let Some(days) = self.kept_days.take()
                 && let Some(told) = set_kept_days(self.store.as_mut(), days)?
@@ -290,7 +296,8 @@ impl DatabaseWatcher {
     }
 }
 
-/// Sets for how many days the database keeps its log. Returns what is worth telling.
+/// Sets for how many days the database keeps its log. Returns what is worth telling. Only `up` and
+/// `team status` call it, because a command that reads must not shorten how long anything is kept.
 pub(crate) fn set_kept_days(store: &mut dyn TeamStore, days: u32) -> TeamResult<Option<String>> {
     Ok(store.set_kept_days(days)?.map(|before| {
         let removal = if days < before { ", and the desks remove what is older" } else { "" };
@@ -307,7 +314,8 @@ pub(crate) fn desk_name(config: &Config) -> String {
     config.team.desk_name.clone().unwrap_or_else(of_machine)
 }
 
-/// Connects to the database that the settings name, for a command. Returns `None` if they name none.
+/// Connects to the database that the settings name, for a command. Returns `None` if they name
+/// none.
 pub(crate) fn open_store(config: &Config) -> Result<Option<BoxedStore>, String> {
     let Some(mut store) = prepare_store(config)? else { return Ok(None) };
     store.last_change().map_err(|error| error.to_string())?;

@@ -31,11 +31,13 @@ pub(crate) use certificates::{DeskCertificates, certificate_names, reached_at};
 pub(crate) use company_accounts::CompanyAccounts;
 use desk_register::DeskRegister;
 
-/// How often the members and the rules are read again, if nobody wants it sooner.
+/// How often the members and the rules are read again, if nobody wants it sooner. Commands wish for
+/// a look at once, so this is for those that could not reach the desk.
 const LOOK_EVERY: Duration = Duration::from_secs(10);
 /// How often the database removes what is older than its days.
 const TEND_EVERY: Duration = Duration::from_hours(1);
-/// How old the list of members may be when a stranger comes.
+/// How old the list of members may be when a stranger comes. Strangers cannot have the ledger read
+/// more often than that.
 const STALE_AFTER: Duration = Duration::from_secs(1);
 
 /// The team's desk, as its members' machines see it.
@@ -79,6 +81,8 @@ impl TeamDesk {
                 Some(mirror) => mirror.take_over().await,
                 None => Ok(()),
             };
+            // The members are read also if nothing could be taken over, because commands change the
+            // ledger, too.
             let fault = taken.and(self.read_members().await).err();
             if let Some(why) = fault.as_ref().filter(|_| fault != last_fault) {
                 (self.home.warn)(&format!("the team stays as it is: {why}"));
@@ -92,20 +96,20 @@ impl TeamDesk {
                 }
             };
             tokio::select! {
-                // The board is as long there as this.
+                // The board outlives this loop, so the wait cannot fail.
                 _ = tokio::time::timeout(LOOK_EVERY, wishes.changed()) => {}
                 () = news => {}
             }
         }
     }
 
-    /// Has the database remove what is older than its days, for ever. Every desk does it, so that none
-    /// has to.
+    /// Removes expired entries again and again. Every desk does so, so that no single one is
+    /// needed.
     pub(crate) async fn tend_database(&self) {
         let Some(database) = &self.home.database else { return std::future::pending().await };
         let mut state = database.state();
         loop {
-            // The database is as long there as this.
+            // The database outlives this loop, so the wait cannot fail.
             state.wait_for(|state| *state == DatabaseState::Reachable).await.ok();
             if let Err(error) = database.run(|store| store.tend_audit()).await {
                 (self.home.warn)(&format!("the team's database keeps what is too old: {error}"));
@@ -114,7 +118,7 @@ impl TeamDesk {
         }
     }
 
-    /// Reads the members, and ends the lines and the links of those who are none any more.
+    /// Reads the members, and ends the lines and the links of those who are no longer members.
     pub(crate) async fn read_members(&self) -> Result<(), String> {
         if self.set_roster(self.register.read_roster().await?) {
             self.desk.read_links().await;
@@ -122,9 +126,11 @@ impl TeamDesk {
         Ok(())
     }
 
-    /// Reads the members for a stranger, who may have been invited a moment ago, but not for each of
-    /// many strangers.
+    /// Reads the members for a stranger, who may have been invited a moment ago, but not for each
+    /// of many strangers.
     async fn read_if_stale(&self) {
+        // This is before the lock, so that a reading that began while this stranger waited counts
+        // for them.
         let came = Instant::now();
         let mut read_at = self.read_at.lock().await;
         if read_at.is_some_and(|at| at >= came) {
@@ -133,6 +139,8 @@ impl TeamDesk {
         }
         let left = read_at.map(|at| STALE_AFTER.saturating_sub(at.elapsed()));
         tokio::time::sleep(left.unwrap_or_default()).await;
+        // Noted before the members are read: whoever comes during the reading may have been invited
+        // too late for it.
         *read_at = Some(Instant::now());
         self.register.catch_up().await;
         // Those who are known stay so.
@@ -165,7 +173,7 @@ impl TeamDesk {
 
     /// Returns the rules that this desk has taken, as a line.
     fn read_rules(&self) -> Option<SharedLine> {
-        // What cannot be read is told by those who apply it.
+        // Rules that cannot be read are reported where they are applied.
         let rules = self.team_file.read().ok().flatten()?;
         let bundle = rules.bundle()?.to_json();
         Some(Arc::new(RelayOrder::Rules { bundle }.to_line()))
@@ -205,6 +213,7 @@ impl TeamDesk {
             Some(MemberChange { by: name.clone(), name, events: vec![joined] })
         });
         let joined = joined.await?;
+        // The list is renewed here, because the machine comes back at once with its token.
         self.read_members().await?;
         let token = token.reveal().to_owned();
         Ok(joined.map(|name| MachineJoined { name, token, team: self.team_name() }))
@@ -219,6 +228,8 @@ impl TeamDesk {
             return Some(Err(why));
         }
         let token = hash_text(token);
+        // The result does not matter: a token that is not known has the members read once more
+        // before the look below.
         self.knows(|roster| roster.holder_of_token(&token, self.register.now_ms()).is_some()).await;
         let roster = self.roster();
         let (name, member) = roster.holder_of_token(&token, self.register.now_ms())?;

@@ -1,5 +1,5 @@
-//! The members of a team as commands and desks change them: in the ledger of the one desk, or in the
-//! database that several desks share.
+//! The members of a team as commands and desks change them: in the ledger of the one desk, or in
+//! the database that several desks share.
 
 use callgate_approval::asker::fresh_id;
 use callgate_store::{EntryDraft, Store, StoreError, now_ms};
@@ -12,7 +12,8 @@ use crate::config::Config;
 use crate::failure::Failure;
 use crate::team_database::open_store;
 
-/// How often a change is tried while other desks change the same document.
+/// How often a change is tried while other desks change the same document. A try fails only if
+/// another desk has made a change, so some desk always gets on.
 const MOST_TRIES: usize = 50;
 
 pub(crate) struct MemberChange {
@@ -50,8 +51,8 @@ impl TeamRegister {
         }
     }
 
-    /// Changes a member as `decide` says, which looks at the members. Returns the name of the member,
-    /// or `None` if nothing was to be changed.
+    /// Changes a member as `decide` says, which looks at the members. Returns the name of the
+    /// member, or `None` if nothing was to be changed.
     pub(crate) fn change_member(
         &mut self,
         decide: impl FnMut(&TeamRoster) -> Option<MemberChange>,
@@ -84,6 +85,8 @@ pub(crate) fn change_in_ledger(
     mut decide: impl FnMut(&TeamRoster) -> Option<MemberChange>,
 ) -> Result<Option<String>, StoreError> {
     let mut changed = None;
+    // The look and the entries are one transaction: whoever was revoked in between would be linked
+    // or let in.
     store.append_decided(|links| {
         let Some(change) = decide(&links.team) else { return Vec::new() };
         changed = Some(change.name);
@@ -115,6 +118,7 @@ pub(crate) fn change_in_database(
         for event in &events {
             links.apply_event(event);
         }
+        // A removed member has a document, too, and its version has to be replaced.
         let replaces = known.map_or(0, |document| document.version);
         let edit = member_edit(&name, replaces, &by, links.shared_member(&name).as_ref());
         match store.edit_document(&edit)? {

@@ -1,5 +1,5 @@
-//! The terminal of a person: its modes, the keys that come from it, its width, and what is typed and
-//! drawn there.
+//! The terminal of a person: its modes, the keys that come from it, its width, and what is typed
+//! and drawn there.
 
 pub(crate) mod interruptions;
 pub(crate) mod key_reader;

@@ -124,6 +124,7 @@ async fn serve_desk(
     let telegram = bot_settings(config)?;
     let store = Store::open(&config.database).map_err(|error| no_ledger(&error))?;
     let links = store.chained_links().map_err(|error| no_ledger(&error))?.standing;
+    // This is read before the daemon starts, because the daemon records that it has started.
     let is_fresh = store.last_seq().map_err(|error| no_ledger(&error))? == 0;
     let warn = warn_on_stderr();
     let terminal = has_terminal.then_some(orders_in);
@@ -158,6 +159,7 @@ async fn serve_desk(
         ),
         followed = follow_job_control(keyboard.as_mut()) => followed
             .map_err(|error| Failure::Failed(format!("cannot follow the terminal: {error}"))),
+        // These two are only polled here: neither ends by itself.
         () = follow_team_rules(config, &warn) => Ok(()),
         () = team_line.keep_line() => Ok(()),
     };
@@ -167,6 +169,7 @@ async fn serve_desk(
     drop(page);
     drop(served_team);
     remotes.abort();
+    // The daemon goes last, because the page, the remotes and the team still use it while they end.
     drop(daemon);
     print_and_flush(&wrapped_for_terminal(&left_open(&open, config.grace_seconds), 0)).ok();
     ended
@@ -187,6 +190,8 @@ fn no_ledger(error: &StoreError) -> Failure {
 
 pub(crate) fn claim_sockets(config: &Config) -> Result<Claim, Failure> {
     for socket in [&config.socket, &config.desk_socket] {
+        // Only the usual folder is checked, because a path of the user's own choice may be in a
+        // folder that others can enter: the socket itself is private.
         if let (SettingOrigin::Default, Some(folder)) = (&socket.origin, socket.value.parent()) {
             check_private(folder).map_err(|why| cannot_open(&why))?;
         }

@@ -1,5 +1,5 @@
-//! What the window costs: its size, its start, its memory beside Chromium with the same page, and its
-//! rest: `cargo bench --manifest-path shell/Cargo.toml [-- --check] [-- --quick]`.
+//! What the window costs: its size, its start, its memory beside Chromium with the same page, and
+//! its rest: `cargo bench --manifest-path shell/Cargo.toml [-- --check] [-- --quick]`.
 //!
 //! `benches/README.md` says what is measured and how to read it.
 
@@ -39,8 +39,8 @@ const LARGEST: f64 = 10.0;
 /// 30 s `WebKit` runs for 12 ms in the page's process, also for a page that does nothing.
 const WATCHED: Duration = Duration::from_secs(10);
 const WATCHES: usize = 7;
-/// The most milliseconds of processor time in that time. What is left is a thread of `WebKit` in the
-/// shell's process, which looks every 5 s at how much memory the machine has: 0.3 ms each time.
+/// The most milliseconds of processor time in that time. What is left is a thread of `WebKit` in
+/// the shell's process, which looks every 5 s at how much memory the machine has: 0.3 ms each time.
 const MOST_BUSY: f64 = 2.0;
 /// How long a page may take to come to rest.
 const SETTLED: Duration = Duration::from_secs(4);

@@ -103,6 +103,8 @@ impl CallgateProgram {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
         if let (Some(mut stdin), Some(secret)) = (child.stdin.take(), secret) {
+            // The program reads to the end of its input, so the pipe has to be closed, as it is at
+            // the end of this block.
             stdin.write_all(secret.reveal().as_bytes()).await?;
         }
         child.wait_with_output().await

@@ -1,7 +1,7 @@
 //! Files and pictures that the user pastes. The web view gives the page neither.
 //!
-//! They are read when the keys for pasting are pressed in the window, and at no other time: the page
-//! cannot ask for what is in the clipboard.
+//! They are read when the keys for pasting are pressed in the window, and at no other time: the
+//! page cannot ask for what is in the clipboard.
 
 use std::path::PathBuf;
 
@@ -68,6 +68,8 @@ fn read_clipboard(app: AppHandle) {
             } else {
                 let read =
                     move || tell_page(&app, ShellEvent::Paste(AttachedFiles::read_paths(&paths)));
+                // Not on this thread, which is that of the window, because the files may be on a
+                // slow disk.
                 spawn_blocking(read);
             }
         });

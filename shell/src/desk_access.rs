@@ -41,6 +41,7 @@ impl DeskAccess {
         key: Option<String>,
     ) -> Result<Arc<UnlockedDesk>, CommandRefusal> {
         let key = self.checked_key(key).await?;
+        // Requests that come at once share one connection, so the desk counts one viewer.
         let mut open = self.open.lock().await;
         let live = open
             .upgrade()

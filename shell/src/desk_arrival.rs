@@ -1,4 +1,5 @@
-//! Notices when a desk starts. The kernel reports new files, so nothing is looked at again and again.
+//! Notices when a desk starts. The kernel reports new files, so nothing is looked at again and
+//! again.
 
 use std::ffi::{CStr, OsStr};
 use std::io;
@@ -35,6 +36,7 @@ pub(crate) fn watch_for_desk(
 fn wait_for_arrival(changes: &OwnedFd, socket: &Path, arrived: &impl Fn()) -> io::Result<()> {
     let mut buffer = [MaybeUninit::uninit(); 4096];
     let mut events = Reader::new(changes, &mut buffer);
+    // Both are needed, because a desk renames its socket into place and makes the folders above it.
     let flags = WatchFlags::CREATE | WatchFlags::MOVED_TO | WatchFlags::ONLYDIR;
     loop {
         let (folder, name) = nearest_folder(socket);
@@ -49,6 +51,7 @@ fn wait_for_arrival(changes: &OwnedFd, socket: &Path, arrived: &impl Fn()) -> io
         if socket.exists() {
             tell_when_listening(socket, arrived);
         }
+        // If the next folder towards the socket has appeared, that one is to be watched.
         while nearest_folder(socket) == (folder, name) {
             let event = events.next()?;
             if event.events().contains(ReadFlags::IGNORED) {
@@ -110,7 +113,7 @@ mod tests {
             fs::write(home.path().join("share/callgate/other"), "").unwrap();
             drop(listener);
             fs::remove_file(&socket).unwrap();
-            // A socket that is made just when its folder is noticed may be told twice.
+            // A socket that is made just when its folder is noticed may be reported twice.
             while arrived.try_recv().is_ok() {}
         }
         fs::remove_dir_all(home.path().join("share")).unwrap();

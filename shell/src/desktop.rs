@@ -88,7 +88,7 @@ pub(crate) async fn show_waiting(app: &AppHandle, count: u64) {
     }
 }
 
-/// Takes the keys of a shortcut in place of those before. An empty text is none.
+/// Replaces the keys of the shortcut. An empty text removes the shortcut.
 pub(crate) fn take_shortcut(app: &AppHandle, keys: &str) -> Result<(), CommandRefusal> {
     let state = app.state::<ShellState>();
     let refused = |error: ShortcutError| CommandRefusal::unreadable(error.to_string());

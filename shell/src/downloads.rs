@@ -15,6 +15,7 @@ const FOLDER: &str = "Downloads";
 pub(crate) fn handle_download(app: &AppHandle, event: DownloadEvent<'_>) -> bool {
     match event {
         DownloadEvent::Requested { url, destination } if url.scheme() == "blob" => {
+            // Where the user has chosen no folder, the web view would take the current one.
             if let Some(path) = download_folder(app).zip(destination.file_name()) {
                 *destination = free_path(&path.0, Path::new(path.1));
             }

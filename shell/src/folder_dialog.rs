@@ -1,5 +1,5 @@
-//! The dialog in which the user chooses a folder: that of GTK, which is loaded for the window anyway,
-//! or that of the desktop where programs are to use its portal.
+//! The dialog in which the user chooses a folder: that of GTK, which is loaded for the window
+//! anyway, or that of the desktop where programs are to use its portal.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -19,6 +19,7 @@ pub(crate) async fn choose_folder(
 ) -> Result<Option<PathBuf>, CommandRefusal> {
     let (sender, chosen) = channel();
     let refused = |error: tauri::Error| CommandRefusal::new(503, error.to_string());
+    // GTK may be used on the main thread alone.
     app.run_on_main_thread(move || open_dialog(&window, first, sender)).map_err(refused)?;
     Ok(chosen.await.ok().flatten())
 }

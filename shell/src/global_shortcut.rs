@@ -68,9 +68,12 @@ impl GlobalShortcut {
     /// Takes these keys in place of the ones before; `None` takes none. If they cannot be had, the
     /// ones before stay.
     pub(crate) fn set_chord(&self, chord: Option<KeyChord>) -> Result<(), ShortcutError> {
+        // Before anything is released, so that a key that does not exist changes nothing.
         let wanted = chord.map(|chord| self.grabbed_key(chord)).transpose()?;
         let mut grabbed = lock(&self.grabbed);
         let before = grabbed.take();
+        // The keys before go first: releasing them later would let go of the new ones, too, if both
+        // are the same.
         if let Some(before) = before {
             self.release(before)?;
         }
@@ -95,6 +98,7 @@ impl GlobalShortcut {
     fn grab(&self, key: GrabbedKey) -> Result<(), ShortcutError> {
         for lock in LOCKS {
             let modifiers = ModMask::from(key.modifiers | lock);
+            // A synchronous grab would freeze the keyboard until it is told to go on.
             let (keyboard, pointer) = (GrabMode::ASYNC, GrabMode::ASYNC);
             let asked = self.connection.grab_key(
                 false,

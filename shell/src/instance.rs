@@ -1,5 +1,5 @@
-//! One shell for each user: a second start lets the first one show its window, in the folder that the
-//! second one was given.
+//! One shell for each user: a second start lets the first one show its window, in the folder that
+//! the second one was given.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ const MOST_WAITING: usize = 8;
 pub(crate) enum ShellInstance {
     /// It is the first: its connection to the bus, and the wishes of later starts.
     First(Connection, Receiver<DesktopWish>),
-    /// Another one runs, and was told.
+    /// Another one runs, and was notified.
     Other,
 }
 

@@ -129,6 +129,7 @@ fn run_shell(arguments: ShellArguments, bus: Option<OnBus>) -> ExitCode {
         Ok(app) => {
             app.run(|app, event| {
                 if let RunEvent::Exit = event {
+                    // Otherwise the runtime would be killed in the midst of what it writes.
                     block_on(app.state::<ShellState>().chats.close());
                 }
             });
@@ -148,6 +149,7 @@ fn set_up(app: &mut App, arguments: ShellArguments, bus: Option<OnBus>) -> tauri
     // The storage of the page has its key to the desk.
     fs::set_permissions(&data, fs::Permissions::from_mode(0o700))?;
     let is_hidden = arguments.is_hidden;
+    // Before the window: its page calls commands at once, and they need the state.
     app.manage(ShellState::new(arguments, KeptPlacement::new(data.join("window.json"))));
     let window = window::create_hidden(app.handle())?;
     if !is_hidden {

@@ -1,6 +1,6 @@
-//! Desktop notifications of new questions, of answers, and of calls that ran without a verdict. They
-//! name the agent, the project and the kind of question, and never the command or the answer. Allowing
-//! needs the window; denying does not.
+//! Desktop notifications of new questions, of answers, and of calls that ran without a verdict.
+//! They name the agent, the project and the kind of question, and never the command or the answer.
+//! Allowing needs the window; denying does not.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -97,6 +97,7 @@ impl DesktopNotice {
 }
 
 fn short_text(text: &str) -> String {
+    // Line ends go, because a name with one could pass for the rest of the text.
     let shown = text.chars().filter(|character| !character.is_control());
     let mut short: String = shown.clone().take(LONGEST).collect();
     if shown.count() > LONGEST {
@@ -162,6 +163,8 @@ impl DesktopNotices {
         let has_actions = self.service.get_capabilities().await?.iter().any(|it| it == "actions");
         let actions: &[&str] = match &notice.subject {
             _ if !has_actions => &[],
+            // "Open" is there twice, because the default action, a click on the notification, has
+            // no button and is not offered by every service.
             NoticeSubject::Question(_) => &[DEFAULT, "Open", OPEN, "Open", DENY, "Deny"],
             NoticeSubject::Answer(_) | NoticeSubject::UncheckedRun => {
                 &[DEFAULT, "Open", OPEN, "Open"]
@@ -178,6 +181,7 @@ impl DesktopNotices {
             .await?;
         let mut shown = lock(&self.shown);
         if shown.len() >= MOST_SHOWN {
+            // The list has a limit, because a service may never say that a notification was closed.
             shown.clear();
         }
         shown.insert(id, subject);

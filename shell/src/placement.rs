@@ -40,6 +40,7 @@ impl WindowPlacement {
     }
 
     pub(crate) fn write(&self, file: &Path) -> io::Result<()> {
+        // A kill in between leaves the file before.
         let new = file.with_extension("new");
         fs::write(&new, serde_json::to_vec(self)?)?;
         fs::rename(new, file)
@@ -47,6 +48,8 @@ impl WindowPlacement {
 
     /// Returns true if enough of the window is on one of the monitors.
     pub(crate) fn is_on(&self, monitors: &[ScreenArea]) -> bool {
+        // A monitor may have gone since the window was last seen, and part of the window may be off
+        // the screen.
         let overlap = |at: i32, length: u32, of: i32, whole: u32| {
             let end = (i64::from(at) + i64::from(length)).min(i64::from(of) + i64::from(whole));
             end - i64::from(at).max(i64::from(of))

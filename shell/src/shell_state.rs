@@ -46,6 +46,8 @@ impl ShellState {
             arguments,
             settings: CurrentChoices::default(),
             desk: DeskAccess::new(program.clone()),
+            // The runtime ends with the shell, so that a page that is loaded again or whose process
+            // has died finds it.
             chats: Arc::new(ChatRuntimes::new(runtime, None)),
             program,
             watches: PageWatches::default(),

@@ -32,6 +32,7 @@ pub(crate) fn create_hidden(app: &AppHandle) -> tauri::Result<WebviewWindow> {
         .min_inner_size(LEAST_SIZE.width, LEAST_SIZE.height)
         // It is shown once it is at its place, so that nobody sees it jump.
         .visible(false)
+        // Otherwise the window would flash white before the page is drawn.
         .background_color(Color(18, 17, 16, 255))
         .on_navigation(is_own_page)
         // Links are opened by the command `open_outside`, which checks them.
@@ -47,6 +48,8 @@ pub(crate) fn create_hidden(app: &AppHandle) -> tauri::Result<WebviewWindow> {
     let of_window = window.clone();
     window.on_window_event(move |event| match event {
         WindowEvent::CloseRequested { api, .. } => {
+            // The window is only hidden, because the shell goes on in the tray and behind its
+            // shortcut.
             api.prevent_close();
             hide_keeping_place(&of_window);
         }

@@ -87,6 +87,8 @@ fn build_anthropic(config: &Config) -> Result<Arc<dyn Engine>, String> {
 /// server on this machine.
 fn build_openai(config: &Config) -> Result<Arc<dyn Engine>, String> {
     let settings = &config.agent;
+    // With a key the public API is meant, and the key must not go to whatever listens on a port
+    // here.
     let server = if settings.openai_key.is_none() && settings.openai_url.is_none() {
         OpenAiServer::Local(settings.local_ports.clone())
     } else {

@@ -191,11 +191,14 @@ impl Gatekeeper {
             request
         });
         let Ok(request) = noted.await else { return lost_outcome("the runtime is ending") };
+        // The number of questions has a limit, because each keeps a thread or two waiting.
         let Ok(_room) = self.room.acquire().await else {
             return lost_outcome("the runtime is ending");
         };
         let asked = shown_request(question, &request, ask).await;
         match self.ask_daemon(request.clone(), question, asked.clone()).await {
+            // Our own desk is not asked, because it knows one person, the user of the front end,
+            // and could not tell two apart.
             AskOutcome::Unreached(_) if matches!(ask.ruling, Ruling::AtDesk { .. }) => {
                 lost_outcome(NEEDS_DESK)
             }

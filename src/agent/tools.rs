@@ -41,6 +41,7 @@ pub(super) fn build_turn_tracker(
     });
     let tracked = files::TrackerSettings {
         folder,
+        // Links are resolved, because the tracker compares these with real paths.
         private: own.map(|file| with_real_folder(file)).collect(),
         snapshots: settings.snapshots.then(files::SnapshotLimits::default),
     };
@@ -108,6 +109,7 @@ fn run_settings(settings: &AgentSettings) -> run::RunSettings {
     run::RunSettings {
         roots: settings.roots.clone(),
         timeout: settings.command_timeout_seconds,
+        // The user's own limit counts even if it is above what a model may choose.
         max_timeout: settings.command_timeout_seconds.max(run::LONGEST_TIMEOUT),
         ..run::RunSettings::new(settings.folder().to_owned(), std::env::vars_os().collect())
     }

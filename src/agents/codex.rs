@@ -73,6 +73,8 @@ pub(crate) fn hooks_in_folder(folder: &Path) -> Result<Vec<CodexHook>, CodexErro
         json!({ "method": "initialized" }),
         json!({ "id": LIST, "method": "hooks/list", "params": { "cwds": [folder] } }),
     ];
+    // All at once, although the server has to be initialised first: it reads the lines one after
+    // the other.
     let words = lines.map(|line| line.to_string()).join("\n") + "\n";
     program::ask_program(command, &words, PATIENCE, MOST, parse_hook_list)?
         .map_err(CodexError::Refused)

@@ -84,6 +84,8 @@ impl FoundHooks {
     /// Reads a settings file in this form.
     pub(crate) fn read_as(form: &JsonHooks, text: &str) -> Result<Self, EditRefusal> {
         let plain = if form.has_comments {
+            // Blanks take the place of comments, so that the positions are those of the text with
+            // comments.
             Cow::Owned(json::without_comments(text))
         } else {
             Cow::Borrowed(text)
@@ -159,6 +161,7 @@ fn parse_events(
 ) -> Result<Vec<EventHooks>, EditRefusal> {
     let members = json::object_members(text, hooks);
     for member in members.iter().filter(|member| is_installed(&member.name)) {
+        // Events at which we install nothing may occur twice, because they are not edited.
         find_only_member(text, &members, &member.name)?;
     }
     let event = |member: JsonMember| {
@@ -231,6 +234,8 @@ fn parse_handlers(
             Some(member.value.clone())
         };
         let args = members.iter().rposition(|member| is_called(member, "args"));
+        // Arguments beside the command are joined to it, so that both forms have one test of whose
+        // hook it is.
         let arguments: Option<Vec<String>> =
             args.and_then(|at| json::decode_value(text, &members[at].value));
         let command = value(form.command).and_then(|at| {

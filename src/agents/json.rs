@@ -1,7 +1,7 @@
 //! Finds values in a JSON text, so that it can be edited in place.
 //!
-//! The text is known to be JSON ([`check_syntax`]). Each function goes one level down, so that no nesting
-//! is too deep.
+//! The text is known to be JSON ([`check_syntax`]). Each function goes one level down, so that no
+//! nesting is too deep.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -37,6 +37,7 @@ pub(crate) fn without_comments(text: &str) -> String {
         };
         let (part, after) = rest.split_at(end);
         if first == '/' && part.len() > 1 {
+            // Line ends stay, so that errors name the right line.
             plain.extend(part.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }));
         } else {
             plain.push_str(part);
@@ -92,6 +93,8 @@ pub(crate) fn is_blank(letter: char) -> bool {
 
 /// Returns where `part`, a slice of `text`, is in it.
 fn place_in(text: &str, part: &str) -> Range<usize> {
+    // `RawValue` borrows from the text, so the address of a part says where it is without a parser
+    // of our own.
     let start = part.as_ptr().addr() - text.as_ptr().addr();
     start..start + part.len()
 }

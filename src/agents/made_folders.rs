@@ -13,8 +13,8 @@ pub(super) fn mark_made_folder(folder: &Path) -> io::Result<()> {
     fs::write(folder.join(MARK), "")
 }
 
-/// Removes the folders above a file that is gone, up to `base`, as far as they were made by us and are
-/// empty. What is in use by others stays, without the mark.
+/// Removes the folders above a file that is gone, up to `base`, as far as they were made by us and
+/// are empty. What is in use by others stays, without the mark.
 pub(super) fn remove_empty_folders(file: &Path, base: &Path) {
     let above = || file.ancestors().skip(1).take_while(|folder| *folder != base);
     let is_made = |folder: &&Path| folder.join(MARK).is_file();

@@ -84,7 +84,7 @@ impl SettingsFile {
         Self { base: base.map(Path::to_owned), ..self }
     }
 
-    /// Has the file be a program once it is made.
+    /// Marks the file executable when it is created.
     pub(crate) fn make_program(&mut self) {
         self.is_program = true;
     }
@@ -103,6 +103,8 @@ impl SettingsFile {
     /// Reads the file as it is now; `None` if it is absent.
     pub(crate) fn read(&self) -> Result<Option<SeenFile>, SettingsFileError> {
         let unread = |error| SettingsFileError::Unread { path: self.path.clone(), error };
+        // Links are followed, because people keep their settings in a repository and have links to
+        // the files there.
         let target = match fs::canonicalize(&self.path) {
             Ok(target) => target,
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(unread(error)),
@@ -230,6 +232,7 @@ impl NewFile {
             ErrorKind::NotFound => Ok(()),
             _ => Err(error),
         })?;
+        // Nobody else may read it before it has the mode of the file that it replaces.
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
         let new = Self { path, is_put: false };
         if seen.is_some_and(|seen| seen.has_mark) {
@@ -241,8 +244,10 @@ impl NewFile {
             if (made.uid(), made.gid()) != seen.owner {
                 fchown(&file, Some(seen.owner.0), Some(seen.owner.1))?;
             }
+            // After the owner, because a change of the owner takes set-user-ID bits away.
             file.set_permissions(PermissionsExt::from_mode(seen.mode))?;
         }
+        // Otherwise a crash of the machine could leave an empty file under the name.
         file.sync_all()?;
         Ok(new)
     }

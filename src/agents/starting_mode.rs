@@ -188,6 +188,8 @@ fn of_claude(around: &Surroundings) -> StartingMode {
         None if has_auto => ("auto".to_owned(), None),
         None => ("default".to_owned(), None),
     };
+    // In all others, also unknown ones, nobody is taken to be asked, which is the more careful
+    // guess.
     let asks = matches!(name.as_str(), "default" | "acceptEdits" | "plan");
     StartingMode { agent: &CLAUDE, name, file, asks: Some(asks) }
 }

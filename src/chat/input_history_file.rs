@@ -35,7 +35,7 @@ impl InputHistoryFile {
         let text = read_limited_text(file, LARGEST_FILE)?;
         let mut entries: Vec<String> =
             text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-        // It is shortened now and then, because that writes all of it anew.
+        // It is shortened rarely, because that writes all of it anew.
         if entries.len() > 2 * MOST_ENTRIES {
             entries.drain(..entries.len() - MOST_ENTRIES);
             self.replace(&entries)?;
@@ -51,6 +51,7 @@ impl InputHistoryFile {
         if let Some(folder) = self.path.parent() {
             fs::create_dir_all(folder)?;
         }
+        // Several chats append to one file, so each entry is one write.
         let mut file = open_own(OpenOptions::new().append(true).create(true), &self.path)?;
         file.write_all(entry_line(entry)?.as_bytes())
     }

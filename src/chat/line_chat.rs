@@ -38,6 +38,8 @@ impl LineChat {
         };
         running.chat.core.print_lines();
         let code = loop {
+            // Nothing is done to suspend, because the terminal has its own modes here and stops the
+            // program by itself.
             if let Some(code) = running.chat.carry_out(|| Ok(()))? {
                 break code;
             }

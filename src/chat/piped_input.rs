@@ -21,6 +21,7 @@ pub(super) fn is_given() -> bool {
     let Ok(stat) = fstat(io::stdin()) else { return false };
     matches!(
         FileType::from_raw_mode(stat.st_mode),
+        // Some programs hand on sockets in place of pipes.
         FileType::Fifo | FileType::RegularFile | FileType::Socket
     )
 }

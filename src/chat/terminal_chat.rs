@@ -61,6 +61,8 @@ impl TerminalSignals {
 impl TerminalChat {
     /// Runs until the user quits. Returns the exit code.
     pub(super) async fn run(self) -> io::Result<u8> {
+        // Everything is listened to before the modes change: a signal would leave the terminal in
+        // them.
         let mut job_control = JobControl::listen()?;
         let mut signals = TerminalSignals::listen()?;
         let mut watch = self.start.client.watch(WatchStart::Oldest);
@@ -192,6 +194,7 @@ impl DrawnChat {
         let text = self.screen.draw(frame);
         (self.drawn, self.pause) = (Instant::now(), None);
         print_at_once(&text)?;
+        // A key counts for a question only after this, when it can be seen.
         self.chat.core.mark_printed(self.chat.now());
         Ok(())
     }
@@ -220,7 +223,9 @@ impl DrawnChat {
     fn carry_out(&mut self) -> io::Result<Option<u8>> {
         let screen = &mut self.screen;
         self.chat.carry_out(|| {
+            // The cursor goes below what is drawn, where the shell prints next.
             print_at_once(&screen.leave())?;
+            // `JobControl` catches it and gives the terminal back before the process stops.
             Ok(kill_process(getpid(), Signal::TSTP)?)
         })
     }

@@ -45,6 +45,7 @@ impl ManArgs {
 }
 
 fn man_pages(commands: clap::Command) -> Vec<Man> {
+    // The command `help` would get a page, and one for each command below it.
     let mut program = commands.disable_help_subcommand(true);
     program.build();
     let mut commands = vec![program, hook_program()];

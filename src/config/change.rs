@@ -66,6 +66,7 @@ impl SettingChange {
             checked.map_err(|why| problem_of_key(key.name, why))
         };
         match (key.entry, key.kind) {
+            // The file says only that the keyring has the secret, so the value does not go into it.
             (Some(entry), ValueKind::Switch) => {
                 let secret = checked(entry)?;
                 let change = Self { key, value: Some(SettingValue::Switch(true)) };
@@ -109,6 +110,7 @@ impl SettingChange {
 fn parse_toml_list(kind: ValueKind, text: &str) -> Option<SettingValue> {
     let line = format!("list = {}", text.trim());
     let table = DeTable::parse(&line).ok()?.into_inner();
+    // Another key is refused, because the text could end the list and set one.
     let value = table.get("list").filter(|_| table.len() == 1)?;
     kind.read_toml(value.get_ref())
 }
@@ -119,8 +121,8 @@ pub(crate) fn settings_file(file: Option<&Path>) -> Option<Setting<PathBuf>> {
 }
 
 /// Makes changes to the text of the settings file at `path`. The new text is checked as the file
-/// would be; if it is wrong, there is none. What was wrong before is reported where it is; what
-/// would become wrong has no place yet.
+/// would be, and is not returned if it is wrong. What was wrong before is reported with its line;
+/// what the change would make wrong has no line yet.
 pub(crate) fn changed_text(
     path: &Path,
     old: &str,

@@ -34,20 +34,22 @@ impl<const FOR_DESK: bool, const FOR_AGENT: bool> SettingFlags<FOR_DESK, FOR_AGE
     /// `None` if one is not UTF-8.
     pub(crate) fn command_line_words(&self, around: &Surroundings) -> Option<Vec<String>> {
         let word = |(key, text): &(&'static SettingKey, OsString)| {
+            // Such a flag takes no value.
             if let KeyFlag::Fixed(name, ..) = key.flag {
                 return Some(format!("--{name}"));
             }
             let is_path = matches!(key.kind, ValueKind::File | ValueKind::Socket);
             let path = Some(Path::new(text)).filter(|_| is_path && !text.is_empty());
             let value = path.map_or_else(|| text.clone(), |path| around.absolute(path).into());
+            // One word, so that a value with a dash is not taken for an option.
             Some(format!("--{}={}", key.flag_name()?, value.to_str()?))
         };
         self.0.iter().map(word).collect()
     }
 
-    /// Reads a command line that consists only of settings and `--config FILE`, and returns the file
-    /// and the settings. Returns `None` for any other, such as a wrong one or a call for help: those
-    /// are clap's, which costs a program that stays in memory some 400 KB.
+    /// Reads a command line that consists only of settings and `--config FILE`, and returns the
+    /// file and the settings. Returns `None` for any other, such as a wrong one or a call for help:
+    /// those are clap's, which costs a program that stays in memory some 400 KB.
     pub(crate) fn of_plain_words(
         words: impl IntoIterator<Item = OsString>,
     ) -> Option<(Option<PathBuf>, Self)> {
@@ -72,6 +74,8 @@ impl<const FOR_DESK: bool, const FOR_AGENT: bool> SettingFlags<FOR_DESK, FOR_AGE
             match key.flag {
                 KeyFlag::Repeated(_) => {}
                 KeyFlag::Value if is_new => {}
+                // Anything else is left to clap, such as a flag that is given twice, which it
+                // reports.
                 _ => return None,
             }
             given.push((key, value));

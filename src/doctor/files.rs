@@ -33,6 +33,7 @@ pub(super) fn check_settings_file(config: &Config, findings: &mut Findings) {
 fn only_ours(about: &'static str, path: &Path, findings: &mut Findings) {
     let Ok(metadata) = fs::metadata(path) else { return };
     let path = path.display();
+    // Only writing matters here, because who can read a secret is checked where the secret is read.
     if metadata.mode() & 0o022 != 0 {
         findings.add_problem(
             about,

@@ -94,6 +94,8 @@ fn check_codex_trust(hooks: &[InstalledHook], around: &Surroundings, findings: &
         }
     }
     for InstalledHook { file, install, .. } in files {
+        // The count is compared, because Codex lists nothing of a file that it does not read, such
+        // as one in a project that it does not trust.
         let expected = hooks.iter().filter(|hook| hook.file == *file).count();
         let ours = codex_trust::our_listed_hooks(&listed, file);
         let (running, idle): (Vec<_>, Vec<_>) = ours.partition(|hook| hook.is_run_by_codex());
@@ -175,6 +177,8 @@ fn test_hook_denial(
         };
         (error.to_string(), fate)
     })?;
+    // The answer is compared with a deny in this agent's own form, because the agent would ignore
+    // any other.
     let is_no = match hook::call_refusal(agent.before_tool_event(), WORDS) {
         HookReply::Line(expected) if ended.status.success() => {
             let said: Value = serde_json::from_str(&ended.stdout).unwrap_or_default();

@@ -47,6 +47,7 @@ pub(super) fn installed_hooks(
     let mut hooks: Vec<InstalledHook> = Vec::new();
     let mut seen: Vec<PathBuf> = Vec::new();
     for scope in [SettingsScope::User, SettingsScope::Project] {
+        // An agent that reads no hooks of a project has no such files, which is no problem.
         let files = agent_files(agent, scope, around).unwrap_or_default();
         let mut faults = Vec::new();
         let (mut has_ours, mut is_there) = (false, false);

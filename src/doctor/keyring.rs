@@ -20,6 +20,7 @@ pub(super) fn check_stored_keys(settings: &AgentSettings, findings: &mut Finding
             Err(error @ (KeyringError::Absent { .. } | KeyringError::NotInstalled)) => {
                 findings.add_problem(ABOUT, error.to_string(), "then run this again");
             }
+            // Only a warning, because a locked keyring may be unlocked when the key is needed.
             Err(error) => findings.add_warning(ABOUT, error.to_string(), "then run this again"),
         }
     }

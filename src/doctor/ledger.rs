@@ -25,7 +25,8 @@ const LITTLE_SPACE: u64 = 100 << 20;
 /// --verify`, which notes how far it came.
 const MOST_WALKED: u64 = 50_000;
 const WEEK_MS: i64 = 7 * 24 * 60 * 60 * 1000;
-/// How many of the last runs are looked at for those without a verdict.
+/// How many of the last runs are looked at for those without a verdict. More would take long, and a
+/// warning needs no exact number.
 const MOST_RUNS: usize = 50_000;
 const EVIDENCE: &str = "keep a copy, as it may be evidence; move it away to begin a new one";
 

@@ -147,6 +147,7 @@ impl FilePart {
     }
 
     pub(crate) fn has_ours(&self, text: &str) -> bool {
+        // What would be removed is ours: so both questions have one answer.
         !matches!(self.uninstall_from_text(text, None), Ok(RemovedHooks::Nothing) | Err(_))
     }
 
@@ -190,6 +191,8 @@ impl FilePart {
                 };
                 Ok(events.iter().map(hook).collect())
             }
+            // A rule of Amp names a program, whose file has the hook. The settings for all users
+            // are read elsewhere.
             Self::Delegate(_) | Self::ManagedClaude | Self::ManagedCodex => Ok(Vec::new()),
         }
     }

@@ -36,6 +36,7 @@ pub(crate) fn trust_our_hooks(
     // The hashes that Codex itself lists are right in every version of it. Ours are for a Codex
     // that cannot be asked.
     let wanted = if known.len() == computed.len() { known } else { computed };
+    // Codex keeps its trust in the user's settings, also for the hooks of a project.
     let config = codex_settings_file(around)?;
     let written = change_settings_file(&config, || {
         edit_settings_file(&config, |text| trust::add_trust(text, &wanted))

@@ -46,6 +46,7 @@ impl FoundRules {
         let program = |(at, rule): (usize, &Range<usize>)| {
             let rule: Value = serde_json::from_str(&plain[rule.clone()]).ok()?;
             let program = rule["to"].as_str().filter(|_| rule["action"] == "delegate")?;
+            // Only the name counts, because the folder may be that of an earlier installation.
             let name = program.rsplit('/').next();
             matches!(name, Some(SMALL | LARGE)).then(|| (at, program.to_owned()))
         };

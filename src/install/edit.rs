@@ -176,6 +176,7 @@ fn update_one_hook(
     let is_same_form = handler.args.is_some() == hook.is_direct;
     let is_same = |command: &str| command == hook.command && is_same_form;
     let command = handler.command.as_ref().filter(|(command, _)| !is_same(command));
+    // Nobody has added anything to such a hook, so it is written anew as a whole.
     if command.is_some() && handler.is_simple && (hook.is_direct || !is_same_form) {
         let fresh = layout.replacement(&new, whole, members, &new_handler(form, hook));
         new.replace_range(whole.clone(), &fresh);
@@ -292,6 +293,7 @@ pub(crate) fn uninstall_json_hooks(
         let Some((_, place, _)) = last else { break };
         text = text_without_handler(&text, &found, place, &keep);
     }
+    // Last, because a member stays as long as anybody has hooks.
     for (name, value) in form.members {
         text = without_member(form, &text, backup.unwrap_or_default(), name, value)?;
     }

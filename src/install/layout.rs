@@ -23,6 +23,7 @@ impl<'a> JsonLayout<'a> {
     /// Detects the layout of a text.
     pub(crate) fn from_text(text: &'a str, found: &FoundHooks) -> Self {
         let root = &text[found.root.clone()];
+        // An empty object gets lines of its own, because that is how people write settings.
         let has_lines = root.contains('\n') || found.members.is_empty();
         let newline = if text.contains("\r\n") { "\r\n" } else { "\n" };
         let first = found.members.first().and_then(|first| indentation_before(text, first.start));

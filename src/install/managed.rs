@@ -22,7 +22,8 @@ use crate::agents::CodingAgent;
 use crate::agents::settings_file::SettingsFile;
 use crate::failure::Failure;
 
-/// Our own file among those that Claude Code merges; the last one wins.
+/// Our own file among those that Claude Code merges. The last one wins, so its name has a high
+/// number.
 const CLAUDE_FILE: &str = "90-callgate.json";
 /// The agents that have settings for all users.
 const KNOWN: [CodingAgent; 2] = [&CLAUDE, &CODEX];

@@ -1,4 +1,5 @@
-//! The hooks of another copy of callgate: a machine that is set up over ssh may have had one before.
+//! The hooks of another copy of callgate: a machine that is set up over ssh may have had one
+//! before.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -41,6 +42,7 @@ pub(crate) fn find_other_copy(file: &AgentFile) -> Option<PathBuf> {
 /// Returns true for a program in another folder than `own`. One that is gone gates nothing, so
 /// nothing is lost with it.
 fn is_other_copy(program: &Path, own: &Path) -> bool {
+    // Which program that is depends on the PATH of the agent, so it is left alone.
     let is_on_path = program.components().count() == 1;
     let found = fs::canonicalize(program);
     is_on_path || found.is_ok_and(|found| found.parent() != own.parent())

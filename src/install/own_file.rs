@@ -31,6 +31,7 @@ impl OwnText {
             Self::Plugin(text) => {
                 let (program, arguments) = split_command(command);
                 let words: Vec<String> = std::iter::once(program).chain(arguments).collect();
+                // JSON is valid JavaScript, so no word can end the list early.
                 text.replacen(PLUGIN_COMMAND, &serde_json::Value::from(words).to_string(), 1)
             }
             Self::Fixed(text) => text.to_owned(),

@@ -57,6 +57,7 @@ pub(super) fn is_wanted(
 
 fn read_answer_line() -> io::Result<String> {
     let mut line = Vec::new();
+    // Byte by byte, because nothing limits a line that the standard library reads.
     for byte in io::stdin().lock().take(LONGEST_ANSWER).bytes() {
         match byte? {
             b'\n' => return Ok(String::from_utf8_lossy(&line).into_owned()),

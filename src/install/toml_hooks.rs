@@ -1,7 +1,7 @@
 //! Hooks as `[[hooks]]` tables of a TOML file, which Kimi Code reads.
 //!
-//! Pure: text in, text out. The text is edited in place, so that comments and layout stay. Then both
-//! texts are parsed: if anything but our hooks differs, the edit is refused.
+//! Pure: text in, text out. The text is edited in place, so that comments and layout stay. Then
+//! both texts are parsed: if anything but our hooks differs, the edit is refused.
 
 use std::ops::Range;
 
@@ -48,6 +48,8 @@ pub(crate) fn install_toml_hooks(
     }
     let is_gone = |old: &&WantedHook| wanted.iter().all(|hook| hook.event != old.event);
     done.removed = there.iter().filter(is_gone).map(|hook| hook.event.clone()).collect();
+    // The text is searched by lines and not as TOML is, so what it means now is compared with what
+    // is wanted.
     if find_our_hooks(&new)? != wanted || without_ours(parse_toml(&new)?) != others {
         return Err(edit_refusal("its `hooks` are written in a way that callgate does not edit"));
     }
@@ -126,6 +128,8 @@ fn hook_table_ranges(text: &str) -> Vec<Range<usize>> {
             blocks.push(at..end);
             is_inside = true;
         } else if is_inside && trimmed.contains('=') && !trimmed.starts_with(['#', '[']) {
+            // A value over several lines ends the block early, which the comparison of both texts
+            // refuses.
             if let Some(block) = blocks.last_mut() {
                 block.end = end;
             }

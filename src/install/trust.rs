@@ -66,7 +66,7 @@ fn snake_case(event: &str) -> String {
 }
 
 fn hook_hash(event: &str, command: &str, limit: u64, matcher: Option<String>) -> String {
-    // The keys are in alphabetical order.
+    // Codex hashes compact JSON with its keys in alphabetical order, as they are here.
     let handler =
         json!({ "async": false, "command": command, "timeout": limit, "type": "command" });
     let mut hashed = json!({ "event_name": event, "hooks": [handler] });
@@ -104,6 +104,8 @@ pub(crate) fn remove_trust(text: &str, hooks: &[TrustedHook]) -> Result<String, 
     for TrustedHook { key, hash } in hooks {
         let states = states_mut(&mut wanted)?;
         let there = states.get(key).and_then(|it| it.get("trusted_hash")?.as_str());
+        // The trust stays if the hash is another one, because somebody else has trusted another
+        // hook at this place.
         if there != Some(hash.as_str()) {
             continue;
         }

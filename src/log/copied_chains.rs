@@ -1,5 +1,5 @@
-//! The copies of other machines' ledgers: what was copied before a ledger was pruned or replaced, and
-//! whether the copies are whole.
+//! The copies of other machines' ledgers: what was copied before a ledger was pruned or replaced,
+//! and whether the copies are whole.
 
 use std::io::{self, Write};
 use std::path::Path;

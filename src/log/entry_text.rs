@@ -45,7 +45,8 @@ struct EntryObject<'a> {
     body: Box<RawValue>,
 }
 
-/// Returns an entry as a JSON object. `machine` names its machine, where entries of several are shown.
+/// Returns an entry as a JSON object. `machine` names its machine, where entries of several are
+/// shown.
 pub(super) fn entry_json(entry: &LedgerEntry, machine: Option<&str>) -> serde_json::Result<String> {
     let LedgerEntry { seq, at_ms, kind, question, body, hash } = entry;
     let mut space = String::new();

@@ -85,6 +85,7 @@ impl<W: Write> EntryWriter<W> {
         let time = time::local_time_text(entry.at_ms, zone);
         let event = entry.event();
         let id = entry.question.as_deref().unwrap_or("-");
+        // An id is cut only between characters, because somebody may have written one by hand.
         let id = id.get(..SHORT_ID).unwrap_or(id);
         let what = match row.labels.and_then(|labels| labels.decision) {
             Some(decision) => decision.name(),
@@ -94,6 +95,7 @@ impl<W: Write> EntryWriter<W> {
             None => entry_details(entry, &event, question),
             Some(labels) => join_parts(&[row.machine, &label_text(row, labels, question)], "  "),
         };
+        // The prefix goes, because in the table of a team every entry is the team's.
         let what = what.trim_start_matches("team_");
         let row = table_row(&time, what, id, &details, *width);
         writeln!(self.out, "{row}")

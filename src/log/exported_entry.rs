@@ -67,6 +67,7 @@ impl EntryFormat {
             Self::Ndjson => row.to_json()? + "\n",
             Self::Csv => {
                 let cells: Vec<_> = exported.cells.iter().map(|cell| csv_cell(cell)).collect();
+                // Lines end with CRLF because RFC 4180 wants it.
                 cells.join(",") + "\r\n"
             }
             Self::Otlp => exported.log_record().to_string() + "\n",
@@ -148,8 +149,10 @@ impl<'a> ExportedEntry<'a> {
 
     /// Returns the entry as a message of RFC 5424, with the JSON of the entry as its text.
     fn syslog_line(&self) -> serde_json::Result<String> {
+        // The severities of syslog: 4 is a warning, 6 is information.
         let priority = AUDIT + if self.is_notable() { 4 } else { 6 };
         let time = time::utc_time_text(self.entry.at_ms).unwrap_or_else(|| "-".to_owned());
+        // Other characters go, because RFC 5424 does not allow them in a host name.
         let host: String = self.machine.chars().filter(char::is_ascii_graphic).take(255).collect();
         let host = if host.is_empty() { "-" } else { &host };
         let (kind, json) = (&self.entry.kind, entry_json(self.entry, None)?);

@@ -45,6 +45,7 @@ impl<'a, W: Write> LedgerPages<'a, W> {
         let end = self.store.last_seq()?;
         self.after = self.start_of_last(limit, end)?.max(after);
         self.write_rest()?;
+        // Otherwise following would look again at the entries that the filter leaves out.
         self.after = self.after.max(end);
         Ok(())
     }

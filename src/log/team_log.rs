@@ -66,6 +66,7 @@ pub(super) fn show_team_log(args: &LogArgs, file: Option<&Path>) -> Result<ExitC
             // The database comes back, and what was written is marked.
             Err(Failure::TeamStore(error)) if args.follow && error.is_passing() => {
                 let why = error.to_string();
+                // Each reason is reported once, because the log is tried again every second.
                 if told.as_ref() != Some(&why) {
                     write_error_line(&why);
                 }
@@ -140,6 +141,7 @@ impl<'a> TeamLog<'a> {
         let (which, ahead_ms) = (self.which(), self.ahead_ms);
         for AuditChain { name, head } in self.read_chains()? {
             let mark = marks.get(&name).copied();
+            // A chain without a mark is new, and is written from its beginning.
             let mut written = mark.unwrap_or_default();
             while written < head.seq {
                 let part = self.store.chain_entries(&name, written)?;
@@ -179,6 +181,8 @@ impl<'a> TeamLog<'a> {
         question: &QuestionSummary,
     ) -> Result<(), Failure> {
         let AuditRecord { machine, labels, entry, .. } = record;
+        // The number of the chain goes, because all chains of a machine are one to whoever reads
+        // the log.
         let machine = machine.split('#').next().unwrap_or_default();
         Ok(self.writer.write(&LedgerRow { machine, entry, labels: Some(labels) }, question)?)
     }
@@ -250,8 +254,8 @@ impl EntryFilterArgs {
     }
 
     /// Returns true if an entry of the team's log is wanted. Times are those at which entries were
-    /// recorded, by the clock of the database, which is `ahead_ms` ahead of the one here: the clocks
-    /// of machines may be wrong.
+    /// recorded, by the clock of the database, which is `ahead_ms` ahead of the one here: the
+    /// clocks of machines may be wrong.
     fn selects(&self, record: &AuditRecord, ahead_ms: i64) -> bool {
         let AuditRecord { labels, entry, position, .. } = record;
         let recorded_ms = position.recorded_ms - ahead_ms;
@@ -264,6 +268,7 @@ impl EntryFilterArgs {
             wanted.as_ref().is_none_or(|wanted| found.starts_with(wanted.as_str()))
         };
         let is_kind = self.kind.is_empty() || self.kind.iter().any(|kind| entry.is_of_kind(*kind));
+        // `write_new` reads whole chains, so the conditions of the database are checked here, too.
         is_kind
             && is(&self.agent.as_deref().map(agent_id), &labels.agent)
             && is(&self.who, &labels.who)

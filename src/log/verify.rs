@@ -33,6 +33,7 @@ pub(super) fn verify_chain(
     if let (ChainReport::Whole { head, .. }, true) = (&verified, is_own) {
         note_checkpoint(path, *head);
     }
+    // Links are read from the chain alone, so these open nothing; but somebody has tried.
     let unchained = store.unchained_links()?;
     let said = match (&verified, is_json) {
         (_, true) => as_json(&verified, &unchained),

@@ -33,6 +33,7 @@ impl QuestionLabels {
             self.remember(id.clone(), labels.clone());
         }
         if entry.is_of_kind(LedgerKind::Closed) {
+            // Nothing follows that would need the labels of the question.
             entry.question.as_ref().map(|question| self.0.remove(question));
         }
         (labels.who, labels.decision) = (who, decision);
@@ -76,6 +77,7 @@ pub(crate) fn storable_text(text: &str) -> String {
 pub(crate) fn storable_name(text: &str) -> String {
     let mut name: String = text.chars().filter(|it| !it.is_control()).collect();
     name.truncate(name.floor_char_boundary(LONGEST_NAME));
+    // The store refuses an empty name.
     if name.is_empty() { "-".to_owned() } else { name }
 }
 

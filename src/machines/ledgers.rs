@@ -66,6 +66,8 @@ impl MachineLedger {
             MachineLedgers::OfTeam(database) => {
                 let (database, first) = (database.clone(), entries.first());
                 let first = first.map_or(1, |entry| entry.seq);
+                // A ledger that begins anew does not continue what was copied, so it gets a chain
+                // of its own.
                 let (number, after) = match self.chain.head {
                     Some(head) if !begins_anew => (self.chain.count, head),
                     _ => (self.chain.count + 1, unknown_before(first)),
@@ -74,6 +76,8 @@ impl MachineLedger {
                 let chain = chain_name(&self.machine, number);
                 match copy_entries(&database, chain, after, self.label_entries(entries)).await {
                     Ok(head) => {
+                        // Only now, because what was not copied is sent again and has to follow the
+                        // same entry.
                         self.chain = ChainPlace { count: number, head: Some(head) };
                         Ok(CopyOutcome::Copied(head))
                     }

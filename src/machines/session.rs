@@ -104,8 +104,8 @@ impl MachineSession {
         }
     }
 
-    /// Makes it the session of a run of a job, in which only questions come, and no ledger. All runs
-    /// of the job share the room for their questions.
+    /// Makes it the session of a run of a job, in which only questions come, and no ledger. All
+    /// runs of the job share the room for their questions.
     pub(crate) fn for_run(mut self, run: String, room: Arc<QuestionRoom>) -> Self {
         // The pace of questions is counted over all runs, so all of them need one clock.
         self.clock = room.began();
@@ -115,7 +115,7 @@ impl MachineSession {
         self
     }
 
-    /// Has the machine be sent these rules.
+    /// Sends these rules to the machine, now and whenever they change.
     pub(crate) fn with_rules(self, rules: RulesFeed) -> Self {
         Self { rules: Some(rules), ..self }
     }
@@ -129,8 +129,8 @@ impl MachineSession {
         self.upper.is_idle()
     }
 
-    /// Serves a line until it ends, or until `stop`. Returns why it has ended, unless the machine has
-    /// closed it and has not said why.
+    /// Serves a line until it ends, or until `stop`. Returns why it has ended, unless the machine
+    /// has closed it and has not said why.
     pub(crate) async fn serve_line(
         &mut self,
         port: &mut LinePort,
@@ -138,6 +138,7 @@ impl MachineSession {
     ) -> Option<String> {
         (self.is_synced, self.trouble) = (false, None);
         let why = self.serve_connection(port, pin!(stop)).await;
+        // People are told that their answers wait for the next line.
         for act in self.upper.disconnect() {
             self.carry_out(None, act).await;
         }
@@ -248,8 +249,8 @@ impl MachineSession {
         }
     }
 
-    /// Carries out what the line wants. Returns why it ends, if it does: then nothing more is sent, but
-    /// what has come is not lost.
+    /// Carries out what the line wants. Returns why it ends, if it does: then nothing more is sent,
+    /// but what has come is not lost.
     async fn carry_out_all(&mut self, port: &mut LinePort, acts: Vec<UpperAct>) -> Option<String> {
         let mut why = None;
         for act in acts {
@@ -272,6 +273,8 @@ impl MachineSession {
             UpperAct::Send(order) => return self.send_order(port?, &order),
             UpperAct::Connected(hello) => {
                 self.home.board.set_user(self.name(), &hello.user, &hello.home);
+                // What the machine calls itself does not count: its name is the one that was given
+                // to it here.
                 (self.machine.user, self.machine.home) = (hello.user, hello.home);
             }
             UpperAct::Waiting(text) => self.set_state(RemoteState::Waiting, Some(text)),
@@ -352,6 +355,8 @@ impl MachineSession {
                 self.home.board.set_copied(self.name(), head.seq);
                 self.send_order(port, &RelayOrder::Ack { seq: head.seq })
             }
+            // Nothing is copied over the entries that are there, because a ledger that was
+            // rewritten has to show.
             Ok(CopyOutcome::Broken(seq)) => {
                 let text = format!("entry {seq} of its ledger does not follow the one before");
                 self.warn(&text);

@@ -46,6 +46,8 @@ impl LoginArgs {
         io::stdout().flush()?;
         let finished = pending.finish().await.map_err(failed)?;
         let saved = servers.sign_ins.save(&finished.sign_in);
+        // The result is shown before any error, because the browser waits for its page in either
+        // case.
         finished.show(saved.is_ok()).await;
         saved.map_err(failed)?;
         writeln!(io::stdout(), "You are signed in to `{name}`.")?;

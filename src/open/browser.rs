@@ -22,6 +22,7 @@ pub(crate) fn open_page(address: PageAddress) -> io::Result<()> {
     opener.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // Ctrl-C in our terminal is not for the browser.
     let mut child = opener.process_group(0).spawn()?;
-    // It is waited for, so that it does not stay as a zombie; how it ends is for the browser to say.
+    // It is waited for, so that it does not stay as a zombie; how it ends is for the browser to
+    // say.
     thread::Builder::new().name("browser".to_owned()).spawn(move || child.wait().ok()).map(drop)
 }

@@ -20,6 +20,8 @@ pub(super) struct QrDrawing {
 impl QrDrawing {
     /// Draws a text. Returns `None` if it is too long for a QR code.
     pub(super) fn from_text(text: &str) -> Option<Self> {
+        // Little error correction is enough, because a screen has no dirt and no folds, and the
+        // code fits into more windows.
         let code = QrCode::encode_text(text, QrCodeEcc::Low).ok()?;
         let columns = code.size() + 2 * MARGIN;
         let rows = (columns + 1) / 2;

@@ -39,7 +39,10 @@ impl RelayDeskPlace {
         if let Some(file) = &self.settings_file {
             command.arg("--config").arg(file);
         }
+        // The desk outlives this process, and would keep the file system of its folder busy.
         command.args(["relay", "--desk"]).current_dir("/");
+        // Standard error is read only if the desk does not start. Nobody reads it later, and the
+        // desk drops its warnings then.
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut desk = command.spawn().map_err(failed)?;
         if let Some(mut input) = desk.stdin.take() {

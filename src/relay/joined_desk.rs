@@ -39,7 +39,8 @@ pub(super) struct JoinedDesk {
 }
 
 /// Entries on a connection of their own, because the copy stops while the desk above sends no
-/// receipts, and the news of questions must not stop with it.
+/// receipts, and the news of questions must not stop with it. A watch ends with its connection, so
+/// the client is kept.
 struct EntryStream {
     watch: DeskWatch,
     _client: DeskClient,
@@ -103,7 +104,8 @@ impl DeskJoiner {
         let status = read_status(&client).await?;
         if status.is_relay && status.relays.iter().all(|relay| relay.is_team) {
             // Whoever had started it is gone, and its key with them. Hooks that wait come back to
-            // the next one.
+            // the next one, and so does a line to a team, which a desk keeps itself. Another relay
+            // would lose its desk.
             drop(client);
             let own = place.clone();
             let stopped = tokio::task::spawn_blocking(move || own.stop_own_desk()).await;
@@ -126,8 +128,8 @@ impl DeskJoiner {
         Ok(client)
     }
 
-    /// Links the desk above with the desk here, as any other viewer: the first link is made at once,
-    /// and later ones need somebody's yes.
+    /// Links the desk above with the desk here, as any other viewer: the first link is made at
+    /// once, and later ones need somebody's yes.
     async fn pair(&self, client: DeskClient) -> Result<DeskClient, String> {
         let failed = |error: DeskError| error.to_string();
         let mut replies =
@@ -222,6 +224,7 @@ impl JoinedDesk {
         let (mut closed, mut undelivered) = (Vec::new(), Vec::new());
         for id in &self.hello.held {
             match standing_of_question(&self.store, id).map_err(failed)? {
+                // The question is among those that are sent.
                 QuestionStanding::Open(_) => {}
                 QuestionStanding::Settling => undelivered.push(id.clone()),
                 QuestionStanding::Over(outcome) => closed.push(outcome),
@@ -241,6 +244,8 @@ impl JoinedDesk {
         let socket = &self.desk_socket;
         if let Some(CopiedThrough { seq, hash }) = self.hello.after.clone() {
             if seq <= status.head {
+                // The stream begins with the last copied entry itself, so that its hash can be
+                // compared.
                 let mut copies = EntryStream::open(socket, Some(seq)).await?;
                 let last = copies.next().await?;
                 // A ledger that was replaced may have another entry with the same number.

@@ -45,6 +45,7 @@ pub(crate) async fn serve_line(
         let acts = tokio::select! {
             arrival = port.next() => match arrival {
                 Some(arrival) => server.lower.handle_arrival(clock.elapsed(), &arrival),
+                // The other side has closed the line, and would read no last words.
                 None => return None,
             },
             Some(report) = reports.recv() => vec![LowerAct::Send(report)],
@@ -94,6 +95,8 @@ impl LineServer {
         for act in acts {
             match act {
                 LowerAct::Send(report) => {
+                    // The desk above refuses a message with a text that is longer than the protocol
+                    // allows, and the question in it would be lost.
                     if !port.send(report.with_bounded_texts().to_line()) {
                         return Some("the desk above does not read".to_owned());
                     }

@@ -26,6 +26,7 @@ pub(super) fn run_box_desk(config: &Config) -> Result<ExitCode, Failure> {
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(|error| failed(error.into()))?;
     let key = io::read_to_string(io::stdin().take(LONGEST_KEY)).map_err(failed)?;
     let key = HiddenText::new(key.trim());
+    // Whoever guesses the key may press, so a short one is refused.
     if key.reveal().len() < callgate_wire::desk::SHORTEST_GATE {
         let text = "`callgate relay --desk` is started by a relay: run `callgate up` instead";
         return Err(Failure::Usage(text.to_owned()));
@@ -40,6 +41,7 @@ pub(super) fn run_box_desk(config: &Config) -> Result<ExitCode, Failure> {
         let mut options = up::daemon_options(config, claim, store, None, None, Arc::clone(&warn));
         options.authority.add_relay(&key);
         let daemon = Daemon::start(options).map_err(|error| up::cannot_open(&error))?;
+        // A CI job of a team has its desk started in this way, too, and no relay carries its line.
         let line = TeamLineKeeper::new(config, &daemon, warn);
         let mut output = io::stdout();
         // The relay connects when it has read this, so it is printed only now that the desk serves.

@@ -47,8 +47,8 @@ impl<'a> BoxSetup<'a> {
         Ok(Self { host, programs, system: system.to_owned(), home: home.to_owned() })
     }
 
-    /// Copies the programs, if they run there. Otherwise nothing is left of them, and what was there
-    /// before is as it was.
+    /// Copies the programs, if they run there. Otherwise nothing is left of them, and what was
+    /// there before is as it was.
     pub(super) fn copy_programs(&self) -> Result<(), Failure> {
         let copied = self.try_programs();
         if copied.is_err() {
@@ -67,6 +67,7 @@ impl<'a> BoxSetup<'a> {
             let program = fs::read(&path).map_err(|error| {
                 Failure::Failed(format!("cannot read {}: {error}", path.display()))
             })?;
+            // The program comes over standard input, because a machine may have no sftp.
             let copy = unfinished(name);
             let script = format!(
                 "umask 077 && cd && mkdir -p {PROGRAM_FOLDER} && cat > {copy} && chmod 755 {copy}"
@@ -82,6 +83,8 @@ impl<'a> BoxSetup<'a> {
 
     /// Checks that the copied program runs there, and is of this version.
     fn check_version(&self) -> Result<(), Failure> {
+        // What the loader or the shell says is wanted, and a failed script would return only its
+        // last line.
         let script = format!("cd && ./{} --version 2>&1 || true", unfinished(PROGRAMS[0]));
         let said = self.host.run_script(&script, None)?;
         let said = said.trim();
@@ -104,8 +107,8 @@ impl<'a> BoxSetup<'a> {
         Err(Failure::Failed(text))
     }
 
-    /// Installs the hooks there, except where a callgate of the machine's own is the hook. Returns what
-    /// that says: there may be no agent yet.
+    /// Installs the hooks there, except where a callgate of the machine's own is the hook. Returns
+    /// what that says: there may be no agent yet.
     pub(super) fn install_hooks(&self) -> Result<String, Failure> {
         let script = format!(
             "~/{PROGRAM_FOLDER}/callgate install --keep-others 2>&1 || \

@@ -32,7 +32,7 @@ impl RemoteKeeper {
             if let Err(error) = self.follow_ledger() {
                 (self.home.warn)(&format!("cannot read the remotes: {error}"));
             }
-            // The board is as long there as this.
+            // The board outlives this loop, so the wait cannot fail.
             wishes.changed().await.ok();
         }
     }
@@ -53,6 +53,8 @@ impl RemoteKeeper {
         let (session_in, ended) = watch::channel(());
         self.home.board.set_state(name, RemoteState::Connecting, None);
         match RemoteSession::start(host, self.home.clone(), ended) {
+            // A session that could not be started is no member of the list, so the next look tries
+            // again.
             Ok(()) => drop(self.sessions.insert(name.to_owned(), session_in)),
             Err(error) => (self.home.warn)(&format!("cannot connect {name}: {error}")),
         }

@@ -91,6 +91,7 @@ impl RemoteSession {
             Err(error) => return format!("cannot start: {error}"),
         };
         let words = SshWords::collect(said);
+        // There is nothing to stop for: dropping this future ends the line.
         let why = self.machine.serve_line(&mut port, std::future::pending()).await;
         // This closes the input of ssh, which ends by itself then.
         drop(port);
@@ -119,8 +120,8 @@ impl SshWords {
         let collected = Arc::clone(&words);
         thread::spawn(move || {
             let mut part = [0; 1024];
-            // What cannot be read is not shown. The rest is read and dropped, so that ssh is not held
-            // up.
+            // What cannot be read is not shown. The rest is read and dropped, so that ssh is not
+            // held up.
             while let Ok(count @ 1..) = said.read(&mut part) {
                 let mut words = lock(&collected);
                 let room = MOST_SAID.saturating_sub(words.len());
@@ -133,8 +134,8 @@ impl SshWords {
 
     /// Returns what ssh has said, once it has ended.
     fn take(self) -> String {
-        // A connection that other sessions share keeps our end of its pipe until the server confirms
-        // the end, which may be never: the network may be dead.
+        // A connection that other sessions share keeps our end of its pipe until the server
+        // confirms the end, which may be never: the network may be dead.
         self.reading.recv_timeout(LAST_WORDS).ok();
         String::from_utf8_lossy(&lock(&self.words)).into_owned()
     }

@@ -8,7 +8,8 @@ use std::thread;
 
 use callgate_mask::text::{self, Measure};
 
-/// The folder of the program on another machine, from the home folder there.
+/// The folder of the program on another machine, from the home folder there. Scripts change into
+/// the home folder first, whose path may have blanks.
 pub(super) const PROGRAM_FOLDER: &str = ".local/share/callgate/bin";
 /// The longest name of a machine, in bytes.
 const LONGEST_HOST: usize = 200;
@@ -27,14 +28,15 @@ impl RemoteHost {
     /// Returns the ssh command that runs a command line there. It never asks anything, and notices
     /// within 15 seconds that the machine is gone.
     ///
-    /// It is open day and night, beside the agents on that machine. So nothing is forwarded that the
-    /// user's configuration forwards for sessions of people: neither the keys of this machine, which
-    /// the agents there could use, nor ports, which would be taken when a person logs in; and a command
-    /// that starts with their sessions, such as `tmux`, leaves no room for another. It joins a
-    /// shared connection, which may be the only way in without a question, but sessions of people
-    /// must not hang on it, since it ends with the desk.
+    /// It is open day and night, beside the agents on that machine. So nothing is forwarded that
+    /// the user's configuration forwards for sessions of people: neither the keys of this machine,
+    /// which the agents there could use, nor ports, which would be taken when a person logs in; and
+    /// a command that starts with their sessions, such as `tmux`, leaves no room for another. It
+    /// joins a shared connection, which may be the only way in without a question, but sessions of
+    /// people must not hang on it, since it ends with the desk.
     pub(super) fn ssh_command(&self, command_line: &str) -> Command {
         let mut command = Command::new("ssh");
+        // No terminal, because it would change bytes on their way.
         command.args(["-T", "-a", "-x"]);
         for option in [
             "BatchMode=yes",
@@ -54,6 +56,8 @@ impl RemoteHost {
 
     /// Runs a script of the POSIX shell there with this input, and returns what it prints.
     pub(super) fn run_script(&self, script: &str, input: Option<&[u8]>) -> Result<String, String> {
+        // The login shell there may be any, such as fish, so the script is one quoted word for
+        // `sh`.
         let quoted = script.replace('\'', r"'\''");
         let mut command = self.ssh_command(&format!("exec sh -c '{quoted}'"));
         command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
@@ -88,6 +92,8 @@ impl RemoteHost {
         if has("Could not resolve hostname") {
             return format!("ssh does not know {host} ({last}): see ~/.ssh/config");
         }
+        // The code is compared, because programs on the machine say so, too; 255 is the code of ssh
+        // itself.
         if has("Permission denied") && code == Some(255) {
             return format!(
                 "{host} refuses your key ({last}): log in by key first, with `ssh-copy-id {host}`"
@@ -124,7 +130,11 @@ impl FromStr for RemoteHost {
     type Err = String;
 
     fn from_str(host: &str) -> Result<Self, String> {
+        // These are refused because the name is a part of a link in the ledger and of commands that
+        // people are told to type.
         let is_name = |c: char| !c.is_whitespace() && !c.is_control() && c != '\'' && c != '/';
+        // A leading dash is refused, because people are told to type the name, and programs would
+        // take it for an option.
         if host.is_empty() || host.starts_with('-') || host.len() > LONGEST_HOST {
             return Err("a machine as ssh knows it is needed, such as me@build.example".to_owned());
         }

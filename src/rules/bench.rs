@@ -96,6 +96,7 @@ fn decide_call(
     let cwd = call.cwd.as_deref().unwrap_or(PROJECT);
     let agent = call.agent.as_deref().unwrap_or(AGENT);
     let act = Act::from_call(&call.tool, call.input.get(), cwd, agent, home);
+    // The disk is not looked at, because the paths of tasks are not on it.
     let verdict = judge_act(policy, &act, &NoLinks, now);
     match verdict.decision {
         RuleDecision::Ask if unattended == Unattended::Rules && !verdict.wants_person => {

@@ -21,6 +21,7 @@ impl UserRules {
         if !is_as_seen(seen.as_ref().map_or("", |seen| &seen.text)) {
             return Ok(false);
         }
+        // The write fails if somebody has changed the file since it was read above.
         self.0.write(seen.as_ref(), text, BackupChoice::Leave).map(|()| true)
     }
 }

@@ -89,7 +89,7 @@ pub(super) fn clear_secret(name: &str) -> Result<(), KeyringError> {
     ended.output_or(|_| KeyringError::Locked).map(drop)
 }
 
-/// Runs the keyring's program about the secret of this name, of at most so many bytes. A secret
+/// Runs the keyring's program about the secret of this name, of at most this many bytes. A secret
 /// passes through a pipe, never through an argument.
 fn run_keyring_program(
     name: &str,

@@ -24,12 +24,15 @@ pub(crate) fn read_secret(
     let token = match source {
         TokenSource::Environment(token) => token.reveal().to_owned(),
         TokenSource::Config(token, path) => {
+            // The token was read with the settings, before anybody looked at who else can read
+            // them.
             open_private(what, path)?;
             token.reveal().to_owned()
         }
         TokenSource::File(path) => {
             let file = open_private(what, path)?;
             let mut text = String::new();
+            // Two more bytes are read, because a line end may follow the longest token.
             let read = file.take(LONGEST_TOKEN as u64 + 2).read_to_string(&mut text);
             read.map_err(|error| unreadable_file(what, path, &error))?;
             text
@@ -37,6 +40,7 @@ pub(crate) fn read_secret(
         TokenSource::Command(words) => run_token_program(what, words)?,
         TokenSource::Keyring(entry) => look_up(*entry).map_err(|error| error.to_string())?,
     };
+    // It is trimmed because editors and `echo` leave a line end.
     purpose.check_secret(token.trim())
 }
 
@@ -46,6 +50,8 @@ fn unreadable_file(what: &str, path: &Path, error: &io::Error) -> String {
 
 /// Opens a file with a secret, which only its owner, who is us or root, may be able to read.
 fn open_private(what: &str, path: &Path) -> Result<File, String> {
+    // The open file is asked for its owner and mode, because the path may lead to another one by
+    // then.
     let opened = File::open(path).and_then(|file| Ok((file.metadata()?, file)));
     let (found, file) = opened.map_err(|error| unreadable_file(what, path, &error))?;
     let shown = path.display();

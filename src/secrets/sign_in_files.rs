@@ -1,8 +1,8 @@
-//! The sign-ins to MCP servers: their tokens are in the keyring, or in a private file where there is
-//! no keyring.
+//! The sign-ins to MCP servers: their tokens are in the keyring, or in a private file where there
+//! is no keyring.
 //!
-//! There is a file for each server in any case, which says where its tokens are, so that the keyring
-//! is not asked about servers to which nobody has signed in.
+//! There is a file for each server in any case, which says where its tokens are, so that the
+//! keyring is not asked about servers to which nobody has signed in.
 
 use std::fs;
 use std::io::{self, Read};
@@ -75,6 +75,8 @@ impl SignInFiles {
         // What is wrong with it could show a part of it.
         let read: SignInFile =
             serde_json::from_slice(&content).map_err(|_| failed(&"it cannot be understood"))?;
+        // The address is compared, because tokens must not go to another server, whatever somebody
+        // has put under this name.
         Ok(Some(read).filter(|read| read.url == url))
     }
 
@@ -99,6 +101,7 @@ impl SignInFiles {
         if known.is_in_keyring {
             clear_secret(&Self::keyring_name(url)).map_err(|error| error.to_string())?;
         }
+        // The file goes last: without it nobody would know of the secret in the keyring.
         fs::remove_file(self.path(url)).map_err(|error| error.to_string())?;
         Ok(true)
     }

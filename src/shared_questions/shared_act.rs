@@ -28,6 +28,7 @@ pub(super) fn ask_of_question(
     run: Option<&str>,
     mut question: RelayedQuestion,
 ) -> Option<(TeamAsk, Option<String>)> {
+    // It is kept within these limits, because the store would refuse the question otherwise.
     let wait = Duration::from_secs(question.seconds.max(1)).min(LONGEST_WAIT);
     // The time that is left and the last words change while a question is open, and would make it
     // another question when its machine sends it again.
@@ -49,7 +50,7 @@ impl SharedAct {
         serde_json::from_str(&question.act).ok()
     }
 
-    /// Returns what roles tell a question apart by.
+    /// Returns the properties of a question that roles can name.
     pub(super) fn scope(&self, question: &RelayedQuestion) -> AnswerScope {
         let request = &question.request;
         AnswerScope {

@@ -29,8 +29,8 @@ pub(crate) struct PendingAsker {
 }
 
 impl SharedQuestions {
-    /// Records a question of a machine, or of a run of a job. Returns `None` if the database refuses
-    /// it, so that there will be no answer. Fails if it cannot be recorded now.
+    /// Records a question of a machine, or of a run of a job. Returns `None` if the database
+    /// refuses it, so that there will be no answer. Fails if it cannot be recorded now.
     pub(crate) async fn ask(
         &self,
         machine: &AskerMachine,
@@ -55,6 +55,7 @@ impl SharedQuestions {
             Ok(receipt)
         });
         match recorded.await {
+            // A repetition is a retry after a cut, or after the line came to another desk.
             Ok(AskReceipt::Recorded(question) | AskReceipt::Repeated(question)) => {
                 self.note_news(question);
                 let machine = machine.name.clone();
@@ -88,6 +89,7 @@ impl SharedQuestions {
         let resume = |question: TeamQuestion| {
             let (id, size) = (question.id.clone(), question.act.len());
             let news = self.subscribe(&id);
+            // The answer is read from the news, because those may be newer than what was just read.
             self.note_news(question);
             let answer = news.borrow().as_ref().and_then(answer_of_question);
             let machine = machine.to_owned();

@@ -1,5 +1,5 @@
-//! A question that people at this desk are shown: their presses go to the database, and what becomes
-//! of it elsewhere comes from there.
+//! A question that people at this desk are shown: their presses go to the database, and what
+//! becomes of it elsewhere comes from there.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -147,7 +147,7 @@ impl<'a> TeamQuestionDisplay<'a> {
                     self.unrecorded = Some(allow);
                     self.record_allow().await;
                 }
-                // The sender is there as long as this.
+                // The sender lives until this question is no longer shown here.
                 _ = self.news.changed() => self.look(),
                 () = self.shared.wait_for_database(), if self.unrecorded.is_some() => {
                     self.record_allow().await;
@@ -189,6 +189,8 @@ impl<'a> TeamQuestionDisplay<'a> {
                 let (first, replaces) = (first.clone(), replaces.clone());
                 store.note_question(&id, &QuestionNote::FirstAllow { first, replaces, roles })
             });
+            // Without the role nothing is recorded. The question then has no such allow, which
+            // people here have to see.
             noted?.map_or_else(|| store.find_question(&id), Ok)
         });
         match recorded.await {
@@ -240,8 +242,8 @@ impl<'a> TeamQuestionDisplay<'a> {
         DisplayEnd::Everywhere
     }
 
-    /// Records an answer, as soon as the database answers, if those who have given it may still give
-    /// it then.
+    /// Records an answer, as soon as the database answers, if those who have given it may still
+    /// give it then.
     async fn record_answer(&self, answer: &RelayedAnswer) -> PressReceipt {
         let Ok(id) = random_bytes() else { return PressReceipt::Refused };
         // All attempts have one id, so that one that was recorded without an acknowledgement is
@@ -290,6 +292,8 @@ impl<'a> TeamQuestionDisplay<'a> {
         };
         // Whose it is only their own desk knows.
         let own = own.map(|own| RelayedAnswer { members: Vec::new(), ..own.clone() });
+        // Somebody at another desk was faster, or this desk was started anew: the desk here has to
+        // be told which answer counts.
         if own.as_ref() != Some(&relayed) {
             self.asker.take_team_answer(relayed).await;
         }

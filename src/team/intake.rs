@@ -49,8 +49,11 @@ impl BundleIntake<'_> {
                 receipt.summary = format!("Took {}", receipt.summary);
                 let summary = receipt.summary.clone();
                 let count = file.rules.len();
+                // The entry precedes the file, which is written when this closure returns, so that
+                // no rules apply that the ledger does not know.
                 record_change(self.config, RULES_CHANGE, self.by, summary, count, bundle.rules())?;
             }
+            // Also for a bundle that applies already, because the address may be new.
             if let Some(source) = self.source {
                 rules.set_source(source);
             }

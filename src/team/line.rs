@@ -62,6 +62,7 @@ impl TeamLineKeeper {
             }
             last_fault = fault;
             if found != current {
+                // The line before ends first, because the desk knows one key of a line at a time.
                 drop(line.take());
                 if let Some(membership) = &found {
                     line = self.begin_line(membership).await;
@@ -71,7 +72,7 @@ impl TeamLineKeeper {
                 }
                 current = found;
             }
-            // The board is as long there as this.
+            // The board outlives this loop, so the wait cannot fail.
             wishes.changed().await.ok();
         }
     }
@@ -104,6 +105,8 @@ impl TeamLineKeeper {
             config: Arc::clone(&self.config),
             joined: Arc::new(move || joined.set_state(RemoteState::Connected, None)),
         };
+        // The number stays the same over cuts, so that a run of a job finds its own questions
+        // again.
         let number = Sha256Hash(random_bytes()?).to_string();
         let line = TeamLine { standing, entrance, number, warn: Arc::clone(&self.warn) };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -137,7 +140,7 @@ impl LineStanding {
 struct TeamLine {
     standing: LineStanding,
     entrance: TeamEntrance,
-    /// By which the team's desk knows this line again after a cut.
+    /// The number by which the team's desk recognises this line after a cut.
     number: String,
     warn: Warn,
 }

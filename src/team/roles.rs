@@ -18,14 +18,15 @@ use crate::config::Config;
 use super::roles_file::read_roles_text;
 use super::shared_roles::subject_of_scope;
 
-/// Why no machine can have the name of the desk: whoever may answer for one of the two could answer for the
-/// other.
+/// Why no machine can have the name of the desk: whoever may answer for one of the two could answer
+/// for the other.
 pub(crate) const NAME_OF_DESK: &str = "desk is no name for a machine, since roles mean the team's desk itself by desk: choose another one";
 
 pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
     let name = path.display().to_string();
     match read_roles_text(path) {
         Ok(text) => text.map(|text| RoleFile::from_toml(&name, without_mark(&text))),
+        // An unreadable file is not the same as none, without which everybody may answer.
         Err(error) => Some(RoleFile::unreadable(&name, &error.to_string())),
     }
 }
@@ -85,6 +86,8 @@ impl AnswerRoles for LiveRoles {
 /// Returns what is wrong with the file, and which people and machines in it the team does not have.
 pub(crate) fn all_problems(file: &RoleFile, roster: &TeamRoster) -> Vec<Problem> {
     let mut problems = file.problems.clone();
+    // Patterns are not compared, because they may be for people and machines that are invited
+    // later.
     let is_pattern = |name: &&str| name.contains(['*', '?']);
     for role in &file.roles {
         let mut warn = |message: String| {

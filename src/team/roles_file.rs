@@ -44,6 +44,7 @@ pub(crate) fn write_roles(
         None => fs::remove_file(&path),
     };
     match written {
+        // A file that is to be removed may be gone already.
         Err(error) if roles.is_some() || error.kind() != ErrorKind::NotFound => {
             Err(format!("cannot write {}: {error}", path.display()))
         }

@@ -64,6 +64,7 @@ fn edit_policy(
     let explain = |error: callgate_team_store::TeamStoreError| error.to_string();
     for _ in 0..MOST_TRIES {
         let known = store.find_document(DocumentKind::Policy, name).map_err(explain)?;
+        // What is wanted is decided anew for each version that somebody else has written.
         let body = next(known.as_ref().and_then(|known| known.body.as_deref()))?;
         if body.is_none() {
             return Ok(());
@@ -103,6 +104,8 @@ pub(crate) async fn take_over_rules(
         (None, None) => Ok(Vec::new()),
         (Some(shared), Some(own)) if shared == *own => Ok(Vec::new()),
         (Some(shared), own) if !own.is_some_and(|own| is_newer(own, &shared)) => {
+            // Only a desk without any key may trust this one: whoever can write to the database
+            // could replace the rules otherwise.
             let key = kept.is_none().then(|| shared.key());
             let taken = take_bundle(config, shared.to_json(), key, "the team's database").await;
             taken.map_err(|why| {

@@ -12,8 +12,8 @@ pub(super) struct RolesDocument {
     pub(super) roles: Option<String>,
 }
 
-/// Returns what a question is about, as roles tell questions apart; `home` is the folder of the user
-/// here.
+/// Returns what a question is about, as roles tell questions apart; `home` is the folder of the
+/// user here.
 pub(super) fn subject_of_scope<'a>(scope: &'a AnswerScope, home: &'a str) -> RoleSubject<'a> {
     RoleSubject {
         machine: scope.machine.as_deref(),
@@ -24,10 +24,10 @@ pub(super) fn subject_of_scope<'a>(scope: &'a AnswerScope, home: &'a str) -> Rol
     }
 }
 
-/// Records what members of the team have decided, if the roles in the database let all of them answer
-/// the question. `record` gets the version of the roles; it is called again if somebody has changed
-/// them meanwhile, and they still let the members. Returns `None` if they do not. Without roles
-/// everybody of the team may answer.
+/// Records what members of the team have decided, if the roles in the database let all of them
+/// answer the question. `record` gets the version of the roles; it is called again if somebody has
+/// changed them meanwhile, and they still let the members. Returns `None` if they do not. Without
+/// roles everybody of the team may answer.
 pub(crate) fn record_by_roles<T>(
     store: &mut dyn TeamStore,
     members: &[String],
@@ -49,6 +49,7 @@ fn covering_version(
     members: &[String],
     scope: &AnswerScope,
 ) -> TeamResult<Option<u64>> {
+    // Without a member only the owner of a desk has given it, to whom roles do not apply.
     if members.is_empty() {
         return Ok(Some(0));
     }

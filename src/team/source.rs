@@ -24,6 +24,7 @@ pub(crate) fn fetch_once(config: &Config, address: &str) -> Result<String, Strin
 /// Takes newer rules from the address of the team's, as long as it is polled. On a machine without
 /// one it does nothing.
 pub(crate) async fn follow_team_rules(config: &Config, warn: &Warn) {
+    // A file that cannot be read is not reported here, because the rules in force report it.
     let kept = TeamFile::beside(&config.database).read().ok().flatten();
     match kept.as_ref().and_then(|rules| rules.source()) {
         Some(address) => follow_address(config, address, LOOK_EVERY, warn).await,
@@ -36,6 +37,7 @@ async fn follow_address(config: &Config, address: &str, every: Duration, warn: &
         Ok(source) => source,
         Err(why) => {
             warn(&format!("the team's rules cannot be fetched: {why}"));
+            // The end of this future would end the desk.
             return std::future::pending().await;
         }
     };
@@ -43,8 +45,8 @@ async fn follow_address(config: &Config, address: &str, every: Duration, warn: &
     loop {
         let fetched = source.fetch(LARGEST_BUNDLE).await.map_err(|error| error.to_string());
         let fault = match fetched {
-            // What was taken a moment ago would be again. What was refused may be taken another time:
-            // the disk may have been full.
+            // What was taken a moment ago would be again. What was refused may be taken another
+            // time: the disk may have been full.
             Ok(text) if last_text.as_ref() == Some(&text) => None,
             Ok(text) => {
                 let taken = take_bundle(config, text.clone(), None, "callgate up").await;
@@ -61,8 +63,8 @@ async fn follow_address(config: &Config, address: &str, every: Duration, warn: &
     }
 }
 
-/// Takes a bundle that has come over the network, and returns what is worth telling. `key` is trusted
-/// from then on, if none was before.
+/// Takes a bundle that has come over the network, and returns what is worth telling. `key` is
+/// trusted from then on, if none was before.
 pub(crate) async fn take_bundle(
     config: &Config,
     text: String,

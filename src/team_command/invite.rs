@@ -72,9 +72,10 @@ impl InviteArgs {
             rules_key: rules.map(|rules| rules.key()),
         };
         let now = register.now_ms()?;
+        // It has no end for a job, because the invitation is the token of every run.
         let hours = self.hours.or((kind != MemberKind::Job).then_some(HOURS));
-        // A machine that gets a new token stays that of its owner: otherwise they could allow what a rule
-        // lets only others allow.
+        // A machine that gets a new token stays that of its owner: otherwise they could allow what
+        // a rule lets only others allow.
         let known = || roster.members.get(&self.name)?.owner.clone();
         let owner = self.owner.clone().or_else(known);
         let invited = MemberInvited {
@@ -140,7 +141,8 @@ impl InviteArgs {
     }
 }
 
-/// Returns where members reach the desk: where it listens now, or where the settings have it listen.
+/// Returns where members reach the desk: where it listens now, or where the settings have it
+/// listen.
 fn find_address(config: &Config) -> Result<String, Failure> {
     let running = Viewer::connect(&config.desk_socket.value).and_then(|mut desk| desk.status());
     if let Ok(status) = running

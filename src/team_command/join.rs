@@ -43,7 +43,7 @@ struct JoinAnswer {
     token: String,
 }
 
-/// What it answers otherwise.
+/// The answer to a secret that is refused.
 #[derive(Deserialize)]
 struct JoinRefusal {
     error: String,
@@ -78,6 +78,8 @@ pub(super) fn join_team(
         }
         None => {
             check_key(config, &invitation)?;
+            // A job exchanges nothing, because all its runs share one invitation, whose secret is
+            // their token.
             let membership = if is_job { invitation } else { exchange_secret(config, invitation)? };
             keep_membership(config, &kept, &membership)?;
         }
@@ -106,7 +108,8 @@ fn read_invitation(given: Option<&str>) -> Result<Invitation, Failure> {
     text.parse().map_err(|error| Failure::Failed(format!("cannot join: {error}")))
 }
 
-/// Returns an error if this machine trusts the rules of another team. The invitation is not used up.
+/// Returns an error if this machine trusts the rules of another team. The invitation is not used
+/// up.
 fn check_key(config: &Config, invitation: &Invitation) -> Result<(), Failure> {
     let kept = TeamFile::beside(&config.database).read()?;
     match (kept, invitation.rules_key) {
@@ -144,6 +147,7 @@ fn keep_membership(
 ) -> Result<(), Failure> {
     let Invitation { address, name, .. } = membership;
     let summary = format!("Joined the team of {address} as {name}");
+    // Before anything takes effect, so that the ledger knows of it.
     record_change(config, RULES_CHANGE, BY, summary, 0, "")?;
     if let Some(key) = membership.rules_key {
         let trusted = TeamFile::beside(&config.database)
@@ -161,7 +165,8 @@ fn has_rules(config: &Config) -> Result<bool, Failure> {
     Ok(kept.is_none_or(|rules| rules.bundle().is_some()))
 }
 
-/// Has the desk of this machine connect, and waits for the team's rules. For a job, one is started.
+/// Tells the desk of this machine to connect, and waits for the team's rules. For a job, one is
+/// started.
 fn connect(config: &Config, file: Option<&Path>, is_job: bool) -> Result<String, Failure> {
     if let Err(DeskError::NoDesk(_)) = ask_remotes(config) {
         if !is_job {

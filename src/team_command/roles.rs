@@ -18,8 +18,8 @@ use crate::team::{all_problems, put_roles, read_roles, write_roles};
 use crate::team_database::open_store;
 use crate::team_register::TeamRegister;
 
-/// Checks a file of roles and makes it the roles of the team, at all its desks; without a file there
-/// are none any more.
+/// Checks a file of roles and makes it the roles of the team, at all its desks; without a file,
+/// removes the roles.
 pub(super) fn set_roles(config: &Config, file: Option<&Path>) -> Result<(), Failure> {
     let text = file.map(read_checked_roles).transpose()?;
     let told = match open_store(config)? {

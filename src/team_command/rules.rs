@@ -24,10 +24,10 @@ use crate::team_database::open_store;
 pub(super) enum TeamRulesCommand {
     /// Sign a file of rules for the members of your team
     ///
-    /// Writes a bundle, which members take with `callgate team rules take`. The first time, a key is
-    /// made, which stays in callgate's data folder on this machine: whoever has it makes the rules
-    /// of all members. Each bundle has a higher number than the one before, and no member takes an
-    /// older one after a newer one.
+    /// Writes a bundle, which members take with `callgate team rules take`. The first time, a key
+    /// is made, which stays in callgate's data folder on this machine: whoever has it makes the
+    /// rules of all members. Each bundle has a higher number than the one before, and no member
+    /// takes an older one after a newer one.
     Sign {
         /// The rules, in the language of your own
         file: PathBuf,
@@ -85,6 +85,7 @@ fn sign_rules(
     if checked.has_errors() {
         return Err("the rules have errors, so nothing was signed".into());
     }
+    // A number is used up here, so mistakes in the rules are looked for before.
     let bundle = SigningFile::beside(&config.database).sign_next(team, now_ms(), rules)?;
     let unwritten = |error| Failure::Failed(format!("cannot write {}: {error}", output.display()));
     fs::write(output, bundle.to_json() + "\n").map_err(unwritten)?;
@@ -117,6 +118,7 @@ fn take_bundle(config: &Config, from: &str, key: Option<TeamKey>) -> Result<(), 
     }
     let end = if taken.is_new { "They apply now." } else { "They apply already." };
     writeln!(io::stdout(), "{}. {end}", taken.summary)?;
+    // Only after this machine has checked and taken them.
     if let Some(told) = share_bundle(config, &text, key.is_some()) {
         writeln!(io::stdout(), "{told}")?;
     }

@@ -79,6 +79,7 @@ impl SigningFile {
         let bundle = RuleBundle::sign(&signer, &state.team, state.serial, now_ms, rules)
             .map_err(|error| error.to_string())?;
         let content = serde_json::to_vec(&state).map_err(|error| failed(&error))?;
+        // If this fails the bundle is dropped: its number would be given to other rules next time.
         replace_private(&self.path, &content).map_err(|error| failed(&error))?;
         Ok(bundle)
     }

@@ -1,4 +1,4 @@
-//! `callgate team status`: how it stands with the team whose desk this is.
+//! `callgate team status`: the state of the team whose desk this is.
 
 use std::fmt::Write as _;
 use std::io::{self, Write as _};
@@ -34,6 +34,7 @@ pub(super) fn show_status(config: &Config) -> Result<ExitCode, Failure> {
     });
     let roster = match &database {
         Ok(Some((_, roster))) => roster.clone(),
+        // Without an answer of the database, this is what the desk has taken over last.
         _ => read_ledger_roster(config)?,
     };
     let mut lines = vec![

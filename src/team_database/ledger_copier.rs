@@ -1,5 +1,6 @@
-//! The thread that copies the ledgers of machines into the team's audit log. What many machines have
-//! sent at once is written in one transaction, because the server's disk is what takes the time.
+//! The thread that copies the ledgers of machines into the team's audit log. What many machines
+//! have sent at once is written in one transaction, because the server's disk is what takes the
+//! time.
 
 use std::thread;
 
@@ -23,6 +24,8 @@ impl LedgerCopier {
             while let Some(first) = waiting.blocking_recv() {
                 let mut count = first.0.copies.len();
                 let mut batch = vec![first];
+                // Only what waits already is added, so that nobody waits for a batch to become
+                // full.
                 while count < MOST_COPIES
                     && let Ok(next) = waiting.try_recv()
                 {

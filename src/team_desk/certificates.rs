@@ -1,5 +1,5 @@
-//! The certificates of the team's desk: those in the files of the settings, or those of an authority
-//! that the desk makes for itself.
+//! The certificates of the team's desk: those in the files of the settings, or those of an
+//! authority that the desk makes for itself.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, ErrorKind, Read};
@@ -79,6 +79,8 @@ fn find_or_make_authority(database: &Path) -> Result<TlsAuthority, String> {
         return stored.map_err(|error| format!("{}: {error}", key_file.display()));
     }
     let made = TlsAuthority::generate().map_err(|error| failed(&error))?;
+    // The key comes last: without one both are made anew, so a kill in between leaves no pair that
+    // does not fit.
     replace_private(&certificate_file, made.certificate()).map_err(|error| failed(&error))?;
     replace_private(&key_file, made.key()).map_err(|error| failed(&error))?;
     Ok(made)

@@ -77,6 +77,7 @@ impl CompanyAccounts {
             ("code_challenge", &challenge),
             ("code_challenge_method", "S256"),
         ]);
+        // The address of a provider may have a query of its own.
         let joint = if authorize.contains('?') { '&' } else { '?' };
         let address = format!("{authorize}{joint}{query}");
         Ok(BegunSignIn { address, ticket: SignInTicket { state, verifier, nonce } })
@@ -109,6 +110,7 @@ impl CompanyAccounts {
         let quoted = |text: &str| form_text(&[("", text)]).trim_start_matches('=').to_owned();
         let login = self.client_secret.as_ref();
         let login = login.map(|secret| (quoted(&self.client_id), quoted(secret.reveal())));
+        // Only without a secret, because otherwise the header of the login names the client.
         if login.is_none() {
             fields.push(("client_id", &self.client_id));
         }

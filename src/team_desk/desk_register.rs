@@ -20,8 +20,8 @@ const MIRRORED_WITHIN: Duration = Duration::from_secs(5);
 pub(crate) struct DeskRegister {
     copies: LedgerCopies,
     database: Option<TeamDatabase>,
-    /// The number of the last change of the database that this desk has taken over; `None` before it
-    /// has read all members.
+    /// The number of the last change of the database that this desk has taken over; `None` before
+    /// it has read all members.
     mirrored: Arc<watch::Sender<Option<u64>>>,
 }
 
@@ -57,6 +57,7 @@ impl DeskRegister {
 
     /// Returns true if this desk has all members, and not only those it had when it ended.
     pub(super) fn is_complete(&self) -> bool {
+        // A desk that was down may have missed a revocation, and would let that member in.
         self.database.is_none() || self.mirrored.borrow().is_some()
     }
 

@@ -39,7 +39,7 @@ struct HeldSession {
     lines: mpsc::Sender<MemberLine>,
     /// The hash of the token that has opened its last line.
     token: String,
-    /// The line ends when this is dropped: its token opens none any more.
+    /// The line ends when this is dropped: its token no longer opens a line.
     admitted: Option<oneshot::Sender<()>>,
 }
 
@@ -79,7 +79,7 @@ impl MemberLines {
         });
     }
 
-    /// Returns why there is no room for a line, if there is none.
+    /// Returns why there is no room for a line, or `None` if there is room.
     pub(super) fn find_refusal(&self, owner: &LineOwner) -> Option<&'static str> {
         let sessions = lock(&self.sessions);
         if sessions.contains_key(owner) {
@@ -95,7 +95,8 @@ impl MemberLines {
         None
     }
 
-    /// Serves a line that the token with this hash has opened. It replaces the one that its owner has.
+    /// Serves a line that the token with this hash has opened. It replaces the one that its owner
+    /// has.
     pub(super) fn take_line(self: &Arc<Self>, owner: LineOwner, token: String, port: LinePort) {
         let mut sessions = lock(&self.sessions);
         let (admitted, admission) = oneshot::channel();
@@ -121,16 +122,19 @@ impl MemberLines {
     pub(super) fn end_refused(&self, token_of: impl Fn(&str) -> Option<String>) {
         lock(&self.sessions).retain(|owner, session| {
             let Some(token) = token_of(&owner.name) else { return false };
+            // The name of the owner is not enough: whoever had the token before would keep the
+            // line.
             if token == session.token {
                 return true;
             }
             session.admitted = None;
-            // A machine comes back with its new token. A run of a job has none but the old one.
+            // A machine comes back with its new token. A run of a job has only the old one.
             owner.run.is_none()
         });
     }
 
-    /// Serves the lines of one owner, one after the other. A session without line and question ends.
+    /// Serves the lines of one owner, one after the other. A session without line and question
+    /// ends.
     async fn keep_session(
         self: Arc<Self>,
         owner: LineOwner,
@@ -144,6 +148,8 @@ impl MemberLines {
             machine = machine.for_run(run.clone(), self.room_of_job(&owner.name));
         }
         loop {
+            // A session without a line holds its questions for the next one, and ends once they are
+            // over.
             let next = tokio::time::timeout(LOOK, lines.recv());
             let mut next = match machine.wait_without_line(next).await {
                 Ok(next) => next,
@@ -182,11 +188,13 @@ impl MemberLines {
             }
         }
         machine.withdraw_all(NO_MEMBER).await;
+        // The session is out of the list already, because that is how it was told to end.
         self.forget_job(&owner);
     }
 
     fn room_of_job(&self, name: &str) -> Arc<QuestionRoom> {
         let mut rooms = lock(&self.rooms);
+        // The list holds no room itself, so that one goes with the last run of its job.
         if let Some(room) = rooms.get(name).and_then(Weak::upgrade) {
             return room;
         }
@@ -202,7 +210,7 @@ impl MemberLines {
         if let Some(database) = &self.home.database {
             let mut state = database.state();
             let is_outage = |state: &DatabaseState| matches!(state, DatabaseState::Unreachable(_));
-            // It is as long there as this.
+            // The database outlives this, so the wait cannot fail.
             if let Ok(state) = state.wait_for(is_outage).await
                 && let DatabaseState::Unreachable(why) = &*state
             {
@@ -223,6 +231,8 @@ impl MemberLines {
 
     fn note_cut(&self, owner: &LineOwner, why: Option<String>) {
         let sessions = lock(&self.sessions);
+        // The end of one run is not shown while others go on, because the board has one place for
+        // the job.
         let has_others = owner.run.is_some()
             && sessions.keys().any(|other| other.name == owner.name && other != owner);
         if sessions.contains_key(owner) && !has_others {

@@ -14,8 +14,8 @@ use callgate_wire::ledger::{
 use super::{DeskRegister, TeamDesk, hash_text};
 use crate::team_register::MemberChange;
 
-/// How many links a person may have before another page is refused. Each is an entry in the ledger of
-/// every desk.
+/// How many links a person may have before another page is refused. Each is an entry in the ledger
+/// of every desk.
 const MOST_LINKS: usize = 64;
 
 /// A person who wants a page, and the hash of the secret of their invitation if one is used up.
@@ -83,6 +83,8 @@ async fn link_page(
     find: impl Fn(&TeamRoster) -> Option<JoiningPerson> + Send + 'static,
 ) -> Result<PageJoined, String> {
     let token = new_viewer_token().map_err(|error| error.to_string())?;
+    // The link is a hash, because it goes into the ledgers of all desks, and the token stays with
+    // the browser.
     let link = format!("viewer/{}", token_identity(&token, Some(&page.origin)));
     // The decision is made on another thread, and returns nothing if there is no change: this says
     // why.
@@ -91,6 +93,8 @@ async fn link_page(
     let changed = register.change_member(move |roster| {
         let (name, secret) = find(roster)?;
         let held = roster.people.values().filter(|person| **person == name).count();
+        // The flag is set at every call, because the closure is called again if another desk was
+        // faster.
         finds_full.store(held >= MOST_LINKS, Ordering::Relaxed);
         if held >= MOST_LINKS {
             return None;
@@ -124,6 +128,7 @@ fn find_invited(roster: &TeamRoster, secret: &str, now: i64) -> Option<JoiningPe
 /// Returns the name of the person of this name, however it is written.
 fn find_person(roster: &TeamRoster, name: &str) -> Option<String> {
     let is_it = |known: &str, member: &TeamMember| {
+        // An ID token has the address in lower case, and the owner may have written it otherwise.
         member.kind == MemberKind::Person && known.eq_ignore_ascii_case(name)
     };
     let found = roster.members.iter().find(|(known, member)| is_it(known, member));

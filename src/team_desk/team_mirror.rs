@@ -62,7 +62,7 @@ impl TeamMirror {
 
     /// Waits until a document has changed, or the database answers again.
     pub(super) async fn wait_for_news(&mut self) {
-        // The database is as long there as this.
+        // The database outlives this, so neither wait can fail.
         tokio::select! {
             _ = self.documents.changed() => {}
             _ = self.state.changed() => {}
@@ -78,14 +78,17 @@ impl TeamMirror {
         // This comes before the reading, so that a change during it is news again.
         self.documents.borrow_and_update();
         let read = self.database.run(|store| {
-            // What changes after this number is told.
+            // Changes after this number are reported.
             let number = store.last_change()?;
             let members = store.list_documents(DocumentKind::Member)?;
             Ok((number, members, store.list_documents(DocumentKind::Policy)?))
         });
         let (number, members, policies) = read.await.map_err(|error| error.to_string())?;
         self.take_over_members(members).await?;
+        // Only members are waited for, so a fault in the roles or the rules below keeps nobody
+        // waiting.
         self.register.note_mirrored(number);
+        // Roles and rules are both tried, whatever becomes of the other.
         let taken = take_over_roles(&self.config, &policies);
         let bundle = take_over_rules(&self.config, &self.database, &policies).await;
         let told = |told: Vec<String>| told.iter().for_each(|told| (self.warn)(told));
@@ -133,6 +136,7 @@ fn mirror_members(
             member.links.remove(link);
         }
         shared.insert(name.clone());
+        // What is the same already makes no entry, or every look would fill the ledger.
         if links.shared_member(&name).as_ref() != Some(&member) {
             changed.push(MemberMirrored { name, member: Some(member), by });
         }
@@ -156,6 +160,7 @@ impl MirrorReport {
     fn share(self, store: &mut dyn TeamStore, desk: &str) -> TeamResult<Vec<MemberMirrored>> {
         for (name, link) in self.unlinked {
             change_in_database(store, |roster| {
+                // Another desk may have removed the link already.
                 let is_linked = roster.person_of_link(&link) == Some(&name);
                 let removed = LinkRemoved { link: link.clone(), by: desk.to_owned() };
                 let events = vec![LedgerEvent::Unpaired(removed)];

@@ -15,6 +15,7 @@ impl Interruptions {
     /// Starts to listen, in a running tokio runtime. From now on none of the signals ends the
     /// process by itself, and one that comes before [`next`](Self::next) is not lost.
     pub(crate) fn listen() -> io::Result<Self> {
+        // With a handler, the hangup of its terminal would end what `nohup` has started.
         let hangup = if ignores_hangup() { None } else { Some(signal(SignalKind::hangup())?) };
         let (interrupt, terminate) =
             (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);

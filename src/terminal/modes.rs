@@ -43,8 +43,8 @@ pub(crate) enum TerminalHolder {
     Others,
 }
 
-/// The modes of a terminal that delivers single keys, or hidden lines. The original modes are restored while the
-/// program is stopped, and at the end.
+/// The modes of a terminal that delivers single keys, or hidden lines. The original modes are
+/// restored while the program is stopped, and at the end.
 #[derive(Debug)]
 pub(crate) struct KeyModes {
     before: Termios,
@@ -86,6 +86,8 @@ impl KeyModes {
         let before = tcgetattr(io::stdin())?;
         let mut single = before.clone();
         change(&mut single);
+        // `Now`, because the other actions drop keys that were typed ahead or wait for output that
+        // a stopped terminal never takes.
         tcsetattr(io::stdin(), OptionalActions::Now, &single)?;
         let modes =
             Self { before, single, tells_pastes, holder: Mutex::new(TerminalHolder::Program) };
@@ -156,6 +158,7 @@ impl JobControl {
                     // As the system does it: a process that nobody could continue is not stopped.
                     if can_be_continued() {
                         modes.hand_over(TerminalHolder::Shell);
+                        // SIGTSTP is caught to get here, so only this signal stops the process.
                         kill_process(getpid(), Signal::STOP)?;
                         modes.holder();
                     }
@@ -183,6 +186,7 @@ fn write_to_terminal(text: &str) {
 
 /// Returns true if the terminal can be read or written within this time.
 pub(crate) fn is_ready(terminal: &impl AsFd, how: PollFlags, within: Duration) -> bool {
+    // Whole seconds may be left out, because every caller waits for less than one.
     let within = Timespec { tv_sec: 0, tv_nsec: within.subsec_nanos().into() };
     poll(&mut [PollFd::new(terminal, how)], Some(&within)).is_ok_and(|ready| ready > 0)
 }
@@ -197,6 +201,8 @@ fn can_be_continued() -> bool {
 fn is_job_of(process: ProcessStat, mut ancestors: impl Iterator<Item = ProcessStat>) -> bool {
     let other_group = ancestors
         .find(|ancestor| ancestor.session != process.session || ancestor.group != process.group);
+    // The session is compared, because a parent in another one, such as a terminal program, does no
+    // job control.
     other_group.is_some_and(|ancestor| ancestor.session == process.session)
 }
 

@@ -26,6 +26,7 @@ impl ProgressBar {
     /// Moves the bar to `done` of `total`; never back.
     pub(crate) fn move_to(&self, done: u64, total: u64) {
         let percent = done.saturating_mul(100).checked_div(total).unwrap_or(0).min(100);
+        // Several threads report, not in order. The number alone is shared, so `Relaxed` is enough.
         if self.is_shown && self.shown.fetch_max(percent + 1, Ordering::Relaxed) <= percent {
             write_to_stderr(&render_bar(self.doing, percent));
         }

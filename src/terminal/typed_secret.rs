@@ -32,6 +32,7 @@ pub(crate) fn read_typed_secret(what: &str) -> io::Result<Option<HiddenText>> {
     // The thread that reads may never return.
     runtime.shutdown_background();
     if matches!(read, Ok(None)) {
+        // The end of the line was not typed, so what follows would be behind the prompt.
         io::stderr().write_all(b"\n").ok();
     }
     read
@@ -42,6 +43,7 @@ async fn typed_line(what: &str) -> io::Result<HiddenText> {
     stderr.write_all(format!("{what} (not shown): ").as_bytes())?;
     stderr.flush()?;
     let (line_in, line) = oneshot::channel();
+    // A read of a terminal cannot be cancelled, so it has a thread that may be left behind.
     thread::spawn(move || line_in.send(read_line()));
     line.await.map_err(io::Error::other)?
 }

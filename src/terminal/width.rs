@@ -12,8 +12,8 @@ pub(crate) fn terminal_width() -> Option<usize> {
     Some(usize::from(size.ws_col)).filter(|width| *width > 0)
 }
 
-/// Breaks lines between words if standard output is a terminal. What continues a line is indented by
-/// `indent`. For a file or another program the lines stay whole.
+/// Breaks lines between words if standard output is a terminal. What continues a line is indented
+/// by `indent`. For a file or another program the lines stay whole.
 pub(crate) fn wrapped_for_terminal(text: &str, indent: usize) -> String {
     match terminal_width() {
         Some(width) => wrap_text(text, width, indent),

@@ -33,6 +33,7 @@ impl Answerers {
     ) -> Self {
         let count = |kind: &str| links.keys().filter(|link| link.starts_with(kind)).count();
         let allowed = &config.telegram.allowed_chats.value;
+        // A chat that is both linked and allowed must count once.
         let is_new = |chat: &&i64| !links.contains_key(&format!("chat/{chat}"));
         Self {
             terminal,

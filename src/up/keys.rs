@@ -44,12 +44,14 @@ impl Keyboard {
         page: Option<PageAddress>,
         opens_page: bool,
     ) -> io::Result<Self> {
+        // Before the modes are changed, so that no stop comes in between.
         let job_control = JobControl::listen()?;
         let modes = Arc::new(KeyModes::start()?);
         let start = Instant::now();
         let name = env::var("USER").unwrap_or_else(|_| "you".to_owned());
         let colours = env::var_os("NO_COLOR").is_none();
         let terminal = Arc::new(Mutex::new(Terminal::new(&name, colours)));
+        // There is room for one, because a second redraw would show the same.
         let (redraw, redraws) = sync_channel(1);
         let keyboard = Self { modes, job_control, terminal: Arc::clone(&terminal), redraw };
         // Printing blocks while the terminal is stopped, so it has threads of its own.
@@ -178,6 +180,8 @@ impl KeyReader {
         let (text, news) = terminal.handle_key(now, key);
         print_to_terminal(&text);
         terminal.mark_printed(self.start.elapsed());
+        // The terminal is unlocked first, because the desk may take its time and orders are printed
+        // meanwhile.
         drop(terminal);
         if let Some(news) = news {
             self.desk.blocking_news(news);
@@ -192,6 +196,7 @@ impl KeyReader {
         let terminal = self.terminal();
         print_to_terminal(&line);
         drop(terminal);
+        // Noted after the link is made, so that the keys that came meanwhile make no further one.
         self.linked = Some(Instant::now());
     }
 

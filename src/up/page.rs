@@ -40,6 +40,7 @@ fn runtime_command(config: &Config) -> Option<RuntimeCommand> {
         ));
     });
     let mut args = vec!["agent".into()];
+    // The usual file is found by the runtime itself, and may be made later.
     if let Some(file) = config.file.as_ref().filter(|file| file.origin != SettingOrigin::Default) {
         args.extend(["--config".into(), file.value.clone().into()]);
     }

@@ -25,7 +25,8 @@ const PATIENCE: Duration = Duration::from_mins(1);
 /// How long the service may take until it answers.
 const START: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(20);
-/// Variables for folders that the user manager may not know.
+/// Variables for folders that the user manager may not know. With others, the desk would have other
+/// rules and another ledger than the hooks.
 const FOLDERS: [&str; 2] = ["XDG_CONFIG_HOME", "XDG_DATA_HOME"];
 /// The exit codes with which `systemctl is-active` says that a unit does not run.
 const INACTIVE: [i32; 2] = [3, 4];
@@ -38,6 +39,7 @@ pub(super) fn install_unit(config: &Config, words: &[String]) -> Result<(), Fail
     // This fails without a user manager, before anything is written for one.
     let is_active = is_active()?;
     check_ours(&path)?;
+    // A running service is no obstacle, because it is started anew below.
     if let Some(process) = server_process(&config.socket.value).filter(|_| !is_active) {
         return Err(Failure::Failed(format!(
             "`callgate up` runs already, as process {process}: stop it first with `kill {process}`, \
@@ -237,6 +239,7 @@ fn wait_for_answerers(config: &Config) -> Option<Answerers> {
             let who = Answerers::from_links(config, status.reach.terminal, &links);
             return Some(Answerers { bot: status.reach.telegram.is_some(), ..who });
         }
+        // Waiting ends early for a service that has failed, because it would not answer.
         if Instant::now() > end || !is_active().unwrap_or(false) {
             return None;
         }

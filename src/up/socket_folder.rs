@@ -19,6 +19,7 @@ pub(super) fn check_private(folder: &Path) -> Result<(), String> {
             found => found.map_err(|error| cannot(&error))?,
         };
         let (shown, owner, mode) = (place.display(), found.uid(), found.mode() & 0o777);
+        // The nearest folder that exists decides, because the others are created in it.
         return match place == folder {
             _ if !found.is_dir() => {
                 Err(format!("{shown} is not a folder: move it away, or set {OTHERWISE}"))

@@ -1,5 +1,5 @@
-//! The listener of `callgate up --listen` for the machines, jobs and people of a team. It has a thread
-//! of its own: their handshakes hold up no verdict.
+//! The listener of `callgate up --listen` for the machines, jobs and people of a team. It has a
+//! thread of its own: their handshakes hold up no verdict.
 
 use std::sync::{Arc, mpsc};
 use std::thread;
@@ -25,8 +25,8 @@ use crate::team_desk::{
 };
 use crate::terminal::width::wrapped_for_terminal;
 
-/// How many connections may be open that carry no line yet: all machines of a team come at once when
-/// its desk is back.
+/// How many connections may be open that carry no line yet: all machines of a team come at once
+/// when its desk is back.
 const MOST_STRANGERS: usize = 1024;
 
 /// A listener that serves until this is dropped.
@@ -72,6 +72,7 @@ pub(super) fn serve_team(
     let desk = TeamDesk::new(config, sessions, desk);
     let page = team_page_routes(TeamPageOptions {
         desk_socket: config.desk_socket.value.clone(),
+        // People may come by the name of the desk, and in its own network by its address.
         hosts: vec![reached_at(config, listen), listen.to_string()],
         limits: PageLimits::default(),
         people: Arc::clone(&desk) as Arc<_>,
@@ -89,6 +90,8 @@ pub(super) fn serve_team(
     let (serving, mut ended) = watch::channel(());
     let (started_in, started) = mpsc::channel();
     let serve = async move {
+        // The listener needs the runtime of this thread, so whether it has started comes back over
+        // a channel.
         let host = match TeamHost::start(options) {
             Ok(host) => host,
             Err(error) => return drop(started_in.send(Err(error))),

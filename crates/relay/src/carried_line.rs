@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use callgate_wire::frame::DecodedLine;
 
-/// How many lines may wait to be sent.
+/// How many lines may wait to be sent. Sending never waits, so a line whose other end falls behind
+/// by more ends.
 pub(crate) const MOST_UNSENT: usize = 4096;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +30,8 @@ impl LineArrival {
     }
 }
 
-/// A line to be sent, which may go to many machines.
+/// A line to be sent, which may go to many machines. Rules have up to 2 MiB, so all lines send one
+/// copy.
 pub type SharedLine = Arc<Vec<u8>>;
 
 impl From<DecodedLine<'_>> for LineArrival {

@@ -4,8 +4,8 @@ use callgate_wire::approval::RelayedAnswer;
 
 use crate::question_room::QuestionShare;
 
-/// How often the last words of one question may come. An agent has them once, and they may come again
-/// after its desk was started anew.
+/// How often the last words of one question may come. An agent has them once, and they may come
+/// again after its desk was started anew.
 const MOST_WORDS: usize = 4;
 
 #[derive(Debug)]
@@ -13,6 +13,7 @@ pub(crate) struct HeldQuestion {
     pub(crate) answer: Option<RelayedAnswer>,
     /// How often its last words have come.
     words: usize,
+    /// Gives the room back when the question is over.
     _share: QuestionShare,
 }
 

@@ -31,9 +31,11 @@ impl BudgetShare {
     /// Makes the share as large as this. Returns false if that is more than is left.
     pub(crate) fn resize(&mut self, wanted: usize) -> bool {
         let more = wanted.saturating_sub(self.taken);
-        // Taken before it is compared: two lines must not get the same room.
+        // Taken before it is compared: two lines must not get the same room. `Relaxed` is enough,
+        // because no other memory depends on the count.
         let all = self.budget.taken.fetch_add(more, Ordering::Relaxed) + more;
         self.budget.taken.fetch_sub(self.taken.saturating_sub(wanted), Ordering::Relaxed);
+        // Also if it is too much, because the bytes are in memory until the line has ended.
         self.taken = wanted;
         more == 0 || all <= self.budget.most
     }

@@ -52,9 +52,9 @@ impl LinePort {
         }
     }
 
-    /// Waits for the next line, and returns it with the lines that have come already; none at the end.
-    /// It returns as many as are handled together, so that a side that never pauses holds up nothing
-    /// else. Dropping the future loses nothing.
+    /// Waits for the next line, and returns it with the lines that have come already; none at the
+    /// end. It returns as many as are handled together, so that a side that never pauses holds up
+    /// nothing else. Dropping the future loses nothing.
     pub async fn next_lines(&mut self) -> Vec<LineArrival> {
         let mut lines: Vec<LineArrival> = self.next().await.into_iter().collect();
         let mut size: usize = lines.iter().map(LineArrival::size).sum();

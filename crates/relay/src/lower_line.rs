@@ -14,7 +14,8 @@ use callgate_wire::relay::{
 
 use crate::{LineArrival, LineHealth, LineNeed};
 
-/// How many bytes of entries may be on their way without a receipt.
+/// How many bytes of entries may be on their way without a receipt. More would wait in the memory
+/// of the desk above, which stores entries before it acknowledges them.
 const MOST_UNACKED: usize = 1024 * 1024;
 
 #[derive(Debug)]
@@ -57,6 +58,7 @@ impl LowerLine {
     }
 
     pub fn handle_arrival(&mut self, now: Duration, arrival: &LineArrival) -> Vec<LowerAct> {
+        // Also for a line that is wrong, because the other end is alive.
         self.health.note_heard(now);
         let line = match arrival {
             LineArrival::Line(line) => line,
@@ -80,6 +82,8 @@ impl LowerLine {
                      box version {PROTOCOL}: install the same callgate on both",
                     hello.protocol, hello.version
                 );
+                // The reason is sent before the line ends, so that people at the desk above read
+                // it, too.
                 vec![LowerAct::Send(RelayReport::Error { text: text.clone() }), LowerAct::End(text)]
             }
             RelayOrder::Hello(hello) => {
@@ -87,7 +91,7 @@ impl LowerLine {
                 vec![LowerAct::Join(Box::new(hello))]
             }
             _ if !self.is_joined => refuse("the desk above has not said hello".to_owned()),
-            // Whether the question is open says the desk.
+            // The desk decides whether the question is still open.
             RelayOrder::Answer { question, answer } => vec![LowerAct::Answer { question, answer }],
             RelayOrder::Ack { seq } => {
                 // A receipt is for all entries up to its number.

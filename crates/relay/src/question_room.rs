@@ -1,5 +1,5 @@
-//! How many questions may be open at the desk above, how large, and how fast they may come, over all
-//! lines of one owner.
+//! How many questions may be open at the desk above, how large, and how fast they may come, over
+//! all lines of one owner.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use callgate_link::sync::lock;
 use callgate_wire::relay::{MOST_QUESTION_BYTES, MOST_QUESTIONS};
 
-/// How many bytes of a line cost as much as one more question.
+/// How many bytes of a line cost as much as one more question, because a long line takes longer to
+/// mask and fills more of the ledger.
 const BYTES_OF_ONE: usize = 64 * 1024;
 /// How many questions may come at once: as many and as large ones as may be open.
 const AT_ONCE: u64 = (MOST_QUESTIONS + MOST_QUESTION_BYTES / BYTES_OF_ONE) as u64;
@@ -88,7 +89,8 @@ impl QuestionShare {
         if lock(&room.pace).note_question(now, size) { Ok(share) } else { Err(TOO_FAST) }
     }
 
-    /// Takes the room of a question that is open already.
+    /// Takes the room of a question that is open already. It cannot be refused, because people may
+    /// have been shown it.
     pub(crate) fn take_anyway(room: &Arc<QuestionRoom>, size: usize) -> Self {
         // `Relaxed` is enough, because no other memory depends on these counts.
         room.count.fetch_add(1, Ordering::Relaxed);

@@ -22,8 +22,8 @@ use crate::line_budget::{BudgetShare, LineBudget};
 
 /// How much is read at once, in bytes.
 const CHUNK: usize = 16 * 1024;
-/// How many bytes of a line that is not whole count for nothing, so that whoever takes the whole budget
-/// does not end the lines of the others with their next beat.
+/// How many bytes of a line that is not whole count for nothing, so that whoever takes the whole
+/// budget does not end the lines of the others with their next beat.
 const FREE: usize = 64 * 1024;
 
 pub(crate) trait ByteStream: AsyncRead + AsyncWrite + Send + Unpin {}
@@ -77,6 +77,8 @@ impl StreamedLines {
     }
 
     pub(crate) fn send(&mut self, line: SharedLine) -> bool {
+        // The line is only queued, because whoever sends must not wait for the other end. It is
+        // written while the next line is awaited.
         let has_room = self.unsent.len() < MOST_UNSENT;
         if has_room {
             self.unsent.push_back(line);
@@ -97,6 +99,7 @@ impl StreamedLines {
 
     /// Writes what is to be sent, as far as possible, and returns the next line.
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<LineArrival>> {
+        // Writing comes first, so that an answer goes out although lines keep coming in.
         if let Poll::Ready(Err(_)) = self.poll_unsent(context) {
             return Poll::Ready(None);
         }

@@ -55,6 +55,7 @@ struct UnreadShare {
 impl UnreadShare {
     /// Waits until a line of this size may wait.
     fn take_when_free(all: &Arc<UnreadBytes>, size: usize) -> Self {
+        // One line may always wait, however long it is, or a long one would never come.
         let is_full = |count: &mut usize| *count > 0 && *count + size > MOST_UNREAD_BYTES;
         let count = all.given_back.wait_while(lock(&all.count), is_full);
         *count.unwrap_or_else(PoisonError::into_inner) += size;
@@ -87,6 +88,7 @@ impl ThreadedLines {
             "line out",
             Box::new(move || {
                 write_lines(output, unsent);
+                // The end of this channel is what `close` waits for.
                 drop(writing);
             }),
         )?;
@@ -125,6 +127,8 @@ fn read_lines(mut input: impl Read, arrived: &mpsc::Sender<UnreadLine>, heard_at
                 DecodedLine::Whole(line) => line.len(),
                 DecodedLine::TooLong(_) => 0,
             };
+            // This comes before the line is copied out of the decoder, so that what waits never
+            // exceeds the limit.
             let share = UnreadShare::take_when_free(&unread, size);
             let line = UnreadLine { line: line.into(), _share: share };
             if arrived.blocking_send(line).is_err() {

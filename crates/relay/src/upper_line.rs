@@ -113,7 +113,8 @@ impl UpperLine {
     }
 
     /// Replaces the questions that are open here by these, each with its answer, if it has one, and
-    /// with how many bytes its line had. For a desk that keeps them elsewhere while there is no line.
+    /// with how many bytes its line had. For a desk that keeps them elsewhere while there is no
+    /// line.
     pub fn replace_questions(
         &mut self,
         questions: impl IntoIterator<Item = (RequestId, Option<RelayedAnswer>, usize)>,
@@ -125,8 +126,8 @@ impl UpperLine {
         self.held = questions.into_iter().map(held).collect();
     }
 
-    /// Forgets the questions that nobody here is asked, so that they are new when the box names them
-    /// again.
+    /// Forgets the questions that nobody here is asked, so that they are new when the box names
+    /// them again.
     pub fn retain_questions(&mut self, is_asked: impl Fn(&RequestId) -> bool) {
         self.held.retain(|id, _| is_asked(id));
     }
@@ -275,8 +276,8 @@ impl UpperLine {
         self.connection.as_mut().is_some_and(|connection| connection.named.insert(id.clone()))
     }
 
-    /// Takes the answer to a question that is open here; `None` if there will be none. It is sent at
-    /// once, or when the box names the question again.
+    /// Takes the answer to a question that is open here; `None` if there will be none. It is sent
+    /// at once, or when the box names the question again.
     pub fn answer_question(
         &mut self,
         question: &RequestId,
@@ -287,6 +288,7 @@ impl UpperLine {
             return Vec::new();
         };
         let Some(held) = self.held.get_mut(question) else { return Vec::new() };
+        // Before the box has joined its desk and named the question, it would drop the answer.
         held.answer = Some(answer.clone());
         let is_named = |connection: &UpperConnection| connection.named.contains(question);
         let is_named = self.connection.as_ref().is_some_and(is_named);

@@ -66,8 +66,8 @@ struct TokenClaims {
     email_verified: Value,
 }
 
-/// Returns the e-mail address of the account for which a token was issued, in lower case. `keys` are
-/// the provider's (a JWK set).
+/// Returns the e-mail address of the account for which a token was issued, in lower case. `keys`
+/// are the provider's (a JWK set).
 pub fn verify_id_token(
     token: &str,
     keys: &Value,
@@ -82,6 +82,7 @@ pub fn verify_id_token(
     if token.len() > LONGEST_TOKEN {
         return Err(IdTokenError::Malformed);
     }
+    // The signature covers the text as it came, because encoding it again could give another one.
     let signed = &token[..header.len() + 1 + claims.len()];
     let header: TokenHeader = decode_json(header)?;
     // Before this nothing that the token says counts.
@@ -89,8 +90,8 @@ pub fn verify_id_token(
     check_claims(decode_json(claims)?, expected)
 }
 
-/// Returns what a provider is told about a secret (PKCE with S256): whoever brings the code has to
-/// show the secret itself.
+/// Returns the PKCE challenge of a verifier (S256): whoever brings the code has to show the
+/// verifier itself.
 pub fn code_challenge(verifier: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, verifier.as_bytes()))
 }
@@ -104,6 +105,8 @@ fn check_claims(
     }
     let is_for_us = match &claims.aud {
         Value::String(one) => one == expected.client_id,
+        // With several audiences, `azp` says for which of them the token was issued (OpenID Connect
+        // Core, 3.1.3.7).
         Value::Array(all) => {
             all.iter().any(|one| one == expected.client_id)
                 && (all.len() == 1 || claims.azp.as_deref() == Some(expected.client_id))
@@ -113,6 +116,7 @@ fn check_claims(
     if !is_for_us || claims.azp.as_deref().is_some_and(|azp| azp != expected.client_id) {
         return Err(IdTokenError::Audience);
     }
+    // Without this a token of another sign-in, which somebody has intercepted, would count.
     if claims.nonce.as_deref() != Some(expected.nonce) {
         return Err(IdTokenError::Nonce);
     }
@@ -121,9 +125,11 @@ fn check_claims(
     if !is_in_time {
         return Err(IdTokenError::Time);
     }
-    // Some providers let people write any address into their account.
+    // Some providers let people write any address into their account, so it has to be verified;
+    // some say so by a text.
     let is_verified = claims.email_verified == true || claims.email_verified == "true";
     let email = claims.email.filter(|email| is_verified && email.contains('@'));
+    // Case does not count, because providers return the address as somebody has typed it.
     email.map(|email| email.to_ascii_lowercase()).ok_or(IdTokenError::NoEmail)
 }
 
@@ -163,6 +169,8 @@ fn is_signed_with(key: &Value, algorithm: &str, signed: &[u8], signature: &[u8])
         let (x, y) = (part("x")?, part("y")?);
         Some([&[4][..], &x, &y].concat())
     };
+    // Key and algorithm have to fit: otherwise the token would choose how the provider's key is
+    // used.
     let verified = match (key["kty"].as_str()?, algorithm) {
         ("RSA", "RS256" | "PS256") => {
             let (n, e) = (part("n")?, part("e")?);

@@ -14,7 +14,8 @@ const DOMAIN: &str = "callgate team rules 1";
 pub const LARGEST_BUNDLE: usize = 2 * 1024 * 1024;
 pub const LONGEST_TEAM_NAME: usize = 64;
 
-/// A team's rules: which, of when, and who has signed them.
+/// A team's rules: which, of when, and who has signed them. However a bundle was read, its own key
+/// has signed it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "UncheckedBundle")]
 pub struct RuleBundle {
@@ -118,6 +119,7 @@ impl TryFrom<UncheckedBundle> for RuleBundle {
 
     fn try_from(unchecked: UncheckedBundle) -> Result<Self, BundleError> {
         let UncheckedBundle { team, serial, signed_at_ms, rules, key, signature } = unchecked;
+        // Before the signature, whose bytes are unambiguous only for a name without line ends.
         check_team_name(&team)?;
         if !key.has_signed(&signed_bytes(&team, serial, signed_at_ms, &rules), &signature) {
             return Err(BundleError::Signature(key));

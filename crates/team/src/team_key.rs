@@ -61,7 +61,7 @@ pub struct TeamSigner {
 
 impl TeamSigner {
     /// Returns the key that belongs to a seed, which nobody else may know or guess. Returns `None`
-    /// if there is none, which no seed has been seen to cause.
+    /// if the seed is not accepted; no such seed is known.
     pub fn from_seed(seed: &[u8; 32]) -> Option<Self> {
         Ed25519KeyPair::from_seed_unchecked(seed).ok().map(|pair| Self { pair })
     }

@@ -89,6 +89,7 @@ impl TeamRules {
             return Err(BundleRefusal::ForeignKey { signed: bundle.key(), trusted: self.key });
         }
         if let Some(kept) = &self.bundle {
+            // A member that asks every minute gets the same bundle, so it must not be an error.
             if *kept == bundle {
                 return Ok(TakenBundle::Same);
             }
@@ -115,6 +116,8 @@ impl TryFrom<UncheckedRules> for TeamRules {
     fn try_from(unchecked: UncheckedRules) -> Result<Self, BundleRefusal> {
         let mut rules = Self { source: unchecked.source, ..Self::trusting(unchecked.key) };
         if let Some(bundle) = unchecked.bundle {
+            // The file may have been changed by hand, so a kept bundle is held to the same as a new
+            // one.
             rules.take(bundle)?;
         }
         Ok(rules)

@@ -10,26 +10,28 @@ use crate::limits::{MOST_COPIES, check_name};
 /// Separates a machine's name from the number of its chain, where it has several.
 pub(crate) const SERIES_MARK: char = '#';
 
-/// Returns the name of a machine's chain of this number. A ledger that was pruned or replaced cannot
-/// continue its first chain, and begins another one.
+/// Returns the name of a machine's chain of this number. A ledger that was pruned or replaced
+/// cannot continue its first chain, and begins another one.
 pub fn chain_name(machine: &str, number: usize) -> String {
     if number <= 1 { machine.to_owned() } else { format!("{machine}{SERIES_MARK}{number}") }
 }
 
-/// Returns what the entry `seq` follows, if nobody knows it: the ledger of the machine begins there.
-/// The chain can be verified from that entry on.
+/// Returns what the entry `seq` follows, if nobody knows it: the ledger of the machine begins
+/// there. The chain can be verified from that entry on.
 pub fn unknown_before(seq: u64) -> ChainHead {
     ChainHead { seq: seq.saturating_sub(1), hash: ChainHead::NONE.hash }
 }
 
 /// Returns true if an entry follows another one, or is the first that is known.
 fn follows(entry: &LedgerEntry, last: &ChainHead) -> bool {
+    // Nobody knows the entry before, so its hash is that of no entry, and only its number is
+    // compared.
     let is_first = *last == unknown_before(entry.seq) && entry.seq > 1;
     is_first || entry.follows(last)
 }
 
-/// What an entry can be found by. It repeats what the entry or its question says, and is not part of
-/// the chain.
+/// What an entry can be found by. It repeats what the entry or its question says, and is not part
+/// of the chain.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditLabels {
     pub project: Option<String>,
@@ -211,10 +213,14 @@ pub(crate) fn plan_copies(
     if after.seq > head.seq {
         return Err(TeamStoreError::Gap { expected: head.seq + 1 });
     }
+    // A retry of what was copied before. Its last entry is enough: its hash stands for all before
+    // it.
     if last.seq < head.seq {
         return Ok(CopyPlan::Compare(last));
     }
     let known = usize::try_from(head.seq - after.seq).unwrap_or(usize::MAX);
+    // A retry of which only the end is new. Its known part has to end as the chain does, because
+    // otherwise the ledger was rewritten.
     let at_head = known.checked_sub(1).map_or(after, |index| copies[index].entry.head());
     if at_head != head {
         return Err(TeamStoreError::Forked { seq: head.seq });
@@ -252,6 +258,8 @@ impl AuditWalk {
     pub(crate) fn finish(&self, head: ChainHead) -> AuditChainReport {
         let seq = self.last.seq;
         match head.seq.cmp(&seq) {
+            // The end of each chain is kept beside the entries, so that it shows if the last of
+            // them are cut off.
             std::cmp::Ordering::Greater => {
                 AuditChainReport::Broken { seq: seq + 1, why: ChainFault::Missing }
             }

@@ -67,6 +67,8 @@ impl AuditFilter {
             add("(project = ? OR (project >= ? AND project < ?))", &below.each_ref().map(text));
         }
         if let Some(question) = &self.question {
+            // A range and not LIKE, so that the index serves and no character is a wildcard. No id
+            // has a character above `~`.
             let range = [question.clone(), format!("{question}\u{7f}")];
             add("question >= ? AND question < ?", &range.each_ref().map(text));
         }

@@ -69,6 +69,7 @@ impl DocumentEdit {
 
     /// Returns the version that is replaced, in the type of the databases.
     pub(crate) fn replaced_version(&self) -> i64 {
+        // No document has this version, so the edit is stale.
         i64::try_from(self.replaces).unwrap_or(-1)
     }
 

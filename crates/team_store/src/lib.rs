@@ -1,8 +1,10 @@
-//! The store of a team's desk: questions and their answers, the team's documents, and the audit log.
+//! The store of a team's desk: questions and their answers, the team's documents, and the audit
+//! log.
 //!
-//! [`TeamStore`] is what desks need that share a team, and `PostgresTeamStore` keeps it in PostgreSQL. A
-//! single team desk has no such store: it keeps questions, answers and members in its own ledger, in
-//! SQLite. What both promise is one suite, run with real desks: `tests/team/promises.rs` of the program.
+//! [`TeamStore`] is what desks need that share a team, and `PostgresTeamStore` keeps it in
+//! PostgreSQL. A single team desk has no such store: it keeps questions, answers and members in its
+//! own ledger, in SQLite. What both promise is one suite, run with real desks:
+//! `tests/team/promises.rs` of the program.
 //!
 //! **Recorded before effect.** A call that changes something returns after the commit.
 //!
@@ -10,15 +12,15 @@
 //! although several desks try: its id and the answer's own id tell a repetition from another. So
 //! every change may be repeated after a lost acknowledgement, and the stores do that themselves.
 //!
-//! **One clock.** Times are those of the server. A desk passes durations, never times, so that its own
-//! clock changes nothing.
+//! **One clock.** Times are those of the server. A desk passes durations, never times, so that its
+//! own clock changes nothing.
 //!
 //! **No stale state.** Nothing is cached: a call reads from the store or fails.
 //!
 //! **The audit log** has a chain of hashes for each machine, in the form of `callgate-store`. A
-//! machine's entries are copied with the hashes that it gave them, and refused if they do not follow
-//! what was copied before. Each change of a question or a document adds an entry to the chain of the
-//! desk that made it, in the same transaction.
+//! machine's entries are copied with the hashes that it gave them, and refused if they do not
+//! follow what was copied before. Each change of a question or a document adds an entry to the
+//! chain of the desk that made it, in the same transaction.
 
 #![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]
 #![cfg_attr(
@@ -135,7 +137,8 @@ pub trait TeamStore: Send {
     /// the oldest first, at most [`MOST_PENDING`]: what a desk continues with after a start.
     fn pending_questions(&mut self, machine: Option<&str>) -> TeamResult<Vec<TeamQuestion>>;
 
-    /// Writes or removes a document, if nobody has changed it since the version that the edit names.
+    /// Writes or removes a document, if nobody has changed it since the version that the edit
+    /// names.
     fn edit_document(&mut self, edit: &DocumentEdit) -> TeamResult<EditReceipt>;
 
     /// Returns a document, also one that was removed.
@@ -161,8 +164,8 @@ pub trait TeamStore: Send {
     /// it as [`changes_after`](Self::changes_after) does.
     fn wait_for_changes(&mut self, after: u64, limit: Duration) -> TeamResult<Vec<TeamChange>>;
 
-    /// Returns, and forgets, the rows that lists have left out because they cannot be read: they have
-    /// a word of a newer callgate, or somebody has changed them by hand.
+    /// Returns, and forgets, the rows that lists have left out because they cannot be read: they
+    /// have a word of a newer callgate, or somebody has changed them by hand.
     fn take_unread(&mut self) -> Vec<String>;
 
     /// Copies entries of a machine's ledger, as [`copy_ledgers`](Self::copy_ledgers) copies a part.
@@ -176,10 +179,10 @@ pub trait TeamStore: Send {
         self.copy_ledgers(&[part])?.pop().unwrap_or(Ok(after))
     }
 
-    /// Copies parts of ledgers, each of at most [`MOST_COPIES`] entries. The first part of a chain may
-    /// begin anywhere in the ledger; later ones have to continue it. Entries that were copied before
-    /// are compared and ignored. Returns the end of each copied chain, or why it was refused; if the
-    /// whole fails, none of them may be copied.
+    /// Copies parts of ledgers, each of at most [`MOST_COPIES`] entries. The first part of a chain
+    /// may begin anywhere in the ledger; later ones have to continue it. Entries that were copied
+    /// before are compared and ignored. Returns the end of each copied chain, or why it was
+    /// refused; if the whole fails, none of them may be copied.
     fn copy_ledgers(&mut self, parts: &[LedgerPart]) -> TeamResult<Vec<TeamResult<ChainHead>>>;
 
     /// Returns all chains, or those of one machine or desk, the oldest first.
@@ -194,12 +197,12 @@ pub trait TeamStore: Send {
     /// Walks the chain of a machine. Returns `None` if it has none.
     fn verify_chain(&mut self, machine: &str) -> TeamResult<Option<AuditChainReport>>;
 
-    /// Sets for how many days audit entries and closed questions are kept, if this login may. Returns
-    /// for how many they were kept before, if that has changed.
+    /// Sets for how many days audit entries and closed questions are kept, if this login may.
+    /// Returns for how many they were kept before, if that has changed.
     fn set_kept_days(&mut self, days: u32) -> TeamResult<Option<u32>>;
 
-    /// Removes what is older than the days for which it is kept, and prepares the next days. Call it
-    /// every hour. What others are reading is removed another time.
+    /// Removes what is older than the days for which it is kept, and prepares the next days. Call
+    /// it every hour. What others are reading is removed another time.
     fn tend_audit(&mut self) -> TeamResult<()>;
 
     fn read_status(&mut self) -> TeamResult<TeamStoreStatus>;

@@ -11,7 +11,8 @@ use crate::error::TeamStoreError;
 pub const LONGEST_NAME: usize = 256;
 /// The longest time for which a question may be open.
 pub const LONGEST_WAIT: Duration = Duration::from_hours(24);
-/// How long after the end of a question's time its answer may still reach the agent.
+/// How long after the end of a question's time its answer may still reach the agent. A machine that
+/// was cut off has this long to come back.
 pub const LONGEST_DELIVERY: Duration = Duration::from_mins(10);
 pub const MOST_COPIES: usize = 1000;
 pub const MOST_ROWS: usize = 1000;

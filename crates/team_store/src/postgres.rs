@@ -54,15 +54,15 @@ pub struct PostgresSettings {
     pub patience: Duration,
 }
 
-/// A connection to the team's store in PostgreSQL. Its calls block, and must not be made from within
-/// an async runtime.
+/// A connection to the team's store in PostgreSQL. Its calls block, and must not be made from
+/// within an async runtime.
 pub struct PostgresTeamStore {
     link: DatabaseLink,
     desk: String,
     patience: Duration,
     /// The history of the database to which the numbers of changes belong.
     history: Option<String>,
-    /// Is there until the store is dropped.
+    /// `None` only while the store is dropped.
     runtime: Option<Runtime>,
 }
 
@@ -90,6 +90,8 @@ impl PostgresTeamStore {
     }
 
     fn with_link(link: DatabaseLink, desk: &str, patience: Duration) -> TeamResult<Self> {
+        // One thread is enough, because the connection has to make progress only during calls,
+        // which block.
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| TeamStoreError::Unreachable {
             why: format!("no connection can be made here ({})", error.kind()),
@@ -119,7 +121,8 @@ impl PostgresTeamStore {
         runtime.block_on(self.link.run(self.patience, work))
     }
 
-    /// Does `write`. Returns what it has changed; as an error what `find` finds, if it changed nothing.
+    /// Does `write`. Returns what it has changed; as an error what `find` finds, if it changed
+    /// nothing.
     fn change_row<T: RowValue>(
         &mut self,
         write: &'static str,
@@ -207,6 +210,7 @@ impl TeamStore for PostgresTeamStore {
         Ok(match self.change_question(id, ASKED, values)? {
             Ok(question) => AskReceipt::Recorded(question),
             Err(Some(found)) => found.receipt_for(ask),
+            // The question was removed between the two statements, so its id was used.
             Err(None) => AskReceipt::OtherQuestion,
         })
     }
@@ -222,6 +226,8 @@ impl TeamStore for PostgresTeamStore {
             Err(Some(found)) => found.receipt_for_answer(answer),
             Err(None) => AnswerReceipt::Unknown,
         };
+        // The roles are compared, because the statement does not say whether a member or their
+        // version did not fit.
         if matches!(receipt, AnswerReceipt::NoMember(_)) {
             self.check_roles(answer.roles)?;
         }

@@ -121,7 +121,8 @@ pub enum AnswerReceipt {
     Repeated(TeamQuestion),
     /// The question was closed before, or its time is over. Nothing was recorded.
     TooLate(TeamQuestion),
-    /// Somebody who has given the answer does not belong to the team any more. Nothing was recorded.
+    /// Somebody who has given the answer does not belong to the team any more. Nothing was
+    /// recorded.
     NoMember(TeamQuestion),
     Unknown,
 }
@@ -175,6 +176,8 @@ impl TeamQuestion {
     /// Returns the outcome for the asker of a question that was recorded before.
     pub(crate) fn receipt_for(self, ask: &TeamAsk) -> AskReceipt {
         let ours = (&self.id, &self.machine, &self.project, &self.agent, &self.act);
+        // The time for an answer is left out, because it is shorter whenever the question comes
+        // again.
         let is_same = ours == (&ask.id, &ask.machine, &ask.project, &ask.agent, &ask.act);
         if is_same { AskReceipt::Repeated(self) } else { AskReceipt::OtherQuestion }
     }
@@ -204,6 +207,8 @@ impl TeamQuestion {
         let at_ms = match change {
             QuestionChange::Asked => self.asked_ms,
             change if change.closes() => self.closed_ms.unwrap_or_default(),
+            // A note changes no time of the question, so the time counts at which its row was
+            // returned.
             _ => self.read_ms,
         };
         let mut body = json!({ "machine": self.machine, "project": self.project,

@@ -3,7 +3,7 @@
 
 use super::compact_script::quoted_length;
 
-/// Marks beside which blanks mean nothing. A colon is none: `a :hover` is not `a:hover`.
+/// Marks beside which blanks mean nothing. A colon is not one: `a :hover` is not `a:hover`.
 const APART: [char; 4] = ['{', '}', ';', ','];
 
 /// Returns a style sheet without what only its readers need, or an error that names the line of a

@@ -23,6 +23,7 @@ impl PageAddress {
 
     /// Returns the origins under which a browser may see the page.
     pub fn origins(self) -> [String; 2] {
+        // Both are needed, because browsers take the two names for two origins.
         [format!("http://127.0.0.1:{}", self.port), format!("http://localhost:{}", self.port)]
     }
 
@@ -71,6 +72,7 @@ impl AddressFile {
     pub(crate) fn write_for_desk(desk_socket: &Path, address: PageAddress) -> io::Result<Self> {
         let path = address_path(desk_socket);
         let unfinished = path.with_extension("page.new");
+        // A file that was left half written would keep the new one from being made.
         match fs::remove_file(&unfinished) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

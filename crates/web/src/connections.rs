@@ -162,6 +162,8 @@ impl BrowserVisit {
             app.call(request)
         });
         let stream = TokioIo::new(PatientStream::new(stream, self.limits.read_within));
+        // An upgrade to a line of a machine ends this future, so a line takes no seat: lines have a
+        // limit of their own.
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             // This is also how long an idle connection stays.

@@ -31,11 +31,13 @@ pub(crate) async fn stream_desk_events(
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, HttpRefusal> {
+    // A route for GET takes HEAD as well, which would open a stream that nobody reads.
     if method != Method::GET {
         let text = "this method has no meaning here";
         return Err(HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, text));
     }
     let after = last_event(&headers)?;
+    // Before the desk is asked, because each stream takes a place there, too.
     let place = stream_place(&state, &session)?;
     // A connection of its own: a slow browser holds up nothing but its own stream.
     let desk = state.sessions.connect(&key).await?;

@@ -63,6 +63,7 @@ impl PageHost {
         let address = PageAddress::new(listener.local_addr().map_err(failed)?.port());
         listener.set_nonblocking(true).map_err(failed)?;
         let listener = tokio::net::TcpListener::from_std(listener).map_err(failed)?;
+        // Only now, so that whoever reads the address finds a port that listens.
         let file = AddressFile::write_for_desk(&desk_socket, address).map_err(|source| {
             PageHostError::AddressFile { path: crate::address_path(&desk_socket), source }
         })?;
@@ -87,6 +88,8 @@ impl PageHost {
 }
 
 fn listen_on_free_port(port: u16) -> Result<TcpListener, PageHostError> {
+    // Several ports are tried, because the page of another user or of another desk may have the
+    // first one.
     let last = if port == 0 { 0 } else { port.saturating_add(PORTS - 1) };
     for port in port..=last {
         // Never another address: whoever reaches the page could try keys and codes.
@@ -124,6 +127,8 @@ pub(crate) fn guard_routes(routes: Router<PageState>, hosts: PageHosts) -> Route
             HttpRefusal::new(StatusCode::METHOD_NOT_ALLOWED, "this method has no meaning here")
         })
         .fallback(|| async { HttpRefusal::new(StatusCode::NOT_FOUND, "there is nothing here") })
+        // It comes last, because a layer guards only what was added before it, the fallbacks
+        // included.
         .layer(guard)
 }
 

@@ -127,14 +127,17 @@ async fn open_line(State(desk): State<Arc<dyn MachineDesk>>, mut request: Reques
         return refuse(StatusCode::UPGRADE_REQUIRED, "this is for a line of the relay protocol");
     }
     let number = named_text(headers, NUMBER).unwrap_or_default();
+    // The number has a limit because it is kept for as long as the line is.
     if token.len() > LONGEST_TOKEN || number.len() > LONGEST_TOKEN {
         return refuse(StatusCode::UNAUTHORIZED, "this token is too long");
     }
+    // Before the upgrade, because a refusal needs a status.
     let place = match desk.admit_line(token, number).await {
         Some(Ok(place)) => place,
         Some(Err(why)) => return refuse(StatusCode::SERVICE_UNAVAILABLE, why),
         None => return refuse(StatusCode::UNAUTHORIZED, "this token is not valid, or was revoked"),
     };
+    // The upgrade is complete only after the answer was sent, so a task waits for it.
     let upgrade = hyper::upgrade::on(&mut request);
     tokio::spawn(async move {
         // A line that does not begin concerns nobody but its machine.

@@ -22,7 +22,7 @@ pub(crate) struct PageHosts {
     scheme: &'static str,
     /// Each with its port, unless that is the usual one of the scheme.
     hosts: Vec<String>,
-    /// What whoever names another host is told.
+    /// The answer to a request that names another host.
     otherwise: &'static str,
     /// The paths to which people come from other sites, by a link or after a sign-in.
     entrances: &'static [&'static str],
@@ -43,6 +43,7 @@ impl PageHosts {
     pub(crate) fn over_tls(hosts: &[String]) -> Self {
         let as_browsers_send = |host: &String| {
             let host = host.to_ascii_lowercase();
+            // The usual port goes, because browsers leave it out.
             host.strip_suffix(":443").map(str::to_owned).unwrap_or(host)
         };
         Self {
@@ -115,18 +116,21 @@ fn is_visit(parts: &Parts, hosts: &PageHosts) -> bool {
     parts.method == Method::GET
         && hosts.entrances.contains(&parts.uri.path())
         && is(&SEC_FETCH_MODE, b"navigate")
+        // In a frame another site could have a person press what they do not see.
         && is(&SEC_FETCH_DEST, b"document")
 }
 
-/// Returns the host that the request names, which must be one of the page's. Another name means that
-/// a site's own name resolves to this machine.
+/// Returns the host that the request names, which must be one of the page's. Another name means
+/// that a site's own name resolves to this machine.
 fn check_host(parts: &Parts, hosts: &PageHosts) -> Result<String, HttpRefusal> {
     let mut named = parts.headers.get_all(header::HOST).iter().map(HeaderValue::as_bytes);
     let found = match (named.next(), named.next()) {
+        // Two `Host` headers are refused, because a proxy could go by the other one.
         (Some(name), None) => hosts.hosts.iter().find(|ours| ours.as_bytes() == name),
         _ => None,
     };
     let is_same = |found: &&String| {
+        // A request line may name a host as well, which must not be another one.
         parts.uri.authority().is_none_or(|authority| authority.as_str() == found.as_str())
     };
     let misdirected = || HttpRefusal::new(StatusCode::MISDIRECTED_REQUEST, hosts.otherwise);

@@ -50,6 +50,8 @@ impl<S: AsyncRead + Unpin> AsyncRead for PatientStream<S> {
         cx: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // Reading needs no limit here, because how long a head or a body may take is bounded where
+        // it is read.
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
@@ -74,6 +76,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for PatientStream<S> {
     }
 
     fn is_write_vectored(&self) -> bool {
+        // Without this, hyper would copy head and body together.
         self.stream.is_write_vectored()
     }
 

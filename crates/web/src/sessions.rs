@@ -130,8 +130,8 @@ impl PageSessions {
         if let Some(session) = self.find_live(&digest) {
             return Ok(session);
         }
-        // A key that is looked up is not guessed, so wrong ones keep nobody out. People of a team may
-        // all come from one address.
+        // A key that is looked up is not guessed, so wrong ones keep nobody out. People of a team
+        // may all come from one address.
         if let Some(people) = &self.people
             && !people.has_link(&key.link()).await
         {
@@ -150,6 +150,8 @@ impl PageSessions {
         }
         let Some(session) = self.begin_session(key).await? else {
             wrong.add_attempt(Instant::now());
+            // A key that was good before was unlinked, and is limited like any other wrong one from
+            // now on.
             lock(&self.sessions).good.retain(|good| *good != digest);
             return Err(self.wrong_key());
         };
@@ -164,6 +166,7 @@ impl PageSessions {
         if self.people.is_none() {
             return Ok(Some(PageSession { desk, person: None }));
         }
+        // A valid key is not enough, because the desk knows keys that are no person's.
         let link = key.link();
         let known = read_links(&desk).await?.into_iter().find(|known| known.link == link);
         let name = known.and_then(|known| known.person);
@@ -195,7 +198,7 @@ impl PageSessions {
         }
     }
 
-    /// Has the desk pair a page by a code. Returns its key.
+    /// Asks the desk to pair a page by a code. Returns its key.
     pub(crate) async fn pair(
         &self,
         code: HiddenText,
@@ -220,6 +223,7 @@ impl PageSessions {
     /// Returns the session of a key if it is in use, connected and not locked.
     fn find_live(&self, digest: &KeyDigest) -> Option<Arc<PageSession>> {
         let session = lock(&self.sessions).live.get(digest)?.upgrade()?;
+        // A locked connection is no session any more, because the desk has removed its link.
         let is_good = !session.desk.is_closed() && !session.desk.is_locked();
         is_good.then_some(session)
     }
@@ -229,6 +233,8 @@ impl KnownSessions {
     fn remember(&mut self, digest: KeyDigest, session: &Arc<PageSession>) {
         // What has ended is cleared here, because nothing runs when a session does.
         self.live.retain(|_, session| session.strong_count() > 0);
+        // It is held weakly, so that the connection to the desk ends with the last request or
+        // stream that uses it.
         self.live.insert(digest, Arc::downgrade(session));
         self.good.retain(|good| *good != digest);
         self.good.push_back(digest);

@@ -11,7 +11,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::sessions::PageSessions;
 
-/// How many event streams one person of a team may have open.
+/// How many event streams one person of a team may have open. Without this limit one person could
+/// take the places of all others.
 const MOST_OF_ONE: usize = 10;
 
 #[derive(Debug, Clone, Copy)]

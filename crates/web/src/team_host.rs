@@ -49,6 +49,7 @@ impl TeamHost {
     /// Starts listening. Needs a running tokio runtime.
     pub fn start(options: TeamHostOptions) -> Result<Self, TeamHostError> {
         let TeamHostOptions { listen, identity, limits, routes } = options;
+        // Wrong certificates are reported at the start, before a port is taken.
         let door = TlsDoor::new(identity)?;
         let failed = |source| TeamHostError::Listen { address: listen, source };
         let listener = TcpListener::bind(listen).map_err(failed)?;

@@ -1,5 +1,5 @@
-//! The page for the people of a team, over TLS: what it has in common with the page on this machine,
-//! and how people come to a session.
+//! The page for the people of a team, over TLS: what it has in common with the page on this
+//! machine, and how people come to a session.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -31,8 +31,8 @@ use crate::team_sign_in::{
 
 /// How many event streams people may have open. Each needs two of the desk's places for viewers.
 const MOST_STREAMS: usize = 100;
-/// How many sign-ins may be at the provider at once. Others wait for their turn, so that whoever sends
-/// many wrong ones keeps nobody out.
+/// How many sign-ins may be at the provider at once. Others wait for their turn, so that whoever
+/// sends many wrong ones keeps nobody out.
 const MOST_SIGN_INS: usize = 16;
 /// The most bytes of a request to join.
 const LARGEST: usize = 4 * 1024;
@@ -74,6 +74,7 @@ pub fn team_page_routes(options: TeamPageOptions) -> Router {
     let state = PageState {
         limits,
         sessions: Arc::new(PageSessions::new(desk_socket, Some(Arc::clone(&people)))),
+        // There is no chat, because it would run programs as the owner of the desk.
         chats: None,
         home: None,
         streams: StreamPlaces::new(MOST_STREAMS),
@@ -108,7 +109,7 @@ struct PersonJoin {
 struct AccountJoin {
     /// What the provider has sent with the browser.
     answer: String,
-    /// That of the tab which has begun the sign-in.
+    /// The ticket of the tab that began the sign-in.
     ticket: String,
     name: String,
 }
@@ -127,6 +128,7 @@ async fn join_person(
     let body = request_body::read_within_limits(body, LARGEST, state.limits.body_within).await?;
     let PersonJoin { secret, name } = serde_json::from_slice(&body).map_err(|_| bad())?;
     let secret = HiddenText::new(secret);
+    // The name has a limit because it goes into the ledgers of all desks.
     let is_short = secret.reveal().len() <= LONGEST_SECRET && name.len() <= LONGEST_NAME;
     if !is_short || name.trim().is_empty() {
         return Err(bad());
@@ -176,6 +178,8 @@ async fn join_by_account(
     }
     let place = door.sign_ins.acquire().await;
     let signed_in = finish_sign_in(provider, &answer, &ticket, &origin).await;
+    // The place is given back at once, because what follows waits for our own ledger and not for
+    // the provider.
     drop(place);
     let account = signed_in.map_err(|failure| {
         let text = match failure {

@@ -1,10 +1,10 @@
 //! Signing in to a team's page with an account of the company: what goes back and forth.
 //!
-//! A tab begins, its browser goes to the provider and comes back with an answer, and the tab shows the
-//! desk that answer with its ticket. The desk remembers nothing between these steps, so each may be
-//! at another desk of the team. Only the tab that has begun has the ticket, without which an answer
-//! is worth nothing: nobody is signed in by a link of somebody else. An answer is good once, and not
-//! for long, because the provider gives an ID token for a code only once and soon.
+//! A tab begins, its browser goes to the provider and comes back with an answer, and the tab shows
+//! the desk that answer with its ticket. The desk remembers nothing between these steps, so each
+//! may be at another desk of the team. Only the tab that has begun has the ticket, without which an
+//! answer is worth nothing: nobody is signed in by a link of somebody else. An answer is good once,
+//! and not for long, because the provider gives an ID token for a code only once and soon.
 
 use crate::machine_routes::DeskFuture;
 use crate::origin::{PageOrigin, SIGN_IN_RETURN};
@@ -92,8 +92,8 @@ fn is_of_words(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
 }
 
-/// Returns the address to which a browser is sent that comes back from the provider: the tab takes the
-/// answer from its fragment.
+/// Returns the address to which a browser is sent that comes back from the provider: the tab takes
+/// the answer from its fragment.
 pub(crate) fn lead_back(query: &str) -> String {
     match read_answer(query) {
         Some((_, Some(_))) if query.len() <= LONGEST_SIGN_IN => {
@@ -129,8 +129,8 @@ pub(crate) fn redirect_of(origin: &PageOrigin) -> String {
     format!("{}{SIGN_IN_RETURN}", origin.0)
 }
 
-/// Reads what a provider has sent: its state, and the code unless the sign-in was broken off. Returns
-/// `None` for what is no such answer.
+/// Reads what a provider has sent: its state, and the code unless the sign-in was broken off.
+/// Returns `None` for what is no such answer.
 fn read_answer(query: &str) -> Option<(String, Option<ProviderAnswer>)> {
     let (mut state, mut code, mut issuer) = (None, None, None);
     for pair in query.split('&') {

@@ -60,6 +60,8 @@ impl TlsAuthority {
     /// Makes the authority of a key and a certificate that were stored.
     pub fn from_stored(key: &[u8], certificate: &[u8]) -> Result<Self, TlsError> {
         let key = KeyPair::try_from(key)?;
+        // The name of the authority follows from its key, so it needs no parsing of the
+        // certificate.
         let issuer = Issuer::new(authority_params(&key), key);
         Ok(Self { issuer, certificate: certificate.to_vec().into() })
     }

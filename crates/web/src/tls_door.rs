@@ -14,7 +14,8 @@ use tokio_rustls::server::TlsStream;
 
 use crate::tls_authority::{TlsError, TlsIdentity};
 
-/// How often the certificate is asked for again: files are replaced, and a certificate expires.
+/// How often the certificate is asked for again: files are replaced, and a certificate expires. If
+/// it were asked for at each connection, strangers could have keys made or files read without end.
 const RENEW_EVERY: Duration = Duration::from_mins(1);
 
 /// Returns the identity of a server. It is called again while the server runs.

@@ -22,8 +22,8 @@ pub(crate) struct ChatPlace {
     folder: PathBuf,
 }
 
-/// Starts the runtime in a folder, or finds it there. Without a folder it is the one that runs, or a
-/// new one in the home folder.
+/// Starts the runtime in a folder, or finds it there. Without a folder it is the one that runs, or
+/// a new one in the home folder.
 #[tauri::command]
 pub(crate) async fn chat_start(
     state: State<'_, ShellState>,
@@ -37,6 +37,7 @@ pub(crate) async fn chat_start(
         let home = std::env::home_dir().ok_or(ChatError::NoFolder)?;
         state.chats.running_or_start(&home).await?
     };
+    // A runtime that ran before is followed already.
     if before.as_deref() != Some(chat.client.name()) {
         spawn(shell_log::follow_runtime(Arc::clone(&chat), state.arguments.is_debug));
     }

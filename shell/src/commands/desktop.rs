@@ -30,6 +30,8 @@ pub(crate) async fn shell_info(state: State<'_, ShellState>) -> Result<ShellInfo
     Ok(ShellInfo {
         version: env!("CARGO_PKG_VERSION"),
         debug: state.arguments.is_debug,
+        // The wanted folder is named here, too, because a page that is still loading misses
+        // `OpenFolder`.
         folder: folder.or_else(|| lock(&state.folder).clone()),
         shortcut: choices.shortcut,
         shortcut_problem: lock(&state.shortcut_problem).clone(),

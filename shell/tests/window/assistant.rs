@@ -1,5 +1,5 @@
-//! The window as an assistant that is one keystroke away: its first screen, a shortcut that is taken,
-//! a second start with a folder, and answers that come while it is hidden.
+//! The window as an assistant that is one keystroke away: its first screen, a shortcut that is
+//! taken, a second start with a folder, and answers that come while it is hidden.
 
 use std::fs;
 use std::path::Path;
@@ -25,7 +25,8 @@ fn wait_for_folder(stage: &Stage, folder: &Path) {
     stage.page.wait_for("the folder", &format!("return {shown}.includes({})", json!(folder)));
 }
 
-/// Whether a file in a folder, or in one below it, has this path in it, as storages of pages have texts.
+/// Whether a file in a folder, or in one below it, has this path in it, as storages of pages have
+/// texts.
 fn holds_text(folder: &Path, path: &Path) -> bool {
     let wide = path.to_str().unwrap().encode_utf16().flat_map(u16::to_le_bytes);
     let wide: Vec<u8> = wide.collect();

@@ -1,5 +1,6 @@
 //! The real window: the shell under Xvfb with a window manager and a session bus of its own, driven
-//! through `WebKitWebDriver`. The runtime is the real `callgate agent`, or a script that misbehaves.
+//! through `WebKitWebDriver`. The runtime is the real `callgate agent`, or a script that
+//! misbehaves.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 

@@ -36,10 +36,14 @@ impl RepeatableAct {
     /// Returns the act if it can be allowed from now on. `places` are where its paths lead.
     pub(super) fn from_act(act: &Act, places: &[String], input: &str) -> Option<Self> {
         let (what, words) = match (act.class, places, &act.command) {
+            // Nothing else can be allowed, because an act on several places, or on one that is not
+            // sure, could be another one next time.
             (Class::Read | Class::Write, [place], _) if act.doubt_reason().is_none() => {
                 (ActSubject::Place(place.clone()), place.clone())
             }
             (Class::Run, _, Some(command)) => {
+                // The whole input is compared, because it may have a folder or a time limit beside
+                // the command.
                 (ActSubject::Input(serde_json::from_str(input).ok()?), command.clone())
             }
             _ => return None,

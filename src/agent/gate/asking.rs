@@ -103,6 +103,7 @@ impl QuestionToAsk {
     fn ask_and_wait(self, may_press: bool, unwanted: &Unwanted<'_>) -> AskOutcome {
         let Self { settings, mut request, board, watched, warn } = self;
         if let Some(context) = request.context.as_mut().filter(|_| may_press) {
+            // Otherwise a desk that reaches nobody itself would send the question back at once.
             context.answers = Some(true);
         }
         let asker = match Asker::dial(&settings, unwanted) {
@@ -117,6 +118,8 @@ impl QuestionToAsk {
         });
         let answer = asker.ask(&request);
         let text = match (&answer, &watching) {
+            // The desk's words are waited for, because they come with its entry in the ledger,
+            // which may be later than the answer.
             (Ok(_), Ok(_)) => board.wait_for_end(&id, LAST_WORDS),
             _ => None,
         };

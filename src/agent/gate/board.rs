@@ -149,6 +149,7 @@ impl Board {
         };
         // Nobody waits for the desk's words any more.
         self.ended.notify_all();
+        // A front end that was never shown the question would not know what has ended.
         let Some(mirror) = posted.mirror.as_ref().filter(|_| is_shown) else { return };
         let question = id.to_string();
         let (decision, text) = (decision.to_owned(), text.to_owned());

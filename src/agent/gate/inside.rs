@@ -84,6 +84,8 @@ impl InsideDesk {
             warn: warn.clone(),
         };
         let _entered = handle.enter();
+        // It must not take up the open questions in the ledger, because they belong to other desks
+        // that use it.
         let daemon = Daemon::start_beside(options).map_err(|error| failed(&error))?;
         handle.spawn(show_orders(orders, Arc::clone(board), Arc::clone(&told)));
         let pressing = tokio::sync::Mutex::new(());
@@ -124,6 +126,7 @@ impl InsideDesk {
     async fn press(&self, question: RequestId, press: Press) -> (bool, String) {
         let _alone = self.pressing.lock().await;
         let (told, answer) = oneshot::channel();
+        // Before the press is sent, so that its result finds somebody.
         *lock(&self.told) = Some(told);
         let who = Person::new(PersonPlace::Terminal, FRONT_END);
         let news = News::Pressed {

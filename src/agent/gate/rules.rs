@@ -36,7 +36,7 @@ impl ToolRuling {
     }
 
     /// Returns the ruling on a call that asks a person something, if it `is_question`: no rule can
-    /// answer in the person's place, and one answer is none to the next question.
+    /// answer in the person's place, and an answer to one question does not answer the next.
     pub(super) fn for_person_if(self, is_question: bool) -> Self {
         let ruling = match self.ruling {
             Ruling::Allow { because } if is_question => {
@@ -74,6 +74,7 @@ impl RuntimeRules {
         let verdict = judge_act(&policy, &act, &*self.disk, &around.moment_for(&policy));
         let ruling = ruling_of(&verdict);
         let like = match &ruling {
+            // Only where no rule has spoken, because what a rule wants asked is asked each time.
             Ruling::Ask { because: None, .. } => {
                 RepeatableAct::from_act(&act, &act.path_targets(&*self.disk), input)
             }

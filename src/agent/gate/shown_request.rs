@@ -12,8 +12,8 @@ use serde_json::value::RawValue;
 
 use super::rules::ToolRuling;
 
-/// The longest input of a question that is sent with its card, which repeats the input. With a card,
-/// a longer one would have to be left out of its line, because it would not fit.
+/// The longest input of a question that is sent with its card, which repeats the input. With a
+/// card, a longer one would have to be left out of its line, because it would not fit.
 const LONGEST_CARD: usize = 1024 * 1024;
 
 /// Returns what the front end is shown of a question: masked, as at the desk. The deadline is

@@ -122,7 +122,7 @@ impl ModeSetting {
                 let settings: toml::Table = toml::from_str(text).ok()?;
                 settings.get(*self.keys.first()?)?.as_str().map(str::to_owned)
             }
-            // A plain line of YAML.
+            // A plain line of YAML, for which a parser would be another dependency.
             _ => text.lines().find_map(|line| {
                 let value = line.strip_prefix(self.keys.first()?)?.strip_prefix(':')?;
                 Some(value.trim().trim_matches(['"', '\'']).to_owned())

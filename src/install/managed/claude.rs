@@ -57,6 +57,7 @@ pub(in crate::install) fn uninstall_claude_hooks(
     let had = backup.and_then(|text| serde_json::from_str(text).ok()).unwrap_or(Value::Null);
     let mut text = text.to_owned();
     for (name, value) in managed_switches() {
+        // A key that the administrator had before stays.
         if had[name].is_null() {
             text = without_member(&text, name, &value)?;
         }

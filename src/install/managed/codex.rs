@@ -24,6 +24,7 @@ pub(in crate::install) fn install_codex_hooks(
     set_switch(table, MANAGED_ONLY);
     // Otherwise a project that Codex trusts could switch hooks off.
     set_switch(sub_table(table, FEATURES)?, HOOKS);
+    // Otherwise nothing is touched, so that an up-to-date file keeps its comments and its order.
     if our_managed_hooks(&document) != wanted {
         drop_ours(&mut document);
         for hook in wanted {

@@ -20,7 +20,8 @@ fn with_hooks(
     managed_file(agent).part.install_into_text(text, wanted)
 }
 
-/// Installs, checks that a second time changes nothing and that all goes back, and returns the text.
+/// Installs, checks that a second time changes nothing and that all goes back, and returns the
+/// text.
 fn round_trip(agent: CodingAgent, before: &str) -> String {
     let wanted = ["PreToolUse", "Stop"].map(|event| hook(event, *agent == CLAUDE));
     let text = with_hooks(agent, before, &wanted).unwrap().text;

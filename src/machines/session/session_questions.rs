@@ -77,6 +77,8 @@ impl MachineSession {
     /// Forgets the questions, which are in the team's database.
     pub(super) fn forget_questions(&mut self) {
         self.asked.clear();
+        // This ends the tasks that wait for answers, whose questions are taken up anew with the
+        // next line.
         self.answers = JoinSet::new();
         self.upper.replace_questions([]);
     }
@@ -98,10 +100,11 @@ impl MachineSession {
         Ok(())
     }
 
-    /// Withdraws the questions that a desk before this one has left, and that are not open at the machine
-    /// any more: it was not asked about them, since only the desk itself still has them.
+    /// Withdraws the questions that a desk before this one has left, and that are not open at the
+    /// machine any more: it was not asked about them, since only the desk itself still has them.
     pub(super) async fn withdraw_left(&self, open: Vec<RequestId>) {
-        // Those of a team are in its database, and a run of a job does not know what the others ask.
+        // Those of a team are in its database, and a run of a job does not know what the others
+        // ask.
         if self.home.shared.is_none() && self.run.is_none() {
             self.home.askers.withdraw_left(self.name(), open).await;
         }
@@ -138,6 +141,8 @@ impl MachineSession {
                 None
             }
             Ok(None) => {
+                // Nothing is sent back, so the question stays open at its machine until its time is
+                // over.
                 self.upper.answer_question(&id, None);
                 None
             }

@@ -29,6 +29,8 @@ pub(in crate::rules) fn tasks_of_ledger(store: &Store) -> Result<Vec<BenchTask>,
         after = last.seq;
         for entry in &entries {
             match (entry.event(), entry.question.clone()) {
+                // Questions of other machines are left out, because the rules here do not apply to
+                // them.
                 (LedgerEvent::Asked(asked), Some(question)) if asked.machine.is_none() => {
                     open.insert(question, asked.recorded_request());
                 }

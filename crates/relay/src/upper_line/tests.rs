@@ -257,7 +257,8 @@ fn the_questions_of_one_box_leave_room_for_others() {
     assert_eq!(say(&mut upper, &large), ["ask"]);
 }
 
-/// Asks a question and closes it, again and again. Returns how many were asked until one was refused.
+/// Asks a question and closes it, again and again. Returns how many were asked until one was
+/// refused.
 fn ask_until_refused(upper: &mut UpperLine, now: Duration, first: u64, command: &str) -> u64 {
     let mut asked = question(first);
     asked["request"]["tool_input"]["command"] = json!(command);

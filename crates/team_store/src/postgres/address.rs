@@ -30,11 +30,14 @@ impl ServerAddress {
     pub(super) fn parse(url: &HiddenText) -> Result<Self, TeamStoreError> {
         let (url, roots) = take_parameter(url.reveal(), "sslrootcert");
         let (url, mode) = take_strict_mode(url);
+        // tokio-postgres also takes the form `host=… password=…`, in which nothing would find
+        // `sslrootcert`.
         let is_url = url.starts_with("postgres://") || url.starts_with("postgresql://");
         let mut config: Config = url.parse().map_err(|_| TeamStoreError::BadAddress)?;
         if !is_url || config.get_hosts().is_empty() {
             return Err(TeamStoreError::BadAddress);
         }
+        // Otherwise the server would refuse the login as one with a wrong password.
         let password = config.get_password().and_then(|password| str::from_utf8(password).ok());
         if password.is_some_and(stringprep::needs_normalising) {
             let what = "the password in the address of the team's database";
@@ -82,6 +85,8 @@ fn config_of_host(all: &Config, index: usize) -> Config {
     all.get_dbname().map(|name| one.dbname(name));
     all.get_options().map(|options| one.options(options));
     one.ssl_mode(all.get_ssl_mode()).channel_binding(all.get_channel_binding());
+    // A server that is gone without a word is noticed in 20 s, and not after the two hours of the
+    // system.
     one.keepalives_idle(SILENCE).keepalives_interval(SILENCE / 2).keepalives_retries(2);
     one.tcp_user_timeout(SILENCE);
     all.get_connect_timeout().map(|limit| one.connect_timeout(*limit));

@@ -48,6 +48,7 @@ pub(super) async fn append_and_commit(
     desk: &str,
     (labels, draft): (AuditLabels, EntryDraft),
 ) -> Result<(), ServerFault> {
+    // The chain is locked, because commands on the machine of the desk write to it, too.
     let marks = lock_chains(session, &[(desk, ChainHead::NONE)]).await?;
     let mark = find_mark(&marks, desk)?;
     let entry = LedgerEntry::chain_draft(&mark.head, draft);
@@ -98,8 +99,8 @@ async fn compare_entry(
     })
 }
 
-/// Locks chains until the end of the transaction. Each that is new is made, and begins after what
-/// stands beside its name.
+/// Locks chains until the end of the transaction. A chain that does not exist yet is created, with
+/// the head that is passed with its name.
 async fn lock_chains(
     session: &mut ServerSession,
     chains: &[(&str, ChainHead)],
@@ -112,6 +113,8 @@ async fn lock_chains(
         let hashes: Vec<&[u8]> = chains.iter().map(|(_, start)| start.hash.as_slice()).collect();
         let make = session.prepare(MAKE_CHAINS).await?;
         session.client.execute(&make, &[&names, &seqs, &hashes]).await?;
+        // Another desk may have made some of them at the same time, so all are read and locked
+        // again.
         found = session.client.query(&lock, &[&names]).await?;
     }
     let read = |row: &Row| Ok((row.get(6), read_mark(row)?));
@@ -147,6 +150,7 @@ impl<'a> NewRows<'a> {
         session: &mut ServerSession,
         commit: &str,
     ) -> Result<(), ServerFault> {
+        // The transaction has locks, and may have made a chain, so it is committed all the same.
         if self.copies.is_empty() {
             session.client.batch_execute(commit).await?;
             return Ok(());
@@ -233,8 +237,8 @@ pub(super) async fn search(
     Ok(rows.iter().map(|row| read_entry(row, row.get(12))).collect::<Result<_, _>>()?)
 }
 
-/// Walks the next part of a chain, in one view of the log. Returns the report when the walk is over,
-/// or if there is no such chain.
+/// Walks the next part of a chain, in one view of the log. Returns the report when the walk is
+/// over, or if there is no such chain.
 pub(super) async fn verify_part(
     session: &mut ServerSession,
     machine: &str,
@@ -254,6 +258,8 @@ pub(super) async fn verify_part(
     );
     let values: [&(dyn ToSql + Sync); 2] = [&mark.key, &sql_number(walk.last.seq)];
     let rows = session.client.query(&query, &values).await?;
+    // Before the entries are hashed: the server ends a session that does nothing in a transaction
+    // for 2 s.
     session.client.batch_execute("ROLLBACK").await?;
     for row in &rows {
         if let Some(broken) = walk.take_entry(&read_entry(row, String::new())?.entry) {

@@ -9,17 +9,20 @@ use crate::TeamChange;
 use crate::error::{TeamResult, TeamStoreError};
 
 impl PostgresTeamStore {
-    /// Notes to which history of the database the numbers of changes belong that are asked for next.
+    /// Notes to which history of the database the numbers of changes belong that are asked for
+    /// next.
     pub(super) fn note_history(&mut self) {
         self.history = self.link.session.as_ref().and_then(|session| session.history.clone());
     }
 
-    /// Fails if another server has taken over since somebody asked for the number of the last change:
-    /// it may have given numbers to other changes.
+    /// Fails if another server has taken over since somebody asked for the number of the last
+    /// change: it may have given numbers to other changes.
     fn check_history(&mut self) -> TeamResult<()> {
         let before = self.history.clone();
         self.note_history();
         if self.history.is_none() {
+            // If this server does not say, what the one before has said still counts, for the next
+            // one.
             self.history.clone_from(&before);
         }
         let is_other = before.is_some() && self.history != before;

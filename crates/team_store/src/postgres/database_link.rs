@@ -16,17 +16,18 @@ use super::faults::{FaultMoment, ServerFault};
 use super::layout;
 use crate::error::TeamStoreError;
 
-/// How long to wait before the next attempt.
+/// How long to wait before the next attempt. A server that is starting refuses at once, so that
+/// without a pause attempts would follow one another.
 const PAUSE: Duration = Duration::from_millis(50);
-/// How long the tables may take to be brought up to date.
+/// How long the tables may take to be brought up to date. A migration that is given up begins anew
+/// at the next attempt, and would never end.
 const LONGEST_MIGRATION: Duration = Duration::from_mins(30);
 /// How many rows that cannot be read are remembered until somebody asks for them.
 const MOST_UNREAD: usize = 100;
 
-/// Settings of a session. A desk that is cut off in a transaction holds up the others no longer than
-/// the server waits for it.
-/// What was confirmed must not be lost: a database that confirms before it has written (`off`), or
-/// before its standbys have (`local`), is made to wait.
+/// Settings of a session. A desk that is cut off in a transaction holds up the others no longer
+/// than the server waits for it. What was confirmed must not be lost: a database that confirms
+/// before it has written (`off`), or before its standbys have (`local`), is made to wait.
 const HABITS: &str = "SET search_path = callgate_team; SET timezone = 'UTC';
     SET client_min_messages = warning; SET lock_timeout = '2s'; SET statement_timeout = '60s';
     SET idle_in_transaction_session_timeout = '2s'; SET tcp_keepalives_idle = 10;
@@ -109,8 +110,8 @@ where
 pub(super) struct DatabaseLink {
     address: Arc<ServerAddress>,
     pub(super) session: Option<ServerSession>,
-    /// The last change that any connection of this process has seen. A server that has less has lost
-    /// something.
+    /// The last change that any connection of this process has seen. A server that has less has
+    /// lost something.
     seen: Arc<AtomicU64>,
     /// The host that is tried first: the last one that was no disappointment.
     first_host: usize,
@@ -160,6 +161,8 @@ impl DatabaseLink {
         deadline: &mut Instant,
         work: &mut dyn SessionWork,
     ) -> Result<(), ServerFault> {
+        // A connection that the server has closed is dropped here, so that it costs no failed
+        // attempt.
         if self.session.as_ref().is_some_and(|session| session.client.is_closed()) {
             self.session = None;
         }
@@ -209,8 +212,8 @@ impl DatabaseLink {
         })
     }
 
-    /// Connects to the first host that is not a standby. One that hangs takes no longer than its own
-    /// time.
+    /// Connects to the first host that is not a standby. One that hangs takes no longer than its
+    /// own time.
     async fn reach_server(
         &mut self,
         deadline: Instant,
@@ -236,6 +239,8 @@ impl DatabaseLink {
                                 signal.notify_one();
                             }
                         }
+                        // The end of the connection is a hint, too, because whoever waits has to
+                        // make another one.
                         signal.notify_one();
                     });
                     return Ok((client, hint));

@@ -21,6 +21,7 @@ impl ServerFault {
     /// Returns true if the same may succeed with another connection.
     pub(super) fn is_passing(&self) -> bool {
         match self {
+            // A missing partition passes, because the next session makes it.
             Self::Server(error) => is_passing(error) || lacks_partition(error),
             Self::Silence => true,
             Self::Told(_) => false,
@@ -63,6 +64,8 @@ fn is_passing(error: &tokio_postgres::Error) -> bool {
         return is_of_connection(error) && find_certificate_fault(error).is_none();
     };
     let class = code.code().get(..2).unwrap_or_default();
+    // These classes of SQLSTATE pass: the connection, a rollback, a lack of resources, and an
+    // intervention of the operator.
     matches!(class, "08" | "57" | "40" | "53")
         || [SqlState::LOCK_NOT_AVAILABLE, SqlState::READ_ONLY_SQL_TRANSACTION].contains(code)
         || *code == SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT

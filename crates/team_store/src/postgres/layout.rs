@@ -70,6 +70,7 @@ pub(super) async fn migrate(client: &Client) -> Result<(), ServerFault> {
         let note = "INSERT INTO callgate_team.layout (version, usable_from) VALUES ($1, $2)";
         client.execute(note, &[&version, &step.usable_from]).await?;
     }
+    // With each migration, because the role needs rights to what the steps have made.
     client.batch_execute(include_str!("role.sql")).await?;
     client.batch_execute("COMMIT").await?;
     Ok(())
@@ -86,6 +87,8 @@ async fn read_version(client: &Client) -> Result<i32, ServerFault> {
         "SELECT version, usable_from FROM callgate_team.layout ORDER BY version DESC LIMIT 1";
     let Some(row) = client.query_opt(last, &[]).await? else { return Ok(0) };
     let (found, usable_from): (i32, i32) = (row.get(0), row.get(1));
+    // A newer layout is no error as long as this program can use it, so that desks can be updated
+    // one by one.
     if usable_from > KNOWN {
         return Err(TeamStoreError::Newer { found, known: KNOWN }.into());
     }
@@ -102,9 +105,10 @@ pub(super) async fn take_role(client: &Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sets for how many days entries are kept, if the login may. Returns for how many they were before,
-/// if that has changed.
+/// Sets for how many days entries are kept, if the login may. Returns for how many they were
+/// before, if that has changed.
 pub(super) async fn set_kept_days(client: &Client, days: i32) -> Result<Option<i32>, Error> {
+    // The role is given up for this, because the login may have the right and the role never does.
     client.batch_execute("RESET ROLE").await?;
     let may = "SELECT has_table_privilege('callgate_team.retention', 'UPDATE')";
     let mut before = None;
@@ -127,6 +131,7 @@ pub(super) async fn read_history(client: &Client) -> Result<Option<String>, Erro
         (SELECT oid FROM pg_database WHERE datname = current_database()))";
     match client.query_one(query, &[]).await {
         Ok(row) => Ok(row.get(0)),
+        // A server that keeps these functions from the login is used without a history.
         Err(error) if error.code().is_some() => Ok(None),
         Err(error) => Err(error),
     }

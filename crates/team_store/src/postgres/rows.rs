@@ -69,14 +69,18 @@ pub(super) async fn change_row<T: RowValue>(
     values: Values<'_>,
     audit: impl Fn(&T) -> (AuditLabels, EntryDraft),
 ) -> Result<Option<T>, ServerFault> {
+    // Before the transaction, in which every desk that writes waits for this one.
     let statement = session.prepare(write).await?;
     session.client.batch_execute(BEGIN).await?;
     let Some(row) = session.client.query_opt(&statement, values).await? else {
+        // Nothing has changed, so other writers need not wait for the lock.
         session.client.batch_execute("ROLLBACK").await?;
         return Ok(None);
     };
     let changed = T::read_row(&row)?;
     audit_rows::append_and_commit(session, desk, audit(&changed)).await?;
+    // Only after the commit: a number that was rolled back would make every server seem to be
+    // behind.
     session.mark_seen(changed.change_number());
     Ok(Some(changed))
 }
@@ -96,8 +100,8 @@ pub(super) async fn read_one<T: RowValue>(
     Ok(found)
 }
 
-/// Reads what a query finds. Rows that cannot be read, such as those with a word of a newer callgate,
-/// are left out, so that nobody does without the others.
+/// Reads what a query finds. Rows that cannot be read, such as those with a word of a newer
+/// callgate, are left out, so that nobody does without the others.
 pub(super) async fn read_all<T: RowValue>(
     session: &mut ServerSession,
     query: &'static str,

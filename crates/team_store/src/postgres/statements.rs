@@ -36,6 +36,7 @@ pub(super) const ANSWER: &str = concat!(
     read_question!()
 );
 
+/// A machine can withdraw its own questions only.
 pub(super) const WITHDRAW: &str = concat!(
     "UPDATE questions SET state = 'withdrawn', closed_ms = now_ms(), closed_text = $3,
      changed = last_change() + 1 WHERE id = $1 AND machine = $2 AND state = 'open' RETURNING ",
@@ -64,6 +65,7 @@ pub(super) const NOTE_OUTCOME: &str = concat!(
     read_question!()
 );
 
+/// The conditions of [`DUE_QUESTIONS`] are repeated, because somebody may have answered since.
 pub(super) const EXPIRE: &str = concat!(
     "UPDATE questions SET state = 'expired', closed_ms = now_ms(), changed = last_change() + 1
      WHERE id = $1 AND state = 'open' AND deadline_ms <= now_ms() RETURNING ",
@@ -95,12 +97,14 @@ pub(super) const DUE_QUESTIONS: &str = concat!(
      AND deadline_ms <= now_ms() - CASE state WHEN 'open' THEN 0 ELSE $1::bigint END LIMIT 100"
 );
 
+/// The limit is [`MOST_ROWS`](crate::MOST_ROWS): `order_changes` relies on it.
 pub(super) const CHANGED_QUESTIONS: &str = concat!(
     "SELECT ",
     read_question!(),
     " FROM questions WHERE changed > $1 ORDER BY changed LIMIT 1000"
 );
 
+/// A removed document keeps its row, so that its versions go on and no old edit fits again.
 pub(super) const EDIT: &str = concat!(
     "INSERT INTO documents (kind, name, version, body, edit_id, edited_by, edited_ms, changed)
      SELECT $1, $2, $3::bigint + 1, $4, $5, $6, now_ms(), last_change() + 1
@@ -122,6 +126,7 @@ pub(super) const LIST_DOCUMENTS: &str = concat!(
     " FROM documents WHERE kind = $1 AND body IS NOT NULL ORDER BY name"
 );
 
+/// The limit is that of [`CHANGED_QUESTIONS`].
 pub(super) const CHANGED_DOCUMENTS: &str = concat!(
     "SELECT ",
     document_columns!(),

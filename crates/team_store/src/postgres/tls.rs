@@ -41,6 +41,8 @@ fn read_roots(file: &Path) -> io::Result<RootCertStore> {
     for certificate in CertificateDer::pem_slice_iter(&text) {
         roots.add(certificate.map_err(io::Error::other)?).map_err(io::Error::other)?;
     }
+    // Without this a wrong file would make every certificate untrusted, with a message that blames
+    // the server.
     if roots.is_empty() {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "no certificate"));
     }

@@ -1,5 +1,5 @@
-//! The team's store on a real PostgreSQL: what its calls promise, and what a server can do: die, be cut
-//! off, refuse, and be replaced by its standby.
+//! The team's store on a real PostgreSQL: what its calls promise, and what a server can do: die, be
+//! cut off, refuse, and be replaced by its standby.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step is a failed test")]
 #![allow(clippy::doc_markdown, reason = "SQLite and PostgreSQL are names, not code")]

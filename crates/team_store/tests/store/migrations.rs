@@ -12,8 +12,8 @@ use callgate_testkit::postgres_server::shared_server;
 use super::fixture::settings;
 use super::team::{answer, ask, edit, id, ledger};
 
-/// Statements that fill tables of a version with an answered question, an open one and a member, and
-/// from version 2 on with the log of a desk.
+/// Statements that fill tables of a version with an answered question, an open one and a member,
+/// and from version 2 on with the log of a desk.
 fn fill(version: usize) -> String {
     let now = "now_ms()";
     let (question, open, answered) = (id(1), id(2), answer(1, 1, "ada"));

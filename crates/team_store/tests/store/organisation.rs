@@ -1,5 +1,5 @@
-//! What `docs/guide/organisation.md` promises an administrator: the roles of its file, a backup that is
-//! restored, and desks of two versions side by side.
+//! What `docs/guide/organisation.md` promises an administrator: the roles of its file, a backup
+//! that is restored, and desks of two versions side by side.
 
 use callgate_store::ChainHead;
 use callgate_team_store::{
@@ -16,8 +16,8 @@ use super::team::{answer, ask, ledger};
 /// Makes the role of desks, as every desk does that may.
 const MAKE_ROLE: &str = "CREATE ROLE callgate_desk NOLOGIN;";
 
-/// Runs the file that prepares a server. The role of desks is there, as other tests use this server,
-/// and nothing of a run before.
+/// Runs the file that prepares a server. The role of desks is there, as other tests use this
+/// server, and nothing of a run before.
 fn prepare(server: &PostgresServer) {
     server.try_query("postgres", MAKE_ROLE).ok();
     for database in ["callgate", "restored"] {

@@ -119,7 +119,8 @@ fn what_a_standby_that_was_behind_has_is_read_again() {
     server.kill();
     standby.start();
     standby.promote();
-    // A desk that was started again goes on from what the standby has, past what the other has seen.
+    // A desk that was started again goes on from what the standby has, past what the other has
+    // seen.
     let mut other = PostgresTeamStore::open(&settings(&url, "other desk")).unwrap();
     for number in 10..16 {
         other.ask_question(&ask(number)).unwrap();

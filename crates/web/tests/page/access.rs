@@ -151,8 +151,8 @@ fn a_page_cannot_make_keys_or_codes() {
     }
 }
 
-/// Waits until the host refuses a key. The desk has locked the session before it says so to anybody;
-/// the host hears of it on another connection.
+/// Waits until the host refuses a key. The desk has locked the session before it says so to
+/// anybody; the host hears of it on another connection.
 fn assert_refused_soon(house: &House, key: &str) {
     let status = json!({ "id": "1", "kind": "status" });
     until("the end of the session", || house.post(key, &status).status == 401);

@@ -101,8 +101,8 @@ impl AccountProvider for Accounts {
     }
 }
 
-/// Returns the status of the answer to a page that shows an answer and a ticket, with its key or why
-/// it gets none.
+/// Returns the status of the answer to a page that shows an answer and a ticket, with its key or
+/// why it gets none.
 fn finish_sign_in(team: &TeamHouse, answer: &str, ticket: &str) -> (u16, Option<String>) {
     let body = json!({ "answer": answer, "ticket": ticket, "name": "Firefox" }).to_string();
     let mut joined = team.send("POST /api/signed-in", None, &body);

@@ -56,6 +56,7 @@ pub(super) fn start_watch(
         is_over: Arc::clone(&is_over),
     };
     let mut viewer = Viewer::connect(&watch.desk_socket)?;
+    // The reply is awaited here: from then on no entry is missed, so the question may be asked.
     watch.head = viewer.watch(None)?;
     let watching = WatchGuard(is_over);
     let started: io::Result<_> = thread::Builder::new()
@@ -114,8 +115,8 @@ impl QuestionWatch {
     }
 }
 
-/// Returns the desk's terms for the question. A guarded act is never allowed from now on, nor one of
-/// which a rule wants more than a press.
+/// Returns the desk's terms for the question. A guarded act is never allowed from now on, nor one
+/// of which a rule wants more than a press.
 fn terms_of_question(asked: &QuestionAsked) -> QuestionTerms {
     QuestionTerms {
         deadline_ms: asked.until_ms.and_then(|until| until.try_into().ok()),

@@ -67,6 +67,7 @@ fn remove_dead_folders(folder: &Path) {
 }
 
 fn is_left(folder: &Path) -> bool {
+    // The folder for temporary files is everybody's, so others may have put such names there.
     let us = rustix::process::geteuid().as_raw();
     let is_ours = fs::symlink_metadata(folder).is_ok_and(|it| it.is_dir() && it.uid() == us);
     let lock = lock_path(&folder.join("ask.sock"));

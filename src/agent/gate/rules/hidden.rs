@@ -43,18 +43,21 @@ impl SearchJudge {
         tool: &str,
         start: &Path,
     ) -> Option<HiddenTest> {
+        // Both paths of the folder are judged, because rules may name either.
         let mut starts = vec![start.to_owned()];
         let place = start.to_str().and_then(|start| disk::real_path(start, &RealDisk));
         starts.extend(place.map(PathBuf::from));
         starts.dedup();
         let mut search = JudgedSearch { judge: self, tool: tool.to_owned(), starts, bases: [0; 2] };
         search.bases = search.ranks_below_start(Path::new(""));
+        // Without such a rule there is no test, so that searches of most users judge no file.
         let may_hide =
             search.judge.policy.rules().iter().any(|r| r.decision != RuleDecision::Allow)
                 || search.bases.contains(&GUARDED);
         let begin = start.to_owned();
         may_hide.then(|| -> HiddenTest {
             Box::new(move |path| {
+                // What is not below the start is hidden, since nobody was asked about it.
                 path.strip_prefix(&begin).map_or(true, |rest| search.is_hidden(rest))
             })
         })
