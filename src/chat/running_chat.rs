@@ -1,4 +1,4 @@
-//! A chat with its runtime: carries out what the chat wants, and tells it what becomes of that.
+//! A chat with its runtime: carries out what the chat wants, and reports the results to it.
 
 use std::collections::HashMap;
 use std::io;

@@ -17,7 +17,7 @@ use crate::typing_guard::TypingGuard;
 
 /// The word that declines a question.
 const DECLINE: &str = "decline";
-/// What stands before the typed answer.
+/// The prefix of the typed answer.
 const PROMPT: &str = "answer› ";
 
 /// A question that waits for an answer.

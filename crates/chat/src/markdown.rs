@@ -23,7 +23,7 @@ const LONGEST_BLOCK: usize = 32 * 1024;
 /// drawn anew has to be a few rows: a window that becomes narrower shows what it has no room for
 /// twice.
 const LONGEST_OPEN: usize = 300;
-/// What stands before the lines of a block that is quoted.
+/// The prefix of the lines of a quoted block.
 const QUOTE_MARKS: [char; 3] = [' ', '\t', '>'];
 
 /// A Markdown text of which a part has arrived.

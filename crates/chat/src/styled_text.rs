@@ -170,7 +170,7 @@ impl StyledText {
         let mut start = 0;
         loop {
             let indent = if rows.is_empty() { first } else { rest };
-            // A character that is two columns wide has to fit whatever stands before it.
+            // A character that is two columns wide has to fit whatever precedes it.
             let room = page.width.max(NARROWEST).saturating_sub(indent.columns()).max(2);
             let (end, next) = row_end(&cells, start, room, at);
             let mut row = RowPainter::new(page.colours);

@@ -74,7 +74,7 @@ pub(crate) fn command_failure(value: &Value) -> Option<String> {
     text_of(value, "signal").map(ToOwned::to_owned).or(code.map(|code| format!("exit code {code}")))
 }
 
-/// Draws a unified diff, cut to so many rows.
+/// Draws a unified diff, cut to this many rows.
 pub(crate) fn diff_rows(diff: &str, most: usize, page: &ChatPage) -> Vec<String> {
     let lines: Vec<&str> = diff.lines().collect();
     let indent = StyledText::new("  ", TextStyle::PLAIN);

@@ -22,9 +22,9 @@ pub enum WantedConversation {
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum MissingConversation {
-    /// None was ever used, here or anywhere. A new one begins.
+    /// There is no earlier conversation, here or anywhere; a new one starts.
     Last(&'static str),
-    /// None has the id that was given.
+    /// No conversation has the given id.
     Id(String),
 }
 

@@ -25,13 +25,13 @@ callgate_wire::words! {
     /// How much effort the model puts into an answer.
     #[non_exhaustive]
     pub enum Effort {
-        /// The least.
+        /// The lowest effort.
         Low "low",
-        /// Less than usual.
+        /// Medium effort, less than usual.
         Medium "medium",
-        /// Much.
+        /// High effort.
         High "high",
-        /// Very much.
+        /// Very high effort.
         ExtraHigh "xhigh",
         /// As much as the model allows.
         Max "max",

@@ -106,7 +106,7 @@ impl ClientSettings {
 }
 
 impl RestartBackOff {
-    /// Returns the pause after so many deaths in a row, or `None` for no restart.
+    /// Returns the pause after this many deaths in a row, or `None` for no restart.
     pub(crate) fn pause_after(&self, deaths: u32) -> Option<Duration> {
         if self.most_restarts.is_some_and(|most| deaths > most) {
             return None;

@@ -73,7 +73,7 @@ where
 }
 
 /// Keeps the last `most` bytes of what comes. All of it is read, because a program whose pipe is
-/// full would stand still.
+/// full would block.
 pub async fn keep_end(mut pipe: impl AsyncRead + Unpin, end: Arc<Mutex<Vec<u8>>>, most: usize) {
     let mut chunk = [0; 4096];
     while let Ok(count @ 1..) = pipe.read(&mut chunk).await {

@@ -76,8 +76,8 @@ macro_rules! declare_section {
     };
 }
 
-/// Makes the keys that stand beside the key of a secret: for a file that has it, a program that
-/// prints it, and the keyring, to which a viewer of the desk may send it.
+/// Makes the keys that accompany the key of a secret: for a file that has it, a program that prints
+/// it, and the keyring, to which a viewer of the desk may send it.
 macro_rules! secret_keys {
     ($name:literal, $entry:expr, $of_all:literal, $of_this:literal) => {
         &[

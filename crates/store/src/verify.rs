@@ -1,8 +1,8 @@
 //! Verification: a walk along the chain that checks that every entry is there and unchanged.
 //!
-//! Each entry carries its own hash, so whether it follows the one before it can be told from two
-//! neighbours. A long chain is therefore walked in parts side by side (`parts.rs`), and its end can
-//! be walked alone (`recent.rs`).
+//! Each entry carries its own hash, so two neighbours are enough to see whether one follows the
+//! other. A long chain is therefore walked in parts side by side (`parts.rs`), and its end can be
+//! walked alone (`recent.rs`).
 
 mod parts;
 mod recent;

@@ -18,7 +18,8 @@ pub(super) enum ServerState {
 }
 
 impl ServerState {
-    /// Returns the state as front ends receive it, for the server of this name with so many tools.
+    /// Returns the state as front ends receive it, for the server of this name with this number of
+    /// tools.
     pub(super) fn status(&self, name: &str, is_project: bool, tools: usize) -> McpServerStatus {
         let (state, text) = match self {
             Self::Unused => (mcp_server_state::UNUSED, "starts with the next message".to_owned()),

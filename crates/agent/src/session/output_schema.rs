@@ -74,7 +74,7 @@ impl OutputSchema {
         CheckedAnswer::Correct { reason, words }
     }
 
-    /// Returns the JSON of an answer, which may stand in a block of code.
+    /// Returns the JSON of an answer, which may be enclosed in a block of code.
     fn parse_answer(&self, answer: &str) -> Result<Box<RawValue>, String> {
         let text = answer.trim();
         let fenced = text.strip_prefix("```").and_then(|text| text.strip_suffix("```"));

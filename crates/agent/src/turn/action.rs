@@ -29,7 +29,7 @@ pub enum TurnAction {
     /// Ask the model after this time. The conversation is what was stored, followed by
     /// [`Turn::unkept`](super::Turn::unkept).
     Ask(Duration),
-    /// Summarise what was stored, because the model cannot read so much, and ask again. If that is
+    /// Summarise what was stored, because it is too much for the model, and ask again. If that is
     /// not possible, [abandon](super::Turn::abandon) the turn with this failure.
     Shorten(RequestFailure),
     Drop,

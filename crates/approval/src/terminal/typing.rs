@@ -105,7 +105,7 @@ impl Terminal {
         (usize::from(option) < count).then_some(Action::Pick { question, option })
     }
 
-    /// Begins a reply, and returns what stands before it.
+    /// Begins a reply, and returns its prompt.
     pub(super) fn begin_typing(
         &mut self,
         question: RequestId,

@@ -14,7 +14,7 @@ pub(super) struct BlockDrawer<'a> {
     source: &'a str,
     page: &'a ChatPage,
     rows: Vec<String>,
-    /// What stands before the next row, and before those after it: marks of lists and quotes.
+    /// The prefix of the next row, and of those after it: marks of lists and quotes.
     first: StyledText,
     rest: StyledText,
     /// What `rest` was outside of each open quote and item.

@@ -126,7 +126,7 @@ impl CodeLanguage {
         }
     }
 
-    /// Returns true if what stands before `after` is a key.
+    /// Returns true if what precedes `after` is a key.
     fn is_key(&self, after: &str) -> bool {
         self.key_end.is_some_and(|end| after.trim_start().starts_with(end))
     }

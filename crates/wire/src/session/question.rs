@@ -63,7 +63,7 @@ pub enum FieldKind {
         /// Its format: `email`, `uri`, `date` or `date-time`.
         #[serde(skip_serializing_if = "Option::is_none")]
         format: Option<String>,
-        /// What stands in the field at first.
+        /// The initial content of the field.
         #[serde(skip_serializing_if = "Option::is_none")]
         default: Option<String>,
     },
@@ -106,7 +106,7 @@ pub struct NumberBounds {
     pub minimum: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub maximum: Option<Number>,
-    /// What stands in the field at first.
+    /// The initial content of the field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default: Option<Number>,
 }

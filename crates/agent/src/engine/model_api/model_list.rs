@@ -34,7 +34,7 @@ pub(crate) struct ListedModel {
 }
 
 impl ListedModel {
-    /// Returns the context window in tokens, if the server tells it.
+    /// Returns the context window in tokens, if the server reports it.
     pub(crate) fn context_window(&self) -> Option<u64> {
         let trained = || self.meta.as_ref()?.get("n_ctx_train")?.as_u64();
         self.max_model_len.or(self.context_length).or(self.max_input_tokens).or_else(trained)

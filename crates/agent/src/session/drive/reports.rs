@@ -6,7 +6,7 @@ use super::TurnDriver;
 use crate::engine::AnswerPiece;
 
 impl TurnDriver<'_> {
-    /// Notes how full the context is if the piece tells it.
+    /// Records how full the context is, if the piece says so.
     pub(super) fn note_context(&mut self, piece: &AnswerPiece) {
         match piece {
             AnswerPiece::LatestResponse(usage) => {

@@ -25,12 +25,12 @@ const UNDONE: &str = "[The user has undone what you changed before in these file
 /// The most files that an error and the note to the model list.
 const MOST_NAMED: usize = 20;
 
-/// The undos that the model has not been told of, by conversation.
+/// The undos that the model does not know of yet, by conversation.
 #[derive(Debug, Default)]
 pub(in crate::session) struct UntoldUndos(Mutex<Vec<(String, String)>>);
 
 impl UntoldUndos {
-    /// Returns what the model has to be told with the next message.
+    /// Returns what the next message has to tell the model.
     pub(in crate::session) fn take_notes(&self, conversation: &str) -> Vec<Block> {
         let mut all = lock(&self.0);
         let told = all.extract_if(.., |(of, _)| of == conversation);

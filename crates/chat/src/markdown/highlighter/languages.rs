@@ -15,7 +15,7 @@ pub(super) struct CodeLanguage {
     pub(super) quotes: &'static [char],
     /// What begins and ends a text of several lines.
     pub(super) long_quotes: &'static [&'static str],
-    /// Whether a character in single quotes is a value, and an open single quote is none.
+    /// Whether single quotes enclose one character. An open single quote then begins no text.
     pub(super) has_chars: bool,
     /// What follows a key.
     pub(super) key_end: Option<char>,

@@ -25,7 +25,7 @@ pub(super) struct PatternProgram {
 pub(super) enum ProgramStep {
     Character(CharacterSet),
     Assertion(PatternAssertion),
-    /// The same set, so many times.
+    /// The same set, this many times.
     Run {
         set: CharacterSet,
         least: usize,

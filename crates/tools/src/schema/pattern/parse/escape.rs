@@ -1,4 +1,4 @@
-//! Parses what stands for characters: classes and escapes.
+//! Parses what represents characters: classes and escapes.
 
 use super::PatternParser;
 use crate::schema::pattern::class::CharacterSet;
