@@ -1,14 +1,14 @@
-//! Links `callgate-hook` statically, at a fixed address, where the system's C library allows it, and
-//! `callgate` so that its processes take little memory.
+//! Links `callgate-hook` statically, at a fixed address, where the system's C library allows it,
+//! and `callgate` so that its processes take little memory.
 //!
 //! An agent starts the hook at every tool call and waits for it. Most of that time goes to the
 //! dynamic linker, which a static program does without. Where the static C library is missing, or
 //! for another target, the hook is linked like every other program.
 //!
 //! The functions of `callgate` that every bridge and every agent runtime uses are put side by side
-//! (`link/order.ld`, written by `scripts/order`, by the names that `.cargo/config.toml` asks for): the
-//! kernel maps 64 KB around each page that is touched. Like every program that is linked with glibc,
-//! it needs the same glibc or a later one.
+//! (`link/order.ld`, written by `scripts/order`, by the names that `.cargo/config.toml` asks for):
+//! the kernel maps 64 KB around each page that is touched. Like every program that is linked with
+//! glibc, it needs the same glibc or a later one.
 //!
 //! `callgate doctor` learns from here with which profile it was built.
 

@@ -2,7 +2,8 @@
 //!
 //! Our own sample is played in every run. The tasks of `AgentDojo` are played if
 //! `CALLGATE_AGENTDOJO_TASKS` names the file that `scripts/agentdojo-tasks` printed, and
-//! `CALLGATE_AGENTDOJO_PREFIXED` the one with `--prefix`, as in `scripts/test --full`. With `UPDATE_EXPECT=1` the document is updated.
+//! `CALLGATE_AGENTDOJO_PREFIXED` the one with `--prefix`, as in `scripts/test --full`. With
+//! `UPDATE_EXPECT=1` the document is updated.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

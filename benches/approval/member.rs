@@ -1,5 +1,5 @@
-//! The hook on a machine that belongs to a team, against the same one on a machine that does not: no
-//! verdict waits for the network, whether the team's desk answers or stands still.
+//! The hook on a machine that belongs to a team, against the same one on a machine that does not:
+//! no verdict waits for the network, whether the team's desk answers or stands still.
 
 use std::fs;
 use std::net::TcpListener;

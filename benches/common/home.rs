@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 use callgate_client::viewer::Viewer;
 use tempfile::TempDir;
 
-/// The input that Claude Code gives its hook. At the first question of a session the transcript that
-/// it names does not exist yet.
+/// The input that Claude Code gives its hook. At the first question of a session the transcript
+/// that it names does not exist yet.
 pub(crate) const INPUT: &str = r#"{"session_id":"34fb81ac-7029-49d7-a308-5c29182e1dc2","transcript_path":"/nowhere/transcript.jsonl","cwd":"/work","prompt_id":"p","permission_mode":"default","hook_event_name":"PermissionRequest","tool_name":"Bash","tool_input":{"command":"make build","description":"Build"},"permission_suggestions":[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"make build *"}],"behavior":"allow","destination":"localSettings"}]}
 "#;
 

@@ -1,5 +1,5 @@
-//! What is measured while the machines work: when questions were due, seen, pressed and answered, and
-//! when entries were due and accepted.
+//! What is measured while the machines work: when questions were due, seen, pressed and answered,
+//! and when entries were due and accepted.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,7 @@
-//! What an organisation costs: two desks behind one address and one `PostgreSQL`, with the machines of
-//! 1,000 developers and their 10,000 agents:
-//! `cargo bench --bench scale [-- --check] [-- --quick] [-- --machines N] [-- --seconds N]
-//! [-- --peak N]`.
+//! What an organisation costs: two desks behind one address and one `PostgreSQL`, with the machines
+//! of 1,000 developers and their 10,000 agents:
+//! `cargo bench --bench scale [-- --check] [-- --quick] [-- --machines N] [-- --seconds N] [--
+//! --peak N]`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
 
@@ -197,8 +197,8 @@ fn check_all_lines(site: &TeamSite, count: usize) {
     assert_eq!(connected, count, "some lines have ended");
 }
 
-/// Waits until every entry has its receipt and every question its answer. Returns how long the entries
-/// took.
+/// Waits until every entry has its receipt and every question its answer. Returns how long the
+/// entries took.
 async fn drain(book: &FigureBook) -> f64 {
     let (begun, mut stored) = (Instant::now(), None);
     while stored.is_none() || book.unanswered() > 0 {

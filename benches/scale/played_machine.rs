@@ -1,5 +1,5 @@
-//! A developer's machine as the desks see it: its line, the calls of its ten agents, their questions,
-//! and its ledger, of which every entry is sent when it is written.
+//! A developer's machine as the desks see it: its line, the calls of its ten agents, their
+//! questions, and its ledger, of which every entry is sent when it is written.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};

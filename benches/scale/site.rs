@@ -1,4 +1,5 @@
-//! What an organisation runs: one `PostgreSQL`, two desks that share it, and one address before them.
+//! What an organisation runs: one `PostgreSQL`, two desks that share it, and one address before
+//! them.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener};

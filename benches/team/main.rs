@@ -1,5 +1,5 @@
-//! What a team's desk with 1,000 connected machines costs, and how fast a question of one of them is
-//! on its page: `cargo bench --bench team [-- --check] [-- --quick]`.
+//! What a team's desk with 1,000 connected machines costs, and how fast a question of one of them
+//! is on its page: `cargo bench --bench team [-- --check] [-- --quick]`.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::print_stdout, reason = "a benchmark")]
 

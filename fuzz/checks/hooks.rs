@@ -31,7 +31,8 @@ pub fn hook_input(data: &[u8]) {
             Ok(input) => {
                 assert_ne!(input.event().kind().is_some(), input.event() == AgentHookEvent::Other);
                 // An escape in the name, or the same words elsewhere, may deceive. Copilot's input
-                // does not name the event, and goose and others read Claude Code's name for it, too.
+                // does not name the event, and goose and others read Claude Code's name for it,
+                // too.
                 let may_hide =
                     data.contains(&b'\\') || !["claude", "codex", "qwen"].contains(&agent.word);
                 assert!(glimpsed.is_some() || may_hide, "no glimpse of {input:?}");

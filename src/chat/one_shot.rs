@@ -77,7 +77,8 @@ impl OneShot {
     }
 }
 
-/// Says so if there is no conversation to continue. Returns false if none has the id that was given.
+/// Says so if there is no conversation to continue. Returns false if none has the id that was
+/// given.
 async fn has_wanted_conversation(wanted: &WantedConversation, client: &Client) -> bool {
     if !wanted.is_some() {
         return true;

@@ -1,5 +1,5 @@
-//! `callgate chat` in a pseudo-terminal, with the strict fake of the Messages API behind the runtime
-//! or with the offline engine.
+//! `callgate chat` in a pseudo-terminal, with the strict fake of the Messages API behind the
+//! runtime or with the offline engine.
 
 mod chat_conversations;
 mod chat_questions;

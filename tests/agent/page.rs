@@ -143,8 +143,8 @@ fn a_conversation_is_loaded_in_the_events_of_its_turns() {
     assert_eq!(told.last().unwrap()["data"]["first"], 0);
 }
 
-/// What a renderer draws: bare, without ends and notices, pieces of one text as one. Tools that only
-/// read run side by side, and end in any order.
+/// What a renderer draws: bare, without ends and notices, pieces of one text as one. Tools that
+/// only read run side by side, and end in any order.
 fn joined(responses: &[Value]) -> Vec<Value> {
     let mut joined: Vec<Value> = Vec::new();
     for response in responses {

@@ -1,4 +1,5 @@
-//! Questions of the model and of tool servers: with typed fields, and as text for a plain front end.
+//! Questions of the model and of tool servers: with typed fields, and as text for a plain front
+//! end.
 
 use std::process::Stdio;
 

@@ -219,8 +219,8 @@ impl Stage {
     }
 
     /// Waits until the ledger tells this about the question about this shell command, from its
-    /// first entry to its last. Whether the agent's last words come after the question is the agent's
-    /// affair.
+    /// first entry to its last. Whether the agent's last words come after the question is the
+    /// agent's affair.
     pub(crate) fn assert_story(&self, command: &str, expected: &[&str]) {
         let id = self.id_of(command);
         let story = || {

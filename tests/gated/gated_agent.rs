@@ -31,11 +31,11 @@ pub(crate) struct GatedAgent {
     pub(crate) program: fn() -> Option<Command>,
     /// Writes its settings, and adds its arguments and variables.
     pub(crate) prepare: fn(&mut Command, &AgentPlace<'_>),
-    /// The arguments that have it run everything that no hook denies, for what it does when the hook
-    /// fails. Otherwise it is run in its default mode.
+    /// The arguments that have it run everything that no hook denies, for what it does when the
+    /// hook fails. Otherwise it is run in its default mode.
     pub(crate) unattended: &'static [&'static str],
-    /// The arguments without which it offers its model no tool for commands, for lack of a terminal.
-    /// In its default mode it is then run with a tool that reads.
+    /// The arguments without which it offers its model no tool for commands, for lack of a
+    /// terminal. In its default mode it is then run with a tool that reads.
     pub(crate) for_commands: &'static [&'static str],
     /// A tool that it offers alone when it wants something beside the conversation.
     pub(crate) side_tool: Option<&'static str>,

@@ -91,8 +91,8 @@ fn fails_as_its_profile_says(agent: &GatedAgent) {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What is allowed runs, also two calls at once, and a changed call as it was changed; what is denied
-/// does not, and the model reads why.
+/// What is allowed runs, also two calls at once, and a changed call as it was changed; what is
+/// denied does not, and the model reads why.
 fn a_person_decides(agent: &GatedAgent) {
     let takes_edits = agent.profile().before_tool_event().takes.edit != EditAbility::None;
     let mut turns = DECIDED.to_vec();

@@ -218,8 +218,8 @@ fn the_hook_gives_up_before_the_agent() {
     running.end().printed("");
 }
 
-/// Runs a plugin as its agent would, with node, against a program in place of the hook. Returns what
-/// came of the call: the error, or the input that runs.
+/// Runs a plugin as its agent would, with node, against a program in place of the hook. Returns
+/// what came of the call: the error, or the input that runs.
 fn plugin(agent: &AgentProfile, hook: &[&str]) -> Result<String, String> {
     let script = if agent.word == "pi" {
         r#"import load from "./plugin.mjs";

@@ -100,7 +100,8 @@ fn each_answer_has_its_own_form() {
     printed("1", "codex", edited).denied("cannot take");
 }
 
-/// What a person makes of a call is checked like the call: rules may deny it, or want more than them.
+/// What a person makes of a call is checked like the call: rules may deny it, or want more than
+/// them.
 #[test]
 fn a_changed_call_is_checked_again() {
     let edited = r#""decision":"allow","updated_input":{"command":"rm -r /"}"#;

@@ -22,8 +22,8 @@ use tempfile::TempDir;
 /// The person who may answer, and the private chat with them.
 const ADA: i64 = 7;
 
-/// What Claude Code says in its dialog about a command for which it wanted the vendor's check, which
-/// cannot be reached here. It asks no hook then.
+/// What Claude Code says in its dialog about a command for which it wanted the vendor's check,
+/// which cannot be reached here. It asks no hook then.
 const UNCHECKED: &str = "can't check actions in this session, so this one needs your approval";
 
 /// The rules of every trial.

@@ -1,5 +1,5 @@
-//! Nothing keeps anybody from using the page: every view and all that opens in it, in both themes, on
-//! screens of several sizes. And a page that is at rest leaves the desk alone.
+//! Nothing keeps anybody from using the page: every view and all that opens in it, in both themes,
+//! on screens of several sizes. And a page that is at rest leaves the desk alone.
 
 use callgate_testkit::browser::Browser;
 use callgate_testkit::messages::{Messages, Turn};

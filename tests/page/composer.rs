@@ -1,5 +1,5 @@
-//! The chat as an assistant: what is typed is a message, and answers a question only where the question
-//! has the focus; and there is room for it in narrow windows.
+//! The chat as an assistant: what is typed is a message, and answers a question only where the
+//! question has the focus; and there is room for it in narrow windows.
 
 use callgate_testkit::browser::Browser;
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
-//! What a conversation in the page keeps: all of its turns, what is being written in it, and the whole
-//! output of its tools.
+//! What a conversation in the page keeps: all of its turns, what is being written in it, and the
+//! whole output of its tools.
 
 use std::fs;
 

@@ -1,5 +1,5 @@
-//! Questions that are no permission, as forms in the chat: they take neither the focus nor a key nor
-//! the place of another question.
+//! Questions that are no permission, as forms in the chat: they take neither the focus nor a key
+//! nor the place of another question.
 
 use callgate_testkit::browser::Browser;
 use serde_json::{Value, json};

@@ -135,7 +135,8 @@ fn a_code_that_is_used_twice_opens_nothing() {
     wait_until_live(&browser);
 }
 
-/// Whoever answers in words goes on typing when the question ends meanwhile, and the next one comes.
+/// Whoever answers in words goes on typing when the question ends meanwhile, and the next one
+/// comes.
 #[test]
 fn what_is_typed_for_one_question_answers_no_other() {
     let Some((desk, browser)) = desk_with_page() else { return };
@@ -359,8 +360,8 @@ fn very_many_questions_are_only_denied_together() {
     }
 }
 
-/// An edit of a large file is a diff with the file's line numbers, and is shown whole before it can be
-/// allowed.
+/// An edit of a large file is a diff with the file's line numbers, and is shown whole before it can
+/// be allowed.
 #[test]
 fn a_large_edit_is_read_and_allowed() {
     let Some((desk, browser)) = desk_with_page() else { return };

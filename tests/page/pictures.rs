@@ -1,6 +1,7 @@
-//! Pictures of the page for people to look at; nothing is asserted. `every_view` writes all views, in
-//! light and dark, on a screen and on a phone, `of_the_shell` the view that only the window of the
-//! desktop shell has, and `of_the_readme` those of the README; `CALLGATE_PICTURES` names the folder, without which none are taken:
+//! Pictures of the page for people to look at; nothing is asserted. `every_view` writes all views,
+//! in light and dark, on a screen and on a phone, `of_the_shell` the view that only the window of
+//! the desktop shell has, and `of_the_readme` those of the README; `CALLGATE_PICTURES` names the
+//! folder, without which none are taken:
 //!
 //! `CALLGATE_PICTURES=target/pictures cargo test --test page pictures`
 

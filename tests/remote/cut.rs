@@ -177,8 +177,8 @@ fn a_shared_connection_that_stands_still_holds_up_no_new_line() {
     let mut ada = house.person("Ada");
     let hook = house.ask("make");
     let row = ada.question(&house, "make");
-    // As ssh does that others share: it has the pipes of a session until its server confirms the end,
-    // which a dead network does not.
+    // As ssh does that others share: it has the pipes of a session until its server confirms the
+    // end, which a dead network does not.
     let held = format!(
         "exec 2>/proc/{}/fd/2 && echo held && exec sleep 1000",
         house.ssh_pid().as_raw_nonzero()

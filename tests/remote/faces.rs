@@ -1,4 +1,5 @@
-//! A question of a box on a phone and at the terminal: it names its machine, and a press answers it.
+//! A question of a box on a phone and at the terminal: it names its machine, and a press answers
+//! it.
 
 use callgate_testkit::process::{DEADLINE, Piped};
 use callgate_testkit::telegram::{Message, Telegram};

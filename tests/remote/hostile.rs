@@ -1,5 +1,5 @@
-//! Bad input from a box changes nothing and is reported: a box that a seed plays, and the exact words
-//! for single faults.
+//! Bad input from a box changes nothing and is reported: a box that a seed plays, and the exact
+//! words for single faults.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -127,8 +127,8 @@ impl AttackedLaptop {
         (attacked, ada, hook)
     }
 
-    /// Waits for the laptop, says hello mostly, and that no question is open, so that the laptop does
-    /// not wait longer and longer before it connects again.
+    /// Waits for the laptop, says hello mostly, and that no question is open, so that the laptop
+    /// does not wait longer and longer before it connects again.
     fn connect(&mut self, numbers: &mut SeededNumbers) -> BoxLine {
         let log_before = self.house.laptop.text("up.log").len();
         let (stream, _) = self.house.until("the laptop connects", || self.listener.accept().ok());
@@ -143,8 +143,8 @@ impl AttackedLaptop {
         line
     }
 
-    /// Returns the next line: an invented one, one that was said before, or a question that looks like
-    /// that of the laptop's agent.
+    /// Returns the next line: an invented one, one that was said before, or a question that looks
+    /// like that of the laptop's agent.
     fn next_line(&mut self, numbers: &mut SeededNumbers, seed: u64) -> HostileLine {
         let plain = |bytes: Vec<u8>| HostileLine { bytes, asks: None, is_wrong: false };
         match numbers.below(24) {

@@ -141,7 +141,8 @@ fn a_machine_is_set_up_serves_its_questions_and_is_given_back() {
     assert!(said.contains(&format!("{BOX}: connected for ")), "{said}");
     let settings = || fs::read_to_string(house.machine.path(".claude/settings.json")).unwrap();
     assert!(settings().contains("callgate-hook"), "{said}");
-    // The keys and ports of the laptop are not for the box, and no session of a person shares the line.
+    // The keys and ports of the laptop are not for the box, and no session of a person shares the
+    // line.
     let options = house.laptop.text("ssh.options");
     for option in ["forwardagent no", "forwardx11 no", "clearallforwardings yes", "tunnel false"] {
         assert!(options.lines().any(|line| line == option), "{option}: {options}");

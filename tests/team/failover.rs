@@ -1,5 +1,5 @@
-//! Another PostgreSQL server, or a restored copy, takes the place of the database under two desks that
-//! run on. Only the full run does it with servers.
+//! Another PostgreSQL server, or a restored copy, takes the place of the database under two desks
+//! that run on. Only the full run does it with servers.
 
 use std::env;
 
@@ -163,8 +163,8 @@ struct OlderDatabase<'a> {
 
 impl OlderDatabase<'_> {
     /// Desks that run have seen more than the database has, so they answer nothing from it, until
-    /// somebody starts one again. The other one goes on when the numbers have come past those that it
-    /// knows, and must not take them for its own.
+    /// somebody starts one again. The other one goes on when the numbers have come past those that
+    /// it knows, and must not take them for its own.
     fn check(&self) {
         let [one, other] = self.desks;
         let member = one.member("build-7");

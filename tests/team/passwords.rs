@@ -38,9 +38,9 @@ fn a_desk_logs_in_with_any_password_that_the_server_takes() {
         let line = text.lines().find(|line| line.starts_with("database "));
         line.unwrap_or_else(|| panic!("{text}")).trim_start_matches("database").trim().to_owned()
     };
-    // As it is, with spaces and what is left out, from right to left; then what the server uses as it
-    // is, since it may not be in a password: both directions, what Unicode 3.2 did not have (here and
-    // where another preparation would change it), control characters, and nothing.
+    // As it is, with spaces and what is left out, from right to left; then what the server uses as
+    // it is, since it may not be in a password: both directions, what Unicode 3.2 did not have
+    // (here and where another preparation would change it), control characters, and nothing.
     for (set, typed) in [
         ("pass-7431", "pass-7431"),
         ("pa\tss", "pa\tss"),

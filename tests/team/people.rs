@@ -193,7 +193,8 @@ fn a_person_signs_out_and_removes_what_is_their_own() {
     assert_eq!(page.complaints(), Vec::<String>::new());
 }
 
-/// A machine of a team with a rule that demands two people, and a command that its agent asks about.
+/// A machine of a team with a rule that demands two people, and a command that its agent asks
+/// about.
 fn machine_of_ben(house: &TeamHouse) -> (DeskMachine, Asker) {
     let member = house.new_member();
     let rules = "[[rule]]\nname = \"production\"\ndecide = \"ask\"\n\
@@ -209,8 +210,8 @@ fn machine_of_ben(house: &TeamHouse) -> (DeskMachine, Asker) {
     (member, hook)
 }
 
-/// Writes a picture of the team's inbox for the guide to the folder that `CALLGATE_PICTURES` names, if it
-/// names one.
+/// Writes a picture of the team's inbox for the guide to the folder that `CALLGATE_PICTURES` names,
+/// if it names one.
 #[test]
 fn picture_of_the_team() {
     let Some(folder) = std::env::var_os("CALLGATE_PICTURES") else { return };
@@ -265,7 +266,8 @@ impl CompanyProvider {
         Some(Self { issuer: issuer.trim().to_owned(), _process: process })
     }
 
-    /// Returns the settings of a desk, for its `[team]`. The client's secret is in a file of this home.
+    /// Returns the settings of a desk, for its `[team]`. The client's secret is in a file of this
+    /// home.
     pub(crate) fn settings(&self, home: &TestHome) -> String {
         home.write_private("client-secret", "s3cret+/=\n");
         format!(
@@ -287,7 +289,8 @@ fn start_provider(house: &TeamHouse) -> Option<CompanyProvider> {
     Some(provider)
 }
 
-/// Signs in at the provider with an account, up to its question whether callgate may know the address.
+/// Signs in at the provider with an account, up to its question whether callgate may know the
+/// address.
 pub(crate) fn begin_sign_in(page: &Browser, address: &str, account: &str) {
     page.open(&format!("https://{address}/"));
     page.click("[data-sign-in]");

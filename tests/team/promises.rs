@@ -1,5 +1,6 @@
-//! What a team's desk promises, whatever keeps it: its own ledger in `SQLite`, or the PostgreSQL that two
-//! desks share. Each function is a test on both, with real desks, and `SIGKILL` between their steps.
+//! What a team's desk promises, whatever keeps it: its own ledger in `SQLite`, or the PostgreSQL
+//! that two desks share. Each function is a test on both, with real desks, and `SIGKILL` between
+//! their steps.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -1,5 +1,5 @@
-//! Two desks that share a database, one of which is cut off from it while somebody is revoked at the
-//! other.
+//! Two desks that share a database, one of which is cut off from it while somebody is revoked at
+//! the other.
 
 use callgate_testkit::browser::Browser;
 use callgate_testkit::network_proxy::{NetworkProxy, NetworkState};

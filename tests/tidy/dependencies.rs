@@ -1,11 +1,28 @@
-//! The table of dependencies says which crates have each.
+//! The tables of dependencies say which crates have each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use super::{assert_none, files, name, root};
 
-/// The crates, by their folders, whose manifest has each dependency, tests left out.
+/// Returns what a manifest depends on, for the build and on any target too, tests left out.
+pub(crate) fn manifest_dependencies(path: &Path) -> BTreeSet<String> {
+    let manifest: toml::Table = fs::read_to_string(path).unwrap().parse().unwrap();
+    let targets = manifest.get("target").and_then(toml::Value::as_table).into_iter();
+    let targets = targets.flat_map(|targets| targets.values()).filter_map(toml::Value::as_table);
+    let tables = targets.chain([&manifest]).flat_map(|table| {
+        ["dependencies", "build-dependencies"].into_iter().filter_map(|kind| table.get(kind))
+    });
+    tables.flat_map(|table| table.as_table().unwrap().keys().cloned()).collect()
+}
+
+/// Returns true if a dependency is a crate of this workspace.
+pub(crate) fn is_crate_of_ours(dependency: &str) -> bool {
+    dependency.starts_with("callgate") || root().join("crates").join(dependency).exists()
+}
+
+/// Returns the crates, by their folders, whose manifest has each dependency, tests left out.
 fn crates_by_dependency() -> BTreeMap<String, BTreeSet<String>> {
     let mut users: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let manifests = files("crates", "Cargo.toml").into_iter().chain([root().join("Cargo.toml")]);
@@ -15,17 +32,11 @@ fn crates_by_dependency() -> BTreeMap<String, BTreeSet<String>> {
         if krate == "testkit" {
             continue;
         }
-        let manifest: toml::Table = fs::read_to_string(&path).unwrap().parse().unwrap();
-        let tables = ["dependencies", "build-dependencies"].map(|table| manifest.get(table));
-        for dependency in tables.into_iter().flatten().flat_map(|it| it.as_table().unwrap().keys())
-        {
-            users.entry(dependency.clone()).or_default().insert(krate.to_owned());
+        for dependency in manifest_dependencies(&path) {
+            users.entry(dependency).or_default().insert(krate.to_owned());
         }
     }
-    let is_ours = |dependency: &str| {
-        dependency.starts_with("callgate") || root().join("crates").join(dependency).exists()
-    };
-    users.retain(|dependency, _| !is_ours(dependency));
+    users.retain(|dependency, _| !is_crate_of_ours(dependency));
     users
 }
 
@@ -58,5 +69,25 @@ fn the_table_of_dependencies_names_the_crates_that_have_them() {
         }
     }
     wrong.extend(users.into_keys().map(|dependency| format!("`{dependency}` has no row")));
+    assert_none(&wrong);
+}
+
+/// The shell is a workspace of its own, and its window, its tray and its shortcut are weighed in
+/// the decision about it.
+#[test]
+fn every_dependency_of_the_shell_has_a_reason() {
+    let read = |file: &str| fs::read_to_string(root().join("docs/decisions").join(file)).unwrap();
+    let (table, shell) = (read("0006-dependencies.md"), read("0023-the-shell.md"));
+    let mut wrong = Vec::new();
+    for dependency in manifest_dependencies(&root().join("shell/Cargo.toml")) {
+        let has_row = table.lines().filter(|line| line.starts_with("| ")).any(|row| {
+            let names = row.trim_matches('|').split('|').next().unwrap();
+            names.split(',').any(|name| name.split_whitespace().next() == Some(&dependency))
+        });
+        if !has_row && !is_crate_of_ours(&dependency) && !shell.contains(&format!("`{dependency}`"))
+        {
+            wrong.push(format!("the decision about the shell does not name `{dependency}`"));
+        }
+    }
     assert_none(&wrong);
 }

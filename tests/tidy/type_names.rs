@@ -67,6 +67,10 @@ fn types_in<'a>(tokens: &[&'a str]) -> Vec<&'a str> {
 
 /// Returns the folder of a file's crate.
 pub(crate) fn crate_of(file: &str) -> &str {
-    let inside = ["/src/", "/build.rs"].into_iter().find_map(|part| file.split_once(part));
-    inside.map_or("src", |(folder, _)| folder)
+    let depth = match file.split('/').next() {
+        Some("crates") => 2,
+        Some("shell") => 1,
+        _ => return "src",
+    };
+    file.match_indices('/').nth(depth - 1).map_or(file, |(end, _)| &file[..end])
 }

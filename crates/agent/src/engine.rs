@@ -137,9 +137,9 @@ pub trait AnswerStream: Send {
     /// future loses nothing.
     fn next<'a>(&'a mut self, into: &'a mut Vec<AnswerPiece>) -> NextPieces<'a>;
 
-    /// Asks an engine that keeps its own record of the conversation to stop, waits until it has, and
-    /// appends the pieces that still arrive. Other engines stop when the answer is dropped, which
-    /// follows.
+    /// Asks an engine that keeps its own record of the conversation to stop, waits until it has,
+    /// and appends the pieces that still arrive. Other engines stop when the answer is dropped,
+    /// which follows.
     fn interrupt<'a>(&'a mut self, _into: &'a mut Vec<AnswerPiece>) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }

@@ -64,8 +64,8 @@ pub struct ChangePreview {
     pub change: Option<ContentChange>,
 }
 
-/// Shows the front end that a question is asked or over: an [`SessionEvent::PermissionRequest`] or an
-/// [`SessionEvent::PermissionResolved`]. It never waits.
+/// Shows the front end that a question is asked or over: an [`SessionEvent::PermissionRequest`] or
+/// an [`SessionEvent::PermissionResolved`]. It never waits.
 pub type QuestionMirror = Arc<dyn Fn(SessionEvent) + Send + Sync>;
 
 /// The decision about a tool call.

@@ -1,8 +1,8 @@
 //! Servers of the Model Context Protocol as sources of tools.
 //!
-//! Nothing is started before the first turn. The servers of the settings are used as they are; those
-//! of the project's `.mcp.json` only after a person has agreed to exactly that file. Each call of a
-//! server's tool passes the gate under the name `mcp__SERVER__TOOL`.
+//! Nothing is started before the first turn. The servers of the settings are used as they are;
+//! those of the project's `.mcp.json` only after a person has agreed to exactly that file. Each
+//! call of a server's tool passes the gate under the name `mcp__SERVER__TOOL`.
 
 mod connection;
 mod elicitation;

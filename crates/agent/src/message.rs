@@ -193,7 +193,8 @@ impl ChatMessage {
 /// How much of a text is looked at where only its beginning counts, in bytes.
 pub(crate) const LOOKED_AT: usize = 16 * 1024;
 
-/// Returns the beginning of a text up to the end of a word, because half a secret is not recognised.
+/// Returns the beginning of a text up to the end of a word, because half a secret is not
+/// recognised.
 pub(crate) fn whole_word_prefix(text: &str, is_gap: impl Fn(char) -> bool) -> &str {
     if text.len() <= LOOKED_AT {
         return text;

@@ -1,8 +1,8 @@
-//! The questions of the model and of tool servers: what is asked, read from the input of a tool, and
-//! what the answer means to that tool. Pure.
+//! The questions of the model and of tool servers: what is asked, read from the input of a tool,
+//! and what the answer means to that tool. Pure.
 //!
-//! The texts come from a model or from a server. What could not be seen in them is made visible, and
-//! they are bounded.
+//! The texts come from a model or from a server. What could not be seen in them is made visible,
+//! and they are bounded.
 
 use callgate_mask::text::{one_line, shortened_text, visible_text};
 use callgate_wire::session::{AgentQuestion, FieldKind, FieldOption, NumberBounds, QuestionField};
@@ -54,7 +54,8 @@ pub(crate) fn read_question(
     })
 }
 
-/// Returns the input of the call that carries an answer, which was [checked](AgentQuestion::check_values).
+/// Returns the input of the call that carries an answer, which was
+/// [checked](AgentQuestion::check_values).
 pub(crate) fn answered_input(
     kind: ToolKind,
     input: &Value,

@@ -69,8 +69,8 @@ struct SessionShared {
     output: SessionOutput,
     /// Counts the requests to the engine in the last minute.
     request_rate: Mutex<RequestRate>,
-    /// The length of each conversation when a turn of it ended in this process, which has reported the
-    /// end. One that still has this length was left by this process.
+    /// The length of each conversation when a turn of it ended in this process, which has reported
+    /// the end. One that still has this length was left by this process.
     endings: ConversationNumbers,
     /// The stored message of each conversation that its provider has named in a refusal.
     refused: ConversationNumbers,

@@ -33,9 +33,9 @@ pub trait AgentTool: Send + Sync {
         None
     }
 
-    /// Returns why a call with this input cannot succeed, so that a person is not asked about it for
-    /// nothing. It is consulted only where one would be asked. It may block and changes nothing.
-    /// `None` promises nothing.
+    /// Returns why a call with this input cannot succeed, so that a person is not asked about it
+    /// for nothing. It is consulted only where one would be asked. It may block and changes
+    /// nothing. `None` promises nothing.
     fn fault(&self, input: &RawValue, _context: FaultContext<'_>) -> Option<String> {
         schema_fault(self.spec(), input)
     }
@@ -163,8 +163,8 @@ pub struct ToolSpec {
 }
 
 impl ToolSpec {
-    /// Creates the description of a tool that may change something. Its input is an object with these
-    /// members and no others.
+    /// Creates the description of a tool that may change something. Its input is an object with
+    /// these members and no others.
     pub(crate) fn new(
         name: &'static str,
         description: &'static str,

@@ -1,5 +1,5 @@
-//! `docs/protocol/runtime-tools.md` and its types are true: each input is compared with the schema of
-//! the tool, and each result with what a call returns.
+//! `docs/protocol/runtime-tools.md` and its types are true: each input is compared with the schema
+//! of the tool, and each result with what a call returns.
 
 #![allow(clippy::unwrap_used, reason = "a failed step is a failed test")]
 

@@ -1,7 +1,7 @@
 //! A question of the model or of a tool server, and what is typed to answer it. Pure.
 //!
-//! The fields are asked one after the other. A choice is made by its number, its title, or the arrow
-//! keys; where the question permits it, other words are an answer, too.
+//! The fields are asked one after the other. A choice is made by its number, its title, or the
+//! arrow keys; where the question permits it, other words are an answer, too.
 
 use std::time::Duration;
 

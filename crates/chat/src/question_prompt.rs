@@ -149,7 +149,8 @@ impl QuestionPrompt {
         self.request.card.is_none() && input.len() == 1 && input.contains_key("error")
     }
 
-    /// Draws what has to be seen before the call is allowed: the call, and what `always` would allow.
+    /// Draws what has to be seen before the call is allowed: the call, and what `always` would
+    /// allow.
     fn content(&self, page: &ChatPage) -> Vec<String> {
         let mut rows = self.body(page);
         let offer = self.request.card.as_ref().and_then(|card| card.offers.first());

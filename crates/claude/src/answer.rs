@@ -58,7 +58,8 @@ pub enum ClaudeOutcome {
     MaxTurns,
     /// [`budget_usd`](crate::ClaudeSettings::budget_usd) was used up.
     MaxBudget,
-    /// No value that the model returned fits the [`output_schema`](crate::ModelRequest::output_schema).
+    /// No value that the model returned fits the
+    /// [`output_schema`](crate::ModelRequest::output_schema).
     NoStructuredOutput,
     /// The model's service failed.
     ServiceError,

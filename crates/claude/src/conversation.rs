@@ -88,7 +88,8 @@ impl TurnStream<'_> {
     }
 
     /// Asks the agent to stop what it is doing. The turn ends with
-    /// [`ClaudeOutcome::Interrupted`](crate::ClaudeOutcome::Interrupted), and the conversation can go on.
+    /// [`ClaudeOutcome::Interrupted`](crate::ClaudeOutcome::Interrupted), and the conversation can
+    /// go on.
     pub fn interrupt(&mut self) {
         self.driver.interrupt();
     }

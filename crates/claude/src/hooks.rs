@@ -122,8 +122,8 @@ impl HookOutput {
         Self::from_verdict(HookVerdict::Deny(reason.into()))
     }
 
-    /// Lets [`ClaudeSettings::permission`](crate::ClaudeSettings::permission) decide about the tool, even if a
-    /// rule would allow it.
+    /// Lets [`ClaudeSettings::permission`](crate::ClaudeSettings::permission) decide about the
+    /// tool, even if a rule would allow it.
     pub fn ask(reason: impl Into<String>) -> Self {
         Self::from_verdict(HookVerdict::Ask(reason.into()))
     }

@@ -34,16 +34,16 @@ impl ClaudeStream {
         self.driver.next().await
     }
 
-    /// Adds a message of the user's while the agent works. The model reads it with the results of the
-    /// tools that are running, or else after its answer, and the call ends when it has answered that
-    /// too.
+    /// Adds a message of the user's while the agent works. The model reads it with the results of
+    /// the tools that are running, or else after its answer, and the call ends when it has answered
+    /// that too.
     pub fn add_prompt(&mut self, prompt: impl Into<Prompt>) {
         self.driver.add_prompt(&prompt.into());
     }
 
     /// Asks the agent to stop. The call ends with
-    /// [`ClaudeOutcome::Interrupted`](crate::ClaudeOutcome::Interrupted). If the agent has answered already,
-    /// and only agents in the background are running, it ends with that answer.
+    /// [`ClaudeOutcome::Interrupted`](crate::ClaudeOutcome::Interrupted). If the agent has answered
+    /// already, and only agents in the background are running, it ends with that answer.
     pub fn interrupt(&mut self) {
         self.driver.interrupt();
     }

@@ -1,7 +1,7 @@
 //! The state of a session, with its process and its open requests: a pure state machine.
 //!
-//! [`ClientCore::handle_input`] takes the time and a [`CoreInput`] and returns [`CoreOutput`]s in order.
-//! Whatever the runtime does, every request has exactly one end, and nothing follows it.
+//! [`ClientCore::handle_input`] takes the time and a [`CoreInput`] and returns [`CoreOutput`]s in
+//! order. Whatever the runtime does, every request has exactly one end, and nothing follows it.
 
 mod life;
 mod lines;

@@ -1,9 +1,9 @@
-//! A client for front ends: starts an agent runtime, keeps it alive, and speaks the session protocol
-//! with it. The desk has clients of its own: [`desk`] on tokio, and a blocking [`viewer`].
+//! A client for front ends: starts an agent runtime, keeps it alive, and speaks the session
+//! protocol with it. The desk has clients of its own: [`desk`] on tokio, and a blocking [`viewer`].
 //!
 //! A [`Client`] starts the process of the runtime, and starts it again when it dies. Each
-//! [sent request](Client::send) is a [`SentRequest`], which yields its events up to exactly one end.
-//! A [`SessionWatch`] yields the events of all requests and the state of the process, from any
+//! [sent request](Client::send) is a [`SentRequest`], which yields its events up to exactly one
+//! end. A [`SessionWatch`] yields the events of all requests and the state of the process, from any
 //! number that is still kept. When the last of these is dropped, the process is ended.
 //! [`ChatRuntimes`] is the client of hosts of the chat page, which passes lines and [`PageEvent`]s
 //! on and leaves their meaning to the page.
@@ -38,15 +38,15 @@
 //!
 //! - It dies: every open request fails at once, and the process is started again after a pause
 //!   ([`RestartBackOff`]). Requests that are sent meanwhile wait, up to [`ClientSettings::taken`].
-//! - It stalls: a request without events for [`ClientSettings::idle`] fails and is cancelled, unless
-//!   it waits for another request or for a person's answer.
+//! - It stalls: a request without events for [`ClientSettings::idle`] fails and is cancelled,
+//!   unless it waits for another request or for a person's answer.
 //! - It floods: up to [`ClientSettings::unread`] bytes of events wait in a request; then the output
 //!   of the runtime is not read until they are. A request that does not read half of that within
 //!   [`ClientSettings::patience`] fails, and the others continue. Watchers delay no one: a slow one
 //!   gets [`WatchedItem::Missed`].
 //! - It lies: lines that cannot be read, or that belong to no open request, are ignored and counted
-//!   ([`Client::passed_over_updates`]). If numbers are missing, the runtime is asked to send those lines
-//!   again; if it cannot, the running requests fail.
+//!   ([`Client::passed_over_updates`]). If numbers are missing, the runtime is asked to send those
+//!   lines again; if it cannot, the running requests fail.
 
 mod chat_runtime;
 mod client;

@@ -143,8 +143,8 @@ struct PeerCredentials {
     user: u32,
 }
 
-/// Returns who is at the other end of a socket. The call of rustix cannot be used: to it, the id 0 of
-/// a process outside a container is no valid answer.
+/// Returns who is at the other end of a socket. The call of rustix cannot be used: to it, the id 0
+/// of a process outside a container is no valid answer.
 #[allow(unsafe_code)]
 fn read_peer_credentials(socket: &impl AsFd) -> io::Result<PeerCredentials> {
     unsafe extern "C" {

@@ -8,7 +8,8 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 
-/// Reads the text of a regular file of at most `most` bytes. The errors complete "cannot read it: ".
+/// Reads the text of a regular file of at most `most` bytes. The errors complete "cannot read it:
+/// ".
 ///
 /// Anything else at the path is refused at once: opening a pipe would wait for its other end, and a
 /// device may never end.

@@ -1,4 +1,5 @@
-//! Reads lines, reads and writes frames, keeps the end of a pipe, and waits for child processes, on tokio.
+//! Reads lines, reads and writes frames, keeps the end of a pipe, and waits for child processes, on
+//! tokio.
 
 use std::io;
 use std::sync::{Arc, Mutex};

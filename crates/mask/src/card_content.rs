@@ -148,8 +148,8 @@ fn change_of(change: &TextChange<'_>) -> ContentChange {
     ContentChange { everywhere: change.everywhere, place: None, lines }
 }
 
-/// Makes the lines of an edit count from the lines of the file at which its changes begin; 0 where that
-/// is not known. What earlier changes above a change add or remove moves its new lines.
+/// Makes the lines of an edit count from the lines of the file at which its changes begin; 0 where
+/// that is not known. What earlier changes above a change add or remove moves its new lines.
 pub fn count_lines_from(body: &mut CardContent, edit_lines: &[u64]) {
     let CardContent::Edit { changes, .. } = body else { return };
     let mut moved: Vec<(u64, i64)> = Vec::new();

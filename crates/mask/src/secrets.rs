@@ -104,8 +104,8 @@ impl MaskedText {
         self.shown
     }
 
-    /// Returns true if a text that was masked before hides something. This is cheap, also for a long
-    /// text.
+    /// Returns true if a text that was masked before hides something. This is cheap, also for a
+    /// long text.
     pub fn is_hiding(masked: &str) -> bool {
         placeholder::placeholders_in(masked).next().is_some()
     }

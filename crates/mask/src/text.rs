@@ -1,8 +1,8 @@
 //! Safe display text: what a person reads is what is there.
 //!
-//! [`visible_text`] shows what would otherwise be invisible or would deceive, [`cut_to_length`] and [`split_pages`]
-//! shorten without splitting a character, [`wrap_text`] breaks lines between words, [`diff_lines`] shows an
-//! edit.
+//! [`visible_text`] shows what would otherwise be invisible or would deceive, [`cut_to_length`] and
+//! [`split_pages`] shorten without splitting a character, [`wrap_text`] breaks lines between words,
+//! [`diff_lines`] shows an edit.
 
 mod counted;
 mod csv;

@@ -113,8 +113,7 @@ impl UpperLine {
     }
 
     /// Replaces the questions that are open here by these, each with its answer, if it has one, and
-    /// with how many bytes its line had. For a desk that keeps them elsewhere while there is no
-    /// line.
+    /// the bytes of its line. For a desk that keeps them elsewhere while there is no line.
     pub fn replace_questions(
         &mut self,
         questions: impl IntoIterator<Item = (RequestId, Option<RelayedAnswer>, usize)>,

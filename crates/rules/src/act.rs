@@ -110,7 +110,8 @@ pub struct Act {
 impl Act {
     /// Reads a tool call. `tool_input` is a JSON object; `cwd` and `home` are absolute.
     ///
-    /// It knows the tools that [`ToolKind`] knows. For input that it cannot read, [`Act::unsure`] gives the reason, and no rule allows the act.
+    /// It knows the tools that [`ToolKind`] knows. For input that it cannot read, [`Act::unsure`]
+    /// gives the reason, and no rule allows the act.
     pub fn from_call(tool: &str, tool_input: &str, cwd: &str, agent: &str, home: &str) -> Self {
         let kind = ToolKind::for_tool(agent, tool);
         let mut act = Self {

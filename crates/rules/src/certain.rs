@@ -103,8 +103,8 @@ impl<'a> CertainReading<'a> {
         paths.clone().find(is_inside).or_else(|| paths.into_iter().next())
     }
 
-    /// Adds the paths that a command names. A word counts in each folder in which it may run, and so do
-    /// these folders.
+    /// Adds the paths that a command names. A word counts in each folder in which it may run, and
+    /// so do these folders.
     fn add_paths(&self, command: &ShellCommand, paths: &mut Vec<String>) {
         let program = command.words.first().and_then(ShellWord::text);
         if program.is_some() && command.other_folders.is_empty() {

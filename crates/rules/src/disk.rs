@@ -134,8 +134,8 @@ impl<'a> PathFollower<'a> {
         names
     }
 
-    /// Follows an absolute path, see [`real_path`]. Also returns `None` when it has followed more than is
-    /// allowed for one verdict.
+    /// Follows an absolute path, see [`real_path`]. Also returns `None` when it has followed more
+    /// than is allowed for one verdict.
     pub fn real_path(&self, path: &str) -> Option<String> {
         self.walk(String::new(), path)
     }

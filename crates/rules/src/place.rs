@@ -47,8 +47,8 @@ pub(crate) fn normal_path(path: &str) -> String {
     chars.collect()
 }
 
-/// Returns the same as [`normal_path`] for a path with wildcards. The target of a `..` after a wildcard
-/// that may itself match slashes is unknown, and so is everything before it.
+/// Returns the same as [`normal_path`] for a path with wildcards. The target of a `..` after a
+/// wildcard that may itself match slashes is unknown, and so is everything before it.
 pub(crate) fn normal_toks(path: &[Tok]) -> Vec<Tok> {
     // A path that a system accepts is always resolved; callers with many paths check the budget.
     if !steps::spend_budget(PATH + path.len()) && path.len() > LONGEST {

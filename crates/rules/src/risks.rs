@@ -1,8 +1,8 @@
 //! What is unusual about a call, for the person who is asked.
 //!
 //! Rules that forbid ask what a call could do, and err towards yes. A person reads a risk as a
-//! fact, so here only what is [certain](crate::certain) counts; what the rules could not exclude is a
-//! risk of its own, [`RiskKind::Unclear`].
+//! fact, so here only what is [certain](crate::certain) counts; what the rules could not exclude is
+//! a risk of its own, [`RiskKind::Unclear`].
 
 mod network;
 

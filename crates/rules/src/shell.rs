@@ -1,10 +1,10 @@
 //! Parses command lines of a POSIX shell, bash or zsh, so that they can be trusted in one
 //! direction.
 //!
-//! [`ShellScript::from_line`] finds the simple commands of a line, their words with the quotes resolved,
-//! and reports whether it understood *everything*. If [`ShellScript::unclear`] is empty, the shell
-//! runs the listed commands with the listed words and nothing else; an allow may rely on that.
-//! Otherwise the commands are those that were found nevertheless, which a deny examines.
+//! [`ShellScript::from_line`] finds the simple commands of a line, their words with the quotes
+//! resolved, and reports whether it understood *everything*. If [`ShellScript::unclear`] is empty,
+//! the shell runs the listed commands with the listed words and nothing else; an allow may rely on
+//! that. Otherwise the commands are those that were found nevertheless, which a deny examines.
 //!
 //! It knows neither the aliases and functions of the user's shell nor the program behind a name.
 

@@ -6,8 +6,8 @@
 //! a rule that denies has either matched already or not.
 //!
 //! The budget belongs to the thread while a verdict is made, rather than being an argument of every
-//! function, so that no comparison of two patterns can omit it. Outside [`run_with_budget`] nothing is
-//! counted.
+//! function, so that no comparison of two patterns can omit it. Outside [`run_with_budget`] nothing
+//! is counted.
 
 use std::cell::Cell;
 

@@ -76,7 +76,8 @@ impl Store {
         self.add_and_look(addition).map(|(length, _)| length)
     }
 
-    /// Like [`add_to_conversation`](Self::add_to_conversation), and returns the version that the conversation has then.
+    /// Like [`add_to_conversation`](Self::add_to_conversation), and returns the version that the
+    /// conversation has then.
     pub fn add_and_look(
         &mut self,
         addition: &Addition<'_>,
@@ -179,8 +180,8 @@ impl Store {
         })
     }
 
-    /// Adds a block to the content of a stored message, which is a JSON object with a list of blocks
-    /// in `content`. Returns false if there is no such message.
+    /// Adds a block to the content of a stored message, which is a JSON object with a list of
+    /// blocks in `content`. Returns false if there is no such message.
     pub fn mark_message(
         &mut self,
         id: &str,

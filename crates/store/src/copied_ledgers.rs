@@ -70,8 +70,8 @@ impl Store {
         })
     }
 
-    /// Opens the copy of a machine's ledger read-only. All that reads entries reads those of its last
-    /// series, or of the one that `name` adds to the machine, as in `build-7#1`.
+    /// Opens the copy of a machine's ledger read-only. All that reads entries reads those of its
+    /// last series, or of the one that `name` adds to the machine, as in `build-7#1`.
     pub fn open_copy(path: &Path, name: &str) -> Result<Self, StoreError> {
         let store = Self::open_read_only(path)?;
         let failed = store.explain_failure("read");
@@ -105,8 +105,8 @@ impl Store {
         self.read_rows(query, [machine], |row| read_unsigned(row, 0))
     }
 
-    /// Walks the series of a copy. Its first entry cannot be checked if that is not the first of the
-    /// machine's ledger.
+    /// Walks the series of a copy. Its first entry cannot be checked if that is not the first of
+    /// the machine's ledger.
     pub fn verify_copy(&self) -> Result<ChainReport, StoreError> {
         walk_copy(&self.connection).map_err(self.explain_failure("verify"))
     }

@@ -37,8 +37,8 @@ impl Store {
         self.append_with(drafts, &[])
     }
 
-    /// Like [`append_entries`](Self::append_entries), and keeps or forgets values beside the ledger in the same
-    /// transaction.
+    /// Like [`append_entries`](Self::append_entries), and keeps or forgets values beside the ledger
+    /// in the same transaction.
     pub fn append_with(
         &mut self,
         drafts: &[EntryDraft],

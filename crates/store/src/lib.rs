@@ -11,13 +11,13 @@
 //! elsewhere (on paper, on another machine, in a commit): a chain that was rewritten or cut no
 //! longer has that hash at that number ([`Store::verify_with`]).
 //!
-//! **What is committed stays.** [`Store::append_entries`] returns after the commit. A process that is
-//! killed then loses nothing. A machine that loses its power may lose the last commits, since
+//! **What is committed stays.** [`Store::append_entries`] returns after the commit. A process that
+//! is killed then loses nothing. A machine that loses its power may lose the last commits, since
 //! they are synced with the next checkpoint; what is left is still a whole chain.
 //!
 //! **Conversations** are kept beside the ledger and not chained: a person may delete them
-//! ([`Store::add_to_conversation`]). What is written to one, with the entries that belong to it, is one
-//! transaction.
+//! ([`Store::add_to_conversation`]). What is written to one, with the entries that belong to it, is
+//! one transaction.
 //!
 //! **Copies** of the ledgers of other machines lie in a table of their own, each a chain
 //! ([`Store::copy_entries`]).

@@ -36,7 +36,8 @@ const HABITS: &str = "
     PRAGMA trusted_schema = OFF;
     PRAGMA cell_size_check = ON;
 ";
-/// With `NORMAL`, what was committed survives the end of a process, and no answer waits for the disk.
+/// With `NORMAL`, what was committed survives the end of a process, and no answer waits for the
+/// disk.
 const WRITERS_HABITS: &str = "
     PRAGMA synchronous = NORMAL;
     PRAGMA secure_delete = ON;

@@ -1,10 +1,10 @@
-//! `SASLprep` for passwords of `PostgreSQL`, in place of the crate of this name in the registry, whose
-//! tables of Unicode take 150 KB.
+//! `SASLprep` for passwords of `PostgreSQL`, in place of the crate of this name in the registry,
+//! whose tables of Unicode take 150 KB.
 //!
-//! The server prepares a password when it is set, and the client when it is shown: they have to agree.
-//! So this does what `pg_saslprep` of the server does, also where that differs from RFC 4013: what is
-//! prohibited and what is bidirectional is looked for before the text is normalised. Only this last
-//! step is missing: a password that it would change cannot be prepared here, and
+//! The server prepares a password when it is set, and the client when it is shown: they have to
+//! agree. So this does what `pg_saslprep` of the server does, also where that differs from RFC
+//! 4013: what is prohibited and what is bidirectional is looked for before the text is normalised.
+//! Only this last step is missing: a password that it would change cannot be prepared here, and
 //! [`needs_normalising`] finds it before it is used.
 
 use std::borrow::Cow;
@@ -34,8 +34,8 @@ const MARKS: &str = include_str!("marks.txt");
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnpreparedPassword;
 
-/// Returns a password in the form in which it is compared. One that cannot be prepared is used as it
-/// is, by the server and by its client.
+/// Returns a password in the form in which it is compared. One that cannot be prepared is used as
+/// it is, by the server and by its client.
 pub fn saslprep(password: &str) -> Result<Cow<'_, str>, UnpreparedPassword> {
     if password.is_ascii() {
         return Ok(Cow::Borrowed(password));
@@ -65,8 +65,8 @@ fn is_normal(text: &[char]) -> bool {
     !text.iter().any(|char| is_in(CHANGED, *char)) && !text.windows(2).any(are_marks)
 }
 
-/// Returns true for a text with characters written from right to left that has others beside them, or
-/// does not begin and end with such.
+/// Returns true for a text with characters written from right to left that has others beside them,
+/// or does not begin and end with such.
 fn mixes_directions(text: &[char]) -> bool {
     let is_right_to_left = |char: &char| is_in(RIGHT_TO_LEFT, *char);
     text.iter().any(is_right_to_left)
@@ -74,7 +74,8 @@ fn mixes_directions(text: &[char]) -> bool {
             || ![text.first(), text.last()].into_iter().flatten().all(is_right_to_left))
 }
 
-/// Returns true if a table has the character. A password has few, so the tables are read as they are.
+/// Returns true if a table has the character. A password has few, so the tables are read as they
+/// are.
 fn is_in(table: &str, char: char) -> bool {
     table.split_ascii_whitespace().any(|range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));

@@ -44,8 +44,8 @@ pub fn cases() -> Option<Vec<CommonmarkCase>> {
     Some(cases)
 }
 
-/// Returns the blocks of a text, each as the elements that it is in and its text, with single blanks
-/// for what separates words.
+/// Returns the blocks of a text, each as the elements that it is in and its text, with single
+/// blanks for what separates words.
 pub fn blocks(markdown: &str) -> Vec<String> {
     let mut listing = BlockListing::default();
     for event in Parser::new_ext(markdown, options()) {

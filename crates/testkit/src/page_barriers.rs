@@ -28,8 +28,9 @@ pub fn assert_open_to_all(page: &Browser) {
     assert_eq!(run_axe(page), Value::Array(Vec::new()));
 }
 
-/// Returns the elements that reach beyond the window, unless they scroll sideways on purpose or their
-/// text is cut off, and the parts of the page that would have to be scrolled sideways to be read.
+/// Returns the elements that reach beyond the window, unless they scroll sideways on purpose or
+/// their text is cut off, and the parts of the page that would have to be scrolled sideways to be
+/// read.
 const BEYOND: &str = "const width = document.documentElement.clientWidth;
     const PARTS = '.scroll, .list-scroll, .card-scroll, .chat-scroll, .dialog-body, dialog';
     const isMeant = (node) => {

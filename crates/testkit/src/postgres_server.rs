@@ -1,5 +1,5 @@
-//! A `PostgreSQL` server of the tests' own: Debian's programs, a temporary folder, a Unix socket and a
-//! port on loopback.
+//! A `PostgreSQL` server of the tests' own: Debian's programs, a temporary folder, a Unix socket
+//! and a port on loopback.
 
 use std::env;
 use std::fs;
@@ -19,8 +19,8 @@ use crate::{proc, until};
 
 /// The password of the administrator.
 pub const PASSWORD: &str = "opensesame-7431";
-/// Names the folder of the one server that all test programs of a run share. `scripts/test` sets it,
-/// and ends the server.
+/// Names the folder of the one server that all test programs of a run share. `scripts/test` sets
+/// it, and ends the server.
 const RUN_FOLDER: &str = "CALLGATE_TEST_POSTGRES";
 
 /// A server. Its folder is removed and its processes end with the test program, however that ends,

@@ -1,5 +1,5 @@
-//! A copy of `/etc` that a program sees in place of the machine's own, in a mount namespace, so that
-//! a test of settings for all users changes nothing on the machine.
+//! A copy of `/etc` that a program sees in place of the machine's own, in a mount namespace, so
+//! that a test of settings for all users changes nothing on the machine.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -56,8 +56,8 @@ impl PrivateEtc {
     }
 }
 
-/// Returns a command that runs `command` with the folder `etc` in the place of `/etc`. A user who is
-/// not root seems to be root then.
+/// Returns a command that runs `command` with the folder `etc` in the place of `/etc`. A user who
+/// is not root seems to be root then.
 pub(crate) fn wrapped(command: &Command, etc: &Path) -> Command {
     let mut wrapped = Command::new(UNSHARE);
     if !rustix::process::geteuid().is_root() {

@@ -16,7 +16,8 @@ use crate::proc::{self, ProcessEntry};
 use crate::process::{Collected, DEADLINE, Group};
 use crate::until::{Sighting, until_or};
 
-/// How long keys may take until they are pressed again: longer than those of a key that is held down.
+/// How long keys may take until they are pressed again: longer than those of a key that is held
+/// down.
 const AGAIN: Duration = Duration::from_millis(400);
 
 /// A pseudo-terminal, made by `script` of util-linux. Dropping it kills all that runs in it.

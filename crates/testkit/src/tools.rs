@@ -163,8 +163,8 @@ pub fn peer_folder(peer: &str) -> PathBuf {
     under(peer)
 }
 
-/// Returns an agent's program, by its path below the packages of its peer. Only the full run demands
-/// it.
+/// Returns an agent's program, by its path below the packages of its peer. Only the full run
+/// demands it.
 #[must_use]
 pub fn large_program(peer: &str, path: &str) -> Option<Command> {
     let program = under(peer).join("node_modules").join(path);
@@ -182,8 +182,8 @@ pub fn openhands() -> Option<Command> {
     program.exists().then(|| Command::new(program))
 }
 
-/// Returns an agent that is a script, by its path below the folder of its peer, with the Node to run
-/// it. Only the full run demands it.
+/// Returns an agent that is a script, by its path below the folder of its peer, with the Node to
+/// run it. Only the full run demands it.
 #[must_use]
 pub fn large_script(peer: &str, path: &str) -> Option<Command> {
     let (node, script) = (node22()?, present_in_full(peer, under(peer).join(path))?);

@@ -160,9 +160,9 @@ impl Trial {
         Some(Self { mode, turns: commands.len() + 1, agent, etc: None })
     }
 
-    /// Makes a run of `codex exec` whose model gives these replies before its last word. What stands
-    /// in `settings` comes last in its `config.toml`. Returns `None`, after printing the reason,
-    /// where the program is absent.
+    /// Makes a run of `codex exec` whose model gives these replies before its last word. What
+    /// stands in `settings` comes last in its `config.toml`. Returns `None`, after printing the
+    /// reason, where the program is absent.
     #[must_use]
     pub fn codex_exec(replies: Vec<ResponsesReply>, settings: &str) -> Option<Self> {
         AgentProgram::Codex.find()?;
@@ -177,7 +177,8 @@ impl Trial {
     }
 
     /// Makes a run of `claude -p` in this permission mode, whose model answers with these turns
-    /// before its last word. Returns `None`, after printing the reason, where the program is absent.
+    /// before its last word. Returns `None`, after printing the reason, where the program is
+    /// absent.
     #[must_use]
     pub fn claude_print(mode: &str, turns: Vec<Turn>) -> Option<Self> {
         AgentProgram::Claude.find()?;

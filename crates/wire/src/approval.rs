@@ -1,9 +1,9 @@
 //! The approval protocol: how an agent's hook asks the desk before the agent acts.
 //!
 //! One connection carries one [`ApprovalRequest`] line, perhaps [`LateWords`], and one
-//! [`ApprovalResponse`] line; the normative text is `docs/protocol/approval.md`. Tool inputs and the permissions that the agent
-//! suggests are only relayed, so their bytes stay unchanged. The buttons on a phone carry a
-//! [`Callback`].
+//! [`ApprovalResponse`] line; the normative text is `docs/protocol/approval.md`. Tool inputs and
+//! the permissions that the agent suggests are only relayed, so their bytes stay unchanged. The
+//! buttons on a phone carry a [`Callback`].
 
 mod context;
 mod demands;
@@ -140,14 +140,14 @@ impl ApprovalRequest {
         Ok(request)
     }
 
-    /// Like [`decode`](Self::decode), for a request that a desk has recorded: it may name a machine,
-    /// and masking may have made its texts longer.
+    /// Like [`decode`](Self::decode), for a request that a desk has recorded: it may name a
+    /// machine, and masking may have made its texts longer.
     pub fn decode_recorded(line: &[u8]) -> Result<Self, Malformed> {
         Self::from_members(&members_of(line)?)
     }
 
-    /// Refuses names and paths that are too long, and leaves out what is too much for people: all of
-    /// it is recorded, and an entry has a limit.
+    /// Refuses names and paths that are too long, and leaves out what is too much for people: all
+    /// of it is recorded, and an entry has a limit.
     fn check_lengths(&mut self) -> Result<(), Malformed> {
         let Self { tool_name, cwd, session_id, permission_suggestions, agent, context, .. } = self;
         check_length("tool_name", Some(tool_name), LONGEST_NAME)?;

@@ -1,8 +1,10 @@
-//! Splits a byte stream into messages: lines ([`LineDecoder`]) or length-prefixed frames ([`FrameDecoder`]).
+//! Splits a byte stream into messages: lines ([`LineDecoder`]) or length-prefixed frames
+//! ([`FrameDecoder`]).
 //!
 //! A decoder owns its buffer, so a cancelled read loses nothing. A driver asks for
-//! [`space`](LineDecoder::space), reads into it, reports how much was [`filled`](LineDecoder::mark_filled), and
-//! takes frames until there are none. Any chunking of the same bytes gives the same frames.
+//! [`space`](LineDecoder::space), reads into it, reports how much was
+//! [`filled`](LineDecoder::mark_filled), and takes frames until there are none. Any chunking of the
+//! same bytes gives the same frames.
 
 mod buffer;
 mod lines;

@@ -129,8 +129,8 @@ impl fmt::Display for NotHookInput {
 impl std::error::Error for NotHookInput {}
 
 impl<'a> AgentHookInput<'a> {
-    /// Parses what `agent` has written to standard input. Without an agent it is guessed: only Codex
-    /// counts turns by a `turn_id`.
+    /// Parses what `agent` has written to standard input. Without an agent it is guessed: only
+    /// Codex counts turns by a `turn_id`.
     pub fn from_bytes(
         text: &'a [u8],
         agent: Option<&'static AgentProfile>,

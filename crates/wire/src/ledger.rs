@@ -56,8 +56,8 @@ impl RecordedRequest {
 }
 
 impl LedgerEvent {
-    /// Returns what was decided, and the name of whoever decided or did it; no name if the entry has
-    /// none.
+    /// Returns what was decided, and the name of whoever decided or did it; no name if the entry
+    /// has none.
     pub fn decision_and_author(&self) -> (Option<Decision>, &str) {
         match self {
             Self::Decided(decided) => (decided.decision, &decided.by),
@@ -203,8 +203,8 @@ impl ChainedLinks {
     }
 }
 
-/// Returns true for the link of a page at the address of the team, which all its desks serve. Phones
-/// and pages on loopback are linked to one desk.
+/// Returns true for the link of a page at the address of the team, which all its desks serve.
+/// Phones and pages on loopback are linked to one desk.
 pub fn is_shared_link(link: &str) -> bool {
     let origin = link.split_once('@').map(|(_, origin)| origin);
     origin.is_some_and(|origin| origin.starts_with("https://"))

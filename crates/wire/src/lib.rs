@@ -1,10 +1,10 @@
 //! The protocols between callgate's processes.
 //!
-//! The protocols as types (`tools`, `session`, `approval`, `desk`, `relay`), what an agent wants to do
-//! ([`tool_act`]), what the ledger records ([`ledger`]), the MCP envelopes that the bridge exchanges
-//! with agent CLIs (`mcp`), and the decoders that split a byte stream into messages ([`frame`]).
-//! Nothing here does I/O, reads a clock or starts a task, and every decoder knows its limit before
-//! it allocates.
+//! The protocols as types (`tools`, `session`, `approval`, `desk`, `relay`), what an agent wants to
+//! do ([`tool_act`]), what the ledger records ([`ledger`]), the MCP envelopes that the bridge
+//! exchanges with agent CLIs (`mcp`), and the decoders that split a byte stream into messages
+//! ([`frame`]). Nothing here does I/O, reads a clock or starts a task, and every decoder knows its
+//! limit before it allocates.
 
 #[macro_use]
 mod messages;

@@ -30,7 +30,8 @@ pub const LONGEST_HOME: usize = 4096;
 /// The longest text for a person, in bytes.
 pub const LONGEST_TEXT: usize = 64 * 1024;
 
-/// The longest request of a question, in bytes. A box sends as much of an input as viewers are shown.
+/// The longest request of a question, in bytes. A box sends as much of an input as viewers are
+/// shown.
 pub const LONGEST_REQUEST: usize = 4 * 1024 * 1024;
 
 /// The longest bundle of a team's rules, in bytes.
@@ -39,8 +40,8 @@ pub const LONGEST_BUNDLE: usize = 2 * 1024 * 1024;
 /// The most questions of one box that may be open at the desk above.
 pub const MOST_QUESTIONS: usize = 1024;
 
-/// The most bytes that the lines of these questions may have, so that one box leaves room for others
-/// at the desk above.
+/// The most bytes that the lines of these questions may have, so that one box leaves room for
+/// others at the desk above.
 pub const MOST_QUESTION_BYTES: usize = 64 * 1024 * 1024;
 
 fn decode_name(members: &Members, field: &'static str) -> Result<String, Malformed> {

@@ -1,7 +1,7 @@
 //! What an agent wants to do, made in one place from the agent, the tool's name and its input.
 //!
-//! An act has every reading of its input. Where an input says the same thing in two places, both are
-//! here: rules examine both, and people are shown the input as it is.
+//! An act has every reading of its input. Where an input says the same thing in two places, both
+//! are here: rules examine both, and people are shown the input as it is.
 
 mod patch_act;
 mod tool_kind;

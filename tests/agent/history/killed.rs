@@ -1,6 +1,6 @@
-//! `kill -9` at any moment of a conversation with tools: nothing that was shown is lost, nothing runs
-//! twice, and the strict service accepts the conversation that continues from what is left, in which
-//! the model reads what was interrupted.
+//! `kill -9` at any moment of a conversation with tools: nothing that was shown is lost, nothing
+//! runs twice, and the strict service accepts the conversation that continues from what is left, in
+//! which the model reads what was interrupted.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

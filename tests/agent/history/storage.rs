@@ -98,8 +98,8 @@ fn a_line_of_the_log_is_one_write() {
     }
 }
 
-/// Without a file for the ledger, what is said is answered and what is there is read, but nothing is
-/// changed, because nobody could ever see that.
+/// Without a file for the ledger, what is said is answered and what is there is read, but nothing
+/// is changed, because nobody could ever see that.
 #[test]
 fn without_a_history_a_home_may_be_read_only() {
     let fake = Messages::start([

@@ -1,5 +1,5 @@
-//! Real MCP servers as sources of tools: from npm and from Python's index on stdio, a Python one over
-//! HTTP, and a host of callgate itself.
+//! Real MCP servers as sources of tools: from npm and from Python's index on stdio, a Python one
+//! over HTTP, and a host of callgate itself.
 
 use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};

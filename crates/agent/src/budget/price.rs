@@ -103,8 +103,8 @@ const BEYOND: [(&str, u64, u64); 1] = [("claude-haiku-5-5", 100_000, 5)];
 const CENT: MicroUsd = 10_000;
 const MILLION: u128 = 1_000_000;
 
-/// Returns the cost of an answer of this model in dollars, given how long the provider keeps what is
-/// written to its cache; `None` if the price is unknown.
+/// Returns the cost of an answer of this model in dollars, given how long the provider keeps what
+/// is written to its cache; `None` if the price is unknown.
 pub fn model_cost(model: &str, usage: TokenUsage, life: CacheLife) -> Option<f64> {
     let (_, input, output, read) = CENTS.iter().find(|(name, ..)| is_model(model, name))?;
     let rates = TokenRates {

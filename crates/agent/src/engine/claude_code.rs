@@ -1,9 +1,9 @@
 //! The engine that is itself an agent: the Claude Code CLI, driven by `callgate-claude`.
 //!
 //! The CLI runs its own tools. Each call that touches anything passes the runtime's gate first, and
-//! nobody else is asked about it: the CLI loads no settings of its user, whose rules and hooks would
-//! answer as well. The runtime's tools are offered to it over the control channel. A conversation is
-//! one session of the CLI as long as nothing else changes the conversation.
+//! nobody else is asked about it: the CLI loads no settings of its user, whose rules and hooks
+//! would answer as well. The runtime's tools are offered to it over the control channel. A
+//! conversation is one session of the CLI as long as nothing else changes the conversation.
 
 mod answer;
 mod cli_failure;

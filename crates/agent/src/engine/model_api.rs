@@ -1,8 +1,9 @@
 //! What engines behind HTTP APIs share: one answer is one streamed request.
 //!
-//! The bytes that arrive are split into events (`crate::sse`), which an `EventDecoder` turns into pieces;
-//! both are pure. `answer` and `client` do the waiting, and `error_composer` describes what went
-//! wrong. The environment is not read here: neither keys nor addresses nor proxies come from it.
+//! The bytes that arrive are split into events (`crate::sse`), which an `EventDecoder` turns into
+//! pieces; both are pure. `answer` and `client` do the waiting, and `error_composer` describes what
+//! went wrong. The environment is not read here: neither keys nor addresses nor proxies come from
+//! it.
 
 mod answer;
 mod api_key;
@@ -31,8 +32,8 @@ pub const IDLE: Duration = Duration::from_mins(2);
 /// The same for a server on this machine, which may read a long conversation for minutes.
 pub const LOCAL_IDLE: Duration = Duration::from_mins(10);
 
-/// The longest event, without its blank line. The APIs' own events are far shorter; this leaves room
-/// for a whole block in one event.
+/// The longest event, without its blank line. The APIs' own events are far shorter; this leaves
+/// room for a whole block in one event.
 pub(crate) const LONGEST_EVENT: usize = 4 * 1024 * 1024;
 
 /// Puts a member before the others of a request's body, which is a JSON object with members.

@@ -1,5 +1,5 @@
-//! The engine for Chat Completions, which the servers of many models understand: those in the cloud,
-//! and those that run on this machine.
+//! The engine for Chat Completions, which the servers of many models understand: those in the
+//! cloud, and those that run on this machine.
 //!
 //! One answer is one streamed request. `request` writes it and `stream` reads the answer; both are
 //! pure, and the rest is shared with other engines. Without an address, a server on this machine is

@@ -1,8 +1,8 @@
 //! Decides when a conversation is too long for its model, and what to replace then. Pure.
 //!
 //! The first turns are replaced by a summary, which the model writes, or which is composed without
-//! it. The last turns stay as they are, unless the last one alone is too long: then its first rounds
-//! are replaced too, and it goes on from its last ones.
+//! it. The last turns stay as they are, unless the last one alone is too long: then its first
+//! rounds are replaced too, and it goes on from its last ones.
 
 #[cfg(test)]
 mod tests;

@@ -87,7 +87,8 @@ impl Mender {
         tokens + message_tokens(last)
     }
 
-    /// Returns how many stored messages are part of the first `count` of [`messages`](Self::messages).
+    /// Returns how many stored messages are part of the first `count` of
+    /// [`messages`](Self::messages).
     pub(super) fn end_of(&self, count: usize) -> u64 {
         count.checked_sub(1).and_then(|last| self.ends.get(last)).copied().unwrap_or(0)
     }

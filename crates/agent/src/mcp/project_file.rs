@@ -1,8 +1,8 @@
 //! The servers that a project names in its `.mcp.json`.
 //!
-//! Whoever can write into a project can name programs there. So the file is used only after a person
-//! has agreed to exactly this content, which is kept as a digest; a changed file is asked about
-//! again. A file that was refused, or about which nobody answered, is not used.
+//! Whoever can write into a project can name programs there. So the file is used only after a
+//! person has agreed to exactly this content, which is kept as a digest; a changed file is asked
+//! about again. A file that was refused, or about which nobody answered, is not used.
 
 use std::collections::HashSet;
 use std::fs::File;

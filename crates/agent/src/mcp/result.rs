@@ -54,8 +54,8 @@ pub(super) fn outcome_of_result(result: &CallToolResult) -> CallOutcome {
     CallOutcome { images, ..CallOutcome::done(result, text) }
 }
 
-/// Returns a picture as the model reads it, or a note in place of it. What it is shows in its bytes,
-/// whatever the server says.
+/// Returns a picture as the model reads it, or a note in place of it. What it is shows in its
+/// bytes, whatever the server says.
 fn decode_picture(mime_type: &str, data: &str) -> Result<MediaSource, String> {
     let read = STANDARD.decode(data).map_err(|_| "its bytes are not base64".to_owned());
     read.and_then(|bytes| crate::message::picture::parse_picture(&bytes))

@@ -183,8 +183,8 @@ fn check_name(name: &str) -> Result<(), String> {
     })
 }
 
-/// Checks an address. What is sent to a server may be secret, so it goes unencrypted to this machine
-/// only.
+/// Checks an address. What is sent to a server may be secret, so it goes unencrypted to this
+/// machine only.
 fn checked_url(name: &str, url: String) -> Result<String, String> {
     let failed = |why: &str| Err(format!("the address of the server `{name}` {why}"));
     let Ok(parsed) = Url::parse(&url) else { return failed("is not a URL") };

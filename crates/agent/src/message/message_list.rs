@@ -9,7 +9,8 @@ use crate::message::ChatMessage;
 /// How many messages at the end of a list are not shared.
 const MOST_LAST: usize = 64;
 
-/// Messages in order. A clone shares all but the last ones, so neither it nor its drop touches them.
+/// Messages in order. A clone shares all but the last ones, so neither it nor its drop touches
+/// them.
 #[derive(Debug, Clone, Default)]
 pub struct MessageList {
     shared: Arc<Vec<Arc<ChatMessage>>>,

@@ -5,8 +5,8 @@ use std::sync::Mutex;
 
 use callgate_link::sync::lock;
 
-/// How many are remembered. Then all are forgotten: the end of a turn may be reported twice, and the
-/// last message of a conversation counts as the refused one.
+/// How many are remembered. Then all are forgotten: the end of a turn may be reported twice, and
+/// the last message of a conversation counts as the refused one.
 const MOST: usize = 1024;
 
 #[derive(Debug, Default)]

@@ -61,8 +61,8 @@ impl IncomingRequests {
         }
     }
 
-    /// Waits for the next line. Returns `None` after the end of the input. Dropping the future loses
-    /// nothing.
+    /// Waits for the next line. Returns `None` after the end of the input. Dropping the future
+    /// loses nothing.
     pub(crate) async fn next(&mut self) -> Option<IncomingLine> {
         match self {
             Self::Watched(input) => input.next().await,

@@ -1,5 +1,5 @@
-//! Each conversation has a lane in which its jobs run one after the other, in the order in which they
-//! came.
+//! Each conversation has a lane in which its jobs run one after the other, in the order in which
+//! they came.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};

@@ -64,8 +64,8 @@ impl ConversationModes {
         user.content.extend(self.note_to_tell(conversation, told));
     }
 
-    /// Adds the note to the last message if the mode has changed since that message was stored, or if
-    /// the note that the model read is in the summarised part.
+    /// Adds the note to the last message if the mode has changed since that message was stored, or
+    /// if the note that the model read is in the summarised part.
     pub(super) fn tell_last(
         &self,
         conversation: &str,

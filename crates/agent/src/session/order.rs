@@ -183,8 +183,8 @@ impl RequestOrder {
         questions.into_iter().map(open).collect()
     }
 
-    /// Returns the questions of all requests with the id of the request and the time, in the order in
-    /// which they were asked.
+    /// Returns the questions of all requests with the id of the request and the time, in the order
+    /// in which they were asked.
     fn questions_as_asked<T: Clone>(
         &self,
         of: impl Fn(&UnfinishedRequest) -> &Vec<(u64, T)>,

@@ -2,8 +2,8 @@
 //!
 //! Such a question is with the gate, like any other: the desk and its phones see it, and the first
 //! answer counts. A front end that takes `question` gets it with typed fields. A plain front end
-//! reads it as text, and the next message of the user is the answer. An answer lets no tool run: the
-//! only question that it can settle is the one that was shown in this way.
+//! reads it as text, and the next message of the user is the answer. An answer lets no tool run:
+//! the only question that it can settle is the one that was shown in this way.
 
 mod in_words;
 

@@ -13,8 +13,8 @@ const SPARE_THREADS: usize = 2;
 const STARTING: Duration = Duration::from_millis(1);
 
 impl SessionShared {
-    /// Prepares what the first use of a tool would have to wait for. A runtime that nobody asks does
-    /// without it.
+    /// Prepares what the first use of a tool would have to wait for. A runtime that nobody asks
+    /// does without it.
     pub(super) fn warm(&self) {
         self.warming.call_once(|| {
             let (gate, ledger) = (Arc::clone(&self.options.gate), self.options.ledger.clone());

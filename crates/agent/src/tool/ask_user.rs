@@ -1,8 +1,8 @@
 //! The tool `ask_user`, with which the model asks the person.
 //!
-//! The question itself is asked by the gate, as the same question of other agents is: in front ends,
-//! at the desk and on phones. The tool runs with the answers that a person has added to its input,
-//! and gives them to the model.
+//! The question itself is asked by the gate, as the same question of other agents is: in front
+//! ends, at the desk and on phones. The tool runs with the answers that a person has added to its
+//! input, and gives them to the model.
 
 use std::collections::HashSet;
 use std::fmt::Write as _;

@@ -1,5 +1,6 @@
-//! Tools for the user's desktop: open something, read and write the clipboard, and take a picture of
-//! the screen. They use the helpers that desktops have, and are offered only where a display exists.
+//! Tools for the user's desktop: open something, read and write the clipboard, and take a picture
+//! of the screen. They use the helpers that desktops have, and are offered only where a display
+//! exists.
 
 mod helper;
 

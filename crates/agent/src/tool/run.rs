@@ -224,8 +224,8 @@ pub(crate) async fn run_program(
     on_thread(move |cancel| run_prepared(&job, cancel, ExpectedEnd::Success)).await
 }
 
-/// Runs a command on a thread that may block. When this future is dropped, the pipe tells the thread
-/// to end the command.
+/// Runs a command on a thread that may block. When this future is dropped, the pipe tells the
+/// thread to end the command.
 async fn on_thread(work: impl FnOnce(&PipeReader) -> CallOutcome + Send + 'static) -> CallOutcome {
     let (cancel, alive) = match pipe() {
         Ok(ends) => ends,

@@ -48,7 +48,8 @@ pub enum TurnAction {
 
 #[derive(Debug, Clone)]
 pub struct ToolCall {
-    /// Its index in this round, which [`Turn::handle_call_end`](super::Turn::handle_call_end) expects.
+    /// Its index in this round, which [`Turn::handle_call_end`](super::Turn::handle_call_end)
+    /// expects.
     pub index: usize,
     pub id: String,
     pub name: String,

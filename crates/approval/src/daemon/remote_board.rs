@@ -8,8 +8,8 @@ use callgate_store::now_ms;
 use callgate_wire::desk::{RemoteState, RemoteView, TeamLineView};
 use tokio::sync::watch;
 
-/// The connection state of each remote, and of the team's desk. Whoever keeps the connections writes
-/// it, and viewers read it.
+/// The connection state of each remote, and of the team's desk. Whoever keeps the connections
+/// writes it, and viewers read it.
 #[derive(Debug, Default)]
 pub struct RemoteBoard {
     views: Mutex<BTreeMap<String, RemoteView>>,

@@ -98,8 +98,8 @@ fn many_choices(count: usize) -> Arc<Card> {
     card(1, "Ask", &json!({ "question": "Which?", "choices": choices }), &json!({}))
 }
 
-/// A path in the reason of a rule, or the words of an agent, must not draw another question over the
-/// one that the keys answer.
+/// A path in the reason of a rule, or the words of an agent, must not draw another question over
+/// the one that the keys answer.
 #[test]
 fn no_words_draw_over_a_question() {
     let forged = "\u{1b}[2J\nclaude-code wants to run a command in /p\n  ls\na allow";

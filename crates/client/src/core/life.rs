@@ -135,7 +135,8 @@ impl ClientCore {
         self.handle_death(now, ExitDetails::default(), reason, false);
     }
 
-    /// Handles `ready`. A second one is ignored, and a runtime that speaks another protocol is ended.
+    /// Handles `ready`. A second one is ignored, and a runtime that speaks another protocol is
+    /// ended.
     pub(super) fn handle_ready(&mut self, now: Duration, ready: RuntimeReady) {
         let RuntimeLife::Starting { since, fading, .. } = &mut self.life else {
             self.passed_over.stray += 1;

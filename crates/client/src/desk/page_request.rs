@@ -34,9 +34,9 @@ impl PageRequest {
         )
     }
 
-    /// Returns true for what the page of a person of a team may ask: what is needed to answer, to see
-    /// what was decided and by which rules, and to care for their own links. Nothing of the desk's
-    /// owner can be changed or tried out.
+    /// Returns true for what the page of a person of a team may ask: what is needed to answer, to
+    /// see what was decided and by which rules, and to care for their own links. Nothing of the
+    /// desk's owner can be changed or tried out.
     pub fn is_allowed_for_person(&self) -> bool {
         matches!(
             self.0.command,

@@ -46,8 +46,8 @@ pub fn diff_lines<'a>(old: &'a str, new: &'a str) -> impl Iterator<Item = Change
     })
 }
 
-/// Returns the difference of two pieces of a file, like [`diff_lines`]. What follows their last lines is the
-/// same, so that these are whole lines in both.
+/// Returns the difference of two pieces of a file, like [`diff_lines`]. What follows their last
+/// lines is the same, so that these are whole lines in both.
 pub fn diff_pieces(old: &str, new: &str) -> Vec<ChangedLine> {
     let is_cut = |text: &str| !text.is_empty() && !text.ends_with('\n');
     if is_cut(old) && is_cut(new) {

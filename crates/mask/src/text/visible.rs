@@ -32,8 +32,8 @@ pub fn visible_text(text: &str) -> Cow<'_, str> {
     show_hidden_characters(text, false)
 }
 
-/// Returns [`visible_text`] text on one line, for terminals and lists: a newline is shown as `⏎`, a tab
-/// as a blank.
+/// Returns [`visible_text`] text on one line, for terminals and lists: a newline is shown as `⏎`, a
+/// tab as a blank.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     show_hidden_characters(text, true)
 }

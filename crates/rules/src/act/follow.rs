@@ -238,8 +238,8 @@ impl LinkTargets {
     }
 
     /// Returns the other names of an absolute path and what follows it, which begins with a
-    /// wildcard: by the links on the path, by the links in its folder that the wildcard could be, and
-    /// by those below the folders that it could be.
+    /// wildcard: by the links on the path, by the links in its folder that the wildcard could be,
+    /// and by those below the folders that it could be.
     fn find_path_targets(
         &mut self,
         path: &str,

@@ -255,8 +255,8 @@ fn open_tail(fixed: &[&str], lists_options: bool) -> Option<String> {
     ))
 }
 
-/// Returns true if a wrapper is given a command to run. The word after an option may be the option's
-/// value, unless the option is `--`.
+/// Returns true if a wrapper is given a command to run. The word after an option may be the
+/// option's value, unless the option is `--`.
 fn names_program(fixed: &[&str]) -> bool {
     let takes_value = |word: &str| word.starts_with('-') && word != "--" && !word.contains('=');
     fixed.windows(2).any(|two| !is_own_word(two[1]) && !takes_value(two[0]))

@@ -2,8 +2,8 @@
 //! `command = ["one", "two"]` and `arguments = { path = "text" }`.
 //!
 //! Nearly all rules are, and the hook reads all of them before every call of a tool when no daemon
-//! runs. A parser of the whole language takes several times as long; it reads whatever is written in
-//! any other way.
+//! runs. A parser of the whole language takes several times as long; it reads whatever is written
+//! in any other way.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -39,8 +39,8 @@ pub(super) fn parse_rule_file(name: &str, text: &str, trust: Trust) -> RuleFile 
     read_by_part(name, text, trust).unwrap_or_else(|| read_whole(name, text, trust))
 }
 
-/// Reads a file one `[[rule]]` or `[[test]]` after the other, or returns `None` if anything is wrong
-/// with it: then the whole file has to be read to say what.
+/// Reads a file one `[[rule]]` or `[[test]]` after the other, or returns `None` if anything is
+/// wrong with it: then the whole file has to be read to say what.
 ///
 /// The hook reads the rules before every call of a tool when no daemon runs, and the memory that a
 /// TOML parser needs for a whole file costs more than the parsing.
@@ -65,8 +65,8 @@ fn read_by_part(name: &str, text: &str, trust: Trust) -> Option<RuleFile> {
 }
 
 /// Returns where the parts of a file end. Each begins with a line that says only `[[rule]]` or
-/// `[[test]]`. Within a value of several lines that is not the beginning of a table; the part before
-/// it then lacks the end of that value, and cannot be parsed.
+/// `[[test]]`. Within a value of several lines that is not the beginning of a table; the part
+/// before it then lacks the end of that value, and cannot be parsed.
 pub(super) fn part_ends(text: &str) -> impl Iterator<Item = usize> {
     let starts = memchr::memmem::find_iter(text.as_bytes(), "\n[[").map(|at| at + 1);
     let is_header = |at: &usize| {

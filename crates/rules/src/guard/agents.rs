@@ -1,9 +1,9 @@
 //! Where agents and git keep what they run: settings, hooks, plugins, subagents and servers.
 //!
 //! Whoever writes there determines what the next session or the next commit runs, and whether the
-//! agent asks at all. The profiles of the agents that run our hook name their folders, and the lists
-//! here add other agents and other places. An agent's folder is guarded as a whole, since each
-//! release loads new things from it.
+//! agent asks at all. The profiles of the agents that run our hook name their folders, and the
+//! lists here add other agents and other places. An agent's folder is guarded as a whole, since
+//! each release loads new things from it.
 
 use callgate_mask::word_list::WordList;
 use callgate_mask::words;

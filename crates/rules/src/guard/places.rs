@@ -118,8 +118,8 @@ impl GuardedPlace {
         self.parents().any(|(folder, _)| can_meet(path, folder, Lean::Generous))
     }
 
-    /// Returns true if one of these paths, joined with one of these relative ones, is this place or is
-    /// in it.
+    /// Returns true if one of these paths, joined with one of these relative ones, is this place or
+    /// is in it.
     pub(super) fn is_joined(&self, paths: &[Vec<Tok>], others: &[Vec<Tok>]) -> bool {
         self.parents().any(|(folder, rest)| {
             others.iter().any(|other| is_or_below(other, rest))

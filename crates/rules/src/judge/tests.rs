@@ -10,7 +10,8 @@ use crate::{Guarded, RuleFile, Trust, UnclearCommands};
 const HOME: &str = "/home/ada";
 const PROJECT: &str = "/home/ada/engine";
 
-/// What a running shell does with a line depends on the lines before it: `cd ~/.ssh`, `alias g=git`.
+/// What a running shell does with a line depends on the lines before it: `cd ~/.ssh`,
+/// `alias g=git`.
 #[test]
 fn a_line_that_is_typed_into_a_program_is_asked_about_in_every_mode() {
     let rules = "[[rule]]\nname = \"keys\"\ndecide = \"deny\"\npath = \"~/.ssh\"\n";

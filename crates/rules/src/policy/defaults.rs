@@ -7,8 +7,8 @@ use crate::place::{is_in, normal_path};
 
 /// What applies where no rule decides: to ask, unless reading inside of roots is allowed.
 ///
-/// Nothing is allowed by default that is not understood, that touches callgate itself, or that names
-/// a path outside the roots.
+/// Nothing is allowed by default that is not understood, that touches callgate itself, or that
+/// names a path outside the roots.
 #[derive(Debug, Clone, Default)]
 pub struct PolicyDefaults {
     roots: Option<Vec<String>>,

@@ -14,8 +14,8 @@ use crate::shown::short_command;
 
 const MOST_WORDS: usize = 64;
 const BLANKS: [char; 2] = [' ', '\t'];
-/// The characters that mean something in a pattern, each with the one that stands for it where it is
-/// quoted. No text contains the latter.
+/// The characters that mean something in a pattern, each with the one that stands for it where it
+/// is quoted. No text contains the latter.
 const QUOTED: [(char, char); 5] = [
     ('*', '\u{fdd0}'),
     ('?', '\u{fdd1}'),
@@ -29,8 +29,8 @@ const HOME: char = '\u{fdd5}';
 const EMPTY: char = '\u{fdd6}';
 
 /// A pattern of commands. It is kept as a text and split when it is compared: the rules are read at
-/// every call without a desk, memory takes longer than anything else then, and few patterns are ever
-/// compared beyond their first word.
+/// every call without a desk, memory takes longer than anything else then, and few patterns are
+/// ever compared beyond their first word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct CommandPattern {
     pub(crate) text: Box<str>,
@@ -60,8 +60,8 @@ impl<'a> PatternWord<'a> {
         start.iter().copied().chain(literal_toks(home)).chain(toks).collect()
     }
 
-    /// Returns true if a known text certainly differs from the word. That is nearly always enough, and
-    /// no pattern has to be built for it.
+    /// Returns true if a known text certainly differs from the word. That is nearly always enough,
+    /// and no pattern has to be built for it.
     fn differs(self, text: &str) -> bool {
         let firsts = (self.0.as_bytes().first(), text.as_bytes().first());
         if let (Some(one), Some(other)) = firsts
@@ -199,7 +199,8 @@ impl CommandPattern {
 }
 
 impl CommandPattern {
-    /// Returns true if these words certainly begin a matching command, with known options between them.
+    /// Returns true if these words certainly begin a matching command, with known options between
+    /// them.
     pub(crate) fn surely_begins(&self, words: &[ShellWord], home: &str) -> bool {
         let Some((first, rest)) = words.split_first() else { return false };
         let Some(name) = first.text().map(last_name) else { return false };

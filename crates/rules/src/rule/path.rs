@@ -278,7 +278,8 @@ pub(crate) fn of_command(command: &ShellCommand) -> Result<Vec<String>, String> 
         let unknown = || format!("`{}` may be any path", word.render_text());
         let text = word.text().ok_or_else(unknown)?;
         let file = file_of_name(text);
-        // Such a word may have a path inside that is not at its beginning, as in `host:/etc/shadow`.
+        // Such a word may have a path inside that is not at its beginning, as in
+        // `host:/etc/shadow`.
         let is_hidden =
             text.contains([':', '=', ',', '@']) && text.contains(['/', '~']) && file.is_none()
                 || text.contains("..=");

@@ -7,7 +7,8 @@ use super::tables::{
 };
 use super::wraps::{BLANKS, COMMANDS, SCRIPTS};
 
-/// Commands that are denied or guarded. The last word of some is an expansion, which stays as it is.
+/// Commands that are denied or guarded. The last word of some is an expansion, which stays as it
+/// is.
 const RUNS: &[&[&str]] = &[
     &["git", "push"],
     &["git", "push"],

@@ -93,7 +93,8 @@ pub(crate) struct HuntReport {
     pub(crate) let_through: u64,
     /// How many times a line that was let through ran.
     pub(crate) runs: u64,
-    /// How many times a line ran that was not let through, and how many of these did what is denied.
+    /// How many times a line ran that was not let through, and how many of these did what is
+    /// denied.
     pub(crate) sampled: u64,
     pub(crate) sampled_reached: u64,
     pub(crate) overdue: u64,

@@ -34,7 +34,8 @@ fn number(variable: &str) -> Option<u64> {
     Some(value.parse().unwrap_or_else(|_| panic!("{variable} is a number, not {value:?}")))
 }
 
-/// Returns the shells of this machine. One that is missing is an error where nothing may be skipped.
+/// Returns the shells of this machine. One that is missing is an error where nothing may be
+/// skipped.
 fn shells() -> Vec<TestedShell> {
     let is_there = |shell: &TestedShell| {
         let is_there = shell.path().is_some();

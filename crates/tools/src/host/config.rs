@@ -37,8 +37,8 @@ pub struct BridgeCommand {
 
 /// Makes your program its own bridge: call it first in `main`.
 ///
-/// An agent that was given [`mcp_config`](super::HostSession::mcp_config) then starts your program, and
-/// this function serves it and returns the exit code. In every other case it returns `None` at
+/// An agent that was given [`mcp_config`](super::HostSession::mcp_config) then starts your program,
+/// and this function serves it and returns the exit code. In every other case it returns `None` at
 /// once.
 ///
 /// ```no_run

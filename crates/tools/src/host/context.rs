@@ -100,16 +100,16 @@ impl CallContext {
         self.call.meta.as_deref()
     }
 
-    /// Returns the user's answers to the questions of [`ToolOutput::asks`](super::ToolOutput::asks), an
-    /// object with the keys of the questions. It comes from the client: check it as you check
-    /// arguments.
+    /// Returns the user's answers to the questions of
+    /// [`ToolOutput::asks`](super::ToolOutput::asks), an object with the keys of the questions. It
+    /// comes from the client: check it as you check arguments.
     #[must_use]
     pub fn input_responses(&self) -> Option<&RawValue> {
         self.call.input_responses.as_deref()
     }
 
-    /// Returns the state that was passed to [`ToolOutput::asks`](super::ToolOutput::asks). The client has
-    /// held it and may have changed it.
+    /// Returns the state that was passed to [`ToolOutput::asks`](super::ToolOutput::asks). The
+    /// client has held it and may have changed it.
     #[must_use]
     pub fn request_state(&self) -> Option<String> {
         Json::from(self.call.request_state.as_deref()?).string().map(Cow::into_owned)

@@ -47,9 +47,10 @@ impl ToolOutput {
 
     /// Asks the user something instead of returning a result, in a client that speaks MCP
     /// 2026-07-28. The client asks the questions, MCP's `inputRequests` under keys of your choice,
-    /// and calls the tool again. Then [`CallContext::input_responses`](super::CallContext::input_responses)
-    /// has the answers and [`CallContext::request_state`](super::CallContext::request_state) has `state`.
-    /// In any other client the call fails.
+    /// and calls the tool again. Then
+    /// [`CallContext::input_responses`](super::CallContext::input_responses) has the answers and
+    /// [`CallContext::request_state`](super::CallContext::request_state) has `state`. In any other
+    /// client the call fails.
     ///
     /// ```
     /// use callgate_tools::ToolOutput;

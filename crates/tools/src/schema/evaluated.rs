@@ -1,5 +1,5 @@
-//! Finds out which parts of a value the rules of a schema have looked at, for `unevaluatedItems` and
-//! `unevaluatedProperties`.
+//! Finds out which parts of a value the rules of a schema have looked at, for `unevaluatedItems`
+//! and `unevaluatedProperties`.
 
 use serde_json::{Map, Value};
 

@@ -86,7 +86,8 @@ message_structs! {
         answers optional: Option<bool> = TRUE_OR_FALSE,
         /// The value that a host has registered at the desk for the agent that it drives.
         gated optional: Option<String> = TEXT,
-        /// The agent in whose settings the hook is, if that is another one than the agent that asks.
+        /// The agent in whose settings the hook is, if that is another one than the agent that
+        /// asks.
         hook_of optional: Option<String> = TEXT,
         /// The folder of the agent's settings, where its environment names one.
         settings_folder optional: Option<String> = TEXT,

@@ -102,7 +102,8 @@ impl Serialize for Action {
 }
 
 impl Action {
-    /// Parses an action's name. Only the spelling that [`Display`](fmt::Display) writes is accepted.
+    /// Parses an action's name. Only the spelling that [`Display`](fmt::Display) writes is
+    /// accepted.
     pub fn parse(name: &str) -> Option<Self> {
         let action = match name {
             "allow" => Self::Allow,

@@ -21,8 +21,8 @@ pub enum DeskAnswer {
         /// The number of the last entry at that moment; what comes after it is new.
         head: u64,
     },
-    /// The answer to `press`, `unlock`, `unpair`, `gate`, `save_rules`, `set_setting` and `try`, to a `pair` or
-    /// `code` that was refused, and to a `card` of a question that is not open.
+    /// The answer to `press`, `unlock`, `unpair`, `gate`, `save_rules`, `set_setting` and `try`, to
+    /// a `pair` or `code` that was refused, and to a `card` of a question that is not open.
     Told {
         /// Whether it changed anything.
         done: bool,

@@ -54,7 +54,8 @@ message_kinds! {
             code: HiddenText = decode_secret,
             /// The viewer's name for itself.
             name: String = decode_pair_name,
-            /// The web origin that will hold the token, if a page does. The token counts only there.
+            /// The web origin that will hold the token, if a page does. The token counts only
+            /// there.
             origin optional: Option<String> = decode_origin,
         };
         /// Creates a code with which one chat or one viewer can be linked.

@@ -1,8 +1,8 @@
 //! The coding agents that run our hook: what callgate knows about each, as data.
 //!
-//! Each agent is one file with one [`AgentProfile`]: how it names its events and their members, which
-//! answers it accepts at each event and in what form, what it does when the hook fails, and where
-//! its settings are. The names of its tools are in `tool_act/tool_kind.rs`.
+//! Each agent is one file with one [`AgentProfile`]: how it names its events and their members,
+//! which answers it accepts at each event and in what form, what it does when the hook fails, and
+//! where its settings are. The names of its tools are in `tool_act/tool_kind.rs`.
 
 mod amp;
 mod claude;
@@ -56,9 +56,9 @@ pub static AGENTS: [&AgentProfile; 15] = [
     &PI, &KILO, &OPENHANDS, &AMP,
 ];
 
-/// A call of each agent before it runs [`RECORDED_COMMAND`] in [`RECORDED_FOLDER`], as its hook reads
-/// it: a line of JSON for each, with the agent's word (`agent`), variables that it sets (`env`) and
-/// the standard input (`stdin`). The real agents were seen to give them.
+/// A call of each agent before it runs [`RECORDED_COMMAND`] in [`RECORDED_FOLDER`], as its hook
+/// reads it: a line of JSON for each, with the agent's word (`agent`), variables that it sets
+/// (`env`) and the standard input (`stdin`). The real agents were seen to give them.
 pub const RECORDED_CALLS: &str = include_str!("agents/recorded_calls.ndjson");
 /// The command in [`RECORDED_CALLS`].
 pub const RECORDED_COMMAND: &str = "touch made";

@@ -46,13 +46,14 @@ pub(super) fn parse_members<'a>(
 
 /// Returns true if there is a byte below 0x20.
 ///
-/// Eight bytes are looked at together by hand: the shipped programs are linked with optimisation for
-/// size, and the compiler then makes a loop of this that takes eight times as long.
+/// Eight bytes are looked at together by hand: the shipped programs are linked with optimisation
+/// for size, and the compiler then makes a loop of this that takes eight times as long.
 pub(super) fn has_control(text: &[u8]) -> bool {
     const EACH: u64 = u64::from_ne_bytes([1; 8]);
     let (words, rest) = text.as_chunks::<8>();
     let below = words.iter().map(|word| u64::from_ne_bytes(*word)).fold(0, |below, word| {
-        // Sets the highest bit of a byte below 0x20. A borrow sets others, but only above such a byte.
+        // Sets the highest bit of a byte below 0x20. A borrow sets others, but only above such a
+        // byte.
         below | (word.wrapping_sub(EACH * 0x20) & !word)
     });
     below & (EACH * 0x80) != 0 || rest.iter().any(|byte| *byte < 0x20)

@@ -25,8 +25,8 @@ capabilities! {
     HELLO "hello",
     /// `cancel` is understood.
     CANCEL "cancel",
-    /// `permission_answer` is understood. In `hello`: the front end accepts `permission_request` and
-    /// `permission_resolved`.
+    /// `permission_answer` is understood. In `hello`: the front end accepts `permission_request`
+    /// and `permission_resolved`.
     PERMISSION "permission",
     /// Conversations can be created, listed, loaded, renamed and deleted.
     CONVERSATIONS "conversations",
@@ -71,7 +71,8 @@ capabilities! {
     /// `question_answer` is understood. In `hello`: the front end accepts `question` and
     /// `question_resolved`.
     QUESTION "question",
-    /// `turn_diff` and `undo_turn` are understood. In `hello`: the front end accepts `turn_changes`.
+    /// `turn_diff` and `undo_turn` are understood. In `hello`: the front end accepts
+    /// `turn_changes`.
     TURN_DIFF "turn_diff",
     /// `search` in `list_conversations` is understood.
     SEARCH "search",

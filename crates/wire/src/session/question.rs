@@ -1,7 +1,7 @@
 //! Questions to the person that are no permission: of the model, or of a tool server.
 //!
-//! A question has typed fields. [`AgentQuestion::check_values`] compares an answer with them; it is the
-//! same for every front end.
+//! A question has typed fields. [`AgentQuestion::check_values`] compares an answer with them; it is
+//! the same for every front end.
 
 mod check;
 #[cfg(test)]

@@ -43,8 +43,8 @@ pub struct RuntimeStatus {
     /// before `hello`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub questions: Option<Vec<OpenQuestion>>,
-    /// The questions of the model and of tool servers that wait for an answer, in the order in which
-    /// they were asked. Not sent before `hello`.
+    /// The questions of the model and of tool servers that wait for an answer, in the order in
+    /// which they were asked. Not sent before `hello`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_questions: Option<Vec<OpenAgentQuestion>>,
     /// The MCP servers. Not sent before `hello`.

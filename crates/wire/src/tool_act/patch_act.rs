@@ -23,7 +23,8 @@ pub struct PatchAct<'a> {
     pub texts: Vec<&'a str>,
     /// All files that a program could find in it.
     pub paths: Vec<&'a str>,
-    /// Whether it has a line that is nearly one that names a file, or is a list that cannot be read.
+    /// Whether it has a line that is nearly one that names a file, or is a list that cannot be
+    /// read.
     pub is_odd: bool,
     /// The changes, if the input lists them instead of giving a patch.
     pub listed: Option<Vec<PatchedFile>>,

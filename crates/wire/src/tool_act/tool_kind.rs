@@ -37,8 +37,8 @@ pub enum ToolKind {
     Plan,
     /// Keeps the agent's list of things to do.
     Todo,
-    /// Describes the machine, keeps a list or looks after a command for our own runtime, and touches
-    /// nothing else.
+    /// Describes the machine, keeps a list or looks after a command for our own runtime, and
+    /// touches nothing else.
     Note,
     AskUser,
     /// Asks for a script.
@@ -214,10 +214,10 @@ const OWN: &[(&str, &str, ToolKind)] = &[
 ];
 
 impl ToolKind {
-    /// Returns what a tool of an agent does. A name that this agent does not have means what it means
-    /// for the first agent that has it, because some agents run the hooks of others. To our own
-    /// runtime a front end may bring tools of any name, so of others it shares the common ones only;
-    /// and nobody else has its tools. Where the agent is not known, all names are.
+    /// Returns what a tool of an agent does. A name that this agent does not have means what it
+    /// means for the first agent that has it, because some agents run the hooks of others. To our
+    /// own runtime a front end may bring tools of any name, so of others it shares the common ones
+    /// only; and nobody else has its tools. Where the agent is not known, all names are.
     pub fn for_tool(agent: &str, tool: &str) -> Self {
         let known: &[&[(&str, &str, Self)]] = match agent {
             OWN_AGENT => &[OWN, COMMON],

@@ -1,5 +1,5 @@
-//! The prompt for the CLI: the user's last message, and what came before it if the CLI does not know
-//! it.
+//! The prompt for the CLI: the user's last message, and what came before it if the CLI does not
+//! know it.
 
 use std::fmt::Write as _;
 use std::sync::Arc;

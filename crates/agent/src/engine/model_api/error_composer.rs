@@ -53,8 +53,8 @@ pub(super) struct ApiErrorBody {
 }
 
 impl ApiErrorBody {
-    /// Reads the description from JSON in any of the forms in use: an object in `error`, that object
-    /// itself, or a text in `error`, `message` or `detail`.
+    /// Reads the description from JSON in any of the forms in use: an object in `error`, that
+    /// object itself, or a text in `error`, `message` or `detail`.
     pub(super) fn from_json(json: &[u8]) -> Option<Self> {
         let said: Value = serde_json::from_slice(json).ok()?;
         let error = said.get("error").unwrap_or(&said);

@@ -1,10 +1,10 @@
 //! Tools in the form that a provider accepts.
 //!
 //! A provider refuses a whole request because of one tool whose name, or the name of one of whose
-//! properties, has other characters than `[a-zA-Z0-9_-]` or more than 64. So such names are replaced
-//! in what is sent, and put back in what the model answers. A replacement depends on nothing but the
-//! name, so it is the same in every request of a conversation, also after a restart. A tool that is
-//! refused for another reason is left out from then on.
+//! properties, has other characters than `[a-zA-Z0-9_-]` or more than 64. So such names are
+//! replaced in what is sent, and put back in what the model answers. A replacement depends on
+//! nothing but the name, so it is the same in every request of a conversation, also after a
+//! restart. A tool that is refused for another reason is left out from then on.
 
 mod key_rewriter;
 mod plain_name;
@@ -30,8 +30,8 @@ const MOST_REJECTED: usize = 8;
 pub(crate) trait AskedProvider: Send + Sync {
     fn ask(self: Arc<Self>, call: EngineCall) -> Box<dyn AnswerStream>;
 
-    /// Returns true if the provider wants requests for this model in another form from now on, which
-    /// it has not said before.
+    /// Returns true if the provider wants requests for this model in another form from now on,
+    /// which it has not said before.
     fn learns_from(&self, _model: &Arc<str>, _error: &EngineError) -> bool {
         false
     }

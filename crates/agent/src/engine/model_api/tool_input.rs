@@ -22,8 +22,8 @@ impl ErrorComposer {
     }
 }
 
-/// Returns the input of a tool as an object on one line. If it is invalid, an empty object takes its
-/// place, and the reason follows. `first` is used if nothing was written.
+/// Returns the input of a tool as an object on one line. If it is invalid, an empty object takes
+/// its place, and the reason follows. `first` is used if nothing was written.
 pub(crate) fn tool_input(
     first: Option<Box<RawValue>>,
     written: String,

@@ -1,5 +1,5 @@
-//! The chunks of a streamed answer, as far as they are needed. Servers differ, so unknown fields are
-//! ignored, missing ones are empty, and what may have several forms is left unparsed.
+//! The chunks of a streamed answer, as far as they are needed. Servers differ, so unknown fields
+//! are ignored, missing ones are empty, and what may have several forms is left unparsed.
 
 use std::borrow::Cow;
 

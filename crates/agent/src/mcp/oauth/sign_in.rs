@@ -34,8 +34,8 @@ pub struct PendingSignIn {
 }
 
 impl PendingSignIn {
-    /// Prepares a sign-in to the server at `url`, which has refused a request. A sign-in from before
-    /// permitted `held`.
+    /// Prepares a sign-in to the server at `url`, which has refused a request. A sign-in from
+    /// before permitted `held`.
     pub(super) async fn begin(
         http: SignInClient,
         url: Url,

@@ -69,7 +69,8 @@ impl ToolServer {
     async fn sign_in_ended(&self, ended: Result<FinishedSignIn, NotSignedIn>) {
         match ended {
             Ok(finished) => {
-                // A failure has been reported. The person learns of the end when the tools are there.
+                // A failure has been reported. The person learns of the end when the tools are
+                // there.
                 let is_connected = self.connect().await.is_ok();
                 finished.show(is_connected).await;
                 if self.wants_sign_in() {

@@ -254,8 +254,8 @@ async fn permit_in(
     shared.options.gate.decide_question(question).await
 }
 
-/// Adds the tool's kind, its locations and its card to the announcement of a call. A tool that the runtime does
-/// not have is one of an engine, which works in `folder`.
+/// Adds the tool's kind, its locations and its card to the announcement of a call. A tool that the
+/// runtime does not have is one of an engine, which works in `folder`.
 pub(in crate::session) fn announced_call(
     tools: &ToolMap,
     folder: &Path,

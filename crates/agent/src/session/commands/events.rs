@@ -71,7 +71,8 @@ pub(super) async fn send_page(
     for (message, results) in page.messages.iter().zip(&page.results) {
         shared.output.wait_for_room().await;
         let mut events = retelling.message_events(message, results);
-        // The changes of a turn follow its last message, so they come before the next one of the user.
+        // The changes of a turn follow its last message, so they come before the next one of the
+        // user.
         if matches!(events[..], [SessionEvent::UserMessage(_), ..]) {
             while let Some(turn) = turns.pop_front_if(|turn| turn.message < number) {
                 events.insert(0, changes_event(&turn));

@@ -9,8 +9,8 @@ use crate::session::output_schema::CheckedAnswer;
 use crate::turn::{StopReason, TurnAction};
 
 impl TurnDriver<'_> {
-    /// Returns the end of the turn, or `None` if the model is asked once more because its answer does
-    /// not fit the schema.
+    /// Returns the end of the turn, or `None` if the model is asked once more because its answer
+    /// does not fit the schema.
     pub(super) fn check_schema_fit(
         &mut self,
         end: Result<StopReason, RequestFailure>,

@@ -1,5 +1,5 @@
-//! Keeps the rounds of a turn and pays for their answers: what an answer may cost is reserved before
-//! it is begun, and what it cost is recorded when it is kept.
+//! Keeps the rounds of a turn and pays for their answers: what an answer may cost is reserved
+//! before it is begun, and what it cost is recorded when it is kept.
 
 use std::sync::Arc;
 

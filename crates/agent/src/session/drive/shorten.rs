@@ -74,8 +74,8 @@ impl TurnDriver<'_> {
         Ok(Some(SessionEvent::done(&ConversationCompacted { conversation_id, replaced })))
     }
 
-    /// Returns the engine's summary of the first `upto` messages, which is empty if it gave none, or
-    /// `None` if the request has to stop.
+    /// Returns the engine's summary of the first `upto` messages, which is empty if it gave none,
+    /// or `None` if the request has to stop.
     async fn ask_for_summary(
         &mut self,
         messages: &[Arc<ChatMessage>],
@@ -152,8 +152,8 @@ impl TurnDriver<'_> {
     }
 }
 
-/// Returns true if a conversation with these new messages is too long by our estimate. This takes no
-/// longer in a long conversation than in a short one, unlike [`compact::messages_to_replace`].
+/// Returns true if a conversation with these new messages is too long by our estimate. This takes
+/// no longer in a long conversation than in a short one, unlike [`compact::messages_to_replace`].
 pub(super) fn is_full(
     held: &mut HeldConversation,
     new: &[ChatMessage],

@@ -1,5 +1,5 @@
-//! Shows what happens in a turn. What belongs to the conversation is stored before, so that a killed
-//! process loses nothing that somebody has seen.
+//! Shows what happens in a turn. What belongs to the conversation is stored before, so that a
+//! killed process loses nothing that somebody has seen.
 
 use callgate_wire::session::SessionEvent;
 

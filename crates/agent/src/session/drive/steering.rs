@@ -28,8 +28,8 @@ impl TurnDriver<'_> {
         }
     }
 
-    /// Adds the messages that wait to steer this turn to the results of its tools, and returns their
-    /// content.
+    /// Adds the messages that wait to steer this turn to the results of its tools, and returns
+    /// their content.
     pub(super) async fn take_steering(&mut self, todo: &mut Vec<TurnAction>) -> Vec<Block> {
         let mut all = Vec::new();
         for (id, said) in self.waiting.take_steering() {

@@ -1,4 +1,5 @@
-//! A question as text for a front end without forms, and the answer in the words of a message. Pure.
+//! A question as text for a front end without forms, and the answer in the words of a message.
+//! Pure.
 
 use std::fmt::Write as _;
 

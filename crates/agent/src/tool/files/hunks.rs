@@ -43,7 +43,8 @@ pub(super) fn unified_diff(
     out
 }
 
-/// Returns this part of a text after the `length` bytes at each of the places were replaced by `new`.
+/// Returns this part of a text after the `length` bytes at each of the places were replaced by
+/// `new`.
 pub(super) fn replace_places(
     text: &str,
     part: Range<usize>,

@@ -118,8 +118,8 @@ impl ReadInstructions {
     }
 }
 
-/// Returns the real path and the text of a file. It has to be one of the names, also at the end of a
-/// link.
+/// Returns the real path and the text of a file. It has to be one of the names, also at the end of
+/// a link.
 fn read_instruction_file(roots: &AllowedFolders, path: &Path) -> Option<(PathBuf, String)> {
     let place = roots.locate(path.to_str()?).ok()?;
     let real = place.real_path().ok()?;

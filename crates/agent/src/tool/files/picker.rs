@@ -1,4 +1,5 @@
-//! Files for a front end's own pickers: found by their names, and read, beneath the allowed folders.
+//! Files for a front end's own pickers: found by their names, and read, beneath the allowed
+//! folders.
 //!
 //! The front end acts for its user, so nobody is asked. What rules keep from the model stays hidden
 //! here as well.
@@ -42,8 +43,8 @@ impl FilePicker {
         Self { context: FileContext::new(roots, limits, hidden) }
     }
 
-    /// Finds files and folders whose path from an allowed folder contains all words of the query, in
-    /// any case. Dropping the future ends the search.
+    /// Finds files and folders whose path from an allowed folder contains all words of the query,
+    /// in any case. Dropping the future ends the search.
     pub async fn find_files(&self, query: &str, limit: Option<u32>) -> Result<FileMatches, String> {
         let words: Vec<String> = query.split_whitespace().map(folded_text).collect();
         let limit =

@@ -1,4 +1,5 @@
-//! Calls that the agent itself has blocked: who is asked, what a grant lets through, and for how long.
+//! Calls that the agent itself has blocked: who is asked, what a grant lets through, and for how
+//! long.
 
 use callgate_wire::approval::{Action, ApprovalRequest, Decision, Press};
 use serde_json::json;

@@ -43,7 +43,8 @@ fn no_history_gives_an_answer_more_often_than_it_was_given() {
         let mut chance = Chance(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let mut memory = CallMemory::default();
         let mut now = Duration::ZERO;
-        // What is left of each call: the decision that holds, and when and for which id it was made.
+        // What is left of each call: the decision that holds, and when and for which id it was
+        // made.
         let mut left: Vec<Vec<(Decision, Duration, u64)>> = vec![Vec::new(); 4];
         for _ in 0..400 {
             let which = usize::try_from(chance.below(4)).unwrap();

@@ -382,8 +382,8 @@ fn nobody_but_the_desk_above_says_who_has_allowed() {
     };
     for has_team in [false, true] {
         let mut table = table(has_team);
-        // The owner's token presses, and brings no answers of others; none is brought for a question
-        // of another machine, which is answered here.
+        // The owner's token presses, and brings no answers of others; none is brought for a
+        // question of another machine, which is answered here.
         let refused = [
             (viewer(&owner_token), 1),
             (viewer(&owner_token), 2),

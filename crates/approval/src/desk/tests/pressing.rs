@@ -152,8 +152,8 @@ fn words_answer_what_the_agent_asks_its_user() {
     assert_eq!(answer(&table.press(ada(), 1, words())).decision, Decision::Deny);
 }
 
-/// A long command that was shown in full can be allowed after the desk was killed, whether its asker
-/// is back already or not.
+/// A long command that was shown in full can be allowed after the desk was killed, whether its
+/// asker is back already or not.
 #[test]
 fn what_was_shown_in_full_stays_so_over_a_restart() {
     let long = format!("echo {}; rm -rf ~", "a".repeat(5_000));

@@ -1,4 +1,5 @@
-//! Reads the rows of a drawing as blocks: which marks they are behind, what they are, and their text.
+//! Reads the rows of a drawing as blocks: which marks they are behind, what they are, and their
+//! text.
 //!
 //! Colours tell marks from text that looks like them; only the levels of headings have none. The
 //! rows do not tell HTML, code without fences and paragraphs apart.

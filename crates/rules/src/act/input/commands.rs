@@ -106,7 +106,8 @@ fn command_line_words(value: &Value) -> Vec<Cow<'_, str>> {
     }
 }
 
-/// Returns whether a member of this name holds code (`true`) or a command (`false`), if one of them.
+/// Returns whether a member of this name holds code (`true`) or a command (`false`), if one of
+/// them.
 fn member_kind(name: &str) -> Option<bool> {
     if is_one_of(name, &COMMANDS) {
         Some(false)

@@ -134,8 +134,8 @@ fn code_that_uses_tools_is_not_allowed_by_a_rule_for_less() {
     assert_eq!(decide(&[by_name, "deny; command = \"touch *\""], &code), RuleDecision::Deny);
 }
 
-/// A tool means what the table says for its agent, or for the first agent that has it. A front end may
-/// bring tools of any name to our own runtime: those mean nothing by themselves.
+/// A tool means what the table says for its agent, or for the first agent that has it. A front end
+/// may bring tools of any name to our own runtime: those mean nothing by themselves.
 #[test]
 fn tools_of_other_agents_are_known_by_their_names() {
     let rules = ["allow; command = \"touch *\""];

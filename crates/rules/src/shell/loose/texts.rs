@@ -52,7 +52,8 @@ fn option_lines(words: &[ShellWord]) -> Vec<String> {
     lines
 }
 
-/// Returns the command lines that `env` takes apart: the value of an option, and the words after it.
+/// Returns the command lines that `env` takes apart: the value of an option, and the words after
+/// it.
 fn split_lines(words: &[ShellWord]) -> Vec<String> {
     if !words.first().is_some_and(|program| program.could_name(words!("env genv"))) {
         return Vec::new();

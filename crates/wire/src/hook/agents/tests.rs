@@ -46,8 +46,8 @@ fn given(line: &Value) -> String {
     }
 }
 
-/// What `callgate doctor` gives to hooks is what the agents gave. Claude Code was recorded in another
-/// folder, with another command.
+/// What `callgate doctor` gives to hooks is what the agents gave. Claude Code was recorded in
+/// another folder, with another command.
 #[test]
 fn every_agent_has_a_recorded_call() {
     let calls = recorded(RECORDED_CALLS);

@@ -177,7 +177,8 @@ fn is_option(options: &[FieldOption], value: &Value, free_text: bool) -> Result<
     }
 }
 
-/// Compares a text with a format, roughly: the server checks it as well. Other formats fit anything.
+/// Compares a text with a format, roughly: the server checks it as well. Other formats fit
+/// anything.
 fn has_format(text: &str, format: Option<&str>) -> Result<(), String> {
     let (is_right, expected) = match format {
         Some("email") => (is_email(text), "an email address"),

@@ -110,7 +110,8 @@ impl ToolForms {
                 own.clone_into(name);
             }
         }
-        // The pieces of an input whose keys are replaced make no sense to anybody; it follows whole.
+        // The pieces of an input whose keys are replaced make no sense to anybody; it follows
+        // whole.
         let is_readable = |piece: &AnswerPiece| match piece {
             AnswerPiece::ToolInput { name, .. } => {
                 self.form_of(name).is_none_or(|(_, form)| form.keys.is_empty())

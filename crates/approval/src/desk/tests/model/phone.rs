@@ -9,8 +9,8 @@ use crate::desk::tests::naive::Judge;
 use crate::desk::tests::{ada, stranger};
 use crate::desk::{DeskInput, Ruling};
 
-/// Something that somebody has pressed or written, until the daemon has confirmed it: Telegram keeps
-/// it.
+/// Something that somebody has pressed or written, until the daemon has confirmed it: Telegram
+/// keeps it.
 #[derive(Clone)]
 pub(super) struct Update {
     number: usize,
