@@ -88,14 +88,12 @@ impl fmt::Display for ClaudeOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say what is counted")]
 pub struct ClaudeUsage {
-    /// Input tokens that were not cached.
+    /// Those that were not cached.
     pub input_tokens: u64,
-    /// Output tokens.
     pub output_tokens: u64,
-    /// Input tokens that were written to the cache.
     pub cache_creation_input_tokens: u64,
-    /// Input tokens that were read from the cache.
     pub cache_read_input_tokens: u64,
 }
 
@@ -112,16 +110,13 @@ impl AddAssign for ClaudeUsage {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say what is counted")]
 pub struct ModelUsage {
-    /// Input tokens that were not cached.
+    /// Those that were not cached.
     pub input_tokens: u64,
-    /// Output tokens.
     pub output_tokens: u64,
-    /// Input tokens that were written to the cache.
     pub cache_creation_input_tokens: u64,
-    /// Input tokens that were read from the cache.
     pub cache_read_input_tokens: u64,
-    /// Web searches.
     pub web_search_requests: u64,
     /// The cost in dollars, as the CLI estimates it.
     #[serde(rename = "costUSD")]

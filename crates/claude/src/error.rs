@@ -12,6 +12,7 @@ use crate::{ClaudeAnswer, ClaudeOutcome};
 /// with secrets masked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name them")]
 pub enum ClaudeError {
     /// There is no tokio runtime to run the call in.
     #[error("a call needs a tokio runtime: make it inside one, or use callgate_claude::blocking")]
@@ -21,30 +22,17 @@ pub enum ClaudeError {
         "the Claude Code CLI was found neither on the PATH nor in {looked_in}: install it, or set its \
          path with ClaudeSettings::cli"
     )]
-    CliNotFound {
-        /// Where it was searched for, besides the `PATH`.
-        looked_in: String,
-    },
+    CliNotFound { looked_in: String },
     /// The CLI could not be started.
     #[error(
         "cannot start {program}: {source}; set the path of the Claude Code CLI with ClaudeSettings::cli"
     )]
-    Start {
-        /// The CLI.
-        program: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
-    },
+    Start { program: PathBuf, source: std::io::Error },
     /// The CLI is older than this program understands.
     #[error(
         "the version of the Claude Code CLI is {found}, but at least {needed} is needed: update it"
     )]
-    CliTooOld {
-        /// Its version, or what it reported instead.
-        found: String,
-        /// The oldest version that is supported.
-        needed: &'static str,
-    },
+    CliTooOld { found: String, needed: &'static str },
     /// The CLI could not use our tools.
     #[error("BridgeStartupError: {0}")]
     BridgeStartup(String),
@@ -53,50 +41,22 @@ pub enum ClaudeError {
     Tools(#[from] HostError),
     /// A file for the CLI could not be written.
     #[error("cannot write {path} for the CLI: {source}")]
-    File {
-        /// Where.
-        path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
-    },
+    File { path: PathBuf, source: std::io::Error },
     /// The CLI ended before it had answered.
     #[error("the CLI ended before it had answered ({status}); its last output was: {stderr}")]
-    Died {
-        /// How it ended.
-        status: ExitStatus,
-        /// The end of its standard error.
-        stderr: String,
-    },
+    Died { status: ExitStatus, stderr: String },
     /// The CLI wrote something that does not follow its protocol.
     #[error("the CLI wrote a line that cannot be read ({reason}); its last output was: {stderr}")]
-    Garbage {
-        /// What is wrong with the line.
-        reason: String,
-        /// The end of its standard error.
-        stderr: String,
-    },
+    Garbage { reason: String, stderr: String },
     /// The CLI refused a request.
     #[error("the CLI refused to {what}: {reason}")]
-    Refused {
-        /// The request.
-        what: String,
-        /// The CLI's reason.
-        reason: String,
-    },
+    Refused { what: String, reason: String },
     /// The CLI wrote nothing for too long while no tool or callback of ours was running.
     #[error("the CLI wrote nothing for {} s and was ended; its last output was: {stderr}", .after.as_secs_f64())]
-    Stalled {
-        /// For how long.
-        after: Duration,
-        /// The end of its standard error.
-        stderr: String,
-    },
+    Stalled { after: Duration, stderr: String },
     /// The call exceeded its time limit.
     #[error("the call took longer than {} s and was ended", .limit.as_secs_f64())]
-    TimeLimit {
-        /// The limit.
-        limit: Duration,
-    },
+    TimeLimit { limit: Duration },
     /// The agent ended without an answer: it was interrupted, its budget was used up, or the
     /// model's service failed. The boxed answer holds the details.
     #[error("{}", unfinished_text(.0))]

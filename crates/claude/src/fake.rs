@@ -66,7 +66,7 @@ enum FakeStep {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FakeToolResult {
-    /// The tool.
+    #[allow(missing_docs, reason = "its name says it")]
     pub tool_name: String,
     /// Its output, or why it did not run.
     pub text: String,

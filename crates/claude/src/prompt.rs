@@ -24,14 +24,11 @@ pub struct Prompt {
 
 callgate_wire::words! {
     /// The format of an image in a [`Prompt`], named by its media type.
+    #[allow(missing_docs, reason = "the media types name them")]
     pub enum ImageFormat {
-        /// PNG.
         Png "image/png",
-        /// JPEG.
         Jpeg "image/jpeg",
-        /// GIF.
         Gif "image/gif",
-        /// WebP.
         Webp "image/webp",
     }
 }

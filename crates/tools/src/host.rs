@@ -33,15 +33,11 @@ use check::CheckedTool;
 /// Why a host could not be made or started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages name them")]
 pub enum HostError {
     /// A tool that real clients would refuse, most of them together with the whole list.
     #[error("cannot offer the tool {name:?}: {reason}")]
-    Tool {
-        /// Its name.
-        name: String,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Tool { name: String, reason: String },
     /// A filter names a tool that the host does not have.
     #[error("there is no tool {0:?}: choose one of the host's tools")]
     UnknownTool(String),
@@ -53,20 +49,10 @@ pub enum HostError {
     Socket(#[from] callgate_link::socket::SocketError),
     /// The tools' descriptions and schemas are too large for any client.
     #[error("the schema file would have {size} bytes, but {limit} is the limit: offer fewer tools")]
-    TooLarge {
-        /// The size of their schema file.
-        size: usize,
-        /// The size allowed.
-        limit: usize,
-    },
+    TooLarge { size: usize, limit: usize },
     /// The session's schema file could not be written.
     #[error("cannot write the schema file {path}: {source}")]
-    SchemaFile {
-        /// Where.
-        path: PathBuf,
-        /// The system's reason.
-        source: std::io::Error,
-    },
+    SchemaFile { path: PathBuf, source: std::io::Error },
     /// There is no tokio runtime to serve the session.
     #[error("a session needs a tokio runtime: start it inside one, or use blocking::start")]
     NoRuntime,

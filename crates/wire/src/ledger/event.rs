@@ -178,7 +178,7 @@ ledger_bodies! {
         count: usize,
         hash: String,
     }
-    /// A start of the desk.
+    /// The desk has started.
     DeskStarted {
         version: String,
         pid: u32,

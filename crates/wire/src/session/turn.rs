@@ -87,7 +87,6 @@ pub struct UsageReport {
     pub context_window: Option<u64>,
 }
 
-/// The data of an `error`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ErrorData {
     /// The kind of error, in one word.
