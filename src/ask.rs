@@ -35,8 +35,8 @@ const REACH: &str = "run `callgate up` in a terminal, or link a phone with `call
 
 /// Ask a person from a script
 ///
-/// Says on standard error who can answer, and what came of it. With choices, the chosen one is
-/// printed on standard output.
+/// Says on standard error who can answer, and what the outcome was. The chosen answer, if there are
+/// choices, is printed on standard output.
 ///
 /// Exit codes: 0 allowed, 2 denied, 1 nobody answered in time, 69 nobody can be reached, 64 wrong
 /// command line, 78 wrong settings.

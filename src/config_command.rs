@@ -32,7 +32,7 @@ const CANCELLED: u8 = 130;
 /// Show the settings and where each came from, and change the settings file
 ///
 /// Exit codes: 0 done, 1 failed, or `get` found no value, 64 wrong command line or no such key, 78
-/// wrong settings: a value that callgate would not accept is not written, 130 cancelled.
+/// wrong settings (a value that callgate would not accept is not written), 130 cancelled.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
@@ -54,7 +54,7 @@ enum ConfigCommand {
     },
     /// Print the value of one setting
     ///
-    /// The exit code is 1 if it has none. A secret is printed as the word "set".
+    /// The exit code is 1 if it has no value. A secret is printed as the word "set".
     Get {
         /// The key, such as agent.model
         key: String,
@@ -64,10 +64,10 @@ enum ConfigCommand {
     },
     /// Set keys in the settings file, and leave everything else in it as it is
     ///
-    /// A value has the form that it has in a variable; a list may also be one in TOML or JSON. With
-    /// --stdin the last key has no value: it is read from standard input, which is how to give a
-    /// secret. For a key such as `agent.api_key_keyring` that is the secret itself, which goes into
-    /// the keyring and not into the file.
+    /// Write a value as in an environment variable; a list may also be written as in TOML or JSON.
+    /// With --stdin, leave out the value of the last key: it is read from standard input, which is
+    /// how to set a secret. For a key such as `agent.api_key_keyring`, enter the secret itself: it
+    /// is stored in the keyring and not in the file.
     Set {
         /// A key and its value; repeat both to set several at once
         #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 1.., allow_negative_numbers = true)]

@@ -102,7 +102,7 @@ fn look_at_agents(config: &Config, around: &Surroundings, findings: &mut Finding
     }
     for agent in without.into_iter().filter(|agent| !managed::has_ours(agent)) {
         let text =
-            format!("{} is here and does not have our hook: it asks nobody here", agent.name);
+            format!("{} is here and does not have our hook, so it asks nobody here", agent.name);
         let advice = installed_hook::install_command(agent, SettingsScope::User);
         findings.add_warning("hooks", text, advice);
     }
@@ -112,6 +112,6 @@ fn wrong_settings(ConfigProblems(problems): &ConfigProblems, findings: &mut Find
     for problem in problems {
         findings.add_problem("settings", problem.to_string(), "correct it");
     }
-    let text = "all else depends on the settings, so it was not looked at";
+    let text = "everything else depends on the settings and was not checked";
     findings.add_warning("settings", text, "run `callgate doctor` again when they are right");
 }

@@ -46,7 +46,8 @@ pub(crate) struct LogArgs {
     /// `ndjson` is what --json prints. `csv` has a line with the names of its columns first; texts
     /// that a spreadsheet would take for formulas begin with an apostrophe. `otlp` is JSON of the
     /// OpenTelemetry protocol, `syslog` the format of RFC 5424 with the entry as JSON. With
-    /// --follow it goes on, and with --after it begins where an earlier export has ended.
+    /// --follow it continues as entries are added, and with --after it begins where an earlier
+    /// export ended.
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["json", "verify"])]
     #[arg(value_parser = export_format_parser())]
     export: Option<EntryFormat>,
@@ -57,7 +58,7 @@ pub(crate) struct LogArgs {
     ///
     /// The exit code is 0 if the ledger is whole, and 1 if it is not. This finds damage and
     /// careless changes. Whoever can write the file can also rewrite the whole ledger: only a head
-    /// that you have noted somewhere else shows that.
+    /// that you have written down somewhere else shows that.
     #[arg(long, conflicts_with_all = ["limit", "all", "after", "since", "until", "kind", "decision"])]
     #[arg(conflicts_with_all = ["tool", "agent", "session", "project", "grep", "who", "question"])]
     #[arg(conflicts_with = "follow")]

@@ -34,8 +34,8 @@ enum McpCommand {
     List(list::ListArgs),
     /// Sign in to a server
     ///
-    /// Prints the address at which you sign in. Open it in a browser on this machine: at its end it
-    /// sends the browser to a port of this machine, which this command waits for.
+    /// Prints the address at which you sign in. Open it in a browser on this machine: when you have
+    /// signed in, the browser is sent to a port of this machine, where this command waits for it.
     Login(login::LoginArgs),
     /// Sign out of a server: forget its tokens
     Logout(logout::LogoutArgs),

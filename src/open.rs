@@ -24,10 +24,10 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// Open the page in your browser
 ///
-/// Prints a link to the page of `callgate up`. The link has a code that links one browser, which
-/// may answer your agents' questions from then on. If anybody is or was linked before, somebody has
-/// to allow it: on a linked phone, on the page, or in the terminal of `callgate up`, where the key
-/// o prints such a link, too.
+/// Prints a link to the page of `callgate up`. The link contains a code that links one browser,
+/// which may answer your agents' questions from then on. If anybody is or was linked before,
+/// somebody has to allow it: on a linked phone, on the page, or in the terminal of `callgate up`,
+/// where the key o prints such a link, too.
 #[derive(Debug, clap::Args)]
 pub(crate) struct OpenArgs {
     /// Print the link only

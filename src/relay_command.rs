@@ -15,7 +15,7 @@ use crate::relay::{DeskEntrance, RelayDeskPlace, serve_line};
 
 /// Serve a desk above over standard input and output
 ///
-/// `callgate remote add` on another machine has this started here over ssh. The desk of this
+/// `callgate remote add` on another machine starts this command here over ssh. The desk of this
 /// machine decides by its rules, and people at the desk above answer what is left. If no desk runs
 /// here, one is started, which outlives the line.
 #[derive(Debug, clap::Args)]

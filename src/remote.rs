@@ -71,8 +71,8 @@ struct RemoteListArgs {}
 
 /// Take everything back that `add` has done
 ///
-/// Removes the hooks and the program there, stops the desk that was started there, and asks its
-/// questions here no more. Its ledger stays there, and so does the copy here.
+/// Removes the hooks and the program there, stops the desk that was started there, and no longer
+/// asks its questions here. Its ledger stays there, and so does the copy here.
 #[derive(Debug, clap::Args)]
 struct RemoteRemoveArgs {
     /// The machine, as it was named to `add`
@@ -155,11 +155,7 @@ impl RemoteRemoveArgs {
         record_change(&mut store, &LedgerEvent::Unpaired(removed))?;
         // Without a desk there is nothing to disconnect.
         ask_remotes(config).ok();
-        writeln!(
-            out,
-            "{} is not asked for any more. The copy of its ledger stays here.",
-            self.host
-        )?;
+        writeln!(out, "{} is no longer asked for. The copy of its ledger stays here.", self.host)?;
         Ok(ExitCode::SUCCESS)
     }
 }

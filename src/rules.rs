@@ -46,8 +46,8 @@ enum RulesCommand {
     },
     /// Explain what is decided about a command or a tool call, and why
     ///
-    /// Shows the rule that decides, and the other rules that hold. A command is one word in quotes,
-    /// or follows two hyphens: callgate rules explain -- git push --force
+    /// Shows the rule that decides, and the other rules that apply. A command is one word in
+    /// quotes, or follows two hyphens: callgate rules explain -- git push --force
     Explain(ExplainArgs),
     /// Run the tests that are written in the rules
     Test {

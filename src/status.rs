@@ -31,7 +31,7 @@ const MOST_REMOTES: usize = 20;
 ///
 /// Prints how long `callgate up` has been running, the open questions, those that run out first on
 /// top, who is linked, and the last answer of a person. The exit code is 0 if it is up, and 1 if it
-/// is not. Changes nothing; what is wrong, and what to do about it, says `callgate doctor`.
+/// is not. Changes nothing. `callgate doctor` says what is wrong, and what to do about it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct StatusArgs {
     /// Print everything as one JSON object

@@ -50,11 +50,13 @@ pub(crate) fn stop_process(process: u32, socket: &Path) -> Result<(), Failure> {
         Failure::Failed(format!("cannot stop process {process}, which serves the desk: {error}"))
     };
     let pid = i32::try_from(process).ok().and_then(Pid::from_raw);
-    let pid = pid.ok_or_else(|| failed(&"it has no such number here"))?;
+    let pid = pid.ok_or_else(|| failed(&"no process has that number here"))?;
     let desk = pidfd_open(pid, PidfdFlags::empty()).map_err(|error| failed(&error))?;
     // It serves after the handle was opened, so the handle is that of the desk.
     if server_process(socket) != Some(process) {
-        return Err(failed(&"the number is another process here; stop it where it was started"));
+        return Err(failed(
+            &"that number belongs to another process here; stop the desk where it was started",
+        ));
     }
     pidfd_send_signal(&desk, Signal::TERM).map_err(|error| failed(&error))?;
     let within = Timespec::try_from(PATIENCE).map_err(|error| failed(&error))?;

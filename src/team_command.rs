@@ -40,8 +40,8 @@ enum TeamCommand {
     /// Invite a machine, CI jobs or a person to the team whose desk this is
     ///
     /// The desk has to listen for them: `callgate up --listen ADDRESS:PORT`. Whoever has the
-    /// invitation can use it, so give it on a way that others cannot read. A new one replaces the
-    /// one before.
+    /// invitation can use it, so send it where nobody else can read it. A new one replaces the one
+    /// before.
     Invite(InviteArgs),
     /// Join a team with an invitation
     ///
@@ -129,7 +129,7 @@ fn leave_team(config: &Config, settings: Option<&Path>) -> Result<(), Failure> {
         kept.as_ref().and_then(|rules| rules.bundle()).map(|bundle| bundle.team().to_owned());
     let team = team.or_else(|| membership.as_ref().map(|it| format!("the team of {}", it.address)));
     let team = team.unwrap_or_else(|| "the team".to_owned());
-    let what = if has_rules { "its rules no longer apply" } else { "it answers here no more" };
+    let what = if has_rules { "its rules no longer apply" } else { "it no longer answers here" };
     // It is recorded before it is done, so that no rules are gone without the ledger knowing of it.
     let summary = format!("Left {team}: {what}");
     record_change(config, RULES_CHANGE, BY, summary.clone(), 0, "")?;

@@ -112,7 +112,9 @@ impl TeamDesk {
             // The database outlives this loop, so the wait cannot fail.
             state.wait_for(|state| *state == DatabaseState::Reachable).await.ok();
             if let Err(error) = database.run(|store| store.tend_audit()).await {
-                (self.home.warn)(&format!("the team's database keeps what is too old: {error}"));
+                (self.home.warn)(&format!(
+                    "the expired entries of the team's database cannot be removed: {error}"
+                ));
             }
             tokio::time::sleep(TEND_EVERY).await;
         }

@@ -159,7 +159,7 @@ impl Gatekeeper {
         match tokio::time::timeout(self.ruled_within, judging).await {
             Ok(Ok(said)) => said,
             Ok(Err(error)) => denied(&error),
-            Err(_) => denied(&"they have not decided in time; a disk may not answer"),
+            Err(_) => denied(&"they have not decided in time; perhaps a disk does not respond"),
         }
     }
 

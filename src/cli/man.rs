@@ -12,8 +12,8 @@ use crate::failure::Failure;
 /// Write the manual pages into a folder
 ///
 /// Writes one page for each command, such as callgate-log.1, and one for callgate-hook. The folder
-/// is made if it is not there. To find them with `man`, choose a folder man1 in one of the folders
-/// that `manpath` prints, such as ~/.local/share/man/man1.
+/// is created if it does not exist. To find them with `man`, choose a folder man1 in one of the
+/// folders that `manpath` prints, such as ~/.local/share/man/man1.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ManArgs {
     /// The folder

@@ -53,7 +53,7 @@ fn check_hook_commands(checked: &HookedAgent, findings: &mut Findings) {
             findings.add_problem(ABOUT, text, install.clone());
         } else if is_another(&path) {
             let text = format!("{} starts another callgate than this: {shown}", agent.name);
-            findings.add_warning(ABOUT, text, format!("if that is not meant so: {install}"));
+            findings.add_warning(ABOUT, text, format!("if that is not intended: {install}"));
         }
     }
 }

@@ -148,8 +148,8 @@ impl<'a> TeamLog<'a> {
                 let first = part.first().map_or(head.seq + 1, |record| record.entry.seq);
                 if mark.is_some() && first > written + 1 {
                     write_error_line(&format!(
-                        "{name}: entries {} to {} are too old for the database, which had removed \
-                         them before they were written here",
+                        "{name}: entries {} to {} are missing here: the database removed them as \
+                         too old before they could be written",
                         written + 1,
                         first - 1
                     ));

@@ -57,7 +57,9 @@ fn note_checkpoint(path: &Path, head: ChainHead) {
     let checkpoint = Checkpoint { head, at_ms: now_ms() };
     let noted = Store::open(path).and_then(|mut store| store.note_verified(&checkpoint));
     if let Err(error) = noted {
-        write_error_line(&format!("the ledger is whole, but that cannot be noted in it: {error}"));
+        write_error_line(&format!(
+            "the ledger is whole, but that cannot be recorded in it: {error}"
+        ));
     }
 }
 
@@ -86,8 +88,8 @@ fn as_json(verified: &ChainReport, unchained: &[String]) -> String {
 fn forged_links(unchained: &[String]) -> String {
     let links: Vec<_> = unchained.iter().map(|link| one_line(link)).collect();
     format!(
-        "Not in the ledger, and so not linked, but written beside it by hand: {}. Somebody tried \
-         to be let in: find out who can write this file.",
+        "Not linked, because the ledger does not have them, but somebody wrote them beside it: {}. \
+         Somebody tried to be let in: find out who can write this file.",
         links.join(", ")
     )
 }

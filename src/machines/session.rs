@@ -346,7 +346,7 @@ impl MachineSession {
         let (entries, begins_anew) = self.upper.take_entries()?;
         let entries: Option<Vec<LedgerEntry>> = entries.into_iter().map(ledger_entry).collect();
         let Some(entries) = entries else {
-            return Some("it sent an entry whose hash is none".to_owned());
+            return Some("it sent an entry with a hash that is malformed".to_owned());
         };
         // The receipt follows the storing, so that a machine sends no faster than its entries are
         // stored.

@@ -147,7 +147,7 @@ impl DeskJoiner {
                     | DeskMessage::Error { text, .. },
                 ) => return Err(text),
                 Some(_) => {}
-                None => return Err("the desk here gives no code".to_owned()),
+                None => return Err("the desk here returned no code".to_owned()),
             }
         };
         let pair = DeskCommand::Pair {

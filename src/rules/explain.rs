@@ -27,7 +27,7 @@ pub(super) struct ExplainArgs {
     /// The words of a command without quotes
     #[arg(last = true, value_name = "WORD", conflicts_with_all = ["command", "tool"])]
     words: Vec<String>,
-    /// Show also the rules that do not hold
+    /// Also show the rules that do not apply
     #[arg(long)]
     all: bool,
     /// A tool in place of a shell command, such as Write

@@ -20,7 +20,8 @@ use super::shared_roles::subject_of_scope;
 
 /// Why no machine can have the name of the desk: whoever may answer for one of the two could answer
 /// for the other.
-pub(crate) const NAME_OF_DESK: &str = "desk is no name for a machine, since roles mean the team's desk itself by desk: choose another one";
+pub(crate) const NAME_OF_DESK: &str = "a machine cannot be called desk, by which roles mean the \
+                                       team's desk itself: choose another name";
 
 pub(crate) fn read_roles(path: &Path) -> Option<RoleFile> {
     let name = path.display().to_string();
@@ -98,7 +99,7 @@ pub(crate) fn all_problems(file: &RoleFile, roster: &TeamRoster) -> Vec<Problem>
             roster.members.get(name).is_some_and(|member| member.kind == MemberKind::Person)
         };
         for person in role.people().filter(|name| !is_pattern(name) && !is_person(name)) {
-            warn(format!("role `{}` names `{person}`, who is no person of the team", role.name));
+            warn(format!("role `{}` names `{person}`, who is not a person of the team", role.name));
         }
         let is_machine = |name: &str| {
             name == DESK_MACHINE
@@ -106,7 +107,7 @@ pub(crate) fn all_problems(file: &RoleFile, roster: &TeamRoster) -> Vec<Problem>
         };
         for machine in role.machines().filter(|name| !is_pattern(name) && !is_machine(name)) {
             warn(format!(
-                "role `{}` names `{machine}`, which is no machine of the team",
+                "role `{}` names `{machine}`, which is not a machine of the team",
                 role.name
             ));
         }
@@ -147,8 +148,8 @@ mod tests {
         assert_eq!(
             problems,
             [
-                "roles.toml:1:1: warning: role `x` names `carl`, who is no person of the team",
-                "roles.toml:1:1: warning: role `x` names `old`, which is no machine of the team",
+                "roles.toml:1:1: warning: role `x` names `carl`, who is not a person of the team",
+                "roles.toml:1:1: warning: role `x` names `old`, which is not a machine of the team",
             ]
         );
     }

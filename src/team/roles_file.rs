@@ -32,7 +32,7 @@ pub(crate) fn write_roles(
     let count = roles.map_or(0, |text| RoleFile::from_toml("", without_mark(text)).roles.len());
     let told = match roles {
         Some(_) => format!("{} of the team apply now", counted_noun(count, "role")),
-        None => "The team has no roles any more".to_owned(),
+        None => "The team no longer has roles".to_owned(),
     };
     // They are recorded before they apply, so that no roles hold that the ledger does not know.
     record_change(config, "team roles", by, told.clone(), count, roles.unwrap_or_default())?;

@@ -86,7 +86,7 @@ impl SigningFile {
 
     fn read(&self) -> Result<Option<SigningState>, String> {
         let failed = |why: &dyn std::fmt::Display| format!("{}: {why}", self.path.display());
-        let advice = "others could read the key. Make a new one: remove this file";
+        let advice = "others could read the key. Remove this file to have a new key made";
         let Some(file) = open_secret(&self.path, advice).map_err(|error| failed(&error))? else {
             return Ok(None);
         };

@@ -37,7 +37,7 @@ impl CompanyAccounts {
             self.fetch_json(&format!("{issuer}/.well-known/openid-configuration")).await?;
         // Otherwise one provider could lead to the sign-in of another.
         if described["issuer"] != *self.issuer {
-            return Err("the provider says that it is another than `team.oidc_issuer`".to_owned());
+            return Err("the provider names another issuer than `team.oidc_issuer`".to_owned());
         }
         let address = |name: &str| {
             let found = described[name].as_str().map(str::to_owned);
@@ -116,7 +116,8 @@ impl CompanyAccounts {
         }
         let login = login.as_ref().map(|(name, secret)| (name.as_str(), secret.as_str()));
         let tokens = self.open(&addresses.token)?.post_form(&fields, login, LONGEST_ANSWER).await;
-        let tokens = tokens.map_err(|error| format!("the provider gives no ID token: {error}"))?;
+        let tokens =
+            tokens.map_err(|error| format!("the provider returned no ID token: {error}"))?;
         let tokens = parse_answer(&tokens)?;
         let token = tokens["id_token"].as_str().ok_or("the provider's answer has no ID token")?;
         let keys = self.fetch_json(&addresses.keys).await?;

@@ -57,7 +57,7 @@ fn a_link_written_by_hand_is_told_and_counts_for_nothing() {
     let shown = ledger.log(&["--verify"]);
     assert_eq!(shown.status.code(), Some(1));
     assert!(shown.stdout.starts_with("The ledger is whole: 10 entries."), "{}", shown.stdout);
-    let expected = "so not linked, but written beside it by hand: viewer/beef.";
+    let expected = "somebody wrote them beside it: viewer/beef.";
     assert!(shown.stdout.contains(expected), "{}", shown.stdout);
     let shown = ledger.log(&["--verify", "--json"]);
     assert_eq!(shown.status.code(), Some(1));

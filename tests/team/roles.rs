@@ -121,7 +121,7 @@ fn roles_and_revocations_count_for_the_next_press() {
         "[[role]]\nname = \"desk\"\npeople = [\"ben\", \"carl\"]\nmachine = \"desk\"\nclass = \"run\"\n",
     );
     let told = house.desk.done(&["team", "roles"]);
-    let warning = "warning: role `desk` names `carl`, who is no person of the team\n";
+    let warning = "warning: role `desk` names `carl`, who is not a person of the team\n";
     assert!(told.contains(warning), "{told}");
     let people = "the owner of this desk: everything\nben: desk (machine desk; class run)\n\
                   cleo: nothing: no role names them\n";

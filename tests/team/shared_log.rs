@@ -151,7 +151,7 @@ fn what_was_removed_before_it_was_exported_is_told() {
     store.tend_audit().unwrap();
     let rest = export(&["--resume", &marks]);
     assert_eq!(numbers(&rest.stdout), (16..=20).collect::<Vec<_>>());
-    let told = "laptop: entries 11 to 15 are too old for the database, which had removed them";
+    let told = "laptop: entries 11 to 15 are missing here: the database removed them as too old";
     assert!(rest.stderr.contains(told), "{}", rest.stderr);
     let again = export(&["--resume", &marks]);
     assert_eq!((again.stdout, again.stderr), (String::new(), String::new()));

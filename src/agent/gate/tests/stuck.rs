@@ -60,7 +60,7 @@ fn what_the_rules_do_not_decide_in_time_is_denied() {
     let (bench, _asked, hold) = bench(Duration::from_millis(200));
     let far = bench.permit("read_file", &json!({ "path": "far/x" }));
     let expected = "denied: the rules could not be asked, so the tool did not run: they have not \
-                    decided in time; a disk may not answer";
+                    decided in time; perhaps a disk does not respond";
     assert_eq!(far, expected);
     // The runtime of this test waits for its threads.
     drop(hold);
