@@ -99,9 +99,9 @@ impl ModuleBundle<'_> {
     /// `load` is exported for tests, `defined` for the file of the window.
     fn take_entry(&mut self) -> String {
         let mut text = String::from(
-            "const defined$ = {}, loaded$ = {};\n\
-             const load$ = (name) => (loaded$[name] ??= defined$[name]());\n\
-             export { defined$ as defined, load$ as load };\n",
+            "const defined$={},loaded$={};\n\
+             const load$=(name)=>(loaded$[name]??=defined$[name]());\n\
+             export{defined$ as defined,load$ as load};\n",
         );
         text += &self.take_definitions();
         text + self.modules.get(ENTRY).map_or("", String::as_str)
@@ -116,7 +116,7 @@ impl ModuleBundle<'_> {
     fn take_definitions(&mut self) -> String {
         let mut text = String::new();
         for name in self.order.drain(..).filter(|name| name != ENTRY) {
-            let _ = write!(text, "defined$[{name:?}] = () => {{\n{}}};\n", self.modules[&name]);
+            let _ = write!(text, "defined$[{name:?}]=()=>{{\n{}}};\n", self.modules[&name]);
         }
         text
     }
@@ -137,22 +137,19 @@ impl Module {
         while let Some((statement, after)) = import_statement(rest) {
             let (names, from) = statement;
             let from = resolve_import(name, from)?;
-            let names = names.replace(" as ", ": ");
-            let _ = writeln!(code, "const {{{names}}} = load$({from:?});");
+            let names = names.replace(" as ", ":");
+            let _ = writeln!(code, "const{{{names}}}=load$({from:?});");
             imports.push(from);
             rest = after;
         }
-        for line in rest.lines() {
+        for line in rest.trim_start().lines() {
             code += &strip_export(line, &mut exports);
             code.push('\n');
         }
         let mut later = Vec::new();
         let code = with_later_imports(name, &code, &mut later)?;
-        let code = if name == ENTRY {
-            code
-        } else {
-            format!("{code}return {{{}}};\n", exports.join(", "))
-        };
+        let code =
+            if name == ENTRY { code } else { format!("{code}return{{{}}};\n", exports.join(",")) };
         if code.contains("\nimport ") || code.contains("\nexport ") {
             return Err(format!("ui/{name} imports or exports in a form that is not packed").into());
         }
@@ -176,7 +173,7 @@ fn strip_export(line: &str, exports: &mut Vec<String>) -> String {
     if let Some((before, list)) = line.rsplit_once("export{") {
         let list = list.trim_end_matches([';', '}']);
         exports.extend(list.split(',').map(|name| match name.split_once(" as ") {
-            Some((own, name)) => format!("{name}: {own}"),
+            Some((own, name)) => format!("{name}:{own}"),
             None => name.to_owned(),
         }));
         return before.to_owned();
@@ -203,10 +200,10 @@ fn with_later_imports(name: &str, code: &str, later: &mut Vec<String>) -> Outcom
         rest = after;
         let import = match resolve_import(name, from)?.as_str() {
             PARSER => format!("import(\"/ui/{PARSER}\")"),
-            WINDOW => format!("import(\"/ui/{WINDOW}\").then(() => load$({WINDOW:?}))"),
+            WINDOW => format!("import(\"/ui/{WINDOW}\").then(()=>load$({WINDOW:?}))"),
             from => {
                 later.push(from.to_owned());
-                format!("Promise.resolve().then(() => load$({from:?}))")
+                format!("Promise.resolve().then(()=>load$({from:?}))")
             }
         };
         text += &import;
