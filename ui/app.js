@@ -284,6 +284,8 @@ export class App {
 
   #routed() {
     const route = parseRoute(location.hash);
+    // What is open there may be about the conversation that is left.
+    if (this.route.view === "chat") this.closeDialog();
     this.route = this.has(route.view) ? route : parseRoute("");
     if (this.isUsable && !this.lacksDesk) this.view.enter(this.route);
     this.desktop?.look();

@@ -46,10 +46,11 @@ export class ChatHistory {
     return store.loaded !== null && store.loaded !== loaded && store.loaded.first < loaded.first;
   }
 
-  /** Loads everything that was said, and returns its turns; none if that fails. */
+  /** Loads everything that was said, and returns its turns; none if that fails or another conversation is opened meanwhile. */
   async allTurns() {
     const { store, conversation } = this.#chat;
-    while (this.hasEarlier) if (!(await this.loadEarlier())) return [];
-    return store.turns(conversation);
+    const isShown = () => conversation === this.#chat.conversation;
+    while (isShown() && this.hasEarlier) if (!(await this.loadEarlier())) return [];
+    return isShown() ? store.turns(conversation) : [];
   }
 }

@@ -38,7 +38,7 @@ export class ChatQuestions extends Answering {
     }
     for (const [question, { data, at }] of store.asked) {
       if (this.#forms.has(question)) continue;
-      const deed = data.server ? "Answer a tool server" : "Answer a question";
+      const deed = data.server ? "Answer a tool server's question" : "Answer a question";
       added.push({ question, agent: "callgate", project: store.folder, deed, asked_ms: at });
     }
     for (const id of this.#questions.keys()) if (!store.questions.has(id)) this.#questions.delete(id);

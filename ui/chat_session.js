@@ -243,19 +243,18 @@ export class ChatSession {
     });
   }
 
-  /** Gives the conversation another title. @param {string} title */
-  async rename(title) {
-    await this.app.attempt(async () => {
-      await this.#link.ask("rename_conversation", { conversationId: this.conversation, title });
-    });
+  /** @param {string} conversationId @param {string} title */
+  async rename(conversationId, title) {
+    await this.app.attempt(async () => void (await this.#link.ask("rename_conversation", { conversationId, title })));
   }
 
-  /** Deletes the conversation, and shows the one that was changed last. */
-  async remove() {
+  /** Deletes a conversation. If it is shown, the one that was changed last takes its place. @param {string} conversation */
+  async remove(conversation) {
     await this.app.attempt(async () => {
-      await this.#link.ask("delete_conversation", { conversationId: this.conversation });
-      this.store.forget(this.conversation);
+      await this.#link.ask("delete_conversation", { conversationId: conversation });
+      this.store.forget(conversation);
       await this.#list();
+      if (conversation !== this.conversation) return;
       const [next] = this.conversations;
       if (!next) return this.createConversation();
       // Somebody may have gone elsewhere meanwhile.
@@ -265,12 +264,11 @@ export class ChatSession {
     });
   }
 
-  /** Forgets everything that was said in the conversation. */
-  async clear() {
+  /** Forgets everything that was said in a conversation. @param {string} conversation */
+  async clear(conversation) {
     await this.app.attempt(async () => {
-      const { conversation } = this;
-      await this.#link.ask("clear_history", this.#metadata());
-      await this.open(conversation);
+      await this.#link.ask("clear_history", this.#metadata(conversation));
+      if (conversation === this.conversation) await this.open(conversation);
       await this.#list();
     });
   }
@@ -282,7 +280,7 @@ export class ChatSession {
     await this.app.attempt(async () => {
       const request = await this.#link.send("compact", { conversationId: this.conversation });
       const { replaced } = await this.#link.ended(request, SUMMARY_MS);
-      this.app.toast(`The model goes on from a summary of ${counted(replaced, "message")}. You still see all of them.`);
+      this.app.toast(`The model continues from a summary of ${counted(replaced, "message")}. You still see all of them.`);
     });
     this.isSummarising = false;
     this.app.update();
@@ -294,7 +292,8 @@ export class ChatSession {
     // A message without a conversation would be shown in none.
     if (!conversation && this.store.capabilities.has("load_events")) await this.#loading;
     const place = conversation || this.conversation;
-    const isWorking = this.store.working(place) !== null;
+    // An edit cannot steer, whoever has begun a turn meanwhile.
+    const isWorking = !isEditing && this.store.working(place) !== null;
     const steer = isWorking && this.store.capabilities.has("steer") ? { steer: true } : {};
     try {
       await this.#link.send(isEditing ? "edit_last" : "user_message", {
@@ -368,7 +367,7 @@ export class ChatSession {
     try {
       const { left } = await this.#link.ended(await this.#link.send("undo_turn", fields), DECIDED_WITHIN_MS);
       this.store.undone(fields.conversationId, changes.turn);
-      if (left.length) this.app.toast(`Left as they are: ${counted(left.length, "file")}.`);
+      if (left.length) this.app.toast(`${counted(left.length, "file was", "files were")} left unchanged.`);
     } catch (error) {
       const isPartial = error instanceof RequestError && error.kind === "changed";
       changes.problem = { text: errorText(error), isPartial };
@@ -376,10 +375,12 @@ export class ChatSession {
     this.app.update();
   }
 
-  /** @param {string} engine @param {string | null} model */
-  setEngine(engine, model) {
+  /** Returns whether that worked. @param {string} engine @param {string | null} model */
+  async setEngine(engine, model) {
     const fields = { conversationId: this.conversation, engine, ...(model ? { model } : {}) };
-    return this.app.attempt(async () => void (await this.#link.ask("set_engine", fields)));
+    let isSet = false;
+    await this.app.attempt(async () => void (isSet = Boolean(await this.#link.ask("set_engine", fields))));
+    return isSet;
   }
 
   /** @param {string} mode */

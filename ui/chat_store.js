@@ -1,6 +1,6 @@
 // What chat pages know of the runtime's session, put together from its events.
 
-import { applyEvent, newTurn } from "./turn_events.js";
+import { applyEvent, endTurn, joinParts, newTurn } from "./turn_events.js";
 
 /** @typedef {{data: import("../docs/protocol/session.js").QuestionResponse["data"], request: string, conversation: string, at: number}} AgentQuestion */
 /** @typedef {import("../docs/protocol/session.js").AgentResponse} AgentResponse */
@@ -19,6 +19,7 @@ import { applyEvent, newTurn } from "./turn_events.js";
  * @property {any} result
  * @property {boolean} isError
  * @property {boolean} isOver
+ * @property {boolean} isLost whether its turn has ended without its result
  */
 /** @typedef {TextPart | ToolPart} Part */
 /**
@@ -233,7 +234,7 @@ export class ChatStore {
     // What was loaded before may have begun within a turn.
     const isRest = last && next?.text === null;
     if (isRest) Object.assign(next, { text: last.text, files: last.files });
-    if (isRest) [next.parts, next.changes] = [[...last.parts, ...next.parts], [...last.changes, ...next.changes]];
+    if (isRest) [next.parts, next.changes] = [joinParts(last.parts, next.parts), [...last.changes, ...next.changes]];
     const before = isRest ? earlier.turns.slice(0, -1) : earlier.turns;
     this.loaded = { ...later, turns: [...before, ...(next ? [next] : []), ...rest], first: earlier.first };
   }
@@ -270,7 +271,7 @@ export class ChatStore {
 
   /** @param {Turn} turn @param {any} reply @param {number} seq */
   #end(turn, reply, seq) {
-    turn.isOver = true;
+    endTurn(turn);
     turn.endedAt = seq;
     turn.overAt = reply.timestamp ?? 0;
     this.ended.push(turn);
@@ -280,7 +281,6 @@ export class ChatStore {
     turn.stopReason = reply.data?.stopReason ?? "";
     // It is part of the turn that it steered.
     if (turn.stopReason === "steered") this.live = this.live.filter((one) => one !== turn);
-    for (const part of turn.parts) if (part.type === "tool") part.isOver = true;
     // A turn that failed has taken what was last reported.
     const running = this.#running.get(turn.conversation);
     const [usage, cost] = reply.data?.usage ? [reply.data.usage, reply.data.cost] : [running, running?.cost];
@@ -386,10 +386,7 @@ function loadedTurn(load, reply) {
 function finished(load, data) {
   const last = load.turns.at(-1);
   if (last) last.isUnfinished = data?.isUnfinished === true;
-  for (const turn of load.turns) {
-    turn.isOver = true;
-    for (const part of turn.parts) if (part.type === "tool") part.isOver = true;
-  }
+  load.turns.forEach(endTurn);
   return { ...load, first: data?.first ?? 0 };
 }
 

@@ -12,7 +12,7 @@ export const KEYS = /** @type {[string[], string][]} */ ([
   [["1", "…", "9"], "Choose one of the answers that an agent offers"],
   [["s"], "Show a plan as it is written, or formatted again"],
   [["x"], "Select, to answer several together"],
-  [["Enter"], "Choose a question that came by itself, and show all of it; after an answer, go to the next"],
+  [["Enter"], "Select a question that opened automatically, and show all of it; after an answer, go to the next"],
   [["g", "then i c h r s"], "Go to the inbox, chat, history, rules, sessions"],
   [["/"], "Search the history"],
   [["Esc"], "Close or go back"],

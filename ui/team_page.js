@@ -113,7 +113,7 @@ export class TeamPage {
         ${mark()}
         <div class="stack">
           <h1>Sign in to the team's desk</h1>
-          <p class="muted">An answer given here lets agents of your team run commands. So it opens only for its members.</p>
+          <p class="muted">An answer given here lets agents of your team run commands. That is why only members can open it.</p>
         </div>
         ${this.#text ? note(this.#isError ? "red" : "amber", this.#text) : nothing}
         ${this.#isBusy ? busy : html`${this.#offersSignIn ? button : nothing}${ways}`}

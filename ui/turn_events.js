@@ -1,6 +1,7 @@
 // What the events of a runtime make of a turn of a conversation.
 
 /** @typedef {import("./chat_store.js").Turn} Turn */
+/** @typedef {import("./chat_store.js").Part} Part */
 /** @typedef {import("./chat_store.js").ToolPart} ToolPart */
 /** @typedef {import("./types/desk.js").CallCard} CallCard */
 
@@ -37,7 +38,10 @@ function noticed(turn, { kind, text }) {
     turn.working = text;
     return;
   }
-  if (kind === "retry") turn.parts = turn.parts.filter((part) => part.type !== "notice" || part.kind !== kind);
+  // What the model had begun of a call is not continued: it writes the call again.
+  const isOld = (/** @type {Part} */ part) =>
+    part.type === "tool" ? !part.card && !part.isOver : part.type === "notice" && part.kind === kind;
+  if (kind === "retry") turn.parts = turn.parts.filter((part) => !isOld(part));
   turn.parts.push({ type: "notice", kind, text });
 }
 
@@ -69,7 +73,29 @@ function tool(turn, { toolId, toolName }) {
     result: null,
     isError: false,
     isOver: false,
+    isLost: false,
   };
   turn.parts.push(part);
   return part;
+}
+
+/** Ends a turn. No result comes any more for the calls that have none. @param {Turn} turn */
+export function endTurn(turn) {
+  turn.isOver = true;
+  for (const part of turn.parts) if (part.type === "tool" && !part.isOver) part.isOver = part.isLost = true;
+}
+
+/**
+ * Joins the parts of a turn that was loaded in two pieces. The second may begin with the results of
+ * calls in the first.
+ * @param {Part[]} before @param {Part[]} after @returns {Part[]}
+ */
+export function joinParts(before, after) {
+  const rest = after.filter((part) => {
+    if (part.type !== "tool" || part.card) return true;
+    const call = before.find((one) => one.type === "tool" && one.id === part.id);
+    if (call) Object.assign(call, { result: part.result, isError: part.isError, isLost: false });
+    return !call;
+  });
+  return [...before, ...rest];
 }

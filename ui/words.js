@@ -68,15 +68,28 @@ export function splitEnd(text, isPath) {
 }
 
 /**
+ * Returns the files or the place that a call is about, such as "a.rs, src/b.rs" or "'x y' in src", with
+ * paths beneath the project without it.
+ * @param {string} subject @param {string} project
+ */
+export function relativeSubject(subject, project) {
+  const [, words, folder] = /^(.* in )(\/[^\s']*)$/s.exec(subject) ?? [];
+  if (folder) return words + (folder === project ? "." : relativePath(folder, project));
+  return subject.split(", ").map((path) => relativePath(path, project)).join(", ");
+}
+
+/**
  * Returns the summary of a call in two parts, of which only the first may be cut. A path beneath the
  * project is without the project. Commands are in one part.
  * @param {{summary: string, project: string}} row @returns {[string, string]}
  */
 export function shortSummary({ summary, project }) {
-  const parts = /^((?:read|write|edit|list|(?:insert|replace|delete) [^/]* of) )(\/.*)$/s.exec(summary);
-  if (!parts) return [summary, ""];
-  const [folders, name] = splitEnd(relativePath(parts[2], project), true);
-  return [parts[1] + folders, name];
+  const search = /^((?:find|search for) )(.* in \/[^\s']*)$/s.exec(summary);
+  const files = /^((?:read|write|edit|list|patch|put back|(?:insert|replace|delete) [^/]* of) )(\/.*)$/s.exec(summary);
+  const [, deed, subject] = search ?? files ?? [];
+  if (!deed) return [summary, ""];
+  const [folders, name] = splitEnd(relativeSubject(subject, project), true);
+  return [deed + folders, name];
 }
 
 /** @param {number} ms @returns {string} such as "12 s", "4 min", "2 h 5 min" */
@@ -204,11 +217,11 @@ export function whyAsked({ agent, tool, body, because, blocked, no_answer_denies
     if (isScript) return "A script on this machine asks you.";
     if (body.type === "ask") return `${name} asks you something.`;
     if (body.type === "plan") return `${name} asks whether it may carry out this plan.`;
-    return "No rule decides this, so it is asked.";
+    return "No rule covers this, so you are asked.";
   };
   const unanswered = () => {
     if (blocked) return "it stays blocked";
-    if (isScript) return "the script learns that nobody answered";
+    if (isScript) return "the script is told that nobody answered";
     if (no_answer_denies || agent === "callgate") return "it is denied";
     return "the agent asks in its own terminal; if it has none, it is denied";
   };

@@ -247,7 +247,7 @@ fn conversations_are_listed_and_searched(browser: &Browser) {
         "return document.querySelectorAll('.conversation').length === 1",
     );
     browser.fill("[data-search-chats]", "zebra");
-    browser.wait_for_text(".list-pane .end-note", "No conversation has these words");
+    browser.wait_for_text(".list-pane .end-note", "No conversations match");
     browser.fill("[data-search-chats]", "bread");
     browser.wait_for("it is found", "return document.querySelector('.conversation')");
     browser.click(".conversation");
@@ -294,7 +294,7 @@ fn the_state_is_shown_and_the_runtime_restarted(browser: &Browser) {
     assert!(!browser.text(".history-list").contains("{\"path\""));
     let _ = browser.run("location.hash = '#/status'", &json!([]));
     browser.wait_for_text("[data-fact=engine]", "offline");
-    browser.wait_for_text("[data-fact=state]", "Ready");
+    browser.wait_for_text("[data-fact=state]", "Idle");
     browser.wait_for_text("[data-fact=length]", "messages");
     browser.click("[data-restart]");
     browser.wait_for(
@@ -336,6 +336,9 @@ fn an_answer_of_a_model_is_streamed_shown_and_stopped() {
         Turn::new().thinking("The tests come first.").and_text(ANSWER).pieces(3),
         Turn::text(long).pieces(8),
         Turn::text("It never ends, because the test stops it here.").pieces(4).stall_after(6),
+        Turn::tool_use("write_file", json!({"path": "list.txt", "content": "Buy bread."}))
+            .pieces(8)
+            .stall_after(5),
     ]);
     let stage = Stage::without_phone_unstarted();
     let mut command = stage.callgate(&["up"]);
@@ -377,6 +380,14 @@ fn an_answer_of_a_model_is_streamed_shown_and_stopped() {
     browser.click("[data-stop]");
     wait_for_answer(&browser, "Stopped.");
     browser.wait_until_gone("[data-stop]");
+
+    // A call that was stopped while it was written never ran.
+    say(&browser, "Write it down");
+    browser.wait_for_text("[data-tool=write_file] summary code", "{");
+    browser.click("[data-stop]");
+    wait_for_answer(&browser, "Stopped.");
+    assert_eq!(browser.text("[data-tool=write_file] .failed"), "not finished");
+    assert_eq!(browser.count("[data-tool=write_file] .is-good"), 0);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 

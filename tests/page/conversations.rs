@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::chat::{DOT, begin};
 use crate::composer::{assert_focused, message};
-use crate::desktop::{calls, shell, tell, wait_for_call, wait_until_ready};
+use crate::desktop::{calls, sent, shell, tell, wait_for_call, wait_until_ready};
 use crate::history::NOTICED;
 use crate::narrow_rows::assert_end_is_seen;
 use crate::stage::{desk_with_page, wait_until_live};
@@ -59,14 +59,15 @@ fn a_conversation_keeps_its_turns_and_what_is_being_written() {
     wait_for_turns(&browser, 3);
     browser.click("[data-edit-last]");
     browser.wait_for("the picture", "return document.querySelector('.composer [data-file] img')");
-    browser.wait_for_text(".toast", "Not kept, attach again: plan.txt.");
+    browser.wait_for_text(".toast", "plan.txt could not be kept. Attach it again.");
     what_is_written_stays_where_it_was_begun(&browser);
     assert_eq!(browser.complaints(), Vec::<String>::new());
     desk.assert_chain();
 }
 
 const HAS_BOTH: &str = "return document.querySelectorAll('.composer [data-file]').length === 2";
-const IS_EDITED: &str = "return document.querySelector('.composer').innerText.includes('You edit')";
+const IS_EDITED: &str =
+    "return document.querySelector('.composer').innerText.includes('Editing your last message')";
 
 /// The last message is being edited, with a picture.
 fn what_is_written_stays_where_it_was_begun(browser: &Browser) {
@@ -157,11 +158,144 @@ fn all_of_a_long_conversation_can_be_read_and_exported() {
         let turn = format!("> Message {at}.\n\nAnswer {at}.\n");
         assert_eq!(saved.matches(&turn).count(), 1, "{turn}{saved}");
     }
+    what_was_done_is_exported(&browser);
+    a_conversation_that_changes_is_not_exported(&browser);
     assert_eq!(browser.complaints(), Vec::<String>::new());
 }
 
-/// Begins a turn, and lets the runtime report a tool call in it.
-fn report_call(browser: &Browser, name: &str, card: &Value, result: &Value) {
+/// Calls, files, a message that steers and an error are in the file, in their order.
+fn what_was_done_is_exported(browser: &Browser) {
+    let _ = browser.run(
+        "const attachments = [{ name: 'plan.txt', mime: 'text/plain', data: 'YQ==' }];
+        const line = { id: 'page', kind: 'user_message', message: 'stall', attachments, metadata: { conversationId: 'c1' } };
+        __TAURI__.core.invoke('chat_send', { line: JSON.stringify(line) })",
+        &json!([]),
+    );
+    browser.wait_for_text(".chat-inner", "One moment");
+    let write = json!({ "deed": "Write a file", "did": "Wrote a file", "subject": "a.txt",
+        "body": { "type": "write", "path": "a.txt", "content": "x", "lines": 1 } });
+    report_call(browser, "write", &write, &json!({ "path": "a.txt" }));
+    let _ = browser.run(
+        "const [card] = arguments;
+        const id = [...document.querySelectorAll('[data-turn]')].at(-1).dataset.turn;
+        const tell = (type, data, more) => __TAURI__.fake.emit('reply', { type, id, data, ...more });
+        const denied = { toolId: 'denied', toolName: 'write' };
+        tell('tool_use', { ...denied, input: {}, card });
+        tell('tool_result', { ...denied, result: { error: 'no', denied: true }, isError: true });
+        tell('user_message', { message: 'In small steps' });
+        tell('tool_use', { toolId: 'running', toolName: 'write', input: {}, card });
+        tell('error', undefined, { error: 'no answer', timestamp: 1 });
+        window.saved = '';",
+        &json!([write]),
+    );
+    browser.wait_for_text("[data-turn]:last-of-type .note", "no answer");
+    assert_eq!(browser.count("[data-turn]:last-of-type .tool .is-good"), 1);
+    browser.click("[data-conversation-menu] summary");
+    browser.click("[data-conversation=export]");
+    browser.wait_for("the file", "return window.saved");
+    let saved = browser.run("return window.saved", &json!([]));
+    let end = "> stall\n> Attached: plan.txt\n\nOne moment\n\n- Wrote a file `a.txt`\n\
+        - Write a file `a.txt` (denied)\n\n> In small steps\n\n- Write a file `a.txt` (no result)\n\n\
+        *Error: no answer*\n";
+    assert!(saved.as_str().unwrap().ends_with(end), "{saved}");
+}
+
+/// Another conversation is opened while the messages are loaded.
+fn a_conversation_that_changes_is_not_exported(browser: &Browser) {
+    browser.reload();
+    wait_until_ready(browser);
+    browser.wait_for_text(".chat-inner", "Message 69.");
+    let _ = browser.run(
+        "URL.createObjectURL = () => { window.saved = true; return ''; };
+        document.querySelector('[data-conversation=export]').click();
+        __TAURI__.fake.tell({ kind: 'open_conversation', id: 'c2' })",
+        &json!([]),
+    );
+    browser.wait_for_text(".toast", "Export it again");
+    assert_eq!(browser.run("return window.saved === undefined", &json!([])), true);
+}
+
+/// The button of a dialog acts on the conversation that the dialog names, even if another one is
+/// opened in the same moment; and the dialog goes away with its conversation.
+#[test]
+fn a_dialog_acts_on_the_conversation_that_it_names() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    say(&browser, "hello");
+    wait_for_answer(&browser, "Good morning.");
+    let open = |button: &str| {
+        if button.starts_with("[data-conversation=") {
+            browser.click("[data-conversation-menu] summary");
+        }
+        browser.click(button);
+        browser.wait_for("a dialog", "return document.querySelector('dialog[open]')");
+    };
+    let show = |conversation: &str| {
+        tell(&browser, &json!({ "kind": "open_conversation", "id": conversation }));
+        browser.wait_until_gone("dialog");
+    };
+    let dialogs = [
+        ("[data-conversation=delete]", "[data-sure]", "delete_conversation"),
+        ("[data-conversation=rename]", "[data-rename-now]", "rename_conversation"),
+        ("[data-clear]", "[data-sure]", "clear_history"),
+    ];
+    for (button, _, kind) in dialogs {
+        open(button);
+        show("c2");
+        assert_eq!(sent(&browser, kind), Vec::<Value>::new());
+        show("c1");
+        wait_for_answer(&browser, "Good morning.");
+    }
+    for (button, press, kind) in dialogs {
+        open(button);
+        let _ = browser.run(
+            "const title = document.querySelector('[data-title]');
+            if (title) title.value = 'Another title';
+            __TAURI__.fake.tell({ kind: 'open_conversation', id: 'c2' });
+            document.querySelector(arguments[0]).click()",
+            &json!([press]),
+        );
+        browser.wait_until_gone("dialog");
+        let sent = sent(&browser, kind);
+        let named = |line: &Value| match kind {
+            "clear_history" => line["metadata"]["conversationId"].clone(),
+            _ => line["conversationId"].clone(),
+        };
+        assert_eq!(sent.iter().map(named).collect::<Vec<_>>(), ["c1"], "{kind}");
+        show("c1");
+    }
+    assert_eq!(browser.complaints(), Vec::<String>::new());
+}
+
+/// Another window has begun a turn while somebody edits the last message.
+#[test]
+fn an_edit_steers_nothing() {
+    let Some((_desk, browser)) = shell(&json!({})) else { return };
+    wait_until_ready(&browser);
+    let _ = browser.run(
+        "const capabilities = ['hello', 'edit', 'cancel', 'steer'];
+        __TAURI__.fake.emit('state', { state: 'ready', capabilities })",
+        &json!([]),
+    );
+    say(&browser, "hello");
+    wait_for_answer(&browser, "Good morning.");
+    browser.click("[data-edit-last]");
+    browser.wait_for("the edit", IS_EDITED);
+    let _ = browser.run(
+        "const line = { id: 'page', kind: 'user_message', message: 'stall', metadata: { conversationId: 'c1' } };
+        __TAURI__.core.invoke('chat_send', { line: JSON.stringify(line) })",
+        &json!([]),
+    );
+    browser.wait_for_text(".chat-inner", "One moment");
+    browser.click("[data-send]");
+    browser
+        .wait_for("it is sent", &format!("return !({})", IS_EDITED.trim_start_matches("return ")));
+    let edits = sent(&browser, "edit_last");
+    assert_eq!((edits.len(), &edits[0]["steer"]), (1, &Value::Null));
+}
+
+/// Lets the runtime report a tool call in the last turn.
+pub(crate) fn report_call(browser: &Browser, name: &str, card: &Value, result: &Value) {
     let _ = browser.run(
         "const [name, card, result] = arguments;
         const id = [...document.querySelectorAll('[data-turn]')].at(-1).dataset.turn;

@@ -286,6 +286,21 @@ fn settings_of_the_shell_are_saved_and_the_key_is_written_and_never_read() {
     browser.fill("[data-setting='shell.shortcut'] input", "Alt+Space");
     browser.press_keys("\t");
     browser.wait_for_text("[data-setting='shell.shortcut']", "Saved");
+    // A choice that is refused is not shown as if it were in effect.
+    let _ = browser.run(
+        "const { commands } = __TAURI__.fake;
+        window.write = commands.settings_write;
+        commands.settings_write = () => { throw { status: 400, text: 'it is refused' } };
+        const theme = document.querySelector(\"[data-setting='shell.theme'] select\");
+        theme.value = 'dark';
+        theme.dispatchEvent(new Event('change'))",
+        &json!([]),
+    );
+    browser.wait_for_text("[data-setting='shell.theme'] .note", "it is refused");
+    let theme = "return document.querySelector(\"[data-setting='shell.theme'] select\").value";
+    browser
+        .wait_for("the theme in effect", &format!("return (() => {{ {theme} }})() === 'system'"));
+    let _ = browser.run("__TAURI__.fake.commands.settings_write = window.write", &json!([]));
     browser.fill("[data-setting='agent.roots'] textarea", "/a\n/b");
     browser.press_keys("\t");
     wait_for_call(

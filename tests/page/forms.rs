@@ -117,7 +117,7 @@ fn a_form_is_counted_and_notified_and_declined_from_its_notice() {
     let notified = calls(&browser, "notify").pop().unwrap();
     assert_eq!(notified["kind"], "Answer a question");
     assert!(!notified.to_string().contains("shells"), "a notification never has the question");
-    browser.wait_for_text(".conversation[aria-current=true]", "waits for an answer");
+    browser.wait_for_text(".conversation[aria-current=true]", "waiting for an answer");
     let _ = browser.run("location.hash = '#/settings'", &json!([]));
     tell(&browser, &json!({ "kind": "open_question", "id": notified["id"] }));
     wait_for_form(&browser);
@@ -133,7 +133,7 @@ fn a_command_in_place_of_a_message_is_carried_out() {
     say(&browser, "hello");
     browser.wait_for_text(".chat-inner", "Good morning.");
     browser.press_keys(&format!("/compact{ENTER}"));
-    browser.wait_for_text(".toast", "The model goes on from a summary of 2 messages.");
+    browser.wait_for_text(".toast", "The model continues from a summary of 2 messages.");
     browser.click("[data-conversation-menu] summary");
     browser.click("[data-conversation=compact]");
     browser.wait_for(

@@ -101,7 +101,7 @@ fn questions_and_decisions_are_chosen_by_machine() {
     assert_eq!(browser.count(".card .make-rule"), 1);
     browser.click("[data-press=deny]");
     assert_eq!(hook.decision()["behavior"], "deny");
-    browser.wait_for_text(".list-scroll", "This machine asks nothing now.");
+    browser.wait_for_text(".list-scroll", "This machine has no open questions.");
     browser.click(".list-scroll .end-note button");
     browser.wait_for_text(".list-scroll", "make eight");
 

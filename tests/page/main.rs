@@ -23,3 +23,4 @@ mod pictures;
 mod rules;
 mod secrets;
 mod stage;
+mod tool_cards;

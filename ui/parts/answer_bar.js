@@ -150,7 +150,7 @@ function replyForm(place, question, card) {
       ></textarea>
     </label>
     <div class="row">
-      <span class="grow tiny muted">Ctrl + Enter sends</span>
+      <span class="grow tiny muted">Ctrl+Enter to send</span>
       <button class="button quiet" type="button" @click=${() => place.closeReply()}>Cancel</button>
       <button class="button ${isAnswer ? "primary" : "danger"}" data-press="send-words" type="submit">
         ${isAnswer ? "Send the answer" : "Deny with these words"}

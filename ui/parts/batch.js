@@ -79,9 +79,9 @@ class Batch {
     await Promise.all(answered);
     const { questions } = this;
     const lost = questions.filter(({ answer }) => answer !== "read" && answer !== "recorded").length;
-    const arrived = counted(questions.length - lost, "answer");
+    const arrived = counted(questions.length - lost, "answer was", "answers were");
     this.app.closeDialog();
-    this.app.toast(lost ? `${arrived} arrived, ${lost} did not count. The list says why.` : `${arrived} arrived.`);
+    this.app.toast(lost ? `${arrived} accepted, ${lost} ${lost > 1 ? "were" : "was"} not. See the list.` : `${arrived} accepted.`);
   }
 }
 

@@ -23,7 +23,7 @@ export const RISKS = /** @type {Record<string, [string, string]>} */ ({
   unclear: ["Not fully understood", "amber"],
 });
 
-const TWICE = " · Confirm: it changes how the agent asks, so press it twice";
+const TWICE = " · It changes how the agent asks, so press it twice to confirm";
 
 /** The longest command that is the headline by itself, in characters. */
 const LONGEST_HEADLINE = 120;
@@ -300,7 +300,7 @@ function offers(place, question, card) {
       >
         ${icon(offer.changes_mode ? "warning" : "plus")}
         <span class="grow"
-          ><span class="offer-meaning">${isAgain ? "Confirm, press again: " : ""}${shown(offer.meaning)}</span>
+          ><span class="offer-meaning">${isAgain ? "Press again to confirm: " : ""}${shown(offer.meaning)}</span>
           <span class="small muted">${shown(offer.lasts)}${offer.changes_mode ? TWICE : ""}</span></span
         >
       </button>`;

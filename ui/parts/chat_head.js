@@ -3,7 +3,7 @@
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
 import { folderName } from "../words.js";
 import { confirmDialog } from "./confirm.js";
-import { choiceOf, valueOf } from "./controls.js";
+import { choiceOf } from "./controls.js";
 import { conversationItems, conversationMenu } from "./conversation_menu.js";
 import { icon } from "./icons.js";
 import { shown } from "./text.js";
@@ -97,9 +97,12 @@ function model(chat) {
       isSet: name === engine && (one.id === model || one.id === null || models.length === 0),
     })),
   );
-  const choose = (/** @type {Event} */ event) => {
-    const [name, id] = JSON.parse(valueOf(event));
-    chat.setEngine(name, id);
+  const choose = async (/** @type {Event} */ event) => {
+    const field = /** @type {HTMLSelectElement} */ (event.target);
+    const [name, id] = JSON.parse(field.value);
+    const before = options.findIndex(({ isSet }) => isSet);
+    // A choice that was refused is not in effect.
+    if (!(await chat.setEngine(name, id))) field.selectedIndex = Math.max(0, before);
   };
   return html`<select class="field engine" aria-label="Model" data-engine @change=${choose}>
       ${options.some(({ isSet }) => isSet) ? nothing : html`<option selected>${model ?? engine}</option>`}
@@ -131,6 +134,7 @@ function clearButton(chat, look, words) {
 
 /** Asks before everything in a conversation is forgotten. @param {ChatSession} chat */
 export function confirmClear(chat) {
+  const { app, conversation } = chat;
   const text = "Everything that was said in it is removed from its history. Files that were changed stay as they are.";
-  confirmDialog(chat.app, "Clear this conversation?", text, "Clear", () => chat.clear());
+  confirmDialog(app, "Clear this conversation?", text, "Clear", () => chat.clear(conversation));
 }

@@ -51,7 +51,7 @@ export function chatPane(chat, search, type) {
       ${
         found.length
           ? nothing
-          : html`<p class="small muted end-note">${words ? "No conversation has these words" : "No conversation yet"}</p>`
+          : html`<p class="small muted end-note">${words ? "No conversations match" : "No conversations yet"}</p>`
       }
     </nav>
   </section>`;
@@ -64,8 +64,8 @@ function row(chat, { conversationId, title, updatedAt }) {
     class="conversation"
     href="#/chat/${encodeURIComponent(conversationId)}"
     aria-current=${conversationId === chat.conversation ? "true" : "false"}
-    >${asks ? html`<span class="dot open" title="Waits for an answer"></span>` : nothing}<span class="cut"
-      >${shown(title || "New conversation")}${asks ? html`<span class="only-read"> waits for an answer</span>` : nothing}</span
+    >${asks ? html`<span class="dot open" title="Waiting for an answer"></span>` : nothing}<span class="cut"
+      >${shown(title || "New conversation")}${asks ? html`<span class="only-read"> waiting for an answer</span>` : nothing}</span
     ><span class="tiny muted">${ago(updatedAt, chat.app.now)}</span></a
   >`;
 }

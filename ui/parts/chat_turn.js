@@ -1,9 +1,9 @@
 // One turn of a conversation: what the user said, and what the model answered and did.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { INTERRUPTED, STOPS, answerText } from "../conversation_file.js";
 import { GrowingMarkdown } from "./markdown.js";
 import { note } from "./controls.js";
-import { answerText } from "./conversation_menu.js";
 import { icon } from "./icons.js";
 import { shown } from "./text.js";
 import { toolCard } from "./tool_card.js";
@@ -15,12 +15,6 @@ import { turnChanges } from "./turn_changes.js";
 
 /** The drawn text of each part. @type {WeakMap<Part, GrowingMarkdown>} */
 const drawn = new WeakMap();
-const STOPS = /** @type {Record<string, string>} */ ({
-  cancelled: "Stopped.",
-  max_tokens: "The answer was too long and was cut.",
-  max_turn_requests: "The answer reached the limit of rounds.",
-  refusal: "The model refused to answer.",
-});
 
 /**
  * @param {App} app @param {Turn} turn
@@ -42,7 +36,7 @@ export function chatTurn(app, turn, again) {
           : nothing
       }
       ${turn.error ? note("red", shown(turn.error)) : nothing}
-      ${turn.isUnfinished && !turn.error ? note("amber", "This answer was interrupted.") : nothing}
+      ${turn.isUnfinished && !turn.error ? note("amber", INTERRUPTED) : nothing}
       ${stop ? html`<p class="small muted">${stop}</p>` : nothing}
       ${turn.changes.map((changes) => turnChanges(app, changes))}
       ${

@@ -91,7 +91,7 @@ export class Composer {
     const kept = files.flatMap((file) => (file.data ? [{ ...file, data: file.data, size: file.size ?? sizeOf(file.data) }] : []));
     const lost = files.filter(({ data }) => !data).map(({ name, mime }) => name ?? mime);
     Object.assign(draft, { text, files: kept, isEditing: true });
-    if (lost.length) this.app.toast(`Not kept, attach again: ${lost.join(", ")}.`);
+    if (lost.length) this.app.toast(`${lost.join(", ")} could not be kept. Attach ${lost.length > 1 ? "them" : "it"} again.`);
     this.app.updateNow();
     this.focus();
   }
@@ -126,7 +126,7 @@ export class Composer {
   /** @param {Draft} draft @param {{size: number}} file */
   #hasRoom(draft, file) {
     const size = draft.files.reduce((sum, { size }) => sum + size, file.size);
-    if (size > MOST_BYTES) this.app.toast("The files are too large for one message: 7 MB in all.");
+    if (size > MOST_BYTES) this.app.toast("The files are too large for one message: 7 MB in total.");
     return size <= MOST_BYTES;
   }
 
@@ -152,7 +152,7 @@ export class Composer {
   render({ canStop, state, stop }) {
     const isReady = state === "ready";
     const { draft } = this;
-    const waits = state === "starting" ? "The runtime starts…" : "The runtime is not running";
+    const waits = state === "starting" ? "The runtime is starting…" : "The runtime is not running";
     const submit = (/** @type {Event} */ event) => {
       event.preventDefault();
       const { text, files } = this.draft;
@@ -162,7 +162,7 @@ export class Composer {
       ${
         draft.isEditing
           ? html`<p class="row small muted">
-              ${icon("edit")}<span class="grow">You edit your last message. Its answer is replaced.</span>
+              ${icon("edit")}<span class="grow">Editing your last message. Sending it replaces the answer.</span>
               <button class="button quiet small" type="button" @click=${() => this.clear()}>Cancel</button>
             </p>`
           : nothing

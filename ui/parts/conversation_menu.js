@@ -1,12 +1,12 @@
 // What can be done with a whole conversation: a new title, a file of it, its end.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
+import { conversationMarkdown } from "../conversation_file.js";
 import { confirmDialog } from "./confirm.js";
 import { saveFile } from "./export.js";
 import { icon } from "./icons.js";
 
 /** @typedef {import("../chat_session.js").ChatSession} ChatSession */
-/** @typedef {import("../chat_store.js").Turn} Turn */
 
 /** @param {ChatSession} chat @param {string} title */
 export function conversationMenu(chat, title) {
@@ -31,11 +31,11 @@ export function conversationItems(chat, title) {
     ${turns.length ? item("export", "download", "Export as Markdown", () => void exportTurns(chat, title)) : nothing}
     ${
       turns.length && chat.store.capabilities.has("compact")
-        ? item("compact", "fold", "Go on from a summary", () => void chat.summarise())
+        ? item("compact", "fold", "Continue from a summary", () => void chat.summarise())
         : nothing
     }
     ${isKept ? item("delete", "deletes", "Delete…", () => deleteDialog(chat, title)) : nothing}
-    <a class="menu-item" href="#/status">${icon("status")}State of the runtime</a>`;
+    <a class="menu-item" href="#/status">${icon("status")}Runtime status</a>`;
 }
 
 /** Closes a menu that the focus leaves. @param {FocusEvent} event */
@@ -46,13 +46,13 @@ function closeUnfocused(event) {
 
 /** @param {ChatSession} chat @param {string} title */
 function renameDialog(chat, title) {
-  const { app } = chat;
+  const { app, conversation } = chat;
   const rename = (/** @type {SubmitEvent} */ event) => {
     event.preventDefault();
     const form = /** @type {HTMLFormElement} */ (event.target);
     const wanted = String(new FormData(form).get("title") ?? "").trim();
     app.closeDialog();
-    if (wanted && wanted !== title) chat.rename(wanted);
+    if (wanted && wanted !== title) chat.rename(conversation, wanted);
   };
   app.openDialog(
     "Rename this conversation",
@@ -71,31 +71,15 @@ function renameDialog(chat, title) {
 
 /** @param {ChatSession} chat @param {string} title */
 function deleteDialog(chat, title) {
+  const { app, conversation } = chat;
   const text = "The conversation and everything that was said in it are removed. Files that were changed stay as they are.";
-  confirmDialog(chat.app, `Delete “${title}”?`, text, "Delete", () => chat.remove());
-}
-
-/** @param {Turn} turn @returns {string} the answer as the model wrote it */
-export function answerText(turn) {
-  const texts = turn.parts.filter((part) => part.type === "text");
-  return texts.map((part) => ("text" in part ? part.text.trim() : "")).join("\n\n");
+  confirmDialog(app, `Delete “${title}”?`, text, "Delete", () => chat.remove(conversation));
 }
 
 /** Saves all of the conversation as a file. @param {ChatSession} chat @param {string} title */
 async function exportTurns(chat, title) {
   const turns = await chat.history.allTurns();
-  if (!turns.length) return chat.app.toast("The earlier messages could not be loaded. Export again.");
-  const quoted = (/** @type {string} */ text) => text.replace(/^/gm, "> ");
-  const tools = (/** @type {Turn} */ turn) =>
-    turn.parts.flatMap((part) => (part.type === "tool" && part.card ? [`- ${part.card.did} ${inline(part.card.subject)}`] : []));
-  const sections = turns.map((turn) =>
-    [quoted(turn.text ?? ""), tools(turn).join("\n"), answerText(turn)].filter(Boolean).join("\n\n"),
-  );
+  if (!turns.length) return chat.app.toast("The conversation changed, or could not be loaded. Export it again.");
   const name = title.replaceAll(/[^\p{L}\p{N}]+/gu, "-").replaceAll(/^-|-$/g, "").slice(0, 60);
-  saveFile([`# ${title}\n\n`, sections.join("\n\n---\n\n"), "\n"], "text/markdown", `${name || "conversation"}.md`);
-}
-
-/** @param {string} text */
-function inline(text) {
-  return text && `\`${text.replaceAll("`", "'")}\``;
+  saveFile([conversationMarkdown(title, turns)], "text/markdown", `${name || "conversation"}.md`);
 }

@@ -10,7 +10,7 @@ import { icon, openGate } from "./icons.js";
 export function emptyInbox(app) {
   return html`<div class="empty">
     ${openGate()}
-    <h1>${app.loader.isLoaded ? "Nothing waits for you" : "Looking for questions…"}</h1>
+    <h1>${app.loader.isLoaded ? "Nothing is waiting for you" : "Loading questions…"}</h1>
     ${
       app.loader.isLoaded
         ? html` <p>
@@ -33,7 +33,7 @@ function firstSteps(app) {
       <a class="button" href="#/sessions">See what is running</a>
     </div>
     <p class="small muted">
-      “Ask me something” puts a harmless question, so that you see how it feels. Nothing runs.
+      “Ask me something” asks a harmless question, so you can see how it works. Nothing runs.
     </p>`;
 }
 

@@ -25,7 +25,7 @@ export function folderChoice({ typed, problem, projects, type, start, choose }) 
   };
   return html`<div class="empty">
     ${openGate()}
-    <h1>Where shall the agent work?</h1>
+    <h1>Where should the agent work?</h1>
     <p>
       callgate starts its own agent in this folder. Before it changes anything, it asks here, and your rules
       apply.

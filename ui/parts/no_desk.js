@@ -21,8 +21,8 @@ export function noDesk(app) {
       runs as long as <code>callgate up</code> does.
     </p>
     <p>
-      To start it, run <code>callgate up</code> in a terminal, or <code>callgate up --service</code> to have it
-      always. This window finds it by itself. The chat works without it, and asks there.
+      To start it, run <code>callgate up</code> in a terminal, or <code>callgate up --service</code> to keep it
+      running. This window finds it automatically. The chat works without it, and asks there.
     </p>
     <div class="row wrap">
       <a class="button primary" href="#/chat">Go to the chat</a>

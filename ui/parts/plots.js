@@ -43,7 +43,7 @@ export function barsOf(hours) {
     bar.allowed += hour.allowed;
     bar.denied += hour.denied;
     bar.by_rule += hour.by_rule;
-    bar.other += Math.max(0, hour.asked - hour.allowed - hour.denied - hour.by_rule);
+    bar.other += Math.max(0, hour.asked - hour.allowed - hour.denied);
   }
   return { bars, span };
 }
@@ -81,7 +81,7 @@ export function hoursPlot(app, figures) {
     const box = /** @type {Element} */ (event.currentTarget).getBoundingClientRect();
     const bar = bars[Math.floor(((event.clientX - box.left) / box.width) * width)];
     const shares = bar && `${bar.allowed} allowed, ${bar.denied} denied, ${bar.by_rule} by rule`;
-    pointed = bar ? `${time(bar.at, span)}: ${counted(total(bar), "call")}, ${shares}` : null;
+    pointed = bar ? `${time(bar.at, span)}: ${counted(total(bar), "decision")}, ${shares}` : null;
     app.update();
   };
   const leave = () => {
@@ -94,7 +94,7 @@ export function hoursPlot(app, figures) {
     .map((bar) => html`<span>${time(bar.at, span)}</span>`);
   return html`<figure class="plot panel wide">
     <figcaption>
-      <h2 class="sub">Calls per hour</h2>
+      <h2 class="sub">Decisions per hour</h2>
       <strong class="figure num">${rate(bars.length ? sum / ((bars.length * span) / HOUR) : 0)}</strong>
     </figcaption>
     <svg
@@ -102,7 +102,7 @@ export function hoursPlot(app, figures) {
       viewBox="0 0 ${width} ${HEIGHT}"
       preserveAspectRatio="none"
       role="img"
-      aria-label="${counted(sum, "call")} over time"
+      aria-label="${counted(sum, "decision")} over time"
       @pointermove=${point}
       @pointerleave=${leave}
     >
@@ -133,7 +133,7 @@ export function answersPlot({ p50, p90, buckets }) {
   });
   const axis = [
     buckets[0]?.up_to_ms ? duration(buckets[0].up_to_ms) : "",
-    p90 === null ? "" : `90 % within ${duration(p90)}`,
+    p90 === null ? "" : `90% within ${duration(p90)}`,
   ];
   return html`<figure class="plot panel">
     <figcaption>
@@ -170,7 +170,7 @@ export function sharesPlot({ allowed, denied, by_rule, timeout }) {
     left += width;
     return svg`<rect class="fill-${tone}" x=${left - width} width=${width} height="10"></rect>`;
   });
-  const percent = (/** @type {number} */ count) => (total ? `${Math.round((count / total) * 100)} %` : "–");
+  const percent = (/** @type {number} */ count) => (total ? `${Math.round((count / total) * 100)}%` : "–");
   const key = (/** @type {[string, number, string]} */ [name, count, tone]) =>
     html`<li>
       <span class="key fill-${tone}"></span>${name}<span class="num grow">${percent(count)}</span>

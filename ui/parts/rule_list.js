@@ -83,8 +83,8 @@ function editButton({ name, line }, edit) {
 /** @param {import("../app.js").App} app @param {SuggestedRule} rule */
 export function suggestion(app, rule) {
   const beyond = rule.beyond_count
-    ? html`<span class="chip amber num">lets through ${rule.beyond_count} more</span>`
-    : html`<span class="chip">nothing beyond them</span>`;
+    ? html`<span class="chip amber num">also lets through ${rule.beyond_count === 1 ? "1 other" : `${rule.beyond_count} others`}</span>`
+    : html`<span class="chip">lets nothing else through</span>`;
   return html`<article class="panel suggestion" data-suggestion=${rule.name}>
     <div class="row wrap">
       <h2>${rule.name}</h2>

@@ -9,11 +9,11 @@ import { shown } from "./text.js";
 
 /** The states of the runtime's process, in words. */
 export const STATES = /** @type {Record<string, string>} */ ({
-  starting: "The runtime starts…",
+  starting: "The runtime is starting…",
   ready: "Ready",
-  died: "The runtime has ended.",
-  restarting: "The runtime has ended and is started again.",
-  given_up: "The runtime has ended too often and is not started again by itself.",
+  died: "The runtime has stopped.",
+  restarting: "The runtime stopped and is restarting.",
+  given_up: "The runtime stopped too often and will not restart automatically.",
   ended: "The runtime was closed.",
 });
 

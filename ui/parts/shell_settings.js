@@ -15,7 +15,7 @@ const TITLES = /** @type {Record<string, string>} */ ({
   "agent.engine": "Engine",
   "agent.model": "Model",
   "agent.roots": "Folders it may use",
-  "shell.shortcut": "Shortcut of this window",
+  "shell.shortcut": "Window shortcut",
   "shell.theme": "Theme",
 });
 /** What is said otherwise here than on a command line. */
@@ -55,7 +55,7 @@ export class ShellSettings {
     this.#app.update();
   }
 
-  /** @param {string} key @param {() => Promise<void>} write */
+  /** Returns whether that worked. @param {string} key @param {() => Promise<void>} write */
   async #save(key, write) {
     try {
       await write();
@@ -64,9 +64,10 @@ export class ShellSettings {
     } catch (error) {
       this.#saved.set(key, errorText(error));
       this.#app.update();
-      return;
+      return false;
     }
     await this.load();
+    return true;
   }
 
   render() {
@@ -92,7 +93,7 @@ export class ShellSettings {
       this.#app.chat.restart();
     };
     return html`<p class="row wrap small">
-      <span>The agent uses this from its next start on.</span>
+      <span>Takes effect after a restart.</span>
       <button class="button small" type="button" data-restart @click=${restart}>Restart now</button>
     </p>`;
   }
@@ -101,9 +102,12 @@ export class ShellSettings {
   #field(setting) {
     const { key, help, origin } = setting;
     const id = `set-${key}`;
-    const change = (/** @type {Event} */ event) => {
-      const value = typedValue(setting, valueOf(event));
-      this.#save(key, () => this.#desktop.set(key, value));
+    const change = async (/** @type {Event} */ event) => {
+      const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (event.target);
+      const value = typedValue(setting, field.value);
+      const isSaved = await this.#save(key, () => this.#desktop.set(key, value));
+      // A choice that was refused is not in effect. What was typed can be mended.
+      if (!isSaved && setting.choices) field.value = String(setting.value ?? "");
     };
     return html`<div class="setting" data-setting=${key}>
       <label for=${id}>${TITLES[key] ?? key}</label>
@@ -138,7 +142,7 @@ export class ShellSettings {
       this.#save(API_KEY, () => this.#desktop.storeApiKey(secret));
     };
     return html`<form class="setting" data-setting="api_key" @submit=${store}>
-      <label for="set-api-key">Key of the model</label>
+      <label for="set-api-key">API key</label>
       <div class="row">
         <input
           class="field mono grow"
@@ -187,7 +191,8 @@ function control({ key, value, choices, origin }, id, change) {
       id=${id}
       rows=${Math.min(6, lines.length + 1)}
       spellcheck="false"
-      placeholder="The folder of the chat. For others, write one in each line"
+      placeholder="The chat's folder. To use others, enter one per line"
+      .defaultValue=${lines.join("\n")}
       .value=${lines.join("\n")}
       @change=${change}
     ></textarea>`;
@@ -198,6 +203,7 @@ function control({ key, value, choices, origin }, id, change) {
     autocomplete="off"
     spellcheck="false"
     placeholder="Not set"
+    .defaultValue=${value ?? ""}
     .value=${value === null ? "" : String(value)}
     @change=${change}
   />`;

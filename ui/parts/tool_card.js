@@ -1,7 +1,8 @@
 // A tool call in a conversation: what it does, and what came of it.
 
 import { html, nothing } from "../vendor/lit-html/lit-html.js";
-import { counted, relativePath, splitEnd } from "../words.js";
+import { ending, failure, headline, inputText, isCommandOutput, pictureOf, resultText } from "../tool_result.js";
+import { counted, relativeSubject, splitEnd } from "../words.js";
 import { readUnifiedDiff } from "../unified_diff.js";
 import { body, steps } from "./bodies.js";
 import { diff } from "./diff.js";
@@ -23,12 +24,16 @@ const LONGEST_DIFF = 200_000;
 const MOST_DRAWN = 50;
 /** How much is shown of an input that is being written, in characters. */
 const LONGEST_DRAFT = 96;
+/** How much of an input is shown in the line of its card, in characters. */
+const LONGEST_FACTS = 300;
 /** The colours that a program prints for a terminal. */
 const COLOURS = /\u001b\[[\d;]*m/g;
 
 /** @param {App} app @param {Turn} turn @param {ToolPart} part */
 export function toolCard(app, turn, part) {
-  if (part.card?.body.type === "todo") return plan(part.card.body.items);
+  const failed = failure(part);
+  const isBad = failed !== "";
+  if (part.card?.body.type === "todo" && !isBad) return plan(part.card.body.items);
   const key = `tool-${turn.id}-${part.id}`;
   const isOpen = app.isUnfolded(key);
   const toggle = (/** @type {Event} */ event) => {
@@ -39,8 +44,6 @@ export function toolCard(app, turn, part) {
     const box = card.querySelector(".terminal");
     if (box) box.scrollTop = box.scrollHeight;
   };
-  const failed = part.isOver ? failure(part.result) || (part.isError ? wentWrong(part) : "") : "";
-  const isBad = failed !== "";
   const [start, end] = subject(app, part);
   const state = !part.isOver
     ? html`<span class="spinner"></span>`
@@ -56,65 +59,53 @@ export function toolCard(app, turn, part) {
   ${!part.isOver && !isOpen && part.output ? terminal(app, key, "", part.output.slice(-MOST_LIVE), "") : nothing}`;
 }
 
-/** @param {ToolPart} part @returns {string} what it does, or has done */
-function headline({ card, name, isOver, isError }) {
-  if (!card) return name;
-  return isOver && !isError ? card.did : card.deed;
-}
-
 /** Returns what it is about, in two parts of which only the first may be cut. @param {App} app @param {ToolPart} part */
 function subject(app, { card, draft }) {
   if (!card) return splitEnd(draft.slice(-LONGEST_DRAFT), false);
-  return splitEnd(relativePath(card.subject, app.chat.store.folder), "path" in card.body);
+  const { body, subject } = card;
+  const facts = body.type === "other" ? inputText(body.input) : null;
+  if (facts !== null) return splitEnd(facts.replaceAll("\n", ", ").slice(0, LONGEST_FACTS), false);
+  const isPath = "path" in body || body.type === "patch";
+  return splitEnd(isPath ? relativeSubject(subject, app.chat.store.folder) : subject, isPath);
 }
 
 /** @param {App} app @param {string} key @param {ToolPart} part @param {boolean} isBad */
 function content(app, key, part, isBad) {
   const { card, draft, result } = part;
   if (!card) return html`<pre class="tool-text">${shown(draft)}</pre>`;
-  const output = part.isOver ? resultText(result) : part.output;
+  const output = part.isOver && !part.isLost ? resultText(result) : part.output;
+  if (isCommandOutput(result)) return terminal(app, key, "", output, ending(part));
   const folder = app.chat.store.folder;
-  const drawn = () => html`<div class="tool-body">${body(app, card.body, key, folder)}</div>`;
+  const facts = card.body.type === "other" ? inputText(card.body.input) : null;
+  const about = facts === null ? card.body : /** @type {const} */ ({ type: "other", input: facts });
+  const drawn = () => (facts === "" ? nothing : html`<div class="tool-body">${body(app, about, key, folder)}</div>`);
+  const outcome = () => (output ? plainOutput(app, key, output) : nothing);
   switch (card.body.type) {
-    case "command":
-      return terminal(app, key, card.body.segments.map(({ text }) => text).join(""), output, part.isOver ? exit(result) : "");
+    case "command": {
+      const command = card.body.segments.map(({ text }) => text).join("");
+      // The id of a command in the background is for the model.
+      return terminal(app, key, command, result?.id ? "" : output, ending(part));
+    }
     case "write":
     case "edit":
     case "notebook":
     case "patch":
       // Nothing was changed: what was wanted is shown, and why it failed.
-      if (isBad) return [drawn(), plainOutput(app, key, output)];
+      if (isBad) return [drawn(), outcome()];
       return (typeof result?.diff === "string" && changesIn(app, key, result.diff)) || drawn();
     case "read":
       return html`<div class="tool-body output">${
         output ? numbered(app, key, output, result?.firstLine) : body(app, card.body, key, folder)
       }</div>`;
     default:
-      return [drawn(), output ? plainOutput(app, key, output) : nothing];
+      return [drawn(), picture(result), outcome()];
   }
 }
 
-/**
- * Returns how a command failed that ran: a result without an error does not say that it succeeded.
- * @param {any} result
- */
-function failure(result) {
-  if (!result || typeof result !== "object") return "";
-  if (result.timedOut === true) return "time limit";
-  if (typeof result.signal === "string") return result.signal;
-  return Number.isInteger(result.exitCode) && result.exitCode !== 0 ? `exit code ${result.exitCode}` : "";
-}
-
-/** Returns what became of a call that did nothing. @param {ToolPart} part */
-function wentWrong({ result, card }) {
-  if (result?.denied === true) return "denied";
-  if (result?.interrupted === true) return "interrupted";
-  return card?.body.type === "ask" ? "no answer" : "failed";
-}
-
-/** Returns how a command ended. @param {any} result */
-function exit(result) {
-  return failure(result) || (Number.isInteger(result?.exitCode) ? `exit code ${result.exitCode}` : "");
+/** @param {any} result */
+function picture(result) {
+  const address = pictureOf(result);
+  return address ? html`<img class="output" src=${address} alt="The picture that the tool returned" />` : nothing;
 }
 
 /**
@@ -196,24 +187,4 @@ function plan(items) {
     <h2 class="sub">Plan</h2>
     ${steps(items)}
   </section>`;
-}
-
-/** @param {any} result */
-function resultText(result) {
-  if (typeof result === "string") return result;
-  if (!result || typeof result !== "object") return result === null || result === undefined ? "" : String(result);
-  if (typeof result.text === "string") return result.text;
-  const list = [result.content, result.matches, result.files].find((items) => Array.isArray(items));
-  if (list) return list.map(itemText).join("\n");
-  const streams = [result.stdout, result.stderr].filter((text) => typeof text === "string" && text.trim());
-  if (streams.length || Number.isInteger(result.exitCode)) return streams.map((text) => text.trimEnd()).join("\n");
-  const told = [result.diff, result.content, result.error].find((text) => typeof text === "string" && text);
-  return told ?? JSON.stringify(result, null, 2);
-}
-
-/** @param {any} item a file, a place where something was found, or a part of a message */
-function itemText(item) {
-  if (typeof item === "string") return item;
-  if (item?.path) return [item.path, item.line, item.text].filter((one) => one !== undefined).join(": ");
-  return item?.text ?? `[${item?.type}]`;
 }

@@ -41,7 +41,7 @@ function line(app, changes) {
     ${
       problem?.isPartial
         ? html`<button class="button small" type="button" data-undo-rest @click=${undo(true)}>
-            Put back the others
+            Restore the other files
           </button>`
         : nothing
     }

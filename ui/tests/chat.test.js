@@ -3,6 +3,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ChatStore } from "../chat_store.js";
+import { conversationMarkdown } from "../conversation_file.js";
+import { failure, headline, resultText } from "../tool_result.js";
 
 const CHAT = { conversationId: "c" };
 
@@ -56,6 +58,92 @@ test("a tool is one card from its first piece to its result", () => {
   assert.deepEqual(part.card, { deed: "Use run", did: "Used run", subject: "", body: { type: "other", input: '{\n  "a": 1\n}' } });
   assert.deepEqual([part.output, part.result, part.isError, part.isOver], ["one", "all", true, true]);
   assert.equal(store.working("c")?.id, "2");
+});
+
+/** Begins a turn in which a tool was called without a result, and another one is being written. */
+function withOpenCalls() {
+  const store = answered();
+  store.requested({ id: "2", kind: "user_message", message: "Run", metadata: CHAT }, 5);
+  const card = { deed: "Run a command", did: "Ran a command", subject: "make", body: { type: "command", segments: [] } };
+  store.replied({ type: "tool_use", id: "2", data: { toolId: "t", toolName: "run", input: {}, card } }, 6);
+  store.replied({ type: "tool_input", id: "2", data: { toolId: "u", toolName: "write", text: '{"a"' } }, 7);
+  return store;
+}
+
+/** What is said of the calls of the last turn. */
+const calls = (/** @type {ChatStore} */ store) =>
+  store.turns("c").at(-1).parts.filter(({ type }) => type === "tool").map((part) => [headline(part), failure(part)]);
+
+test("a call without a result has not succeeded once its turn is over", () => {
+  const open = [["Run a command", ""], ["write", ""]];
+  const lost = [["Run a command", "no result"], ["write", "not finished"]];
+  const stopped = withOpenCalls();
+  assert.deepEqual(calls(stopped), open);
+  stopped.replied({ type: "done", id: "2", data: { stopReason: "cancelled" } }, 8);
+  assert.deepEqual(calls(stopped), lost);
+  const died = withOpenCalls();
+  died.failed({ id: "2", error: "the runtime has died" }, 8);
+  assert.deepEqual(calls(died), lost);
+  const loaded = answered();
+  loaded.requested({ id: "3", kind: "load_conversation", conversationId: "c" }, 5);
+  loaded.replied({ type: "user_message", id: "3", data: { message: "Run" } }, 6);
+  loaded.replied({ type: "tool_use", id: "3", data: { toolId: "t", toolName: "run", input: {} } }, 7);
+  loaded.replied({ type: "done", id: "3", data: { isUnfinished: true } }, 8);
+  loaded.takeLoaded("3");
+  assert.deepEqual(calls(loaded), [["Use run", "no result"]]);
+});
+
+test("an answer that is tried again writes its calls again", () => {
+  const store = withOpenCalls();
+  store.replied({ type: "notice", id: "2", data: { kind: "retry", text: "again in 1 s" } }, 8);
+  assert.deepEqual(calls(store), [["Run a command", ""]]);
+});
+
+test("a result that was loaded apart from its call belongs to it", () => {
+  const store = new ChatStore();
+  store.entered({ session: "s", folder: "/w" });
+  const load = (/** @type {string} */ id, /** @type {any[]} */ replies, /** @type {number} */ first) => {
+    store.requested({ id, kind: "load_conversation", conversationId: "c" }, 1);
+    for (const reply of replies) store.replied({ id, ...reply }, 2);
+    store.replied({ id, type: "done", data: { first } }, 3);
+  };
+  const data = { toolId: "t", toolName: "run" };
+  load("1", [{ type: "tool_result", data: { ...data, result: "all" } }, { type: "token", token: "Done" }], 2);
+  store.takeLoaded("1");
+  load("2", [{ type: "user_message", data: { message: "Run" } }, { type: "tool_use", data: { ...data, input: {} } }], 0);
+  store.takeEarlier("2");
+  assert.deepEqual(calls(store), [["Used run", ""]]);
+  assert.equal(store.turns("c")[0].parts.length, 2);
+});
+
+test("a file of a conversation says what was done, in order, and what was not", () => {
+  const store = withOpenCalls();
+  store.replied({ type: "tool_result", id: "2", data: { toolId: "t", result: { error: "no", denied: true }, isError: true } }, 8);
+  store.replied({ type: "user_message", id: "2", data: { message: "Slowly\nplease" } }, 9);
+  store.replied({ type: "token", id: "2", token: "- one\n\n- two" }, 10);
+  const running = "- Run a command `make` (denied)\n- write (running)\n\n> Slowly\n> please\n\n- one\n\n- two\n";
+  const begin = "# The title\n\n> Hello\n\nGood morning\n\n---\n\n> Run\n\n";
+  assert.equal(conversationMarkdown("The title", store.turns("c")), begin + running);
+  store.turns("c")[1].files = [{ mime: "image/png" }, { name: "plan.txt", mime: "text/plain" }];
+  store.failed({ id: "2", error: "the runtime has died" }, 11);
+  const text = conversationMarkdown("The title", store.turns("c"));
+  assert.ok(text.includes("> Run\n> Attached: image/png\n> Attached: plan.txt\n\n- Run"), text);
+  assert.ok(text.endsWith("- write (not finished)\n\n> Slowly\n> please\n\n- one\n\n- two\n\n*Error: the runtime has died*\n"), text);
+});
+
+test("a result is text for people", () => {
+  const texts = [
+    ["as it is", "as it is"],
+    [{ content: "" }, ""],
+    [{ id: "c1", running: true, output: "listening\n" }, "listening\n"],
+    [{ answers: { "Which colour?": "red", Port: "5432" } }, "Which colour? red\nPort: 5432"],
+    [{ os: "Linux", memory: { free: 7 }, roots: ["/a", "/b"], zone: null }, "os: Linux\nmemory.free: 7\nroots: /a, /b"],
+    [{ image: { type: "base64", media_type: "image/png", data: "AA==" } }, ""],
+    [{ matches: [{ path: "a", line: 1, text: "x" }] }, "a: 1: x"],
+    [{ exitCode: 0, stdout: "", stderr: "" }, ""],
+    [{ list: [{ a: 1 }] }, '{\n  "list": [\n    {\n      "a": 1\n    }\n  ]\n}'],
+  ];
+  for (const [result, text] of texts) assert.equal(resultText(result), text);
 });
 
 test("what the runtime says again takes the place of what it said", () => {

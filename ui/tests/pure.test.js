@@ -20,7 +20,7 @@ test("why somebody is asked, and what happens without an answer, by kind of ques
   };
   const told = (more) => Object.values(whyAsked({ ...card, ...more }));
   const falls = "the agent asks in its own terminal; if it has none, it is denied";
-  assert.deepEqual(told({}), ["No rule decides this, so it is asked.", falls]);
+  assert.deepEqual(told({}), ["No rule covers this, so you are asked.", falls]);
   assert.deepEqual(told({ because: "rule `x`" }), ["rule `x`", falls]);
   assert.deepEqual(told({ because: "rule `x`", no_answer_denies: true }), ["rule `x`", "it is denied"]);
   const blocked = "Claude Code has blocked this call by itself, and you can let it try again.";
@@ -29,9 +29,9 @@ test("why somebody is asked, and what happens without an answer, by kind of ques
   const ask = { body: { type: "ask" } };
   assert.deepEqual(told({ ...ask, tool: "AskUserQuestion" }), ["Claude Code asks you something.", falls]);
   assert.deepEqual(told({ ...ask, tool: "Elicitation" }), ["A tool server of Claude Code asks you something.", falls]);
-  const script = ["A script on this machine asks you.", "the script learns that nobody answered"];
+  const script = ["A script on this machine asks you.", "the script is told that nobody answered"];
   assert.deepEqual(told({ ...ask, agent: "A script", tool: "Ask" }), script);
-  assert.deepEqual(told({ agent: "callgate" }), ["No rule decides this, so it is asked.", "it is denied"]);
+  assert.deepEqual(told({ agent: "callgate" }), ["No rule covers this, so you are asked.", "it is denied"]);
   assert.equal(told({ body: { type: "plan" } })[0], "Claude Code asks whether it may carry out this plan.");
 });
 
@@ -107,10 +107,11 @@ test("hours are joined into bars, and those without calls are empty", async () =
   // The library that draws asks for a document as soon as it is loaded.
   Object.assign(globalThis, { document: { createTreeWalker: () => null, createComment: () => null } });
   const { barsOf } = await import("../parts/plots.js");
-  const at = (/** @type {number} */ hour) => ({ at_ms: hour * 3_600_000, asked: 4, allowed: 1, denied: 1, by_rule: 1 });
+  const at = (/** @type {number} */ hour) => ({ at_ms: hour * 3_600_000, asked: 3, allowed: 1, denied: 1, by_rule: 2 });
+  // What rules decide is not asked.
   assert.deepEqual(barsOf([]), { bars: [], span: 3_600_000 });
   const few = barsOf([at(10), at(12)]);
-  const some = { allowed: 1, denied: 1, by_rule: 1, other: 1 };
+  const some = { allowed: 1, denied: 1, by_rule: 2, other: 1 };
   const none = { allowed: 0, denied: 0, by_rule: 0, other: 0 };
   assert.deepEqual(few.bars.map(({ at: _, ...bar }) => bar), [some, none, some]);
   assert.deepEqual(few.bars.map(({ at }) => at / 3_600_000), [10, 11, 12]);
@@ -136,7 +137,14 @@ test("a summary has the path of a file beneath its project, and a command whole"
   assert.deepEqual(short("edit /home/ada/engine/src/parser.rs"), ["edit src", "/parser.rs"]);
   assert.deepEqual(short("replace cell 2 of /home/ada/engine/a.ipynb"), ["replace cell 2 of a.ipynb", ""]);
   assert.deepEqual(short("read /etc/passwd"), ["read /etc", "/passwd"]);
-  assert.deepEqual(short("cp /home/ada/engine/a.rs /tmp"), ["cp /home/ada/engine/a.rs /tmp", ""]);
+  assert.deepEqual(short("patch /home/ada/engine/src/a.rs, /home/ada/engine/b.rs"), ["patch src", "/a.rs, b.rs"]);
+  assert.deepEqual(short("put back /home/ada/engine/a.rs, /etc/b"), ["put back a.rs, /etc", "/b"]);
+  assert.deepEqual(short("find '*.rs' in /home/ada/engine"), ["find '*.rs' in .", ""]);
+  assert.deepEqual(short("search for x in /home/ada/engine/src/parser"), ["search for x in src", "/parser"]);
+  const words = "search for 'a in /home/ada/engine/b' in .";
+  assert.equal(short(words).join(""), words);
+  for (const command of ["cp /home/ada/engine/a.rs /tmp", "find /home/ada/engine -name x", "echo in /home/ada/engine/a"])
+    assert.deepEqual(short(command), [command, ""]);
 });
 
 test("invisible characters are named", () => {

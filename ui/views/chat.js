@@ -330,12 +330,12 @@ export class ChatView {
     const { engine, engineReason } = this.#chat.status ?? {};
     return html`<div class="empty">
       ${openGate()}
-      <h2>Say what should be done</h2>
+      <h2>What should the agent do?</h2>
       <p>
         The agent works in <code>${shown(this.#chat.place)}</code>. Drop files here, paste pictures, and
         watch what it does.
       </p>
-      ${engine ? html`<p class="small muted">The engine ${engine} answers ${engineReason ?? ""}.</p>` : nothing}
+      ${engine ? html`<p class="small muted">Answered by the ${engine} engine ${engineReason ?? ""}.</p>` : nothing}
     </div>`;
   }
 

@@ -159,7 +159,7 @@ export class HistoryView {
           this.#rows.length
             ? html`<div class="history-list">${this.#listOfRows()}</div>
                 <p class="small muted end-note">
-                  ${this.#next === null ? `${counted(this.#rows.length, "entry", "entries")} in all` : "Loading more…"}
+                  ${this.#next === null ? `${counted(this.#rows.length, "entry", "entries")} in total` : "Loading more…"}
                 </p>`
             : this.#empty(count)
         }
@@ -301,7 +301,7 @@ export class HistoryView {
     if (count)
       return html`<div class="empty">
         <h2>Nothing matches</h2>
-        <p>No entry of the ledger has all of these words and properties.</p>
+        <p>No entry matches all filters.</p>
         <div class="row"><a class="button" href="#/history">Clear the filters</a></div>
       </div>`;
     return html`<div class="empty">

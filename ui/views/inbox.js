@@ -21,7 +21,7 @@ const NARROW = matchMedia("(max-width: 759px)");
 const ADVANCE_MS = 1_100;
 /** How long the outcome of a question that ended elsewhere stays before the next one is shown. */
 const OVER_MS = 2_500;
-const NOT_CHOSEN = "This question came by itself. Press Enter to choose it, then answer.";
+const NOT_CHOSEN = "This question opened automatically. Press Enter to select it, then answer.";
 
 export class InboxView extends Answering {
   #list = /** @type {VirtualList<ListItem>} */ (new VirtualList("questions", "list-scroll"));
@@ -184,7 +184,7 @@ export class InboxView extends Answering {
   /** Says that the chosen machine asks nothing. */
   #noneThere() {
     return html`<div class="end-note stack">
-      <p class="small muted">${machineName(this.#machine)} asks nothing now.</p>
+      <p class="small muted">${machineName(this.#machine)} has no open questions.</p>
       <p><button class="button small" type="button" @click=${() => this.#choose("")}>Show all machines</button></p>
     </div>`;
   }

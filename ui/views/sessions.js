@@ -60,7 +60,7 @@ export class SessionsView {
               ? html`<div class="session-grid">
                     ${sessions.slice(0, MOST).map((session) => this.#card(session))}
                   </div>
-                  ${older > 0 ? html`<p class="small muted end-note">and ${counted(older, "older one")}, which the history has</p>` : nothing}`
+                  ${older > 0 ? html`<p class="small muted end-note">${counted(older, "older session is", "older sessions are")} in the history</p>` : nothing}`
               : empty()
         }
       </div>
@@ -84,7 +84,7 @@ export class SessionsView {
             }<span .textContent=${ago(session.last_ms, this.app.now)}></span></p></div></header
       >${warning ? html`<p class="note red">${icon("warning")}<span>${warning}</span></p>` : nothing}<blockquote
         class=${words ? "" : "muted"}
-        >${words ? shown(words) : "What it says is not known here."}</blockquote
+        >${words ? shown(words) : "No messages seen yet"}</blockquote
       ><footer class="today"
         ><dl>${figure("allowed today", session.allowed_today)}${figure("denied", session.denied_today)}${figure(
           "by rule",

@@ -53,7 +53,7 @@ export class SettingsView {
         ${this.app.isPaired ? this.#settings.render() : nothing}
         <section>
           <h2>The runtime</h2>
-          <p><a class="button" href="#/status">${icon("status")}Show its state</a></p>
+          <p><a class="button" href="#/status">${icon("status")}Show status</a></p>
         </section>
         ${keyboardSection(this.app)}
       </div>
@@ -76,7 +76,7 @@ export class SettingsView {
                   html`<li data-link=${link.link}>
                     ${icon(link.link.startsWith("chat") ? "phone" : "browser", "icon-l")}
                     <div class="grow">
-                      <strong title=${link.link}>${shown(link.name)}</strong><br /><span class="tiny muted"
+                      <strong>${shown(link.name)}</strong><br /><span class="tiny muted"
                         >${link.link.startsWith("chat") ? "A chat on a phone" : "A page or program"}</span
                       >
                     </div>
@@ -89,7 +89,7 @@ export class SettingsView {
                       Remove
                     </button>
                   </li>`,
-              )}${links.length ? nothing : html`<li class="muted">Nobody was linked with a code.</li>`}
+              )}${links.length ? nothing : html`<li class="muted">Nothing is linked yet.</li>`}
             </ul>`
           : html`<div class="skeleton links-skeleton"></div>`
       }
@@ -104,7 +104,7 @@ export class SettingsView {
         await this.#load();
       });
     const text =
-      "It can no longer answer questions. Everybody who is linked is told. If it is this browser, the page asks for a new code.";
+      "It can no longer answer questions. Everyone who is linked will be notified. If it is this browser, the page asks for a new code.";
     confirmDialog(this.app, `Remove “${name}”?`, text, "Remove", () => void remove());
   }
 
@@ -137,7 +137,7 @@ export class SettingsView {
         <dt>Running for</dt>
         <dd>${duration(status.uptime_seconds * 1_000)}</dd>
         <dt>Terminal</dt>
-        <dd>${terminal ? "asks there too" : "does not ask there"}</dd>
+        <dd>${terminal ? "also asks there" : "off"}</dd>
         <dt>Telegram</dt>
         <dd>
           ${telegram ? (telegram.trouble ?? (telegram.bot ? `@${telegram.bot}` : "connecting")) : "not set up"}

@@ -9,8 +9,8 @@ import { shown } from "../parts/text.js";
 /** @typedef {import("../app.js").App} App */
 
 const WORK = /** @type {Record<string, string>} */ ({
-  idle: "Ready, and has nothing to do",
-  busy: "Works on a message",
+  idle: "Idle",
+  busy: "Working on a message",
 });
 
 export class StatusView {

@@ -49,7 +49,7 @@ export class YouView {
     if (!links) return html`<div class="skeleton links-skeleton"></div>`;
     return html`<section>
       <h2>Where you are signed in</h2>
-      <p class="muted">Browsers and phones with which you can answer. Whoever removes one signs it out.</p>
+      <p class="muted">Browsers and phones with which you can answer. Removing one signs it out.</p>
       <ul class="panel links">
         ${links.map((link) => this.#link(link))}
       </ul>
