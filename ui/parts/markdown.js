@@ -28,7 +28,7 @@ let parsers = null;
 /** @type {Promise<void> | null} */
 let loading = null;
 
-/** Loads the parser, if it is not here yet. */
+/** Loads the parser, if it is not here yet. If that fails, the next text tries again. */
 export function loadMarkdown() {
   loading ??= import("../vendor/markdown-it/markdown-it.js").then(({ default: Parser }) => {
     const made = () => {
@@ -41,6 +41,8 @@ export function loadMarkdown() {
     };
     // Two, because what is changed for plans belongs to the parser.
     parsers = { answers: made(), plans: asWritten(made()) };
+  }).catch(() => {
+    loading = null;
   });
   return loading;
 }
@@ -84,7 +86,7 @@ export function plan(key, source) {
 function drawPlan(node, source) {
   showPlainly(node, source);
   if (!parsers) {
-    loadMarkdown().then(() => drawPlan(node, source));
+    loadMarkdown().then(() => parsers && drawPlan(node, source));
     return;
   }
   const text = withLineFeeds(source);
@@ -117,14 +119,16 @@ export class GrowingMarkdown {
   /** When it may be drawn again: long blocks take their time. */
   #next = 0;
   #isOver = false;
+  #hasAskedForParser = false;
 
   /** @param {string} text all of it so far @param {boolean} isWhole whether nothing follows */
   show(text, isWhole) {
     if (this.#isOver) return this.node;
     if (!parsers) {
-      loadMarkdown();
+      if (!this.#hasAskedForParser) loadMarkdown();
+      this.#hasAskedForParser = true;
       showPlainly(this.node, text);
-      this.isBehind = true;
+      this.isBehind = loading !== null;
       return this.node;
     }
     const now = performance.now();
