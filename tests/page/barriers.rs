@@ -242,6 +242,27 @@ fn nothing_that_opens_keeps_anybody_out() {
     );
     assert_no_barriers(&browser, "all settings");
     open("[data-unlink]", "the end of a link");
+    go(&browser, "chat");
+    browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
+    browser.click(".folder");
+    browser.wait_for("the folders", "return document.querySelector('[data-folder]')");
+    assert_no_barriers(&browser, "the choice of a folder");
+    browser.fill("[data-folder]", desk.path("").to_str().unwrap());
+    browser.click("[data-start]");
+    browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
+    say(&browser, "help");
+    wait_for_answer(&browser, "list files");
+    for act in ["rename", "delete"] {
+        browser.click("[data-conversation-menu] summary");
+        open(&format!("[data-conversation={act}]"), act);
+    }
+    open("[data-clear]", "the end of what was said");
+    browser.resize(390, 844);
+    open("[data-menu]", "the menu of a narrow window");
+    let _ = browser.run("localStorage.clear()", &json!([]));
+    browser.reload();
+    browser.wait_for("pairing", "return document.querySelector('.pairing')");
+    assert_no_barriers(&browser, "a page without a link");
     assert_eq!(browser.complaints(), Vec::<String>::new());
     drop(hooks);
 }

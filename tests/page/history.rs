@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use callgate_testkit::browser::Browser;
 use callgate_testkit::page::{self, show};
+use callgate_testkit::page_barriers::assert_no_barriers;
 use serde_json::{Value, json};
 
 use crate::fixture::{Stage, bash};
@@ -206,6 +207,7 @@ fn the_page_draws_attention_and_says_when_it_is_alone() {
     desk.kill();
     browser.wait_for_text(".banner", "Reconnecting");
     browser.wait_for_text(".banner.red", "callgate up");
+    assert_no_barriers(&browser, "a page without its desk");
     assert!(browser.text(".card").contains("the-secret-plan"));
     desk.up();
     browser.click(".banner button");

@@ -104,6 +104,15 @@ impl Gallery {
         fs::write(self.folder.join(format!("{name}.png")), picture).unwrap();
     }
 
+    /// Takes a picture of the dialog that a button opens, and closes it.
+    fn open_and_take(&self, name: &str, button: &str) {
+        self.browser.click(button);
+        self.browser.wait_for("a dialog", "return document.querySelector('dialog[open]')");
+        self.take(name);
+        self.browser.click("dialog [aria-label=Close]");
+        self.browser.wait_until_gone("dialog");
+    }
+
     /// Goes somewhere, waits for a text there, and takes a picture.
     fn visit(&self, name: &str, place: &str, text: &str) {
         let _ = self.browser.run("location.hash = arguments[0]", &json!([place]));
@@ -120,7 +129,7 @@ fn every_view() {
     let model = Messages::start(turns());
     let mut command = stage.callgate(&["up"]);
     command.env("ANTHROPIC_API_KEY", "sk-test").env("ANTHROPIC_BASE_URL", model.url());
-    let _terminal = Terminal::spawn(&command);
+    let terminal = Terminal::spawn(&command);
     stage.home.wait_for_desk();
     let link = link(&stage);
     gallery.browser.open(link.split('#').next().unwrap());
@@ -132,6 +141,7 @@ fn every_view() {
     questions(&stage, &gallery);
     chat(&stage, &gallery);
     gallery.visit("history", "#/history", "parser");
+    gallery.open_and_take("history-export", "[data-export]");
     gallery.visit("rules", "#/rules", "no secrets");
     gallery.visit("rules-edit", "#/rules/edit", "save");
     gallery.visit("rules-suggestions", "#/rules/suggestions", "");
@@ -142,10 +152,14 @@ fn every_view() {
         &json!([]),
     );
     gallery.take("settings-open");
-    gallery.visit("status", "#/status", "Ready");
+    gallery.visit("status", "#/status", "Idle");
     gallery.browser.press_keys("?");
     gallery.browser.wait_for_text("dialog[open]", "Allow");
     gallery.take("help");
+    gallery.browser.click("dialog [aria-label=Close]");
+    drop(terminal);
+    gallery.browser.wait_for_text(".banner.red", "callgate up");
+    gallery.take("offline");
 }
 
 #[test]
@@ -155,7 +169,8 @@ fn of_the_shell() {
     }
     let Some((_stage, browser)) = shell(&json!({})) else { return };
     let Some(gallery) = Gallery::of(browser) else { return };
-    gallery.visit("shell-settings", "#/settings", "Shortcut of this window");
+    gallery.visit("shell-no-desk", "#/inbox", "No desk is running");
+    gallery.visit("shell-settings", "#/settings", "Window shortcut");
 }
 
 /// The pictures of the README and the guides.
@@ -454,6 +469,10 @@ fn chat(stage: &Stage, gallery: &Gallery) {
     gallery.take("chat-running");
     browser.click("[data-stop]");
     wait_for_answer(browser, "Stopped.");
+    for act in ["rename", "delete"] {
+        browser.click("[data-conversation-menu] summary");
+        gallery.open_and_take(&format!("chat-{act}"), &format!("[data-conversation={act}]"));
+    }
     browser.resize(390, 844);
     browser.click("[data-list]");
     gallery.take("chat-list");
@@ -462,4 +481,9 @@ fn chat(stage: &Stage, gallery: &Gallery) {
     browser.click("[data-menu]");
     gallery.take("chat-menu");
     browser.click("dialog [aria-label=Close]");
+    browser.click(".folder");
+    browser.wait_for("the folders", "return document.querySelector('[data-folder]')");
+    gallery.take("chat-folder");
+    browser.click("[data-start]");
+    browser.wait_for("a runtime", "return document.querySelector('[data-send]:not([disabled])')");
 }

@@ -210,8 +210,8 @@ fn machine_of_ben(house: &TeamHouse) -> (DeskMachine, Asker) {
     (member, hook)
 }
 
-/// Writes a picture of the team's inbox for the guide to the folder that `CALLGATE_PICTURES` names,
-/// if it names one.
+/// Writes pictures of the team's page, one of them for the guide, to the folder that
+/// `CALLGATE_PICTURES` names, if it names one.
 #[test]
 fn picture_of_the_team() {
     let Some(folder) = std::env::var_os("CALLGATE_PICTURES") else { return };
@@ -238,8 +238,18 @@ fn picture_of_the_team() {
         while (texts.nextNode()) texts.currentNode.data = texts.currentNode.data.replace(arguments[0], '/home/ben/');",
         &json!([home]),
     );
-    let picture = STANDARD.decode(page.picture()).unwrap();
-    std::fs::write(repo_root().join(folder).join("team.png"), picture).unwrap();
+    let folder = repo_root().join(folder);
+    let take = |name: &str| {
+        let picture = STANDARD.decode(page.picture()).unwrap();
+        std::fs::write(folder.join(name), picture).unwrap();
+    };
+    take("team.png");
+    let _ = page.run("location.hash = '#/you'", &json!([]));
+    page.wait_for("the links", "return document.querySelector('[data-link]')");
+    take("team-you.png");
+    page.click("[data-sign-out]");
+    is_signed_out(&page);
+    take("team-sign-in.png");
 }
 
 /// A provider of a company's accounts.
