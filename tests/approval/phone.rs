@@ -88,7 +88,7 @@ fn always_gives_back_what_the_agent_offered() {
     assert!(question.shape.text.contains("accept all edits") || label.contains("accept all edits"));
     // It changes the agent's mode, so it is confirmed by a second press, a moment later.
     let toast = stage.press(&question, &label);
-    assert!(toast.text.contains("Press it once more to confirm."), "{toast:?}");
+    assert!(toast.text.contains("Press again to confirm."), "{toast:?}");
     stage.until("the second press counts", || {
         (!stage.press(&question, &label).text.contains("once more")).then_some(())
     });

@@ -82,7 +82,7 @@ impl Desk {
         let number = offer?;
         let offer = card.offers.get(usize::from(number)).filter(|offer| offer.changes_mode)?;
         let text = format!(
-            "This changes what the agent asks about at all: {}, {}. Press it once more to confirm.",
+            "This changes what the agent asks about at all: {}, {}. Press again to confirm.",
             offer.meaning, offer.lasts
         );
         let earlier = self

@@ -121,7 +121,8 @@ impl TerminalPage {
         let key = |key: &str, means: &str| (key.to_owned(), means.to_owned());
         let can_allow = is_seen || !is_cut(card);
         if card.blocked.is_some() {
-            let allow = if card.confirm.is_some() { "yes, after a typed word" } else { "yes" };
+            let allow =
+                if card.confirm.is_some() { "confirm: type a word, then yes" } else { "yes" };
             let yes = if can_allow { key("a", allow) } else { key("f", "show all, to allow it") };
             return format!("Let it try again?{GAP}{}", self.key_lines(&[yes, key("d", "no")]));
         }
@@ -129,7 +130,8 @@ impl TerminalPage {
         if card.pickers.is_empty() && !can_allow {
             keys.push(key("f", "show all, to allow it"));
         } else if card.pickers.is_empty() {
-            let allow = if card.confirm.is_some() { "allow, after a typed word" } else { "allow" };
+            let allow =
+                if card.confirm.is_some() { "confirm: type a word, then allow" } else { "allow" };
             keys.push(key("a", allow));
             for (number, offer) in (1..10).zip(&card.offers) {
                 let means = format!("always: {} ({})", offer.meaning, offer.lasts);

@@ -438,7 +438,7 @@ fn what_has_to_be_confirmed_is_allowed_with_a_typed_word() {
     let mut card = Arc::unwrap_or_clone(build(1));
     card.require_desk(true, AllowDemands::default());
     let shown = seat.order(show(Arc::new(card)));
-    assert!(shown.contains("a allow, after a typed word   d deny"), "{shown}");
+    assert!(shown.contains("a confirm: type a word, then allow   d deny"), "{shown}");
     assert!(!shown.contains("always"), "{shown}");
     let (asked, news) = seat.key(TerminalKey::Char('a'));
     assert_eq!(asked, "To allow it, type the last word of the command (Esc goes back): ");

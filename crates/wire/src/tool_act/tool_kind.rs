@@ -289,7 +289,7 @@ impl ToolKind {
             WebSearch => ("Search the web", "Searched the web"),
             Plan => ("Approve a plan", "Proposed a plan"),
             AskUser | Script => ("Answer a question", "Asked a question"),
-            Elicit => ("Answer a tool server", "Asked for a tool server"),
+            Elicit => ("Answer a tool server's question", "Asked on behalf of a tool server"),
             Agent => ("Start a subagent", "Started a subagent"),
             Self::Mcp => ("Use a tool of a server", "Used a tool of a server"),
             Todo | Note | Self::Other => return None,

@@ -61,7 +61,7 @@ fn always_gives_back_all_objects_of_the_choice_as_they_came() {
 fn a_change_of_mode_is_confirmed_twice() {
     let is_asked_again = |outputs: &[DeskOutput]| {
         assert!(answers(outputs).is_empty());
-        told(outputs)[0].contains("accept all edits, for this session. Press it once more")
+        told(outputs)[0].contains("accept all edits, for this session. Press again to confirm")
     };
     let mut table = Table::new();
     table.ask(1, touch(1));
