@@ -15,6 +15,8 @@ const TOO_DEEP = /^[ \t>*+\-\d.)]{900,}/m;
 /** So many characters are drawn in one frame: to lay out many more would make people wait. */
 const MOST_IN_A_FRAME = 2_000;
 const frame = { left: MOST_IN_A_FRAME };
+/** A backslash counts before the line's end and before the marks of ASCII. */
+const ESCAPE = /^\\[\n!-/:-@[-`{-~]/;
 /**
  * So many blocks of an answer are a section. The browser looks at each section in each frame, and at the
  * blocks of those that are seen.
@@ -49,7 +51,7 @@ export function loadMarkdown() {
 
 /**
  * Makes a parser show what it would hide or replace, because somebody approves the text: definitions,
- * the names of characters, addresses and titles as they are written.
+ * the names of characters, backslashes, addresses and titles as they are written.
  * @param {MarkdownIt} parser
  */
 function asWritten(parser) {
@@ -62,7 +64,23 @@ function asWritten(parser) {
     const found = parseLinkTitle(text, start, max);
     return found.ok ? { ...found, str: text.slice(start + 1, found.pos - 1) } : found;
   };
+  parser.inline.ruler.at("escape", appendEscape);
   return parser.disable(["entity", "reference"]);
+}
+
+/**
+ * Takes over an escaped character, or line end, with its backslash.
+ * @param {import("../vendor/markdown-it/markdown-it.js").InlineState} state @param {boolean} isSilent
+ */
+function appendEscape(state, isSilent) {
+  const written = state.src.slice(state.pos, Math.min(state.pos + 2, state.posMax));
+  if (!ESCAPE.test(written)) return false;
+  if (!isSilent) {
+    state.push("text_special", "", 0).content = written.trimEnd();
+    if (written.endsWith("\n")) state.push("hardbreak", "br", 0);
+  }
+  state.pos += 2;
+  return true;
 }
 
 /** @type {Map<string, {source: string, node: HTMLElement}>} */

@@ -1,5 +1,6 @@
 // The elements of a Markdown text. Every character of it is shown: HTML as text, pictures as their
-// words and addresses, and a table as it is written if it has a cell that belongs to no column.
+// words and addresses, and a table as it is written if it has a cell that belongs to no column. A plan
+// has the marks of emphasis, too: `*` and `_` may be parts of a pattern or a name.
 
 import { visibleParts } from "../words.js";
 import { codePieces } from "./code_colours.js";
@@ -11,12 +12,13 @@ const MOST_COLOURED = 20_000;
 const ALIGNED = /text-align:(center|right)/;
 /** The mark of a task at the beginning of a list's item. */
 const TASK = /^\[([ xX])\](?=\s)/;
+const EMPHASIS = ["em", "strong", "s"];
 
 /** Makes elements of tokens. */
 export class MarkdownNodes {
   #isPlan;
 
-  /** @param {boolean} isPlan whether invisible characters are named; else code can be copied */
+  /** @param {boolean} isPlan whether marks are shown and invisible characters named; else code can be copied */
   constructor(isPlan) {
     this.#isPlan = isPlan;
   }
@@ -62,8 +64,7 @@ export class MarkdownNodes {
     const box = document.createElement("pre");
     const info = token.info.trim();
     if (info) {
-      const label = document.createElement("span");
-      label.className = "code-info";
+      const label = spanOf("code-info", "");
       this.#appendText(label, info);
       box.append(label);
     }
@@ -72,7 +73,7 @@ export class MarkdownNodes {
     const isColoured = !this.#isPlan && info && token.content.length <= MOST_COLOURED;
     for (const { text, kind } of isColoured ? codePieces(info, token.content) : [{ text: token.content, kind: "" }]) {
       if (!kind) this.#appendText(code, text);
-      else code.append(coloured(text, kind));
+      else code.append(spanOf(`code-${kind}`, text));
     }
     box.append(code);
     return box;
@@ -84,17 +85,39 @@ export class MarkdownNodes {
     if (task) root.append(checkbox(task[1] !== " "));
     for (const [at, token] of (line.children ?? []).entries()) {
       const parent = open[open.length - 1];
-      if (token.nesting > 0) open.push(opened(token, parent));
-      else if (token.nesting < 0) open.pop();
-      else if (token.type === "hardbreak") parent.append(document.createElement("br"));
+      if (token.nesting > 0) {
+        open.push(opened(token, parent));
+        this.#appendMark(open[open.length - 1], token);
+      } else if (token.nesting < 0) {
+        this.#appendMark(parent, token);
+        this.#appendAddress(parent);
+        open.pop();
+      } else if (token.type === "hardbreak") parent.append(document.createElement("br"));
       else if (token.type === "softbreak") parent.append("\n");
-      else if (token.type === "image") this.#appendInline(opened(token, parent), token, null);
-      else if (token.type === "code_inline") {
+      else if (token.type === "image") {
+        const link = opened(token, parent);
+        this.#appendInline(link, token, null);
+        this.#appendAddress(link);
+      } else if (token.type === "code_inline") {
         const code = document.createElement("code");
         this.#appendText(code, token.content);
         parent.append(code);
       } else this.#appendText(parent, token.content.slice(task && at === 0 ? task[0].length : 0));
     }
+  }
+
+  /** Shows a mark of emphasis in a plan. @param {HTMLElement} element @param {Token} token */
+  #appendMark(element, { tag, markup }) {
+    if (this.#isPlan && EMPHASIS.includes(tag)) element.append(spanOf("muted", markup));
+  }
+
+  /** Shows where a link leads, unless its words are the address. @param {HTMLElement} link */
+  #appendAddress(link) {
+    const { address, title } = link.dataset;
+    if (address === undefined || link.className === "bare") return;
+    const span = spanOf("address", "");
+    this.#appendText(span, title ? ` (${address} “${title}”)` : ` (${address})`);
+    link.append(span);
   }
 
   /** @param {HTMLElement} parent @param {string} text */
@@ -105,21 +128,19 @@ export class MarkdownNodes {
         parent.append(part.text);
         continue;
       }
-      const name = document.createElement("span");
-      name.className = "invisible";
+      const name = spanOf("invisible", part.text);
       name.title = "An invisible character";
-      name.textContent = part.text;
       parent.append(name);
     }
   }
 }
 
-/** @param {string} text @param {string} kind of the token */
-function coloured(text, kind) {
-  const token = document.createElement("span");
-  token.className = `code-${kind}`;
-  token.textContent = text;
-  return token;
+/** @param {string} name its class @param {string} text */
+function spanOf(name, text) {
+  const span = document.createElement("span");
+  span.className = name;
+  span.textContent = text;
+  return span;
 }
 
 /** Begins an element. A picture is not loaded: it is a link. @param {Token} token @param {HTMLElement} parent */

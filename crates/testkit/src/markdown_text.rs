@@ -12,6 +12,9 @@ use crate::commonmark;
 /// What comes before the first word of a line.
 const LINE_MARKS: [char; 9] = [' ', '\t', '>', '-', '*', '+', '.', ')', '1'];
 
+/// The characters of which marks of emphasis consist.
+const EMPHASIS: [char; 3] = ['*', '_', '~'];
+
 /// Returns texts in which what means something in Markdown is common.
 pub fn markdown_text() -> impl Strategy<Value = String> {
     let mark = prop::sample::select(vec![
@@ -64,18 +67,51 @@ pub fn sample_texts(count: usize) -> Vec<String> {
 }
 
 /// Returns a letter or digit of a text that is shown less often than it has to be. `is_whole` tells
-/// whether all of them have to be shown; else, the addresses, titles and definitions of links, the
-/// names of characters, the words after the marks of code, and the marks of tasks need not.
+/// whether all of them have to be shown, and the marks of emphasis, too; else, the addresses,
+/// titles and definitions of links, the names of characters, the words after the marks of code, and
+/// the marks of tasks need not.
 pub fn missing_letter(markdown: &str, shown: &str, is_whole: bool) -> Option<char> {
-    let hidden = if is_whole { Vec::new() } else { hidden_parts(markdown) };
+    let hidden = if is_whole { block_marks(markdown) } else { hidden_parts(markdown) };
     let is_hidden = |at: usize| hidden.iter().any(|part| part.contains(&at));
+    let counts = |letter: char| letter.is_alphanumeric() || is_whole && EMPHASIS.contains(&letter);
     let letters: String = markdown
         .char_indices()
-        .filter(|(at, letter)| letter.is_alphanumeric() && !is_hidden(*at))
+        .filter(|(at, letter)| counts(*letter) && !is_hidden(*at))
         .map(|(_, letter)| letter)
         .collect();
     let count = |text: &str, letter: char| text.chars().filter(|c| *c == letter).count();
     letters.chars().find(|letter| count(shown, *letter) < count(&letters, *letter))
+}
+
+/// Returns the marks of items, rules and code that a text has in characters of emphasis.
+fn block_marks(markdown: &str) -> Vec<Range<usize>> {
+    // A plan has no definitions, which would hide what follows them.
+    let text = markdown.replace("]:", "].");
+    let mut marks = Vec::new();
+    // Where the content of the open code block ends.
+    let mut code_end = None;
+    for (event, range) in Parser::new_ext(&text, commonmark::options()).into_offset_iter() {
+        let written = text[range.clone()].trim_start_matches([' ', '\t']);
+        let start = range.end - written.len();
+        match &event {
+            Event::Rule => marks.push(range),
+            Event::Start(Tag::Item) => {
+                marks.push(start..start + usize::from(written.starts_with('*')));
+            }
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
+                let length = written.len() - written.trim_start_matches('~').len();
+                let info = written.find(['\n', '\r']).unwrap_or(written.len());
+                marks.push(start..start + length);
+                code_end = Some(start + info);
+            }
+            Event::Text(_) => code_end = code_end.map(|_| range.end),
+            Event::End(TagEnd::CodeBlock) => {
+                marks.extend(code_end.take().map(|end| end..range.end));
+            }
+            _ => {}
+        }
+    }
+    marks
 }
 
 /// Returns the parts of a text that need not be shown.
@@ -155,5 +191,10 @@ mod tests {
         assert_eq!(missing_letter("a [b](c)", "ab", true), Some('c'));
         assert_eq!(missing_letter("a [b](c)", "ab", false), None);
         assert_eq!(missing_letter("aa", "a", false), Some('a'));
+        assert_eq!(missing_letter("*a* __b__", "*a* b", true), Some('_'));
+        assert_eq!(missing_letter("*a*", "a", false), None);
+        let marks = "* a\n\n***\n\n~~~~sh *\n*x*\n~~~~\n\n> * b\n>   ~~~\n>   ~~~\n\n[c]: d\n* e\n";
+        assert_eq!(missing_letter(marks, "a sh * *x* b [c]: d e", true), None);
+        assert_eq!(missing_letter(marks, "a sh * x b [c]: d e", true), Some('*'));
     }
 }

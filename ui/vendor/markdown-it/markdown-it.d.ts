@@ -12,6 +12,12 @@ export interface Token {
   children: Token[] | null;
   attrGet(name: string): string | null;
 }
+export interface InlineState {
+  src: string;
+  pos: number;
+  posMax: number;
+  push(type: string, tag: string, nesting: number): Token;
+}
 export interface Found {
   ok: boolean;
   pos: number;
@@ -26,6 +32,7 @@ export default class MarkdownIt {
     parseLinkDestination(text: string, start: number, max: number): Found;
     parseLinkTitle(text: string, start: number, max: number): Found;
   };
+  inline: { ruler: { at(name: string, rule: (state: InlineState, isSilent: boolean) => boolean): void } };
   disable(rules: string[]): this;
   parse(source: string, environment: { references?: Record<string, unknown> }): Token[];
 }

@@ -56,6 +56,19 @@ fn an_answer_of_every_kind_of_block() {
 }
 
 #[test]
+fn code_in_an_item_keeps_the_blanks_of_its_own() {
+    check(
+        "1. a\n   ```sh\n     x\n   ```\n",
+        &expect![[r"
+            1. a
+               ```sh
+                 x
+               ```
+        "]],
+    );
+}
+
+#[test]
 fn cells_that_are_too_long_have_several_lines() {
     check(
         "| key | default | meaning |\n|:--|--:|:-:|\n\
