@@ -96,10 +96,12 @@ fn parse_listeners(table: &str) -> impl Iterator<Item = Listener> {
         let (address, port) = local.split_once(':')?;
         let host = match address {
             // The bytes are in the machine's own byte order.
-            "0100007F" | "7F000001" | "00000000" | "00000000000000000000000000000000" => {
-                "127.0.0.1"
-            }
-            "00000000000000000000000001000000" | "00000000000000000000000000000001" => "[::1]",
+            "0100007F" | "7F000001" | "00000000" => "127.0.0.1",
+            // A socket for IPv6 need not take IPv4 as well, and then another account may listen at
+            // the same port there.
+            "00000000000000000000000001000000"
+            | "00000000000000000000000000000001"
+            | "00000000000000000000000000000000" => "[::1]",
             _ => return None,
         };
         Some(Listener {
