@@ -9,7 +9,7 @@ use std::sync::Arc;
 use callgate_http::read_body;
 use futures_util::{StreamExt, stream};
 use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Client, RequestBuilder, Response, StatusCode};
+use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use rmcp::model::{
     ClientJsonRpcMessage, ClientRequest, ErrorData, RequestId, ServerJsonRpcMessage,
 };
@@ -22,7 +22,7 @@ use rmcp::transport::streamable_http_client::{
 };
 use sse_stream::Sse;
 
-use super::http_client::http_client;
+use super::http_client::{http_client, is_plain};
 use super::oauth::ServerAccess;
 use super::{LONGEST_MESSAGE, McpSurroundings, ServerContext, TOO_LONG, Warning};
 use crate::sse::{SseDecoder, SseEvent};
@@ -45,7 +45,8 @@ pub(super) fn http_transport(
     access: Option<Arc<ServerAccess>>,
 ) -> Result<StreamableHttpClientTransport<BoundedHttpClient>, String> {
     let McpSurroundings { proxy, warn, .. } = &context.around;
-    let client = http_client(proxy.as_deref(), url.starts_with("http://"))?;
+    // By the parsed address: a scheme may be written in capitals, too.
+    let client = http_client(proxy.as_deref(), Url::parse(url).is_ok_and(|url| is_plain(&url)))?;
     let client = BoundedHttpClient { client, warn: Arc::clone(warn), access };
     let mut custom = CustomHeaders::new();
     for (name, value) in headers {

@@ -16,6 +16,11 @@ pub(super) fn http_client(proxy: Option<&str>, is_plain: bool) -> Result<Client,
     builder.build().map_err(|error| error.to_string())
 }
 
+/// Returns true if nothing that goes to an address is encrypted.
+pub(super) fn is_plain(url: &Url) -> bool {
+    url.scheme() == "http"
+}
+
 /// Returns true if an address holds a name or a password, which would hide its host.
 pub(super) fn has_login(url: &Url) -> bool {
     !url.username().is_empty() || url.password().is_some()
@@ -24,4 +29,16 @@ pub(super) fn has_login(url: &Url) -> bool {
 /// Returns an address in the form in which sign-ins name it, however it is written.
 pub fn normal_address(url: &str) -> String {
     Url::parse(url).map_or_else(|_| url.to_owned(), |url| url.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scheme_in_capitals_is_plain_too() {
+        let is_plain = |url: &str| is_plain(&Url::parse(url).unwrap());
+        assert!(is_plain("http://127.0.0.1/mcp") && is_plain("HTTP://127.0.0.1/mcp"));
+        assert!(!is_plain("https://127.0.0.1/mcp") && !is_plain("HTTPS://127.0.0.1/mcp"));
+    }
 }

@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use crate::mcp::http_client::http_client;
+use crate::mcp::http_client::{http_client, is_plain};
 
 /// The longest answer, in bytes.
 const LONGEST_ANSWER: usize = 64 * 1024;
@@ -42,7 +42,7 @@ impl SignInClient {
 
     /// Returns the client for an address. Making it reads root certificates.
     pub(super) async fn client(&self, url: &Url) -> Result<Client, String> {
-        let is_plain = url.scheme() == "http";
+        let is_plain = is_plain(url);
         let cell = if is_plain { &self.0.plain } else { &self.0.encrypted };
         let proxy = self.0.proxy.clone();
         let make = || async move {
