@@ -7,7 +7,7 @@
 
 mod in_words;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
 use callgate_link::sync::lock;
@@ -29,7 +29,8 @@ use crate::tool::raw_json;
 /// The questions that the front end was shown and that are open.
 #[derive(Default)]
 pub(super) struct PersonQuestions {
-    open: Mutex<HashMap<String, FrontQuestion>>,
+    /// In the order in which they were asked.
+    open: Mutex<Vec<FrontQuestion>>,
     /// The calls whose question was left without a choice, until they have learnt it.
     cancelled: Mutex<HashSet<String>>,
 }
@@ -77,7 +78,7 @@ pub(super) fn mirror_for_kind(
                 None => SessionEvent::PermissionRequest(asked.clone()),
             };
             if let Some(shown) = shown {
-                lock(&shared.questions.open).insert(asked.question, shown);
+                shared.questions.add_question(shown);
             }
             output.send_event(&request, events);
         }
@@ -117,11 +118,20 @@ impl FrontQuestion {
 }
 
 impl PersonQuestions {
+    fn add_question(&self, shown: FrontQuestion) {
+        let mut open = lock(&self.open);
+        open.retain(|one| one.asked.question != shown.asked.question);
+        open.push(shown);
+    }
+
     /// Closes a question, and returns its end as the front end gets it.
     fn close_question(&self, resolved: PermissionResolved) -> SessionEvent {
-        let Some(shown) = lock(&self.open).remove(&resolved.question) else {
-            return SessionEvent::PermissionResolved(resolved);
+        let shown = {
+            let mut open = lock(&self.open);
+            let at = open.iter().position(|one| one.asked.question == resolved.question);
+            at.map(|at| open.remove(at))
         };
+        let Some(shown) = shown else { return SessionEvent::PermissionResolved(resolved) };
         let PermissionResolved { question, decision, text } = resolved;
         let outcome = match (decision.as_str(), shown.outcome) {
             ("allow", _) => AnswerOutcome::Answered.name(),
@@ -146,27 +156,28 @@ impl PersonQuestions {
 
     /// Returns true if the front end was shown this as a question that needs no permission.
     pub(super) fn has(&self, question: &str) -> bool {
-        lock(&self.open).contains_key(question)
+        lock(&self.open).iter().any(|one| one.asked.question == question)
     }
 
-    /// Returns the question that the next message of a conversation answers.
+    /// Returns the question that the next message of a conversation answers: the one that was asked
+    /// first.
     pub(super) fn awaits_words(&self, conversation: &str) -> Option<String> {
         let open = lock(&self.open);
-        let mut waiting: Vec<&FrontQuestion> =
-            open.values().filter(|one| one.is_text && &*one.conversation == conversation).collect();
-        // The map has no order, and each message has to find the same one first.
-        waiting.sort_by(|one, other| one.asked.question.cmp(&other.asked.question));
-        waiting.first().map(|one| one.asked.question.clone())
+        let mut waiting =
+            open.iter().filter(|one| one.is_text && &*one.conversation == conversation);
+        waiting.next().map(|one| one.asked.question.clone())
     }
 
     fn get(&self, question: &str) -> Result<FrontQuestion, RequestFailure> {
         let late = || RequestFailure::permanent("too_late", "no question with this id waits");
-        lock(&self.open).get(question).cloned().ok_or_else(late)
+        let open = lock(&self.open);
+        open.iter().find(|one| one.asked.question == question).cloned().ok_or_else(late)
     }
 
     fn note_outcome(&self, question: &str, outcome: AnswerOutcome) {
-        if let Some(open) = lock(&self.open).get_mut(question) {
-            open.outcome = Some(outcome);
+        let mut open = lock(&self.open);
+        if let Some(shown) = open.iter_mut().find(|one| one.asked.question == question) {
+            shown.outcome = Some(outcome);
         }
     }
 }
@@ -199,4 +210,43 @@ pub(super) async fn answer_in_words(
     let (outcome, values) =
         read.map_err(|why| RequestFailure::permanent("answer", format!("{why}.")))?;
     answer_question(shared, QuestionAnswer { question, outcome, values }).await
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn words_answer_the_question_that_was_asked_first() {
+        let questions = PersonQuestions::default();
+        let conversation: Arc<str> = "c".into();
+        let input = json!({ "questions": [{ "question": "Which?", "options": [] }] });
+        let add = |id: &str| {
+            let asked = read_question(ToolKind::AskUser, &input, id, "t").unwrap();
+            let (kind, conversation) = (ToolKind::AskUser, Arc::clone(&conversation));
+            let (input, is_text, outcome) = (input.clone(), true, None);
+            questions.add_question(FrontQuestion {
+                asked,
+                kind,
+                input,
+                conversation,
+                is_text,
+                outcome,
+            });
+        };
+        // The ids are random, and say nothing about the order.
+        for id in ["b", "c", "a"] {
+            add(id);
+        }
+        for expected in ["b", "c", "a"] {
+            let waiting = questions.awaits_words("c");
+            assert_eq!(waiting.as_deref(), Some(expected));
+            let (decision, text) = ("deny".to_owned(), String::new());
+            let question = expected.to_owned();
+            questions.close_question(PermissionResolved { question, decision, text });
+        }
+        assert_eq!(questions.awaits_words("c"), None);
+    }
 }
