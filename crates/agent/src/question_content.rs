@@ -16,6 +16,8 @@ const LONGEST_TITLE: usize = 500;
 /// The longest address, in characters. A longer one is not shown, because it could not be judged.
 const LONGEST_URL: usize = 2_048;
 /// The most fields of a question, and the most choices of a field.
+/// The longest input that is asked about in fields, in bytes.
+const LONGEST_INPUT: usize = 1024 * 1024;
 const MOST_FIELDS: usize = 32;
 const MOST_OPTIONS: usize = 256;
 
@@ -39,6 +41,10 @@ pub(crate) fn read_question(
     let is_unique = |(at, field): (usize, &QuestionField)| {
         fields[..at].iter().all(|other| other.name != field.name)
     };
+    // Values and names are sent as they are, and have to fit into a line.
+    if input.to_string().len() > LONGEST_INPUT {
+        return None;
+    }
     if fields.len() > MOST_FIELDS || !fields.iter().enumerate().all(is_unique) {
         return None;
     }

@@ -313,7 +313,11 @@ impl OutputState {
         // The line end does not count.
         if size > MAX_LINE + 1 {
             self.pending.truncate(start);
-            too_long(event, size).write_line(id, timestamp, seq, &mut self.pending);
+            let Some(event) = too_long(event, size) else {
+                self.seq -= 1;
+                return;
+            };
+            event.write_line(id, timestamp, seq, &mut self.pending);
         }
         self.ring.push(self.seq, &self.pending[start..]);
     }

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use callgate_link::sync::lock;
 use callgate_mask::text::shortened_text;
-use callgate_wire::session::{FrontTool, FrontToolAnswer, FrontToolCall, SessionEvent, tool_kind};
+use callgate_wire::session::{
+    FrontTool, FrontToolAnswer, FrontToolCall, MAX_LINE, SessionEvent, tool_kind,
+};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
@@ -27,6 +29,8 @@ const PREFIX: &str = "front__";
 /// The longest name of a tool, with the prefix, that model services accept.
 const LONGEST_NAME: usize = 64;
 const LONGEST_DESCRIPTION: usize = 4_096;
+/// The longest input of a call, in bytes. The rest of its line has room beside it.
+const LONGEST_INPUT: usize = MAX_LINE - 64 * 1024;
 const GONE: &str = "the front end has gone, so it is unknown whether the tool has finished";
 /// How long the front end may take for a call; its user may have to do something.
 const ANSWERED_WITHIN: Duration = Duration::from_hours(1);
@@ -122,6 +126,12 @@ async fn call_front_end(
     name: String,
     invocation: ToolInvocation,
 ) -> Result<CallOutcome, String> {
+    let size = invocation.input.get().len();
+    if size > LONGEST_INPUT {
+        return Err(format!(
+            "the input has {size} bytes, and the front end takes {LONGEST_INPUT}: call it with less"
+        ));
+    }
     let (answer_in, answer) = oneshot::channel();
     let waiting = WaitingCall::start_waiting(&calls, answer_in).ok_or(GONE)?;
     let ToolInvocation { input, address, .. } = invocation;

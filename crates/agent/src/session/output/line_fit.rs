@@ -2,14 +2,16 @@
 
 use callgate_mask::text::shortened_text;
 use callgate_wire::session::{
-    MAX_LINE, PastUserMessage, PermissionRequest, RuntimeStatus, SessionEvent, ToolResult, ToolUse,
-    capability,
+    AgentQuestion, FieldKind, MAX_LINE, PastUserMessage, PermissionRequest, RuntimeStatus,
+    SessionEvent, ToolResult, ToolUse, capability,
 };
 
 use crate::tool::error_json;
 
 /// The longest text of a question in a line that would otherwise be too long, in characters.
 const LONGEST_TEXT: usize = 1000;
+/// The longest title of a field or an option in such a line, in characters.
+const LONGEST_TITLE: usize = 100;
 /// The longest input of a question in such a line, in bytes.
 const LONGEST_INPUT: usize = 64 * 1024;
 
@@ -53,10 +55,11 @@ pub(super) fn without_extensions(event: SessionEvent) -> SessionEvent {
     }
 }
 
-/// Returns a replacement for an event that does not fit into a line.
-pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
+/// Returns a replacement for an event that does not fit into a line. `None` means that it is left
+/// out: an error in its place would end its request, which goes on.
+pub(super) fn too_long(event: SessionEvent, size: usize) -> Option<SessionEvent> {
     let text = format!("this has {size} bytes, and a line may have {MAX_LINE}: ask for less of it");
-    match event {
+    Some(match event {
         SessionEvent::ToolResult(result) => SessionEvent::ToolResult(ToolResult {
             result: error_json(&text),
             is_error: result.is_error.map(|_| true),
@@ -74,6 +77,10 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
             shorten_question(&mut asked);
             SessionEvent::PermissionRequest(asked)
         }
+        SessionEvent::Question(mut asked) => {
+            shorten_agent_question(&mut asked);
+            SessionEvent::Question(asked)
+        }
         SessionEvent::Status(mut status) => {
             for question in status.questions.iter_mut().flatten() {
                 shorten_question(&mut question.data);
@@ -85,8 +92,9 @@ pub(super) fn too_long(event: SessionEvent, size: usize) -> SessionEvent {
             SessionEvent::Status(status)
         }
         // What ends a request has to end it in this form as well.
-        _ => SessionEvent::error(text),
-    }
+        event if event.is_end() => SessionEvent::error(text),
+        _ => return None,
+    })
 }
 
 /// Shortens a question so that it can still be shown and answered.
@@ -99,6 +107,23 @@ fn shorten_question(asked: &mut PermissionRequest) {
     (asked.diff, asked.card) = (None, None);
     asked.title = shortened_text(&asked.title, LONGEST_TEXT);
     asked.reason = asked.reason.as_deref().map(|text| shortened_text(text, LONGEST_TEXT));
+}
+
+/// Shortens what a person reads of a question. An answer has its values, which stay.
+fn shorten_agent_question(asked: &mut AgentQuestion) {
+    asked.text = shortened_text(&asked.text, LONGEST_TEXT);
+    for field in &mut asked.fields {
+        field.title = shortened_text(&field.title, LONGEST_TITLE);
+        field.description = None;
+        if let FieldKind::OneOf { options, .. } | FieldKind::SeveralOf { options, .. } =
+            &mut field.kind
+        {
+            for option in options {
+                option.title = shortened_text(&option.title, LONGEST_TITLE);
+                option.description = None;
+            }
+        }
+    }
 }
 
 /// Returns a message without the content of its files, and without its text if that is too long.

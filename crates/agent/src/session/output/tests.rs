@@ -3,7 +3,10 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
-use callgate_wire::session::{PermissionRequest, RuntimeStatus, ToolResult, UserMessage};
+use callgate_wire::session::{
+    AgentQuestion, FieldKind, FieldOption, FrontToolCall, PermissionRequest, QuestionField,
+    RuntimeStatus, ToolResult, UserMessage,
+};
 use serde_json::value::to_raw_value;
 use serde_json::{Value, json};
 
@@ -254,6 +257,63 @@ async fn neither_a_question_nor_a_status_that_is_too_long_ends_a_request() {
         questions.iter().map(|one| one["data"]["question"].as_str().unwrap()).collect();
     assert_eq!(names, ["q", "r"]);
     assert!(questions.iter().all(|one| one["data"]["input"]["error"].is_string()));
+}
+
+/// To the front end an error is the end of its request, which goes on here.
+#[tokio::test]
+async fn nothing_that_is_too_long_ends_a_request_but_its_end() {
+    let memory = Memory::default();
+    let output = SessionOutput::start(memory.clone(), quiet()).unwrap();
+    let everything: Vec<String> = CHOICES.iter().map(|choice| (*choice).to_owned()).collect();
+    output.note_capabilities(&everything);
+    let long = "x".repeat(MAX_LINE);
+    let option = |value: &str| FieldOption {
+        value: value.to_owned(),
+        title: long.clone(),
+        description: Some(long.clone()),
+    };
+    let options = vec![option("red"), option("blue")];
+    let field = QuestionField {
+        name: "colour".into(),
+        title: long.clone(),
+        description: None,
+        required: true,
+        kind: FieldKind::OneOf { options, free_text: false, default: None },
+    };
+    let question = AgentQuestion {
+        question: "q".into(),
+        tool_id: "t".into(),
+        server: None,
+        text: long.clone(),
+        url: None,
+        fields: vec![field],
+        deadline: None,
+    };
+    let call = FrontToolCall {
+        call: "c".into(),
+        tool_id: "t".into(),
+        tool_name: "paint".into(),
+        input: to_raw_value(&json!({ "content": long })).unwrap(),
+    };
+    output.open_request("1", &SessionCommand::UserMessage(UserMessage::new("go"))).unwrap();
+    output.say_all(
+        "1",
+        [
+            SessionEvent::Question(question),
+            SessionEvent::ToolCall(call),
+            SessionEvent::notice("retry", long.as_str()),
+            SessionEvent::done(&json!({ "text": long })),
+        ],
+    );
+    closed(&output).await;
+    let lines = memory.lines();
+    let types: Vec<&str> = lines.iter().map(|line| line["type"].as_str().unwrap()).collect();
+    assert_eq!(types, ["question", "error"]);
+    // It can still be answered.
+    let options = &lines[0]["data"]["fields"][0]["options"];
+    assert_eq!((&options[0]["value"], &options[1]["value"]), (&json!("red"), &json!("blue")));
+    // What is left out has no number.
+    assert_eq!((&lines[0]["seq"], &lines[1]["seq"]), (&json!(1), &json!(2)));
 }
 
 #[tokio::test]
