@@ -32,11 +32,18 @@ pub(in crate::mcp) struct ServerAccess {
     store: Arc<dyn SignInStore>,
     warn: Warning,
     /// The sign-in. It is held while a token is renewed, so that this happens once.
-    sign_in: tokio::sync::Mutex<Option<ServerSignIn>>,
+    sign_in: tokio::sync::Mutex<HeldSignIn>,
     /// The refusal that nobody has dealt with.
     challenge: Mutex<Option<AccessChallenge>>,
     /// The latest tokens.
     used: Mutex<Vec<String>>,
+}
+
+#[derive(Default)]
+struct HeldSignIn {
+    sign_in: Option<ServerSignIn>,
+    /// Whether it could not be stored, so that what is stored is older.
+    is_unsaved: bool,
 }
 
 impl ServerAccess {
@@ -68,8 +75,10 @@ impl ServerAccess {
     /// Forgets earlier refusals and reads the sign-in, which another process may have renewed.
     pub(in crate::mcp) async fn reload(&self) {
         *lock(&self.challenge) = None;
-        let stored = self.load_stored().await;
-        *self.sign_in.lock().await = stored;
+        let mut held = self.sign_in.lock().await;
+        if !held.is_unsaved {
+            held.sign_in = self.load_stored().await;
+        }
     }
 
     async fn load_stored(&self) -> Option<ServerSignIn> {
@@ -105,14 +114,15 @@ impl ServerAccess {
         self.keep_sign_in(&mut held, finished.sign_in.clone()).await;
     }
 
-    async fn keep_sign_in(&self, held: &mut Option<ServerSignIn>, sign_in: ServerSignIn) {
+    async fn keep_sign_in(&self, held: &mut HeldSignIn, sign_in: ServerSignIn) {
         self.note_secrets(&sign_in);
         let (store, kept) = (Arc::clone(&self.store), sign_in.clone());
         let saved = tokio::task::spawn_blocking(move || store.save(&kept)).await;
-        if let Err(why) = saved.map_err(|error| error.to_string()).flatten() {
+        let saved = saved.map_err(|error| error.to_string()).flatten();
+        if let Err(why) = &saved {
             (self.warn)(&format!("a sign-in is forgotten when callgate ends: {why}"));
         }
-        *held = Some(sign_in);
+        *held = HeldSignIn { sign_in: Some(sign_in), is_unsaved: saved.is_err() };
     }
 
     /// Returns the token for the next request, if there is a sign-in.
@@ -121,21 +131,22 @@ impl ServerAccess {
         let is_old = |sign_in: &ServerSignIn| {
             sign_in.expires_at.is_some_and(|end| end <= tokens::unix_time_ms().saturating_add(SOON))
         };
-        if held.as_ref().is_some_and(|sign_in| is_old(sign_in) && sign_in.refresh_token.is_some()) {
+        let current = held.sign_in.as_ref();
+        if current.is_some_and(|sign_in| is_old(sign_in) && sign_in.refresh_token.is_some()) {
             // If this fails, the server refuses the old token and says what it wants.
             self.renew(&mut held).await;
         }
-        held.as_ref().map(|sign_in| HiddenText::new(sign_in.access_token.as_str()))
+        held.sign_in.as_ref().map(|sign_in| HiddenText::new(sign_in.access_token.as_str()))
     }
 
     /// Renews the sign-in, unless another process has done so.
-    async fn renew(&self, held: &mut Option<ServerSignIn>) -> bool {
-        let Some(old) = held.take() else { return false };
+    async fn renew(&self, held: &mut HeldSignIn) -> bool {
+        let Some(old) = held.sign_in.take() else { return false };
         // Looked at first, because a refresh token often counts only once, and another process may
         // have used it.
-        let stored = self.load_stored().await;
+        let stored = if held.is_unsaved { None } else { self.load_stored().await };
         if let Some(newer) = stored.filter(|stored| stored.access_token != old.access_token) {
-            *held = Some(newer);
+            held.sign_in = Some(newer);
             return true;
         }
         match tokens::refresh_sign_in(&self.http, &old).await {
@@ -145,7 +156,7 @@ impl ServerAccess {
             }
             Err(why) => {
                 (self.warn)(&format!("the sign-in at {} is not renewed: {why}", old.issuer));
-                *held = Some(old);
+                held.sign_in = Some(old);
                 false
             }
         }
@@ -165,7 +176,7 @@ impl ServerAccess {
             let mut held = self.sign_in.lock().await;
             let is_other = |held: &ServerSignIn| held.access_token != used.reveal();
             // Another request may have renewed it since this one was sent.
-            if held.as_ref().is_some_and(is_other) || self.renew(&mut held).await {
+            if held.sign_in.as_ref().is_some_and(is_other) || self.renew(&mut held).await {
                 return true;
             }
         }
@@ -214,7 +225,7 @@ impl ServerAccess {
     /// Prepares a sign-in that answers the last refusal.
     pub(in crate::mcp) async fn begin_sign_in(&self) -> Result<PendingSignIn, String> {
         let challenge = lock(&self.challenge).clone().unwrap_or_default();
-        let held = self.sign_in.lock().await.clone();
+        let held = self.sign_in.lock().await.sign_in.clone();
         // The new token takes the place of the old one, so it has to permit what that permitted,
         // too.
         let held = held.filter(|_| challenge.is_about_scope()).map(|held| held.scopes);
@@ -227,5 +238,56 @@ impl ServerAccess {
         let used = lock(&self.used).clone();
         let named = used.into_iter().map(|token| ("TOKEN".into(), token.into()));
         SecretVariables::new(named).mask(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::sign_in_record::OauthClient;
+    use super::*;
+
+    const URL: &str = "https://tools.test/mcp";
+
+    fn sign_in(token: &str) -> ServerSignIn {
+        ServerSignIn {
+            url: URL.to_owned(),
+            issuer: "https://issuer.test".to_owned(),
+            scopes: Vec::new(),
+            expires_at: None,
+            resource: URL.to_owned(),
+            token_address: "https://issuer.test/token".to_owned(),
+            client: OauthClient { id: "c".to_owned(), secret: None, is_secret_posted: false },
+            access_token: token.to_owned(),
+            refresh_token: None,
+        }
+    }
+
+    /// Has an old sign-in, and takes no other.
+    struct FullStore;
+
+    impl SignInStore for FullStore {
+        fn load(&self, _: &str) -> Result<Option<ServerSignIn>, String> {
+            Ok(Some(sign_in("old")))
+        }
+
+        fn save(&self, _: &ServerSignIn) -> Result<(), String> {
+            Err("the disk is full".to_owned())
+        }
+    }
+
+    #[tokio::test]
+    async fn a_sign_in_that_cannot_be_stored_is_used_all_the_same() {
+        let (headers, oauth) = (Vec::new(), OauthSettings::default());
+        let transport = McpTransport::Http { url: URL.to_owned(), headers, oauth };
+        let server = McpServerSettings { name: "tools".to_owned(), transport };
+        let warn: Warning = Arc::new(|_: &str| ());
+        let access = ServerAccess::new(&server, None, Arc::new(FullStore), warn).unwrap();
+        let token = async || access.token().await.unwrap().reveal().to_owned();
+        access.reload().await;
+        assert_eq!(token().await, "old");
+        access.keep_sign_in(&mut *access.sign_in.lock().await, sign_in("new")).await;
+        // The server is connected again after a sign-in.
+        access.reload().await;
+        assert_eq!(token().await, "new");
     }
 }
