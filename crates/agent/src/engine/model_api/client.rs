@@ -15,7 +15,7 @@ pub(crate) struct LazyClient {
     proxy: Option<Proxy>,
     /// Whether neither the address nor the proxy uses TLS.
     is_plain: bool,
-    client: OnceLock<Result<Client, EngineError>>,
+    client: OnceLock<Client>,
 }
 
 impl LazyClient {
@@ -45,17 +45,29 @@ impl LazyClient {
     pub(super) async fn ready(link: &Arc<ApiLink>) -> Result<&Client, EngineError> {
         if link.client.is_slow() {
             let link = Arc::clone(link);
+            let create = move || link.client.get(&link.errors).map(drop);
             // If there is no thread, the client is created below, on this one.
-            let create = move || link.client.get(&link.errors).is_ok();
-            let _ = tokio::task::spawn_blocking(create).await;
+            if let Ok(Err(error)) = tokio::task::spawn_blocking(create).await {
+                return Err(error);
+            }
         }
         link.client.get(&link.errors)
     }
 
     pub(crate) fn get(&self, errors: &ErrorComposer) -> Result<&Client, EngineError> {
-        let client =
-            self.client.get_or_init(|| self.build_client().map_err(|e| errors.no_client(e)));
-        client.as_ref().map_err(Clone::clone)
+        self.get_or_build(|| self.build_client().map_err(|error| errors.no_client(error)))
+    }
+
+    /// Returns the client. A failure is not kept: what is missing may be there at the next request.
+    fn get_or_build(
+        &self,
+        build: impl FnOnce() -> Result<Client, EngineError>,
+    ) -> Result<&Client, EngineError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        let client = build()?;
+        Ok(self.client.get_or_init(|| client))
     }
 
     fn build_client(&self) -> reqwest::Result<Client> {
@@ -68,5 +80,23 @@ impl LazyClient {
             client = client.proxy(proxy.clone());
         }
         client.build()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_client_that_could_not_be_created_is_created_at_the_next_request() {
+        let address = Url::parse("http://127.0.0.1").unwrap();
+        let client = LazyClient::new(&address, None).unwrap();
+        let failed =
+            client.get_or_build(|| Err(EngineError::refused("no certificates".to_owned())));
+        assert!(failed.is_err());
+        assert!(client.get_or_build(|| Ok(client.build_client().unwrap())).is_ok());
+        let failed =
+            client.get_or_build(|| Err(EngineError::refused("no certificates".to_owned())));
+        assert!(failed.is_ok(), "it is created once");
     }
 }
