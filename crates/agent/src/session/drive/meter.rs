@@ -18,14 +18,16 @@ pub(super) struct UsageMeter {
     /// The bytes of the current attempt that have arrived.
     bytes: u64,
     is_whole: bool,
-    /// The cost in dollars, if the engine reports it.
+    /// What earlier attempts have cost in dollars, if the engine reports it.
+    cost_before: Option<f64>,
+    /// What the current attempt has cost, as it was reported last.
     cost: Option<f64>,
 }
 
 impl UsageMeter {
     pub(super) fn begin_attempt(&mut self) {
-        let (before, cost) = (self.total(), self.cost);
-        *self = Self { before, cost, ..Self::default() };
+        let (before, cost_before) = (self.total(), self.cost());
+        *self = Self { before, cost_before, ..Self::default() };
     }
 
     pub(super) fn count_piece(&mut self, piece: &AnswerPiece) {
@@ -63,8 +65,9 @@ impl UsageMeter {
         self.is_told
     }
 
+    /// Returns the cost of all attempts in dollars, if the engine reports it.
     pub(super) fn cost(&self) -> Option<f64> {
-        self.cost
+        self.cost_before.into_iter().chain(self.cost).reduce(|before, cost| before + cost)
     }
 
     /// Returns what is known so far: what the provider has reported, or else an estimate.

@@ -42,6 +42,19 @@ fn the_last_cost_that_an_engine_reports_counts() {
 }
 
 #[test]
+fn what_failed_attempts_have_cost_counts() {
+    let mut meter = UsageMeter::default();
+    meter.count_piece(&AnswerPiece::Cost(0.25));
+    meter.begin_attempt();
+    assert_eq!(meter.cost(), Some(0.25));
+    meter.count_piece(&AnswerPiece::Cost(0.5));
+    meter.count_piece(&AnswerPiece::Cost(0.75));
+    assert_eq!(meter.cost(), Some(1.0));
+    meter.begin_attempt();
+    assert_eq!(meter.cost(), Some(1.0));
+}
+
+#[test]
 fn attempts_that_failed_count() {
     let mut meter = UsageMeter::default();
     meter.count_piece(&AnswerPiece::Usage(usage(10, 1)));
