@@ -32,8 +32,34 @@ const PATIENCE: Duration = Duration::from_millis(200);
 pub(super) struct CurrentConversation {
     /// Empty until it is known.
     id: watch::Sender<String>,
-    /// Its length, until something changes it.
-    length: Mutex<Option<(String, u64)>>,
+    length: Mutex<KnownLength>,
+}
+
+/// The length of a conversation, until something changes it.
+#[derive(Debug, Default)]
+struct KnownLength {
+    known: Option<(String, u64)>,
+    /// How often a length has changed. One that was read before a change is not noted after it.
+    changes: u64,
+}
+
+impl KnownLength {
+    fn of(&self, conversation: &str) -> Option<u64> {
+        let known = self.known.as_ref().filter(|(of, _)| of == conversation);
+        known.map(|(_, length)| *length)
+    }
+
+    fn forget(&mut self, conversation: &str) {
+        self.changes += 1;
+        self.known.take_if(|(of, _)| of == conversation);
+    }
+
+    /// Notes a length that was read after so many changes.
+    fn note(&mut self, conversation: &str, length: u64, changes: u64) {
+        if self.changes == changes {
+            self.known = Some((conversation.to_owned(), length));
+        }
+    }
 }
 
 impl CurrentConversation {
@@ -50,23 +76,24 @@ impl CurrentConversation {
     }
 
     pub(super) fn forget_length(&self, conversation: &str) {
-        let mut length = lock(&self.length);
-        length.take_if(|(of, _)| of == conversation);
+        lock(&self.length).forget(conversation);
     }
 
     /// Returns the current conversation and its number of messages, as far as they are known soon.
     pub(super) async fn id_and_length(&self, shared: &Arc<SessionShared>) -> (Option<String>, u64) {
         let is_soon_known = timeout(PATIENCE, self.wait_for_id()).await;
         let Ok(name) = is_soon_known else { return (None, 0) };
-        let known = lock(&self.length).clone();
-        if let Some((_, length)) = known.filter(|(of, _)| *of == name) {
+        let (known, changes) = {
+            let length = lock(&self.length);
+            (length.of(&name), length.changes)
+        };
+        if let Some(length) = known {
             return (Some(name), length);
         }
         // An error of the history is reported elsewhere.
         let asked = timeout(PATIENCE, shared.options.history.length(&name)).await;
         let Ok(Ok(length)) = asked else { return (Some(name), 0) };
-        let known = Some((name.clone(), length));
-        *lock(&self.length) = known;
+        lock(&self.length).note(&name, length, changes);
         (Some(name), length)
     }
 
@@ -340,4 +367,22 @@ async fn list_conversations(
 
 fn page_size(limit: Option<u32>) -> usize {
     limit.map_or(PAGE, |limit| usize::try_from(limit).unwrap_or(usize::MAX)).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_that_was_read_before_a_turn_ended_is_not_noted_after_it() {
+        let mut length = KnownLength::default();
+        let changes = length.changes;
+        length.note("c", 2, changes);
+        assert_eq!((length.of("c"), length.of("d")), (Some(2), None));
+        length.forget("c");
+        length.note("c", 2, changes);
+        assert_eq!(length.of("c"), None);
+        length.note("c", 4, length.changes);
+        assert_eq!(length.of("c"), Some(4));
+    }
 }
