@@ -34,6 +34,8 @@ pub(super) struct RoundCalls {
 #[derive(Debug, Clone)]
 struct RoundCall {
     wanted: ToolCall,
+    /// The id that the engine has given it.
+    given_id: String,
     fault: Option<String>,
     state: CallState,
     /// Whether the engine runs it itself.
@@ -83,7 +85,8 @@ impl RoundCalls {
             fault => fault.map(|fault| format!("{fault}. Call it again with a JSON object")),
         };
         let wanted = ToolCall { index, id: unique.clone(), name, input };
-        self.all.push(RoundCall { wanted, fault, state: CallState::Waiting, is_own: false });
+        let (given_id, state) = (id.to_owned(), CallState::Waiting);
+        self.all.push(RoundCall { wanted, given_id, fault, state, is_own: false });
         unique
     }
 
@@ -105,6 +108,7 @@ impl RoundCalls {
         unique
     }
 
+    /// Ends a call that the engine has run itself. `id` is the id that the engine has given it.
     pub(super) fn finish_own(
         &mut self,
         id: &str,
@@ -112,7 +116,7 @@ impl RoundCalls {
         todo: &mut Vec<TurnAction>,
     ) {
         let is_it = |call: &RoundCall| {
-            call.is_own && call.wanted.id == id && matches!(call.state, CallState::Running)
+            call.is_own && call.given_id == id && matches!(call.state, CallState::Running)
         };
         if let Some(index) = self.all.iter().position(is_it) {
             self.finish(index, outcome, todo);

@@ -49,6 +49,32 @@ fn each_round_is_kept_while_the_answer_goes_on_and_the_model_is_asked_once() {
     );
 }
 
+/// Front ends tell calls apart by their ids, and an engine may use one again.
+#[test]
+fn a_result_finds_its_call_though_the_call_got_another_id() {
+    check(
+        &mut turn(1),
+        vec![
+            In::Begin,
+            own("a"),
+            gave("a", "one"),
+            In::Piece(text("More")),
+            own("a"),
+            gave("a", "two"),
+            end(),
+        ],
+        &expect![[r#"
+            keep user ["hello"] | ask after 0ns
+            tool_use a Bash
+            tool_result a false
+            keep assistant [use a], user [a gave "one"] | token "More"
+            tool_use a-2 Bash
+            tool_result a-2 false
+            keep assistant ["More", use a-2], user [a-2 gave "two"] | done end_turn
+        "#]],
+    );
+}
+
 #[test]
 fn a_call_without_a_result_gets_one_when_the_turn_ends() {
     check(
