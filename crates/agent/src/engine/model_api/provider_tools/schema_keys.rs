@@ -24,8 +24,19 @@ const WITH_SCHEMA: [&str; 12] = [
 /// Keywords with a list of schemas.
 const WITH_LIST: [&str; 4] = ["anyOf", "oneOf", "allOf", "prefixItems"];
 /// Keywords with schemas by name.
-const WITH_NAMES: [&str; 5] =
-    ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
+const WITH_NAMES: [&str; 6] = [
+    "properties",
+    "patternProperties",
+    "$defs",
+    "definitions",
+    "dependentSchemas",
+    // In older drafts, with schemas and lists of properties.
+    "dependencies",
+];
+
+/// Keywords with a schema, or a list of properties, by the name of a property.
+const BY_PROPERTY: [&str; 4] =
+    ["properties", "dependentSchemas", "dependentRequired", "dependencies"];
 
 /// Returns the replacement of every name of a property that providers refuse.
 pub(super) fn key_replacements(schema: &Value) -> HashMap<String, String> {
@@ -64,18 +75,21 @@ fn each_schema(keyword: &str, value: &Value, visit: &mut dyn FnMut(&Value)) {
 pub(super) fn replaced_schema(schema: &Value, names: &HashMap<String, String>) -> Value {
     let Value::Object(members) = schema else { return schema.clone() };
     let new = |name: &str| names.get(name).cloned().unwrap_or_else(|| name.to_owned());
+    let new_list = |list: &[Value]| -> Value {
+        list.iter()
+            .map(|name| name.as_str().map_or(name.clone(), |name| new(name).into()))
+            .collect()
+    };
     let written = members.iter().map(|(keyword, value)| {
         let value = match (keyword.as_str(), value) {
-            ("properties", Value::Object(properties)) => {
-                let each = properties.iter();
-                let renamed =
-                    each.map(|(name, schema)| (new(name), replaced_schema(schema, names)));
+            (keyword, Value::Object(properties)) if BY_PROPERTY.contains(&keyword) => {
+                let renamed = properties.iter().map(|(name, value)| match value {
+                    Value::Array(properties) => (new(name), new_list(properties)),
+                    schema => (new(name), replaced_schema(schema, names)),
+                });
                 Value::Object(renamed.collect())
             }
-            ("required", Value::Array(required)) => {
-                let renamed = |name: &Value| name.as_str().map_or(name.clone(), |n| new(n).into());
-                required.iter().map(renamed).collect()
-            }
+            ("required", Value::Array(required)) => new_list(required),
             ("$ref", Value::String(path)) => replaced_reference(path, names).into(),
             // Definitions are not properties: the model never writes their names.
             (name, Value::Object(schemas)) if WITH_NAMES.contains(&name) => {
@@ -113,6 +127,25 @@ fn replaced_reference(path: &str, names: &HashMap<String, String>) -> String {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_depends_on_a_property_is_named_like_it() {
+        let schema = json!({
+            "properties": {"a b": {}, "c d": {}},
+            "dependentRequired": {"a b": ["c d", "e"]},
+            "dependentSchemas": {"c d": {"required": ["a b"], "properties": {"f g": {}}}},
+            "dependencies": {"a b": ["c d"], "c d": {"required": ["a b"]}},
+        });
+        let names = key_replacements(&schema);
+        let [a_b, c_d, f_g] = ["a b", "c d", "f g"].map(|name| names[name].as_str());
+        let expected = json!({
+            "properties": {a_b: {}, c_d: {}},
+            "dependentRequired": {a_b: [c_d, "e"]},
+            "dependentSchemas": {c_d: {"required": [a_b], "properties": {f_g: {}}}},
+            "dependencies": {a_b: [c_d], c_d: {"required": [a_b]}},
+        });
+        assert_eq!(replaced_schema(&schema, &names), expected);
+    }
 
     #[test]
     fn names_of_properties_are_replaced_and_keywords_are_not() {
