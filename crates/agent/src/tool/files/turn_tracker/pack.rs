@@ -38,6 +38,8 @@ pub(super) enum PackRecord {
     Gone { path: String },
     /// All paths are known, at this time, and the turn is about to run a command.
     Snapshot { turn: String, at_ns: i64 },
+    /// Nothing is known of what commands of the turn change, and why.
+    Unknown { turn: String, reason: String },
     /// What was at a path before the turn changed it; its content follows or is at `span`.
     Before { turn: String, path: String, state: PathState, span: Option<ContentSpan> },
     /// The turn is over, and what it changed is stored elsewhere.

@@ -124,6 +124,22 @@ async fn contents_beyond_the_limits_are_not_kept_and_our_own_files_not_looked_at
 }
 
 #[tokio::test]
+async fn that_nothing_is_known_of_a_turn_is_known_after_a_kill() {
+    let limits = SnapshotLimits { files: 1, ..SnapshotLimits::default() };
+    let desk = Desk::new(limits);
+    desk.put("a", "0");
+    desk.put("b", "0");
+    desk.tracker.snapshot(mark("1")).await.unwrap();
+    let packs = desk.folder.path().join("packs");
+    let pack = fs::read_dir(&packs).unwrap().next().unwrap().unwrap().path();
+    fs::copy(&pack, packs.join("dead.pack")).unwrap();
+    let recovered = Desk::tracker(&desk.folder, limits).recover().await;
+    let unknown: Vec<_> = recovered.turns.iter().map(|turn| turn.unknown.as_deref()).collect();
+    let [Some(reason)] = unknown[..] else { panic!("{unknown:?}") };
+    assert!(reason.contains("more than 1 files"), "{reason}");
+}
+
+#[tokio::test]
 async fn what_a_killed_process_left_is_private_and_recovered_once() {
     let desk = Desk::new(SnapshotLimits::default());
     desk.put("a", "0");

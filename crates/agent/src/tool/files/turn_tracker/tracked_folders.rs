@@ -118,6 +118,11 @@ impl TrackedFolders {
                     turn.snapshot_ns = Some(at_ns);
                 }
             }
+            PackRecord::Unknown { turn, reason } => {
+                if let Some(turn) = self.turns.get_mut(&turn) {
+                    turn.unknown = Some(reason);
+                }
+            }
             PackRecord::Before { turn, path, state, span } => {
                 let prior = PriorPath { span: span.or_else(|| span_of(&state)), state };
                 if let Some(turn) = self.turns.get_mut(&turn) {
@@ -219,10 +224,7 @@ impl TrackedFolders {
                 self.pack.append_record(&PackRecord::Snapshot { turn, at_ns }, None)?;
                 self.pack.flush()
             }
-            Err(reason) => {
-                turn.unknown = Some(reason);
-                Ok(())
-            }
+            Err(reason) => self.note_unknown(mark, &reason),
         }
     }
 
@@ -248,10 +250,13 @@ impl TrackedFolders {
     /// Notes that nothing can be known of what commands of the turn change.
     pub(super) fn note_unknown(&mut self, mark: &TurnMark, reason: &str) -> io::Result<()> {
         self.begin_turn(mark)?;
-        if let Some(turn) = self.turns.get_mut(&*mark.request) {
-            turn.unknown.get_or_insert_with(|| reason.to_owned());
-        }
-        Ok(())
+        let turn = self.turns.get_mut(&*mark.request).filter(|turn| turn.unknown.is_none());
+        let Some(turn) = turn else { return Ok(()) };
+        turn.unknown = Some(reason.to_owned());
+        let turn = mark.request.to_string();
+        self.pack.append_record(&PackRecord::Unknown { turn, reason: reason.to_owned() }, None)?;
+        // Before the command runs: after a kill its changes must not be taken for none.
+        self.pack.flush()
     }
 
     pub(super) fn finish(
