@@ -1,5 +1,6 @@
 //! The tool `get_system_info`: describes the machine as far as commands depend on it. It returns no
-//! names of people or hosts and nothing of the environment, and runs no program.
+//! name of the host and nothing of the environment, and runs no program. Of its user it returns no
+//! more than is in the paths of the working folder and the roots.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
