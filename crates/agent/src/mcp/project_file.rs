@@ -17,7 +17,7 @@ use callgate_store::Sha256Hash;
 use rustix::fs::OFlags;
 use serde_json::{Value, json};
 
-use super::server::ToolServer;
+use super::server::{ToolServer, in_runtime};
 use super::{MOST_SERVERS, McpServerSettings, ServerContext};
 use crate::gate::{GateQuestion, ToolPermit};
 use crate::tool::{TurnContext, raw_json};
@@ -54,8 +54,7 @@ impl ProjectFile {
     /// Checks whether the file has changed, and asks about it if it has.
     pub(super) async fn check_for_change(&self, turn: TurnContext<'_>) {
         let mut seen = self.seen.lock().await;
-        let content =
-            read_project_file(&self.path).inspect_err(|why| self.warn(why)).unwrap_or(None);
+        let content = self.read_content().await.inspect_err(|why| self.warn(why)).unwrap_or(None);
         let digest = content.as_deref().map(|content| Sha256Hash::hash_bytes(content).to_string());
         if *seen == digest {
             return;
@@ -117,7 +116,7 @@ impl ProjectFile {
     /// Returns the servers that the file names, and whether a person has agreed to it. Nobody is
     /// asked.
     pub(super) async fn named_servers(&self) -> (Vec<McpServerSettings>, bool) {
-        let Ok(Some(content)) = read_project_file(&self.path) else { return (Vec::new(), false) };
+        let Ok(Some(content)) = self.read_content().await else { return (Vec::new(), false) };
         let servers = self.parse(&content).map(|(_, servers)| servers);
         let servers = servers.inspect_err(|why| self.warn(why)).unwrap_or_default();
         let digest = Sha256Hash::hash_bytes(&content).to_string();
@@ -146,6 +145,12 @@ impl ProjectFile {
             }
             ToolPermit::Denied { because, .. } | ToolPermit::Futile { because } => Err(because),
         }
+    }
+
+    /// Returns the content of the file, or `None` if there is none. The disk may take its time.
+    async fn read_content(&self) -> Result<Option<Vec<u8>>, String> {
+        let path = self.path.clone();
+        in_runtime(move || read_project_file(&path)).await
     }
 
     /// Reads the content of the file: the servers as they are written, and those that can be used.

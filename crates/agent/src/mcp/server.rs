@@ -349,7 +349,7 @@ pub(super) fn start_in_background(server: &Arc<ToolServer>) -> Option<JoinHandle
 }
 
 /// Runs something that may block and needs the tokio runtime.
-async fn in_runtime<T: Send + 'static>(
+pub(super) async fn in_runtime<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, String> + Send + 'static,
 ) -> Result<T, String> {
     tokio::task::spawn_blocking(work).await.map_err(|error| error.to_string())?

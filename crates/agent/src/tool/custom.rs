@@ -25,8 +25,8 @@ use serde_json::value::RawValue;
 use crate::BoxFuture;
 use crate::tool::run::{FixedProgram, RunSettings, run_program};
 use crate::tool::{
-    AgentTool, ToolSource, ToolSpec, TurnContext, function_tool, input_schema, is_name_character,
-    raw_json,
+    AgentTool, ToolInvocation, ToolSource, ToolSpec, TurnContext, function_tool, input_schema,
+    is_name_character, raw_json,
 };
 
 /// The prefix of the tools' names. No tool that rules know begins with it, so that nothing is
@@ -40,7 +40,10 @@ const MOST_TOOLS: usize = 64;
 /// The bits of a mode that let others write.
 const OTHERS_WRITE: u32 = 0o022;
 
-pub struct CustomTools {
+/// The tools in a folder, which is read before each turn.
+pub struct CustomTools(Arc<CustomFolder>);
+
+struct CustomFolder {
     folder: PathBuf,
     commands: RunSettings,
     /// The settings without secrets in the environment, once they were needed.
@@ -77,16 +80,18 @@ fn any_object() -> Box<RawValue> {
 impl CustomTools {
     /// Creates the source. The folder is read before each turn and may be absent.
     pub fn new(folder: PathBuf, commands: RunSettings, warn: crate::mcp::Warning) -> Self {
-        Self {
+        Self(Arc::new(CustomFolder {
             folder,
             commands,
             scrubbed: OnceLock::new(),
             warn,
             revision: AtomicU64::new(0),
             known: Mutex::default(),
-        }
+        }))
     }
+}
 
+impl CustomFolder {
     /// Reads the folder again if something in it has changed.
     fn refresh(&self) {
         let stamps = self.stamps();
@@ -168,8 +173,11 @@ impl CustomTools {
         Ok(function_tool(spec, move |invocation| {
             let (program, commands) = (program.clone(), Arc::clone(&commands));
             async move {
-                let program = prepare_program(program, limit, &invocation.input)?;
-                Ok(run_program(&commands, program, invocation.progress).await)
+                let ToolInvocation { input, progress, .. } = invocation;
+                let prepare = move || prepare_program(program, limit, &input);
+                let program = tokio::task::spawn_blocking(prepare).await;
+                let program = program.map_err(|error| error.to_string()).flatten()?;
+                Ok(run_program(&commands, program, progress).await)
             }
         }))
     }
@@ -177,16 +185,19 @@ impl CustomTools {
 
 impl ToolSource for CustomTools {
     fn prepare<'a>(&'a self, _: TurnContext<'a>) -> BoxFuture<'a, ()> {
-        self.refresh();
-        Box::pin(std::future::ready(()))
+        let folder = Arc::clone(&self.0);
+        Box::pin(async move {
+            // The disk may take its time. After a panic the tools stay as they were.
+            tokio::task::spawn_blocking(move || folder.refresh()).await.ok();
+        })
     }
 
     fn revision(&self) -> u64 {
-        self.revision.load(Ordering::Relaxed)
+        self.0.revision.load(Ordering::Relaxed)
     }
 
     fn tools(&self) -> Vec<Arc<dyn AgentTool>> {
-        lock(&self.known).tools.clone()
+        lock(&self.0.known).tools.clone()
     }
 
     fn close(&self) -> BoxFuture<'_, ()> {

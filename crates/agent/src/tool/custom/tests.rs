@@ -52,7 +52,7 @@ impl Bench {
     }
 
     fn names(&self) -> Vec<String> {
-        self.tools.refresh();
+        self.tools.0.refresh();
         self.tools.tools().iter().map(|tool| tool.spec().name.to_string()).collect()
     }
 
@@ -64,7 +64,7 @@ impl Bench {
     }
 
     async fn run(&self, input: &Value) -> CallOutcome {
-        self.tools.refresh();
+        self.tools.0.refresh();
         let tool = self.tools.tools().remove(0);
         let progress = Arc::new(|_, _: &str| {});
         tool.run_call(ToolInvocation {
@@ -90,10 +90,10 @@ async fn a_program_reads_its_input_and_prints_its_result() {
     // A description that is changed counts at once.
     let revision = bench.tools.revision();
     bench.put("greet.json", json!({"description": "Greets you."}).to_string(), 0o600);
-    bench.tools.refresh();
+    bench.tools.0.refresh();
     assert!(bench.tools.revision() > revision);
     assert_eq!(bench.tools.tools()[0].spec().description, "Greets you.");
-    bench.tools.refresh();
+    bench.tools.0.refresh();
     assert_eq!(bench.tools.revision(), revision + 1, "nothing has changed");
 }
 
@@ -170,7 +170,7 @@ fn a_description_that_is_none_is_not_used() {
 async fn a_program_that_has_become_unsafe_does_not_run() {
     let bench = Bench::new();
     bench.greeter();
-    bench.tools.refresh();
+    bench.tools.0.refresh();
     let tool = bench.tools.tools().remove(0);
     bench.put("greet", GREET, 0o722);
     let progress = Arc::new(|_, _: &str| {});

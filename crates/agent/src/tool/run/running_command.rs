@@ -218,13 +218,15 @@ impl RunningCommand {
     }
 
     /// Asks the command to end, ends it if it does not, and returns what is new.
-    pub(super) async fn stop(&self) -> CommandNews {
+    pub(super) async fn stop(self: &Arc<Self>) -> CommandNews {
         if let Some(process) = &*lock(&self.process) {
             // An error means that it has ended already.
             process.child.terminate().ok();
         }
         self.wait_for_end(ENDS_WITHIN).await;
-        self.end();
+        // Not on the one thread of the runtime: it waits for processes and looks through `/proc`.
+        let command = Arc::clone(self);
+        tokio::task::spawn_blocking(move || command.end()).await.ok();
         self.wait_for_end(ENDS_WITHIN).await;
         self.take_news()
     }
